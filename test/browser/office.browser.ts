@@ -60,6 +60,7 @@ async function shoot(page: Page, name: string): Promise<void> {
 
 describe.each([
   { width: 1280, height: 860, javaScriptEnabled: true },
+  { width: 360, height: 740, javaScriptEnabled: true },
   { width: 360, height: 740, javaScriptEnabled: false },
 ])('at $width pixels, JavaScript $javaScriptEnabled', ({ width, height, javaScriptEnabled }) => {
   test('the office manager gets through the morning', async () => {

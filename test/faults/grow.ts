@@ -8,7 +8,7 @@ const TABLES = {
   appointments: 'id in (select appointment from chosen)',
   inquiries: 'id in (select inquiry from chosen)',
   inquiry_appointments: OF_INQUIRY,
-  service_inquiries: OF_INQUIRY,
+  calls: OF_INQUIRY,
   answers: OF_INQUIRY,
   records: OF_INQUIRY,
   deliveries: OF_INQUIRY,

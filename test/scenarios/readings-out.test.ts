@@ -58,6 +58,8 @@ const ELSEWHERE: Partial<Record<BehaviorName, string>> = {
   revise_after_hours: 'another answer is another revision: answers.test.ts',
   reopen_after_hours: 'another answer is another revision: answers.test.ts',
   account_requires: 'what is asked, and which call is the first: refusals.test.ts',
+  payer_hours: 'when an answer comes: sandbox/behaviors.test.ts',
+  payer_turnaround_hours: 'when an answer comes: sandbox/behaviors.test.ts',
   subscription_none: 'read before there is an answer: webhooks.test.ts',
   subscription_minutes_min: 'read before there is an answer: webhooks.test.ts',
   webhook_retry: 'how a report is sent: webhooks.test.ts',

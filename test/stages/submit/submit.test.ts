@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { demandReconciliation, newSubmitMemory } from '../../../src/stages/submit/index.ts';
+import { handle } from '../../../src/store/bookkeeping/handled.ts';
 import { currentHalts } from '../../../src/store/calls/halts.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, SETTLE_MS, send } from '../installation.ts';
@@ -418,6 +419,14 @@ test(
     hidden.clear();
     await reconcile(clinic);
     expect(await clinic.attention()).toEqual(['extra_call']);
+    // Whoever has asked for the money back is done with it, and stays so.
+    const [{ id } = { id: 0 }] = await clinic.inquiries();
+    const subject = { kind: 'inquiry', id } as const;
+    const now = clinic.env.clock.now();
+    await clinic.store.write((tx) => handle('refunded')(tx, subject, now));
+    expect(await clinic.attention()).toEqual([]);
+    await reconcile(clinic);
+    expect(await clinic.attention()).toEqual([]);
   },
 );
 
