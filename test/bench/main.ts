@@ -55,7 +55,6 @@ try {
     reports: benchReports,
     latency: benchLatency,
     metrics: benchMetrics,
-    office: benchOffice,
     fortnight: benchFortnight,
     cost: benchCost,
   };
@@ -292,17 +291,6 @@ function compare(title: string, measured: readonly [string, Spread][]): void {
   ]);
   printTable([[title, 'median', 'min', 'max', 'runs', 'ratio'], ...lines]);
   console.log();
-}
-
-/** The pages of the office in a clinic with 400 days of history. */
-async function benchOffice(): Promise<void> {
-  const { measureOffice } = await import('./office.ts');
-  console.log('the office’s pages with 10,000 visits on the books, ms (median)');
-  for (const { path, bytes, rows, ms, bare_ms } of await measureOffice())
-    console.log(
-      `  ${path}: ${ms.toFixed(1)}, ${(ms / bare_ms).toFixed(1)} times a bare page of ` +
-        `${(bytes / 1000).toFixed(0)} kB; ${rows} visits on it`,
-    );
 }
 
 /** A scrape of 30,000 delivered visits: 400 days of an ordinary clinic. */

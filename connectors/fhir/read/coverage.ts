@@ -37,7 +37,7 @@ function periodOf(coverage: unknown, { time_zone }: Place) {
 
 /** The clinic's day of a moment. A midnight is how some servers write the day itself. */
 function dayOf(text: string, time_zone: string): string {
-  const has_zone = /T.*(?:Z|[+-]\d{2}:?\d{2})$/.test(text);
+  const has_zone = text.includes('T') && /(?:Z|[+-]\d{2}:?\d{2})$/.test(text);
   const at = has_zone && !/T00:00(?::00(?:\.0+)?)?\D/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? text.slice(0, 10) : localDate(at, time_zone);
 }

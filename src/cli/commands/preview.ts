@@ -25,8 +25,8 @@ export function register(command: Command, context: CliContext): void {
     )
     .argument(
       '[export]',
-      'the file, as the practice software writes it: an export, or HL7 messages; without it, the ' +
-        'FHIR server is read',
+      'the file, as the practice software writes it: an export, or messages; without it, the ' +
+        'server of the practice software is read',
     )
     .option('--connector <id>', 'which one is meant, when several connectors could be')
     .option('--json', 'as JSON (docs/json.md, eligd.preview/1)')
