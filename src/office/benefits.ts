@@ -13,7 +13,7 @@ import type {
 import { dollarWords } from '../records/schedule-line.ts';
 import { dollarText, STANDING_WORDS } from '../records/verdict/text.ts';
 import type { ProcedureVerdict, Verdict } from '../records/verdict.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, WIDE } from './html.ts';
 import { dateWords } from './times.ts';
 
 type Value = string | boolean | number | Money | Percent | Age | null | undefined;
@@ -98,7 +98,7 @@ function allowances({ maximums, specialty }: EligibilityRecord): AllowanceRow[] 
 export function proceduresTable(verdict: Verdict): Html {
   if (verdict.procedures.length === 0)
     return html`<p class="soft">No procedure is scheduled in the practice software.</p>`;
-  return html`<div class="scroll"><table>
+  return html`${WIDE}<table>
 <thead><tr>${['Procedure', 'Verdict', 'Plan pays', 'Fee', 'Patient pays', 'Why'].map(
     (name) => html`<th scope="col">${name}</th>`,
   )}</tr></thead>
@@ -138,7 +138,7 @@ export function amountsTable(record: EligibilityRecord): Html | null {
   const ortho = record.maximums?.orthodontics_coverage_limit;
   if (rows.length === 0 && ortho == null) return null;
   const cell = (money: Money | null | undefined) => valueWords(money) ?? 'not answered';
-  return html`<div class="scroll"><table>
+  return html`${WIDE}<table>
 <thead><tr><th scope="col">Amount</th><th scope="col">Whole</th><th scope="col">Used</th>
 <th scope="col">Left</th></tr></thead><tbody>${rows.map(
     ({ label, allowance }) => html`<tr><th scope="row">${label}</th>
@@ -200,7 +200,7 @@ export function rulesTable(record: EligibilityRecord): {
   const table = (first: string, rows: { name: string; said: string }[]) =>
     rows.length === 0
       ? null
-      : html`<div class="scroll"><table><thead><tr><th scope="col">${first}</th>
+      : html`${WIDE}<table><thead><tr><th scope="col">${first}</th>
 <th scope="col">What the payer said</th></tr></thead><tbody>${rows.map(
           ({ name, said }) =>
             html`<tr><th scope="row">${name}</th><td>${said || 'not answered'}</td></tr>`,
@@ -231,7 +231,7 @@ export function historyTable({ treatment_history }: EligibilityRecord): Html | n
       answered ? 'The payer has no treatment on file.' : 'Asked, and not answered.'
     }</p>`;
   const list = (values: readonly string[] | null) => values?.join(', ') ?? '';
-  return html`<div class="scroll"><table><thead><tr><th scope="col">Date</th>
+  return html`${WIDE}<table><thead><tr><th scope="col">Date</th>
 <th scope="col">Code</th><th scope="col">Teeth</th><th scope="col">Surfaces, quadrants</th></tr>
 </thead><tbody>${treatments.toReversed().map(
     ({ date, code, teeth, surfaces, quadrants }) => html`<tr><th scope="row">${dateWords(date)}</th>

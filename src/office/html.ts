@@ -59,3 +59,8 @@ const isList = (value: Html | readonly HtmlValue[]): value is readonly HtmlValue
 export function constantHtml(text: string): Html {
   return { [MADE]: true, text };
 }
+
+/** What a wide table lies in: on a phone it is moved sideways, by a finger or the keyboard. */
+export const WIDE = constantHtml(
+  '<div class="scroll" tabindex="0" role="group" aria-label="Table">',
+);

@@ -22,7 +22,7 @@ import {
   rulesTable,
 } from './benefits.ts';
 import { type Answer, missing, type Office, type Visit } from './context.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, WIDE } from './html.ts';
 import { lineOf, payerOf, pill, readMoment } from './schedule.ts';
 import { clockWords, dateWords, dayWords, momentWords } from './times.ts';
 import { mayDo } from './users.ts';
@@ -187,7 +187,7 @@ function callsTable({ calls, confidence, entered_by }: EligibilityRecord, time_z
       : null;
   const by = entered_by === undefined ? null : html`<p>Entered by the office (${entered_by}).</p>`;
   if (calls.length === 0) return html`${by}<p class="soft">The answer names no call.</p>`;
-  return html`${by}${doubt}<div class="scroll"><table><thead><tr><th scope="col">Call ended</th>
+  return html`${by}${doubt}${WIDE}<table><thead><tr><th scope="col">Call ended</th>
 <th scope="col">Spoke with</th><th scope="col">Reference number</th></tr></thead>
 <tbody>${calls.map(
     ({ ended_at, representative, reference_number }) => html`<tr>

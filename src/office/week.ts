@@ -5,7 +5,7 @@ import { addDays, HOUR_MS, type LocalDate, localDate, startOfDay } from '../doma
 import { readBudget } from '../store/calls/budget.ts';
 import { type DayCount, dayCounts, turnaroundsByPayer } from '../store/views/week.ts';
 import type { Answer, Office, Visit } from './context.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, WIDE } from './html.ts';
 import { shortDayWords } from './times.ts';
 
 const DAYS = 7;
@@ -72,7 +72,7 @@ what became of them; the table below has the numbers">${bars}${legend}</svg>`;
 const total = (counts: DayCount) => SERIES.reduce((sum, { key }) => sum + counts[key], 0);
 
 function weekTable(days: readonly Day[]): Html {
-  return html`<details><summary>The same in numbers</summary><div class="scroll"><table>
+  return html`<details><summary>The same in numbers</summary>${WIDE}<table>
 <thead><tr><th scope="col">Day</th>${SERIES.map(
     ({ name }) => html`<th scope="col">${name}</th>`,
   )}</tr></thead><tbody>${days.map(

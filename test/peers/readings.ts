@@ -42,6 +42,9 @@ const BESIDE: Partial<Record<BehaviorName, Partial<Behaviors>>> = {
 /** The answers change later, or what they hold depends on the reading. */
 const OTHER_VALUES: readonly BehaviorName[] = ['revise_after_hours', 'reopen_after_hours'];
 
+/** How long payers take, which no reading of the specification decides. */
+const OF_PAYERS: readonly BehaviorName[] = ['payer_hours', 'payer_turnaround_hours'];
+
 type Fault = { method: string; path: string; skip: number; times: number } & (
   | { when: 'before' | 'after'; action: 'reset' | 'truncate' | 'html' }
   | { when: 'before' | 'after'; action: 'status'; status: number }
@@ -52,7 +55,10 @@ type Reading = { name: string; behaviors: Partial<Behaviors> };
 const isHook = (name: string) => /^webhook_|^subscription_/.test(name);
 
 export function readings(): Reading[] {
-  return (Object.keys(BEHAVIORS) as BehaviorName[]).flatMap((name) => {
+  const names = (Object.keys(BEHAVIORS) as BehaviorName[]).filter(
+    (name) => !OF_PAYERS.includes(name),
+  );
+  return names.flatMap((name) => {
     const spec = BEHAVIORS[name];
     const values =
       spec.kind === 'choice'
