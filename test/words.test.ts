@@ -12,7 +12,13 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\blets? go on\b/i, 'resumes'],
   [/\bwhat is where\b/i, 'summary'],
   [/\bis no (?:date|address|number)\b/i, 'is not a …'],
-  [/\bdefect of eligd\b/i, 'bug in eligd'],
+  [/\b(?:defect|fault) of eligd\b/i, 'bug in eligd'],
+  [/\b(?:stands?|stood|standing) on (?:an? |the |its? |each |no )/i, 'is served by'],
+  [/(?<!there )\bis none\b/, 'is not one'],
+  [/\b(?:operator|provider) of the service\b/i, 'the calling service'],
+  [/\b(?:calls? too many|late calls?|extra calls?)\b/i, 'duplicate call'],
+  [/\btold to a person\b/i, 'goes on the attention list'],
+  [/\bfrequency met\b/i, 'frequency limit used up'],
 ];
 
 /** These name the words. */

@@ -256,7 +256,7 @@ export async function listFiles(directory: string): Promise<Listing> {
         listing.exports.push(seen(name, found));
       }
     } catch (error) {
-      // A name that is no UTF-8 cannot be asked for again; a file that is gone is none of our
+      // A name that is no UTF-8 cannot be asked for again; a file that is gone is not our
       // business.
       if (errorCode(error) === 'ENOENT' && name.includes('\ufffd'))
         listing.unreadable.push({ name, cause: 'name is not UTF-8' });

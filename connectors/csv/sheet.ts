@@ -91,7 +91,7 @@ export function sheetOf(columns: ColumnPlan, settings: Settings): Sheet {
   };
 }
 
-/** A row that is none. */
+/** A row that could not be read. */
 export function rejectedRow(number: number, fault: RowFault): RejectedItem {
   return {
     position: `row ${number}`,

@@ -215,7 +215,7 @@ export const fhirConfigSchema = z
           'Write https://.',
         );
       if (config.auth === 'none')
-        say('auth', 'is none, which works on this machine only.', 'Choose how eligd logs in.');
+        say('auth', 'is "none", which works on this machine only.', 'Choose how eligd logs in.');
     }
     if (config.token_url !== undefined && isExposed(config.token_url))
       say(

@@ -93,7 +93,7 @@ function stoppedTold(status: number, call: FailedCall): Told {
       return {
         kind: 'configuration',
         why: 'The service says that the account has to be paid for (402).',
-        next: 'Settle it with the provider of the service; eligd has no part in it.',
+        next: 'Settle it with the calling service; eligd has no part in it.',
       };
     case 407:
       return {
@@ -132,7 +132,7 @@ function ambiguousTold(failure: ServiceFailure & { class: 'ambiguous' }, call: F
       return {
         kind: 'failed',
         why: 'The service took the request and shows nothing of it afterwards.',
-        next: 'Run the command again; if that does not help, ask the provider of the service.',
+        next: 'Run the command again; if that does not help, ask the calling service.',
       };
     default:
       return unexpected(status);
@@ -145,7 +145,7 @@ function badCredentials(status: number | null, { secret_names }: FailedCall): To
     why: `The service does not accept the credentials${status === null ? '' : ` (${status})`}.`,
     next:
       `Check ${secret_names.join(' and ')}; "eligd config show" says where they are set. If ` +
-      'they are right, ask the provider of the service whether the account may do this.',
+      'they are right, ask the calling service whether the account may do this.',
   };
 }
 
@@ -178,7 +178,7 @@ function wrongAddress(why: string, { base_url }: FailedCall): Told {
   return {
     kind: 'configuration',
     why: `${why}, so ${base_url} may not be the address of the service.`,
-    next: 'Compare service.base_url with what the provider of the service has given you.',
+    next: 'Compare service.base_url with what the calling service has given you.',
   };
 }
 
@@ -188,7 +188,7 @@ function unexpected(status: number | null): Told {
     why:
       'The service answered in a way that eligd does not ' +
       `know${status === null ? '' : ` (${status})`}.`,
-    next: 'Try again; if it stays so, ask the provider of the service.',
+    next: 'Try again; if it stays so, ask the calling service.',
   };
 }
 

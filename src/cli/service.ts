@@ -145,7 +145,7 @@ export function createCommandGate(store: Store, config: Config, env: Env): Reque
 }
 
 /**
- * The world of a command: its log is for what goes wrong, since the result stands on standard
+ * The world of a command: its log is for what goes wrong, since the result is on standard
  * output already. ELIGD_LOG_LEVEL brings the rest back.
  */
 export async function commandEnv(context: CliContext): Promise<Env> {

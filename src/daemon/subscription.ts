@@ -111,7 +111,7 @@ async function notKept({ store, env }: SubscriptionDeps): Promise<StepResult> {
     what:
       'The inquiry service did not keep the address that it shall report to. eligd asks for ' +
       'answers instead.',
-    next: 'Look at "eligd subscription show", and ask the operator of the service.',
+    next: 'Look at "eligd subscription show", and ask the calling service.',
   });
   return { did: 0, next_at: now + COMPARE_MS };
 }
@@ -132,7 +132,7 @@ async function failed(deps: SubscriptionDeps, failure: ServiceFailure): Promise<
         'eligd asks for answers instead.',
       next:
         'Run "eligd subscription set", which shows what the service says to it, and ask the ' +
-        'operator of the service.',
+        'calling service.',
     });
   }
   return { did: 0, next_at: now + wait_ms };

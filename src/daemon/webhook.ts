@@ -39,7 +39,7 @@ export function webhookService(
 /** An address of the configuration, which has judged it. */
 export function addressOf(listen: string): { host: string; port: number } {
   const address = parseAddress(listen);
-  if (address === null) throw new Error('The configuration was read with an address that is none.');
+  if (address === null) throw new Error('The validated configuration contains an invalid address.');
   return address;
 }
 

@@ -150,7 +150,7 @@ export function unanswered(outcome: FinalOutcome | null, calls: number): Attenti
     return {
       reason: 'cancelled_by_service',
       what: 'The service cancelled the inquiry. It is not sent again automatically.',
-      next: 'Ask the operator of the service why, or call the payer yourself.',
+      next: 'Ask the calling service why, or call the payer yourself.',
     };
   }
   return {

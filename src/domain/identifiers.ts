@@ -13,7 +13,7 @@ export function isNpi(text: string): boolean {
   return sum % 10 === 0;
 }
 
-/** The nine digits of a tax id, however it is punctuated; null when it is none. */
+/** The nine digits of a tax id, however it is punctuated; null when it is not one. */
 export function taxIdDigits(text: string): string | null {
   const digits = text.replaceAll(/[\s-]/g, '');
   return /^\d{9}$/.test(digits) ? digits : null;

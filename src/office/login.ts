@@ -50,8 +50,8 @@ function sentence(trouble: LoginTrouble, time_zone: string): string {
       return 'Too many people are logging in at this moment. Try again in a minute.';
     case 'sign_on_failed':
       return (
-        'The login with the group’s account did not work. Try again, or ask your IT contractor: ' +
-        'the log of eligd has the cause.'
+        'The login with the group’s account did not work. Try again, or ask your IT ' +
+        'contractor: the log of eligd has the cause.'
       );
     case 'not_added':
       return (

@@ -103,7 +103,7 @@ async function runCommand({ command }: TargetOf<'command'>, text: AlertText): Pr
     if (code === 0) done();
     else reject(new Error(signal === null ? `It ended with ${code}` : `It was ended (${signal})`));
   });
-  // A program that does not read its input is none the worse for it.
+  // A program that may ignore its input.
   child.stdin.on('error', () => {});
   child.stdin.end(`${text.subject}\n\n${text.body}`);
   await promise;

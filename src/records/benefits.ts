@@ -167,7 +167,7 @@ function codeOf(raw: unknown, questions: Questions): Code | null {
 
 /**
  * `treatment_history`: a map from date to a list of items. An empty one is an answer: nothing is on
- * file, as for every new patient. An absent one is none (G8).
+ * file, as for every new patient. An absent one says nothing (G8).
  */
 export function readTreatments(
   raw: unknown,

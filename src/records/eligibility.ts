@@ -203,7 +203,10 @@ const earlierSchema = z
         'patient: the call was about this patient. plan: it was about somebody else in the same ' +
           'group, and the payer named the same plan for both.',
       ),
-    inquiry_id: z.string().nullable().describe('Of that call; null when it was not the patient’s.'),
+    inquiry_id: z
+      .string()
+      .nullable()
+      .describe('Of that call; null when it was for another patient.'),
     representative: z.string().nullable(),
     reference_number: z.string().nullable(),
   })

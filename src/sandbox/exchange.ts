@@ -38,7 +38,7 @@ export function invalidAt(loc: (string | number)[], msg: string, type: string): 
   return invalid([{ loc, msg, type }]);
 }
 
-/** Reads a JSON body; where it is none, the reply that says so. */
+/** Reads a JSON body; where it is not JSON, the reply that says so. */
 export function readJson(body: string): { ok: true; value: unknown } | { ok: false; reply: Reply } {
   if (body === '') return { ok: false, reply: invalidAt(['body'], 'Field required', 'missing') };
   try {

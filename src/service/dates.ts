@@ -16,7 +16,7 @@ export function toWireDate(date: string): string {
 
 /**
  * An ISO 8601 date-time to epoch milliseconds, cut off below; without a zone it is UTC. Null when
- * it is none.
+ * it is not one.
  */
 export function parseWireTimestamp(text: string): number | null {
   const at = parseTimestamp(text);

@@ -11,8 +11,8 @@ export type AccountNeeds = { npi: boolean; insurance: boolean };
 /**
  * The inquiry of a draft, about benefits or about a claim, in the service's words (docs/service.md
  * "Inquiry request"). Fields that nothing is known about are left out, and so are those that the
- * specialty does not have. Throws a `RangeError` when a date of the draft is none, which planning
- * has ruled out.
+ * specialty does not have. Throws a `RangeError` when a date of the draft is not real, which
+ * planning has ruled out.
  */
 export function inquiryRequest(
   draft: InquiryDraft,

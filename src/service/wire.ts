@@ -93,7 +93,7 @@ export type Inquiry = {
   raw: unknown;
 };
 
-/** Reads one read form; null when it is none. */
+/** Reads one read form; null when it is not one. */
 export function parseInquiry(raw: unknown): Inquiry | null {
   const parsed = inquirySchema.safeParse(raw);
   if (!parsed.success) return null;

@@ -215,7 +215,9 @@ describe('list', () => {
       /… and 4 more; --limit shows them\.\n$/,
     );
     await clinic.store.write((tx) => closeAppointment(tx, 1, 'past', NOW));
-    expect((await eligd('list', '--situation', 'waiting')).stdout).toBe('There is none.\n');
+    expect((await eligd('list', '--situation', 'waiting')).stdout).toBe(
+      'No appointment or inquiry matches.\n',
+    );
   });
 
   test('shows the attention list with what to do, also entries about no appointment', async () => {

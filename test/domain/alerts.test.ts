@@ -124,7 +124,7 @@ test('what follows from another problem is no alert of its own', () => {
   ]);
 });
 
-test('what follows from a problem that has just gone is none either', () => {
+test('what follows from a problem that has just ended is not an alert either', () => {
   const book = bookOf();
   const then = MONDAY_NOON - HOUR_MS;
   const read = wrong('connector_cannot_read', then, 'front-desk');

@@ -168,7 +168,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L: is('unclaimed') },
   },
   {
-    what: 'a late call of what is to be sent again is left for the check before the call',
+    what: 'a duplicate call of what is to be sent again is left for the check before the call',
     account: {
       calls: [absent()],
       needs: [need(1, 'planned'), need(2, 'calling', { external_id: 'B-1' })],
@@ -177,7 +177,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L: is('undecided') },
   },
   {
-    what: 'a late call serves instead of the one that is about to be made, however old it is',
+    what: 'a duplicate call serves instead of the one that is about to be made, however old it is',
     account: {
       calls: [absent({ sent_at: at(-60 * 24 * 60), match_key: 'BEFORE' })],
       needs: [need(1, 'calling')],
@@ -186,7 +186,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L: serves(1, 1) },
   },
   {
-    what: 'of two late calls that nothing needs, one is kept and one is a duplicate',
+    what: 'of two duplicate calls that nothing needs, one is kept and one is a duplicate',
     account: {
       calls: [absent(), call(2, 1, { is_absent: true, sent_at: at(12) })],
       needs: [need(1, 'over')],
@@ -204,7 +204,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L: serves(2, 2) },
   },
   {
-    what: 'a late call belongs to what is needed before it belongs to what is not',
+    what: 'a duplicate call belongs to what is needed before it belongs to what is not',
     account: {
       calls: [absent(), call(2, 2, { is_absent: true })],
       needs: [need(1, 'over'), need(2, 'served')],
@@ -266,7 +266,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L: is('unclaimed') },
   },
   {
-    what: 'a late call of another need that is to be sent again is left to it',
+    what: 'a duplicate call of another need that is to be sent again is left to it',
     account: {
       calls: [absent({ inquiry: 2, external_id: 'OLD' })],
       needs: [need(1, 'calling'), need(2, 'planned', { external_id: 'B-1' })],
@@ -364,7 +364,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L: is('stranger') },
   },
   {
-    what: 'a late call that nothing needs, or that bears a label that is sought, is no stranger’s',
+    what: 'a duplicate call that nothing needs, or with a label that is sought, is no stranger’s',
     account: {
       calls: [absent(), call(2, 2, { external_id: 'B-1' })],
       needs: [need(1, 'over'), need(2, 'sought', { external_id: 'B-1' })],

@@ -16,7 +16,7 @@ describe('the period of a coverage', () => {
     [null, null],
     ['', '9999-12-31'],
     ['2026-02-31', null],
-  ])('from %s to %s is none', (first, last) => {
+  ])('from %s to %s is not a period', (first, last) => {
     expect(coveragePeriod(first, last, ZONE)).toBeUndefined();
   });
 });

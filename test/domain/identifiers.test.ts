@@ -38,7 +38,7 @@ describe('an NPI', () => {
     fc.assert(fc.property(nineDigits, (nine) => void completed(nine)));
   });
 
-  test('is none any more with one digit mistyped', () => {
+  test('is not valid any more with one digit mistyped', () => {
     fc.assert(
       fc.property(nineDigits, fc.nat(9), fc.integer({ min: 1, max: 9 }), (nine, place, by) => {
         const digits = [...completed(nine)];
@@ -48,7 +48,7 @@ describe('an NPI', () => {
     );
   });
 
-  test('is none any more with two neighbours swapped, but for 0 and 9', () => {
+  test('is not valid any more with two neighbours swapped, but for 0 and 9', () => {
     fc.assert(
       fc.property(nineDigits, fc.nat(8), (nine, place) => {
         const digits = [...completed(nine)];

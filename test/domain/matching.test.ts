@@ -140,7 +140,7 @@ describe('the match key', () => {
     { type: 'BENEFITS', member_id: null, dob: '01-02-1980', tax_id: '123456789' },
     { type: 'BENEFITS', member_id: 'W', dob: 19_800_102, tax_id: '123456789' },
     { type: 'BENEFITS', member_id: 'W', dob: '01-02-1980', tax_id: ['123456789'] },
-  ])('is none for an echo without the deciding fields: %o', (echo) => {
+  ])('is not found for an echo without the deciding fields: %o', (echo) => {
     expect(matchKeyOfEcho(echo)).toBeNull();
   });
 });

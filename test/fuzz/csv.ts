@@ -48,7 +48,7 @@ export async function csvTarget(): Promise<Target> {
       );
       must(
         one.patient.birth_date === null || /^\d{4}-\d{2}-\d{2}$/.test(one.patient.birth_date),
-        'A birth date is none.',
+        'A birth date is not a date.',
       );
     }
     for (const { position, remedy } of batch.rejected)

@@ -233,7 +233,7 @@ function expectAppointment({ source_id, starts_at, patient }: AppointmentInput):
   if (!Number.isFinite(Date.parse(starts_at)) || new Date(starts_at).toISOString() !== starts_at)
     throw new Error('The start is no time.');
   if (patient.birth_date !== null && !/^\d{4}-\d{2}-\d{2}$/.test(patient.birth_date))
-    throw new Error('The birth date is none.');
+    throw new Error('The birth date is not a date.');
 }
 
 type Dice = (sides: number) => number;

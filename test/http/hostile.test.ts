@@ -205,7 +205,7 @@ describe('a connection is ended', () => {
     ['junk', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
     ['a head without end', `GET / HTTP/1.1\r\n${'X-A: b\r\n'.repeat(5_000)}`],
     ['two lengths', head('Content-Length: 5\r\nTransfer-Encoding: chunked')],
-    ['a length that is none', head('Content-Length: many')],
+    ['a length that is not a number', head('Content-Length: many')],
   ])('with %s, and answered at most with a refusal', async (_, text) => {
     const receiver = await startReceiver({ limits: quick });
     const [one] = crowd(receiver, 1, (write) => write(text));

@@ -15,7 +15,7 @@ const RULES = join(FOLDER, 'eligd-rules.yml');
 
 let page: string;
 
-/** The value of a time series, by its name and labels as they stand on the page. */
+/** The value of a time series, by its name and labels as they are on the page. */
 function seriesOf(series: string): number | null {
   const line = page.split('\n').find((each) => each.startsWith(`${series} `));
   return line === undefined ? null : Number(line.slice(series.length + 1));

@@ -89,7 +89,7 @@ test('a login shows the schedule; a log-out ends it, whoever kept the cookie', a
   expect(page.status).toBe(200);
   expect(page.text).toContain('<title>Schedule · eligd</title>');
   const { cookie } = maria;
-  // A log-out that another site begins is none.
+  // A log-out that another site sends does nothing.
   await maria.post('/logout', { csrf: 'x' });
   maria.cookie = cookie;
   expect((await maria.get('/')).status).toBe(200);

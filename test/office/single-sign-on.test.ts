@@ -36,7 +36,8 @@ async function signOn(office: OfficeClinic, provider: LoginProvider, change = (u
 
 test('whoever was added with the account of the group is let in', async () => {
   const { provider, office } = await startGroup();
-  expect((await office.browser().get('/login')).text).toContain('Log in with the group’s account');
+  const { text } = await office.browser().get('/login');
+  expect(text).toContain('Log in with the group’s account');
   const { browser, left, page } = await signOn(office, provider);
   const asked = new URL(left.headers.get('location') ?? '').searchParams;
   expect(asked.get('redirect_uri')).toBe(`${PUBLIC}/login/return`);

@@ -358,7 +358,7 @@ describe('completeness', () => {
         { asked: asked(['CODE_LOOKUP_BENEFITS'], []) },
       ).completeness,
     ).toBe('complete');
-    // An empty history is an answer; an absent one is none.
+    // An empty history is an answer; an absent one says nothing.
     const whole = { ...results, treatment_history: {} };
     expect(
       recordOf(whole, { asked: asked(['CODE_LOOKUP_BENEFITS', 'TREATMENT_HISTORY'], ['D1110']) })

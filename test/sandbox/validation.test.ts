@@ -27,7 +27,7 @@ const WRONG: [string, Record<string, unknown>, (string | number)[]][] = [
   ['a question that is no list', { benefits_query: 'STANDARD' }, ['benefits_query']],
   ['no question and no script', { benefits_query: [] }, ['benefits_query']],
   ['a script that is not the team’s', { call_script_id: 'mine' }, ['call_script_id']],
-  ['a code that is none', { benefits_codes: ['D0120', '99213'] }, ['benefits_codes', 1]],
+  ['a code that is not CDT', { benefits_codes: ['D0120', '99213'] }, ['benefits_codes', 1]],
   ['a wrong date of service', { claims_date_of_service: '13-01-2029' }, ['claims_date_of_service']],
   ['diagnosis codes that are no list', { diagnosis_codes: 'K02.9' }, ['diagnosis_codes']],
 ];

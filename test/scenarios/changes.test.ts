@@ -252,7 +252,7 @@ describe('what is not needed any more', () => {
     );
   });
 
-  test('is kept when another appointment stands on it', async () => {
+  test('is kept when it serves another appointment', async () => {
     const both = visits(2, () => ({
       patient_id: 'P1',
       dob: '1970-05-06',

@@ -51,7 +51,7 @@ describe.each(SHAPES)('an export of 200 rows in the shape %s', (shape) => {
     expectOwnAnswers(clinic, ledger);
     expect(ledger.every(({ request }) => request.tax_id === '123456789')).toBe(true);
     expect(writtenFor(clinic)).toEqual(placesOf(questions));
-    // Each call's answer is written once to each appointment that stands on its need, an
+    // Each call's answer is written once to each appointment of its need, an
     // unsuccessful one too; and once more where the checks of the call came after it.
     const lines = clinic
       .written()

@@ -362,7 +362,7 @@ describe('the subscription', () => {
     expect(told).not.toContain('token');
   });
 
-  test('that the service refuses is told to a person; eligd asks, and tries again', async () => {
+  test('that the service refuses goes on the attention list; eligd tries again', async () => {
     const refusal = {
       method: 'POST',
       path: 'subscription',

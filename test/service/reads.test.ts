@@ -109,7 +109,7 @@ test('Verifications are read with or without envelope; an unknown id has none', 
   }
 });
 
-test('A subscription is set by POST and read back; every form of "none" is none', async () => {
+test('A subscription is set by POST and read back; every form of "none" is null', async () => {
   const there = { id: 7, callback_url: 'https://clinic.example/hook', update_frequency_min: 5 };
   const server = await serve((seen) => (seen.method === 'GET' ? { json: there } : { status: 204 }));
   const { client } = testClient(server.base_url);

@@ -39,7 +39,7 @@ export function countsOf(
     'answers taken from reports': oracle.reported_answers,
     'inquiries accepted': oracle.calls.counts.calls,
     'second attempts': oracle.calls.counts.second_attempts,
-    'extra calls excused and reported': oracle.calls.counts.excused,
+    'duplicate calls excused and reported': oracle.calls.counts.excused,
     'appointments accepted': pms.counts.accepted,
     'records written': pms.counts.delivered,
     'records written again': pms.counts.repeated,

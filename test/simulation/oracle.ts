@@ -277,7 +277,7 @@ export class Oracle {
       return raw
         .prepare(
           `select source_id as id,
-             'the appointment is open, waits for nothing and stands on no inquiry' as what
+             'the appointment is open, waits for nothing and no inquiry serves it' as what
              from appointments a
              where closed_reason is null and superseded_at is null and plan_due_at is null
                and not exists (select 1 from inquiry_appointments where appointment = a.id)
@@ -456,7 +456,7 @@ export class Oracle {
       );
   }
 
-  /** An excused call too many is known and reported, unless it has served as the next attempt. */
+  /** An excused duplicate call is known and reported, unless it has served as the next attempt. */
   #checkReported(machine: Machine): void {
     if (this.calls.is_state_lost) return;
     const known = readState(machine, (raw) => {
@@ -480,7 +480,7 @@ export class Oracle {
       if (known.mains.has(first.id) && known.mains.has(second.id)) continue;
       this.#fail(
         'G1',
-        `An extra call (${first.id}, ${second.id}) showed up and was not reported.`,
+        `A duplicate call (${first.id}, ${second.id}) showed up and was not reported.`,
         [first.external_id, first.id, second.id],
       );
       return;

@@ -33,7 +33,7 @@ export type Written = {
 export type Output = {
   written: Map<string, Written>;
   attention: AttentionEntry[];
-  /** Until when each patient stood on the list, by id; infinite for those who do now. */
+  /** Until when each patient was on the list, by id; infinite for those who do now. */
   listed_until: Map<string, number>;
 };
 

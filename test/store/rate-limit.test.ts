@@ -193,7 +193,7 @@ describe('the rate limit', () => {
     expect(await store.db.selectFrom('rate_slots').selectAll().execute()).toEqual([]);
   });
 
-  test('of zero is none', async () => {
+  test('of zero means no limit', async () => {
     const clock = virtualClock();
     const limiter = createRateLimiter(await temporaryStore(), clock, 0);
     for (let count = 0; count < 100; count += 1) await limiter.enter('send');

@@ -237,7 +237,7 @@ export class Puller {
         if (page.end !== null) result.ends.push(page.end);
         for (const appointment of page.matches) {
           const { id } = appointment;
-          // Pages shift while they are read; the later version of one that stands on two of them
+          // Pages shift while they are read; the later version of one that is on two of them
           // counts.
           if (id === undefined) result.unreadable += 1;
           else if (

@@ -98,7 +98,7 @@ export class FhirClient {
     try {
       const statement = await this.getJson({ url, doing: 'the CapabilityStatement' }, signal);
       if (statement.resourceType !== 'CapabilityStatement')
-        throw new FhirError('broken', { what: 'It is none.' });
+        throw new FhirError('broken', { what: 'It is not a CapabilityStatement.' });
       capability = readCapability(statement);
     } catch (error) {
       if (

@@ -32,7 +32,7 @@ type Answer = { key: string; revision: number; record: { inquiry_id: string } };
 type Result = { key: string; error: FhirError | null };
 
 /**
- * Writes the answers of a batch with `write`. Those of one inquiry (several visits may stand on it)
+ * Writes the answers of a batch with `write`. Those of one inquiry (it may serve several visits)
  * go one after another, since they share their resources. Throws a FhirError when the server could
  * not be reached for any of them.
  */

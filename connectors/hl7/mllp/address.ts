@@ -1,6 +1,6 @@
 /**
- * `host:port` of the configuration; IPv6 in brackets. Null when it is none. Port 0 lets the system
- * choose.
+ * `host:port` of the configuration; IPv6 in brackets. Null when it is not one. Port 0 lets the
+ * system choose.
  */
 export function parseAddress(text: string): { host: string; port: number } | null {
   const found = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/.exec(text);

@@ -188,7 +188,7 @@ export async function checkSubscription(
     return [
       fine(
         part,
-        'There is none; the daemon makes it at its start, and looks for it every six hours.',
+        'No subscription exists. The daemon makes one at its start and checks it every six hours.',
       ),
     ];
   }

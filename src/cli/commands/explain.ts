@@ -98,7 +98,7 @@ function explainLines(
     '',
     ...story.map(({ at, text }) => `${time(at)}  ${text}`),
     '',
-    ...(now.length > 0 ? now : ['Now: no appointment stands on it.']),
+    ...(now.length > 0 ? now : ['Now: it serves no appointment.']),
     ...todoLines(detail),
     ...(log_key === null ? [] : detail.appointments.map((each) => inLog(each, log_key, config))),
   ];
@@ -116,7 +116,7 @@ function inLog(each: ExplainedAppointment, log_key: string, config: Config): str
 
 function todoLines({ attention, appointments }: ExplainedSubject): string[] {
   const entries = attention.map(({ what, next }) => ({ what, next }));
-  // What is derived from the rows and stands on no list.
+  // What is derived from the rows and is on no list.
   for (const { explanation } of appointments) {
     const { why, next } = explanation;
     if (next !== null && !entries.some((entry) => entry.next === next))

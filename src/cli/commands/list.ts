@@ -127,7 +127,7 @@ async function listSituations(
     return;
   }
   if (total === 0) {
-    stdout.write('There is none.\n');
+    stdout.write('No appointment or inquiry matches.\n');
     return;
   }
   const is_narrow = stdout.isTTY === true && (stdout.columns ?? WIDE) < WIDE;

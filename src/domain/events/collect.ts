@@ -30,7 +30,7 @@ export const COLLECT_EVENTS = {
       'The service does not know an inquiry that it had accepted; unknown_replies is how often ' +
       'it has said so in a row.',
     next:
-      'After three such answers it is on the attention list; ask the operator of the service ' +
+      'After three such answers it is on the attention list; ask the calling service ' +
       'about service_id.',
   },
   answer_received: {

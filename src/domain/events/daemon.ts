@@ -28,7 +28,7 @@ export const DAEMON_EVENTS = {
     level: 'error',
     fields: ['error_code', 'error_name', 'http_status'],
     means:
-      'A request to the local HTTP server failed by a fault of eligd; it was answered with ' +
+      'A request to the local HTTP server failed because of a bug in eligd; it was answered with ' +
       'http_status.',
     next: 'It is a bug worth reporting.',
   },

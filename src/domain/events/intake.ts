@@ -13,7 +13,7 @@ export const INTAKE_EVENTS = {
     level: 'info',
     fields: ['appointment', 'connector', 'inquiry'],
     means:
-      'An appointment, as a keyed hash of its id in the PMS, stands on an inquiry; further ' +
+      'An appointment, as a keyed hash of its id in the PMS, is served by an inquiry; further ' +
       'lines name the inquiry.',
   },
   connector_failed: {

@@ -23,7 +23,7 @@ export const SERVICE_EVENTS = {
       'A report held another answer than the reply to the question after it. The reply ' +
       'counts, and for a week no answer is taken from a report without asking.',
     next:
-      'Nothing. If it comes again, tell the operator of the service; eligd show inquiry:N says ' +
+      'Nothing. If it comes again, tell the calling service; eligd show inquiry:N says ' +
       'which inquiry it was.',
   },
   webhook_silent: {
@@ -81,7 +81,7 @@ export const SERVICE_EVENTS = {
       'A delivery to the webhook was refused; reason says why, and refusals how many ' +
       'there were since the start. Said once a minute for each reason.',
     next:
-      'bad_signature: compare ELIGD_WEBHOOK_SECRET with what the operator of the service gave ' +
+      'bad_signature: compare ELIGD_WEBHOOK_SECRET with what the calling service gave ' +
       'you; no_commit: look at the disk.',
   },
   service_logged_in: {
@@ -94,7 +94,7 @@ export const SERVICE_EVENTS = {
     fields: ['http_status', 'retry_after_ms'],
     means: 'The service answered 429, or 5xx with Retry-After; all requests to it wait that long.',
     next:
-      'Nothing, unless calls come too late by it: then ask the operator of the service for a ' +
+      'Nothing, unless calls come too late by it: then ask the calling service for a ' +
       'higher limit.',
   },
   service_bookkeeping_failed: {

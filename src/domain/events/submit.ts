@@ -40,7 +40,7 @@ export const SUBMIT_EVENTS = {
       'It cannot be found out whether the service has an inquiry, and it is not sent again ' +
       'automatically.',
     next:
-      'Ask the operator of the service for the inquiry under its external id; eligd explain ' +
+      'Ask the calling service for the inquiry under its external id; eligd explain ' +
       'says which.',
   },
   inquiry_adopted: {
@@ -55,7 +55,7 @@ export const SUBMIT_EVENTS = {
       'The list of the service is no proof that an inquiry is absent: incomplete, or not ' +
       'known to show ours. Looked again later.',
     next:
-      'Nothing at first. If it goes on, ask the operator of the service why its list is short; ' +
+      'Nothing at first. If it goes on, ask the calling service why its list is short; ' +
       'eligd explain shows the inquiry.',
   },
   reply_mismatch: {
@@ -65,14 +65,13 @@ export const SUBMIT_EVENTS = {
       'An inquiry that was read is not the one its id was taken for; nothing of it is ' +
       'stored, and the ids of that reply are looked up again.',
     next:
-      'Nothing: they are looked for automatically. Tell the operator of the service that ids ' +
+      'Nothing: they are looked for automatically. Tell the calling service that ids ' +
       'of a reply come in another order.',
   },
   duplicate_call_found: {
     level: 'error',
     fields: ['inquiry', 'service_id'],
-    means:
-      'The service holds an inquiry that stands on the same need as another one: a duplicate call.',
+    means: 'The service holds a second inquiry for the same need: a duplicate call.',
     next:
       'Compare with the bill of the service; eligd show inquiry:N says which appointment it ' +
       'is, if nobody else uses the account.',
@@ -122,7 +121,7 @@ export const SUBMIT_EVENTS = {
       'The list of the service has no certain end, so it proves nothing about what is ' +
       'missing from it.',
     next:
-      'Nothing at first. If it goes on, tell the operator of the service that its list cannot ' +
+      'Nothing at first. If it goes on, tell the calling service that its list cannot ' +
       'be read to the end.',
   },
 } as const satisfies Record<string, EventDescription>;

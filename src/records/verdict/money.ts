@@ -51,7 +51,7 @@ export function leftOf(allowance: Allowance | undefined): CentRange | null {
   return { low: rest, high: rest };
 }
 
-/** What of a deductible is left; one of "0" or "None" is none. */
+/** What of a deductible is left; "0" and "None" mean that it is met. */
 export function deductibleLeft(allowance: Allowance | undefined): CentRange | null {
   if (NOTHING.test(wordsOf(allowance?.amount) ?? '')) return { low: 0, high: 0 };
   return leftOf(allowance);

@@ -29,7 +29,7 @@ const APPOINTMENTS_PER_STEP = 200;
 
 /**
  * Decides what becomes of appointments that are new, changed, or due: closes them, lets them wait,
- * puts them on the attention list, or makes them stand on an inquiry. Pure rules are in
+ * puts them on the attention list, or links them to an inquiry. Pure rules are in
  * `domain/planning.ts`; here they meet what is there already.
  */
 export async function planStep(deps: PlanDeps): Promise<StepResult> {
@@ -66,7 +66,7 @@ export async function planStep(deps: PlanDeps): Promise<StepResult> {
 }
 
 /**
- * One line for each appointment and the inquiry it stands on: from here on the log speaks of
+ * One line for each appointment and the inquiry that serves it: after this line the log names
  * inquiries.
  */
 async function logStanding(
@@ -87,7 +87,7 @@ async function logStanding(
   }
 }
 
-/** A fault of eligd's own, or of a connector: a person knows of it while eligd tries again (G2). */
+/** A bug in eligd or in a connector: it is on the attention list while eligd tries again (G2). */
 async function attendUnplannable(tx: Tx, id: number, now: number): Promise<void> {
   const appointment = await appointmentDueForPlanning(tx, id);
   if (appointment === null) return;

@@ -1,4 +1,4 @@
-/** Keeps inquiries that are not sent in step with the appointments that stand on them. */
+/** Keeps inquiries that are not sent in step with the appointments that they serve. */
 import { DAMAGED_HOLD, type InquiryDraft, mergeDrafts, readDraft } from '../../domain/inquiry.ts';
 import { externalId, isNeedOf } from '../../domain/needs.ts';
 import { OPERATOR_HOLD } from '../../domain/operator.ts';
@@ -76,7 +76,7 @@ export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<
 }
 
 /**
- * Brings a planned inquiry up to date with the appointments that stand on it: content, label, hold;
+ * Brings a planned inquiry up to date with the appointments that it serves: content, label, hold;
  * withdrawn when none is left. An inquiry that was sent stays as it is.
  */
 export async function revise(context: PlanContext, id: number): Promise<void> {
@@ -130,7 +130,7 @@ function holdReason(
 }
 
 /**
- * A refused inquiry that no appointment stands on any more: its content was corrected into another
+ * A refused inquiry that serves no appointment any more: its content was corrected into another
  * need.
  */
 async function dropRefused(tx: Tx, inquiry: InquiryRow, now: number): Promise<void> {
@@ -170,7 +170,7 @@ export async function leave(
 
 /**
  * Takes the appointment off every inquiry that was not sent, or is not about it any more. Returns
- * how many it still stands on.
+ * how many still serve it.
  */
 export async function leaveUnsent(
   context: PlanContext,

@@ -118,7 +118,7 @@ async function followCoverages(context: PlanContext, appointment: AppointmentRow
 }
 
 /**
- * Makes the appointment stand on an inquiry for each of its coverages: one that is there, or a new
+ * Links the appointment to an inquiry for each of its coverages: one that exists, or a new
  * one.
  */
 export async function ask(

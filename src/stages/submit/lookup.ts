@@ -240,7 +240,7 @@ async function attendUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: numb
         `out yet: ${why}. It is looked for again automatically, and not sent again, because that ` +
         'could be a second paid call.',
       next:
-        'Ask the operator of the service whether the inquiry exists; if the visit is near, ' +
+        'Ask the calling service whether the inquiry exists; if the visit is near, ' +
         'call the payer yourself.',
     },
     now,
@@ -257,8 +257,7 @@ async function askAPerson(tx: Tx, row: InquiryRow, now: number): Promise<void> {
         'The service said it accepted the inquiry but gave no id, and its list does not show ' +
         'it. It is not sent again, because that could be a second paid call.',
       next:
-        'Ask the operator of the service whether the inquiry exists; if not, call the payer ' +
-        'yourself.',
+        'Ask the calling service whether the inquiry exists; if not, call the payer ' + 'yourself.',
     },
     now,
   );

@@ -280,7 +280,7 @@ export async function stopSubmission(
         status === 401 || status === 403
           ? 'Check the credentials of the inquiry service (ELIGD_SERVICE_…) with "eligd ' +
             'check", or ask its operator.'
-          : 'Check service.base_url with "eligd check", or ask the operator of the service ' +
+          : 'Check service.base_url with "eligd check", or ask the calling service ' +
             'about the account.',
     },
     now,

@@ -74,9 +74,9 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
 }
 
 /**
- * Nothing is sent without a reconciliation, so a list that stays unreadable is told to a person: at
- * once when the service turns us away (and then it is asked slowly, because an account may be
- * locked after a few bad passwords), after an hour when it is away.
+ * Nothing is sent without a reconciliation, so a list that stays unreadable goes on the
+ * attention list: at once when the service rejects us (and then it is asked slowly, because an
+ * account may be locked after a few bad passwords), after an hour when it is away.
  */
 async function noteFailedReconciliation(
   deps: SubmitDeps,
@@ -150,7 +150,7 @@ export function demandReconciliation(deps: Pick<SubmitDeps, 'memory'>): void {
 }
 
 /**
- * What is to be reconciled even when nothing is to be sent: a call too many, or one that was
+ * What is to be reconciled even when nothing is to be sent: a duplicate call, or one that was
  * searched for, shows up that way.
  */
 export function reconciliationsDemanded({ memory }: Pick<SubmitDeps, 'memory'>): Specialty[] {

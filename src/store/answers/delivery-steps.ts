@@ -117,7 +117,7 @@ export async function takeUpAgain(tx: Tx, key: string, now: number): Promise<boo
 
 /**
  * Makes what waits to be written to an appointment due now, and what was parked pending again: each
- * answer that the appointment still stands on, in its newest revision. What was parked because the
+ * answer that still serves the appointment, in its newest revision. What was parked because the
  * appointment became another one stays so. Returns the keys of what is pending again.
  */
 export async function reopenDeliveries(

@@ -53,8 +53,8 @@ export async function raiseAttention(
 }
 
 /**
- * An entry that came up when no visit stood on its inquiry names the one that does now, so that the
- * front desk sees whose it is.
+ * An entry that came up when its inquiry served no visit names the one that it serves now, so that
+ * the front desk sees whose it is.
  */
 function names({ connector, appointment }: AttentionSubject) {
   return {
@@ -65,7 +65,7 @@ function names({ connector, appointment }: AttentionSubject) {
 
 /**
  * What the list says about inquiries, or one of them, and shows with this appointment is shown with
- * the next open visit that stands on them: this one is over, or may be another patient's by now.
+ * the next open visit that they serve: this one is over, or may be another patient's by now.
  * Where there is none, it stays as it is.
  */
 export async function nameNextVisit(
@@ -108,7 +108,7 @@ export async function resolveAttention(
 /**
  * Takes entries about visits off the list when both the visit and the entry are older than
  * `before`: nobody can act any more, and the list stays one that a person reads. An entry about an
- * inquiry stays for as long as a later visit that is open stands on it (G2). They stay in the
+ * inquiry stays for as long as it serves a later visit that is open (G2). They stay in the
  * story. Returns the appointments whose visits they were about.
  */
 export async function expireAttention(tx: Tx, before: number, now: number): Promise<number[]> {

@@ -22,7 +22,7 @@ const WITHOUT_PATIENT = { match_key: '', external_id: '', given_name: '', body: 
 
 /**
  * Deletes appointments whose visit and last change lie before `before` (epoch milliseconds), with
- * the inquiries that no other appointment stands on, their answers, records, deliveries, attention
+ * the inquiries that serve no other appointment, their answers, records, deliveries, attention
  * and audit. What the service may still answer stays. What the service holds keeps
  * its ids, without what they say about a patient, so that no reconciliation takes them for new
  * ones.

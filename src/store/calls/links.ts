@@ -267,7 +267,7 @@ export async function replanAppointmentsOf(
     .execute();
 }
 
-/** Has planning look at every open appointment that stands on the inquiry. */
+/** Has planning look at every open appointment that the inquiry serves. */
 export async function planAgain(tx: Tx, inquiry: number, now: number): Promise<void> {
   await tx
     .updateTable('appointments')
@@ -282,7 +282,7 @@ export async function planAgain(tx: Tx, inquiry: number, now: number): Promise<v
     .execute();
 }
 
-/** Those of the inquiries that no open appointment stands on. */
+/** Those of the inquiries that serve no open appointment. */
 export async function withoutAppointment(tx: Tx, inquiries: readonly number[]): Promise<number[]> {
   const needed = await tx
     .selectFrom('inquiry_appointments')
@@ -351,8 +351,8 @@ async function resolveAnswers(tx: Tx, id: number, now: number): Promise<void> {
 }
 
 /**
- * The inquiries that appointments stand on, with what names the appointment. Of those that are
- * looked at again and again because they wait only what they came to stand on at `now`.
+ * The inquiries that serve appointments, with what names the appointment. Of those that are
+ * looked at again and again because they wait, only what serves them since `now`.
  */
 export async function inquiriesUnder(
   db: Db,

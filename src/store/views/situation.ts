@@ -33,7 +33,7 @@ export const isCurrentLink = sql<boolean>`i.state <> 'withdrawn' and not exists 
 const informational = sql.join(INFORMATIONAL_REASONS.map((reason) => sql.lit(reason)));
 
 /**
- * An entry counts for what its subject names: an inquiry's for all that stand on it now, any other
+ * An entry counts for what its subject names: an inquiry's for all that it serves now, any other
  * for its appointment.
  */
 const needsPerson = sql`

@@ -408,7 +408,7 @@ describe('a configuration', () => {
       { base_url: 'https://ehr.example/fhir', auth: 'private_key_jwt' },
       ['client_id'],
     ],
-    ['with an address that is none', { base_url: 'ehr', auth: 'basic' }, ['base_url']],
+    ['with an invalid address', { base_url: 'ehr', auth: 'basic' }, ['base_url']],
   ])('%s is refused', (_, config, expected) => {
     expect(faults(config)).toEqual(expected);
   });

@@ -324,7 +324,7 @@ test('goes over TLS to a receiver whose certificate is good, and to no other', a
     send_tls: { ...own, authorities_file: join(tls, 'ca.pem') },
   });
   expect(await outcomes(secured, batchOf(1, [1]))).toEqual(['delivered']);
-  // Its authority is none of the system's.
+  // The system does not trust its authority.
   await expect(deliver(makeConnector({ ...FOLDER, send_to, send_tls: own }))).rejects.toMatchObject(
     { failure: 'transient' },
   );

@@ -262,7 +262,7 @@ describe('insurance', () => {
     },
   );
 
-  test('that is deleted is none', () => {
+  test('that is deleted counts as absent', () => {
     expect(
       contentOf(adt('A08', { ...visit, coverages: [] }, { rest: ['IN1|1|""'] })).patients,
     ).toMatchObject([{ coverages: [] }]);

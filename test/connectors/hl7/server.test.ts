@@ -69,7 +69,7 @@ describe('original mode', () => {
     expect(await clinic.attention()).toEqual([]);
   });
 
-  test('answers AR to what is none of its business, and keeps nothing of it', async () => {
+  test('answers AR to messages that are not for it, and keeps nothing of it', async () => {
     const clinic = await startInterface();
     const sender = await clinic.sender();
     expect(code(await sender.ask(msh('ORU^R01', 'O1')))).toBe('AR');

@@ -150,7 +150,7 @@ async function finish(clinic: KillClinic): Promise<void> {
     if (calls === last) await clinic.ask('POST', '/_sandbox/advance', { days: 30 });
     last = calls;
   }
-  // Long enough for a call too many, if there were one to come.
+  // Long enough for a duplicate call, if there were one to come.
   await sleep(4_000);
   await clinic.killDaemon('SIGTERM');
 }

@@ -58,7 +58,7 @@ test('an inquiry that was given up is polled again when a later visit needs it',
   expect((await clinic.inquiries())[0]?.state).toBe('answered');
 });
 
-test('an inquiry is asked about until the last visit that stands on it is long over', async () => {
+test('an inquiry is asked about until the last visit that it serves is long over', async () => {
   const clinic = await install();
   const coverages = [aCoverage({ member_id: 'W1' })];
   await send(clinic, clinic.visit('A-1', { coverages }));
@@ -76,8 +76,8 @@ test('an inquiry is asked about until the last visit that stands on it is long o
 });
 
 test(
-  'an inquiry that waits for a visit in a week is asked about at once when a sooner one comes ' +
-    'to stand on it',
+  'an inquiry that waits for a visit in a week is asked about at once when it comes to ' +
+    'serve a sooner one',
   async () => {
     const clinic = await install();
     const coverages = [aCoverage({ member_id: 'W1' })];
@@ -91,7 +91,7 @@ test(
   },
 );
 
-test('another attempt is made under the label of a visit that still stands on it', async () => {
+test('another attempt is made under the label of a visit that it still serves', async () => {
   const clinic = await install();
   const coverages = [aCoverage({ member_id: 'W1' })];
   const first = clinic.visit('A-1', { coverages }, 3);

@@ -124,7 +124,7 @@ test(
   },
 );
 
-test('an entry about an inquiry stays while a later visit stands on it', async () => {
+test('an entry about an inquiry stays while it serves a later visit', async () => {
   const clinic = await install({ policy: { look_ahead_days: 60 } });
   await clinic.read(clinic.visit('A-1', {}, 3), clinic.visit('A-2', {}, 30));
   await clinic.planNow();
@@ -141,7 +141,7 @@ test('an entry about an inquiry stays while a later visit stands on it', async (
 });
 
 test(
-  'an entry about an inquiry shows the next visit that stands on it when the first is over, or ' +
+  'an entry about an inquiry shows the next visit that it serves when the first is over, or ' +
     'is another patient’s now',
   async () => {
     const clinic = await install({ policy: { look_ahead_days: 60 } });
@@ -188,7 +188,7 @@ test(
       await clinic.planNow();
       clinic.pass(MINUTE_MS + 1);
     }
-    // It is looked at every minute; what it stands on is said once.
+    // It is looked at every minute; what serves it is logged once.
     expect(clinic.events.filter((event) => event === 'appointment_planned')).toHaveLength(1);
     await clinic.planNow();
     await clinic.submitNow();
@@ -222,8 +222,8 @@ test(
 );
 
 test(
-  'an answer that was taken back and is the same again is delivered to a visit that has come ' +
-    'to stand on it meanwhile',
+  'an answer that was taken back and is the same again is delivered to a visit that ' +
+    'it came to serve meanwhile',
   async () => {
     const clinic = await install();
     const visit = clinic.visit('A-1');

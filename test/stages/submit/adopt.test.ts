@@ -107,7 +107,7 @@ test(
 );
 
 test(
-  'a later attempt that a restored database knows nothing of is no call too many, and serves ' +
+  'a later attempt that a restored database knows nothing of is not a duplicate call, and serves ' +
     'as the next attempt',
   async () => {
     const clinic = await install();

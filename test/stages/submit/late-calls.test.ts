@@ -127,7 +127,7 @@ test(
   },
 );
 
-test('a call too many serves as the next attempt: it is paid for (G1)', async () => {
+test('a duplicate call serves as the next attempt: it is paid for (G1)', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);
   await send(clinic, clinic.visit('A-1'));
@@ -194,8 +194,8 @@ test('a duplicate call whose request arrives late is reported, not as a stranger
 });
 
 test(
-  'a late call is reported with the inquiry that made it again, although one that is needed no ' +
-    'more made such a call, too',
+  'a duplicate call is reported with the inquiry that made it again, although one ' +
+    'that is needed no more made such a call, too',
   async () => {
     const clinic = await install();
     const { show } = await loseAndHide(clinic, 2);
@@ -219,7 +219,7 @@ test(
 );
 
 test(
-  'a call too many that was made while this machine’s clock was days behind is reported all ' +
+  'a duplicate call that was made while this machine’s clock was days behind is reported all ' +
     'the same',
   async () => {
     const clinic = await install();
@@ -330,7 +330,7 @@ test(
   },
 );
 
-test('of two late calls that are listed at once, one serves, one is reported', async () => {
+test('of two duplicate calls that are listed at once, one serves, one is reported', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);
   await send(clinic, clinic.visit('A-1'));
@@ -349,7 +349,7 @@ test('of two late calls that are listed at once, one serves, one is reported', a
 });
 
 test(
-  'a call too many that serves as the next attempt is on the list no more, and one that was ' +
+  'a duplicate call that serves as the next attempt is on the list no more, and one that was ' +
     'cancelled serves nothing',
   async () => {
     for (const status of ['UNSUCCESSFUL', 'CANCELLED']) {
@@ -487,7 +487,7 @@ test('a claim’s call is recognized although the claim has got its number since
   expect(await clinic.attention()).toEqual(['extra_call']);
 });
 
-test('a late call whose first name was corrected since serves its inquiry', async () => {
+test('a duplicate call whose first name was corrected since serves its inquiry', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 1);
   const named = (first_name: string) =>

@@ -65,25 +65,22 @@ test('a visit past during the lookup of its lost call is closed without a call',
   expect(row?.closed_reason).toBe('past');
 });
 
-test(
-  'a birth date that is none holds up nobody and waits for you, whatever fields are ' + 'required',
-  async () => {
-    const clinic = await install({
-      policy: { required_fields: { dental: [], medical: [], mental_health: [] } },
-    });
-    const patient = {
-      id: 'P-2',
-      first_name: 'Ben',
-      last_name: 'Example',
-      birth_date: '1980-13-45',
-    };
-    await clinic.read(clinic.visit('bad', { patient }, 2), clinic.visit('good'));
-    await clinic.planNow();
-    for (let step = 0; step < 3; step += 1) await clinic.submitNow();
-    expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual(['good']);
-    expect(await clinic.attention()).toEqual(['field_malformed']);
-  },
-);
+test('an invalid birth date goes on the attention list and blocks no other visit', async () => {
+  const clinic = await install({
+    policy: { required_fields: { dental: [], medical: [], mental_health: [] } },
+  });
+  const patient = {
+    id: 'P-2',
+    first_name: 'Ben',
+    last_name: 'Example',
+    birth_date: '1980-13-45',
+  };
+  await clinic.read(clinic.visit('bad', { patient }, 2), clinic.visit('good'));
+  await clinic.planNow();
+  for (let step = 0; step < 3; step += 1) await clinic.submitNow();
+  expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual(['good']);
+  expect(await clinic.attention()).toEqual(['field_malformed']);
+});
 
 test('an id that another inquiry holds is no id: nothing is sent again', async () => {
   const clinic = await install();
@@ -169,8 +166,8 @@ test(
 );
 
 test(
-  'a service that rejects the reconciliation is told to a person at once, asked slowly, ' +
-    'and sent to when it lets us in',
+  'a service that rejects the reconciliation goes on the attention list at once, is asked ' +
+    'slowly, and gets the calls when it accepts us',
   async () => {
     const clinic = await install();
     await clinic.read(clinic.visit('A-1'));
@@ -197,7 +194,7 @@ test(
   },
 );
 
-test('a service that is away is told to a person after an hour', async () => {
+test('a service that is away goes on the attention list after an hour', async () => {
   const clinic = await install();
   await clinic.read(clinic.visit('A-1'));
   await clinic.planNow();
@@ -241,8 +238,8 @@ test('a lost reply unproven for an hour is on the attention list until found', a
 });
 
 test(
-  'what is told of a lost reply names the visit that stands on its inquiry now, also when none ' +
-    'did',
+  'an entry about a lost reply names the visit that its inquiry serves now, also when it ' +
+    'served none',
   async () => {
     const clinic = await install();
     await clinic.read(clinic.visit('A-1'));
@@ -431,7 +428,7 @@ test(
 );
 
 test(
-  'a call too many that the list shows late is reported, whatever the clock said when its ' +
+  'a duplicate call that the list shows late is reported, whatever the clock said when its ' +
     'successor was sent',
   async () => {
     const clinic = await install();

@@ -278,7 +278,7 @@ async function planAttempt(
   if (in_time.length === 0) return false;
   const draft = parseDraft(row.draft);
   if (draft.claim !== undefined && row.attempt >= deps.settings.max_claim_calls) return false;
-  // The visit that it was sent for may not stand on it any more.
+  // It may no longer serve the visit that it was sent for.
   const labels = needing.map(({ connector, source_id }) =>
     externalId(deps.settings.external_id_template, connector, source_id),
   );
@@ -340,7 +340,7 @@ async function withdrawAttempt(tx: Tx, row: InquiryRow, now: number): Promise<vo
   // settled.
   if (next === null || next.attempt <= row.attempt || next.retry === 0 || next.state !== 'planned')
     return;
-  // A visit that has come to stand on the other attempt meanwhile is to stand on this call (G2).
+  // A visit that the other attempt came to serve meanwhile is served by this call from now on (G2).
   await planAgain(tx, next.id, now);
   for (const { id } of await appointmentsOf(tx, next.id)) await unlink(tx, next.id, id, now);
   const reason = 'The call before it was answered after all.';

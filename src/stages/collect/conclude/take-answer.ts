@@ -68,7 +68,7 @@ export async function takeAnswer(
   const set = { ...changes, ...verify, answered_at: now, answered_service_at };
   await moveInquiries(tx, [row.id], { from: row.state, to: 'answered', reason, set }, now);
   if (revision === 1) await learnTurnaround({ tx, deps, now }, row, inquiry);
-  // It was taken back, and is the same again: a visit that has come to stand on it meanwhile has
+  // It was taken back, and is the same again: a visit that it came to serve meanwhile has
   // not got it.
   if (revision === null) await planAgain(tx, row.id, now);
   await resolveAttention(tx, inquirySubject(row.id), now, [

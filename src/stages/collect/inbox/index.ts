@@ -161,8 +161,8 @@ async function isWorthAsking(
 }
 
 /**
- * Null: it is nested more deeply than can be written out, so it is none of the answers that are
- * stored.
+ * Null: it is nested more deeply than can be written out, so it can't be one of the answers
+ * that are stored.
  */
 function hashOf(inquiry: Inquiry): string | null {
   try {

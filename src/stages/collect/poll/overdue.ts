@@ -23,7 +23,7 @@ export function overdueSince(row: InquiryRow, now: number, time_zone: string): n
 
 /**
  * The row, with the next of the visits that wait for its answer: the one that it was sent for may
- * be over, and another one stand on it since. When all are over, the last of them.
+ * be over, and it may serve another one since. When all are over, the last of them.
  */
 export async function forNextVisit(tx: Tx, row: InquiryRow, now: number): Promise<InquiryRow> {
   const claim = readDraft(row.draft)?.claim;
@@ -53,8 +53,8 @@ export async function attendOverdue(
   const about = await aboutInquiry(tx, row);
   const urgency = urgencyOf(row.visit_at, now);
   const claim = readDraft(row.draft)?.claim;
-  // Nobody sits down for a claim, and nobody waits for the answer when no visit stands on it any
-  // more.
+  // Nobody sits down for a claim, and nobody waits for the answer when it serves no visit
+  // any more.
   const is_awaited =
     claim === undefined && about.appointment !== null && (urgency === 'call' || urgency === 'tell');
   const entries = is_awaited ? [ENTRIES[urgency]] : [];
@@ -78,7 +78,7 @@ const ENTRIES: Readonly<Record<'tell' | 'call', Attention>> = {
   },
 };
 
-/** An entry about an inquiry, and about the first appointment that still stands on it. */
+/** An entry about an inquiry, and about the first appointment that it still serves. */
 export async function attend(
   tx: Tx,
   row: InquiryRow,

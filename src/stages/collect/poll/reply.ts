@@ -226,7 +226,7 @@ async function attendNoAnswer({ tx, deps, now }: CollectContext, row: InquiryRow
       `${claim === undefined ? 'The visit was' : 'The claim should have been asked about'} ` +
       `more than ${deps.settings.give_up_after_days} days ago and the service has not answered. ` +
       'It is not asked any more.',
-    next: 'Ask the operator of the service about this inquiry if the answer still matters.',
+    next: 'Ask the calling service about this inquiry if the answer still matters.',
   });
 }
 
@@ -305,6 +305,6 @@ async function countUnknown({ tx, deps, now }: CollectContext, row: InquiryRow):
     what:
       `The service accepted the inquiry under the id ${row.service_id}, but does not know it ` +
       'any more. It is not sent again, because that could be a second paid call.',
-    next: 'Ask the operator of the service about it, or call the payer yourself.',
+    next: 'Ask the calling service about it, or call the payer yourself.',
   });
 }
