@@ -28,7 +28,7 @@ export function questionRule(rules: readonly QuestionRule[], about: Questioned):
 }
 
 /** A rule without conditions. */
-export const ANYTHING: Omit<QuestionRule, 'name' | 'benefits_query'> = {
+export const ANYTHING = {
   when_codes: null,
   when_payers: null,
   when_patient: null,
@@ -38,7 +38,7 @@ export const ANYTHING: Omit<QuestionRule, 'name' | 'benefits_query'> = {
   with_codes: true,
   call_script_id: null,
   benefits_form_name: null,
-};
+} satisfies Omit<QuestionRule, 'name' | 'benefits_query'>;
 
 function fitsCodes({ when_codes }: QuestionRule, { codes, is_dental }: Questioned): boolean {
   if (when_codes === null) return true;

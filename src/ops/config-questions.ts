@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ANYTHING } from '../domain/questions.ts';
 import { codes, nonEmpty } from './config-values.ts';
 
 const days = z.number().min(0).nullable().default(null);
@@ -84,15 +85,7 @@ const questionRule = z
 type Rule = z.output<typeof questionRule>;
 
 const rule = (over: Pick<Rule, 'name' | 'benefits_query'> & Partial<Rule>): Rule => ({
-  when_codes: null,
-  when_payers: null,
-  when_patient: null,
-  when_benefits: null,
-  when_benefits_days: null,
-  when_eligibility_days: null,
-  with_codes: true,
-  call_script_id: null,
-  benefits_form_name: null,
+  ...ANYTHING,
   ...over,
 });
 

@@ -1,11 +1,10 @@
 /** What a reader shows of `schedule.pdf`: every visit of the page, accents, nothing cut in half. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { makeClinic } from '../support/clinic.ts';
+import { expect, test } from 'vitest';
 import { visitDay } from '../support/office-visits.ts';
+import { clinicWithReport } from '../support/report-folder.ts';
 import { startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
 
@@ -14,16 +13,7 @@ const NAMES = ['Núria Ñúñez', 'Łukasz Żółć', 'Đặng Hữu', 'Ольг
 
 test('every visit and every letter of its name is on paper', { timeout: 120_000 }, async () => {
   const service = await startService();
-  const folder = mkdtempSync(join(tmpdir(), 'eligd-report-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const clinic = makeClinic({
-    base_url: service.url,
-    config: {
-      report: { folder },
-      policy: { attempts: 1, look_ahead_days: 14 },
-      service: { settle_seconds: 0 },
-    },
-  });
+  const { clinic, folder } = clinicWithReport(service.url);
   const day = visitDay();
   const all = visits(60, (index) => ({
     appointment_at: `${day}T${String(8 + (index % 9)).padStart(2, '0')}:${10 + (index % 5)}`,

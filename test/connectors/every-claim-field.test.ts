@@ -15,6 +15,7 @@ import { claimPin } from '../../connectors/hl7/out/pin-i07.ts';
 import { answerLines } from '../../src/cli/answer-text.ts';
 import { CLAIM_PATHS } from '../../src/records/claim-fields.ts';
 import { type ClaimStatusRecord, claimStatusRecordSchema } from '../../src/records/claim-status.ts';
+import { CALL_FIELDS } from '../support/call-fields.ts';
 import { changed, type JsonSchema, leftOut, pathsOf } from './fields.ts';
 
 const schema = z.toJSONSchema(claimStatusRecordSchema, { unrepresentable: 'any' }) as JsonSchema;
@@ -43,33 +44,7 @@ function whole(): ClaimStatusRecord {
       procedure_codes: ['D2740'],
       billed_amount: money('1200.00'),
     },
-    calls: [
-      {
-        ended_at: '2026-11-22T15:00:00.000Z',
-        representative: 'Pat',
-        reference_number: 'REF-1',
-        recording_url: 'https://calls.example/r1',
-        transcript_url: 'https://calls.example/t1',
-        has_transcript: false,
-        custom_answers: [{ question: 'Q one', answer: 'A one' }],
-      },
-    ],
-    confidence: 'low',
-    verification: {
-      checks: [
-        {
-          name: 'Identity',
-          description: 'who',
-          status: 'UNMET',
-          is_met: false,
-          evidence: 'words',
-          reasoning: 'because',
-          validation: { a: 1 },
-          call_log_id: 'log-1',
-          checked_at: '2026-11-22T16:00:00.000Z',
-        },
-      ],
-    },
+    ...CALL_FIELDS,
     claim: {
       answered: true,
       status: 'paid',

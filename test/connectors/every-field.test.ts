@@ -17,6 +17,7 @@ import { deliveryDocument } from '../../src/records/delivery.ts';
 import { type EligibilityRecord, eligibilityRecordSchema } from '../../src/records/eligibility.ts';
 import { OTHER_PATHS, RECORD_FIELDS } from '../../src/records/fields.ts';
 import { judge } from '../../src/records/verdict.ts';
+import { CALL_FIELDS } from '../support/call-fields.ts';
 import { changed, type JsonSchema, leftOut, pathsOf } from './fields.ts';
 
 const schema = z.toJSONSchema(eligibilityRecordSchema, { unrepresentable: 'any' }) as JsonSchema;
@@ -66,33 +67,7 @@ function whole(): EligibilityRecord {
       benefits_codes: ['D1110'],
       call_script_id: 'script-1',
     },
-    calls: [
-      {
-        ended_at: '2026-11-22T15:00:00.000Z',
-        representative: 'Pat',
-        reference_number: 'REF-1',
-        recording_url: 'https://calls.example/r1',
-        transcript_url: 'https://calls.example/t1',
-        has_transcript: false,
-        custom_answers: [{ question: 'Q one', answer: 'A one' }],
-      },
-    ],
-    confidence: 'low',
-    verification: {
-      checks: [
-        {
-          name: 'Identity',
-          description: 'who',
-          status: 'UNMET',
-          is_met: false,
-          evidence: 'words',
-          reasoning: 'because',
-          validation: { a: 1 },
-          call_log_id: 'log-1',
-          checked_at: '2026-11-22T16:00:00.000Z',
-        },
-      ],
-    },
+    ...CALL_FIELDS,
     plan: {
       answered: true,
       is_active: true,

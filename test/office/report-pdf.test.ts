@@ -1,24 +1,14 @@
 /** The schedule on paper, in the folder of choice: what is in the file, for whoever prints it. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { makeClinic } from '../support/clinic.ts';
+import { expect, test } from 'vitest';
 import { fillOffice } from '../support/office-visits.ts';
+import { clinicWithReport } from '../support/report-folder.ts';
 import { startService } from '../support/service.ts';
 
 test('a PDF lies next to schedule.html, a day to a sheet', { timeout: 120_000 }, async () => {
   const service = await startService();
-  const folder = mkdtempSync(join(tmpdir(), 'eligd-report-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const clinic = makeClinic({
-    base_url: service.url,
-    config: {
-      report: { folder },
-      policy: { attempts: 1, look_ahead_days: 14 },
-      service: { settle_seconds: 0 },
-    },
-  });
+  const { clinic, folder } = clinicWithReport(service.url);
   await fillOffice(clinic, service);
   expect(readdirSync(folder).toSorted()).toEqual(['schedule.html', 'schedule.pdf']);
   const pdf = readFileSync(join(folder, 'schedule.pdf')).toString('latin1');
