@@ -90,7 +90,7 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
       alerts: null,
     };
     const onChange = () => pulse.waker.wake();
-    const made = await makeClient(options, store, clock_watch);
+    const made = await makeClient(options, store, clock_watch, progress);
     closers.push(() => made.close());
     const { client, contact } = watchContact(made, { clock: env.clock, onChange, metrics });
     const means: ConnectorMeans = {

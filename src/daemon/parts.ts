@@ -117,6 +117,7 @@ export async function makeClient(
   { config, credentials, env, version, dispatcher }: DaemonOptions,
   store: Store,
   clock_watch: ClockWatch,
+  progress: Progress,
 ): Promise<ServiceClient> {
   const { service } = config;
   const found = await endAbandonedSlots(store, env.clock.now());
@@ -132,6 +133,7 @@ export async function makeClient(
       const was_heard = clock_watch.skewMs() !== null;
       if (clock_watch.observe(seen)) judgeClock(store, env, clock_watch, { ...seen, was_heard });
     },
+    onListGrows: () => progress.mark(),
     user_agent: `eligd/${version}`,
     ...(dispatcher === undefined ? {} : { dispatcher }),
   });

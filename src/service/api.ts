@@ -60,6 +60,8 @@ export type ServiceClientOptions = {
    * milliseconds).
    */
   onServiceDate?: (seen: { service_ms: number; sent_ms: number; received_ms: number }) => void;
+  /** Called now and then while a long list comes in, which is a sign of life. */
+  onListGrows?: () => void;
   user_agent?: string;
 };
 
@@ -126,7 +128,10 @@ export type AmbiguousCause =
   | 'aborted'
   /** A status came, the body broke off. */
   | 'truncated'
-  /** An answer of more than 16 MB, or nested deeper than any: asking again does not help. */
+  /**
+   * An answer of more than 16 MB, a list of more than 500,000 inquiries, or nested deeper than any:
+   * asking again does not help.
+   */
   | 'too_large'
   | 'too_deep'
   /** HTML, no JSON, or JSON of an unknown form. */
@@ -157,11 +162,20 @@ export type BulkItem =
 
 export type BulkShape = 'array' | 'object';
 
+/**
+ * What a list keeps of an inquiry: what shows whose it is. `request` has only the fields that are
+ * compared.
+ */
+export type ListedInquiry = Pick<Inquiry, 'id' | 'status' | 'creation_ts' | 'request'> & {
+  /** The whole read form, when it was asked for and there was room; else read it by its id. */
+  full: Inquiry | null;
+};
+
 export type InquiryList = {
   /**
    * With a filter: only those whose echoed external_id is the one asked for (trimmed, any case).
    */
-  inquiries: Inquiry[];
+  inquiries: ListedInquiry[];
   /** Paging ended for certain and every element was readable. */
   is_complete: boolean;
   /**
@@ -193,11 +207,14 @@ export type ServiceClient = {
     shape: BulkShape,
     options?: CallOptions,
   ): Promise<BulkResult>;
-  /** GET /api/v0/<specialty>/inquiries, all pages. */
+  /**
+   * GET /api/v0/<specialty>/inquiries, all pages, in bounded memory. `keep` says whose whole read
+   * form is wanted.
+   */
   list(
     specialty: Specialty,
     filter: { external_id?: string },
-    options?: CallOptions,
+    options?: CallOptions & { keep?: (id: InquiryId) => boolean },
   ): Promise<Result<InquiryList>>;
   /** GET /api/v0/<specialty>/inquiries/{id}. Null: absent (404, 422, or 200 with null or []). */
   read(specialty: Specialty, id: InquiryId, options?: CallOptions): Promise<Result<Inquiry | null>>;

@@ -16,10 +16,10 @@ import type {
 import { readBulk } from './bulk.ts';
 import { readCreation } from './creates.ts';
 import { type Answered, ambiguous, fail, settle } from './failures.ts';
+import { ListBodyReader, newListRoom } from './list-body.ts';
 import { type PagingMemory, readList } from './listing.ts';
 import { readDeletion, readInquiry, readSubscription, readVerifications } from './reads.ts';
 import { type Call, Session } from './session.ts';
-import { LIST_BYTES_MAX } from './transport.ts';
 
 const SUBSCRIPTION_PATH = '/api/v0/subscription/'; // the slash at the end is the service's own
 
@@ -87,6 +87,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       const query = external_id === '' ? '' : `?${new URLSearchParams({ external_id })}`;
       const memory = paging.get(specialty) ?? { known: 'nothing' };
       paging.set(specialty, memory);
+      const room = newListRoom(how?.keep);
       return readList(
         {
           path: session.prefix + inquiriesPath(specialty) + query,
@@ -97,7 +98,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
               path,
               priority: how?.priority ?? 'routine',
               signal: how?.signal,
-              reply_bytes_max: LIST_BYTES_MAX,
+              newReader: () => new ListBodyReader(room),
             }),
           memory,
           onForeignLink: () => options.env.log('service_page_link_refused', { specialty }),

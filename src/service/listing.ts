@@ -21,11 +21,11 @@
  * costs nothing.
  */
 
+import { createHash } from 'node:crypto';
 import { canonicalExternalId } from '../domain/matching.ts';
-import type { Inquiry, InquiryList, ServiceFailure } from './api.ts';
+import type { InquiryList, ListedInquiry, ServiceFailure } from './api.ts';
 import { type Answered, fail, settle, uselessRead } from './failures.ts';
 import { type NextLink, type Page, readPage } from './pages.ts';
-import { parseInquiry } from './wire.ts';
 
 /**
  * More pages than this are no list any more but a server that makes them up; the list counts as
@@ -61,8 +61,8 @@ export type Listed = { ok: true; value: InquiryList } | { ok: false; failure: Se
 
 class Walk {
   readonly #source: PageSource;
-  /** By id, or by its JSON text when it has none. */
-  readonly #elements = new Map<string, unknown>();
+  /** Null: it cannot be read. */
+  readonly #elements = new Map<string, ListedInquiry | null>();
   readonly #fingerprints = new Set<string>();
   #received = 0;
   #pages = 0;
@@ -88,13 +88,12 @@ class Walk {
 
   list(external_id: string): InquiryList {
     const wanted = canonicalExternalId(external_id);
-    const readable = [...this.#elements.values()].map(parseInquiry);
-    const inquiries = readable.filter((inquiry): inquiry is Inquiry => inquiry !== null);
+    const inquiries = [...this.#elements.values()].filter((inquiry) => inquiry !== null);
     const own =
       wanted === ''
         ? inquiries
         : inquiries.filter(({ request }) => canonicalExternalId(request.external_id) === wanted);
-    const unreadable_count = readable.length - inquiries.length;
+    const unreadable_count = this.#elements.size - inquiries.length;
     return {
       inquiries: own,
       is_complete:
@@ -102,7 +101,7 @@ class Walk {
         unreadable_count === 0 &&
         (this.#total === null || this.#elements.size >= this.#total),
       is_end_proven: this.#is_end_proven,
-      total_count: readable.length,
+      total_count: this.#elements.size,
       unreadable_count,
       ignored_filter: own.length < inquiries.length,
     };
@@ -209,15 +208,12 @@ class Walk {
   #take(page: Page): 'new' | 'empty' | 'repeated' | 'shuffled' {
     this.#total = page.total ?? this.#total;
     if (page.elements.length === 0) return 'empty';
-    const keys = page.elements.map(elementKey);
-    const fingerprint = [...keys].sort().join('\n');
+    const fingerprint = fingerprintOf(page.elements.map(({ key }) => key));
     if (this.#fingerprints.has(fingerprint)) return 'repeated';
     this.#fingerprints.add(fingerprint);
     this.#received += page.elements.length;
     const known = this.#elements.size;
-    page.elements.forEach((element, index) => {
-      this.#elements.set(keys[index] ?? '', element);
-    });
+    for (const { key, inquiry } of page.elements) this.#elements.set(key, inquiry);
     return this.#elements.size > known ? 'new' : 'shuffled';
   }
 
@@ -242,7 +238,9 @@ class Walk {
   }
 }
 
-function elementKey(element: unknown): string {
-  const inquiry = parseInquiry(element);
-  return inquiry === null ? `unreadable ${JSON.stringify(element)}` : `id ${inquiry.id}`;
+/** The same for the same inquiries in whatever order. */
+function fingerprintOf(keys: string[]): string {
+  const hash = createHash('sha256');
+  for (const key of keys.sort()) hash.update(`${key}\n`);
+  return hash.digest('base64');
 }

@@ -3,11 +3,10 @@
  * array with a `Link` header, an envelope such as `{"items": […], "total": n}`; and where the next
  * one is.
  */
-import { shallow } from './depth.ts';
-import type { HttpReply } from './transport.ts';
+import type { HttpReply, ListElement } from './transport.ts';
 
 export type Page = {
-  elements: unknown[];
+  elements: ListElement[];
   /** How many there are in all, when the service says; never fewer than are on the page. */
   total: number | null;
   next: NextLink;
@@ -23,24 +22,16 @@ export type NextLink =
   /** Somewhere else; our credentials do not go there. */
   | { kind: 'foreign' };
 
-const LIST_FIELDS = ['items', 'results', 'inquiries', 'data'];
-
 /**
  * Null: the body holds no list. `url` is the page's own address, against which relative links are
  * resolved.
  */
 export function readPage(reply: HttpReply, url: URL): Page | null {
-  if (reply.body.form !== 'json') return null;
-  const { value } = reply.body;
+  if (reply.body.form !== 'list' || reply.body.list === null) return null;
+  const { elements, fields } = reply.body.list;
   const link = linkNext(reply.headers.link);
-  if (Array.isArray(value))
-    return { elements: value.map(shallow), total: null, next: resolve(link, url) };
-  if (typeof value !== 'object' || value === null) return null;
-  const fields = value as Record<string, unknown>;
-  const elements = LIST_FIELDS.map((name) => fields[name]).find((field) => Array.isArray(field));
-  if (elements === undefined) return null;
   return {
-    elements: elements.map(shallow),
+    elements,
     total: totalOf(fields, elements.length),
     next: resolve(link ?? bodyNext(fields), url),
   };

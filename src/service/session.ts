@@ -36,7 +36,7 @@ export type Call = {
   /** From the origin on, with the query. */
   path: string;
   json?: string;
-  reply_bytes_max?: number;
+  newReader?: HttpRequest['newReader'];
   priority: RequestPriority;
   signal: AbortSignal | undefined;
 };
@@ -71,13 +71,14 @@ export class Session {
     this.origin = base.origin;
     this.prefix = base.pathname.replace(/\/+$/, '');
     this.#options = options;
-    const { timeout_ms, concurrency, dispatcher, proxy } = options;
+    const { timeout_ms, concurrency, dispatcher, proxy, onListGrows } = options;
     this.#transport = createTransport({
       origin: this.origin,
       timeout_ms,
       concurrency,
       dispatcher,
       proxy,
+      onListGrows,
     });
     this.#queue = new PQueue({ concurrency });
     this.#tokens = new TokenSource(() => this.#login(), options.env.clock);
@@ -163,9 +164,9 @@ export class Session {
       'user-agent': this.#options.user_agent ?? 'eligd',
     };
     if (call.json !== undefined) headers['content-type'] = 'application/json';
-    const { method, path, json: body = null, reply_bytes_max } = call;
-    const limit = reply_bytes_max === undefined ? {} : { reply_bytes_max };
-    const request = { method, path, headers, body, ...limit };
+    const { method, path, json: body = null, newReader } = call;
+    const reader = newReader === undefined ? {} : { newReader };
+    const request = { method, path, headers, body, ...reader };
     return this.#throughGate(request, call.priority, waiting);
   }
 

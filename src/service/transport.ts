@@ -12,7 +12,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
-import type { AmbiguousCause, UnsentCause } from './api.ts';
+import type { AmbiguousCause, ListedInquiry, UnsentCause } from './api.ts';
 
 export type HttpRequest = {
   method: 'GET' | 'POST' | 'DELETE';
@@ -20,9 +20,15 @@ export type HttpRequest = {
   path: string;
   headers: Record<string, string>;
   body: string | null;
-  /** A longer reply is not read to its end; left out: `ANSWER_BYTES_MAX`. */
-  reply_bytes_max?: number;
+  /**
+   * Reads the body of a 2xx while it comes in, however long it is. Left out, it is kept whole, up
+   * to `ANSWER_BYTES_MAX`.
+   */
+  newReader?: () => BodyReader;
 };
+
+/** `push` returns what became of the body when no more of it is wanted, and null until then. */
+export type BodyReader = { push(piece: Buffer): ReplyBody | null; end(): ReplyBody };
 
 export type HttpReply = {
   outcome: 'reply';
@@ -31,8 +37,16 @@ export type HttpReply = {
   body: ReplyBody;
 };
 
+/** `key`: the same for the same inquiry, also of one that cannot be read (`inquiry` is null). */
+export type ListElement = { key: string; inquiry: ListedInquiry | null };
+
+/** A page of a list: its elements, and the fields next to them that say how it goes on. */
+export type ListBody = { elements: ListElement[]; fields: Record<string, unknown> };
+
 export type ReplyBody =
   | { form: 'json'; value: unknown }
+  /** What a list's reader made of it; null when it is JSON of another form. */
+  | { form: 'list'; list: ListBody | null }
   | { form: 'empty' }
   /** An error page of a proxy, most likely. */
   | { form: 'html' }
@@ -48,8 +62,11 @@ export type Exchange =
 
 /** An answer with the transcripts of its calls takes some 20 kB. */
 export const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
-/** A list of twenty thousand inquiries with transcripts stays below. */
-export const LIST_BYTES_MAX = 256 * 1024 * 1024;
+/**
+ * A list may take as long as its parts keep coming, up to this: a gigabyte over the line of a small
+ * clinic.
+ */
+const LIST_MS_MAX = 20 * 60_000;
 
 export type Transport = {
   exchange(request: HttpRequest, signal: AbortSignal): Promise<Exchange>;
@@ -67,8 +84,10 @@ export function createTransport(options: {
   concurrency: number;
   dispatcher: Dispatcher | undefined;
   proxy: string | undefined;
+  /** Called now and then while a long list comes in. */
+  onListGrows?: (() => void) | undefined;
 }): Transport {
-  const { origin, timeout_ms } = options;
+  const { origin, timeout_ms, onListGrows } = options;
   const own =
     options.dispatcher === undefined
       ? createOwn(timeout_ms, options.concurrency, options.proxy)
@@ -78,7 +97,7 @@ export function createTransport(options: {
   const dispatcher = used.compose(watchStart);
   return {
     exchange: (request, signal) =>
-      exchange({ dispatcher, origin, timeout_ms, tells_start }, request, signal),
+      exchange({ dispatcher, origin, timeout_ms, tells_start, onListGrows }, request, signal),
     // Whoever closes waits for the exchanges first; what is left are connections that nobody needs.
     close: async () => own?.destroy(),
   };
@@ -117,7 +136,13 @@ function agentOptions(timeout_ms: number, connections: number): Agent.Options {
   };
 }
 
-type Wire = { dispatcher: Dispatcher; origin: string; timeout_ms: number; tells_start: boolean };
+type Wire = {
+  dispatcher: Dispatcher;
+  origin: string;
+  timeout_ms: number;
+  tells_start: boolean;
+  onListGrows: (() => void) | undefined;
+};
 
 /**
  * How far an attempt has got; a step is never taken back. `unproven`: not started, as far as we
@@ -175,9 +200,17 @@ async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal): 
   };
   const onAbort = () => halt('aborted');
   const deadline = setTimeout(() => halt('timeout'), wire.timeout_ms);
+  const latest = performance.now() + LIST_MS_MAX;
+  const onPiece = () => {
+    wire.onListGrows?.();
+    if (performance.now() < latest) deadline.refresh();
+  };
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    return await Promise.race([early.promise, perform(wire, request, attempt, stop.signal)]);
+    return await Promise.race([
+      early.promise,
+      perform(wire, request, { attempt, stop: stop.signal, onPiece }),
+    ]);
   } finally {
     clearTimeout(deadline);
     signal.removeEventListener('abort', onAbort);
@@ -186,14 +219,16 @@ async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal): 
 
 type StopCause = 'timeout' | 'aborted';
 
+/** `onPiece`: called with each part of a body that may be long. */
+type UnderWay = { attempt: Attempt; stop: AbortSignal; onPiece: () => void };
+
 async function perform(
   wire: Wire,
   request: HttpRequest,
-  attempt: Attempt,
-  stop: AbortSignal,
+  { attempt, stop, onPiece }: UnderWay,
 ): Promise<Exchange> {
   let response: Dispatcher.ResponseData<Attempt>;
-  const { reply_bytes_max = ANSWER_BYTES_MAX, ...sent } = request;
+  const { newReader, ...sent } = request;
   try {
     response = await wire.dispatcher.request({
       ...sent,
@@ -217,12 +252,12 @@ async function perform(
     };
   }
   const { statusCode: status, headers } = response;
-  return {
-    outcome: 'reply',
-    status,
-    headers,
-    body: await readBody(response, stop, reply_bytes_max),
-  };
+  const is_success = status >= 200 && status < 300;
+  const body =
+    newReader !== undefined && is_success
+      ? await readInPieces(response, newReader(), { stop, onPiece })
+      : await readBody(response, stop);
+  return { outcome: 'reply', status, headers, body };
 }
 
 function stopCause(stop: AbortSignal): StopCause {
@@ -232,7 +267,6 @@ function stopCause(stop: AbortSignal): StopCause {
 async function readBody(
   response: Dispatcher.ResponseData<Attempt>,
   stop: AbortSignal,
-  bytes_max: number,
 ): Promise<ReplyBody> {
   const chunks: Buffer[] = [];
   let size_bytes = 0;
@@ -240,15 +274,36 @@ async function readBody(
     for await (const chunk of response.body as AsyncIterable<Buffer>) {
       size_bytes += chunk.length;
       // leaving the loop destroys the body
-      if (size_bytes > bytes_max) return { form: 'broken', cause: 'too_large' };
+      if (size_bytes > ANSWER_BYTES_MAX) return { form: 'broken', cause: 'too_large' };
       chunks.push(chunk);
     }
   } catch (error) {
-    if (stop.aborted) return { form: 'broken', cause: stopCause(stop) };
-    const is_timeout = errorCodes(error).some((code) => TIMEOUT_CODES.has(code));
-    return { form: 'broken', cause: is_timeout ? 'timeout' : 'truncated' };
+    return brokenOff(error, stop);
   }
   return understand(Buffer.concat(chunks), String(response.headers['content-type'] ?? ''));
+}
+
+async function readInPieces(
+  response: Dispatcher.ResponseData<Attempt>,
+  reader: BodyReader,
+  { stop, onPiece }: Pick<UnderWay, 'stop' | 'onPiece'>,
+): Promise<ReplyBody> {
+  try {
+    for await (const piece of response.body as AsyncIterable<Buffer>) {
+      onPiece();
+      const body = reader.push(piece);
+      if (body !== null) return body;
+    }
+  } catch (error) {
+    return brokenOff(error, stop);
+  }
+  return reader.end();
+}
+
+function brokenOff(error: unknown, stop: AbortSignal): ReplyBody {
+  if (stop.aborted) return { form: 'broken', cause: stopCause(stop) };
+  const is_timeout = errorCodes(error).some((code) => TIMEOUT_CODES.has(code));
+  return { form: 'broken', cause: is_timeout ? 'timeout' : 'truncated' };
 }
 
 function understand(bytes: Buffer, content_type: string): ReplyBody {

@@ -140,9 +140,11 @@ export async function answersTarget(): Promise<Target> {
       status === 301 || status === 302 ? { location: 'http://127.0.0.1:1/' } : {};
     service.answerWith({ status, headers, body });
     const words = [`${status}`, ...(await checkCreates(status))];
-    const list = await client.list('dental', { external_id: 'A1' });
+    const list = await client.list('dental', { external_id: 'A1' }, { keep: () => true });
     words.push(`list ${outcomeOf(list)}`);
-    if (list.ok) for (const each of list.value.inquiries) words.push(...normalized(each));
+    if (list.ok)
+      for (const { full } of list.value.inquiries)
+        if (full !== null) words.push(...normalized(full));
     const read = await client.read('dental', inquiryId(ID));
     words.push(`read ${outcomeOf(read)}`);
     if (read.ok && read.value !== null) {

@@ -17,6 +17,7 @@ import {
   dueForSubmission,
   uncertainDue,
 } from '../../src/store/calls/due-inquiries.ts';
+import { openServiceIds } from '../../src/store/calls/inquiries.ts';
 import { dueForPlanning } from '../../src/store/calls/links.ts';
 import { openTurnaround, turnaround } from '../../src/store/calls/turnarounds.ts';
 import type { Db } from '../../src/store/engine/database.ts';
@@ -114,6 +115,7 @@ describe('the claim of', () => {
       () => dueForPolling(db, NOW, 100),
       'inquiries USING INDEX inquiries_poll (state=? AND poll_at<?)',
     ],
+    ['inquiries whose answers a list may hold', () => openServiceIds(db, 'dental'), '(state=?)'],
     [
       'what was learned of a payer',
       () => turnaround(db, 'dental|benefits|DELTA'),

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { EligdError } from '../../domain/errors.ts';
 import { inquiryId } from '../../domain/ids.ts';
 import { SPECIALTIES, type Specialty } from '../../domain/specialty.ts';
-import type { Inquiry, InquiryList } from '../../service/api.ts';
+import type { Inquiry, InquiryList, ListedInquiry, ServiceClient } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
 import type { CliContext } from '../context.ts';
 import { printJson, printTable } from '../output.ts';
@@ -52,11 +52,11 @@ Examples:
       const { specialty, found } = await withService(context, async ({ client, config }) => {
         const wanted = options.specialty ?? config.clinic.specialty;
         const filter = options.externalId === undefined ? {} : { external_id: options.externalId };
-        const result = await client.list(wanted, filter, { priority: 'urgent' });
-        return {
-          specialty: wanted,
-          found: unwrap(result, { what: 'The inquiries could not be listed.' }, config),
-        };
+        const how = { priority: 'urgent', keep: () => options.full === true } as const;
+        const result = await client.list(wanted, filter, how);
+        const found = unwrap(result, { what: 'The inquiries could not be listed.' }, config);
+        if (options.full) await printWhole(context, found, { client, specialty: wanted });
+        return { specialty: wanted, found };
       });
       showList(context, specialty, found, options);
     });
@@ -88,7 +88,7 @@ Examples:
       if (options.full) printJson(context.stdout, inquiry.raw);
       else if (options.json)
         printJson(context.stdout, { schema: 'eligd.inquiry/1', ...shown(inquiry) });
-      else showTable(context, [inquiry]);
+      else showTable(context, [{ ...inquiry, full: null }]);
     });
 }
 
@@ -114,9 +114,9 @@ function showList(
   options: Options,
 ): void {
   const { inquiries, is_complete, unreadable_count } = found;
-  if (options.full)
-    printJson(context.stdout, { inquiries: inquiries.map(({ raw }) => raw), is_complete });
-  else if (options.json)
+  if (options.full) {
+    // `printWhole` has written them.
+  } else if (options.json)
     printJson(context.stdout, {
       schema: 'eligd.inquiries/1',
       inquiries: inquiries.map(shown),
@@ -134,7 +134,24 @@ function showList(
   );
 }
 
-function showTable(context: CliContext, inquiries: readonly Inquiry[]): void {
+/** Each as it came; one that a long list had no room for is read by its id. */
+async function printWhole(
+  context: CliContext,
+  { inquiries, is_complete }: InquiryList,
+  { client, specialty }: { client: ServiceClient; specialty: Specialty },
+): Promise<void> {
+  const whole: unknown[] = [];
+  for (const { id, full } of inquiries) {
+    if (full !== null) whole.push(full.raw);
+    else {
+      const read = await client.read(specialty, id, { priority: 'urgent' });
+      if (read.ok && read.value !== null) whole.push(read.value.raw);
+    }
+  }
+  printJson(context.stdout, { inquiries: whole, is_complete });
+}
+
+function showTable(context: CliContext, inquiries: readonly ListedInquiry[]): void {
   const columns = [
     { title: 'ID', is_whole: true },
     { title: 'STATUS' },
@@ -147,7 +164,12 @@ function showTable(context: CliContext, inquiries: readonly Inquiry[]): void {
   printTable(context.stdout, columns, rows);
 }
 
-function shown({ id, status, creation_ts, request }: Inquiry): ShownInquiry {
+function shown({
+  id,
+  status,
+  creation_ts,
+  request,
+}: Pick<Inquiry, 'id' | 'status' | 'creation_ts' | 'request'>): ShownInquiry {
   const created_ms = creation_ts === null ? null : parseWireTimestamp(creation_ts);
   return {
     id,

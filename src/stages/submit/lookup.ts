@@ -1,7 +1,7 @@
 import { canonicalExternalId } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
-import type { Inquiry } from '../../service/api.ts';
+import type { ListedInquiry } from '../../service/api.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { readFact, writeFact } from '../../store/bookkeeping/facts.ts';
@@ -128,7 +128,7 @@ async function listShowsOurs(
 async function showsOursOfLabel(
   store: SubmitDeps['store'],
   row: InquiryRow,
-  listed: readonly Inquiry[],
+  listed: readonly ListedInquiry[],
 ): Promise<boolean> {
   const label = canonicalExternalId(row.external_id);
   const must_show = (await whatAListMustShow(store.db, row.specialty)).filter(
@@ -170,7 +170,7 @@ async function filterShowsOurs(
 async function isFound(
   deps: SubmitDeps,
   row: InquiryRow,
-  listed: readonly Inquiry[],
+  listed: readonly ListedInquiry[],
 ): Promise<boolean> {
   const label = canonicalExternalId(row.external_id);
   const alike = listed

@@ -87,7 +87,10 @@ async function noteFailedReconciliation(
   const now = env.clock.now();
   const since = memory.failures.get(specialty)?.since ?? now;
   const is_turned_away =
-    failure.class === 'stopped' || failure.class === 'refused' || failure.status === 401;
+    failure.class === 'stopped' ||
+    failure.class === 'refused' ||
+    failure.status === 401 ||
+    (failure.class === 'ambiguous' && failure.cause === 'too_large');
   const patient_ms = Math.min(
     RECONCILE_RETRY_MS_MAX,
     Math.max(RECONCILE_RETRY_MS, (now - since) / 4),
@@ -102,7 +105,7 @@ async function noteFailedReconciliation(
     });
   memory.failures.set(specialty, { since, retry_at: now + wait_ms, cause });
   if (!is_turned_away && now - since < AWAY_ATTENTION_MS) return;
-  await store.write((tx) => reportUnreadableList(tx, specialty, failure.status, now));
+  await store.write((tx) => reportUnreadableList(tx, specialty, failure, now));
 }
 
 function retryAfter(failure: ServiceFailure): number {
@@ -112,10 +115,12 @@ function retryAfter(failure: ServiceFailure): number {
 async function reportUnreadableList(
   tx: Tx,
   specialty: Specialty,
-  status: number | null,
+  failure: ServiceFailure,
   now: number,
 ): Promise<void> {
-  const answer = status === null ? 'it cannot be reached' : `it answered ${status}`;
+  const is_too_large = failure.class === 'ambiguous' && failure.cause === 'too_large';
+  const answer = failure.status === null ? 'it cannot be reached' : `it answered ${failure.status}`;
+  const why = is_too_large ? 'it is longer than eligd can compare (500,000 inquiries)' : answer;
   await raiseAttention(
     tx,
     {
@@ -128,10 +133,12 @@ async function reportUnreadableList(
       reason: 'submission_stopped',
       what:
         `Nothing is sent: the service's list of ${specialty} inquiries could not be read, ` +
-        `because ${answer}. Everything due is kept and sent when the list can be read again.`,
-      next:
-        'Run "eligd check", which names the cause: the credentials (ELIGD_SERVICE_…), ' +
-        'service.base_url, or the network.',
+        `because ${why}. Everything due is kept and sent when the list can be read again.`,
+      next: is_too_large
+        ? 'Ask the calling service for an account of your own, or to take old inquiries off its ' +
+          'list.'
+        : 'Run "eligd check", which names the cause: the credentials (ELIGD_SERVICE_…), ' +
+          'service.base_url, or the network.',
     },
     now,
   );

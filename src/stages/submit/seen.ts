@@ -1,10 +1,10 @@
 import { canonicalExternalId, givenName, matchKeyOfEcho } from '../../domain/matching.ts';
-import type { Inquiry } from '../../service/api.ts';
+import type { ListedInquiry } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
 import type { SeenInquiry } from '../../store/calls/calls.ts';
 
 /** What is kept of an inquiry that a list showed: labels, keys and times, no results. */
-export function seenInquiry(inquiry: Inquiry): SeenInquiry {
+export function seenInquiry(inquiry: ListedInquiry): SeenInquiry {
   return {
     service_id: inquiry.id,
     external_id: canonicalExternalId(inquiry.request.external_id),

@@ -244,6 +244,17 @@ export async function openAfter(db: Db, after: number, limit: number): Promise<I
     .execute();
 }
 
+/** Which inquiries of a specialty the service has and has not ended, by the service's ids. */
+export async function openServiceIds(db: Db, specialty: Specialty): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('inquiries')
+    .select('service_id')
+    .where('state', '=', sql.lit('open'))
+    .where('specialty', '=', specialty)
+    .execute();
+  return new Set(rows.flatMap(({ service_id }) => (service_id === null ? [] : [service_id])));
+}
+
 /** The ids that came in the same reply, for doubting them together. */
 export async function sameReply(tx: Tx, reply_group: string): Promise<InquiryRow[]> {
   return await tx

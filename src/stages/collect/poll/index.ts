@@ -11,7 +11,12 @@ import { DAY_MS, earlier, MINUTE_MS } from '../../../domain/time.ts';
 import type { CallOptions, Inquiry } from '../../../service/api.ts';
 import { isTold } from '../../../store/answers/webhook-watch.ts';
 import { dueForPolling, nextPollDue, putOff } from '../../../store/calls/due-inquiries.ts';
-import { type InquiryRow, openAfter, updateInquiry } from '../../../store/calls/inquiries.ts';
+import {
+  type InquiryRow,
+  openAfter,
+  openServiceIds,
+  updateInquiry,
+} from '../../../store/calls/inquiries.ts';
 import type { StepResult } from '../../loop.ts';
 import { conclude } from '../conclude/index.ts';
 import { RECHECK_BEFORE_VISIT_MS } from '../conclude/take-answer.ts';
@@ -125,7 +130,7 @@ export async function askAboutAll(deps: CollectDeps, signal: AbortSignal): Promi
       const same = rows.filter((row) => row.specialty === specialty);
       const listed =
         lists.get(specialty) ??
-        (same.length < LIST_WORTHWHILE ? new Map() : await listById(deps, specialty));
+        (same.length < LIST_WORTHWHILE ? new Map() : await openOfList(deps, specialty));
       lists.set(specialty, listed);
       await all(same.map((row) => pollOrTake(deps, row, listed)));
     }
@@ -158,12 +163,17 @@ async function recheckDue(deps: CollectDeps, signal: AbortSignal): Promise<void>
   }
 }
 
-async function listById(
-  { client }: CollectDeps,
+/** The whole read forms of open inquiries that the list has room for. */
+async function openOfList(
+  { client, store }: CollectDeps,
   specialty: Specialty,
 ): Promise<ReadonlyMap<string, Inquiry>> {
-  const listed = await client.list(specialty, {});
-  return new Map(listed.ok ? listed.value.inquiries.map((inquiry) => [inquiry.id, inquiry]) : []);
+  const open = await openServiceIds(store.db, specialty);
+  const listed = await client.list(specialty, {}, { keep: (id) => open.has(id) });
+  if (!listed.ok) return new Map();
+  return new Map(
+    listed.value.inquiries.flatMap(({ id, full }) => (full === null ? [] : [[id, full] as const])),
+  );
 }
 
 async function pollOrTake(
