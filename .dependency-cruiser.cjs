@@ -154,7 +154,7 @@ module.exports = {
     onlyFrom(
       'SQLite and kysely stay in store',
       '^(src/store/|src/sandbox/|migrations/)|(^|/)node_modules/',
-      '(^|/)node_modules/(@types/)?(better-sqlite3|kysely)/',
+      '(^|/)node_modules/(@types/)?(better-sqlite3(-multiple-ciphers)?|kysely)/',
     ),
     onlyFrom(
       'node-cron stays in the daemon and the configuration',

@@ -2,7 +2,7 @@
 
 /** What packages bring next to what runs: sources, tests, measurements, pages, other systems. */
 const NOT_RUN = [
-  /^better-sqlite3\/(?:deps|src)(?:\/|$)/,
+  /^better-sqlite3(?:-multiple-ciphers)?\/(?:deps|src)(?:\/|$)/,
   /^zod\/src(?:\/|$)/,
   /^yaml\/browser(?:\/|$)/,
   // Of PDFKit and its font reader, what Node loads; of the fonts, the two on the sheet.
@@ -22,12 +22,13 @@ const LICENCE = /^(?:licen[cs]e|copying|notice)/i;
 
 /**
  * Whether the package for `architecture` (as Node names it: x64, arm64) takes a file or a folder.
- * `path` is relative to node_modules. Of SQLite's eight binaries only the one of this
- * system is needed: the others take 14.7 MB.
+ * `path` is relative to node_modules. Of the eight binaries of each of the two SQLites
+ * only the one of this system is needed: the others take 33 MB.
  */
 export function isPacked(path: string, architecture: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1);
-  if (/^better-sqlite3\/prebuilds\/./.test(path)) return name === `linux-${architecture}.node`;
+  if (/^better-sqlite3(?:-multiple-ciphers)?\/prebuilds\/./.test(path))
+    return name === `linux-${architecture}.node`;
   if (LICENCE.test(name)) return true;
   if (/\.md$/i.test(name)) return false;
   return !TYPES.test(path) && !NOT_RUN.some((pattern) => pattern.test(path));

@@ -100,6 +100,12 @@ async function readConfig(context: CliContext): Promise<Config> {
   const config = await loadConfig(context.configFile());
   const warning = applyCertificateSwitch(context.environment, config.service.allow_insecure);
   if (warning !== null) context.stderr.write(warning);
+  const [{ useDatabaseKeys }, { databaseKeysOf }, { openSecrets }] = await Promise.all([
+    import('../store/engine/keys.ts'),
+    import('../ops/database-keys.ts'),
+    import('../ops/secrets.ts'),
+  ]);
+  useDatabaseKeys(() => databaseKeysOf(openSecrets(config.folder, context.environment)));
   return config;
 }
 

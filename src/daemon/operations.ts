@@ -22,7 +22,7 @@ import { readBudget, spentBetween } from '../store/calls/budget.ts';
 import { currentHalts } from '../store/calls/halts.ts';
 import { backupName, deleteOldCopies, lastBackup, rotateBackups } from '../store/engine/backup.ts';
 import { writeBackupAside } from '../store/engine/backup-thread.ts';
-import { DamagedDatabase } from '../store/engine/database.ts';
+import { DamagedDatabase } from '../store/engine/damage.ts';
 import { type FileIdentity, tracesOfDatabase } from '../store/engine/identity.ts';
 import { readDatabase } from '../store/engine/read-only.ts';
 import type { Store } from '../store/engine/store.ts';

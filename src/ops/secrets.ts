@@ -19,6 +19,9 @@ export const SECRETS = {
     'the key before that one, while it is being replaced; both are taken',
   ELIGD_OFFICE_CLIENT_SECRET:
     "eligd's own secret at the login provider of the office's page (office.single_sign_on)",
+  ELIGD_DATABASE_KEY:
+    'key that the database and its backups are encrypted with, as "eligd database key" makes it',
+  ELIGD_DATABASE_KEY_PREVIOUS: 'the key before that one, until "eligd database rekey" is done',
 } as const;
 
 export type SecretName = keyof typeof SECRETS;

@@ -1,24 +1,24 @@
 /** Migration 0028 carries a database of the version before into the table of calls. */
 import { chmodSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import Database from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../src/store/engine/database.ts';
+import { openSqlite, type Raw } from '../../src/store/engine/driver.ts';
 import { temporaryPath } from './temporary.ts';
 
 const FOLDER = resolve(import.meta.dirname, '../../migrations');
 const BEFORE = '0028';
 
 /** A database as the version before migration 0028 left it. */
-async function databaseBefore(path: string): Promise<Database.Database> {
+async function databaseBefore(path: string): Promise<Raw> {
   const names = readdirSync(FOLDER)
     .map((name) => name.replace('.ts', ''))
     .filter((name) => name < BEFORE);
   const migrations: Record<string, Migration> = {};
   for (const name of names) migrations[name] = await import(join(FOLDER, `${name}.ts`));
-  const raw = new Database(path);
+  const raw = openSqlite(path);
   chmodSync(path, 0o600);
   const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: raw }) });
   const provider = { getMigrations: async () => migrations };
@@ -28,7 +28,7 @@ async function databaseBefore(path: string): Promise<Database.Database> {
 }
 
 /** An inquiry in a state, whose id is also the place of its label. */
-function addInquiry(raw: Database.Database, id: number, given: Record<string, unknown>): void {
+function addInquiry(raw: Raw, id: number, given: Record<string, unknown>): void {
   const row = {
     id,
     connector: 'c',
@@ -54,7 +54,7 @@ function addInquiry(raw: Database.Database, id: number, given: Record<string, un
 
 const sent = { body: '{"a":1}', sent_at: 100, sent_service_at: 90 };
 
-function fill(raw: Database.Database): void {
+function fill(raw: Raw): void {
   addInquiry(raw, 1, { state: 'planned' });
   addInquiry(raw, 2, { state: 'sending', ...sent });
   addInquiry(raw, 3, { state: 'uncertain', lookup_at: 5, ...sent });
@@ -107,7 +107,7 @@ test('every call of the version before is a row, whatever state its inquiry is i
   before.close();
   const db = await openDatabase(path);
   await db.destroy();
-  const after = new Database(path, { readonly: true });
+  const after = openSqlite(path, { readonly: true });
   const calls = after
     .prepare(
       `select service_id, inquiry, external_id, given_name, fate, role, body, sent_at,

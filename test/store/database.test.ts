@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import Database from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { up as addOutcome } from '../../migrations/0018-outcome.ts';
 import { EligdError } from '../../src/domain/errors.ts';
 import { inspectDatabase } from '../../src/store/engine/database.ts';
+import { openMemory, openSqlite } from '../../src/store/engine/driver.ts';
 import { isInstanceRunning, lockInstance } from '../../src/store/engine/instance-lock.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import { temporaryPath, temporaryStore } from './temporary.ts';
@@ -80,7 +80,7 @@ describe('a database', () => {
   test('that a newer eligd wrote is refused, and left as it is', async () => {
     const path = temporaryPath();
     await (await temporaryStore(path)).close();
-    const raw = new Database(path);
+    const raw = openSqlite(path);
     raw
       .prepare(`insert into kysely_migration (name, timestamp) values ('9999-future', '2099')`)
       .run();
@@ -150,12 +150,12 @@ describe('a database', () => {
   test('is not left half migrated by a crash in the middle', async () => {
     const path = temporaryPath();
     // A table that is in the way stands for whatever ends a migration halfway.
-    const raw = new Database(path);
+    const raw = openSqlite(path);
     raw.exec('create table facts (anything)');
     raw.close();
     chmodSync(path, 0o600);
     expect((await refusal(() => openStore(path))).what).toContain('cannot be opened');
-    const after = new Database(path);
+    const after = openSqlite(path);
     const tables = after
       .prepare(`select name from sqlite_master where type = 'table'`)
       .pluck()
@@ -213,7 +213,7 @@ describe('looking at a database', () => {
 
   test('migrates nothing', async () => {
     const path = temporaryPath();
-    new Database(path).exec('create table anything (a)').close();
+    openSqlite(path).exec('create table anything (a)').close();
     chmodSync(path, 0o600);
     const before = readFileSync(path);
     expect(inspectDatabase(path)).toBe('behind');
@@ -293,7 +293,7 @@ describe('the audit trail', () => {
 });
 
 test('records from before they had an outcome get it from the service’s word', async () => {
-  const raw = new Database(':memory:');
+  const raw = openMemory();
   raw.exec('create table records (id integer primary key, record text not null)');
   const insert = raw.prepare('insert into records (record) values (?)');
   for (const status of ['SUCCESS', 'success', 'UNSUCCESSFUL', 'Cancelled', 'ODD'])

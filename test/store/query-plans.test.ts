@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { draftInquiry } from '../../src/domain/draft.ts';
@@ -21,6 +20,7 @@ import { openServiceIds } from '../../src/store/calls/inquiries.ts';
 import { dueForPlanning } from '../../src/store/calls/links.ts';
 import { openTurnaround, turnaround } from '../../src/store/calls/turnarounds.ts';
 import type { Db } from '../../src/store/engine/database.ts';
+import { openSqlite, type Raw } from '../../src/store/engine/driver.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import type { Tables } from '../../src/store/engine/tables.ts';
 import { openWriteQueue } from '../../src/store/engine/write-queue.ts';
@@ -53,7 +53,7 @@ const IN_GROUP = draftInquiry(
 );
 
 let folder: string;
-let raw: Database.Database;
+let raw: Raw;
 let db: Db;
 let asked: CompiledQuery[] = [];
 
@@ -61,7 +61,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'eligd-plans-'));
   const path = join(folder, 'eligd.db');
   await (await openStore(path)).close();
-  raw = new Database(path);
+  raw = openSqlite(path);
   db = new Kysely<Tables>({
     dialect: new SqliteDialect({ database: raw }),
     log: ({ query }) => void asked.push(query),

@@ -6,14 +6,17 @@ import { isPacked } from '../../systemd/packed-files.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 
 describe('the files that a package brings', () => {
-  it('are SQLite for one machine', () => {
-    const of = (architecture: string) =>
-      readdirSync(join(ROOT, 'node_modules/better-sqlite3/prebuilds')).filter((name) =>
-        isPacked(`better-sqlite3/prebuilds/${name}`, architecture),
-      );
-    expect(of('x64')).toEqual(['linux-x64.node']);
-    expect(of('arm64')).toEqual(['linux-arm64.node']);
-  });
+  it.each(['better-sqlite3', 'better-sqlite3-multiple-ciphers'])(
+    'are %s for one machine',
+    (name) => {
+      const of = (architecture: string) =>
+        readdirSync(join(ROOT, 'node_modules', name, 'prebuilds')).filter((file) =>
+          isPacked(`${name}/prebuilds/${file}`, architecture),
+        );
+      expect(of('x64')).toEqual(['linux-x64.node']);
+      expect(of('arm64')).toEqual(['linux-arm64.node']);
+    },
+  );
 
   it.each([
     ['find-my-way/test/methods.test.js', false],

@@ -1,6 +1,6 @@
 /** What eligd knew of itself when a backup took the database's place. */
-import Database from 'better-sqlite3';
 import type { Alert } from '../../domain/alerts/book.ts';
+import { openSqlite, type Raw } from '../engine/driver.ts';
 import type { Store } from '../engine/store.ts';
 import { openAlerts, readAlerts, writeAlerts } from './alerts.ts';
 import { readHeartbeat, writeHeartbeat } from './heartbeat.ts';
@@ -41,9 +41,9 @@ function isSame(a: Alert, b: Alert): boolean {
 
 /** None when the file cannot be read, or is from before there were alerts. */
 function alertsIn(path: string): Alert[] {
-  let raw: Database.Database | undefined;
+  let raw: Raw | undefined;
   try {
-    raw = new Database(path, { readonly: true });
+    raw = openSqlite(path, { readonly: true });
     return raw.prepare('select * from alerts').all() as Alert[];
   } catch {
     return [];

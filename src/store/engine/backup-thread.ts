@@ -3,11 +3,14 @@
  * messages must be answered.
  */
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { DatabaseKey, parseDatabaseKey } from '../../domain/database-key.ts';
 import { EligdError, type ErrorKind } from '../../domain/errors.ts';
 import { type CopyContent, writeBackup } from './backup.ts';
-import { DamagedDatabase } from './database.ts';
+import { DamagedDatabase } from './damage.ts';
+import { databaseKeys, useDatabaseKeys } from './keys.ts';
 
-type Job = { path: string; file: string; now: number };
+/** `keys`: in their written form. */
+type Job = { path: string; file: string; now: number; keys: string[] };
 type Told = { kind: ErrorKind; what: string; why: string; next: string };
 type Outcome = { content: CopyContent } | { told: Told; is_damaged: boolean };
 
@@ -18,8 +21,9 @@ export async function writeBackupAside(
   now: number,
 ): Promise<CopyContent> {
   const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+  const written = databaseKeys().map((key) => key.reveal().join('\n'));
   const worker = new Worker(new URL(import.meta.url), {
-    workerData: { path, file, now } satisfies Job,
+    workerData: { path, file, now, keys: written } satisfies Job,
   });
   worker.once('message', resolve);
   worker.once('error', reject);
@@ -31,7 +35,8 @@ export async function writeBackupAside(
 }
 
 if (!isMainThread && parentPort !== null) {
-  const { path, file, now } = workerData as Job;
+  const { path, file, now, keys } = workerData as Job;
+  useDatabaseKeys(() => keys.map(parseDatabaseKey).filter((key) => key instanceof DatabaseKey));
   parentPort.postMessage(attempt(path, file, now));
 }
 

@@ -17,9 +17,11 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
 import { EligdError, errorCode } from '../../domain/errors.ts';
-import { damaged, refuseNewer } from './database.ts';
+import { copyDatabase } from './copy.ts';
+import { damaged, unusable } from './damage.ts';
+import { refuseNewer } from './database.ts';
+import { keyTrouble, openSqlite, type Raw } from './driver.ts';
 
 /**
  * What a verified copy holds. `backed_up_at` is the moment it shows; of a file that was copied in
@@ -64,7 +66,7 @@ export function writeBackup(path: string, file: string, now: number): CopyConten
   } catch (error) {
     rmSync(part, { force: true });
     if (error instanceof EligdError) throw error;
-    if (/^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(error) ?? '')) throw damaged(path, error);
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(error) ?? '')) throw unusable(path, error);
     throw new EligdError('failed', {
       what: `The backup ${file} could not be written.`,
       why: `The system says ${errorCode(error) ?? 'no'}.`,
@@ -81,7 +83,7 @@ export function writeBackup(path: string, file: string, now: number): CopyConten
  * source is checked first, whole.
  */
 function refuseDamagedSource(path: string): void {
-  const source = new Database(path, { readonly: true, fileMustExist: true, timeout: 10_000 });
+  const source = openSqlite(path, { readonly: true, fileMustExist: true, timeout: 10_000 });
   try {
     if (source.pragma('integrity_check(1)', { simple: true }) !== 'ok') throw damaged(path);
   } finally {
@@ -89,23 +91,8 @@ function refuseDamagedSource(path: string): void {
   }
 }
 
-/**
- * One file without WAL, mode 600, of all that is committed in the database at `path`, its WAL
- * included.
- */
-export function copyDatabase(path: string, to: string): void {
-  // Made before SQLite writes into it, so that nobody else can ever read it.
-  closeSync(openSync(to, 'wx', 0o600));
-  const source = new Database(path, { readonly: true, fileMustExist: true, timeout: 10_000 });
-  try {
-    source.prepare('VACUUM INTO ?').run(to);
-  } finally {
-    source.close();
-  }
-}
-
 function noteMoment(part: string, now: number): void {
-  const copy = new Database(part);
+  const copy = openSqlite(part);
   try {
     copy
       .prepare(
@@ -124,9 +111,9 @@ function noteMoment(part: string, now: number): void {
  */
 export function inspectCopy(file: string): CopyContent {
   refuseUnreadable(file);
-  let raw: Database.Database | undefined;
+  let raw: Raw | undefined;
   try {
-    raw = new Database(file, { readonly: true, fileMustExist: true });
+    raw = openSqlite(file, { readonly: true, fileMustExist: true });
     const said = raw.pragma('integrity_check(1)', { simple: true });
     if (said !== 'ok') throw notSound(file, 'SQLite’s own check finds errors in it');
     refuseNewer(raw, file);
@@ -146,6 +133,8 @@ export function inspectCopy(file: string): CopyContent {
     };
   } catch (error) {
     if (error instanceof EligdError) throw error;
+    const wrong_key = errorCode(error) === 'SQLITE_NOTADB' ? keyTrouble(file) : null;
+    if (wrong_key !== null) throw wrong_key;
     throw notSound(
       file,
       WHY_NOT[errorCode(error) ?? ''] ?? `the system says ${errorCode(error) ?? 'no'}`,

@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
 import { Kysely, type SqliteDatabase, SqliteDialect, type Transaction } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import * as start from '../../../migrations/0001-start.ts';
@@ -30,6 +29,9 @@ import * as completedSources from '../../../migrations/0026-completed-sources.ts
 import * as planTerms from '../../../migrations/0027-plan-terms.ts';
 import * as calls from '../../../migrations/0028-calls.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
+import { damaged, unusable } from './damage.ts';
+import { openKeyed, type Raw } from './driver.ts';
+import { databaseKeys } from './keys.ts';
 import type { Tables } from './tables.ts';
 
 export type Db = Kysely<Tables>;
@@ -142,9 +144,11 @@ export function inspectDatabase(path: string): 'absent' | 'behind' | 'current' {
   refuseExposed(path);
   if (!existsSync(path)) return 'absent';
   refuseEmpty(path);
-  let raw: Database.Database | undefined;
+  let raw: Raw | undefined;
   try {
-    raw = new Database(path, { readonly: true });
+    const opened = openKeyed(path, { readonly: true });
+    raw = opened.raw;
+    if (opened.key === null) refusePlain(raw, path);
     refuseDamaged(raw, path);
     refuseNewer(raw, path);
     return isCurrent(raw) ? 'current' : 'behind';
@@ -216,13 +220,15 @@ function refuseExposed(path: string): void {
     });
 }
 
-function openFile(path: string): Database.Database {
+function openFile(path: string): Raw {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     refuseExposed(path);
     const previous = process.umask(0o077);
     try {
-      return new Database(path);
+      const { raw, key } = openKeyed(path);
+      if (key === null) refusePlain(raw, path);
+      return raw;
     } finally {
       process.umask(previous);
     }
@@ -231,11 +237,24 @@ function openFile(path: string): Database.Database {
   }
 }
 
+/** With a key in place, nobody expects a database that anybody can read. */
+function refusePlain(raw: Raw, path: string): void {
+  if (databaseKeys().length === 0) return;
+  raw.close();
+  throw new EligdError('configuration', {
+    what: `The database ${path} is not encrypted, and eligd was given a database key.`,
+    why: 'The key was put in place and the database was not encrypted with it, or was decrypted.',
+    next:
+      'Stop eligd and run "eligd database encrypt". Or take the key away ' +
+      '(ELIGD_DATABASE_KEY, the credential database_key) to keep the database as it is.',
+  });
+}
+
 /**
  * SQLite does not wait for a busy database when it changes the journal, so two that make the same
  * one take turns here.
  */
-function useWal(raw: Database.Database): void {
+function useWal(raw: Raw): void {
   for (let waited_ms = 0; ; waited_ms += WAL_RETRY_MS) {
     try {
       raw.pragma('journal_mode = WAL');
@@ -252,60 +271,8 @@ function pause(duration_ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, duration_ms);
 }
 
-function refuseDamaged(raw: Database.Database, path: string): void {
+function refuseDamaged(raw: Raw, path: string): void {
   if (raw.pragma('quick_check(1)', { simple: true }) !== 'ok') throw damaged(path);
-}
-
-/** The file is no sound database; only a backup helps. */
-export class DamagedDatabase extends EligdError {}
-
-export function damaged(path: string, cause?: unknown): DamagedDatabase {
-  return new DamagedDatabase('configuration', {
-    what: `The database ${path} is damaged.`,
-    why: 'SQLite’s own check finds errors in it, or it is no database at all.',
-    next:
-      'See that state.path names the right file. Then stop the daemon and run "eligd restore" ' +
-      'with the newest backup: it keeps the damaged file, and what the service has is found by ' +
-      'its list before anything is sent.',
-    cause,
-  });
-}
-
-export function unusable(path: string, error: unknown): EligdError {
-  if (error instanceof EligdError) return error;
-  const code = errorCode(error) ?? '';
-  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damaged(path, error);
-  if (/^(SQLITE_FULL|SQLITE_IOERR|ENOSPC|EIO)/.test(code)) {
-    return new EligdError('temporary', {
-      what: `The database ${path} could not be written.`,
-      why:
-        code === 'SQLITE_FULL' || code === 'ENOSPC'
-          ? 'Its disk is full.'
-          : `Its disk reported an error (${code}).`,
-      next:
-        'Make room or look after the disk; nothing is lost, and the service starts again by ' +
-        'itself when it can.',
-      cause: error,
-    });
-  }
-  if (/^(EACCES|EPERM|EROFS|SQLITE_READONLY|SQLITE_CANTOPEN)/.test(code)) {
-    return new EligdError('temporary', {
-      what: `The database ${path} cannot be opened for writing.`,
-      why: `The system says ${code}: its folder is read-only, or belongs to another user.`,
-      next:
-        'Check the permissions of the folder, the disk, and state.path in the configuration. The ' +
-        'eligd service starts again automatically when it can.',
-      cause: error,
-    });
-  }
-  return new EligdError('configuration', {
-    what: `The database ${path} cannot be opened.`,
-    why: `The system says ${errorCode(error) ?? 'that it is no SQLite database'}.`,
-    next:
-      'Check state.path in the configuration, the permissions of its folder, and the space on ' +
-      'the disk.',
-    cause: error,
-  });
 }
 
 /**
@@ -313,7 +280,7 @@ export function unusable(path: string, error: unknown): EligdError {
  * second finds the work done, and a crash in the middle leaves the old form. kysely's own lock and
  * transactions are none on SQLite.
  */
-export async function migrate(db: Db, raw: Database.Database, path: string): Promise<void> {
+export async function migrate(db: Db, raw: Raw, path: string): Promise<void> {
   refuseNewer(raw, path);
   if (isCurrent(raw)) return;
   try {
@@ -330,11 +297,11 @@ export async function migrate(db: Db, raw: Database.Database, path: string): Pro
   }
 }
 
-function isCurrent(raw: Database.Database): boolean {
+function isCurrent(raw: Raw): boolean {
   return appliedMigrations(raw).length === Object.keys(MIGRATIONS).length;
 }
 
-export function refuseNewer(raw: Database.Database, path: string): void {
+export function refuseNewer(raw: Raw, path: string): void {
   if (appliedMigrations(raw).every((name) => name in MIGRATIONS)) return;
   throw new EligdError('configuration', {
     what: `The database ${path} was written by a newer eligd.`,
@@ -345,7 +312,7 @@ export function refuseNewer(raw: Database.Database, path: string): void {
   });
 }
 
-function appliedMigrations(raw: Database.Database): string[] {
+function appliedMigrations(raw: Raw): string[] {
   const table = raw.prepare(`select 1 from sqlite_master where name = 'kysely_migration'`).get();
   return table === undefined
     ? []
@@ -360,8 +327,8 @@ function appliedMigrations(raw: Database.Database): string[] {
  * the write lock: one that reads first and finds, when it writes, that another process wrote in
  * between fails at once, whatever `busy_timeout` says.
  */
-function memoised(raw: Database.Database): SqliteDatabase {
-  const prepared = new Map<string, Database.Statement>();
+function memoised(raw: Raw): SqliteDatabase {
+  const prepared = new Map<string, ReturnType<Raw['prepare']>>();
   return {
     prepare: (statement_text: string) => {
       // When a commit fails for want of room, SQLite itself has rolled back, and kysely's
@@ -380,6 +347,6 @@ function memoised(raw: Database.Database): SqliteDatabase {
   };
 }
 
-function asKysely(statement: Database.Statement): ReturnType<SqliteDatabase['prepare']> {
+function asKysely(statement: ReturnType<Raw['prepare']>): ReturnType<SqliteDatabase['prepare']> {
   return statement as unknown as ReturnType<SqliteDatabase['prepare']>;
 }

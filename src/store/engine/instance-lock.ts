@@ -3,7 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { EligdError, errorCode } from '../../domain/errors.ts';
-import { unusable } from './database.ts';
+import { unusable } from './damage.ts';
 
 export type InstanceLock = { release: () => void };
 

@@ -1,9 +1,9 @@
 /** A look at the database from a process that is not the daemon. */
 import { existsSync } from 'node:fs';
-import Database from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Db } from './database.ts';
+import { keyTrouble, openSqlite } from './driver.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -30,7 +30,7 @@ export async function readDatabase<Value>(
   }
   let db: Db | undefined;
   try {
-    const database = new Database(path, { readonly: true, fileMustExist: true, timeout: 10_000 });
+    const database = openSqlite(path, { readonly: true, fileMustExist: true, timeout: 10_000 });
     db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
     return await db.transaction().execute(work);
   } catch (error) {
@@ -43,6 +43,8 @@ export async function readDatabase<Value>(
 function unreadable(path: string, error: unknown): unknown {
   const code = errorCode(error);
   if (code?.startsWith('SQLITE_') !== true) return error;
+  const wrong_key = code === 'SQLITE_NOTADB' ? keyTrouble(path) : null;
+  if (wrong_key !== null) return wrong_key;
   // SQLite's word for a table or a column that is not there.
   if (code === 'SQLITE_ERROR') {
     return new EligdError('configuration', {

@@ -4,10 +4,11 @@
  */
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import Database from 'better-sqlite3';
 import { EligdError } from '../../domain/errors.ts';
-import { type CopyContent, copyDatabase, flush, inspectCopy } from './backup.ts';
+import { type CopyContent, flush, inspectCopy } from './backup.ts';
+import { copyDatabase } from './copy.ts';
 import { RESTORING } from './database.ts';
+import { openSqlite, type Raw } from './driver.ts';
 
 /**
  * A source (file, message, page) that was acknowledged to the end and that the copy does not know.
@@ -82,7 +83,7 @@ function isSameFile(one: string, other: string): boolean {
 
 /** As `createRateLimiter` notes a pause that the service asked for. */
 function pauseRequests(file: string, now: number, quiet_ms: number): void {
-  const raw = new Database(file);
+  const raw = openSqlite(file);
   try {
     raw
       .prepare(
@@ -105,9 +106,9 @@ function moveAside(path: string, now: number): string | null {
 
 function forgottenSources(path: string, since: number): ForgottenSource[] | null {
   if (!existsSync(path)) return null;
-  let raw: Database.Database | undefined;
+  let raw: Raw | undefined;
   try {
-    raw = new Database(path, { readonly: true });
+    raw = openSqlite(path, { readonly: true });
     const rows = raw.prepare(
       'select connector, name, completed_at from sources where completed_at > ? order by ' +
         'completed_at',

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import Database from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
 import { migrate } from './database.ts';
+import { openMemory, openSqlite, type Raw } from './driver.ts';
 import type { Store } from './store.ts';
 import type { Tables } from './tables.ts';
 import { openWriteQueue } from './write-queue.ts';
@@ -15,7 +15,7 @@ const JOURNAL_BYTES = [18, 19];
  * copy is empty. Needs no lock: the daemon may be running.
  */
 export async function openScratch(path: string): Promise<Store> {
-  const raw = existsSync(path) ? copyOf(path) : new Database(':memory:');
+  const raw = existsSync(path) ? copyOf(path) : openMemory();
   raw.pragma('foreign_keys = ON');
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }) });
   await migrate(db, raw, path);
@@ -30,13 +30,13 @@ export async function openScratch(path: string): Promise<Store> {
   };
 }
 
-function copyOf(path: string): Database.Database {
-  const source = new Database(path, { readonly: true, fileMustExist: true, timeout: 10_000 });
+function copyOf(path: string): Raw {
+  const source = openSqlite(path, { readonly: true, fileMustExist: true, timeout: 10_000 });
   try {
     const content = source.serialize();
     // A database in memory has no WAL (sqlite.org/c3ref/deserialize.html).
     for (const at of JOURNAL_BYTES) content[at] = 1;
-    return new Database(content);
+    return openMemory(content);
   } finally {
     source.close();
   }

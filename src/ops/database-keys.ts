@@ -1,0 +1,33 @@
+import { DatabaseKey, parseDatabaseKey } from '../domain/database-key.ts';
+import { EligdError } from '../domain/errors.ts';
+import type { SecretName, SecretSource } from './secrets.ts';
+
+const NAMES = ['ELIGD_DATABASE_KEY', 'ELIGD_DATABASE_KEY_PREVIOUS'] as const;
+
+/**
+ * The key of the database, and the one before it when there is one; empty when nothing is
+ * encrypted. Throws an EligdError for a text that is no key, without repeating it.
+ */
+export function databaseKeysOf(secrets: SecretSource): DatabaseKey[] {
+  const keys = NAMES.flatMap((name) => databaseKeyOf(secrets, name) ?? []);
+  const [current, previous] = keys;
+  if (previous !== undefined && previous.id === current?.id) return [previous];
+  if (secrets.find('ELIGD_DATABASE_KEY') !== null || current === undefined) return keys;
+  throw new EligdError('configuration', {
+    what: 'eligd was given the database key before the one in use, and not that one.',
+    why: 'ELIGD_DATABASE_KEY_PREVIOUS is set, and ELIGD_DATABASE_KEY is not.',
+    next: 'Set ELIGD_DATABASE_KEY too, or instead.',
+  });
+}
+
+function databaseKeyOf(secrets: SecretSource, name: SecretName): DatabaseKey | null {
+  const found = secrets.find(name);
+  if (found === null) return null;
+  const key = parseDatabaseKey(found.secret.reveal());
+  if (key instanceof DatabaseKey) return key;
+  throw new EligdError('configuration', {
+    what: `The database key ${name} (${found.from}) is no key.`,
+    why: key.fault,
+    next: 'Write the recovery key again, as it stands on paper: four lines of four groups.',
+  });
+}

@@ -1,0 +1,56 @@
+/** What a database that cannot be used is called: damaged, without its key, or out of reach. */
+import { EligdError, errorCode } from '../../domain/errors.ts';
+import { keyTrouble } from './driver.ts';
+
+/** The file is no sound database; only a backup helps. */
+export class DamagedDatabase extends EligdError {}
+
+export function damaged(path: string, cause?: unknown): DamagedDatabase {
+  return new DamagedDatabase('configuration', {
+    what: `The database ${path} is damaged.`,
+    why: 'SQLite’s own check finds errors in it, or it is no database at all.',
+    next:
+      'See that state.path names the right file. Then stop the daemon and run "eligd restore" ' +
+      'with the newest backup: it keeps the damaged file, and what the service has is found by ' +
+      'its list before anything is sent.',
+    cause,
+  });
+}
+
+export function unusable(path: string, error: unknown): EligdError {
+  if (error instanceof EligdError) return error;
+  const code = errorCode(error) ?? '';
+  if (code === 'SQLITE_NOTADB') return keyTrouble(path) ?? damaged(path, error);
+  if (code.startsWith('SQLITE_CORRUPT')) return damaged(path, error);
+  if (/^(SQLITE_FULL|SQLITE_IOERR|ENOSPC|EIO)/.test(code)) {
+    return new EligdError('temporary', {
+      what: `The database ${path} could not be written.`,
+      why:
+        code === 'SQLITE_FULL' || code === 'ENOSPC'
+          ? 'Its disk is full.'
+          : `Its disk reported an error (${code}).`,
+      next:
+        'Make room or look after the disk; nothing is lost, and the service starts again by ' +
+        'itself when it can.',
+      cause: error,
+    });
+  }
+  if (/^(EACCES|EPERM|EROFS|SQLITE_READONLY|SQLITE_CANTOPEN)/.test(code)) {
+    return new EligdError('temporary', {
+      what: `The database ${path} cannot be opened for writing.`,
+      why: `The system says ${code}: its folder is read-only, or belongs to another user.`,
+      next:
+        'Check the permissions of the folder, the disk, and state.path in the configuration. The ' +
+        'eligd service starts again automatically when it can.',
+      cause: error,
+    });
+  }
+  return new EligdError('configuration', {
+    what: `The database ${path} cannot be opened.`,
+    why: `The system says ${errorCode(error) ?? 'that it is no SQLite database'}.`,
+    next:
+      'Check state.path in the configuration, the permissions of its folder, and the space on ' +
+      'the disk.',
+    cause: error,
+  });
+}

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { DatabaseKey, keyIdOf, parseDatabaseKey } from '../../src/domain/database-key.ts';
+
+const key = new DatabaseKey(Buffer.from(Array.from({ length: 32 }, (_, at) => at * 7)));
+const bytesOf = (each: DatabaseKey) => each.forCipher().toString('latin1');
+
+describe('a database key on paper', () => {
+  it('is four lines of four groups of letters and digits that are not misread', () => {
+    expect(key.reveal()).toHaveLength(4);
+    for (const line of key.reveal())
+      expect(line).toMatch(/^(?:[0-9A-HJKMNP-TV-Z]{4}-){3}[0-9A-HJKMNP-TV-Z]{4}$/);
+  });
+
+  it('is read as it was written, whatever the blanks, dashes and letters', () => {
+    for (let time = 0; time < 200; time += 1) {
+      const made = new DatabaseKey(randomBytes(32));
+      const read = parseDatabaseKey(made.reveal().join('\n'));
+      expect(read).toBeInstanceOf(DatabaseKey);
+      expect(bytesOf(read as DatabaseKey)).toBe(bytesOf(made));
+    }
+    const loose = key.reveal().join(' ').toLowerCase().replaceAll('-', '  ');
+    const misread = loose.replaceAll('0', 'o').replaceAll('1', 'l');
+    expect((parseDatabaseKey(misread) as DatabaseKey).id).toBe(key.id);
+  });
+
+  it('names the line of a typing error, without repeating the key', () => {
+    const lines = key.reveal();
+    let unseen = 0;
+    for (const [at, line] of lines.entries()) {
+      for (let place = 0; place < line.length; place += 1) {
+        if (line[place] === '-') continue;
+        const other = line[place] === '7' ? '8' : '7';
+        const typed = lines.with(at, line.slice(0, place) + other + line.slice(place + 1));
+        const found = parseDatabaseKey(typed.join('\n'));
+        if (found instanceof DatabaseKey) unseen += 1;
+        else expect(found.fault).toContain(`line ${at + 1} `);
+      }
+    }
+    expect(unseen).toBe(0);
+  });
+
+  it('sees lines in the wrong order, missing characters and foreign ones', () => {
+    const [first = '', second = '', third = '', fourth = ''] = key.reveal();
+    const fault = (text: string) => (parseDatabaseKey(text) as { fault: string }).fault;
+    expect(fault([second, first, third, fourth].join('\n'))).toContain('line 1 ');
+    expect(fault([first, second, third].join('\n'))).toBe('It has 48 characters instead of 64.');
+    expect(fault([first, second, third, fourth].join('\n').replace(/.$/, 'é'))).toBe(
+      'The group 16 has a character that no key has.',
+    );
+    expect(fault('')).toBe('It has 0 characters instead of 64.');
+  });
+
+  it('does not show itself', () => {
+    for (const shown of [`${key}`, JSON.stringify({ key }), inspect({ key })])
+      expect(shown).toContain('[secret]');
+  });
+
+  it('is known by what an encrypted file begins with', () => {
+    const salt = /([0-9a-f]{32})'$/.exec(bytesOf(key))?.[1] ?? '';
+    expect(keyIdOf(Buffer.from(salt, 'hex'))).toBe(key.id);
+    expect(keyIdOf(Buffer.from('SQLite format 3\0'))).toBeNull();
+    expect(keyIdOf(Buffer.from('eligd'))).toBeNull();
+  });
+});

@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+// Tests write configurations, and eligd refuses one that a group can change.
+process.umask(0o022);
+
+/** `npm run test:encrypted`: the store's tests again, on a database that is encrypted. */
+export default defineConfig({
+  test: {
+    include: ['test/store/**/*.test.ts'],
+    setupFiles: ['test/encrypted/key.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    pool: 'forks',
+  },
+});
