@@ -285,8 +285,7 @@ function deliveryTests<Config>(bench: Bench<Config>): void {
 /** For a connector that takes part in claims; every other one is let pass. */
 function claimTests<Config>(bench: Bench<Config>): void {
   it(
-    'hands over claims where the PMS has them, acknowledges them, and has a way to write the ' +
-      'answers',
+    'hands over and acknowledges claims, where the PMS has them, and writes the ' + 'answers',
     async () => {
       const { offerClaims } = bench.pms;
       if (offerClaims === undefined) return;
@@ -299,8 +298,7 @@ function claimTests<Config>(bench: Bench<Config>): void {
   );
 
   it(
-    'leaves the PMS the same when a batch of claims is delivered twice, and writes a later ' +
-      'revision (G4)',
+    'leaves the PMS the same when claims are delivered twice, and writes later ' + 'revisions (G4)',
     async () => {
       const deliver = async (batch: ClaimBatch) =>
         await bench.connector().deliverClaims?.(batch, new AbortController().signal);

@@ -169,7 +169,7 @@ test('a name that looks like code stays a name, also in the file', async () => {
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Log in' }).click();
   const file = join(office.clinic.folder, 'dropbox/outbox/schedule.html');
-  await expect.poll(() => existsSync(file), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => existsSync(file), { timeout: 60_000 }).toBe(true);
   for (const url of [
     `${office.url}/day/${visitDay()}`,
     `${office.url}/attention`,

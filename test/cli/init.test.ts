@@ -58,8 +58,7 @@ function flags(base_url: string): string[] {
 }
 
 test(
-  'with flags it writes configuration and secrets for their owner alone, checks them, and ' +
-    'never writes over them',
+  'with flags it writes configuration and secrets, checks them, and never ' + 'overwrites them',
   async () => {
     const service = await startService();
     const folder = makeFolder();
@@ -156,46 +155,42 @@ test('answers that end too early write nothing', async () => {
   expect(existsSync(join(folder, 'config'))).toBe(false);
 });
 
-test(
-  'what the configuration names and the unit does not show to the daemon is a fault of the ' +
-    'check',
-  async () => {
-    const folder = makeFolder();
-    const file = join(folder, 'eligd.yaml');
-    writeFileSync(
-      file,
-      `clinic: { name: A, time_zone: America/Chicago, specialty: dental,
+test('reports a path of the configuration that the unit hides from the daemon', async () => {
+  const folder = makeFolder();
+  const file = join(folder, 'eligd.yaml');
+  writeFileSync(
+    file,
+    `clinic: { name: A, time_zone: America/Chicago, specialty: dental,
   tax_id: "123456789", billing_npi: "1234567893" }
 service: { base_url: "https://service.example", auth: oauth }
 connectors: [{ id: front-desk, type: csv, folder: /srv/clinic/drop }]
 state: { path: /var/lib/eligd/eligd.db }
 backup: { folder: /mnt/backup/eligd }
 `,
-    );
-    const config = { ...(await loadConfig(file)), file: '/etc/eligd/eligd.yaml' };
-    const lines = checkSight(
-      {
-        ...config,
-        connectors: [{ ...config.connectors[0]!, options: { folder: join(folder, 'drop') } }],
-      },
-      [folder],
-    );
-    expect(lines.map(({ what }) => what)).toEqual([expect.stringContaining('/mnt/backup/eligd')]);
-    expect(lines).toEqual([
-      expect.objectContaining({
-        state: 'failed',
-        next: expect.stringContaining('BindPaths="/mnt/backup/eligd"'),
-      }),
-    ]);
-    expect(
-      checkSight({ ...config, backup: { ...config.backup, folder: '/var/lib/eligd/backups' } }, [
-        '/srv/clinic',
-      ]),
-    ).toEqual([
-      expect.objectContaining({
-        what: expect.stringMatching(/cannot start .*\/srv\/clinic is not there/),
-      }),
-    ]);
-    expect(checkSight({ ...config, file }, [])).toEqual([]);
-  },
-);
+  );
+  const config = { ...(await loadConfig(file)), file: '/etc/eligd/eligd.yaml' };
+  const lines = checkSight(
+    {
+      ...config,
+      connectors: [{ ...config.connectors[0]!, options: { folder: join(folder, 'drop') } }],
+    },
+    [folder],
+  );
+  expect(lines.map(({ what }) => what)).toEqual([expect.stringContaining('/mnt/backup/eligd')]);
+  expect(lines).toEqual([
+    expect.objectContaining({
+      state: 'failed',
+      next: expect.stringContaining('BindPaths="/mnt/backup/eligd"'),
+    }),
+  ]);
+  expect(
+    checkSight({ ...config, backup: { ...config.backup, folder: '/var/lib/eligd/backups' } }, [
+      '/srv/clinic',
+    ]),
+  ).toEqual([
+    expect.objectContaining({
+      what: expect.stringMatching(/cannot start .*\/srv\/clinic is not there/),
+    }),
+  ]);
+  expect(checkSight({ ...config, file }, [])).toEqual([]);
+});

@@ -67,7 +67,7 @@ test('the lines of one piece of work carry the same ID, those of two do not', as
   const stop = new AbortController();
   const running = daemon.run(stop.signal);
   await expect
-    .poll(() => lines.map(({ event }) => event), { timeout: 20_000 })
+    .poll(() => lines.map(({ event }) => event), { timeout: 60_000 })
     .toContain('inquiries_sent');
   stop.abort();
   await running;

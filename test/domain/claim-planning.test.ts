@@ -62,8 +62,7 @@ describe('a claim', () => {
   });
 
   it(
-    'of a second coverage is asked about without a word for the beneficiary, since only one is ' +
-      'documented',
+    'of a second coverage is asked about without the beneficiary, which has only ' + 'one value',
     () => {
       expect(asked({ coverage_rank: 2 }).draft.claim?.beneficiary).toBe('');
     },

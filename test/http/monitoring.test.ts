@@ -40,7 +40,7 @@ test('health, readiness and metrics show the daemon’s state and no patient dat
     await expect
       .poll(() => get('/healthz').catch(() => null))
       .toEqual({ status: 200, text: '{"ok":true,"hanging":[]}' });
-    await expect.poll(() => get('/readyz'), { timeout: 15_000 }).toMatchObject({ status: 200 });
+    await expect.poll(() => get('/readyz'), { timeout: 60_000 }).toMatchObject({ status: 200 });
     for (const signature of [
       signatureOf('[]', 'sandbox'),
       signatureOf('[]', 'sandbox'),

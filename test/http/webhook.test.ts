@@ -15,22 +15,18 @@ describe('a delivery', () => {
     expect(receiver.counts.stored).toBe(1);
   });
 
-  test(
-    'that came before is acknowledged and does nothing, even when everything of its time was ' +
-      'purged',
-    async () => {
-      const receiver = await startReceiver();
-      await receiver.deliver(message('h-1'));
-      await receiver.store.write((tx) =>
-        tx.updateTable('inbox').set({ body: null, received_at: 1 }).execute(),
-      );
-      await purge(receiver.store, Date.now(), Date.now());
-      expect((await receiver.deliver(message('h-1'))).status).toBe(200);
-      expect(await receiver.rows()).toMatchObject([{ message_hash: 'h-1', body: null }]);
-      expect(receiver.woken()).toBe(1);
-      expect(receiver.counts).toMatchObject({ stored: 1, duplicate: 1 });
-    },
-  );
+  test('that is repeated is acknowledged and does nothing, even after a purge', async () => {
+    const receiver = await startReceiver();
+    await receiver.deliver(message('h-1'));
+    await receiver.store.write((tx) =>
+      tx.updateTable('inbox').set({ body: null, received_at: 1 }).execute(),
+    );
+    await purge(receiver.store, Date.now(), Date.now());
+    expect((await receiver.deliver(message('h-1'))).status).toBe(200);
+    expect(await receiver.rows()).toMatchObject([{ message_hash: 'h-1', body: null }]);
+    expect(receiver.woken()).toBe(1);
+    expect(receiver.counts).toMatchObject({ stored: 1, duplicate: 1 });
+  });
 
   test('that comes many times at once is stored once', async () => {
     const receiver = await startReceiver();

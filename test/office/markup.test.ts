@@ -68,6 +68,6 @@ test('markup in every field of an answer stays text on every page', {
   // The texts did reach the pages.
   expect(shown.length).toBeGreaterThan(paths.length);
   const file = join(office.clinic.folder, 'dropbox/outbox/schedule.html');
-  await expect.poll(() => existsSync(file), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => existsSync(file), { timeout: 60_000 }).toBe(true);
   expect(readFileSync(file, 'utf8')).not.toContain('<img');
 });

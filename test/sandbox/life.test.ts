@@ -88,8 +88,7 @@ describe('an inquiry', () => {
   });
 
   it(
-    'that is wanted tomorrow does not count as wanted today when UTC is a day ahead of the ' +
-      'callers',
+    'that is due tomorrow for the callers is not due today because UTC is a day ' + 'ahead',
     async () => {
       const on = await bench();
       on.machine.now_ms = Date.parse('2030-01-08T01:00:00Z');

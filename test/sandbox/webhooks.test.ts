@@ -41,32 +41,28 @@ const ids = ({ message }: Received): string[] => message.inquiries.map(({ id }: 
 const aWhile = () => new Promise((resolve) => setTimeout(resolve, 150));
 
 describe('a subscription', () => {
-  it(
-    'is told of what changed, signed over the raw bytes, one element per inquiry in its ' +
-      'present form',
-    async () => {
-      const on = await bench();
-      const received = await subscriber(on);
-      const [one, two] = [
-        await on.create('dental'),
-        await on.create('medical', { member_id: 'ACTIVE200' }),
-      ];
-      await on.advance({ days: 5 });
-      await vi.waitUntil(() => received.length === 1);
-      const [delivery] = received;
-      expect(new Set(ids(delivery!))).toEqual(new Set([one, two]));
-      expect(delivery!.message.inquiries).toContainEqual(await on.read('dental', one));
-      expect(delivery!.message).toMatchObject({
-        subscription_id: expect.any(String),
-        message_hash: expect.stringMatching(/^\w{64}$/),
-      });
-      const signature = createHmac('sha256', 'sandbox').update(delivery!.raw).digest('hex');
-      expect(delivery!.headers['x-service-signature']).toBe(signature);
-      expect(await attempts(on)).toMatchObject([
-        { inquiries: 2, attempt: 1, status: 200, bytes: delivery!.raw.length },
-      ]);
-    },
-  );
+  it('gets each changed inquiry in its present form, signed over the raw bytes', async () => {
+    const on = await bench();
+    const received = await subscriber(on);
+    const [one, two] = [
+      await on.create('dental'),
+      await on.create('medical', { member_id: 'ACTIVE200' }),
+    ];
+    await on.advance({ days: 5 });
+    await vi.waitUntil(() => received.length === 1);
+    const [delivery] = received;
+    expect(new Set(ids(delivery!))).toEqual(new Set([one, two]));
+    expect(delivery!.message.inquiries).toContainEqual(await on.read('dental', one));
+    expect(delivery!.message).toMatchObject({
+      subscription_id: expect.any(String),
+      message_hash: expect.stringMatching(/^\w{64}$/),
+    });
+    const signature = createHmac('sha256', 'sandbox').update(delivery!.raw).digest('hex');
+    expect(delivery!.headers['x-service-signature']).toBe(signature);
+    expect(await attempts(on)).toMatchObject([
+      { inquiries: 2, attempt: 1, status: 200, bytes: delivery!.raw.length },
+    ]);
+  });
 
   it('hears of a call’s progress and end, no more often than its frequency', async () => {
     const on = await bench();

@@ -42,7 +42,7 @@ async function runningDaemon() {
     await run;
     await daemon.close();
   });
-  await expect.poll(async () => (await service.ledger()).length, { timeout: 10_000 }).toBe(3);
+  await expect.poll(async () => (await service.ledger()).length, { timeout: 60_000 }).toBe(3);
   const check = async () => {
     const { stdout } = await clinic.run('check', '--json');
     const { lines } = JSON.parse(stdout) as {

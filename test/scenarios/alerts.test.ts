@@ -47,7 +47,7 @@ function alerting(overrides: Overrides = {}): Overrides {
   return { alerts: { targets: [FILE_TARGET], ...(alerts as Overrides) }, ...rest };
 }
 
-const quickly = { timeout: 20_000 };
+const quickly = { timeout: 60_000 };
 
 test('a share that is away: one message when it begins, one a day, one when it ends', async () => {
   const machine = setMachineClock();

@@ -268,8 +268,7 @@ describe('what is not needed any more', () => {
   });
 
   test(
-    'is held and listed when the appointment vanished from two full exports, and goes when it ' +
-      'is back',
+    'is held and listed after two full exports without the appointment, until it ' + 'returns',
     async () => {
       const all = visits(4);
       const { service, clinic, drop } = await unsent(...all);

@@ -293,35 +293,31 @@ describe('when a claim is asked about', () => {
     expect(await situation(scene.clinic, 'CPENDING-1')).toMatch(/claim is settled/);
   });
 
-  test(
-    'one that a full export does not name any more is settled, and comes back when it is named ' +
-      'again',
-    async () => {
-      const connectors = [
-        {
-          id: 'front-desk',
-          type: 'csv',
-          folder: './dropbox',
-          stable_seconds: 0,
-          claims_export: 'full',
-        },
-      ];
-      const scene = await asked([claimOf('PENDING-1'), claimOf('PENDING-2')], { connectors });
-      expect(await scene.service.ledger()).toHaveLength(2);
-      scene.clinic.drop('claims-later.csv', claimsOf(claimOf('PENDING-2')));
-      await nextDays(scene, 20);
-      expect((await scene.service.ledger()).map(({ external_id }) => external_id)).toEqual([
-        'CPENDING-1',
-        'CPENDING-2',
-        'CPENDING-2',
-      ]);
-      scene.clinic.drop('claims-last.csv', claimsOf(claimOf('PENDING-1'), claimOf('PENDING-2')));
-      await nextDays(scene, 1);
-      expect(
-        (await scene.service.ledger()).filter(({ external_id }) => external_id === 'CPENDING-1'),
-      ).toHaveLength(2);
-    },
-  );
+  test('that a full export no longer names is settled, and comes back with it', async () => {
+    const connectors = [
+      {
+        id: 'front-desk',
+        type: 'csv',
+        folder: './dropbox',
+        stable_seconds: 0,
+        claims_export: 'full',
+      },
+    ];
+    const scene = await asked([claimOf('PENDING-1'), claimOf('PENDING-2')], { connectors });
+    expect(await scene.service.ledger()).toHaveLength(2);
+    scene.clinic.drop('claims-later.csv', claimsOf(claimOf('PENDING-2')));
+    await nextDays(scene, 20);
+    expect((await scene.service.ledger()).map(({ external_id }) => external_id)).toEqual([
+      'CPENDING-1',
+      'CPENDING-2',
+      'CPENDING-2',
+    ]);
+    scene.clinic.drop('claims-last.csv', claimsOf(claimOf('PENDING-1'), claimOf('PENDING-2')));
+    await nextDays(scene, 1);
+    expect(
+      (await scene.service.ledger()).filter(({ external_id }) => external_id === 'CPENDING-1'),
+    ).toHaveLength(2);
+  });
 
   test(
     'one that lacks what a call needs waits for you, and is asked about when that is ' + 'fixed',

@@ -26,8 +26,7 @@ async function begin(name: string) {
 }
 
 test.each(Object.keys(WAYS))(
-  'Visits to a dentist, a doctor and a therapist and their claims go through %s, asked about ' +
-    'and written back each in its own words',
+  'visits and claims of three specialties go through %s, each in its own words',
   async (name) => {
     const { machine, service, clinic, written } = await begin(name);
     await clinic.once();

@@ -100,8 +100,8 @@ async function hasEveryCheck(peer: FhirPeer): Promise<boolean> {
   return checked.length === 500;
 }
 
-test('five hundred visits end with one call and one valid answer each, and a second full run ' +
-  'changes nothing', async () => {
+test('500 visits end with one call and one valid answer each; a second run changes ' +
+  'nothing', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const peer = await startPeer({ page_max: 50, smart: { client_id: 'eligd', expires_in: 60 } });
@@ -182,8 +182,7 @@ test('five hundred visits end with one call and one valid answer each, and a sec
 }, 300_000);
 
 test(
-  'a run that finds the server away ends as temporary and names the connector, and a later one ' +
-    'does what is missing',
+  'a run with the server away ends as temporary and names the connector; the ' + 'next one resumes',
   async () => {
     const machine = setMachineClock();
     const service = await startService();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { soak } from '../soak/hl7-kill.ts';
 
-test('the daemon that is killed while senders send loses nothing that it acknowledged and takes ' +
+test('killed while senders send, the daemon loses nothing acknowledged, takes ' +
   'nothing twice (G3)', async () => {
   const {
     duration_ms: _,

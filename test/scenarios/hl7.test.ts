@@ -176,28 +176,24 @@ test('an answer goes out as its own message, for the visit’s new time', async 
   expect((await clinic.run('status')).code).toBe(75);
 });
 
-test(
-  'after a restore, files that were read since the backup are read again, and messages that ' +
-    'were acknowledged since are named',
-  async () => {
-    const { clinic, end, say } = await scene({ is_away: true });
-    await say(siu(visit(), { control_id: 'KNOWN' }));
-    const backup = join(clinic.folder, 'copy.db');
-    expect((await clinic.run('backup', backup)).code).toBe(0);
-    await say(siu(visit({ source_id: 'V-2' }), { control_id: 'SINCE' }));
-    await end();
-    writeFileSync(
-      join(clinic.folder, 'hl7/inbox/a.hl7'),
-      siu(visit({ source_id: 'V-3' }), { control_id: 'IN-A-FILE' }),
-    );
-    // Temporary: the service is away.
-    await clinic.once(75);
-    const { code, stdout, stderr } = await clinic.run('restore', backup);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('interface: 1 file is read again.');
-    expect(stdout).toContain('unless they are in those files');
-    expect(stdout).toContain('message SINCE');
-    expect(stdout).not.toContain('KNOWN');
-    expect(readdirSync(join(clinic.folder, 'hl7/inbox'))).toEqual(['a.hl7']);
-  },
-);
+test('after a restore, files are read again, and acknowledged messages are named', async () => {
+  const { clinic, end, say } = await scene({ is_away: true });
+  await say(siu(visit(), { control_id: 'KNOWN' }));
+  const backup = join(clinic.folder, 'copy.db');
+  expect((await clinic.run('backup', backup)).code).toBe(0);
+  await say(siu(visit({ source_id: 'V-2' }), { control_id: 'SINCE' }));
+  await end();
+  writeFileSync(
+    join(clinic.folder, 'hl7/inbox/a.hl7'),
+    siu(visit({ source_id: 'V-3' }), { control_id: 'IN-A-FILE' }),
+  );
+  // Temporary: the service is away.
+  await clinic.once(75);
+  const { code, stdout, stderr } = await clinic.run('restore', backup);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain('interface: 1 file is read again.');
+  expect(stdout).toContain('unless they are in those files');
+  expect(stdout).toContain('message SINCE');
+  expect(stdout).not.toContain('KNOWN');
+  expect(readdirSync(join(clinic.folder, 'hl7/inbox'))).toEqual(['a.hl7']);
+});

@@ -6,8 +6,8 @@ import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { killAndCompare } from './kills/run.ts';
 
-test('a daemon that is killed, stopped, paused and left without its service makes one call for ' +
-  'each visit and loses none', async () => {
+test('killed, stopped, paused, or alone, the daemon makes one call for each visit ' +
+  'and loses none', async () => {
   const { folder, to_useful_ms, kinds, reports, visits, calls, kills, ...wrong } =
     await killAndCompare(13);
   expect(wrong).toEqual({

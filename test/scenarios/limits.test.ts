@@ -93,8 +93,7 @@ describe('a server that takes two requests a second', () => {
     { max_per_minute: 600, retry_after: 'none' },
     { max_per_minute: 0, retry_after: 'none' },
   ])(
-    'gets every call within five minutes, and few too many requests: $max_per_minute configured, ' +
-      'Retry-After: $retry_after',
+    'gets every call in five minutes at $max_per_minute with Retry-After: $retry_after',
     async ({ max_per_minute, retry_after }) => {
       const speed = 15;
       const service = await startService({ speed });

@@ -87,79 +87,67 @@ test.each([
   },
 );
 
-test(
-  'the database was lost after answers were written: new records do not take the place of ' +
-    'other patients’ old ones',
-  async () => {
-    const machine = setMachineClock();
-    const service = await startService();
-    const clinic = makeClinic({ base_url: service.url });
-    const all = visits(5);
-    for (const exported of [all, [...all].reverse()]) {
-      clinic.drop('export.csv', exportOf(exported));
-      await clinic.once();
-      await confirm(clinic);
-      await clinic.once();
-      await service.advance({ days: 6 });
-      await clinic.once();
-      rmSync(clinic.state, { recursive: true });
-      machine.pass({ minutes: 1 });
-    }
-    expect(await service.ledger()).toHaveLength(5);
-    expect(clinic.written()).toHaveLength(10);
-    expectOwnAnswers(clinic, await service.ledger());
-  },
-);
-
-test(
-  'the database was lost and the appointments come under other ids: what was asked lately ' +
-    'serves them',
-  async () => {
-    setMachineClock();
-    const service = await startService();
-    const clinic = makeClinic({ base_url: service.url });
-    clinic.drop('one.csv', exportOf(visits(4)));
-    await clinic.once();
-    rmSync(clinic.state, { recursive: true });
-    clinic.drop('two.csv', exportOf(visits(4, (index) => ({ appointment_id: `new-${index}` }))));
+test('after a lost database, new records do not replace other patients’ old ones', async () => {
+  const machine = setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  const all = visits(5);
+  for (const exported of [all, [...all].reverse()]) {
+    clinic.drop('export.csv', exportOf(exported));
     await clinic.once();
     await confirm(clinic);
     await clinic.once();
     await service.advance({ days: 6 });
     await clinic.once();
-    expect(await service.ledger()).toHaveLength(4);
-    expect(writtenFor(clinic)).toEqual(new Set([0, 1, 2, 3].map((index) => `new-${index}/1`)));
-    expectOwnAnswers(clinic, await service.ledger());
-  },
-);
-
-test(
-  'the database was lost, and a twin with the same member id is booked under another id: the ' +
-    'twin has a call and an answer of its own',
-  async () => {
-    setMachineClock();
-    const service = await startService();
-    const clinic = makeClinic({ base_url: service.url });
-    const [first] = visits(1);
-    const twin = {
-      ...first,
-      appointment_id: 'twin',
-      patient_id: 'P-twin',
-      patient_name: 'Zelda Other',
-    } as Visit;
-    clinic.drop('one.csv', exportOf([first as Visit]));
-    await clinic.once();
     rmSync(clinic.state, { recursive: true });
-    clinic.drop('two.csv', exportOf([twin]));
-    await clinic.once();
-    await confirm(clinic);
-    await clinic.once();
-    expect((await service.ledger()).map(({ external_id }) => external_id)).toEqual([
-      first?.appointment_id,
-      'twin',
-    ]);
-  },
-);
+    machine.pass({ minutes: 1 });
+  }
+  expect(await service.ledger()).toHaveLength(5);
+  expect(clinic.written()).toHaveLength(10);
+  expectOwnAnswers(clinic, await service.ledger());
+});
+
+test('after a lost database, recent answers serve appointments with other ids', async () => {
+  setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  clinic.drop('one.csv', exportOf(visits(4)));
+  await clinic.once();
+  rmSync(clinic.state, { recursive: true });
+  clinic.drop('two.csv', exportOf(visits(4, (index) => ({ appointment_id: `new-${index}` }))));
+  await clinic.once();
+  await confirm(clinic);
+  await clinic.once();
+  await service.advance({ days: 6 });
+  await clinic.once();
+  expect(await service.ledger()).toHaveLength(4);
+  expect(writtenFor(clinic)).toEqual(new Set([0, 1, 2, 3].map((index) => `new-${index}/1`)));
+  expectOwnAnswers(clinic, await service.ledger());
+});
+
+test('after a lost database, a twin with the same member id has a call of its own', async () => {
+  setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  const [first] = visits(1);
+  const twin = {
+    ...first,
+    appointment_id: 'twin',
+    patient_id: 'P-twin',
+    patient_name: 'Zelda Other',
+  } as Visit;
+  clinic.drop('one.csv', exportOf([first as Visit]));
+  await clinic.once();
+  rmSync(clinic.state, { recursive: true });
+  clinic.drop('two.csv', exportOf([twin]));
+  await clinic.once();
+  await confirm(clinic);
+  await clinic.once();
+  expect((await service.ledger()).map(({ external_id }) => external_id)).toEqual([
+    first?.appointment_id,
+    'twin',
+  ]);
+});
 
 test('a second daemon on the same database is refused, and the first goes on', async () => {
   setMachineClock();

@@ -66,7 +66,7 @@ test('a daemon whose database is deleted makes no more calls, saves it, and ends
   const events: string[] = [];
   const daemon = await clinic.daemon({ log: (event) => void events.push(event) }, { idle_ms: 50 });
   const run = daemon.run(new AbortController().signal);
-  await expect.poll(async () => (await service.ledger()).length, { timeout: 10_000 }).toBe(2);
+  await expect.poll(async () => (await service.ledger()).length, { timeout: 60_000 }).toBe(2);
   lose(clinic);
   clinic.drop('later.csv', exportOf(visits(5)));
   await expect(run).rejects.toThrow('was deleted while eligd ran');

@@ -15,7 +15,7 @@ async function workday(clinic: Clinic, until: (events: string[]) => unknown): Pr
   const stop = new AbortController();
   const run = daemon.run(stop.signal);
   try {
-    await expect.poll(() => until(events), { timeout: 15_000 }).toBeTruthy();
+    await expect.poll(() => until(events), { timeout: 60_000 }).toBeTruthy();
   } finally {
     stop.abort();
     await run;

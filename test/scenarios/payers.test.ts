@@ -148,14 +148,14 @@ describe('payers that are not in the map', () => {
     const ending = new AbortController();
     const running = daemon.run(ending.signal);
     try {
-      await expect.poll(() => clinic.attention().length, { timeout: 15_000 }).toBeGreaterThan(0);
+      await expect.poll(() => clinic.attention().length, { timeout: 60_000 }).toBeGreaterThan(0);
       await clinic.run('payers', 'map', 'Ameritas', 'AMERITAS');
       await expect
         .poll(async () => (await requests(service)).map(({ insurance }) => insurance), {
-          timeout: 15_000,
+          timeout: 60_000,
         })
         .toEqual(['AMERITAS']);
-      await expect.poll(() => clinic.attention(), { timeout: 15_000 }).toEqual([]);
+      await expect.poll(() => clinic.attention(), { timeout: 60_000 }).toEqual([]);
     } finally {
       ending.abort();
       await running;

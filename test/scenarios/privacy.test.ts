@@ -26,8 +26,8 @@ function secretsOf(rows: readonly PmsRow[]): Set<string> {
   return found;
 }
 
-test('no name, birth date or member id stands in the log at its most talkative, on the terminal, ' +
-  'or in an address', async () => {
+test('no name, birth date, or member id is in the debug log, on the terminal, or in ' +
+  'a URL', async () => {
   const service = await startService();
   const proxy = await recordingProxy(service.url);
   const clinic = makeClinic({

@@ -191,7 +191,7 @@ describe('in what is read', () => {
   });
 
   test.each(named(each('unknown_id', '404', '422', 'null', 'empty_array')))(
-    'an inquiry that the service has forgotten ($name) is not sent again, but listed for a person',
+    'an inquiry that the service has forgotten ($name) is listed, and not sent again',
     async ({ behaviors }) => {
       const machine = setMachineClock();
       const service = await startService();

@@ -44,8 +44,7 @@ test.each([
   { when: 'before they were known', is_planned: false },
   { when: 'when they were planned and not yet sent', is_planned: true },
 ])(
-  'a backup from before 200 submissions, $when, is restored: no second inquiry, and every ' +
-    'answer is written',
+  'restoring a backup from before 200 submissions, $when: no second inquiry, no answer lost',
   async ({ is_planned }) => {
     // From now on, because the drop folder's own times are the real ones.
     const machine = setMachineClock(Date.now());
@@ -119,8 +118,7 @@ test('calls made right before a restore and listed late are not repeated (G1)', 
 });
 
 test(
-  'a copy that still has its WAL next to it is put back whole, and the database itself is no ' +
-    'backup',
+  'a copy with its WAL next to it is restored whole; the database itself is not ' + 'a backup',
   async () => {
     setMachineClock();
     const service = await startService();
@@ -206,8 +204,7 @@ function foreign(file: string): void {
 }
 
 test(
-  'a backup that is no sound database is refused, and so is one while the daemon runs; nothing ' +
-    'is touched',
+  'refuses a damaged backup, and any backup while the daemon runs; nothing is ' + 'touched',
   async () => {
     setMachineClock();
     const service = await startService();

@@ -25,8 +25,7 @@ function found(clinic: Clinic, texts: readonly string[]): string[] {
 }
 
 test(
-  'what is older than the clinic keeps leaves no byte behind; what is younger stays, and ' +
-    'nobody is called again',
+  'data past its age leaves no byte behind, younger data stays, and nobody is ' + 'called again',
   async () => {
     const machine = setMachineClock();
     const service = await startService();
@@ -85,8 +84,7 @@ test(
 );
 
 test(
-  'copies that upgrades and restores have left are deleted with what is as old; nightly ' +
-    'backups and other files stay',
+  'old copies from upgrades and restores are deleted; nightly backups and other ' + 'files stay',
   async () => {
     const machine = setMachineClock(Date.now());
     const service = await startService();

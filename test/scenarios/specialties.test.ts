@@ -167,7 +167,7 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
 });
 
 describe('what the configuration says by specialty', () => {
-  test('chooses questions by ranges of codes, with queries and scripts of one’s own', async () => {
+  test('chooses questions by ranges of codes, with your queries and scripts', async () => {
     const questions = {
       medical: [
         {

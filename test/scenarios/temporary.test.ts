@@ -37,7 +37,7 @@ test('a port that is taken stops nothing else, and is used when it is free', asy
     await expect.poll(reasons).toEqual(['port_taken']);
     other.close();
     const ready = () => fetch(`http://127.0.0.1:${port}/healthz`).then(({ status }) => status);
-    await expect.poll(() => ready().catch(() => 0), { timeout: 15_000 }).toBe(200);
+    await expect.poll(() => ready().catch(() => 0), { timeout: 60_000 }).toBe(200);
     await expect.poll(reasons).toEqual([]);
     expect(events.filter((event) => event === 'port_taken')).toHaveLength(1);
   } finally {
@@ -70,7 +70,7 @@ test('backups that cannot be looked at make no page unreadable', async () => {
             ({ status }) => status,
             () => 0,
           ),
-        { timeout: 15_000 },
+        { timeout: 60_000 },
       )
       .toBe(200);
     const metrics = await page('/metrics');
@@ -117,7 +117,7 @@ test('SIGHUP applies files that are in order, and refuses others with the reason
     log += text;
   });
   const logged = async (part: string) =>
-    await expect.poll(() => log, { timeout: 15_000 }).toContain(part);
+    await expect.poll(() => log, { timeout: 60_000 }).toContain(part);
   await logged('"reconciliation_done"');
   writeFileSync(clinic.file, right.replace('look_ahead_days: 14', 'look_ahead_days: many'));
   child.kill('SIGHUP');

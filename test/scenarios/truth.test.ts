@@ -55,7 +55,7 @@ test('a wrong password: every page says that no call goes out', async () => {
   const get = async (path: string) => await fetch(`http://127.0.0.1:${port}${path}`);
   await running(clinic, async () => {
     await expect
-      .poll(async () => (await get('/readyz').catch(() => null))?.status, { timeout: 30_000 })
+      .poll(async () => (await get('/readyz').catch(() => null))?.status, { timeout: 60_000 })
       .toBe(503);
     const ready = (await (await get('/readyz')).json()) as { answers: Record<string, string> };
     expect(ready.answers).toMatchObject({ daemon: 'yes', calls: 'no', answers: 'no' });
@@ -63,7 +63,7 @@ test('a wrong password: every page says that no call goes out', async () => {
     expect(metrics).toMatch(/^eligd_calls_stopped 1$/m);
     expect(metrics).toMatch(/^eligd_health\{question="calls"\} 0$/m);
     await expect
-      .poll(async () => (await statusOf(clinic)).page.health.calls?.is, { timeout: 30_000 })
+      .poll(async () => (await statusOf(clinic)).page.health.calls?.is, { timeout: 60_000 })
       .toBe('no');
     const { code, page } = await statusOf(clinic);
     expect(code).toBe(1);
@@ -83,7 +83,7 @@ test('status says whether a daemon runs, and since when not', async () => {
   clinic.drop('export.csv', exportOf(visits(2)));
   await running(clinic, async () => {
     await expect
-      .poll(async () => (await statusOf(clinic)).page.health, { timeout: 30_000 })
+      .poll(async () => (await statusOf(clinic)).page.health, { timeout: 60_000 })
       .toMatchObject({
         daemon: { is: 'yes' },
         calls: { is: 'yes' },
@@ -113,19 +113,19 @@ test('a share that breaks is one incident with a count, until it is back', async
   const incidents = async () => (await statusOf(clinic)).page.incidents;
   const log = await running(clinic, async (events) => {
     await expect
-      .poll(async () => (await statusOf(clinic)).page.health.results?.is, { timeout: 30_000 })
+      .poll(async () => (await statusOf(clinic)).page.health.results?.is, { timeout: 60_000 })
       .toBe('yes');
     renameSync(dropbox, away);
     writeFileSync(dropbox, 'no folder');
     await expect
-      .poll(async () => (await incidents()).find((each) => each.count > 5), { timeout: 30_000 })
+      .poll(async () => (await incidents()).find((each) => each.count > 5), { timeout: 60_000 })
       .toMatchObject({ reason: 'connector_cannot_read', connector: 'front-desk' });
     expect((await statusOf(clinic)).page.health.export?.is).toBe('no');
     expect((await clinic.run('list', '--attention')).stdout).toContain('connector_cannot_read');
     expect(events.filter((event) => event === 'connector_failed')).toHaveLength(1);
     rmSync(dropbox);
     renameSync(away, dropbox);
-    await expect.poll(incidents, { timeout: 30_000 }).toEqual([]);
+    await expect.poll(incidents, { timeout: 60_000 }).toEqual([]);
   });
   expect(log).toContain('connector_recovered');
 }, 120_000);
@@ -135,7 +135,7 @@ test('check gives the same answers, and ends with 1 when the daemon was stopped'
   const clinic = makeClinic({ base_url: service.url });
   await running(clinic, async () => {
     await expect
-      .poll(async () => (await clinic.run('check')).stdout, { timeout: 30_000 })
+      .poll(async () => (await clinic.run('check')).stdout, { timeout: 60_000 })
       .toContain('ok daemon: Yes, calls can go out.');
   });
   const { code, stdout } = await clinic.run('check');

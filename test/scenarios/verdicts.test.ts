@@ -147,7 +147,7 @@ test('what was handled stays away until the answer changes, and what is off alwa
   const daemon = await clinic.daemon();
   const stop = new AbortController();
   const running = daemon.run(stop.signal);
-  await expect.poll(ids, { timeout: 20_000 }).toContain('not_eligible');
+  await expect.poll(ids, { timeout: 60_000 }).toContain('not_eligible');
   stop.abort();
   await running;
   await daemon.close();

@@ -75,8 +75,7 @@ describe('the verification of a call', () => {
   });
 
   test(
-    'keeps none of many answers that come together waiting, and the same run writes those ' +
-      'without again with it',
+    'delays none of many answers that come together, and adds the checks in the ' + 'same run',
     async () => {
       const machine = setMachineClock();
       const service = await startService();

@@ -33,8 +33,8 @@ async function deliver(url: string, body: string): Promise<number> {
   return response.statusCode;
 }
 
-test('every report that was acknowledged before a SIGKILL is in the inbox, and known again after ' +
-  'it', async () => {
+test('every event acknowledged before a SIGKILL is in the inbox, and recognized ' +
+  'after it', async () => {
   const service = await startService();
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/hook`;
@@ -49,7 +49,7 @@ test('every report that was acknowledged before a SIGKILL is in the inbox, and k
   });
   const run = async () => {
     const started = startEligd(['run', '--config', clinic.file]);
-    await expect.poll(() => deliver(url, '{}').catch(() => 0), { timeout: 20_000 }).toBe(200);
+    await expect.poll(() => deliver(url, '{}').catch(() => 0), { timeout: 60_000 }).toBe(200);
     return started;
   };
 

@@ -233,8 +233,7 @@ test('A login whose reply is lost leaves the call unsent', async () => {
 });
 
 test(
-  'A renewal that fails while the token still lives does not stop the calls, and is not tried ' +
-    'with each of them',
+  'A renewal that fails while the token is valid stops no call, and is not tried ' + 'each time',
   async () => {
     let is_down = false;
     let logins = 0;
@@ -324,8 +323,7 @@ test('The Date of each reply is reported with the clock before and after', async
 });
 
 test(
-  'A gate that fails after the request does not take the outcome with it; before the request ' +
-    'it is an exception',
+  'A gate that fails after the request keeps the outcome; before the request it ' + 'throws',
   async () => {
     const server = await serve(() => created);
     const { gate } = testGate();

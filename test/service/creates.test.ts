@@ -192,8 +192,7 @@ test('A body that drips on beyond the deadline is ambiguous', async () => {
 });
 
 test(
-  'A call that is aborted goes on when it is on the wire, and is given back unsent when it is ' +
-    'not',
+  'An aborted call finishes when it is on the wire, and is given back unsent ' + 'when it is not',
   async () => {
     const abort = new AbortController();
     const server = await serve(() => {

@@ -114,8 +114,7 @@ test('A server that refuses unknown parameters has no paging', async () => {
 });
 
 test(
-  'Links are followed to the end, relative or absolute, with credentials, filter and no ' +
-    'guessing',
+  'Links, relative or absolute, are followed to the end with credentials and ' + 'filter',
   async () => {
     const { result, requests, server } = await listWith(
       (query, seen) => {

@@ -133,8 +133,7 @@ test('What waits for a slot of the rate limit holds up nobody who has one', asyn
 });
 
 test(
-  'What waits for a place when the service asks to wait goes back to the gate, and nothing is ' +
-    'sent until the pause is over',
+  'Requests that wait for a slot go back to the gate when the service asks for a ' + 'pause',
   async () => {
     let is_limited = true;
     const server = await serve(() =>

@@ -67,8 +67,7 @@ async function trail(id: number): Promise<string[]> {
 
 describe('a batch', () => {
   test(
-    'with an appointment that has no readable start or no id loses neither its neighbours nor ' +
-      'that one',
+    'with an unreadable start or no id loses neither that appointment nor its ' + 'neighbors',
     async () => {
       const counts = await accept({
         appointments: [on(1), on(2, { starts_at: 'tomorrow' }), on(3, { source_id: '' })],

@@ -45,8 +45,7 @@ async function waited(limiter: RateLimiter, clock: VirtualClock): Promise<number
 
 describe('the rate limit', () => {
   test(
-    'holds in every sliding minute, wherever the server counts a request, and wastes nothing ' +
-      '(G5)',
+    'holds in every sliding minute, wherever the server counts, and wastes nothing ' + '(G5)',
     async () => {
       const duration = fc.oneof(
         fc.nat(500),

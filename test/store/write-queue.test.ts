@@ -170,8 +170,7 @@ describe('the write queue', () => {
   });
 
   test(
-    'says that the disk is full to all the work of the commit, keeps nothing of it, and goes ' +
-      'on when there is room',
+    'a full disk fails all the work of the commit, keeps nothing of it, and ' + 'resumes with room',
     async () => {
       const store = await temporaryStore();
       const { page_count } = (

@@ -64,8 +64,7 @@ describe('eligd check of a FHIR server', () => {
     ['/Coverage', /403 .*Coverage/],
     ['/Patient/P-1', /patient of an appointment cannot be read/],
   ])(
-    'tries with the patient of an appointment whether %s is allowed, whatever the server ' +
-      'says of itself',
+    'tries %s with the patient of an appointment, whatever the server declares',
     async (path, expected) => {
       const { connector, peer, offer } = await bench({ include: false });
       await offer(appointment(1));
@@ -91,8 +90,7 @@ describe('eligd check of a FHIR server', () => {
   });
 
   test(
-    'names what it searches by and the server ignores, which would bring the visits of all ' +
-      'places',
+    'names search parameters that the server ignores, which would return every ' + 'location',
     async () => {
       const search_by = [{ locaton: 'Location/12' }, { patient: 'Patient/P-1' }];
       const { connector, peer, offer } = await bench({}, { search_by });

@@ -87,27 +87,21 @@ describe('SMART Backend Services', () => {
     }
   });
 
-  test(
-    'asks for the scopes of version 2, of version 1 where the server has no other, and for ' +
-      'those of the configuration',
-    async () => {
-      const scopes = async (smart: Partial<SmartOptions>, config: object = {}) => {
-        const { pull, peer } = await behind(
-          { jwks: jwks.get('ES384') ?? { keys: [] }, ...smart },
-          { ...smartConfig(), ...config },
-        );
-        await pull();
-        return peer.smart?.granted ?? [];
-      };
-      expect((await scopes({}))[0]).toContain('system/Appointment.rs system/Patient.rs');
-      expect((await scopes({ versions: ['v1'] }))[0]).toContain(
-        'system/Task.read system/Task.write',
+  test('asks for scopes of SMART v2, else v1, else those of the configuration', async () => {
+    const scopes = async (smart: Partial<SmartOptions>, config: object = {}) => {
+      const { pull, peer } = await behind(
+        { jwks: jwks.get('ES384') ?? { keys: [] }, ...smart },
+        { ...smartConfig(), ...config },
       );
-      expect(await scopes({}, { scopes: ['system/Appointment.read'] })).toEqual([
-        'system/Appointment.read',
-      ]);
-    },
-  );
+      await pull();
+      return peer.smart?.granted ?? [];
+    };
+    expect((await scopes({}))[0]).toContain('system/Appointment.rs system/Patient.rs');
+    expect((await scopes({ versions: ['v1'] }))[0]).toContain('system/Task.read system/Task.write');
+    expect(await scopes({}, { scopes: ['system/Appointment.read'] })).toEqual([
+      'system/Appointment.read',
+    ]);
+  });
 
   test('falls back to the scopes of version 1 when those of version 2 are refused', async () => {
     const { pull, peer } = await behind(

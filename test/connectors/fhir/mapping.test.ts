@@ -208,8 +208,7 @@ describe('an appointment', () => {
   });
 
   test(
-    'takes tax id and billing NPI from the organization of the role, however far up, unless ' +
-      'the configuration has them',
+    'takes tax id and NPI from the role’s organization or its parents, unless ' + 'configured',
     async () => {
       const change = edit(
         'Appointment',

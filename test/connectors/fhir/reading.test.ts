@@ -173,8 +173,7 @@ describe('further pulls', () => {
   });
 
   test(
-    'read the window again on the next day, because an edited coverage leaves its appointment ' +
-      'untouched',
+    'read the window again the next day: an edited coverage does not change its ' + 'appointment',
     async () => {
       const { peer, pull, offer, pass } = await bench();
       await offer(appointment(1));

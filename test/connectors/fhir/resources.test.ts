@@ -202,18 +202,14 @@ describe('a response', () => {
     expect(plan?.description).toContain('"unlimited"');
   });
 
-  test(
-    'names classes of procedures by their service types, and others by what the payer calls ' +
-      'them',
-    () => {
-      const classes = { PREVENTIVE: { is_covered: true }, IMPLANTS: { is_covered: false } };
-      const categories = itemsOf(recordOf({ procedure_classes: classes })).map(
-        ({ category }) => category,
-      );
-      const coding = [{ system: 'https://x12.org/codes/service-type-codes', code: '41' }];
-      expect(categories).toEqual([{ coding, text: 'PREVENTIVE' }, { text: 'IMPLANTS' }]);
-    },
-  );
+  test('names procedure classes by service type, and others in the payer’s words', () => {
+    const classes = { PREVENTIVE: { is_covered: true }, IMPLANTS: { is_covered: false } };
+    const categories = itemsOf(recordOf({ procedure_classes: classes })).map(
+      ({ category }) => category,
+    );
+    const coding = [{ system: 'https://x12.org/codes/service-type-codes', code: '41' }];
+    expect(categories).toEqual([{ coding, text: 'PREVENTIVE' }, { text: 'IMPLANTS' }]);
+  });
 
   test('says in words what remains of a limit that is unknown', () => {
     const [plan] = itemsOf(
@@ -234,8 +230,7 @@ describe('a response', () => {
   });
 
   test(
-    'has no period that ends before it begins, which servers refuse; both dates stand in the ' +
-      'text',
+    'has no period that ends before it begins, which servers refuse; the text has ' + 'both dates',
     () => {
       const response = responseOf(
         recordOf({

@@ -19,33 +19,29 @@ async function counts(peer: FhirPeer): Promise<number[]> {
 }
 
 describe('an answer', () => {
-  test(
-    'becomes a request, a response and where it comes from, next to the coverage that it is ' +
-      'about',
-    async () => {
-      const { peer, connector, offer } = await bench();
-      await offer(appointment(1));
-      expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
-      const [request] = await peer.all('CoverageEligibilityRequest');
-      const [response] = await peer.all('CoverageEligibilityResponse');
-      const [provenance] = await peer.all('Provenance');
-      expect(request).toMatchObject({
-        identifier: [{ system: 'urn:eligd:inquiry', value: 'inq-1' }],
-        insurance: [{ coverage: { reference: 'Coverage/coverage-P-1-1' } }],
-        supportingInfo: [{ information: { reference: 'Appointment/A-1' } }],
-      });
-      expect(response).toMatchObject({
-        patient: { reference: 'Patient/P-1' },
-        request: { reference: `CoverageEligibilityRequest/${request?.id}` },
-        insurer: { reference: 'Organization/payer-05030' },
-        insurance: [{ inforce: true }],
-      });
-      expect(provenance).toMatchObject({
-        target: [{ reference: `CoverageEligibilityResponse/${response?.id}` }],
-      });
-      expect(peer.invalid).toEqual([]);
-    },
-  );
+  test('becomes a request, a response, and provenance, next to its coverage', async () => {
+    const { peer, connector, offer } = await bench();
+    await offer(appointment(1));
+    expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
+    const [request] = await peer.all('CoverageEligibilityRequest');
+    const [response] = await peer.all('CoverageEligibilityResponse');
+    const [provenance] = await peer.all('Provenance');
+    expect(request).toMatchObject({
+      identifier: [{ system: 'urn:eligd:inquiry', value: 'inq-1' }],
+      insurance: [{ coverage: { reference: 'Coverage/coverage-P-1-1' } }],
+      supportingInfo: [{ information: { reference: 'Appointment/A-1' } }],
+    });
+    expect(response).toMatchObject({
+      patient: { reference: 'Patient/P-1' },
+      request: { reference: `CoverageEligibilityRequest/${request?.id}` },
+      insurer: { reference: 'Organization/payer-05030' },
+      insurance: [{ inforce: true }],
+    });
+    expect(provenance).toMatchObject({
+      target: [{ reference: `CoverageEligibilityResponse/${response?.id}` }],
+    });
+    expect(peer.invalid).toEqual([]);
+  });
 
   test('goes to its own patient’s coverage although the family shares a member id', async () => {
     const { peer, connector, offer } = await bench();
@@ -366,8 +362,8 @@ describe('a server that does not take everything', () => {
   });
 
   test(
-    'and cannot be searched is never written to twice: after a lost reply another kind of ' +
-      'resource has to do',
+    'that cannot be searched is never written to twice: a lost reply changes the ' +
+      'resource type',
     async () => {
       const { peer, connector, restart } = await bench({
         conditional_create: false,

@@ -125,8 +125,7 @@ describe('a file', () => {
   });
 
   test(
-    'that somebody writes on while it is read is read again, and what was not whole is not ' +
-      'taken',
+    'that is written while it is read is read again, and no partial content is ' + 'taken',
     async () => {
       const last = visit(299);
       const whole = Array.from({ length: 299 }, (_, number) => `${visit(number)}\r`).join('');

@@ -250,17 +250,13 @@ describe('insurance', () => {
     expect(contentOf(turned).patients).toMatchObject([{ coverages: both.coverages }]);
   });
 
-  test(
-    'that is not there is unknown in an ADT, unless the configuration says that the patient ' +
-      'pays then',
-    () => {
-      const text = adt('A08', { ...visit, coverages: [] });
-      expect(contentOf(text).patients).toMatchObject([{ coverages: null }]);
-      expect(contentOf(text, { without_insurance: 'self_pay' }).patients).toMatchObject([
-        { coverages: [] },
-      ]);
-    },
-  );
+  test('that is absent from an ADT is unknown, unless the configuration says self-pay', () => {
+    const text = adt('A08', { ...visit, coverages: [] });
+    expect(contentOf(text).patients).toMatchObject([{ coverages: null }]);
+    expect(contentOf(text, { without_insurance: 'self_pay' }).patients).toMatchObject([
+      { coverages: [] },
+    ]);
+  });
 
   test('that is deleted counts as absent', () => {
     expect(

@@ -35,8 +35,7 @@ async function fillableStore(): Promise<{
 
 describe('original mode', () => {
   test(
-    'answers AA to what was stored, with the id of the message, its senders turned round and ' +
-      'its delimiters',
+    'answers AA to stored messages, with their id, delimiters, and swapped ' + 'applications',
     async () => {
       const clinic = await startInterface();
       const sender = await clinic.sender();
@@ -208,8 +207,7 @@ describe('a line that is not clean', () => {
   });
 
   test(
-    'with a frame of very many messages refuses it as a whole, and says in the log once what ' +
-      'it refuses all the time',
+    'refuses a frame of very many messages as a whole, and logs a repeated refusal ' + 'once',
     async () => {
       const clinic = await startInterface();
       const sender = await clinic.sender();
@@ -256,8 +254,7 @@ describe('a line that is not clean', () => {
 
 describe('when the database cannot commit', () => {
   test(
-    'what was not stored is not answered, the connection ends, and the messages are taken when ' +
-      'they come again (G3)',
+    'does not answer what was not stored, closes the connection, and takes it ' + 'later (G3)',
     async () => {
       const { store, fill } = await fillableStore();
       const clinic = await startInterface({}, store);
@@ -374,8 +371,7 @@ test('a connection on which nothing comes is closed', async () => {
 });
 
 test(
-  'a message that cannot be stored while others are is answered in the end, so that it holds ' +
-    'up nobody (G7)',
+  'answers a message that cannot be stored in the end, so that it blocks no ' + 'other (G7)',
   async () => {
     const real = await temporaryStore();
     const clinic = await startInterface({}, real);

@@ -65,8 +65,7 @@ async function believed(count: number, collecting: Parameters<typeof install>[0]
 }
 
 test(
-  'the first whole report is compared with the reply, and the next ones are the answers, ' +
-    'stored as a reply would be',
+  'the first complete event is compared with the reply; later ones are stored as ' + 'answers',
   async () => {
     const { clinic, forms, reads } = await called(3);
     await clinic.report('h-1', forms.slice(0, 1));
@@ -240,8 +239,7 @@ test('a step that fails leaves no request on the wire that a stop waits for', as
 });
 
 test(
-  'a process that dies between the draining of a report and its record loses nothing, and asks ' +
-    'nothing (G2)',
+  'a crash between draining an event and writing its record loses and repeats ' + 'nothing (G2)',
   async () => {
     const { clinic, forms, reads } = await believed(2, {
       collecting: { verify_for_ms: 48 * HOUR_MS },
@@ -271,31 +269,26 @@ test(
   },
 );
 
-test(
-  'a message is drained with all its answers or not at all, so one that fails half way is ' +
-    'drained again (G2)',
-  async () => {
-    const { clinic, forms } = await believed(2);
-    await clinic.report('h-1', forms);
-    const [, , last] = await clinic.inquiries();
-    await clinic.store.write(async (tx) => {
-      const create = sql`create unique index one_too_many on answers (service_status)
+test('a message is drained with all its answers or not at all, and then again (G2)', async () => {
+  const { clinic, forms } = await believed(2);
+  await clinic.report('h-1', forms);
+  const [, , last] = await clinic.inquiries();
+  await clinic.store.write(async (tx) => {
+    const create = sql`create unique index one_too_many on answers (service_status)
         where inquiry >= ${sql.lit((last?.id ?? 0) - 1)}`;
-      await create.execute(tx);
-    });
-    await clinic.drainNow();
-    expect(await states(clinic)).toEqual(['answered', 'open', 'open']);
-    expect(clinic.events).toContain('stage_failed');
-    await clinic.store.write(async (tx) => void (await sql`drop index one_too_many`.execute(tx)));
-    await clinic.drainNow();
-    expect(await states(clinic)).toEqual(['answered', 'answered', 'answered']);
-    expect(await clinic.deliveries()).toHaveLength(3);
-  },
-);
+    await create.execute(tx);
+  });
+  await clinic.drainNow();
+  expect(await states(clinic)).toEqual(['answered', 'open', 'open']);
+  expect(clinic.events).toContain('stage_failed');
+  await clinic.store.write(async (tx) => void (await sql`drop index one_too_many`.execute(tx)));
+  await clinic.drainNow();
+  expect(await states(clinic)).toEqual(['answered', 'answered', 'answered']);
+  expect(await clinic.deliveries()).toHaveLength(3);
+});
 
 test(
-  'the checks of calls are asked for when they are usually there: one request each, and none ' +
-    'is missing',
+  'the checks of calls are asked for when they are usually ready: one request ' + 'each',
   async () => {
     const { clinic, forms } = await called(6, { collecting: { verify_for_ms: 48 * HOUR_MS } });
     await clinic.report('h-1', forms);

@@ -43,29 +43,25 @@ function heldReads(clinic: Installation) {
   return { asked, release: () => released.resolve() };
 }
 
-test(
-  'a reply that was on its way when a report came does not take back the answer that the ' +
-    'report led to',
-  async () => {
-    const clinic = await install();
-    await callsFor(clinic, 3);
-    await clinic.service.fault({
-      method: 'GET',
-      path: 'dental/inquiries/',
-      when: 'after',
-      action: 'delay',
-      delay_ms: 400,
-    });
-    await due(clinic);
-    const routine = clinic.collectNow();
-    await expect.poll(async () => (await clinic.service.pendingFaults()).length).toBe(0);
-    await clinic.service.advance({ days: 3 });
-    await clinic.report('h-1', await ended(clinic));
-    await Promise.all([routine, clinic.drainNow()]);
-    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered']);
-    expect(await clinic.deliveries()).toHaveLength(1);
-  },
-);
+test('a reply that was under way when an event came does not undo its answer', async () => {
+  const clinic = await install();
+  await callsFor(clinic, 3);
+  await clinic.service.fault({
+    method: 'GET',
+    path: 'dental/inquiries/',
+    when: 'after',
+    action: 'delay',
+    delay_ms: 400,
+  });
+  await due(clinic);
+  const routine = clinic.collectNow();
+  await expect.poll(async () => (await clinic.service.pendingFaults()).length).toBe(0);
+  await clinic.service.advance({ days: 3 });
+  await clinic.report('h-1', await ended(clinic));
+  await Promise.all([routine, clinic.drainNow()]);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered']);
+  expect(await clinic.deliveries()).toHaveLength(1);
+});
 
 test('an inquiry in webhook events is asked about once, however long it waits', async () => {
   const clinic = await install();
@@ -89,35 +85,31 @@ test('an inquiry in webhook events is asked about once, however long it waits', 
   ]);
 });
 
-test(
-  'a report that is nested too deeply to be compared with the answer leads to a question and ' +
-    'is drained',
-  async () => {
-    const clinic = await install();
-    await callsFor(clinic, 3);
-    await clinic.service.advance({ days: 3 });
-    await clinic.collectAll();
-    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
-    const [row] = await clinic.inquiries();
-    const body =
-      `{"inquiries":[{"id":"${row?.service_id}","status":"SUCCESS","request":{},` +
-      `"results":${deep}}]}`;
-    await clinic.store.write((tx) =>
-      tx
-        .insertInto('inbox')
-        .values({ message_hash: 'h-1', body: Buffer.from(body), received_at: 1 })
-        .execute(),
-    );
-    const { asked, release } = heldReads(clinic);
-    release();
-    expect(await clinic.drainNow()).toMatchObject({ did: 1 });
-    expect(asked).toHaveLength(1);
-    expect(await clinic.store.db.selectFrom('inbox').select('body').execute()).toEqual([
-      { body: null },
-    ]);
-    expect(clinic.events).not.toContain('stage_failed');
-  },
-);
+test('an event nested too deeply to be compared leads to a poll and is drained', async () => {
+  const clinic = await install();
+  await callsFor(clinic, 3);
+  await clinic.service.advance({ days: 3 });
+  await clinic.collectAll();
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  const [row] = await clinic.inquiries();
+  const body =
+    `{"inquiries":[{"id":"${row?.service_id}","status":"SUCCESS","request":{},` +
+    `"results":${deep}}]}`;
+  await clinic.store.write((tx) =>
+    tx
+      .insertInto('inbox')
+      .values({ message_hash: 'h-1', body: Buffer.from(body), received_at: 1 })
+      .execute(),
+  );
+  const { asked, release } = heldReads(clinic);
+  release();
+  expect(await clinic.drainNow()).toMatchObject({ did: 1 });
+  expect(asked).toHaveLength(1);
+  expect(await clinic.store.db.selectFrom('inbox').select('body').execute()).toEqual([
+    { body: null },
+  ]);
+  expect(clinic.events).not.toContain('stage_failed');
+});
 
 /** Lets requests of these priorities wait for ever, as when others use up the rate limit. */
 function gateWithout(...starved: string[]): RequestGate {
@@ -135,8 +127,7 @@ const hurried = (duration_ms: number, signal?: AbortSignal) =>
   realClock.sleep(duration_ms / 200, signal);
 
 test(
-  'what is urgent is not held up by the many questions that wait for their turn, and those ' +
-    'stay due',
+  'urgent polls are not blocked by many that wait for their turn, and those stay ' + 'due',
   async () => {
     const clinic = await install({ gate: gateWithout('routine'), sleep: hurried });
     await callsFor(clinic, 0.5, ...Array.from({ length: 60 }, () => 3));

@@ -76,8 +76,7 @@ test('an inquiry is asked about until the last visit that it serves is long over
 });
 
 test(
-  'an inquiry that waits for a visit in a week is asked about at once when it comes to ' +
-    'serve a sooner one',
+  'an inquiry for a visit in a week is polled at once when it comes to serve a ' + 'sooner one',
   async () => {
     const clinic = await install();
     const coverages = [aCoverage({ member_id: 'W1' })];
@@ -104,8 +103,7 @@ test('another attempt is made under the label of a visit that it still serves', 
 });
 
 test(
-  'an answer that came while the visit was cancelled is written when the visit is on again, ' +
-    'even after it',
+  'an answer that came while the visit was cancelled is written when the visit ' + 'is on again',
   async () => {
     const clinic = await install();
     const visit = clinic.visit('A-1');
@@ -123,8 +121,7 @@ test(
 );
 
 test(
-  'what was unsuccessful for a visit that was moved to another year is not tried again for ' +
-    'this one',
+  'an unsuccessful call for a visit moved to another year is not retried for ' + 'this one',
   async () => {
     const clinic = await install();
     const to_december_ms =
@@ -164,28 +161,24 @@ test('an answer that cannot be committed delays neither others nor the stage', a
   expect(clinic.events).toContain('stage_failed');
 });
 
-test(
-  'an inquiry whose answer can never be committed is on the attention list in time, and given ' +
-    'up after the visit',
-  async () => {
-    const clinic = await install();
-    await callFor(clinic, 'A-1');
-    const { read } = clinic.client;
-    clinic.client.read = async (...call) => {
-      const result = await read(...call);
-      return result.ok && result.value !== null
-        ? { ok: true, value: { ...result.value, status: null as never } }
-        : result;
-    };
-    clinic.pass(2 * DAY_MS + 23 * HOUR_MS);
-    await clinic.collectNow();
-    expect(await clinic.attention()).toEqual(['answer_missing']);
-    clinic.pass(15 * DAY_MS);
-    await clinic.collectNow();
-    expect(await clinic.attention()).toContain('no_answer');
-    expect((await clinic.inquiries())[0]?.poll_at).toBeNull();
-  },
-);
+test('an answer that can’t be stored is listed in time, and given up after the visit', async () => {
+  const clinic = await install();
+  await callFor(clinic, 'A-1');
+  const { read } = clinic.client;
+  clinic.client.read = async (...call) => {
+    const result = await read(...call);
+    return result.ok && result.value !== null
+      ? { ok: true, value: { ...result.value, status: null as never } }
+      : result;
+  };
+  clinic.pass(2 * DAY_MS + 23 * HOUR_MS);
+  await clinic.collectNow();
+  expect(await clinic.attention()).toEqual(['answer_missing']);
+  clinic.pass(15 * DAY_MS);
+  await clinic.collectNow();
+  expect(await clinic.attention()).toContain('no_answer');
+  expect((await clinic.inquiries())[0]?.poll_at).toBeNull();
+});
 
 test('an answer that cannot be normalized delays neither others nor the stage', async () => {
   const clinic = await install();
@@ -223,8 +216,7 @@ test('a cancelled visit raises no attention when its call brings nothing', async
 });
 
 test(
-  'an answer that a process left without a record when it died gets one, although nothing is ' +
-    'open any more',
+  'an answer that a crash left without a record gets one, although nothing is ' + 'open any more',
   async () => {
     const clinic = await install();
     await callFor(clinic, 'A-1');
@@ -282,47 +274,39 @@ async function callForNothing(clinic: Installation, id: string) {
   };
 }
 
-test(
-  'a call that is answered after all needs no other attempt, and planning does not bring it ' +
-    'back',
-  async () => {
-    const clinic = await install();
-    const { answerAfterAll } = await callForNothing(clinic, 'A-1');
-    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'planned']);
-    await answerAfterAll();
-    expect(
-      (await clinic.inquiries()).map(({ state, service_status }) => [state, service_status]),
-    ).toEqual([
-      ['answered', 'SUCCESS'],
-      ['withdrawn', null],
-    ]);
-    clinic.pass(HOUR_MS);
-    await clinic.store.write((tx) =>
-      tx.updateTable('appointments').set({ plan_due_at: clinic.now() }).execute(),
-    );
-    await clinic.planNow();
-    await clinic.submitNow();
-    expect((await clinic.service.ledger()).length).toBe(1);
-  },
-);
+test('a late answer needs no other attempt, and planning does not bring one back', async () => {
+  const clinic = await install();
+  const { answerAfterAll } = await callForNothing(clinic, 'A-1');
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'planned']);
+  await answerAfterAll();
+  expect(
+    (await clinic.inquiries()).map(({ state, service_status }) => [state, service_status]),
+  ).toEqual([
+    ['answered', 'SUCCESS'],
+    ['withdrawn', null],
+  ]);
+  clinic.pass(HOUR_MS);
+  await clinic.store.write((tx) =>
+    tx.updateTable('appointments').set({ plan_due_at: clinic.now() }).execute(),
+  );
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.service.ledger()).length).toBe(1);
+});
 
-test(
-  'the answer of a call that is answered after all goes to the visit that was to wait for its ' +
-    'other attempt (G2)',
-  async () => {
-    const clinic = await install();
-    const { answerAfterAll } = await callForNothing(clinic, 'A-1');
-    await clinic.read(clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'WA-1' })] }));
-    await clinic.planNow();
-    await answerAfterAll();
-    await clinic.planNow();
-    const written = (await clinic.deliveries()).map(({ appointment, inquiry }) => [
-      appointment,
-      inquiry,
-    ]);
-    expect(written).toContainEqual([2, 1]);
-  },
-);
+test('a late answer goes to the visit that was to wait for another attempt (G2)', async () => {
+  const clinic = await install();
+  const { answerAfterAll } = await callForNothing(clinic, 'A-1');
+  await clinic.read(clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'WA-1' })] }));
+  await clinic.planNow();
+  await answerAfterAll();
+  await clinic.planNow();
+  const written = (await clinic.deliveries()).map(({ appointment, inquiry }) => [
+    appointment,
+    inquiry,
+  ]);
+  expect(written).toContainEqual([2, 1]);
+});
 
 test('a call about a claim that is answered after all needs no other one either (G1)', async () => {
   const clinic = await install();

@@ -40,8 +40,7 @@ test('a record that the connector fails on delays no other and is parked at last
 });
 
 test(
-  'a record that the practice management system did not take for two days says how it is ' +
-    'written after all, and then is',
+  'a record that the PMS did not take for two days says how it is written, and ' + 'then it is',
   async () => {
     const clinic = await install();
     await answered(clinic, 'A-1');
@@ -76,23 +75,17 @@ test(
   },
 );
 
-test(
-  'an answer is not written under an id that the practice management system gave to somebody ' +
-    'else',
-  async () => {
-    const clinic = await install();
-    await answered(clinic, 'A-1');
-    const patient = { id: 'P-9', first_name: 'Eve', last_name: 'Other', birth_date: '1990-05-06' };
-    await clinic.read(
-      clinic.visit('A-1', { patient, coverages: [aCoverage({ member_id: 'X9' })] }),
-    );
-    const written: string[] = [];
-    const { did, next_at } = await clinic.deliverNow(
-      connector(({ appointment }) => void written.push(appointment.source_id)),
-    );
-    expect({ did, next_at, written }).toEqual({ did: 0, next_at: null, written: [] });
-  },
-);
+test('an answer is not written under an id that the PMS has given to another patient', async () => {
+  const clinic = await install();
+  await answered(clinic, 'A-1');
+  const patient = { id: 'P-9', first_name: 'Eve', last_name: 'Other', birth_date: '1990-05-06' };
+  await clinic.read(clinic.visit('A-1', { patient, coverages: [aCoverage({ member_id: 'X9' })] }));
+  const written: string[] = [];
+  const { did, next_at } = await clinic.deliverNow(
+    connector(({ appointment }) => void written.push(appointment.source_id)),
+  );
+  expect({ did, next_at, written }).toEqual({ did: 0, next_at: null, written: [] });
+});
 
 test('eligd retry writes no answer about the insurance that a visit had before', async () => {
   const clinic = await install();
@@ -124,8 +117,7 @@ test('eligd retry writes no answer about the insurance that a visit had before',
 });
 
 test(
-  'a record whose visit has changed waits until planning has seen the change, and is not ' +
-    'looked for again and again',
+  'a record whose visit has changed waits for planning, and is not searched for ' + 'repeatedly',
   async () => {
     const clinic = await install();
     await answered(clinic, 'A-1');

@@ -30,8 +30,7 @@ test('an appointment whose id became another one leaves the attention list', asy
 });
 
 test(
-  'after the visit nothing of its planning stays on the attention list, although a call is ' +
-    'under way',
+  'after the visit its planning leaves the attention list, although a call is ' + 'under way',
   async () => {
     const clinic = await install();
     await send(
@@ -74,8 +73,7 @@ test.each([
 });
 
 test(
-  'an appointment that cannot be planned is on the attention list and tried again, and its ' +
-    'neighbour is planned',
+  'an appointment that can’t be planned is listed and tried again; its neighbor ' + 'is planned',
   async () => {
     const clinic = await install();
     await clinic.read(
@@ -104,8 +102,7 @@ test(
 );
 
 test(
-  'what nobody can act on any more leaves the attention list a fortnight after the visit, and ' +
-    'the visit is closed',
+  'entries leave the attention list two weeks after the visit, and the visit is ' + 'closed',
   async () => {
     const clinic = await install();
     await clinic.read(clinic.visit('A-1'));
@@ -141,8 +138,7 @@ test('an entry about an inquiry stays while it serves a later visit', async () =
 });
 
 test(
-  'an entry about an inquiry shows the next visit that it serves when the first is over, or ' +
-    'is another patient’s now',
+  'an entry shows the next visit of its inquiry when the first is over or ' + 'another patient’s',
   async () => {
     const clinic = await install({ policy: { look_ahead_days: 60 } });
     const shown = async () =>
@@ -176,8 +172,7 @@ test(
 );
 
 test(
-  'of two coverages that the service cannot tell apart the second is called for a minute after ' +
-    'the first',
+  'of two coverages with one label, the second is called for a minute after the ' + 'first',
   async () => {
     const clinic = await install();
     const visit = clinic.visit('A-1', {
@@ -199,31 +194,26 @@ test(
   },
 );
 
-test(
-  'an answer that came while this machine’s clock was days behind is as old as the service’s ' +
-    'clock says (G1)',
-  async () => {
-    const clinic = await install({ policy: { reverify_after_days: 3 } });
-    await send(clinic, clinic.visit('A-1'));
-    clinic.collect.clockSkew = () => -2 * DAY_MS;
-    await clinic.service.advance({ days: 2 });
-    await clinic.collectAll();
-    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered']);
-    // What the record says of the call is left out: not every service says it.
-    await clinic.store.write((tx) =>
-      tx.updateTable('inquiries').set({ sent_at: 0, sent_service_at: 0 }).execute(),
-    );
-    await clinic.store.write((tx) => tx.updateTable('records').set({ record: '{}' }).execute());
-    clinic.pass(4 * DAY_MS);
-    clinic.collect.clockSkew = () => 0;
-    await send(clinic, clinic.visit('A-2'));
-    expect(await clinic.service.ledger()).toHaveLength(1);
-  },
-);
+test('an answer is dated by the service’s clock when ours was days behind (G1)', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
+  await send(clinic, clinic.visit('A-1'));
+  clinic.collect.clockSkew = () => -2 * DAY_MS;
+  await clinic.service.advance({ days: 2 });
+  await clinic.collectAll();
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered']);
+  // What the record says of the call is left out: not every service says it.
+  await clinic.store.write((tx) =>
+    tx.updateTable('inquiries').set({ sent_at: 0, sent_service_at: 0 }).execute(),
+  );
+  await clinic.store.write((tx) => tx.updateTable('records').set({ record: '{}' }).execute());
+  clinic.pass(4 * DAY_MS);
+  clinic.collect.clockSkew = () => 0;
+  await send(clinic, clinic.visit('A-2'));
+  expect(await clinic.service.ledger()).toHaveLength(1);
+});
 
 test(
-  'an answer that was taken back and is the same again is delivered to a visit that ' +
-    'it came to serve meanwhile',
+  'an answer withdrawn and then repeated goes to a visit that it came to serve ' + 'meanwhile',
   async () => {
     const clinic = await install();
     const visit = clinic.visit('A-1');
@@ -247,8 +237,7 @@ test(
 );
 
 test(
-  'a visit that a refused inquiry is to serve is on the attention list, although the first ' +
-    'visit is long over',
+  'a visit of a refused inquiry is listed, although the inquiry’s first visit is ' + 'long over',
   async () => {
     const clinic = await install({ policy: { look_ahead_days: 60 } });
     await clinic.read(clinic.visit('A-1', {}, 3));
@@ -263,53 +252,44 @@ test(
   },
 );
 
-test(
-  'a visit that is out of the window again has its coverages in another order: the answer ' +
-    'follows its coverage',
-  async () => {
-    const clinic = await install();
-    const [one, other] = [aCoverage(), aCoverage({ member_id: 'W-OTHER' })];
-    await send(clinic, clinic.visit('A-1', { coverages: [one, other] }));
-    await clinic.read(clinic.visit('A-1', { coverages: [other, one] }, 30));
-    await clinic.planNow();
-    const links = await clinic.store.db
-      .selectFrom('inquiry_appointments')
-      .innerJoin('inquiries', 'inquiries.id', 'inquiry_appointments.inquiry')
-      .select(['match_key', 'coverage_rank'])
-      .orderBy('coverage_rank')
-      .execute();
-    expect(links.map(({ match_key }) => match_key.includes('WOTHER'))).toEqual([true, false]);
-  },
-);
+test('when a visit’s coverages change their order, the answer follows its coverage', async () => {
+  const clinic = await install();
+  const [one, other] = [aCoverage(), aCoverage({ member_id: 'W-OTHER' })];
+  await send(clinic, clinic.visit('A-1', { coverages: [one, other] }));
+  await clinic.read(clinic.visit('A-1', { coverages: [other, one] }, 30));
+  await clinic.planNow();
+  const links = await clinic.store.db
+    .selectFrom('inquiry_appointments')
+    .innerJoin('inquiries', 'inquiries.id', 'inquiry_appointments.inquiry')
+    .select(['match_key', 'coverage_rank'])
+    .orderBy('coverage_rank')
+    .execute();
+  expect(links.map(({ match_key }) => match_key.includes('WOTHER'))).toEqual([true, false]);
+});
+
+test('an answer dated by the service is not bought again because our clock was wrong', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 2 } });
+  await send(clinic, clinic.visit('A-1'));
+  await clinic.collectAll();
+  const years_ago = clinic.now() - 700 * DAY_MS;
+  await clinic.store.write((tx) =>
+    tx
+      .updateTable('inquiries')
+      .set({
+        answered_at: years_ago,
+        answered_service_at: null,
+        sent_at: years_ago,
+        sent_service_at: null,
+      })
+      .execute(),
+  );
+  await clinic.read(clinic.visit('A-2'));
+  await clinic.planNow();
+  expect(await clinic.inquiries()).toHaveLength(1);
+});
 
 test(
-  'an answer that came while the clock was wrong is as old as the service says, and is not ' +
-    'paid for again',
-  async () => {
-    const clinic = await install({ policy: { reverify_after_days: 2 } });
-    await send(clinic, clinic.visit('A-1'));
-    await clinic.collectAll();
-    const years_ago = clinic.now() - 700 * DAY_MS;
-    await clinic.store.write((tx) =>
-      tx
-        .updateTable('inquiries')
-        .set({
-          answered_at: years_ago,
-          answered_service_at: null,
-          sent_at: years_ago,
-          sent_service_at: null,
-        })
-        .execute(),
-    );
-    await clinic.read(clinic.visit('A-2'));
-    await clinic.planNow();
-    expect(await clinic.inquiries()).toHaveLength(1);
-  },
-);
-
-test(
-  'on the word of a clock that may be wrong no answer is too old, and nobody is called again ' +
-    '(G1)',
+  'a clock that may be wrong makes no answer too old, and nobody is called again ' + '(G1)',
   async () => {
     const clinic = await install({ policy: { reverify_after_days: 2 } });
     await send(clinic, clinic.visit('A-1'));
@@ -329,8 +309,7 @@ test(
 );
 
 test(
-  'while a clock that is ahead says that a visit is over, what is told of it stays; set right, ' +
-    'it is planned at once',
+  'entries of a visit that is over only by a fast clock stay until the clock is ' + 'right',
   async () => {
     const clinic = await install();
     await send(

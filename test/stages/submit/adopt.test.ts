@@ -47,8 +47,7 @@ test('what bears the label of a twin is not adopted', async () => {
 });
 
 test(
-  'what a lost reply may have been about is left for its lookup, and does not serve the visit of ' +
-    'another year (G1)',
+  'a call that a lost reply may explain waits for its lookup and serves no other ' + 'year (G1)',
   async () => {
     const clinic = await install();
     await goToYearsEnd(clinic);
@@ -88,56 +87,47 @@ test('an inquiry that names a twin is not adopted, although the label moved', as
   expect(ada?.service_id).not.toBe(ben);
 });
 
-test(
-  'what names somebody else is not adopted under the label of the very visit, be there a twin ' +
-    'or not',
-  async () => {
-    const clinic = await install();
-    const ben = await clinic.service.createBeside({
-      ...TWINS,
-      patient_name: 'Ben Example',
-      external_id: 'A-1',
-    });
-    await clinic.service.advance({ seconds: 60 });
-    await send(clinic, clinic.visit('A-1', twin('Ada')));
-    const [ada] = await clinic.inquiries();
-    expect(ada?.service_id).not.toBe(ben);
-    expect(ada?.state).toBe('open');
-  },
-);
+test('an inquiry for another person is not adopted under the visit’s own label', async () => {
+  const clinic = await install();
+  const ben = await clinic.service.createBeside({
+    ...TWINS,
+    patient_name: 'Ben Example',
+    external_id: 'A-1',
+  });
+  await clinic.service.advance({ seconds: 60 });
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  const [ada] = await clinic.inquiries();
+  expect(ada?.service_id).not.toBe(ben);
+  expect(ada?.state).toBe('open');
+});
+
+test('a later attempt that a restored database lacks serves as the next attempt', async () => {
+  const clinic = await install();
+  await clinic.service.fault({
+    method: 'POST',
+    path: '/api/v0/dental/inquiries',
+    times: 1,
+    when: 'after',
+    action: 'reset',
+  });
+  await send(clinic, clinic.visit('A-1'));
+  await clinic.service.advance({ hours: 3 });
+  const later = await clinic.service.createBeside(await firstBody(clinic));
+  await clinic.service.advance({ seconds: 60 });
+  callsBringNothing(clinic);
+  demandReconciliation(clinic.submit);
+  await lookUp(clinic);
+  await clinic.collectAll();
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'planned']);
+  clinic.pass(2 * 60 * MINUTE_MS);
+  await clinic.submitNow();
+  expect((await clinic.inquiries())[1]?.service_id).toBe(later);
+  expect(await clinic.service.ledger()).toHaveLength(2);
+  expect(await clinic.attention()).not.toContain('extra_call');
+});
 
 test(
-  'a later attempt that a restored database knows nothing of is not a duplicate call, and serves ' +
-    'as the next attempt',
-  async () => {
-    const clinic = await install();
-    await clinic.service.fault({
-      method: 'POST',
-      path: '/api/v0/dental/inquiries',
-      times: 1,
-      when: 'after',
-      action: 'reset',
-    });
-    await send(clinic, clinic.visit('A-1'));
-    await clinic.service.advance({ hours: 3 });
-    const later = await clinic.service.createBeside(await firstBody(clinic));
-    await clinic.service.advance({ seconds: 60 });
-    callsBringNothing(clinic);
-    demandReconciliation(clinic.submit);
-    await lookUp(clinic);
-    await clinic.collectAll();
-    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'planned']);
-    clinic.pass(2 * 60 * MINUTE_MS);
-    await clinic.submitNow();
-    expect((await clinic.inquiries())[1]?.service_id).toBe(later);
-    expect(await clinic.service.ledger()).toHaveLength(2);
-    expect(await clinic.attention()).not.toContain('extra_call');
-  },
-);
-
-test(
-  'what was asked for a visit of this benefit year serves another one, although the visit was ' +
-    'moved to the next year',
+  'a call for this benefit year serves another visit, although its own moved to ' + 'next year',
   async () => {
     const clinic = await install();
     const last_day = await goToYearsEnd(clinic);

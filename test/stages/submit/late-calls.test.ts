@@ -23,8 +23,7 @@ import {
 const SAME = { coverages: [aCoverage({ member_id: 'W1' })] };
 
 test(
-  'a call that is listed late, under a label that its inquiry has no more, is reported and no ' +
-    'stranger',
+  'a call listed late, under a former label of its inquiry, is reported and is ' + 'no stranger',
   async () => {
     const clinic = await install();
     const { show } = await loseAndHide(clinic, 1);
@@ -48,32 +47,28 @@ test(
   },
 );
 
-test(
-  'a call that is listed under an old label while its successor is looked for serves, and the ' +
-    'successor is reported',
-  async () => {
-    const clinic = await install();
-    const { show } = await loseAndHide(clinic, 2);
-    const first = clinic.visit('A-1', SAME);
-    await send(clinic, first, clinic.visit('A-2', SAME, 4));
-    await clinic.read({ ...first, status: 'cancelled' });
-    await clinic.planNow();
-    await clinic.read(clinic.visit('A-2', SAME, 5));
-    await clinic.service.advance({ seconds: 60 });
-    await lookUp(clinic);
-    await clinic.planNow();
-    await clinic.submitNow();
-    const [late, second] = await clinic.service.ledger();
-    await show(0);
-    await reconcile(clinic);
-    expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([late?.id]);
-    expect(await clinic.attention()).toEqual([]);
-    await show(1);
-    await reconcile(clinic);
-    expect(await clinic.attention()).toEqual(['extra_call']);
-    expect(await duplicates(clinic)).toEqual([second?.id]);
-  },
-);
+test('a call listed under an old label during its successor’s lookup serves', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 2);
+  const first = clinic.visit('A-1', SAME);
+  await send(clinic, first, clinic.visit('A-2', SAME, 4));
+  await clinic.read({ ...first, status: 'cancelled' });
+  await clinic.planNow();
+  await clinic.read(clinic.visit('A-2', SAME, 5));
+  await clinic.service.advance({ seconds: 60 });
+  await lookUp(clinic);
+  await clinic.planNow();
+  await clinic.submitNow();
+  const [late, second] = await clinic.service.ledger();
+  await show(0);
+  await reconcile(clinic);
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([late?.id]);
+  expect(await clinic.attention()).toEqual([]);
+  await show(1);
+  await reconcile(clinic);
+  expect(await clinic.attention()).toEqual(['extra_call']);
+  expect(await duplicates(clinic)).toEqual([second?.id]);
+});
 
 test('of two unlisted calls, the second is reported once the first is adopted', async () => {
   const clinic = await install();
@@ -98,8 +93,7 @@ test('of two unlisted calls, the second is reported once the first is adopted', 
 });
 
 test(
-  'a call that a lost database made, and that is listed late, is no sign of a second ' +
-    'installation',
+  'a call of a lost database that is listed late does not mean a second ' + 'installation',
   async () => {
     const clinic = await install();
     const { show } = hideCalls(clinic);
@@ -194,8 +188,7 @@ test('a duplicate call whose request arrives late is reported, not as a stranger
 });
 
 test(
-  'a duplicate call is reported with the inquiry that made it again, although one ' +
-    'that is needed no more made such a call, too',
+  'a duplicate call is reported with the inquiry that made it, among several ' + 'that did',
   async () => {
     const clinic = await install();
     const { show } = await loseAndHide(clinic, 2);
@@ -218,33 +211,28 @@ test(
   },
 );
 
-test(
-  'a duplicate call that was made while this machine’s clock was days behind is reported all ' +
-    'the same',
-  async () => {
-    const clinic = await install();
-    const { show } = await loseAndHide(clinic, 2);
-    clinic.submit.clockSkew = () => -2 * DAY_MS;
-    await clinic.service.advance({ days: 2 });
-    await send(clinic, clinic.visit('A-1'));
-    clinic.pass(HOUR_MS);
-    await clinic.service.advance({ hours: 1 });
-    await lookUp(clinic);
-    expect(await clinic.service.ledger()).toHaveLength(2);
-    clinic.pass(2 * DAY_MS);
-    clinic.submit.clockSkew = () => 0;
-    await show(0);
-    await lookUp(clinic);
-    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
-    await show(1);
-    await reconcile(clinic);
-    expect(await clinic.attention()).toEqual(['extra_call']);
-  },
-);
+test('a duplicate call made while this machine’s clock was days behind is reported', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 2);
+  clinic.submit.clockSkew = () => -2 * DAY_MS;
+  await clinic.service.advance({ days: 2 });
+  await send(clinic, clinic.visit('A-1'));
+  clinic.pass(HOUR_MS);
+  await clinic.service.advance({ hours: 1 });
+  await lookUp(clinic);
+  expect(await clinic.service.ledger()).toHaveLength(2);
+  clinic.pass(2 * DAY_MS);
+  clinic.submit.clockSkew = () => 0;
+  await show(0);
+  await lookUp(clinic);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
+  await show(1);
+  await reconcile(clinic);
+  expect(await clinic.attention()).toEqual(['extra_call']);
+});
 
 test(
-  'the call of a lost database serves, and the one whose reply was lost is no stranger’s when ' +
-    'it is listed at last',
+  'a lost database’s call serves, and the one with a lost reply is no stranger’s ' + 'later',
   async () => {
     const clinic = await install();
     const { show } = hideCalls(clinic);
@@ -278,29 +266,24 @@ test(
   },
 );
 
-test(
-  'an attempt whose reply was lost is its own call, and not a late one of the attempt before ' +
-    'that nothing came of',
-  async () => {
-    const clinic = await install();
-    const { show } = await callTwiceForNothing(clinic, 3);
-    await clinic.service.advance({ hours: 2 });
-    clinic.pass(2 * HOUR_MS);
-    await clinic.submitNow();
-    const [first, late, third] = (await clinic.service.ledger()).map(({ id }) => id);
-    await show(1);
-    await show(2);
-    await lookUp(clinic);
-    expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first, third]);
-    await reconcile(clinic);
-    expect(await clinic.attention()).toEqual(['extra_call']);
-    expect(await duplicates(clinic)).toEqual([late]);
-  },
-);
+test('an attempt with a lost reply is its own call, not the failed attempt before it', async () => {
+  const clinic = await install();
+  const { show } = await callTwiceForNothing(clinic, 3);
+  await clinic.service.advance({ hours: 2 });
+  clinic.pass(2 * HOUR_MS);
+  await clinic.submitNow();
+  const [first, late, third] = (await clinic.service.ledger()).map(({ id }) => id);
+  await show(1);
+  await show(2);
+  await lookUp(clinic);
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first, third]);
+  await reconcile(clinic);
+  expect(await clinic.attention()).toEqual(['extra_call']);
+  expect(await duplicates(clinic)).toEqual([late]);
+});
 
 test(
-  'an unsuccessful call of a lost database is an attempt, and the one that was made after it ' +
-    'is the next (G1)',
+  'a lost database’s unsuccessful call counts as an attempt, and the next one ' + 'follows (G1)',
   async () => {
     const clinic = await install();
     await clinic.service.createBeside({
@@ -349,8 +332,7 @@ test('of two duplicate calls that are listed at once, one serves, one is reporte
 });
 
 test(
-  'a duplicate call that serves as the next attempt is on the list no more, and one that was ' +
-    'cancelled serves nothing',
+  'a duplicate that serves as the next attempt leaves the list; a cancelled one ' + 'never serves',
   async () => {
     for (const status of ['UNSUCCESSFUL', 'CANCELLED']) {
       const clinic = await install();
@@ -509,26 +491,21 @@ test('a duplicate call whose first name was corrected since serves its inquiry',
   expect(ledger).toHaveLength(1);
 });
 
-test(
-  'before another attempt the list is compared, because a call that was proven absent may stand ' +
-    'there by now',
-  async () => {
-    const clinic = await install();
-    const { show } = await callTwiceForNothing(clinic, 2);
-    await show(1);
-    clinic.pass(2 * HOUR_MS);
-    await clinic.submitNow();
-    const ledger = await clinic.service.ledger();
-    expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(
-      ledger.map(({ id }) => id),
-    );
-    expect(ledger).toHaveLength(2);
-  },
-);
+test('before another attempt the list is read: a call proven absent may be on it now', async () => {
+  const clinic = await install();
+  const { show } = await callTwiceForNothing(clinic, 2);
+  await show(1);
+  clinic.pass(2 * HOUR_MS);
+  await clinic.submitNow();
+  const ledger = await clinic.service.ledger();
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(
+    ledger.map(({ id }) => id),
+  );
+  expect(ledger).toHaveLength(2);
+});
 
 test(
-  'what a person withdrew when nobody could say whether it exists is looked for before it is ' +
-    'needed again (G1)',
+  'an inquiry withdrawn while uncertain is looked up before it is needed again ' + '(G1)',
   async () => {
     const clinic = await install();
     const { show } = await loseAndHide(clinic, 1);

@@ -34,8 +34,7 @@ test('a visit cancelled during the lookup of its lost call is not called for', a
 });
 
 test(
-  'a visit that was moved to a far day while its lost call was looked for is not called for ' +
-    'before its time (G1)',
+  'a visit moved to a far day during its lookup is not called for before its ' + 'time (G1)',
   async () => {
     const clinic = await install();
     await clinic.read(clinic.visit('A-1'));
@@ -104,8 +103,7 @@ test('an id that another inquiry holds is no id: nothing is sent again', async (
 });
 
 test(
-  'the daily reconciliation counts strangers, although it was told to forget; a shared account ' +
-    'ends the halt',
+  'the daily reconciliation counts strangers again; a shared account ends the ' + 'halt',
   async () => {
     const clinic = await install();
     await send(clinic, clinic.visit('A-1'));
@@ -135,8 +133,7 @@ test(
 );
 
 test(
-  'a batch that is refused as a whole without naming anybody is looked for before anything ' +
-    'goes again',
+  'a batch refused as a whole, naming no item, is looked up before anything is ' + 'sent again',
   async () => {
     const clinic = await install({ settings: { mode: 'bulk' } });
     await send(clinic, clinic.visit('A-1', {}, 2));
@@ -166,8 +163,7 @@ test(
 );
 
 test(
-  'a service that rejects the reconciliation goes on the attention list at once, is asked ' +
-    'slowly, and gets the calls when it accepts us',
+  'a rejected reconciliation is listed at once, tried slowly, and calls go out ' + 'after it',
   async () => {
     const clinic = await install();
     await clinic.read(clinic.visit('A-1'));
@@ -237,37 +233,33 @@ test('a lost reply unproven for an hour is on the attention list until found', a
   expect(await clinic.attention()).toEqual([]);
 });
 
-test(
-  'an entry about a lost reply names the visit that its inquiry serves now, also when it ' +
-    'served none',
-  async () => {
-    const clinic = await install();
-    await clinic.read(clinic.visit('A-1'));
-    await loseRequest(clinic);
-    clinic.client.list = async () => ({
-      ok: false,
-      failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
-    });
-    const appointments = async () =>
-      await clinic.store.db
-        .selectFrom('attention')
-        .select('appointment')
-        .where('reason', '=', 'unconfirmed')
-        .execute();
-    const lookUpAfterAnHour = async () => {
-      clinic.pass(61 * MINUTE_MS);
-      await clinic.submitNow();
-    };
-    await clinic.read(clinic.visit('A-1', { coverages: [aCoverage({ member_id: 'W2' })] }));
-    await clinic.planNow();
-    await lookUpAfterAnHour();
-    expect(await appointments()).toEqual([{ appointment: null }]);
-    await clinic.read(clinic.visit('A-2'));
-    await clinic.planNow();
-    await lookUpAfterAnHour();
-    expect(await appointments()).toEqual([{ appointment: 2 }]);
-  },
-);
+test('an entry about a lost reply names the visit that its inquiry serves now', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1'));
+  await loseRequest(clinic);
+  clinic.client.list = async () => ({
+    ok: false,
+    failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
+  });
+  const appointments = async () =>
+    await clinic.store.db
+      .selectFrom('attention')
+      .select('appointment')
+      .where('reason', '=', 'unconfirmed')
+      .execute();
+  const lookUpAfterAnHour = async () => {
+    clinic.pass(61 * MINUTE_MS);
+    await clinic.submitNow();
+  };
+  await clinic.read(clinic.visit('A-1', { coverages: [aCoverage({ member_id: 'W2' })] }));
+  await clinic.planNow();
+  await lookUpAfterAnHour();
+  expect(await appointments()).toEqual([{ appointment: null }]);
+  await clinic.read(clinic.visit('A-2'));
+  await clinic.planNow();
+  await lookUpAfterAnHour();
+  expect(await appointments()).toEqual([{ appointment: 2 }]);
+});
 
 test('a list that shows a call of a moment ago proves that a lost one is absent', async () => {
   const clinic = await install();
@@ -376,8 +368,7 @@ test('all lookups begin again, also when one is the first to hear the service (G
 });
 
 test(
-  'of three calls for which no list showed the ones before, the last is reported when the ' +
-    'first was found',
+  'of three calls that no list showed, the last is reported when the first is ' + 'found',
   async () => {
     const clinic = await install();
     const lost = {
@@ -428,8 +419,7 @@ test(
 );
 
 test(
-  'a duplicate call that the list shows late is reported, whatever the clock said when its ' +
-    'successor was sent',
+  'a duplicate call listed late is reported, whatever the clock said at its ' + 'successor',
   async () => {
     const clinic = await install();
     await clinic.service.fault({
