@@ -99,6 +99,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/preview.ts'),
   },
   {
+    name: 'audit',
+    summary: 'who did what and looked at what, and whether the record of it is whole',
+    load: () => import('./commands/audit.ts'),
+  },
+  {
     name: 'cost',
     summary: 'what calls cost, by day, payer and outcome',
     load: () => import('./commands/cost.ts'),
@@ -170,7 +175,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'user',
-    summary: 'who may log in to the office’s page, and who looked at what',
+    summary: 'who may log in to the office’s page',
     load: () => import('./commands/user.ts'),
   },
   {

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import { EligdError } from '../domain/errors.ts';
-import type { Done } from '../domain/operator.ts';
+import { type Done, said } from '../domain/operator.ts';
+import { actingAs, writeAudit } from '../store/bookkeeping/audit.ts';
 import type { Operand } from '../store/bookkeeping/operator.ts';
 import type { Tx } from '../store/engine/database.ts';
 import { openStore } from '../store/engine/store.ts';
+import { actorOf } from './actor.ts';
 import type { CliContext } from './context.ts';
 import { printJson } from './output.ts';
 import { findOrFail, ID_HELP } from './subject.ts';
@@ -29,23 +31,33 @@ export function registerOperation(
         `that "eligd explain" tells.\n`,
     )
     .action(async (id: string, options: { json?: true }) => {
-      await operate(context, id, work, options.json === true);
+      const as_json = options.json === true;
+      await operate(context, command.name(), work, { id, as_json });
     });
 }
 
 /** Throws when nothing could be done, with the reasons. */
 export async function operate(
   context: CliContext,
-  id: string,
+  name: string,
   work: Operation,
-  as_json: boolean,
+  { id, as_json }: { id: string; as_json: boolean },
 ): Promise<void> {
   const config = await context.config();
   const { clock } = await context.env();
   const store = await openStore(config.state.path);
   try {
     const { kind, id: row } = await findOrFail(store.db, id);
-    const done = await store.write((tx) => work(tx, { kind, id: row }, clock.now()));
+    const actor = actorOf(context.environment);
+    const done = await store.write(async (own) => {
+      const tx = actingAs(own, actor);
+      const at = clock.now();
+      const sentences = await work(tx, { kind, id: row }, at);
+      const subject = `${kind}:${row}`;
+      const reason = `${actor} ran “eligd ${name}”. ${said(sentences)}`;
+      await writeAudit(tx, [{ at, subject, from_state: null, to_state: name, reason }]);
+      return sentences;
+    });
     if (as_json)
       printJson(context.stdout, { schema: 'eligd.operation/1', subject: `${kind}:${row}`, done });
     else context.stdout.write(done.map(({ what }) => `${what}\n`).join(''));

@@ -125,7 +125,7 @@ function jobsOf(parts: Parts): Job[] {
       work: () => closeOldVisits(plan, config.policy.give_up_after_days),
     },
   ];
-  if (config.retention.days !== null)
+  if (config.retention.days !== null || config.retention.audit_days !== null)
     jobs.push({
       name: 'purge',
       cron: daily,

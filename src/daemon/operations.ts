@@ -15,6 +15,7 @@ import { budgetRules } from '../ops/prices.ts';
 import type { Progress } from '../ops/progress.ts';
 import { statusWords, supervise } from '../ops/supervision.ts';
 import { createNotifier } from '../ops/systemd.ts';
+import { headText, readHeads } from '../store/bookkeeping/chain-check.ts';
 import { setIncidents } from '../store/bookkeeping/incidents.ts';
 import { explainDatabase, isUnexplained } from '../store/bookkeeping/new-database.ts';
 import { purge } from '../store/bookkeeping/purge.ts';
@@ -182,18 +183,26 @@ export async function purgeOld(
   { config, env }: { config: Config; env: Env },
   store: Store,
 ): Promise<void> {
-  const { days } = config.retention;
-  if (days === null) return;
+  const { days, audit_days } = config.retention;
   const now = env.clock.now();
-  const before = now - days * DAY_MS;
-  const { appointments, inquiries } = await purge(store, before, now);
-  const copies = deleteOldCopies(config.state.path, config.backup.folder, before);
-  if (appointments + copies > 0) env.log('purged', { appointments, inquiries, copies });
+  const ago = (count: number | null) => (count === null ? null : now - count * DAY_MS);
+  const before = ago(days);
+  const limits = { visits: before, logs: ago(audit_days) };
+  const { appointments, inquiries, log_entries } = await purge(store, limits, now);
+  const copies =
+    before === null ? 0 : deleteOldCopies(config.state.path, config.backup.folder, before);
+  if (appointments + copies + log_entries > 0)
+    env.log('purged', { appointments, inquiries, copies, log_entries });
 }
 
-/** One line that says where everything is. */
+/** One line that says where everything is, and one that says where the chains of hashes end. */
 export async function logSummary({ options, store, payers, situations }: Parts): Promise<void> {
   const { config, env } = options;
+  const { audit, access_log } = await readHeads(store.db);
+  env.log('audit_head', {
+    audit_head: audit && headText(audit),
+    access_head: access_log && headText(access_log),
+  });
   const { groups, oldest_at: oldest } = await situations.read(store.db, env.clock.now());
   const { counts, inquiries, deliveries } = await readStatus(store.db, env.clock.now(), groups);
   const { closed, total, ...open } = counts;

@@ -3,6 +3,7 @@
  * `store/bookkeeping/operator.ts`. Nothing here makes a second call possible (G1): what may be at
  * the service is looked up before it is sent again.
  */
+import { actorName } from './actor.ts';
 import type { AttentionReason } from './attention.ts';
 import { outcomeOf } from './outcome.ts';
 import { type InquiryState, isInquiryStep } from './states.ts';
@@ -11,10 +12,15 @@ import { type InquiryState, isInquiryStep } from './states.ts';
 export const OPERATOR_HOLD = 'operator';
 
 /** The reason in the audit trail. */
-export const BY_OPERATOR = 'Requested by the operator.';
+export const requestedBy = (actor: string | undefined): string =>
+  `Requested by ${actor === undefined ? 'the operator' : actorName(actor)}.`;
 
 /** One sentence for each thing that was done, or that cannot be done and why. */
 export type Done = { did: boolean; what: string };
+
+/** What was done, for the audit trail. */
+export const said = (done: readonly Done[]): string =>
+  done.length === 0 ? 'Nothing changed.' : done.map(({ what }) => what).join(' ');
 
 export type OperatedInquiry = {
   id: number;

@@ -2,6 +2,7 @@
  * The audit trail as sentences: what `eligd explain` and the office's page tell of an appointment
  * or an inquiry. Pure.
  */
+import { actorName } from './actor.ts';
 import { CLOSED_WORDS, type Moment, PMS } from './explanation.ts';
 import { windowOpensAt } from './planning.ts';
 import type { ClinicProfile, Policy } from './policy.ts';
@@ -25,6 +26,8 @@ export type TrailEntry = {
   from_state: string | null;
   to_state: string;
   reason: string;
+  /** Who did it; null: eligd itself. */
+  actor: string | null;
 };
 
 type Settings = {
@@ -48,7 +51,7 @@ export function tellStory(
   const chapters = trail.map((entry) => ({
     at: entry.at,
     subject: entry.subject,
-    text: sentenceOf(entry, detail.deliveries, moment),
+    text: signed(sentenceOf(entry, detail.deliveries, moment), entry.actor),
   }));
   const windows = detail.appointments.flatMap((each) => windowChapter(each, config, moment.now));
   // Where times are equal the window comes first: what was planned then was planned because of it.
@@ -70,6 +73,23 @@ function windowChapter(
   return [{ at, subject: `appointment:${appointment.id}`, text }];
 }
 
+/** Steps whose reason says everything: what somebody did. */
+const SAID_WHOLE: ReadonlySet<string> = new Set([
+  'office',
+  'entered',
+  'ask',
+  'retry',
+  'hold',
+  'release',
+  'withdraw',
+  'done',
+]);
+
+function signed(text: string, actor: string | null): string {
+  const name = actor === null ? '' : actorName(actor);
+  return text.includes(name) ? text : `${text} (${name})`;
+}
+
 function sentenceOf(
   { subject, from_state, to_state, reason }: TrailEntry,
   deliveries: ToldSubject['deliveries'],
@@ -81,7 +101,7 @@ function sentenceOf(
       if (to_state === 'closed') return `Closed. ${closedSentence(reason)}`;
       return to_state === 'attention' ? `Needs attention. ${reason}` : reason;
     case 'inquiry':
-      if (to_state === 'office' || to_state === 'entered') return reason;
+      if (SAID_WHOLE.has(to_state)) return reason;
       return `Inquiry ${id}: ${inquirySentence(from_state, to_state)} ${reason}`;
     default:
       return deliverySentence(

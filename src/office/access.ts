@@ -3,6 +3,7 @@
  * time without a click, after half a day, with another password, and when the user is removed.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { officeActor } from '../domain/actor.ts';
 import type { Clock } from '../domain/env.ts';
 import { lockedUntil } from '../domain/lockout.ts';
 import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
@@ -34,6 +35,9 @@ const CHECKS_AT_ONCE_MAX = 2;
 const CHECKS_WAITING_MAX = 16;
 
 export type Session = { user: User; csrf: string; token: string };
+
+/** The user of a session, for the audit trail and the access log. */
+export const actorOf = ({ user }: Pick<Session, 'user'>): string => officeActor(user.name);
 
 export type LoginResult =
   | { kind: 'in'; token: string }

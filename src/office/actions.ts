@@ -1,9 +1,9 @@
 /** What an operator can do, next to the thing it is about: the same work as the commands do. */
 import { ANSWER_REASONS, type AttentionReason, VERDICT_REASONS } from '../domain/attention.ts';
-import type { Done } from '../domain/operator.ts';
+import { type Done, said } from '../domain/operator.ts';
 import { type Cents, dollars } from '../domain/price.ts';
 import { type AskRules, askAgain } from '../store/bookkeeping/ask-again.ts';
-import { writeAudit } from '../store/bookkeeping/audit.ts';
+import { actingAs, writeAudit } from '../store/bookkeeping/audit.ts';
 import { handle } from '../store/bookkeeping/handled.ts';
 import {
   hold,
@@ -16,7 +16,7 @@ import {
 import type { Tx } from '../store/engine/database.ts';
 import type { ScheduledVisit } from '../store/views/schedule.ts';
 import type { SubjectDetail } from '../store/views/subject.ts';
-import type { Session } from './access.ts';
+import { actorOf, type Session } from './access.ts';
 import { type Answer, missing, type Notice, type Office, type Visit } from './context.ts';
 import { type Html, html } from './html.ts';
 import { mayDo } from './users.ts';
@@ -91,14 +91,15 @@ export function operate(kind: Operand['kind']) {
     const name = params.operation ?? '';
     const operation = Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name] : undefined;
     if (operation === undefined || !Number.isSafeInteger(id)) return missing;
-    const done = await office.store.write(async (tx) => {
+    const done = await office.store.write(async (own) => {
+      const tx = actingAs(own, actorOf(session));
       const sentences = await operation.work(office)(tx, { kind, id }, now);
       await writeAudit(tx, [
         {
           at: now,
           subject: `${kind}:${id}`,
           from_state: null,
-          to_state: 'office',
+          to_state: name,
           reason: `${session.user.name} chose “${operation.title}” on the page. ${said(sentences)}`,
         },
       ]);
@@ -118,17 +119,15 @@ export function askRules(office: Office): AskRules {
   };
 }
 
-const said = (done: readonly Done[]) =>
-  done.length === 0 ? 'Nothing changed.' : done.map(({ what }) => what).join(' ');
-
 /** `POST /visit/:id/done` and `POST /inquiry/:id/done` */
 export function markDone(kind: Operand['kind']) {
   return async (office: Office, { params, form, session, now }: Visit): Promise<Answer> => {
     const id = Number(params.id);
     if (!Number.isSafeInteger(id)) return missing;
     const note = (form.get('note') ?? '').trim().slice(0, NOTE_CHARS_MAX);
-    const signed = `${note}${note === '' ? '' : ' '}(${session.user.name})`;
-    const done = await office.store.write((tx) => handle(signed)(tx, { kind, id }, now));
+    const done = await office.store.write((tx) =>
+      handle(note)(actingAs(tx, actorOf(session)), { kind, id }, now),
+    );
     office.wake();
     return { kind: 'done', to: backTo(form, id), notice: noticeFor(done) };
   };
@@ -136,19 +135,9 @@ export function markDone(kind: Operand['kind']) {
 
 /** `POST /submission/release` */
 export async function releaseAll(office: Office, { session, now }: Visit): Promise<Answer> {
-  const halts = await office.store.write(async (tx) => {
-    const ended = await releaseSubmission(tx, now);
-    await writeAudit(tx, [
-      {
-        at: now,
-        subject: 'submission',
-        from_state: null,
-        to_state: 'office',
-        reason: `${session.user.name} released submission on the page.`,
-      },
-    ]);
-    return ended;
-  });
+  const halts = await office.store.write((tx) =>
+    releaseSubmission(actingAs(tx, actorOf(session)), now),
+  );
   office.wake();
   const lines =
     halts.length === 0

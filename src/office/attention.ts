@@ -1,6 +1,7 @@
 /** The attention list as a page to work through: what happened, what to do, and the action. */
 import type { AppointmentInput } from '../domain/appointment.ts';
 import { type ClaimInput, firstCoverage } from '../domain/claim.ts';
+import type { ShownRecord } from '../store/bookkeeping/access-log.ts';
 import { quoteOf } from '../store/bookkeeping/ask-again.ts';
 import { type AttentionRow, openAttention } from '../store/bookkeeping/attention.ts';
 import type { Operand } from '../store/bookkeeping/operator.ts';
@@ -28,7 +29,14 @@ export async function attentionPage(office: Office, request: Visit): Promise<Ans
 <p class="soft">${countWords(rows.length)}</p></div>
 ${shown.map((row) => entry(row, { may_act, csrf: session.csrf, time_zone, payers, quotes }))}
 ${more > 0 ? html`<p>And ${more} more: “eligd list --attention” has all of them.</p>` : null}`;
-  return { kind: 'page', title: 'Needs you', active: '/attention', body };
+  const shows = shown.flatMap(shownBy);
+  return { kind: 'page', title: 'Needs you', active: '/attention', body, shows };
+}
+
+function shownBy({ connector, source_id, content }: AttentionRow): ShownRecord[] {
+  if (connector === null || source_id === null || content === null) return [];
+  const { patient } = JSON.parse(content) as AppointmentInput | ClaimInput;
+  return [{ connector, source_id, patient_id: patient.id }];
 }
 
 function countWords(count: number): string {

@@ -5,6 +5,7 @@ import { localDate } from '../domain/time.ts';
 import { type ScheduledVisit, visitById } from '../store/views/schedule.ts';
 import { type Answer, missing, type Office, type Visit } from './context.ts';
 import { type Html, html } from './html.ts';
+import { shownRecord } from './schedule.ts';
 import { dateWords, dayWords, momentWords } from './times.ts';
 
 /** `GET /visit/:id/call-sheet` */
@@ -17,7 +18,8 @@ export async function callSheetPage(office: Office, { params, now }: Visit): Pro
 <p class="no-print"><button type="button" data-print="yes">Print</button>
 <a class="button" href="/visit/${visit.id}/called">Enter the answers</a></p></div>
 ${visit.input.coverages.map((_, index) => sheet(office, visit, index))}`;
-  return { kind: 'page', title: 'Call sheet', active: '', body };
+  const shows = [shownRecord(visit)];
+  return { kind: 'page', title: 'Call sheet', active: '', body, shows };
 }
 
 function sheet(office: Office, visit: ScheduledVisit, index: number): Html | null {

@@ -5,10 +5,13 @@
 import { externalId } from '../domain/needs.ts';
 import { planAppointment } from '../domain/planning.ts';
 import { isDate } from '../domain/time.ts';
+import { actingAs } from '../store/bookkeeping/audit.ts';
 import { type EnteredAnswer, enterAnswer } from '../store/bookkeeping/entered.ts';
 import { type ScheduledVisit, visitById } from '../store/views/schedule.ts';
+import { actorOf } from './access.ts';
 import { type Answer, missing, type Office, type Visit } from './context.ts';
 import { type Html, html } from './html.ts';
+import { shownRecord } from './schedule.ts';
 import { momentWords } from './times.ts';
 
 const TEXT_CHARS_MAX = 2_000;
@@ -56,7 +59,8 @@ ${input.procedure_codes.map((code, index) => procedureFields(code, index))}
 <button class="main">Save the answer</button>
 <p class="soft">It is marked as entered by ${session.user.name} and written into the practice
 software like any other answer. eligd makes no call for it.</p></form>`;
-  return { kind: 'page', title: 'I called myself', active: '', body };
+  const shows = [shownRecord(visit)];
+  return { kind: 'page', title: 'I called myself', active: '', body, shows };
 }
 
 function procedureFields(code: string, index: number): Html {
@@ -150,7 +154,7 @@ export async function enterByForm(office: Office, request: Visit): Promise<Answe
     results: resultsOf(form, visit, now),
     summary: (form.get('summary') ?? '').trim().slice(0, TEXT_CHARS_MAX) || null,
   };
-  await office.store.write((tx) => enterAnswer(tx, entered, now));
+  await office.store.write((tx) => enterAnswer(actingAs(tx, actorOf(session)), entered, now));
   office.wake();
   const lines = ['Saved. It is written into the practice software; no call is made for it.'];
   return { kind: 'done', to, notice: { is_bad: false, lines } };

@@ -3,6 +3,7 @@ import type { Env } from '../domain/env.ts';
 import type { FeeSchedule } from '../domain/fees.ts';
 import type { PlanningFacts } from '../domain/planning.ts';
 import type { Config } from '../ops/config.ts';
+import type { ShownRecord } from '../store/bookkeeping/access-log.ts';
 import type { BudgetRules } from '../store/calls/budget.ts';
 import type { Store } from '../store/engine/store.ts';
 import type { HealthReport } from '../store/views/health.ts';
@@ -47,7 +48,14 @@ export type Visit = {
 };
 
 export type Answer =
-  | { kind: 'page'; title: string; active: string; body: Html }
+  /** `shows`: the records on it, for the access log. */
+  | {
+      kind: 'page';
+      title: string;
+      active: string;
+      body: Html;
+      shows?: readonly ShownRecord[];
+    }
   /** After a form: another page, on which the notice is shown once. */
   | { kind: 'done'; to: string; notice: Notice }
   | { kind: 'missing' };

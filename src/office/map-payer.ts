@@ -2,9 +2,10 @@
 import { EligdError } from '../domain/errors.ts';
 import { mapPayer, unmappedPayers } from '../ops/payer-mapping.ts';
 import type { AttentionRow } from '../store/bookkeeping/attention.ts';
-import { writeAudit } from '../store/bookkeeping/audit.ts';
+import { actingAs, writeAudit } from '../store/bookkeeping/audit.ts';
 import { PAYERS_SUBJECT } from '../store/bookkeeping/unmapped-payers.ts';
 import { namedPayers } from '../store/views/payers.ts';
+import { actorOf } from './access.ts';
 import type { Answer, Office, Visit } from './context.ts';
 import { type Html, html } from './html.ts';
 
@@ -38,12 +39,12 @@ export async function mapByForm(office: Office, { form, session, now }: Visit): 
   try {
     const { as } = mapPayer(office.config, { name, id, phone: undefined });
     await office.store.write((tx) =>
-      writeAudit(tx, [
+      writeAudit(actingAs(tx, actorOf(session)), [
         {
           at: now,
           subject: PAYERS_SUBJECT,
           from_state: null,
-          to_state: 'office',
+          to_state: 'mapped',
           reason: `${session.user.name} mapped ${name} to ${as} on the page.`,
         },
       ]),

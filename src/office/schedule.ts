@@ -11,6 +11,7 @@ import {
   URGENT_WORDS,
 } from '../records/schedule-line.ts';
 import { judge, type Verdict } from '../records/verdict.ts';
+import type { ShownRecord } from '../store/bookkeeping/access-log.ts';
 import { readBudget } from '../store/calls/budget.ts';
 import {
   type ScheduledVisit,
@@ -127,7 +128,8 @@ export async function schedulePage(
 <p class="soft">${countWords(lines)}</p></div>
 ${dayLinks(days, date)}
 ${scheduleTable(lines, { now, time_zone, has_links: true })}`;
-  return { kind: 'page', title: 'Schedule', active: '/', body };
+  const shows = lines.map(({ visit }) => shownRecord(visit));
+  return { kind: 'page', title: 'Schedule', active: '/', body, shows };
 }
 
 /** Today while a visit is still to come, otherwise the next day that has one. */
@@ -214,6 +216,17 @@ function row({ visit, line }: VisitLine, { now, time_zone, has_links }: TableSet
 <td role="cell" class="do">${toDo(line, now, time_zone)}</td>
 </tr>`;
 }
+
+/** The visit as the access log has it. */
+export const shownRecord = ({
+  connector,
+  source_id,
+  input,
+}: Pick<ScheduledVisit, 'connector' | 'source_id' | 'input'>): ShownRecord => ({
+  connector,
+  source_id,
+  patient_id: input.patient.id,
+});
 
 export const who = ({ input: { patient } }: Pick<ScheduledVisit, 'input'>): string =>
   `${patient.first_name} ${patient.last_name}`.trim() || 'No name';

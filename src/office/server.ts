@@ -5,10 +5,10 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorCode } from '../domain/errors.ts';
-import { isDate } from '../domain/time.ts';
+import { HOUR_MS, isDate, MINUTE_MS } from '../domain/time.ts';
 import type { HttpRoute } from '../http/server.ts';
-import { writeView } from '../store/bookkeeping/office.ts';
-import { isSameToken, type Session } from './access.ts';
+import { type ShownRecord, writeAccess } from '../store/bookkeeping/access-log.ts';
+import { actorOf, isSameToken, type Session } from './access.ts';
 import { markDone, operate, releaseAll } from './actions.ts';
 import { SCRIPT, STYLE } from './assets.ts';
 import { attentionPage } from './attention.ts';
@@ -29,47 +29,56 @@ import { visitPage } from './visit.ts';
 import { weekPage } from './week.ts';
 
 const FORM_BYTES_MAX = 64 * 1024;
-/** A schedule that refreshes is one look at it. */
-const SAME_VIEW_MS = 10 * 60_000;
+/** A page that refreshes is one look at it. */
+const SAME_VISIT_MS = 10 * MINUTE_MS;
+/** A list is open all day. */
+const SAME_LIST_MS = 12 * HOUR_MS;
+const LOOKS_REMEMBERED_MAX = 20_000;
 
-/** `view`: what the page shows of patients, for the record of who looked at what. */
+/**
+ * `shows`: what the access log calls the page, and for how long another look at the same record is
+ * the same look; null: it shows no patient.
+ */
 type Page = {
   path: string;
   role: Role;
-  view: null | ((visit: Visit) => { page: string; subject: string });
+  shows: null | { page: string; same_ms: number };
   show: (office: Office, visit: Visit) => Promise<Answer>;
 };
+
+const SCHEDULE: Page['shows'] = { page: 'schedule', same_ms: SAME_LIST_MS };
+const ofVisit = (page: string): Page['shows'] => ({ page, same_ms: SAME_VISIT_MS });
 
 export const PAGES: readonly Page[] = [
   {
     path: '/',
     role: 'viewer',
-    view: () => ({ page: 'schedule', subject: 'schedule' }),
+    shows: SCHEDULE,
     show: (office, { now }) => schedulePage(office, null, now),
   },
   {
     path: '/day/:date',
     role: 'viewer',
-    view: ({ params }) => ({ page: 'schedule', subject: `day:${params.date}` }),
+    shows: SCHEDULE,
     show: async (office, { params: { date = '' }, now }) =>
       isDate(date) ? await schedulePage(office, date, now) : missing,
   },
-  { path: '/visit/:id', role: 'viewer', view: ofVisit('visit'), show: visitPage },
-  { path: '/visit/:id/called', role: 'operator', view: ofVisit('visit'), show: calledPage },
+  { path: '/visit/:id', role: 'viewer', shows: ofVisit('visit'), show: visitPage },
+  { path: '/visit/:id/called', role: 'operator', shows: ofVisit('visit'), show: calledPage },
   {
     path: '/visit/:id/call-sheet',
     role: 'viewer',
-    view: ofVisit('call-sheet'),
+    shows: ofVisit('call-sheet'),
     show: callSheetPage,
   },
   {
     path: '/attention',
     role: 'viewer',
-    view: () => ({ page: 'attention', subject: 'attention' }),
+    shows: { page: 'attention', same_ms: SAME_LIST_MS },
     show: attentionPage,
   },
-  { path: '/week', role: 'viewer', view: null, show: weekPage },
-  { path: '/configuration', role: 'admin', view: null, show: configurationPage },
+  { path: '/week', role: 'viewer', shows: null, show: weekPage },
+  { path: '/configuration', role: 'admin', shows: null, show: configurationPage },
 ];
 
 /** Forms, by the address that they are sent to. */
@@ -86,10 +95,6 @@ export const ACTIONS: readonly {
   { path: '/payers/map', role: 'operator', act: mapByForm },
   { path: '/submission/release', role: 'operator', act: releaseAll },
 ];
-
-function ofVisit(page: string): Page['view'] {
-  return ({ params }) => ({ page, subject: `appointment:${params.id}` });
-}
 
 export function officeRoute(office: Office): HttpRoute {
   return (app) => {
@@ -129,14 +134,23 @@ class Desk {
   }
 
   /** Written before the page is sent: nobody sees a record without an entry. */
-  async noteView(user: string, viewed: { page: string; subject: string }): Promise<void> {
+  async noteLook(
+    session: Session,
+    { page, same_ms }: NonNullable<Page['shows']>,
+    records: readonly ShownRecord[],
+  ): Promise<void> {
     const { store, env } = this.office;
     const at = env.clock.now();
-    const key = `${user} ${viewed.page} ${viewed.subject}`;
-    if (at - (this.#seen.get(key) ?? Number.NEGATIVE_INFINITY) < SAME_VIEW_MS) return;
-    await store.write((tx) => writeView(tx, { at, user, ...viewed }));
-    if (this.#seen.size > 10_000) this.#seen.clear();
-    this.#seen.set(key, at);
+    const actor = actorOf(session);
+    const keyOf = (record: ShownRecord) =>
+      JSON.stringify([actor, page, record.connector, record.source_id]);
+    const fresh = records.filter(
+      (each) => at - (this.#seen.get(keyOf(each)) ?? Number.NEGATIVE_INFINITY) >= same_ms,
+    );
+    if (fresh.length === 0) return;
+    await store.write((tx) => writeAccess(tx, { at, actor, page }, fresh));
+    if (this.#seen.size > LOOKS_REMEMBERED_MAX) this.#seen.clear();
+    for (const record of fresh) this.#seen.set(keyOf(record), at);
   }
 }
 
@@ -230,8 +244,8 @@ async function showPage(
   if (!mayDo(session.user.role, page.role)) return await refuseRole(desk, reply, session);
   const visit = visitOf(desk, request, session);
   const answer = await page.show(desk.office, visit);
-  if (page.view !== null && answer.kind === 'page')
-    await desk.noteView(session.user.name, page.view(visit));
+  if (page.shows !== null && answer.kind === 'page')
+    await desk.noteLook(session, page.shows, answer.shows ?? []);
   return await sendPage(desk, reply, visit, answer);
 }
 

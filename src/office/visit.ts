@@ -1,4 +1,5 @@
 /** Everything about one visit: what it comes to, who said it and when, and what is left to do. */
+import { actorName } from '../domain/actor.ts';
 import type { AppointmentInput } from '../domain/appointment.ts';
 import { judgedVisit } from '../domain/fees.ts';
 import { dollars } from '../domain/price.ts';
@@ -7,8 +8,8 @@ import { localDate } from '../domain/time.ts';
 import { changesBetween } from '../records/changes.ts';
 import type { EligibilityRecord } from '../records/eligibility.ts';
 import { judge, VERDICT_CAUTION, type Verdict } from '../records/verdict.ts';
+import { type AccessRow, looksAt } from '../store/bookkeeping/access-log.ts';
 import { quoteOf } from '../store/bookkeeping/ask-again.ts';
-import { type OfficeView, viewsOf } from '../store/bookkeeping/office.ts';
 import { lastRevisions, type ScheduledVisit, visitById } from '../store/views/schedule.ts';
 import { readSubject, type SubjectDetail, trailOf } from '../store/views/subject.ts';
 import { askRules, visitActions } from './actions.ts';
@@ -23,7 +24,7 @@ import {
 } from './benefits.ts';
 import { type Answer, missing, type Office, type Visit } from './context.ts';
 import { type Html, html, WIDE } from './html.ts';
-import { lineOf, payerOf, pill, readMoment } from './schedule.ts';
+import { lineOf, payerOf, pill, readMoment, shownRecord } from './schedule.ts';
 import { clockWords, dateWords, dayWords, momentWords } from './times.ts';
 import { mayDo } from './users.ts';
 
@@ -62,14 +63,14 @@ export async function visitPage(office: Office, request: Visit): Promise<Answer>
     ? await quoteOf(store.db, askRules(office), { id, now })
     : null;
   const views = mayDo(session.user.role, 'admin')
-    ? await viewsOf(store.db, `appointment:${id}`, VIEWS_SHOWN)
+    ? await looksAt(store.db, visit, VIEWS_SHOWN)
     : [];
   const body = html`${visitHead(visit, line, time_zone)}
 ${visitActions({ visit, detail, session, quote })}
 ${sheets.length === 0 ? html`<p class="panel">There is no answer from the payer yet.</p>` : sheets}
 ${storyPanel(story, detail, time_zone)}
 ${viewsPanel(views, time_zone)}`;
-  return { kind: 'page', title: 'Visit', active: '', body };
+  return { kind: 'page', title: 'Visit', active: '', body, shows: [shownRecord(visit)] };
 }
 
 function visitHead(
@@ -222,11 +223,11 @@ function callsWords(inquiries: SubjectDetail['inquiries']): string {
   return `${ordered} for it: ${total}, and ${unknown} at a price that is not known.`;
 }
 
-function viewsPanel(views: readonly OfficeView[], time_zone: string): Html | null {
+function viewsPanel(views: readonly AccessRow[], time_zone: string): Html | null {
   if (views.length === 0) return null;
-  return html`<details class="panel no-print" id="views"><summary>Who looked at this page</summary>
+  return html`<details class="panel no-print" id="views"><summary>Who looked at this visit</summary>
 <ul>${views.map(
-    ({ at, user }) => html`<li>${user}, ${dayWords(localDate(at, time_zone))},
+    ({ at, actor }) => html`<li>${actorName(actor)}, ${dayWords(localDate(at, time_zone))},
 ${clockWords(at, time_zone)}</li>`,
   )}</ul></details>`;
 }

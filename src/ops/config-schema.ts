@@ -139,6 +139,13 @@ export const configSchema = z.strictObject({
           'Days after the visit at which eligd deletes what it knows of it, patient data ' +
             'included; null: never.',
         ),
+      audit_days: wholeFrom(365)
+        .nullable()
+        .default(2192)
+        .describe(
+          'Days for which eligd keeps who did what and who looked at whose record, without the ' +
+            'words (the default is six years); null: forever.',
+        ),
     })
     .prefault({})
     .describe(

@@ -1,4 +1,5 @@
 /** A visit with codes that nobody asked about, and `eligd ask`, over the real sandbox. */
+import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
 import { makeClinic } from '../support/clinic.ts';
 import { setMachineClock } from '../support/machine-clock.ts';
@@ -80,7 +81,7 @@ test('eligd ask orders one call, states its cost, and refuses a second one meanw
   const written = clinic.written().filter(({ appointment_id }) => appointment_id === '9050');
   expect(JSON.stringify(written.at(-1)?.record)).toContain('D2740');
   const story = (await clinic.run('explain', '9050')).stdout;
-  expect(story).toContain('Requested by the operator');
+  expect(story).toContain(`Requested by ${userInfo().username}.`);
   // Answered: another one may be ordered.
   expect((await clinic.run('ask', '9050', '--json')).code).toBe(0);
 });

@@ -21,7 +21,7 @@ describe('a delivery', () => {
     await receiver.store.write((tx) =>
       tx.updateTable('inbox').set({ body: null, received_at: 1 }).execute(),
     );
-    await purge(receiver.store, Date.now(), Date.now());
+    await purge(receiver.store, { visits: Date.now(), logs: null }, Date.now());
     expect((await receiver.deliver(message('h-1'))).status).toBe(200);
     expect(await receiver.rows()).toMatchObject([{ message_hash: 'h-1', body: null }]);
     expect(receiver.woken()).toBe(1);

@@ -46,14 +46,11 @@ test('the office reads, acts and answers on the page', LONG, async () => {
   expect(hostile.text).not.toContain('<img');
 
   // Every page of a patient is on record, with who saw it.
-  const views = await office.clinic.run('user', 'views', '--json');
-  expect(JSON.parse(views.stdout).views).toContainEqual(
-    expect.objectContaining({
-      user: 'operator',
-      page: 'visit',
-      subject: expect.stringMatching(/^appointment:\d+$/),
-    }),
-  );
+  const views = await office.clinic.run('audit', 'show', '--by', 'operator', '--json');
+  const entries = JSON.parse(views.stdout).entries as Record<string, unknown>[];
+  const looks = entries.map(({ actor, what, appointment }) => [actor, what, appointment]);
+  expect(looks).toContainEqual(['office:operator', 'visit', expect.stringMatching(/^900\d$/)]);
+  expect(looks.filter(([, what]) => what === 'schedule')).toHaveLength(rows.length);
 
   await refuses(office, await pathOf(maria, 'Ivan Inactive'));
 
@@ -134,7 +131,7 @@ test('the office reads, acts and answers on the page', LONG, async () => {
   const shown = (await admin.get('/configuration')).text;
   expect(shown).toContain('ELIGD_SERVICE_PASSWORD: set from');
   expect(shown).not.toContain('>sandbox<');
-  expect((await admin.get(una)).text).toContain('Who looked at this page');
+  expect((await admin.get(una)).text).toContain('Who looked at this visit');
 
   // The same as a file, for whoever has no login.
   const file = join(office.clinic.folder, 'dropbox/outbox/schedule.html');
@@ -191,8 +188,8 @@ test('an entry is done with a note, and the story says who did it', LONG, async 
   expect(after.text).toContain('Done: The plan is NOT ACTIVE.');
   expect((await maria.get('/attention')).text).not.toContain('The plan is NOT ACTIVE.');
   const story = await office.clinic.run('explain', '9002');
-  expect(story.stdout).toContain('Note: Has <b>new</b> insurance (operator)');
-  expect((await maria.get(ivan)).text).toContain('Has &lt;b&gt;new&lt;/b&gt; insurance (operator)');
+  expect(story.stdout).toMatch(/Handled by operator: .* Note: Has <b>new<\/b> insurance\n/);
+  expect((await maria.get(ivan)).text).toContain('Has &lt;b&gt;new&lt;/b&gt; insurance');
 });
 
 test('a page that is open hears that something has changed', LONG, async () => {

@@ -48,6 +48,7 @@ test('a computer that is off every night makes a backup a day, purges, and close
     // Once, and not as often as they were missed.
     expect(events.filter((event) => event === 'backup_written')).toHaveLength(1);
     expect(events.filter((event) => event === 'daily_summary')).toHaveLength(1);
+    expect(events.filter((event) => event === 'audit_head')).toHaveLength(1);
     expect(backups(clinic)).toHaveLength(day);
   }
   // Four days off are one backup.

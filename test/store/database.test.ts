@@ -7,6 +7,7 @@ import { Kysely, SqliteDialect } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { up as addOutcome } from '../../migrations/0018-outcome.ts';
 import { EligdError } from '../../src/domain/errors.ts';
+import { writeAudit } from '../../src/store/bookkeeping/audit.ts';
 import { inspectDatabase } from '../../src/store/engine/database.ts';
 import { openMemory, openSqlite } from '../../src/store/engine/driver.ts';
 import { isInstanceRunning, lockInstance } from '../../src/store/engine/instance-lock.ts';
@@ -278,7 +279,7 @@ describe('the audit trail', () => {
       to_state: 'accepted',
       reason: 'r',
     };
-    await store.write((tx) => tx.insertInto('audit').values(entry).execute());
+    await store.write((tx) => writeAudit(tx, [entry]));
     const append_only = 'the audit trail is append-only';
     await expect(
       store.write((tx) => tx.updateTable('audit').set({ reason: 'x' }).execute()),

@@ -8,8 +8,9 @@ import { watchedDays } from '../../src/domain/export-watch.ts';
 import { effectiveProvider } from '../../src/domain/provider.ts';
 import { claimBatch } from '../../src/store/answers/deliveries.ts';
 import { answersOfNeed, termsOfGroup } from '../../src/store/answers/plan-terms.ts';
+import { looksAt } from '../../src/store/bookkeeping/access-log.ts';
 import { readAlerts } from '../../src/store/bookkeeping/alerts.ts';
-import { findSession, viewsOf } from '../../src/store/bookkeeping/office.ts';
+import { findSession } from '../../src/store/bookkeeping/office.ts';
 import { spentBetween } from '../../src/store/calls/budget.ts';
 import {
   dueForPolling,
@@ -62,6 +63,7 @@ beforeAll(async () => {
   const path = join(folder, 'eligd.db');
   await (await openStore(path)).close();
   raw = openSqlite(path);
+  raw.exec("insert into facts values ('log_key', '00', 0)");
   db = new Kysely<Tables>({
     dialect: new SqliteDialect({ database: raw }),
     log: ({ query }) => void asked.push(query),
@@ -255,7 +257,11 @@ describe('the office’s page reads no whole table', () => {
     ['the days', () => visitTimes(db, { from: NOW, to: NOW + 1 }), 'INDEX appointments_day'],
     ['the week', () => dayCounts(db, { from: NOW, to: NOW + 1 }, NOW), 'INDEX appointments_day'],
     ['a session', () => findSession(db, 'x'), 'office_sessions USING INDEX'],
-    ['who looked', () => viewsOf(db, 'appointment:1', 20), 'INDEX office_views_subject'],
+    [
+      'who looked',
+      () => looksAt(db, { connector: 'c', source_id: 'A-1' }, 20),
+      'INDEX access_log_subject',
+    ],
   ])('for %s', async (_, work, step) => {
     const plan = await planOf(work);
     expect(plan.join('\n')).toContain(step);

@@ -28,6 +28,6 @@ export function register(command: Command, context: CliContext): void {
         external_id_template: config.service.external_id,
         budget: budgetRules(config, payers),
       });
-      await operate(context, id, work, options.json === true);
+      await operate(context, 'ask', work, { id, as_json: options.json === true });
     });
 }

@@ -27,6 +27,6 @@ export function register(command: Command, context: CliContext): void {
           why: `It has ${note.length} characters; ${NOTE_CHARS_MAX} fit.`,
           next: 'Write a shorter note.',
         });
-      await operate(context, id, handle(note.trim()), json === true);
+      await operate(context, 'done', handle(note.trim()), { id, as_json: json === true });
     });
 }

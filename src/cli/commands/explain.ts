@@ -5,6 +5,7 @@ import type { Config } from '../../ops/config.ts';
 import { knownLogKey } from '../../store/bookkeeping/log-key.ts';
 import { trailOf } from '../../store/views/subject.ts';
 import type { CliContext } from '../context.ts';
+import { noteLook, shownRecords } from '../looks.ts';
 import { printJson } from '../output.ts';
 import {
   type ExplainedAppointment,
@@ -44,6 +45,7 @@ Examples:
       await readState(context, async (state) => {
         const { db, config, moment } = state;
         const detail = await readExplained(state, await findOrFail(db, id));
+        await noteLook(context, 'explain', shownRecords(detail.appointments));
         const story = tellStory(detail, await trailOf(db, detail), config, moment);
         if (options.json) printJson(context.stdout, explainJson(detail, story, moment.now));
         else

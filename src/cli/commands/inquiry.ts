@@ -5,6 +5,7 @@ import { SPECIALTIES, type Specialty } from '../../domain/specialty.ts';
 import type { Inquiry, InquiryList, ListedInquiry, ServiceClient } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
 import type { CliContext } from '../context.ts';
+import { noteInquiries } from '../looks.ts';
 import { printJson, printTable } from '../output.ts';
 import { unwrap, withService } from '../service.ts';
 
@@ -58,6 +59,7 @@ Examples:
         if (options.full) await printWhole(context, found, { client, specialty: wanted });
         return { specialty: wanted, found };
       });
+      if (options.full) await noteInquiries(context, 'inquiry', found.inquiries.map(shown));
       showList(context, specialty, found, options);
     });
 
@@ -85,6 +87,7 @@ Examples:
           unwrap(result, { what: 'The inquiry could not be read.' }, config) ?? notThere(specialty)
         );
       });
+      await noteInquiries(context, 'inquiry', [shown(inquiry)]);
       if (options.full) printJson(context.stdout, inquiry.raw);
       else if (options.json)
         printJson(context.stdout, { schema: 'eligd.inquiry/1', ...shown(inquiry) });

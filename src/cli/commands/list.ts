@@ -9,10 +9,12 @@ import type { Config } from '../../ops/config.ts';
 import { wrapped } from '../../ops/health-text.ts';
 import { nearest } from '../../ops/nearest.ts';
 import { clinicProfile } from '../../ops/profile.ts';
+import type { ShownRecord } from '../../store/bookkeeping/access-log.ts';
 import { type AttentionRow, openAttention } from '../../store/bookkeeping/attention.ts';
 import { listAppointments, type OverviewFilter } from '../../store/views/overview.ts';
 import { withProgress } from '../../store/views/progress.ts';
 import type { CliContext, Output } from '../context.ts';
+import { noteLook, shownRecords } from '../looks.ts';
 import { type Column, isColored, printJson, printTable, type Style } from '../output.ts';
 import { explained, readState, type State } from '../state.ts';
 import {
@@ -79,7 +81,7 @@ Examples:
     .action(async (options: Options) => {
       await readState(context, async (state) => {
         refuseUnknownConnector(options, state.config);
-        if (options.attention) await listAttention(state, options, context.stdout);
+        if (options.attention) await listAttention(state, options, context);
         else await listSituations(state, options, context);
       });
     });
@@ -111,11 +113,13 @@ function refuseUnknownConnector({ connector }: Options, { connectors }: Config):
 async function listSituations(
   { db, config, moment }: State,
   options: Options,
-  { stdout, environment }: CliContext,
+  context: CliContext,
 ): Promise<void> {
+  const { stdout, environment } = context;
   const filter = filterOf(options, config, moment.now);
   const { total, appointments } = await listAppointments(db, filter, options.limit, moment.now);
   const shown = (await withProgress(db, appointments)).map((each) => explained(each, moment));
+  if (options.patients) await noteLook(context, 'list', shownRecords(shown));
   if (options.json) {
     const rows = shown.map((each) => appointmentJson(each, options.patients === true));
     printJson(stdout, {
@@ -197,10 +201,12 @@ function sayMore(stdout: Output, more: number): void {
 async function listAttention(
   { db, config, moment }: State,
   options: Options,
-  stdout: Output,
+  context: CliContext,
 ): Promise<void> {
+  const { stdout } = context;
   const entries = await openAttention(db, options.connector);
   const shown = entries.slice(0, options.limit);
+  if (options.patients) await noteLook(context, 'attention', shown.flatMap(recordOf));
   if (options.json) {
     const rows = shown.map((each) => attentionJson(each, options.patients === true, config));
     printJson(stdout, {
@@ -218,6 +224,11 @@ async function listAttention(
   const is_narrow = stdout.isTTY === true;
   stdout.write(shown.map((each) => attentionBlock(each, options, config, is_narrow)).join('\n'));
   sayMore(stdout, entries.length - shown.length);
+}
+
+function recordOf({ connector, source_id, content }: AttentionRow): ShownRecord[] {
+  if (connector === null || source_id === null || content === null) return [];
+  return [{ connector, source_id, patient_id: inputOf(content).patient.id }];
 }
 
 /** For an entry that is about no visit. */

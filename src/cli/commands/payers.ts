@@ -2,12 +2,14 @@ import type { Command } from 'commander';
 import { TURNAROUND_CALLS_MIN } from '../../domain/turnaround.ts';
 import { payersPath } from '../../ops/payer-file.ts';
 import { mapPayer, unmappedPayers } from '../../ops/payer-mapping.ts';
+import { PAYERS_SUBJECT } from '../../store/bookkeeping/unmapped-payers.ts';
 import {
   namedPayers,
   type PayerTurnaround,
   turnaroundsInPayerHours,
 } from '../../store/views/payers.ts';
 import type { CliContext, Output } from '../context.ts';
+import { noteAction } from '../looks.ts';
 import { printJson } from '../output.ts';
 import { readState, type State } from '../state.ts';
 import { printUnmapped } from '../unmapped.ts';
@@ -88,6 +90,8 @@ async function map(
 ): Promise<void> {
   const config = await context.config();
   const { name, as } = mapPayer(config, line);
+  const reason = `${name} is ${as} from now on.`;
+  await noteAction(context, { subject: PAYERS_SUBJECT, to_state: 'mapped', reason });
   context.stdout.write(
     `${name} is ${as} from now on (${payersPath(config)}). A running eligd reads it ` +
       'within a minute.\n',

@@ -37,7 +37,9 @@ export function register(command: Command, context: CliContext): void {
       const store = await openStore(config.state.path);
       try {
         const before = now - days * DAY_MS;
-        const purged = await purge(store, before, now);
+        const { audit_days } = config.retention;
+        const logs = audit_days === null ? null : now - audit_days * DAY_MS;
+        const purged = await purge(store, { visits: before, logs }, now);
         const copies = deleteOldCopies(config.state.path, config.backup.folder, before);
         if (options.json)
           printJson(context.stdout, {

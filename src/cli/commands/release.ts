@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
+import { actingAs } from '../../store/bookkeeping/audit.ts';
 import { release, releaseSubmission } from '../../store/bookkeeping/operator.ts';
 import { currentHalts } from '../../store/calls/halts.ts';
 import { openStore } from '../../store/engine/store.ts';
+import { actorOf } from '../actor.ts';
 import type { CliContext } from '../context.ts';
 import { operate } from '../operate.ts';
 
@@ -17,7 +19,7 @@ export function register(command: Command, context: CliContext): void {
     .addHelpText('after', '\nExamples:\n  eligd release submission\n  eligd release 12045\n')
     .action(async (what: string, options: { json?: true }) => {
       if (what === 'submission') await resume(context);
-      else await operate(context, what, release, options.json === true);
+      else await operate(context, 'release', release, { id: what, as_json: options.json === true });
     });
 }
 
@@ -30,7 +32,9 @@ async function resume(context: CliContext): Promise<void> {
   const { clock } = await context.env();
   const store = await openStore(config.state.path);
   try {
-    const halts = await store.write((tx) => releaseSubmission(tx, clock.now()));
+    const halts = await store.write((tx) =>
+      releaseSubmission(actingAs(tx, actorOf(context.environment)), clock.now()),
+    );
     const is_observing = (await currentHalts(store.db)).length > 0;
     const said = halts.map(({ detail }) => `It was stopped because: ${detail}\n`);
     const then = is_observing ? OBSERVING : 'It goes on with the next step.\n';

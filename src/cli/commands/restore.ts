@@ -8,6 +8,7 @@ import { inspectCopy } from '../../store/engine/backup.ts';
 import { lockInstance } from '../../store/engine/instance-lock.ts';
 import { quietAfterRestoreMs, type Restored, restoreDatabase } from '../../store/engine/restore.ts';
 import { openStore } from '../../store/engine/store.ts';
+import { actorOf } from '../actor.ts';
 import { contentJson, contentWords } from '../backup-content.ts';
 import type { CliContext } from '../context.ts';
 import { printJson } from '../output.ts';
@@ -75,7 +76,11 @@ async function readAgain(
   const env = await commandEnv(context);
   const store = await openStore(config.state.path);
   try {
-    await settleRestored(store, restored.replaced, env.clock.now());
+    await settleRestored(
+      store,
+      { replaced: restored.replaced, actor: actorOf(context.environment) },
+      env.clock.now(),
+    );
     const secrets = await context.secrets();
     const means = { secrets, journal: (id: string) => connectorJournal(store, id, env.clock) };
     const opened = await createConnectors(config, env, means);

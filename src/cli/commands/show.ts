@@ -6,6 +6,7 @@ import type { DeliveryRow } from '../../store/answers/deliveries.ts';
 import type { InquiryDetail } from '../../store/views/subject.ts';
 import { answerLines, summaryOf } from '../answer-text.ts';
 import type { CliContext, Output } from '../context.ts';
+import { noteLook, shownRecords } from '../looks.ts';
 import { printJson, printTable } from '../output.ts';
 import { type ExplainedSubject, readExplained, readState } from '../state.ts';
 import {
@@ -43,6 +44,7 @@ Examples:
       await readState(context, async (state) => {
         const { db, config, moment } = state;
         const detail = await readExplained(state, await findOrFail(db, id));
+        await noteLook(context, 'show', shownRecords(detail.appointments));
         const patients = options.patients === true;
         if (options.json) printJson(context.stdout, showJson(detail, patients, moment.now, config));
         else showText(detail, patients, config, context.stdout);

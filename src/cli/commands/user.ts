@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { EligdError } from '../../domain/errors.ts';
-import { DAY_MS } from '../../domain/time.ts';
 import {
   generatedPassword,
   hashPassword,
@@ -13,14 +12,10 @@ import {
   UserFile,
   usersPath,
 } from '../../office/users.ts';
-import { viewsSince } from '../../store/bookkeeping/office.ts';
 import type { CliContext } from '../context.ts';
 import { openAsker } from '../init/ask.ts';
+import { noteAction } from '../looks.ts';
 import { printJson, printTable } from '../output.ts';
-import { readState } from '../state.ts';
-import { clinicTime, isoTime } from '../times.ts';
-
-const VIEWS_SHOWN = 1_000;
 
 type NewUser = { role: Role; generate?: true; signOn?: string };
 
@@ -29,10 +24,7 @@ export function register(command: Command, context: CliContext): void {
     'Manages who may log in to the office’s page (office: in the configuration). A viewer reads, ' +
       'an operator also acts, an admin also sees the configuration.',
   );
-  command.addHelpText(
-    'after',
-    '\nExamples:\n  eligd user add maria\n  eligd user passwd maria\n  eligd user views maria\n',
-  );
+  command.addHelpText('after', '\nExamples:\n  eligd user add maria\n  eligd user passwd maria\n');
   command
     .command('add')
     .description('Adds a user, and asks for the password.')
@@ -53,6 +45,7 @@ export function register(command: Command, context: CliContext): void {
           ? await newHash(context, name, options.generate === true)
           : signOnMark(options.signOn);
       file.write([...file.all(), { name, role: options.role, hash }]);
+      await note(context, name, 'added', `${name} may log in to the page as ${options.role}.`);
       context.stdout.write(`${name} may log in as ${options.role} from now on.\n`);
     });
   command
@@ -66,6 +59,7 @@ export function register(command: Command, context: CliContext): void {
       const { role } = findUser(file, name);
       const hash = await newHash(context, name, options.generate === true);
       file.write(file.all().map((user) => (user.name === name ? { name, role, hash } : user)));
+      await note(context, name, 'password_set', `${name} has another password for the page.`);
       context.stdout.write(`${name} has a new password.\n`);
     });
   command
@@ -77,6 +71,7 @@ export function register(command: Command, context: CliContext): void {
       const file = await usersOf(context);
       findUser(file, name);
       file.write(file.all().filter((user) => user.name !== name));
+      await note(context, name, 'removed', `${name} may not log in to the page any more.`);
       context.stdout.write(`${name} can no longer log in.\n`);
     });
   command
@@ -96,46 +91,15 @@ export function register(command: Command, context: CliContext): void {
           users.map(({ name, role }) => [name, role]),
         );
     });
-  registerViews(command, context);
 }
 
-function registerViews(command: Command, context: CliContext): void {
-  command
-    .command('views')
-    .description('Lists who looked at which patient’s page on which day, the newest first.')
-    .argument('[name]', 'only this user', userName)
-    .option('--days <days>', 'as far back', (text) => Number.parseInt(text, 10), 7)
-    .option('--json', 'as JSON (docs/json.md, eligd.views/1)')
-    .addHelpText('after', '\nExamples:\n  eligd user views\n  eligd user views maria --days 30\n')
-    .action(async (name: string | undefined, options: { days: number; json?: true }) => {
-      await readState(context, async ({ db, config, moment }) => {
-        const from = moment.now - options.days * DAY_MS;
-        const which = name === undefined ? { from } : { from, user: name };
-        const views = await viewsSince(db, which, VIEWS_SHOWN);
-        if (options.json)
-          printJson(context.stdout, {
-            schema: 'eligd.views/1',
-            at: isoTime(moment.now),
-            views: views.map(({ at, ...view }) => ({ at: isoTime(at), ...view })),
-          });
-        else
-          printTable(
-            context.stdout,
-            [
-              { title: 'when' },
-              { title: 'who', is_whole: true },
-              { title: 'page' },
-              { title: 'of' },
-            ],
-            views.map(({ at, user, page, subject }) => [
-              clinicTime(at, config),
-              user,
-              page,
-              subject,
-            ]),
-          );
-      });
-    });
+async function note(
+  context: CliContext,
+  name: string,
+  to_state: string,
+  reason: string,
+): Promise<void> {
+  await noteAction(context, { subject: `user:${name}`, to_state, reason });
 }
 
 async function usersOf(context: CliContext): Promise<UserFile> {

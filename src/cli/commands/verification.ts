@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { inquiryId } from '../../domain/ids.ts';
 import { verificationSchema } from '../../service/wire.ts';
 import type { CliContext } from '../context.ts';
+import { noteInquiries } from '../looks.ts';
 import { printJson, printTable } from '../output.ts';
 import { unwrap, withService } from '../service.ts';
 
@@ -33,6 +34,7 @@ Examples:
         const result = await client.verifications(inquiryId(id.trim()), { priority: 'urgent' });
         return unwrap(result, { what: 'The verifications could not be read.' }, config);
       });
+      await noteInquiries(context, 'verification', [{ id: id.trim(), external_id: '' }]);
       if (options.full) printJson(context.stdout, { verifications: found });
       else if (options.json)
         printJson(context.stdout, {

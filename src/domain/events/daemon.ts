@@ -144,11 +144,19 @@ export const DAEMON_EVENTS = {
   clock_right: { level: 'info', fields: ['skew_ms'], means: 'The clocks agree again.' },
   purged: {
     level: 'info',
-    fields: ['appointments', 'inquiries', 'copies'],
+    fields: ['appointments', 'inquiries', 'copies', 'log_entries'],
     means:
-      'What is older than retention.days was deleted for good: appointments, inquiries ' +
-      'with their answers, and copies of the database that upgrades and restores ' +
-      'had left.',
+      'What is older than the clinic keeps (retention:) was deleted for good: appointments, ' +
+      'inquiries with their answers, copies of the database that upgrades and restores had ' +
+      'left, and entries of the audit trail and the access log.',
+  },
+  audit_head: {
+    level: 'info',
+    fields: ['audit_head', 'access_head'],
+    means:
+      'Where the audit trail and the access log end, once a day: the number of the last entry ' +
+      'and its hash (null: there is none). "eligd audit verify --head" checks that the entry is ' +
+      'still there, and with it everything before it.',
   },
   backup_written: {
     level: 'info',

@@ -3,6 +3,7 @@ import type { Alert } from '../../domain/alerts/book.ts';
 import { openSqlite, type Raw } from '../engine/driver.ts';
 import type { Store } from '../engine/store.ts';
 import { openAlerts, readAlerts, writeAlerts } from './alerts.ts';
+import { actingAs, writeAudit } from './audit.ts';
 import { readHeartbeat, writeHeartbeat } from './heartbeat.ts';
 
 /**
@@ -12,11 +13,15 @@ import { readHeartbeat, writeHeartbeat } from './heartbeat.ts';
  */
 export async function settleRestored(
   store: Store,
-  replaced: string | null,
+  { replaced, actor }: { replaced: string | null; actor: string },
   now: number,
 ): Promise<void> {
   const known = replaced === null ? [] : alertsIn(replaced);
-  await store.write(async (tx) => {
+  await store.write(async (own) => {
+    const tx = actingAs(own, actor);
+    const reason = 'A backup took the place of the database.';
+    const restored = { from_state: null, to_state: 'restored', reason };
+    await writeAudit(tx, [{ at: now, subject: 'database', ...restored }]);
     const heartbeat = await readHeartbeat(tx);
     if (heartbeat !== null && heartbeat.stopped_at === null)
       await writeHeartbeat(tx, { ...heartbeat, stopped_at: heartbeat.at });

@@ -4,7 +4,7 @@ import { ordered, refuseAsking } from '../../domain/ask-again.ts';
 import { budgetWords, CLOSED_WORDS, waitWords } from '../../domain/explanation.ts';
 import { draftMatchKey, type InquiryDraft } from '../../domain/inquiry.ts';
 import { externalId } from '../../domain/needs.ts';
-import type { Done } from '../../domain/operator.ts';
+import { type Done, requestedBy } from '../../domain/operator.ts';
 import type { PlannedCoverage, PlanningFacts } from '../../domain/planning.ts';
 import { type Cents, priceAt } from '../../domain/price.ts';
 import { localDateTime } from '../../domain/time.ts';
@@ -52,7 +52,7 @@ export function askAgain(
     if (!done.some(({ did }) => did)) return done;
     await resolveAttention(tx, appointmentSubject(visit.id), now, ['codes_not_asked']);
     const entry = { at: now, subject: appointmentSubject(visit.id), from_state: null };
-    await writeAudit(tx, [{ ...entry, to_state: 'asked', reason: 'Requested by the operator.' }]);
+    await writeAudit(tx, [{ ...entry, to_state: 'asked', reason: requestedBy(tx.actor) }]);
     return [...done, await whenItGoes(tx, rules, now)];
   };
 }
@@ -135,7 +135,7 @@ async function order(
       visit_at: visit.starts_at,
       draft,
     },
-    'Requested by the operator (eligd ask).',
+    `${requestedBy(tx.actor)} It is another call about the same visit.`,
     now,
   );
   if (added === null)

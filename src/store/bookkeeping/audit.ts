@@ -1,5 +1,10 @@
+import { createHmac } from 'node:crypto';
+import { sql } from 'kysely';
 import type { Db, Tx } from '../engine/database.ts';
+import { auditHash, CHAIN_START, sealWords } from './chain.ts';
+import { logKeyIn } from './log-key.ts';
 
+/** What happened to a subject; `reason` may hold the service's words. */
 export type AuditEntry = {
   at: number;
   subject: string;
@@ -8,31 +13,97 @@ export type AuditEntry = {
   reason: string;
 };
 
+/** A row of the trail: with who did it (null: eligd itself). */
+export type AuditRow = AuditEntry & { actor: string | null };
+
+/**
+ * Of a purge: up to which row of a log it takes the rows, and what the last of them hashed to, with
+ * which the rest of the chain begins.
+ */
+export type Covered = { covers: number; start_hash: Buffer };
+
+/** `to_state` of the row that lets the words of its subject be erased (migrations/0029). */
+export const PURGED = 'purged';
+
 /** Rows that SQLite takes in one statement without its limit of variables being near. */
 const ROWS_PER_STATEMENT = 500;
 
 /**
- * Adds to the append-only trail; in the same transaction as the change it tells of. `reason` may
- * hold the service's words.
+ * Subjects that hold the name of a file or an id of the practice management system; either may name
+ * a patient, and the trail is kept for years.
  */
-export async function writeAudit(tx: Tx, entries: readonly AuditEntry[]): Promise<void> {
-  for (let first = 0; first < entries.length; first += ROWS_PER_STATEMENT) {
-    await tx
-      .insertInto('audit')
-      .values(entries.slice(first, first + ROWS_PER_STATEMENT))
-      .execute();
-  }
+const NAMED = /^(?:rejected|item|source):/;
+
+/** The same transaction in somebody's name: what is written to the trail with it names `actor`. */
+export function actingAs(tx: Tx, actor: string): Tx {
+  return Object.assign(tx.withoutPlugins(), { after: tx.after, actor });
 }
 
-/** Everything that happened to the subjects, oldest first. */
-export async function auditOf(db: Db, subjects: readonly string[]): Promise<AuditEntry[]> {
-  if (subjects.length === 0) return [];
-  return await db
+/**
+ * Adds to the append-only trail, in the same transaction as the change it tells of, each row
+ * chained to the one before (chain.ts).
+ */
+export async function writeAudit(
+  tx: Tx,
+  entries: readonly (AuditEntry & Partial<Covered>)[],
+): Promise<void> {
+  if (entries.length === 0) return;
+  let hash = await newestAuditHash(tx);
+  const rows = [];
+  for (const { at, subject, from_state, to_state, reason, covers, start_hash } of entries) {
+    const { salt, words_hash } = sealWords(reason);
+    const link = {
+      at,
+      actor: tx.actor ?? null,
+      subject: NAMED.test(subject) ? await withoutNames(tx, subject, at) : subject,
+      from_state,
+      to_state,
+      covers: covers ?? null,
+      start_hash: start_hash ?? null,
+      words_hash,
+    };
+    hash = auditHash(hash, link);
+    rows.push({ ...link, reason, salt, hash });
+  }
+  for (let first = 0; first < rows.length; first += ROWS_PER_STATEMENT)
+    await tx
+      .insertInto('audit')
+      .values(rows.slice(first, first + ROWS_PER_STATEMENT))
+      .execute();
+}
+
+/** The head of the chain. */
+export async function newestAuditHash(db: Db | Tx): Promise<Buffer> {
+  const newest = await db
     .selectFrom('audit')
-    .select(['at', 'subject', 'from_state', 'to_state', 'reason'])
+    .select('hash')
+    .orderBy('id', 'desc')
+    .limit(sql.lit(1))
+    .executeTakeFirst();
+  return newest?.hash ?? CHAIN_START;
+}
+
+async function withoutNames(tx: Tx, subject: string, now: number): Promise<string> {
+  const hash = createHmac('sha256', await logKeyIn(tx, now)).update(JSON.stringify([subject]));
+  return `${subject.slice(0, subject.indexOf(':'))}:${hash.digest('hex').slice(0, 12)}`;
+}
+
+/**
+ * Everything that happened to the subjects, oldest first. What was said about an earlier row with
+ * the same number, which is purged, is left out.
+ */
+export async function auditOf(db: Db, subjects: readonly string[]): Promise<AuditRow[]> {
+  if (subjects.length === 0) return [];
+  const rows = await db
+    .selectFrom('audit')
+    .select(['at', 'actor', 'subject', 'from_state', 'to_state', 'reason'])
     .where('subject', 'in', subjects)
     .orderBy('id')
     .execute();
+  const purged = new Map<string, number>();
+  for (const [index, { subject, to_state }] of rows.entries())
+    if (to_state === PURGED) purged.set(subject, index);
+  return rows.filter(({ subject }, index) => index > (purged.get(subject) ?? -1));
 }
 
 export const appointmentSubject = (id: number): string => `appointment:${id}`;

@@ -1,5 +1,6 @@
 /** What somebody has handled stays off the attention list until the answer changes. */
 import { sql } from 'kysely';
+import { actorName } from '../../domain/actor.ts';
 import {
   ANSWER_REASONS,
   type Attention,
@@ -83,7 +84,7 @@ export function handle(note: string) {
           subject,
           from_state: 'attention',
           to_state: HANDLED,
-          reason: `Handled by the office: ${what}${told}`,
+          reason: `Handled by ${tx.actor ? actorName(tx.actor) : 'the office'}: ${what}${told}`,
         },
       ]);
       done.push({ did: true, what: `Done: ${what} It comes back only if the answer changes.` });

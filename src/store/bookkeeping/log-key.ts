@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Db } from '../engine/database.ts';
+import type { Db, Tx } from '../engine/database.ts';
 import type { Store } from '../engine/store.ts';
 import { readFact, writeFact } from './facts.ts';
 
@@ -10,13 +10,16 @@ const FACT = 'log_key';
  * by backups.
  */
 export async function logKey(store: Store, now: number): Promise<string> {
-  return await store.write(async (tx) => {
-    const known = await readFact(tx, FACT);
-    if (known !== null) return known.value;
-    const made = randomBytes(32).toString('hex');
-    await writeFact(tx, FACT, made, now);
-    return made;
-  });
+  return await store.write((tx) => logKeyIn(tx, now));
+}
+
+/** The same inside a transaction. */
+export async function logKeyIn(tx: Tx, now: number): Promise<string> {
+  const known = await readFact(tx, FACT);
+  if (known !== null) return known.value;
+  const made = randomBytes(32).toString('hex');
+  await writeFact(tx, FACT, made, now);
+  return made;
 }
 
 /** The same for who only reads; null before the first start of a version that has it. */

@@ -1,6 +1,5 @@
-/** What the office's page keeps: sessions, wrong passwords, and who looked at what. */
+/** What the office's page keeps: sessions and wrong passwords. */
 import { createHash } from 'node:crypto';
-import { sql } from 'kysely';
 import { afterFailure, type Failures } from '../../domain/lockout.ts';
 import type { Db, Tx } from '../engine/database.ts';
 
@@ -83,36 +82,4 @@ export async function countFailure(tx: Tx, name: string, now: number): Promise<v
 
 export async function forgetFailures(tx: Tx, name: string): Promise<void> {
   await tx.deleteFrom('office_failures').where('bucket', '=', bucketOf(name)).execute();
-}
-
-/** A page with a patient's data that somebody looked at. */
-export type OfficeView = { at: number; user: string; page: string; subject: string };
-
-export async function writeView(tx: Tx, view: OfficeView): Promise<void> {
-  await tx.insertInto('office_views').values(view).execute();
-}
-
-/** Who looked at it, the newest first. */
-export async function viewsOf(db: Db, subject: string, limit: number): Promise<OfficeView[]> {
-  return await db
-    .selectFrom('office_views')
-    .select(['at', 'user', 'page', 'subject'])
-    .where('subject', '=', subject)
-    .orderBy('id', 'desc')
-    .limit(sql.lit(limit))
-    .execute();
-}
-
-/** Views since `from`, the newest first; for `eligd user views`. */
-export async function viewsSince(
-  db: Db,
-  { from, user }: { from: number; user?: string },
-  limit: number,
-): Promise<OfficeView[]> {
-  let query = db
-    .selectFrom('office_views')
-    .select(['at', 'user', 'page', 'subject'])
-    .where('at', '>=', from);
-  if (user !== undefined) query = query.where('user', '=', user);
-  return await query.orderBy('at', 'desc').limit(sql.lit(limit)).execute();
 }

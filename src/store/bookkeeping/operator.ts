@@ -3,7 +3,6 @@
  * attention list.
  */
 import {
-  BY_OPERATOR,
   type Done,
   holdInquiry,
   isWithdrawable,
@@ -12,6 +11,7 @@ import {
   PLANNED_AT_ONCE,
   refuseWithdrawal,
   releaseInquiry,
+  requestedBy,
   retryInquiry,
   rewritten,
   WITHDRAWN,
@@ -43,7 +43,7 @@ export type Operand = { kind: 'appointment' | 'inquiry'; id: number };
 export async function retry(tx: Tx, subject: Operand, now: number): Promise<Done[]> {
   const done = await eachInquiry(tx, subject, retryInquiry, now);
   for (const id of await appointmentsFor(tx, subject)) {
-    const keys = await reopenDeliveries(tx, id, BY_OPERATOR, now);
+    const keys = await reopenDeliveries(tx, id, requestedBy(tx.actor), now);
     for (const key of keys)
       await resolveAttention(tx, deliverySubject(key), now, ['delivery_parked']);
     done.push(...rewritten(keys.length));
@@ -96,6 +96,9 @@ export async function releaseSubmission(tx: Tx, now: number): Promise<Halt[]> {
     await endHalt(tx, reason);
     await resolveAttention(tx, haltSubject(reason), now);
   }
+  const entry = { at: now, subject: 'submission', from_state: null, to_state: 'released' };
+  const which = halts.map((each) => each.reason).join(', ') || 'nothing had stopped it';
+  await writeAudit(tx, [{ ...entry, reason: `${requestedBy(tx.actor)} (${which})` }]);
   return halts;
 }
 
@@ -122,10 +125,11 @@ async function apply(
   const { to, columns, note, resolves } = change;
   const subject = inquirySubject(id);
   const set = columnsAt(columns, now);
+  const reason = requestedBy(tx.actor);
   if (to === null) await updateInquiry(tx, id, set, now);
-  else await moveInquiries(tx, [id], { from: state, to, reason: BY_OPERATOR, set }, now);
+  else await moveInquiries(tx, [id], { from: state, to, reason, set }, now);
   if (note !== null) {
-    const entry = { at: now, subject, from_state: state, to_state: note, reason: BY_OPERATOR };
+    const entry = { at: now, subject, from_state: state, to_state: note, reason };
     await writeAudit(tx, [entry]);
   }
   if (resolves === 'all') await resolveAttention(tx, subject, now);

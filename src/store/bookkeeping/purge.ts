@@ -7,40 +7,56 @@ import { sql } from 'kysely';
 import type { Tx } from '../engine/database.ts';
 import type { Store } from '../engine/store.ts';
 import { appointmentSubject, deliverySubject, inquirySubject } from './audit.ts';
-import { forgetFact, writeFact } from './facts.ts';
+import { eraseWords, oldNamedSubjects, purgeLogs } from './purge-logs.ts';
 
-export type Purged = { appointments: number; inquiries: number };
+export type Purged = { appointments: number; inquiries: number; log_entries: number };
 
 const APPOINTMENTS_PER_COMMIT = 200;
-/**
- * The trigger of `migrations/0008-purge.ts` lets the audit trail be deleted from while this fact is
- * there.
- */
-const PURGING = 'purging';
+/** What the audit trail says of what was purged; it keeps that something happened, and no words. */
+const OLD_VISIT = 'The visit is older than retention.days.';
+const OLD_FILE = 'What was read is older than retention.days.';
 /** What remains of a call: its ids and times. */
 const WITHOUT_PATIENT = { match_key: '', external_id: '', given_name: '', body: null };
 
+/** What lies before these moments (epoch milliseconds) goes; null: it stays. */
+export type PurgeLimits = { visits: number | null; logs: number | null };
+
+/**
+ * Deletes what is older than the clinic keeps: visits, and entries of the audit trail and the
+ * access log.
+ */
+export async function purge(store: Store, limits: PurgeLimits, now: number): Promise<Purged> {
+  const { visits, logs } = limits;
+  const nothing = { appointments: 0, inquiries: 0 };
+  const purged = visits === null ? nothing : await purgeVisits(store, visits, now);
+  const log_entries =
+    logs === null ? 0 : await store.write((tx) => purgeLogs(tx, { before: logs, now }));
+  await sql`pragma wal_checkpoint(truncate)`.execute(store.db);
+  return { ...purged, log_entries };
+}
+
+type PurgedVisits = { appointments: number; inquiries: number };
+
 /**
  * Deletes appointments whose visit and last change lie before `before` (epoch milliseconds), with
- * the inquiries that serve no other appointment, their answers, records, deliveries, attention
- * and audit. What the service may still answer stays. What the service holds keeps
- * its ids, without what they say about a patient, so that no reconciliation takes them for new
- * ones.
+ * the inquiries that serve no other appointment, their answers, records, deliveries, attention,
+ * and the words of their audit trail. What the service may still answer stays. What the service
+ * holds keeps its ids, without what they say about a patient, so that no reconciliation takes them
+ * for new ones.
  */
-export async function purge(store: Store, before: number, now: number): Promise<Purged> {
-  const total: Purged = { appointments: 0, inquiries: 0 };
+async function purgeVisits(store: Store, before: number, now: number): Promise<PurgedVisits> {
+  const total: PurgedVisits = { appointments: 0, inquiries: 0 };
   for (;;) {
     const done = await store.write((tx) => purgeSome(tx, before, now));
     total.appointments += done.appointments;
     total.inquiries += done.inquiries;
     if (done.appointments < APPOINTMENTS_PER_COMMIT) break;
   }
-  await store.write((tx) => purgeRest(tx, before));
-  await sql`pragma wal_checkpoint(truncate)`.execute(store.db);
+  await store.write((tx) => purgeRest(tx, before, now));
   return total;
 }
 
-async function purgeSome(tx: Tx, before: number, now: number): Promise<Purged> {
+async function purgeSome(tx: Tx, before: number, now: number): Promise<PurgedVisits> {
   const rows = await tx
     .selectFrom('appointments')
     .select('id')
@@ -63,7 +79,6 @@ async function purgeSome(tx: Tx, before: number, now: number): Promise<Purged> {
     .execute();
   const appointments = rows.map(({ id }) => id);
   if (appointments.length === 0) return { appointments: 0, inquiries: 0 };
-  await writeFact(tx, PURGING, '', now);
   const linked = await tx
     .selectFrom('inquiry_appointments')
     .select('inquiry')
@@ -80,13 +95,13 @@ async function purgeSome(tx: Tx, before: number, now: number): Promise<Purged> {
   ]);
   await purgeInquiries(tx, inquiries);
   await tx.deleteFrom('attention').where('appointment', 'in', appointments).execute();
-  await purgeAudit(tx, [
+  const subjects = [
     ...appointments.map(appointmentSubject),
     ...inquiries.map(inquirySubject),
     ...deliveries.map(({ key }) => deliverySubject(key)),
-  ]);
+  ];
+  await eraseWords(tx, subjects, { now, reason: OLD_VISIT });
   await tx.deleteFrom('appointments').where('id', 'in', appointments).execute();
-  await forgetFact(tx, PURGING);
   return { appointments: appointments.length, inquiries: inquiries.length };
 }
 
@@ -120,21 +135,14 @@ async function purgeInquiries(tx: Tx, inquiries: readonly number[]): Promise<voi
   await tx.deleteFrom('inquiries').where('id', 'in', inquiries).execute();
 }
 
-async function purgeAudit(tx: Tx, subjects: readonly string[]): Promise<void> {
-  for (let first = 0; first < subjects.length; first += 500)
-    await tx
-      .deleteFrom('audit')
-      .where('subject', 'in', subjects.slice(first, first + 500))
-      .execute();
-}
-
 /**
  * What hangs on no appointment: names of files, coverages of patients, entries about rows, the
  * calls of others. The hashes of the service's messages stay: they say nothing of a patient, and
  * the same message may come again at any time (G3).
  */
-async function purgeRest(tx: Tx, before: number): Promise<void> {
-  await tx.deleteFrom('office_views').where('at', '<', before).execute();
+async function purgeRest(tx: Tx, before: number, now: number): Promise<void> {
+  const named = await oldNamedSubjects(tx, before);
+  await eraseWords(tx, named, { now, before, reason: OLD_FILE });
   const day = new Date(before).toISOString().slice(0, 10);
   await tx.deleteFrom('plan_terms').where('said_on', '<', day).execute();
   await tx.deleteFrom('sources').where('first_seen_at', '<', before).execute();

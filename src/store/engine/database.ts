@@ -28,6 +28,7 @@ import * as lookups from '../../../migrations/0025-lookups.ts';
 import * as completedSources from '../../../migrations/0026-completed-sources.ts';
 import * as planTerms from '../../../migrations/0027-plan-terms.ts';
 import * as calls from '../../../migrations/0028-calls.ts';
+import * as accessLog from '../../../migrations/0029-access-log.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import { damaged, unusable } from './damage.ts';
 import { openKeyed, type Raw } from './driver.ts';
@@ -44,6 +45,8 @@ export type Tx = Transaction<Tables> & {
    * trace of what it would have done. Effects run in order, before `write` resolves.
    */
   after: (effect: () => void) => void;
+  /** Who does the work, for the audit trail (`actingAs`); left out: eligd itself. */
+  actor?: string;
 };
 
 /**
@@ -78,6 +81,7 @@ const MIGRATIONS = {
   '0026-completed-sources': completedSources,
   '0027-plan-terms': planTerms,
   '0028-calls': calls,
+  '0029-access-log': accessLog,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

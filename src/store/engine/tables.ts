@@ -85,10 +85,25 @@ export type Tables = {
   audit: {
     id: Generated<number>;
     at: number;
+    actor: string | null;
     subject: string;
     from_state: string | null;
     to_state: string;
     reason: string;
+    salt: Buffer | null;
+    words_hash: Buffer;
+    covers: number | null;
+    start_hash: Buffer | null;
+    hash: Buffer;
+  };
+  access_log: {
+    id: Generated<number>;
+    at: number;
+    actor: string;
+    page: string;
+    subject: string;
+    patient: string | null;
+    hash: Buffer;
   };
   rate_slots: { id: Generated<number>; taken_at: number; ended_at: number | null };
   halts: { reason: string; since: number; next_try_at: number | null; detail: string };
@@ -149,7 +164,6 @@ export type Tables = {
     seen_at: number;
   };
   office_failures: { bucket: number; count: number; last_at: number };
-  office_views: { id: Generated<number>; at: number; user: string; page: string; subject: string };
 };
 
 type AppointmentTable = {

@@ -7,7 +7,7 @@ import type { OpenEntry, Progress } from '../../domain/explanation.ts';
 import { type AnswerRecord, latestRecord } from '../answers/answers.ts';
 import type { DeliveryRow } from '../answers/deliveries.ts';
 import {
-  type AuditEntry,
+  type AuditRow,
   appointmentSubject,
   auditOf,
   deliverySubject,
@@ -209,7 +209,7 @@ async function inquiryDetail(
 export async function trailOf(
   db: Db,
   detail: Pick<SubjectDetail, 'inquiries' | 'deliveries'> & { appointments: { id: number }[] },
-): Promise<AuditEntry[]> {
+): Promise<AuditRow[]> {
   return await auditOf(db, [
     ...detail.appointments.map(({ id }) => appointmentSubject(id)),
     ...detail.inquiries.map(({ row }) => inquirySubject(row.id)),

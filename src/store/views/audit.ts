@@ -1,0 +1,164 @@
+/** What people did and looked at, for `eligd audit show`; no words, which may hold patient data. */
+import { sql } from 'kysely';
+import { appointmentHash } from '../../domain/appointment-hash.ts';
+import { appointmentSubject, inquirySubject } from '../bookkeeping/audit.ts';
+import { patientHash } from '../bookkeeping/chain.ts';
+import { knownLogKey } from '../bookkeeping/log-key.ts';
+import type { Db } from '../engine/database.ts';
+
+/** Whose record: a patient of a PMS, with every visit and call of theirs that is still known. */
+export type PatientSubjects = {
+  /** As in the audit trail: `appointment:12`, `inquiry:3`. */
+  subjects: string[];
+  /** As in the access log. */
+  looked_at: string[];
+  patients: string[];
+};
+
+export type AuditFilter = {
+  /** Every form of the name (`actorsCalled`); left out: anybody. */
+  actors?: readonly string[];
+  /** With it, eligd's own steps are among the rows. */
+  about?: PatientSubjects;
+  /** Epoch milliseconds. */
+  from: number;
+  before: number;
+};
+
+export type TrailRow = {
+  kind: 'did' | 'saw';
+  at: number;
+  actor: string | null;
+  /** What was done (the step), or which page or command showed the record. */
+  what: string;
+  /** `appointment:12`; of a look the keyed hash of the appointment. */
+  subject: string;
+};
+
+/** The newest first. */
+export async function readTrail(db: Db, filter: AuditFilter, limit: number): Promise<TrailRow[]> {
+  const rows = [...(await steps(db, filter, limit)), ...(await looks(db, filter, limit))];
+  return rows.toSorted((a, b) => b.at - a.at).slice(0, limit);
+}
+
+async function steps(db: Db, filter: AuditFilter, limit: number): Promise<TrailRow[]> {
+  const { actors, about, from, before } = filter;
+  let query = db
+    .selectFrom('audit')
+    .select(['at', 'actor', 'subject', 'from_state', 'to_state'])
+    .where('at', '>=', from)
+    .where('at', '<', before)
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(sql.lit(limit));
+  query =
+    about === undefined
+      ? query.where('actor', 'is not', null)
+      : query.where('subject', 'in', about.subjects);
+  if (actors !== undefined) query = query.where('actor', 'in', actors);
+  const rows = await query.execute();
+  return rows.map(({ at, actor, subject, from_state, to_state }) => {
+    const is_step = from_state !== null && from_state !== to_state;
+    const what = is_step ? `${from_state} to ${to_state}` : to_state;
+    return { kind: 'did', at, actor, what, subject };
+  });
+}
+
+async function looks(db: Db, filter: AuditFilter, limit: number): Promise<TrailRow[]> {
+  const { actors, about, from, before } = filter;
+  let query = db
+    .selectFrom('access_log')
+    .select(['at', 'actor', 'page', 'subject'])
+    .where('at', '>=', from)
+    .where('at', '<', before)
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(sql.lit(limit));
+  if (actors !== undefined) query = query.where('actor', 'in', actors);
+  if (about !== undefined)
+    query = query.where((where) =>
+      where.or([where('patient', 'in', about.patients), where('subject', 'in', about.looked_at)]),
+    );
+  const rows = await query.execute();
+  return rows.map(({ page, ...row }) => ({ kind: 'saw', what: page, ...row }));
+}
+
+/**
+ * What the logs have about a patient whom the PMS calls `patient_id`, at one of `connectors`. It
+ * finds looks at the patient's records also when the visits themselves are purged.
+ */
+export async function subjectsOfPatient(
+  db: Db,
+  patient_id: string,
+  connectors: readonly string[],
+): Promise<PatientSubjects> {
+  const visits = [];
+  for (const connector of connectors)
+    visits.push(
+      ...(await db
+        .selectFrom('appointments')
+        .select(['id', 'connector', 'source_id'])
+        .where('patient_key', '>=', `${connector}|${patient_id}|`)
+        .where('patient_key', '<', `${connector}|${patient_id}}`)
+        .execute()),
+    );
+  const key = await knownLogKey(db);
+  const found = await subjectsOf(db, visits, key);
+  const patients = key === null ? [] : connectors.map((each) => patientHash(key, each, patient_id));
+  return { ...found, patients };
+}
+
+/** The same for one visit. */
+export async function subjectsOfVisit(db: Db, id: number): Promise<PatientSubjects> {
+  const visits = await db
+    .selectFrom('appointments')
+    .select(['id', 'connector', 'source_id'])
+    .where('id', '=', id)
+    .execute();
+  return { ...(await subjectsOf(db, visits, await knownLogKey(db))), patients: [] };
+}
+
+type Visit = { id: number; connector: string; source_id: string };
+
+async function subjectsOf(db: Db, visits: readonly Visit[], key: string | null) {
+  const ids = visits.map(({ id }) => id);
+  const links =
+    ids.length === 0
+      ? []
+      : await db
+          .selectFrom('inquiry_appointments')
+          .select('inquiry')
+          .distinct()
+          .where('appointment', 'in', ids)
+          .execute();
+  return {
+    subjects: [
+      ...ids.map(appointmentSubject),
+      ...links.map(({ inquiry }) => inquirySubject(inquiry)),
+    ],
+    looked_at:
+      key === null
+        ? []
+        : visits.map(({ connector, source_id }) => appointmentHash(key, connector, source_id)),
+  };
+}
+
+/** The visits that keyed hashes stand for, by hash; one that is purged is not among them. */
+export async function visitsOfHashes(
+  db: Db,
+  hashes: ReadonlySet<string>,
+): Promise<Map<string, Visit>> {
+  const found = new Map<string, Visit>();
+  const key = await knownLogKey(db);
+  if (key === null || hashes.size === 0) return found;
+  const visits = await db
+    .selectFrom('appointments')
+    .select(['id', 'connector', 'source_id'])
+    .where('superseded_at', 'is', null)
+    .execute();
+  for (const visit of visits) {
+    const hash = appointmentHash(key, visit.connector, visit.source_id);
+    if (hashes.has(hash)) found.set(hash, visit);
+  }
+  return found;
+}

@@ -1,0 +1,52 @@
+/** Migration 0029 chains what the version before had written, without the names of files. */
+import { chmodSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Kysely, SqliteDialect } from 'kysely';
+import { type Migration, Migrator } from 'kysely/migration';
+import { expect, test } from 'vitest';
+import { looksAt } from '../../src/store/bookkeeping/access-log.ts';
+import { appointmentSubject, auditOf } from '../../src/store/bookkeeping/audit.ts';
+import { checkChain } from '../../src/store/bookkeeping/chain-check.ts';
+import { openSqlite } from '../../src/store/engine/driver.ts';
+import { temporaryPath, temporaryStore } from './temporary.ts';
+
+const FOLDER = resolve(import.meta.dirname, '../../migrations');
+const BEFORE = '0029';
+const FILE = 'rejected:["c","Mary Smith 1980-02-01.hl7","Mary Smith 1980-02-01.hl7"]';
+
+test('every entry of the version before is in the chain, and no subject names a file', async () => {
+  const path = temporaryPath();
+  const migrations: Record<string, Migration> = {};
+  for (const name of readdirSync(FOLDER).map((each) => each.replace('.ts', '')))
+    if (name < BEFORE) migrations[name] = await import(join(FOLDER, `${name}.ts`));
+  const raw = openSqlite(path);
+  chmodSync(path, 0o600);
+  const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: raw }) });
+  const provider = { getMigrations: async () => migrations };
+  expect((await new Migrator({ db, provider }).migrateToLatest()).error).toBeUndefined();
+  raw.exec('begin');
+  raw.exec("insert into facts values ('log_key', 'abc', 0), ('purging', '', 0)");
+  raw.exec(`insert into appointments (id, connector, source_id, content, content_hash, starts_at,
+    patient_key, created_at, updated_at) values (1, 'c', 'A-1', '{}', '', 0, 'c|P|', 0, 0)`);
+  const add = raw.prepare('insert into audit values (?, ?, ?, null, ?, ?)');
+  // Rows of purged visits were taken out, and more rows than are read at once.
+  for (let id = 3; id < 2_500; id += 1) add.run(id, id, 'appointment:1', 'accepted', `read ${id}`);
+  add.run(9_000, 9_000, FILE, 'attention', 'Mary Smith 1980-02-01.hl7, row 3: dob is missing.');
+  const look = raw.prepare('insert into office_views values (?, ?, ?, ?, ?)');
+  look.run(1, 5, 'maria', 'visit', 'appointment:1');
+  look.run(2, 6, 'maria', 'schedule', 'day:2026-11-23');
+  raw.exec('commit');
+  await db.destroy();
+
+  const store = await temporaryStore(path);
+  const trail = await auditOf(store.db, [appointmentSubject(1)]);
+  expect(trail).toHaveLength(2_497);
+  expect(trail.at(-1)).toMatchObject({ at: 2_499, actor: null, reason: 'read 2499' });
+  expect(await checkChain(store.db, 'audit', [])).toMatchObject({ rows: 2_498, fault: null });
+  expect(await checkChain(store.db, 'access_log', [])).toMatchObject({ rows: 2, fault: null });
+  expect(await looksAt(store.db, { connector: 'c', source_id: 'A-1' }, 9)).toMatchObject([
+    { at: 5, actor: 'office:maria', page: 'visit' },
+  ]);
+  const subjects = await store.db.selectFrom('audit').select('subject').distinct().execute();
+  expect(subjects.filter(({ subject }) => subject.includes('Smith'))).toEqual([]);
+});
