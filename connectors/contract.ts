@@ -348,7 +348,8 @@ const BRAND = Symbol.for('eligd.ConnectorError');
 /**
  * What a connector throws. `transient`: the PMS is away or busy, eligd tries again automatically;
  * `permanent`: a person must act. The sentences are shown and logged, so they hold no protected
- * health information.
+ * health information; what the PMS itself said goes into `words`, which only those see who may see
+ * patients.
  */
 export class ConnectorError extends Error {
   /**
@@ -366,15 +367,17 @@ export class ConnectorError extends Error {
   override readonly name = 'ConnectorError';
   readonly failure: 'transient' | 'permanent';
   readonly next: string;
+  readonly words: string;
   readonly retry_after_ms: number | null;
 
   constructor(
     failure: 'transient' | 'permanent',
-    told: { what: string; next: string; retry_after_ms?: number; cause?: unknown },
+    told: { what: string; next: string; words?: string; retry_after_ms?: number; cause?: unknown },
   ) {
     super(told.what, told.cause === undefined ? undefined : { cause: told.cause });
     this.failure = failure;
     this.next = told.next;
+    this.words = told.words ?? '';
     this.retry_after_ms = told.retry_after_ms ?? null;
   }
 }

@@ -102,7 +102,15 @@ export type DeliveredClaim = Pick<
 export type DeliveryOutcome =
   | { key: string; outcome: 'delivered' }
   /** `is_permanent`: trying again cannot help; it goes to the attention list at once. */
-  | { key: string; outcome: 'failed'; is_permanent: boolean; what: string; next: string };
+  | {
+      key: string;
+      outcome: 'failed';
+      is_permanent: boolean;
+      what: string;
+      next: string;
+      /** What the PMS itself said, as sentences: shown only where patients are. */
+      words?: string;
+    };
 
 /**
  * One line of the attention list: something waits for you. May hold protected health

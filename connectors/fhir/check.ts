@@ -12,7 +12,7 @@ import { type Cursor, NOTHING_READ, nextReading, oneDateQuery } from './read/rea
 import { targetOf, targetType } from './read/references.ts';
 import type { Capability } from './server/capability.ts';
 import type { FhirClient } from './server/client.ts';
-import { FhirError, isRefusal, toConnectorError, wordsOfSearch } from './server/failure.ts';
+import { FhirError, isRefusal, toConnectorError } from './server/failure.ts';
 import { missingScopes, readTypes, writtenTypes } from './server/scopes.ts';
 import { fallbackFor, isReadOnly } from './write/fallbacks.ts';
 
@@ -129,7 +129,6 @@ async function searchLines(
   const now = env.clock.now();
   const found: Resource[] = [];
   let is_refused = false;
-  let words = '';
   const queryFor = (cursor: Cursor) =>
     nextReading(cursor, capability, {
       config: { ...config, page_size: 1 },
@@ -146,7 +145,6 @@ async function searchLines(
       },
       (error) => {
         is_refused = isRefusal(error);
-        if (error instanceof FhirError && is_refused) words = wordsOfSearch(error, query);
       },
     );
   };
@@ -164,8 +162,7 @@ async function searchLines(
         ? 'Check the names and values in search_by:.'
         : 'If the server wants a place or a person, name them in search_by:, e.g. "- location: ' +
           'Location/12".';
-    const what = `${both.what}${words}`;
-    return [{ ...both, what, next: `${both.next ?? ''} ${hint}`.trim() }];
+    return [{ ...both, next: `${both.next ?? ''} ${hint}`.trim() }];
   }
   const since = new Date(now).toISOString();
   const changes = await search(

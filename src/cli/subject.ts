@@ -2,13 +2,14 @@
 import type { AppointmentInput } from '../domain/appointment.ts';
 import { type ClaimInput, firstCoverage } from '../domain/claim.ts';
 import { EligdError } from '../domain/errors.ts';
+import { unquoted } from '../domain/quotes.ts';
 import type { SituationWord } from '../domain/situation.ts';
 import type { Config } from '../ops/config.ts';
 import { nearest, oneOf } from '../ops/nearest.ts';
 import type { Db } from '../store/engine/database.ts';
 import type { AppointmentOverview } from '../store/views/overview.ts';
 import { type Found, findSubject, knownSourceIds } from '../store/views/subject.ts';
-import type { ExplainedAppointment } from './state.ts';
+import type { ExplainedAppointment, ExplainedSubject } from './state.ts';
 import { clinicTime, isoTime } from './times.ts';
 
 /** What an ID may be; for the help of every command that takes one. */
@@ -104,4 +105,18 @@ export function appointmentJson(
     until: isoTime(explanation.until),
     next: explanation.next,
   };
+}
+
+/** Open entries as every `--json` output of one subject has them. */
+export function attentionJson(
+  entries: ExplainedSubject['attention'],
+  patients: boolean,
+): Record<string, unknown>[] {
+  return entries.map(({ reason, what, next, words, since }) => ({
+    reason,
+    what: patients ? what : unquoted(what),
+    words: patients ? words : null,
+    next,
+    since: isoTime(since),
+  }));
 }

@@ -1,4 +1,5 @@
 import { judgedVisit } from '../domain/fees.ts';
+import { unquoted } from '../domain/quotes.ts';
 import type { Config } from '../ops/config.ts';
 import { readFees } from '../ops/fees.ts';
 import { verdictLines } from '../records/verdict/text.ts';
@@ -30,6 +31,19 @@ export function verdictsOf(
   );
 }
 
-export function verdictText({ appointment, verdict }: VisitVerdict): string[] {
-  return [`  Visit ${appointment}:`, ...verdictLines(verdict).map((line) => `    ${line}`)];
+/** The payer's own words only for those who may see patients. */
+export function verdictText({ appointment, verdict }: VisitVerdict, patients: boolean): string[] {
+  const lines = verdictLines(verdict).map((line) => (patients ? line : unquoted(line)));
+  return [`  Visit ${appointment}:`, ...lines.map((line) => `    ${line}`)];
+}
+
+/** The same verdict without the payer's own words. */
+export function withoutWordsOfPayer({ appointment, verdict }: VisitVerdict): VisitVerdict {
+  const quiet = (value: unknown): unknown => {
+    if (typeof value === 'string') return unquoted(value);
+    if (Array.isArray(value)) return value.map(quiet);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, quiet(each)]));
+  };
+  return { appointment, verdict: quiet(verdict) as Verdict };
 }

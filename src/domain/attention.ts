@@ -1,10 +1,32 @@
 import type { FinalOutcome } from './outcome.ts';
+import { unquoted } from './quotes.ts';
 
 /**
  * Something that waits for you (G2): what happened and why, and what to do, in sentences an
  * office manager understands.
  */
-export type Attention = { reason: AttentionReason; what: string; next: string };
+export type Attention = {
+  reason: AttentionReason;
+  what: string;
+  next: string;
+  /**
+   * Words of somebody else, as sentences that follow `what`: of the calling service, of a FHIR
+   * server, of an HL7 receiver, or the name of a file. They may name a patient, so they are shown
+   * only where patients are (G6).
+   */
+  words?: string | null;
+};
+
+/** What happened: with all words for those who may see patients, and without for everybody else. */
+export function entryText(
+  { what, words }: Pick<Attention, 'what' | 'words'>,
+  { patients }: { patients: boolean },
+): string {
+  if (patients) return words == null || words === '' ? what : `${what} ${words}`;
+  return words == null || words === '' ? unquoted(what) : `${unquoted(what)} ${MORE_SAID}`;
+}
+
+const MORE_SAID = 'More was said, which may name a patient: --patients shows it.';
 
 /**
  * Stable words for programs, with who sets them. Sentences that need no value stand here; others

@@ -174,11 +174,12 @@ export function decidedClaim({ status, said_status, codes }: Said, is_final: boo
   );
   const appeals = [...new Set(codes.flatMap(({ appeal_info }) => appeal_info ?? []))];
   const words = [...(said_status === null ? [] : [`“${said_status}”`]), ...reasons];
-  const said = words.length === 0 ? '' : ` It said: ${words.join('; ')}.`.replace('..', '.');
-  const appeal = appeals.length === 0 ? '' : ` Appeal: ${appeals.join(' ')}`;
+  const said = words.length === 0 ? '' : `It said: ${words.join('; ')}.`.replace('..', '.');
+  const appeal = appeals.length === 0 ? '' : `Appeal: ${appeals.join(' ')}`;
   return {
     reason: decided.reason,
-    what: `${decided.what}${said}${appeal}`,
+    what: decided.what,
+    words: [said, appeal].filter((text) => text !== '').join(' ') || null,
     next: `${decided.next} eligd asks again once the claim changes there.`,
   } satisfies Attention;
 }

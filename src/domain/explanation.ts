@@ -8,6 +8,7 @@ import { DAMAGED_HOLD } from './inquiry.ts';
 import { OPERATOR_HOLD } from './operator.ts';
 import { outcomeOf } from './outcome.ts';
 import { dollars } from './price.ts';
+import { unquoted } from './quotes.ts';
 import { REFUSED_NEIGHBOR } from './refusal.ts';
 import { INFORMATIONAL_REASONS, type SituationWord, STAGES } from './situation.ts';
 import type { DeliveryState, InquiryState } from './states.ts';
@@ -58,6 +59,7 @@ export type OpenEntry = {
   appointment: number;
   reason: string;
   what: string;
+  words: string | null;
   next: string;
   since: number;
 };
@@ -160,7 +162,7 @@ function explainDelivered(
   const verdict = entries.filter(({ reason }) => VERDICT_REASONS.some((each) => each === reason));
   if (verdict.length > 0)
     return told(
-      `${verdict.map(({ what }) => what).join(' ')} ${written}`,
+      `${verdict.map(({ what }) => unquoted(what)).join(' ')} ${written}`,
       null,
       verdict.map(({ next }) => next).join(' '),
     );
@@ -172,7 +174,7 @@ function explainAttention({ entries, inquiries, deliveries, destination }: Facts
   const [entry] = entries.filter(
     ({ reason }) => !INFORMATIONAL_REASONS.some((each) => each === reason),
   );
-  if (entry !== undefined) return told(entry.what, null, entry.next);
+  if (entry !== undefined) return told(unquoted(entry.what), null, entry.next);
   const blocked = inquiries.find(({ stage }) => stage === STAGES.blocked);
   if (blocked === undefined) {
     return told(

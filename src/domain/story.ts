@@ -6,6 +6,7 @@ import { actorName } from './actor.ts';
 import { CLOSED_WORDS, type Moment, PMS } from './explanation.ts';
 import { windowOpensAt } from './planning.ts';
 import type { ClinicProfile, Policy } from './policy.ts';
+import { unquoted } from './quotes.ts';
 
 /** What the story needs of its subject. */
 export type ToldSubject = {
@@ -178,4 +179,16 @@ function deliverySentence(
     default:
       return `The delivery${where} became ${to_state}. ${reason}`;
   }
+}
+
+/** Marks after which an entry of the trail had the words of others, or a note of the office. */
+const WORDS_FOLLOW = ['Refused: ', ' It said: ', ' and says: ', ' Note: '];
+
+/**
+ * A sentence of the trail without what others said, for those who may not see patients (G6).
+ * Entries of earlier versions have the words of the service among ours.
+ */
+export function withoutWords(text: string): string {
+  const ends = WORDS_FOLLOW.map((mark) => text.indexOf(mark)).filter((at) => at !== -1);
+  return unquoted(ends.length === 0 ? text : `${text.slice(0, Math.min(...ends))} …`);
 }

@@ -1,5 +1,6 @@
 /** The attention list as a page to work through: what happened, what to do, and the action. */
 import type { AppointmentInput } from '../domain/appointment.ts';
+import { entryText } from '../domain/attention.ts';
 import { type ClaimInput, firstCoverage } from '../domain/claim.ts';
 import type { ShownRecord } from '../store/bookkeeping/access-log.ts';
 import { quoteOf } from '../store/bookkeeping/ask-again.ts';
@@ -76,7 +77,7 @@ type Shown = {
 };
 
 function entry(row: AttentionRow, { may_act, csrf, time_zone, payers, quotes }: Shown): Html {
-  const { id, reason, what, next, since } = row;
+  const { id, reason, next, since } = row;
   const subject = operandOf(row);
   const visit = row.kind === 'appointment' ? row.appointment : null;
   const title = titleOf(row, time_zone);
@@ -95,7 +96,7 @@ function entry(row: AttentionRow, { may_act, csrf, time_zone, payers, quotes }: 
   return html`<section class="panel entry" id="e${id}" aria-labelledby="t${id}">
 <header><h2 id="t${id}">${heading}</h2>
 <small>since ${momentWords(since, time_zone)}</small></header>
-<p><strong>${what}</strong></p><p>${next}</p>
+<p><strong>${entryText(row, { patients: true })}</strong></p><p>${next}</p>
 ${actions === null ? null : html`<div class="actions no-print">${actions}</div>`}
 ${may_act && reason === 'submission_stopped' ? releaseForm(csrf) : null}
 ${may_act && reason === 'payer_unmapped' ? payers : null}

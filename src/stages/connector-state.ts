@@ -57,6 +57,7 @@ export async function noteFailure(
       {
         what: `The connector ${connector_id} cannot ${DOES[direction]}. ${error.message}`,
         next: error.next,
+        words: error.words === '' ? null : error.words,
       },
       env.clock.now(),
     ),

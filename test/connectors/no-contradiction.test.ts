@@ -188,7 +188,7 @@ function pieces(delivery: Delivery): Record<string, string[]> {
           .replaceAll(/"allowed\w+":/g, 'plan pays 1 '),
       ),
     ].filter((piece) => !piece.includes('"term"')),
-    show: [...verdictText(visit), ...answerLines(record, [visit], time_zone)],
+    show: [...verdictText(visit, true), ...answerLines(record, [visit], time_zone)],
   };
 }
 

@@ -187,7 +187,7 @@ test('an entry is done with a note, and the story says who did it', LONG, async 
   const after = await maria.get('/attention');
   expect(after.text).toContain('Done: The plan is NOT ACTIVE.');
   expect((await maria.get('/attention')).text).not.toContain('The plan is NOT ACTIVE.');
-  const story = await office.clinic.run('explain', '9002');
+  const story = await office.clinic.run('explain', '9002', '--patients');
   expect(story.stdout).toMatch(/Handled by operator: .* Note: Has <b>new<\/b> insurance\n/);
   expect((await maria.get(ivan)).text).toContain('Has &lt;b&gt;new&lt;/b&gt; insurance');
 });

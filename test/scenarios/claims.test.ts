@@ -463,7 +463,9 @@ test('A claim and a visit with the same id are told apart everywhere', async () 
   ]);
   expect((await scene.clinic.run('status')).stdout).toMatch(/claims +1 +1 delivered/);
   expect((await scene.clinic.run('list')).stdout).toMatch(/service 2029-12-10/);
-  expect((await scene.clinic.run('show', 'claim:9001')).stdout).toMatch(/claim status: +paid/);
+  expect((await scene.clinic.run('show', 'claim:9001', '--patients')).stdout).toMatch(
+    /claim status: +paid/,
+  );
 });
 
 describe('claims out of HL7 messages', () => {

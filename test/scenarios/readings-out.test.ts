@@ -139,7 +139,7 @@ async function lived(behaviors: World): Promise<Record<string, string[]>> {
   out.list = masked([...appointments, ...attention].map((one) => numbered(JSON.stringify(one))));
   out.show = [];
   for (const { subject } of appointments) {
-    const { code, stdout } = await clinic.run('show', subject);
+    const { code, stdout } = await clinic.run('show', subject, '--patients');
     expect([code, stdout]).toEqual([0, expect.stringMatching(/D1110|99213|90834/)]);
     out.show.push(...masked([numbered(stdout)]));
   }

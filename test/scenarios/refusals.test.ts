@@ -56,8 +56,8 @@ describe('an inquiry that the service refuses in a batch', () => {
     await clinic.once();
     const [line] = clinic.attention().filter(({ reason }) => reason === 'refused');
     expect(line?.what_happened).toBe(
-      'The service refused the inquiry. It said: member ID: The carrier knows no member ids of ' +
-        'this form.',
+      'The service refused the inquiry (422). It said: member ID: The carrier knows no member ' +
+        'ids of this form.',
     );
   });
 

@@ -74,8 +74,8 @@ describe('a batch', () => {
       });
       expect(counts).toMatchObject({ new: 1, rejected: 2 });
       expect((await openAttention(store.db)).map(({ what }) => what)).toEqual([
-        'export.csv, appointment 2: starts_at is not a date and time.',
-        'export.csv, appointment 3: source_id is empty.',
+        'Appointment 2: starts_at is not a date and time.',
+        'Appointment 3: source_id is empty.',
       ]);
     },
   );
@@ -499,7 +499,8 @@ describe('a rejected item', () => {
       {
         connector: DESK,
         reason: 'row_unreadable',
-        what: 'export.csv, row 17: DOB is impossible date.',
+        what: 'Row 17: DOB is impossible date.',
+        words: 'It is in export.csv.',
         next: 'Fix the date.',
       },
     ]);

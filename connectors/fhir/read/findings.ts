@@ -95,9 +95,8 @@ export function searchRefused(
       : 'Check the names and values in search_by: of the connector, and whether the client of ' +
         'eligd may search Appointment.';
   return new ConnectorError('permanent', {
-    what:
-      `${error.message} It does not allow this search for appointments.` +
-      wordsOfSearch(error, asked),
+    what: `${error.message} It does not allow this search for appointments.`,
+    words: wordsOfSearch(error, asked),
     next,
     cause: error,
   });

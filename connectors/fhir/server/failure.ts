@@ -174,7 +174,7 @@ export function wordsOfSearch({ words }: FhirError, query: readonly [string, str
     .replaceAll(/[^\p{L}\p{N}\p{P}\p{S} ]+/gu, ' ')
     .trim()
     .slice(0, 200);
-  return names_patient || text === '' ? '' : ` It said: "${text}".`;
+  return names_patient || text === '' ? '' : `It said: "${text}".`;
 }
 
 const REMEDIES: Readonly<Record<FailureKind, string>> = {

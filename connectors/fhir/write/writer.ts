@@ -84,12 +84,12 @@ async function failureOf(
 function failed(key: string, error: FhirError): DeliveryOutcome {
   const is_permanent =
     !isPassing(error) && error.kind !== 'conflict' && error.kind !== 'unauthorized';
-  const words = error.words === '' ? '' : ` It said: ${error.words}`;
   const next = is_permanent
     ? 'Have the FHIR server accept it, or choose another write_back: in the configuration of ' +
       'the connector. "eligd show" has the answer.'
     : 'It is tried again automatically.';
-  return { key, outcome: 'failed', is_permanent, what: `${error.message}${words}`, next };
+  const words = error.words === '' ? {} : { words: `It said: ${error.words}` };
+  return { key, outcome: 'failed', is_permanent, what: error.message, next, ...words };
 }
 
 /** Puts the resources of inquiries where they belong, and notes where they are. */

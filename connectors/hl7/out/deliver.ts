@@ -90,13 +90,14 @@ function outcomeOf(key: string, reply: Reply): DeliveryOutcome {
     };
   const { code, text } = reply;
   if (code === 'AA' || code === 'CA') return { key, outcome: 'delivered' };
-  const said = text === '' ? 'without saying why' : `and says: ${text}`;
+  const said = text === '' ? ' without saying why.' : '.';
   return {
     key,
     outcome: 'failed',
     // CE: not now. Everything else is about the message, which will be the same the next time.
     is_permanent: code !== 'CE',
-    what: `The receiving system refused the message (${code || 'no code'}) ${said}`,
+    what: `The receiving system refused the message (${code || 'no code'})${said}`,
+    ...(text === '' ? {} : { words: `It said: ${text}` }),
     next:
       'Have its interface corrected, then have the delivery tried again; or enter the answer ' +
       'by hand (eligd show has it).',

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { appointmentHash } from '../../domain/appointment-hash.ts';
-import { type Chapter, splitOnce, tellStory } from '../../domain/story.ts';
+import { entryText } from '../../domain/attention.ts';
+import { type Chapter, splitOnce, tellStory, withoutWords } from '../../domain/story.ts';
 import type { Config } from '../../ops/config.ts';
 import { knownLogKey } from '../../store/bookkeeping/log-key.ts';
 import { trailOf } from '../../store/views/subject.ts';
@@ -16,6 +17,7 @@ import {
 import {
   appointmentJson,
   appointmentLabel,
+  attentionJson,
   findOrFail,
   ID_HELP,
   SITUATION_NAMES,
@@ -31,6 +33,7 @@ export function register(command: Command, context: CliContext): void {
         'it waits for now, and what you should do. It only reads.',
     )
     .argument('<id>', ID_HELP)
+    .option('--patients', 'with what others said, word for word, which may name a patient')
     .option('--json', 'as JSON (docs/json.md, eligd.explain/1)')
     .addHelpText(
       'after',
@@ -41,17 +44,22 @@ Examples:
   eligd explain inquiry:3 --json
 `,
     )
-    .action(async (id: string, options: { json?: true }) => {
+    .action(async (id: string, options: { json?: true; patients?: true }) => {
       await readState(context, async (state) => {
         const { db, config, moment } = state;
         const detail = await readExplained(state, await findOrFail(db, id));
         await noteLook(context, 'explain', shownRecords(detail.appointments));
-        const story = tellStory(detail, await trailOf(db, detail), config, moment);
-        if (options.json) printJson(context.stdout, explainJson(detail, story, moment.now));
-        else
-          context.stdout.write(
-            `${explainLines(detail, story, config, await knownLogKey(db)).join('\n')}\n`,
-          );
+        const patients = options.patients === true;
+        const told = tellStory(detail, await trailOf(db, detail), config, moment);
+        const story = patients
+          ? told
+          : told.map((chapter) => ({ ...chapter, text: withoutWords(chapter.text) }));
+        if (options.json)
+          printJson(context.stdout, explainJson(detail, story, { now: moment.now, patients }));
+        else {
+          const how = { config, log_key: await knownLogKey(db), patients };
+          context.stdout.write(`${explainLines(detail, story, how).join('\n')}\n`);
+        }
       });
     });
 }
@@ -59,7 +67,7 @@ Examples:
 function explainJson(
   detail: ExplainedSubject,
   story: readonly Chapter[],
-  now: number,
+  { now, patients }: { now: number; patients: boolean },
 ): Record<string, unknown> {
   return {
     schema: 'eligd.explain/1',
@@ -67,15 +75,14 @@ function explainJson(
     subject: detail.subject,
     appointments: detail.appointments.map((each) => appointmentJson(each, false)),
     story: story.map(({ at, subject, text }) => ({ at: isoTime(at), subject, text })),
-    attention: detail.attention.map(({ since, ...entry }) => ({ ...entry, since: isoTime(since) })),
+    attention: attentionJson(detail.attention, patients),
   };
 }
 
 function explainLines(
   detail: ExplainedSubject,
   story: readonly Chapter[],
-  config: Config,
-  log_key: string | null,
+  { config, log_key, patients }: { config: Config; log_key: string | null; patients: boolean },
 ): string[] {
   const time = (at: number) => clinicTime(at, config);
   const [only] = detail.appointments;
@@ -96,12 +103,12 @@ function explainLines(
   const verdicts = detail.inquiries.flatMap((each) => verdictsOf(detail, each, config));
   return [
     title,
-    ...verdicts.flatMap(verdictText),
+    ...verdicts.flatMap((each) => verdictText(each, patients)),
     '',
     ...story.map(({ at, text }) => `${time(at)}  ${text}`),
     '',
     ...(now.length > 0 ? now : ['Now: it serves no appointment.']),
-    ...todoLines(detail),
+    ...todoLines(detail, patients),
     ...(log_key === null ? [] : detail.appointments.map((each) => inLog(each, log_key, config))),
   ];
 }
@@ -116,8 +123,11 @@ function inLog(each: ExplainedAppointment, log_key: string, config: Config): str
   );
 }
 
-function todoLines({ attention, appointments }: ExplainedSubject): string[] {
-  const entries = attention.map(({ what, next }) => ({ what, next }));
+function todoLines({ attention, appointments }: ExplainedSubject, patients: boolean): string[] {
+  const entries = attention.map((entry) => ({
+    what: entryText(entry, { patients }),
+    next: entry.next,
+  }));
   // What is derived from the rows and is on no list.
   for (const { explanation } of appointments) {
     const { why, next } = explanation;

@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AppointmentInput } from '../../domain/appointment.ts';
+import { entryText } from '../../domain/attention.ts';
 import { callSheet, PHONE_REASONS } from '../../domain/call-yourself.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import { EligdError } from '../../domain/errors.ts';
+import { unquoted } from '../../domain/quotes.ts';
 import { SITUATIONS, type SituationWord } from '../../domain/situation.ts';
 import { addDays, isDate, localDate, startOfDay } from '../../domain/time.ts';
 import type { Config } from '../../ops/config.ts';
@@ -259,7 +262,7 @@ function attentionBlock(
   const since = clinicTime(entry.since, config);
   return [
     ...indented('', `${about}${patient} (${entry.reason}, since ${since})`),
-    ...indented('  ', entry.what),
+    ...indented('  ', entryText(entry, { patients: patients === true })),
     ...indented('  → ', entry.next),
     ...((patients && phoneIds(entry, config)) || []).flatMap((line) => indented('    ', line)),
     '',
@@ -279,7 +282,7 @@ function attentionJson(
   config: Config,
 ): Record<string, unknown> {
   return {
-    subject: entry.subject,
+    subject: patients ? entry.subject : publicSubject(entry.subject),
     connector: entry.connector,
     appointment: entry.kind === 'claim' ? null : entry.source_id,
     claim: entry.kind === 'claim' ? entry.source_id : null,
@@ -288,10 +291,18 @@ function attentionJson(
     patient: patients && entry.content !== null ? patientName(inputOf(entry.content)) : null,
     ids: (patients && phoneIds(entry, config)?.join('\n')) || null,
     reason: entry.reason,
-    what: entry.what,
+    what: patients ? entry.what : unquoted(entry.what),
+    words: patients ? entry.words : null,
     next: entry.next,
     since: isoTime(entry.since),
   };
+}
+
+/** That of a file or a row may hold the file's name, so it is a mark of it. */
+function publicSubject(subject: string): string {
+  const [kind = ''] = subject.split(':', 1);
+  if (!['rejected', 'source', 'item'].includes(kind)) return subject;
+  return `${kind}:${createHash('sha256').update(subject).digest('hex').slice(0, 12)}`;
 }
 
 function inputOf(content: string): AppointmentInput | ClaimInput {

@@ -1,6 +1,9 @@
 import type { Command } from 'commander';
 import type { AppointmentInput, CoverageInput } from '../../domain/appointment.ts';
+import { entryText } from '../../domain/attention.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
+import { unquoted } from '../../domain/quotes.ts';
+import { withoutWords } from '../../domain/story.ts';
 import type { Config } from '../../ops/config.ts';
 import type { DeliveryRow } from '../../store/answers/deliveries.ts';
 import type { InquiryDetail } from '../../store/views/subject.ts';
@@ -11,6 +14,7 @@ import { printJson, printTable } from '../output.ts';
 import { type ExplainedSubject, readExplained, readState } from '../state.ts';
 import {
   appointmentJson,
+  attentionJson,
   findOrFail,
   ID_HELP,
   patientName,
@@ -18,7 +22,7 @@ import {
   subjectTitle,
 } from '../subject.ts';
 import { clinicTime, isoTime } from '../times.ts';
-import { type VisitVerdict, verdictsOf, verdictText } from '../verdicts.ts';
+import { type VisitVerdict, verdictsOf, verdictText, withoutWordsOfPayer } from '../verdicts.ts';
 
 export function register(command: Command, context: CliContext): void {
   command
@@ -27,7 +31,10 @@ export function register(command: Command, context: CliContext): void {
         'It only reads.',
     )
     .argument('<id>', ID_HELP)
-    .option('--patients', 'with name, birth date and member ids; without it none of them is shown')
+    .option(
+      '--patients',
+      'with name, birth date, member ids, and what the payer said, which are left out otherwise',
+    )
     .option('--json', 'as JSON (docs/json.md, eligd.show/1)')
     .addHelpText(
       'after',
@@ -78,21 +85,24 @@ function showJson(
         }),
       ),
     })),
-    inquiries: detail.inquiries.map((each) => inquiryJson(each, verdictsOf(detail, each, config))),
-    attention: detail.attention.map(({ since, ...entry }) => ({ ...entry, since: isoTime(since) })),
-    deliveries: detail.deliveries.map(deliveryJson),
+    inquiries: detail.inquiries.map((each) =>
+      inquiryJson(each, verdictsOf(detail, each, config), patients),
+    ),
+    attention: attentionJson(detail.attention, patients),
+    deliveries: detail.deliveries.map((each) => deliveryJson(each, patients)),
   };
 }
 
 function inquiryJson(
   { row, coverage_rank, answer }: InquiryDetail,
   verdicts: VisitVerdict[],
+  patients: boolean,
 ): Record<string, unknown> {
   return {
     subject: `inquiry:${row.id}`,
     coverage_rank,
     state: row.state,
-    reason: row.reason,
+    reason: row.reason === null || patients ? row.reason : withoutWords(row.reason),
     hold_reason: row.hold_reason,
     attempt: row.attempt,
     service_id: row.service_id,
@@ -109,14 +119,14 @@ function inquiryJson(
         : {
             revision: answer.revision,
             recorded_at: isoTime(answer.created_at),
-            summary: summaryOf(answer.record, verdicts),
-            verdicts,
-            record: answer.record,
+            summary: patients ? summaryOf(answer.record, verdicts) : null,
+            verdicts: patients ? verdicts : verdicts.map(withoutWordsOfPayer),
+            record: patients ? answer.record : null,
           },
   };
 }
 
-function deliveryJson(row: DeliveryRow): Record<string, unknown> {
+function deliveryJson(row: DeliveryRow, patients: boolean): Record<string, unknown> {
   return {
     key: row.key,
     connector: row.connector,
@@ -128,7 +138,7 @@ function deliveryJson(row: DeliveryRow): Record<string, unknown> {
     created_at: isoTime(row.created_at),
     due_at: isoTime(row.due_at),
     delivered_at: isoTime(row.delivered_at),
-    notes: JSON.parse(row.notes) as string[],
+    notes: (JSON.parse(row.notes) as string[]).map((note) => (patients ? note : unquoted(note))),
   };
 }
 
@@ -156,7 +166,9 @@ function showText(
     stdout.write(`${lines.join('\n')}\n\n`);
   }
   inquiryTable(detail.inquiries, config, stdout);
-  for (const { what, next, reason, since } of detail.attention) {
+  for (const entry of detail.attention) {
+    const { next, reason, since } = entry;
+    const what = entryText(entry, { patients });
     stdout.write(
       `\nAttention (${reason}, since ${clinicTime(since, config)})\n  ${what}\n  → ${next}\n`,
     );
@@ -169,8 +181,10 @@ function showText(
       `Answer to inquiry:${row.id}, revision ${answer.revision}, recorded ` +
       `${clinicTime(answer.created_at, config)}`;
     const verdicts = verdictsOf(detail, each, config);
-    const told = verdicts.flatMap(verdictText);
-    const said = answerLines(answer.record, verdicts, config.clinic.time_zone);
+    const told = verdicts.flatMap((verdict) => verdictText(verdict, patients));
+    const said = patients
+      ? answerLines(answer.record, verdicts, config.clinic.time_zone)
+      : ['  What the payer said may name a patient: --patients shows it.'];
     stdout.write(`\n${[heading, ...told, ...said].join('\n')}\n`);
   }
 }

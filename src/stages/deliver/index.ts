@@ -7,6 +7,7 @@ import {
   type DeliveryOutcome,
 } from '../../../connectors/contract.ts';
 import type { AppointmentInput } from '../../domain/appointment.ts';
+import { entryText } from '../../domain/attention.ts';
 import { backoffMs } from '../../domain/backoff.ts';
 import { type ClaimInput, firstCoverage } from '../../domain/claim.ts';
 import type { Env } from '../../domain/env.ts';
@@ -233,6 +234,7 @@ async function fail(
     {
       reason: 'delivery_parked',
       what: `The answer is there but could not be written back. ${what}`,
+      words: outcome?.words ?? null,
       next: `${parkedRemedy(outcome)} "eligd retry" with the id of the appointment then writes it.`,
     },
     now,
@@ -382,7 +384,7 @@ function toEntry(row: AttentionRow): AttentionEntry {
       input === null ? null : `${input.patient.first_name} ${input.patient.last_name}`.trim(),
     carrier: input === null ? null : (firstCoverage(input)?.carrier ?? null),
     reason: row.reason,
-    what: row.what,
+    what: entryText(row, { patients: true }),
     next: row.next,
     since: new Date(row.since).toISOString(),
   };

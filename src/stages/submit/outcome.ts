@@ -241,11 +241,11 @@ async function refuse(
     await backToPlanned(context, [row.id], { reason, due_at: now });
     return;
   }
-  const words = refusalWords(errors, sent) || `status ${status}`;
+  const words = refusalWords(errors, sent);
   await moveInquiries(
     tx,
     [row.id],
-    { from: 'sending', to: 'rejected', reason: `Refused: ${words}`, set: UNSENT },
+    { from: 'sending', to: 'rejected', reason: `Refused (${status}).`, set: UNSENT },
     now,
   );
   await settleCalls(tx, [row.id], { from: ['out'], to: 'unsent' });
@@ -254,7 +254,8 @@ async function refuse(
     await aboutInquiry(tx, row),
     {
       reason: 'refused',
-      what: `The service refused the inquiry. It said: ${words}.`,
+      what: `The service refused the inquiry (${status}).`,
+      words: words === '' ? null : `It said: ${words}.`,
       next: 'Correct it in your practice software. eligd sends it again after the next export.',
     },
     now,

@@ -42,12 +42,17 @@ export async function raiseAttention(
   }
   await tx
     .insertInto('attention')
-    .values({ ...about, ...entry, since: now, resolved_at: null })
+    .values({ ...about, ...entry, words: entry.words ?? null, since: now, resolved_at: null })
     .onConflict((conflict) =>
       conflict
         .columns(['subject', 'reason'])
         .where('resolved_at', 'is', null)
-        .doUpdateSet({ what: entry.what, next: entry.next, ...names(about) }),
+        .doUpdateSet({
+          what: entry.what,
+          next: entry.next,
+          words: entry.words ?? null,
+          ...names(about),
+        }),
     )
     .execute();
 }
@@ -158,7 +163,7 @@ export async function raiseAgain(
 ): Promise<void> {
   const last = await tx
     .selectFrom('attention')
-    .select(['reason', 'what', 'next'])
+    .select(['reason', 'what', 'next', 'words'])
     .where('subject', '=', about.subject)
     .where('reason', 'in', reasons)
     .orderBy('id', 'desc')
@@ -194,6 +199,7 @@ export async function replaceAttention(
         reason,
         what: join(same.map(({ what }) => what)),
         next: join(same.map(({ next }) => next)),
+        words: join(same.map(({ words }) => words ?? '')) || null,
       },
       now,
     );
@@ -209,6 +215,7 @@ export type AttentionRow = {
   reason: string;
   what: string;
   next: string;
+  words: string | null;
   since: number;
   kind: SubjectKind | null;
   source_id: string | null;
@@ -233,6 +240,7 @@ export async function openAttention(db: Db, connector?: string): Promise<Attenti
       'attention.reason',
       'attention.what',
       'attention.next',
+      'attention.words',
       'attention.since',
       'appointments.kind',
       'appointments.source_id',

@@ -8,6 +8,7 @@ import {
   VERDICT_REASONS,
 } from '../../domain/attention.ts';
 import type { Done } from '../../domain/operator.ts';
+import { unquoted } from '../../domain/quotes.ts';
 import type { Tx } from '../engine/database.ts';
 import { type AttentionSubject, replaceAttention, resolveAttention } from './attention.ts';
 import { writeAudit } from './audit.ts';
@@ -37,16 +38,18 @@ export async function raiseVerdict(
 }
 
 /** Whether the newest entry of this kind says the same and was handled by somebody. */
-async function isHandled(tx: Tx, subject: string, { reason, what }: Attention): Promise<boolean> {
+async function isHandled(tx: Tx, subject: string, entry: Attention): Promise<boolean> {
+  const { reason, what, words = null } = entry;
   const last = await tx
     .selectFrom('attention')
-    .select(['what', 'resolved_at'])
+    .select(['what', 'words', 'resolved_at'])
     .where('subject', '=', subject)
     .where('reason', '=', reason)
     .orderBy('id', 'desc')
     .limit(sql.lit(1))
     .executeTakeFirst();
-  if (last === undefined || last.resolved_at === null || last.what !== what) return false;
+  if (last === undefined || last.resolved_at === null) return false;
+  if (last.what !== what || last.words !== words) return false;
   const by_hand = await tx
     .selectFrom('audit')
     .select('id')
@@ -72,7 +75,7 @@ export function handle(note: string) {
       if (!TO_HANDLE.some((each) => each === reason)) {
         done.push({
           did: false,
-          what: `"${what}" goes off the list when it is fixed, not before.`,
+          what: `"${unquoted(what)}" goes off the list when it is fixed, not before.`,
         });
         continue;
       }
@@ -84,10 +87,15 @@ export function handle(note: string) {
           subject,
           from_state: 'attention',
           to_state: HANDLED,
-          reason: `Handled by ${tx.actor ? actorName(tx.actor) : 'the office'}: ${what}${told}`,
+          reason:
+            `Handled by ${tx.actor ? actorName(tx.actor) : 'the office'}: ` +
+            `${unquoted(what)}${told}`,
         },
       ]);
-      done.push({ did: true, what: `Done: ${what} It comes back only if the answer changes.` });
+      done.push({
+        did: true,
+        what: `Done: ${unquoted(what)} It comes back only if the answer changes.`,
+      });
     }
     return done;
   };

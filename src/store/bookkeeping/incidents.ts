@@ -25,14 +25,14 @@ function subjectOf({ reason, connector }: IncidentName): string {
 export async function raiseIncident(
   tx: Tx,
   name: IncidentName,
-  { what, next }: { what: string; next: string },
+  { what, next, words = null }: { what: string; next: string; words?: string | null },
   now: number,
 ): Promise<number> {
   const { reason, connector } = name;
   const subject = subjectOf(name);
   const seen = await tx
     .updateTable('attention')
-    .set({ what, next, count: sql`count + 1`, last_at: now })
+    .set({ what, next, words, count: sql`count + 1`, last_at: now })
     .where('subject', '=', subject)
     .where('reason', '=', reason)
     .where('resolved_at', 'is', null)
@@ -40,7 +40,7 @@ export async function raiseIncident(
     .executeTakeFirst();
   if (seen !== undefined) return seen.count;
   const about = { connector, appointment: null, inquiry: null, subject };
-  await raiseAttention(tx, about, { reason, what, next }, now);
+  await raiseAttention(tx, about, { reason, what, next, words }, now);
   return 1;
 }
 

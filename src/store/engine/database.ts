@@ -29,6 +29,7 @@ import * as completedSources from '../../../migrations/0026-completed-sources.ts
 import * as planTerms from '../../../migrations/0027-plan-terms.ts';
 import * as calls from '../../../migrations/0028-calls.ts';
 import * as accessLog from '../../../migrations/0029-access-log.ts';
+import * as attentionWords from '../../../migrations/0030-attention-words.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import { damaged, unusable } from './damage.ts';
 import { openKeyed, type Raw } from './driver.ts';
@@ -82,6 +83,7 @@ const MIGRATIONS = {
   '0027-plan-terms': planTerms,
   '0028-calls': calls,
   '0029-access-log': accessLog,
+  '0030-attention-words': attentionWords,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

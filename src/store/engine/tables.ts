@@ -77,6 +77,7 @@ export type Tables = {
     reason: string;
     what: string;
     next: string;
+    words: Generated<string | null>;
     since: number;
     resolved_at: number | null;
     count: Generated<number>;

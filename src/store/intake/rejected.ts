@@ -37,11 +37,17 @@ export async function reject(
     },
     {
       reason: source.kept_as === undefined ? 'row_unreadable' : 'file_rejected',
-      what: `${source.name}, ${item.position}: ${item.field} is ${item.value_class}.`,
+      what: `${capitalized(item.position)}: ${item.field} is ${item.value_class}.`,
       next: source.kept_as === undefined ? item.remedy : `${item.remedy} ${THEN_REMOVE}`,
+      // Offices name files after patients.
+      words: `It is in ${source.name}.`,
     },
     now,
   );
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 const THEN_REMOVE =

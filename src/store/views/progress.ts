@@ -78,19 +78,20 @@ async function currentInquiries(
 export async function openEntries(db: Db, appointments: readonly number[]): Promise<OpenEntry[]> {
   const ids = sql.join(appointments);
   const { rows } = await sql<OpenEntry>`
-    select t.appointment, t.reason, t.what, t.next, t.since, t.id from attention t
+    select t.appointment, t.reason, t.what, t.next, t.since, t.id, t.words from attention t
     where t.resolved_at is null and t.appointment in (${ids}) and t.subject not like 'inquiry:%'
     union
-    select l.appointment, t.reason, t.what, t.next, t.since, t.id from attention t
+    select l.appointment, t.reason, t.what, t.next, t.since, t.id, t.words from attention t
     join inquiry_appointments l on l.inquiry = t.inquiry
     join inquiries i on i.id = l.inquiry
     where t.resolved_at is null and l.appointment in (${ids})
       and t.subject like 'inquiry:%' and i.state <> 'withdrawn'
     order by 6`.execute(db);
-  return rows.map(({ appointment, reason, what, next, since }) => ({
+  return rows.map(({ appointment, reason, what, words, next, since }) => ({
     appointment,
     reason,
     what,
+    words,
     next,
     since,
   }));

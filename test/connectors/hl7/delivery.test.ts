@@ -59,7 +59,8 @@ describe('the answer of the receiver', () => {
     expect(told.map(({ outcome }) => outcome)).toEqual(['delivered', 'failed', 'delivered']);
     expect(told[1]).toMatchObject({
       is_permanent: true,
-      what: expect.stringContaining('AE) and says: Unknown patient'),
+      what: 'The receiving system refused the message (AE).',
+      words: expect.stringContaining('It said: Unknown patient'),
     });
   });
 
