@@ -2,8 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 
 /** A package as package-lock.json has it, by its path. */
 export type LockedPackage = {
@@ -97,12 +98,16 @@ function billOf(root: string, version: string, made_at: number, packages: Parts[
 
 /** Whoever compares a bill with lists of weaknesses finds these by no name of an npm package. */
 function compiled(): Component[] {
-  const raw = new Database(':memory:');
-  const sqlite = raw.prepare('select sqlite_version()').pluck().get() as string;
-  raw.close();
+  const drivers = ['better-sqlite3', 'better-sqlite3-multiple-ciphers'];
+  const sqlites = [...new Set(drivers.map(sqliteOf))];
   return [
     { name: 'node', vendor: 'nodejs', product: 'node.js', version: process.versions.node },
-    { name: 'sqlite', vendor: 'sqlite', product: 'sqlite', version: sqlite },
+    ...sqlites.map((version) => ({
+      name: 'sqlite',
+      vendor: 'sqlite',
+      product: 'sqlite',
+      version,
+    })),
   ].map(({ name, vendor, product, version }) => ({
     'bom-ref': `compiled:${name}@${version}`,
     type: 'application',
@@ -111,6 +116,16 @@ function compiled(): Component[] {
     purl: `pkg:generic/${name}@${version}`,
     cpe: `cpe:2.3:a:${vendor}:${product}:${version}:*:*:*:*:*:*:*`,
   }));
+}
+
+function sqliteOf(driver: string): string {
+  const open: typeof Database = createRequire(import.meta.url)(driver);
+  const raw = new open(':memory:');
+  try {
+    return raw.prepare('select sqlite_version()').pluck().get() as string;
+  } finally {
+    raw.close();
+  }
 }
 
 function licenceOf(root: string, path: string, { version, license }: LockedPackage): string {

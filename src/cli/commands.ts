@@ -169,6 +169,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/restore.ts'),
   },
   {
+    name: 'database',
+    summary: 'encrypts the database and its copies, and changes the key',
+    load: () => import('./commands/database.ts'),
+    is_own: (args) => args.includes('key') && !args.includes('--current'),
+  },
+  {
     name: 'purge',
     summary: 'deletes for good what is older than retention.days',
     load: () => import('./commands/purge.ts'),

@@ -2,6 +2,7 @@
  * The composition root: makes everything out of the configuration, starts it in order and stops it
  * in reverse. `run` is the daemon; `once` takes every stage once.
  */
+import { dirname } from 'node:path';
 import { ClockWatch } from '../domain/clock-watch.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { Metrics } from '../http/metrics.ts';
@@ -15,6 +16,7 @@ import { type LoopOptions, logStageFailure, runLoop, Waker } from '../stages/loo
 import { connectorJournal } from '../store/bookkeeping/journal.ts';
 import { FileIdentity } from '../store/engine/identity.ts';
 import { type InstanceLock, lockInstance } from '../store/engine/instance-lock.ts';
+import { clearRecodings } from '../store/engine/recode.ts';
 import { openStore, type Store } from '../store/engine/store.ts';
 import { SituationWatch } from '../store/views/situation-watch.ts';
 import { answerAccessChecks } from './access-check.ts';
@@ -75,6 +77,7 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
   try {
     const lock: InstanceLock = lockInstance(config.state.path);
     closers.push(() => lock.release());
+    clearRecodings(dirname(config.state.path));
     const opened = await openStore(config.state.path);
     closers.push(() => opened.close());
     const identity = new FileIdentity(config.state.path);

@@ -8,6 +8,7 @@ import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CostJob, CostResult } from './cost.ts';
+import { benchEncryption } from './encryption.ts';
 import type { FortnightResult } from './fortnight.ts';
 import type { SendingJob, SendingResult } from './hl7-sender.ts';
 import type { AnsweringJob } from './hl7-server.ts';
@@ -55,6 +56,7 @@ try {
     reports: benchReports,
     latency: benchLatency,
     metrics: benchMetrics,
+    encryption: benchEncryption,
     fortnight: benchFortnight,
     cost: benchCost,
   };

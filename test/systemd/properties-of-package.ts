@@ -52,14 +52,59 @@ export async function init(clinic: ClinicMachine, machine: Machine): Promise<str
   const modes = machine
     .run(`stat -c '%a %U' /etc/eligd/credentials /etc/eligd/credentials/* ${CONFIG} ${FOLDER}`)
     .split('\n');
-  expectTrue(modes.join() === '700 root,600 root,600 root,640 root,700 eligd', modes.join());
+  expectTrue(
+    modes.join() === '700 root,600 root,600 root,600 root,640 root,700 eligd',
+    modes.join(),
+  );
   const drop_in = machine.run(`cat ${DROP_IN}/clinic.conf`);
   expectTrue(/^LoadCredentialEncrypted=service_password:/m.test(drop_in), drop_in);
   expectTrue(
     machine.try(`grep -r sandbox /etc/eligd ${DROP_IN}`).code !== 0,
     'The password stands somewhere in the clear.',
   );
-  return 'configuration, encrypted credentials and drop-in written, check passed, service started';
+  expectEncrypted(machine, `${STATE}/eligd.db`);
+  const key = machine.run('eligd database key --current').split('\n');
+  expectTrue(key.length === 4 && key.every((line) => said.includes(line)), said);
+  return (
+    'configuration, encrypted credentials and drop-in written, check passed, service started, ' +
+    'the database encrypted with the recovery key that it printed'
+  );
+}
+
+/** An encrypted file begins with a mark of eligd's instead of SQLite's own words. */
+function expectEncrypted(machine: Machine, file: string): void {
+  const head = machine.run(`head -c 8 ${file}`);
+  expectTrue(head === 'eligdAES', `${file} begins with ${head}`);
+}
+
+/** What apt does on an upgrade, and what root types, have the key; the service needs it. */
+export async function encrypted(clinic: ClinicMachine, machine: Machine): Promise<string> {
+  machine.run('systemctl stop eligd.service');
+  machine.run('/var/lib/dpkg/info/eligd.postinst configure 0.0.0 2>&1');
+  expectEncrypted(machine, `${STATE}/backups/before-upgrade-from-0.0.0-*.db`);
+  const line = 'LoadCredentialEncrypted=database_key';
+  machine.run(
+    `sed -i 's/^${line}/#${line}/' ${DROP_IN}/clinic.conf && systemctl daemon-reload && ` +
+      '{ systemctl restart eligd.service || true; }',
+  );
+  expectTrue(
+    clinic.service().exit === 78,
+    `without its key it ended with ${clinic.service().exit}`,
+  );
+  const said = clinic.journal('-n 8 -p 3');
+  expectTrue(said.includes('is encrypted, and eligd was given no key'), said);
+  machine.run(
+    `sed -i 's/^#${line}/${line}/' ${DROP_IN}/clinic.conf && systemctl daemon-reload && ` +
+      'systemctl stop eligd.service && eligd database decrypt',
+  );
+  expectTrue(machine.run(`head -c 6 ${STATE}/eligd.db`) === 'SQLite', 'It was not decrypted.');
+  machine.run('eligd database encrypt && systemctl reset-failed eligd.service');
+  expectEncrypted(machine, `${STATE}/eligd.db`);
+  machine.run('systemctl start eligd.service');
+  return (
+    'the copy of an upgrade is encrypted; without its key the service ends with 78 and the ' +
+    'journal says why; decrypted and encrypted again as root'
+  );
 }
 
 export async function unit(_: ClinicMachine, machine: Machine): Promise<string> {
@@ -142,7 +187,7 @@ export async function supplyChain(machine: Machine, same: Promise<string>): Prom
   const programs = bill.components.flatMap(({ cpe }) =>
     cpe === undefined ? [] : [cpe.split(':').slice(4, 6).join(' ')],
   );
-  expectTrue(programs.length === 2, programs.join());
+  expectTrue(programs.length === 3, programs.join());
   expectTrue(bill.metadata.component.name === 'eligd', JSON.stringify(bill.metadata.component));
   const sha256 = createHash('sha256')
     .update(readFileSync(await same))

@@ -12,6 +12,7 @@ import {
 } from './properties-of-life.ts';
 import { delivers, journal, memoryLimit, monitoring, statusLine } from './properties-of-log.ts';
 import {
+  encrypted,
   exposure,
   goingBack,
   init,
@@ -30,6 +31,7 @@ export function properties(same: Promise<string>): readonly Property[] {
   return [
     { name: 'install', see: install },
     { name: 'init', see: init },
+    { name: 'encryption', see: encrypted },
     { name: 'unit', see: unit },
     { name: 'exposure', see: exposure },
     { name: 'delivers under the hardening', see: delivers },

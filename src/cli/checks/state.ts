@@ -9,7 +9,9 @@ import { payersForPrices } from '../../ops/prices.ts';
 import { readHeartbeat } from '../../store/bookkeeping/heartbeat.ts';
 import { inspectDatabase } from '../../store/engine/database.ts';
 import { isInstanceRunning } from '../../store/engine/instance-lock.ts';
+import { databaseKeys } from '../../store/engine/keys.ts';
 import { readDatabase } from '../../store/engine/read-only.ts';
+import { keyIdOfDatabase } from '../../store/engine/recode.ts';
 import { readHealth } from '../../store/views/health.ts';
 import { bad, type CheckedLine, checked, fine, skipped } from './line.ts';
 
@@ -75,7 +77,15 @@ async function checkDatabase(path: string): Promise<CheckedLine[]> {
     return [
       fine('database', `${path} is sound; the next start brings it to the form of this version.`),
     ];
-  return [fine('database', `${path} is sound.`)];
+  return [fine('database', `${path} is sound${encryptionWords(keyIdOfDatabase(path))}.`)];
+}
+
+function encryptionWords(key_id: string | null): string {
+  if (key_id === null) return '';
+  const is_current = key_id === databaseKeys()[0]?.id;
+  return is_current
+    ? ' and encrypted'
+    : ', and encrypted with the key before: run "eligd database rekey"';
 }
 
 async function checkDisk(path: string): Promise<CheckedLine[]> {

@@ -26,8 +26,8 @@ export function register(command: Command, context: CliContext): void {
     .addHelpText(
       'after',
       '\nExamples:\n  eligd backup\n  eligd backup /mnt/backup/eligd.db\n\nA backup holds ' +
-        'patient data, unencrypted: keep it where only those may read it who may see ' +
-        'patients.\n',
+        'patient data: keep it where only those may read it who may see patients. It is ' +
+        'encrypted when the database is, with the same key (eligd database --help).\n',
     )
     .action(async (file: string | undefined, options: { beforeUpgrade?: string; json?: true }) => {
       const config = await context.config();

@@ -7,6 +7,7 @@ import { judgeNewConfig, type NewInstallation, newConfigText } from '../../ops/n
 import { namesFor, SECRETS, type SecretName } from '../../ops/secrets.ts';
 import type { CliContext } from '../context.ts';
 import { type Asker, openAsker } from '../init/ask.ts';
+import { systemDatabaseKey } from '../init/database-key.ts';
 import { runCheck, writeInstallation } from '../init/files.ts';
 import { requireRoot, type SystemInstallation, startSystem, writeSystem } from '../init/system.ts';
 import { asServiceUser, INSTALLED, serviceSecrets, serviceSettings } from '../installed.ts';
@@ -89,8 +90,14 @@ Examples:
 }
 
 async function finishSystem(context: CliContext, installation: SystemInstallation): Promise<void> {
-  const written = writeSystem(installation);
-  context.stdout.write(`Written: ${written.join(', ')}\n\n`);
+  const key = systemDatabaseKey({
+    given: context.environment.ELIGD_DATABASE_KEY,
+    kept: serviceSecrets(context.stderr).ELIGD_DATABASE_KEY,
+    has_database: existsSync(INSTALLED.state_path),
+  });
+  const secrets = new Map([...installation.secrets, ...key.secrets]);
+  const written = writeSystem({ ...installation, secrets });
+  context.stdout.write(`Written: ${written.join(', ')}\n\n${key.said}`);
   // A service that is away for the moment keeps nobody from starting; what is wrong here does.
   await runCheck(
     context,

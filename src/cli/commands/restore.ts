@@ -1,16 +1,23 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
+import { DatabaseKey, parseDatabaseKey } from '../../domain/database-key.ts';
+import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Config } from '../../ops/config.ts';
 import { createConnectors } from '../../ops/connectors.ts';
 import { settleRestored } from '../../store/bookkeeping/after-restore.ts';
 import { connectorJournal } from '../../store/bookkeeping/journal.ts';
 import { inspectCopy } from '../../store/engine/backup.ts';
+import { WrongKey } from '../../store/engine/driver.ts';
 import { lockInstance } from '../../store/engine/instance-lock.ts';
+import { addDatabaseKey, databaseKeys } from '../../store/engine/keys.ts';
 import { quietAfterRestoreMs, type Restored, restoreDatabase } from '../../store/engine/restore.ts';
 import { openStore } from '../../store/engine/store.ts';
 import { actorOf } from '../actor.ts';
 import { contentJson, contentWords } from '../backup-content.ts';
 import type { CliContext } from '../context.ts';
+import { openAsker } from '../init/ask.ts';
 import { printJson } from '../output.ts';
 import { commandEnv } from '../service.ts';
 import { clinicTime } from '../times.ts';
@@ -19,6 +26,12 @@ import { clinicTime } from '../times.ts';
  * Clocks of a file server and this machine may differ; reading an export once more does no harm.
  */
 const SLACK_MS = 60 * 60_000;
+
+type Options = { recoveryKeyFile?: string; json?: true };
+
+const KEY_TO_PUT_IN_PLACE =
+  'eligd: The database is encrypted, and this installation has no key yet. Before the start, put ' +
+  'the recovery key in place as ELIGD_DATABASE_KEY, or as the credential database_key.\n';
 
 /** What becomes of the sources that a connector had acknowledged since the backup. */
 type Sources = {
@@ -40,28 +53,98 @@ export function register(command: Command, context: CliContext): void {
           'acknowledged since cannot be had again and are named.'),
     )
     .argument('<file>', 'a file that "eligd backup" or the daemon wrote')
+    .option(
+      '--recovery-key-file <file>',
+      'where the recovery key of an encrypted backup stands; - for standard input. Without it a ' +
+        'terminal is asked. It is no argument, because every user can read those.',
+    )
     .option('--json', 'as JSON (docs/json.md, eligd.restore/1)')
     .addHelpText(
       'after',
       '\nExamples:\n  eligd restore /var/lib/eligd/backups/eligd-20261121-033000.db\n  eligd ' +
-        'restore /mnt/backup/eligd.db --json\n',
+        'restore /mnt/backup/eligd.db --json\n  eligd restore /mnt/backup/eligd.db ' +
+        '--recovery-key-file /root/key.txt\n',
     )
-    .action(async (file: string, options: { json?: true }) => {
+    .action(async (file: string, options: Options) => {
       const config = await context.config();
       const env = await commandEnv(context);
       const from = resolve(context.cwd, file);
       // Before anything is touched, and before the lock tells a running daemon's name.
-      inspectCopy(from);
+      const had_key = databaseKeys().length > 0;
+      await findKey(context, from, options.recoveryKeyFile);
       const lock = lockInstance(config.state.path);
       try {
         const restored = restoreDatabase(config.state.path, from, env.clock.now(), quietMs(config));
         const sources = await readAgain(context, config, restored);
         if (options.json) printJson(context.stdout, restoreJson(restored, sources));
         else context.stdout.write(`${restoreLines(restored, sources, config).join('\n')}\n`);
+        if (!had_key && databaseKeys().length > 0) context.stderr.write(KEY_TO_PUT_IN_PLACE);
       } finally {
         lock.release();
       }
     });
+}
+
+/**
+ * A backup that no key of this installation opens needs the recovery key that was kept on paper.
+ * What is restored gets the key of this installation, when it has one.
+ */
+async function findKey(
+  context: CliContext,
+  from: string,
+  key_file: string | undefined,
+): Promise<void> {
+  try {
+    inspectCopy(from);
+  } catch (error) {
+    if (!(error instanceof WrongKey)) throw error;
+    if (key_file === undefined && process.stdin.isTTY !== true) {
+      const next =
+        'Run the command in a terminal, which asks for the recovery key, or name a file with it: ' +
+        '--recovery-key-file FILE.';
+      throw new EligdError('configuration', { what: error.what, why: error.why, next });
+    }
+    addDatabaseKey(await recoveryKey(context, key_file));
+    inspectCopy(from);
+  }
+}
+
+async function recoveryKey(
+  context: CliContext,
+  key_file: string | undefined,
+): Promise<DatabaseKey> {
+  const key = parseDatabaseKey(await typedKey(context, key_file));
+  if (key instanceof DatabaseKey) return key;
+  throw new EligdError('failed', {
+    what: 'This is no recovery key, and nothing was changed.',
+    why: key.fault,
+    next: 'Compare it with the paper, and run the same command again.',
+  });
+}
+
+async function typedKey(context: CliContext, key_file: string | undefined): Promise<string> {
+  if (key_file === '-') return await text(process.stdin);
+  if (key_file !== undefined) return readKeyFile(resolve(context.cwd, key_file));
+  const asker = openAsker(context.stderr);
+  try {
+    const lines: string[] = [];
+    for (const line of [1, 2, 3, 4]) lines.push(await asker.ask(`Recovery key, line ${line} of 4`));
+    return lines.join('\n');
+  } finally {
+    asker.close();
+  }
+}
+
+function readKeyFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new EligdError('failed', {
+      what: `The file ${file} cannot be read.`,
+      why: `The system says ${errorCode(error) ?? 'no'}.`,
+      next: 'Name a file that the user eligd can read, or - for standard input.',
+    });
+  }
 }
 
 /**

@@ -224,6 +224,24 @@ export function deleteOldCopies(path: string, folder: string, before: number): n
   return old.filter((file) => !/-(?:wal|shm)$/.test(file)).length;
 }
 
+/** Every copy of the database at `path` that eligd made, next to it and in the backup folder. */
+export function copiesOf(path: string, folder: string): string[] {
+  const beside = `${basename(path)}.`;
+  const is_copy = (name: string) =>
+    name.startsWith(beside) &&
+    /^(?:replaced-\w+|rescued\.db|restoring)$/.test(name.slice(beside.length));
+  const is_backup = (name: string) => NAME.test(name) || BEFORE_UPGRADE.test(name);
+  const found = [
+    ...listed(dirname(path))
+      .filter(is_copy)
+      .map((name) => join(dirname(path), name)),
+    ...listed(folder)
+      .filter(is_backup)
+      .map((name) => join(folder, name)),
+  ];
+  return [...new Set(found)];
+}
+
 function listed(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
 }

@@ -45,7 +45,7 @@ export function attachSource(copy: Raw, path: string, key: DatabaseKey | null): 
  */
 export function copyAttached(copy: Raw, begin: 'BEGIN' | 'BEGIN EXCLUSIVE'): void {
   // If the machine fails meanwhile, the file is no copy yet and is deleted.
-  copy.pragma('main.journal_mode = off');
+  copy.pragma('main.journal_mode = memory');
   copy.pragma('main.synchronous = off');
   copy.pragma('foreign_keys = off');
   copy.exec(begin);

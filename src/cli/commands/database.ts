@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { DatabaseKey, KEY_BYTES } from '../../domain/database-key.ts';
+import { EligdError } from '../../domain/errors.ts';
+import { lockInstance } from '../../store/engine/instance-lock.ts';
+import { databaseKeys } from '../../store/engine/keys.ts';
+import { keyIdOfDatabase, recodeDatabase } from '../../store/engine/recode.ts';
+import type { CliContext } from '../context.ts';
+import { withProgressLine } from '../progress-line.ts';
+
+const AS_INSTALLED =
+  'For the service of this machine: "Encryption" in /usr/share/doc/eligd/README.md.';
+
+export function register(command: Command, context: CliContext): void {
+  command.description(
+    'Encrypts the database, its backups, and the copies that upgrades and restores have left. ' +
+      'The key is ELIGD_DATABASE_KEY, or the credential database_key.',
+  );
+  command.addHelpText('after', '\nExamples:\n  eligd database key\n  eligd database encrypt\n');
+  command
+    .command('key')
+    .description(
+      'Prints a new key in the form that is kept on paper, the recovery key. Nothing is changed.',
+    )
+    .option('--current', 'prints the key in use instead, to put it on paper again')
+    .addHelpText(
+      'after',
+      `\nExamples:\n  eligd database key\n  eligd database key --current\n\n${AS_INSTALLED}\n`,
+    )
+    .action(async (options: { current?: true }) => {
+      const key = options.current
+        ? await currentKey(context)
+        : new DatabaseKey(randomBytes(KEY_BYTES));
+      context.stdout.write(`${key.reveal().join('\n')}\n`);
+    });
+  for (const each of CHANGES) registerChange(command, context, each);
+}
+
+type Change = {
+  name: 'encrypt' | 'rekey' | 'decrypt';
+  description: string;
+  /** What the database must be before; null: not encrypted. */
+  refusal: (key_id: string | null) => { why: string; next: string } | null;
+  done: string;
+};
+
+const CHANGES: readonly Change[] = [
+  {
+    name: 'encrypt',
+    description: 'Encrypts a database that is in plain text. The daemon must be stopped.',
+    refusal: (key_id) =>
+      key_id === null || key_id === databaseKeys()[0]?.id
+        ? null
+        : { why: 'It is encrypted with the key before.', next: 'Run "eligd database rekey".' },
+    done: 'is encrypted',
+  },
+  {
+    name: 'rekey',
+    description:
+      'Encrypts with another key: ELIGD_DATABASE_KEY is the new one, ' +
+      'ELIGD_DATABASE_KEY_PREVIOUS the old one. The daemon must be stopped.',
+    refusal: (key_id) =>
+      key_id === null
+        ? { why: 'It is not encrypted.', next: 'Run "eligd database encrypt".' }
+        : null,
+    done: 'is encrypted with the new key; ELIGD_DATABASE_KEY_PREVIOUS is needed no longer',
+  },
+  {
+    name: 'decrypt',
+    description: 'Puts everything back into plain text. The daemon must be stopped.',
+    refusal: () => null,
+    done:
+      'is in plain text. Take the key away (ELIGD_DATABASE_KEY, the credential database_key): ' +
+      'with it, eligd does not start',
+  },
+];
+
+function registerChange(command: Command, context: CliContext, change: Change): void {
+  command
+    .command(change.name)
+    .description(
+      `${change.description} Whenever it is interrupted, there is the old file or the new one: ` +
+        'run it again.',
+    )
+    .addHelpText('after', `\nExamples:\n  eligd database ${change.name}\n\n${AS_INSTALLED}\n`)
+    .action(async () => await carryOut(context, change));
+}
+
+async function carryOut(context: CliContext, { name, refusal, done }: Change): Promise<void> {
+  const { state, backup } = await context.config();
+  const key = await currentKey(context);
+  if (!existsSync(state.path)) {
+    throw new EligdError('configuration', {
+      what: `There is no database at ${state.path} yet.`,
+      why: 'eligd has not run with this configuration.',
+      next: 'Name the right configuration with --config FILE; a new database is encrypted at once.',
+    });
+  }
+  const lock = lockInstance(state.path);
+  try {
+    const refused = refusal(keyIdOfDatabase(state.path));
+    if (refused !== null)
+      throw new EligdError('failed', { what: `${state.path} was not changed.`, ...refused });
+    const { changed, left } = await withProgressLine(
+      context.stderr,
+      () => 'writing the database and its copies again',
+      async () => recodeDatabase(state.path, backup.folder, name === 'decrypt' ? null : key),
+    );
+    for (const file of changed) context.stdout.write(`Changed: ${file}\n`);
+    context.stdout.write(`${state.path} ${done}.\n`);
+    if (left.length > 0) throw leftOver(left);
+  } finally {
+    lock.release();
+  }
+}
+
+async function currentKey(context: CliContext): Promise<DatabaseKey> {
+  await context.config();
+  const [key] = databaseKeys();
+  if (key !== undefined) return key;
+  throw new EligdError('configuration', {
+    what: 'eligd was given no database key.',
+    why: 'Neither ELIGD_DATABASE_KEY nor the credential database_key is there.',
+    next:
+      'Make one with "eligd database key", write it on paper, and put it into .env as ' +
+      `ELIGD_DATABASE_KEY='…' on one line. ${AS_INSTALLED}`,
+  });
+}
+
+function leftOver(left: readonly { file: string; why: string }[]): EligdError {
+  return new EligdError('failed', {
+    what: `${left.length === 1 ? 'A copy stays' : 'Copies stay'} as they were.`,
+    why: left.map(({ file, why }) => `\n- ${file}: ${why}`).join(''),
+    next: 'Delete what is not needed, and run the same command again for the rest.',
+  });
+}
