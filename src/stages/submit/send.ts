@@ -8,7 +8,7 @@ import type { InquiryRequest } from '../../service/api.ts';
 import { type AccountNeeds, inquiryRequest } from '../../service/request.ts';
 import { raiseAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
-import { readBudget } from '../../store/calls/budget.ts';
+import { leftToSpend } from '../../store/calls/budget.ts';
 import { intendCall, settleCalls } from '../../store/calls/calls.ts';
 import { dueForSubmission } from '../../store/calls/due-inquiries.ts';
 import { type InquiryRow, moveInquiries, updateInquiry } from '../../store/calls/inquiries.ts';
@@ -114,7 +114,7 @@ async function claim(
   const now = deps.env.clock.now();
   const { settings } = deps;
   const context = { tx, deps, now };
-  const budget = await readBudget(tx, settings.budget, now);
+  const budget = await leftToSpend(tx, settings.budget, now);
   const due = await dueForSubmission(tx, {
     now,
     limit: Math.min(options.limit, budget.left ?? options.limit),
@@ -221,7 +221,7 @@ async function withinBudget(
   limit: number,
   now: number,
 ): Promise<number> {
-  const { left } = await readBudget(tx, settings.budget, now);
+  const { left } = await leftToSpend(tx, settings.budget, now);
   return left === null ? limit : Math.min(limit, left);
 }
 

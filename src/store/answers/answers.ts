@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { ClaimStatusRecord } from '../../records/claim-status.ts';
 import type { EligibilityRecord } from '../../records/eligibility.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 
 /** What an answer becomes; `schema` tells which. */
 export type AnswerRecord = EligibilityRecord | ClaimStatusRecord;
@@ -125,14 +126,18 @@ export async function isVerificationAlone(
 
 /** The newest answer as it came, or null when there is none. */
 export async function latestAnswer(db: Db | Tx, inquiry: number): Promise<{ raw: unknown } | null> {
-  const row = await db
-    .selectFrom('answers')
-    .select('raw')
-    .where('inquiry', '=', inquiry)
-    .orderBy('revision', 'desc')
-    .executeTakeFirst();
+  const [row] = await LATEST_ANSWER(db, { inquiry });
   return row === undefined ? null : { raw: JSON.parse(row.raw) as unknown };
 }
+
+const LATEST_ANSWER = prepared<{ inquiry: number }>()((db, place) =>
+  db
+    .selectFrom('answers')
+    .select('raw')
+    .where('inquiry', '=', place('inquiry'))
+    .orderBy('revision', 'desc')
+    .limit(sql.lit(1)),
+);
 
 /** The hash of the newest answer; null before there is one. */
 export async function newestAnswerHash(tx: Tx, inquiry: number): Promise<string | null> {
@@ -155,32 +160,35 @@ export async function answersToNormalize(
   after: number,
   now: number,
 ): Promise<RawAnswer[]> {
-  const rows = await db
-    .selectFrom('answers')
-    .select(['id', 'inquiry', 'revision', 'service_status', 'raw', 'verifications', 'received_at'])
-    // A literal, since the index answers_raw serves no parameter.
-    .where('is_normalized', '=', sql.lit(0))
-    .where('id', '>', after)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('inquiries')
-            .whereRef('inquiries.id', '=', 'answers.inquiry')
-            .where('verify_at', '<=', now)
-            .where('service_id', 'is not', null)
-            .select('inquiries.id'),
-        ),
-      ),
-    )
-    .orderBy('id')
-    .limit(sql.lit(limit))
-    .execute();
+  const rows = await TO_NORMALIZE(db, { after, now }, limit);
   return rows.map((row) => ({
     ...row,
     raw: JSON.parse(row.raw) as unknown,
     verifications: row.verifications === null ? null : (JSON.parse(row.verifications) as unknown),
   }));
 }
+
+const TO_NORMALIZE = prepared<{ after: number; now: number }>()((db, place, limit: number) =>
+  db
+    .selectFrom('answers')
+    .select(['id', 'inquiry', 'revision', 'service_status', 'raw', 'verifications', 'received_at'])
+    // A literal, since the index answers_raw serves no parameter.
+    .where('is_normalized', '=', sql.lit(0))
+    .where('id', '>', place('after'))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('inquiries')
+            .whereRef('inquiries.id', '=', 'answers.inquiry')
+            .where('verify_at', '<=', place('now'))
+            .where('service_id', 'is not', null)
+            .select('inquiries.id'),
+        ),
+      ),
+    )
+    .orderBy('id')
+    .limit(sql.lit(limit)),
+);
 
 /** Stores the record of an answer and returns its row. Doing it again replaces the record. */
 export async function storeRecord(
@@ -226,11 +234,15 @@ export async function latestRecord(
   db: Db | Tx,
   inquiry: number,
 ): Promise<{ id: number; revision: number; record: AnswerRecord; created_at: number } | null> {
-  const row = await db
-    .selectFrom('records')
-    .select(['id', 'revision', 'record', 'created_at'])
-    .where('inquiry', '=', inquiry)
-    .orderBy('revision', 'desc')
-    .executeTakeFirst();
+  const [row] = await LATEST_RECORD(db, { inquiry });
   return row === undefined ? null : { ...row, record: JSON.parse(row.record) as AnswerRecord };
 }
+
+const LATEST_RECORD = prepared<{ inquiry: number }>()((db, place) =>
+  db
+    .selectFrom('records')
+    .select(['id', 'revision', 'record', 'created_at'])
+    .where('inquiry', '=', place('inquiry'))
+    .orderBy('revision', 'desc')
+    .limit(sql.lit(1)),
+);

@@ -8,6 +8,7 @@ import type { Coordination } from '../../records/coordination.ts';
 import type { EligibilityRecord } from '../../records/eligibility.ts';
 import { deliverySubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 import type { Tables } from '../engine/tables.ts';
 import { parkOtherRanks, takeUpAgain } from './delivery-steps.ts';
 
@@ -328,11 +329,14 @@ export async function countDeliveries(db: Db): Promise<Partial<Record<DeliverySt
 
 /** When the connector's next delivery falls due; null when none waits. */
 export async function nextDeliveryDue(db: Db, connector: string): Promise<number | null> {
-  const row = await db
+  const [row] = await NEXT_DUE(db, {}, connector);
+  return row?.at ?? null;
+}
+
+const NEXT_DUE = prepared()((db, _, connector: string) =>
+  db
     .selectFrom('deliveries')
     .select((select) => select.fn.min('due_at').as('at'))
     .where('connector', '=', sql.lit(connector))
-    .where('state', 'in', ['pending', 'failed'])
-    .executeTakeFirst();
-  return row?.at ?? null;
-}
+    .where('state', 'in', ['pending', 'failed']),
+);

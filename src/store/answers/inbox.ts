@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import type { Clock } from '../../domain/env.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { GroupCommit } from '../engine/group-commit.ts';
+import { prepared } from '../engine/prepared.ts';
 import type { Store } from '../engine/store.ts';
 
 export type InboxMessage = { message_hash: string; body: Buffer; received_at: number };
@@ -70,16 +71,19 @@ export async function messagesToDrain(
   after: number,
   limit: number,
 ): Promise<{ id: number; body: Buffer }[]> {
-  const rows = await db
+  const rows = await TO_DRAIN(db, { after }, limit);
+  return rows.flatMap(({ id, body }) => (body === null ? [] : [{ id, body }]));
+}
+
+const TO_DRAIN = prepared<{ after: number }>()((db, place, limit: number) =>
+  db
     .selectFrom('inbox')
     .select(['id', 'body'])
     .where('body', 'is not', null)
-    .where('id', '>', after)
+    .where('id', '>', place('after'))
     .orderBy('id')
-    .limit(sql.lit(limit))
-    .execute();
-  return rows.flatMap(({ id, body }) => (body === null ? [] : [{ id, body }]));
-}
+    .limit(sql.lit(limit)),
+);
 
 /** Whether a message with this hash was ever taken. */
 export async function isInInbox(db: Db, message_hash: string): Promise<boolean> {
@@ -122,14 +126,12 @@ export async function keepUnknown(
 }
 
 export async function hasUnknown(db: Db): Promise<boolean> {
-  return (
-    (await db
-      .selectFrom('inbox_unknown')
-      .select('service_id')
-      .limit(sql.lit(1))
-      .executeTakeFirst()) !== undefined
-  );
+  return (await ONE_UNKNOWN(db, {})).length > 0;
 }
+
+const ONE_UNKNOWN = prepared()((db) =>
+  db.selectFrom('inbox_unknown').select('service_id').limit(sql.lit(1)),
+);
 
 /** Takes out what has become an inquiry of ours; the rows of those that the service has ended. */
 export async function takeKnown(tx: Tx): Promise<number[]> {

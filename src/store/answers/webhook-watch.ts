@@ -4,6 +4,7 @@
 import { sql } from 'kysely';
 import { forgetFact, readFact, writeFact } from '../bookkeeping/facts.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 
 const FACT = 'webhook';
 const CONTENT = 'webhook_content';
@@ -77,12 +78,15 @@ export async function takeMissed(tx: Tx, until: number): Promise<number> {
 
 /** When the first answer was found that waits for its report; null: none does. */
 export async function firstUnannounced(db: Db): Promise<number | null> {
-  const row = await db
+  const [row] = await FIRST_UNANNOUNCED(db, {});
+  return row?.at ?? null;
+}
+
+const FIRST_UNANNOUNCED = prepared()((db) =>
+  db
     .selectFrom('inquiries')
     .select((select) => select.fn.min('answered_at').as('at'))
     .where('is_unannounced', '=', sql.lit(1))
     .where('state', '=', sql.lit('answered'))
-    .where('answered_at', 'is not', null)
-    .executeTakeFirst();
-  return row?.at ?? null;
-}
+    .where('answered_at', 'is not', null),
+);

@@ -1,6 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Attention, AttentionReason } from '../../domain/attention.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 import type { SubjectKind } from '../engine/tables.ts';
 import { writeAudit } from './audit.ts';
 
@@ -228,7 +229,22 @@ export type AttentionRow = {
  * all. Those about a visit come first, the nearest one at the top.
  */
 export async function openAttention(db: Db, connector?: string): Promise<AttentionRow[]> {
-  let query = db
+  return connector === undefined
+    ? await entriesOf(db).execute()
+    : await ENTRIES_FOR(db, {}, connector);
+}
+
+const ENTRIES_FOR = prepared()((db, _, connector: string) =>
+  entriesOf(db).where((where) =>
+    where.or([
+      where('attention.connector', '=', sql.lit(connector)),
+      where('attention.connector', 'is', null),
+    ]),
+  ),
+);
+
+function entriesOf(db: Db | Tx) {
+  return db
     .selectFrom('attention')
     .leftJoin('appointments', 'appointments.id', 'attention.appointment')
     .select([
@@ -251,13 +267,4 @@ export async function openAttention(db: Db, connector?: string): Promise<Attenti
     .orderBy((order) => order('appointments.starts_at', 'is', null))
     .orderBy('appointments.starts_at')
     .orderBy('attention.id');
-  if (connector !== undefined) {
-    query = query.where((where) =>
-      where.or([
-        where('attention.connector', '=', sql.lit(connector)),
-        where('attention.connector', 'is', null),
-      ]),
-    );
-  }
-  return await query.execute();
 }

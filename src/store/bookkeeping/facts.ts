@@ -1,38 +1,52 @@
 import type { Db, Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 
 /** Single values by name: what was learned about the service, when something was last done. */
 export async function readFact(
   db: Db | Tx,
   name: string,
 ): Promise<{ value: string; updated_at: number } | null> {
-  const row = await db
-    .selectFrom('facts')
-    .select(['value', 'updated_at'])
-    .where('name', '=', name)
-    .executeTakeFirst();
+  const [row] = await ONE(db, { name });
   return row ?? null;
 }
+
+const ONE = prepared<{ name: string }>()((db, place) =>
+  db.selectFrom('facts').select(['value', 'updated_at']).where('name', '=', place('name')),
+);
 
 /** Those of `names` that are known. */
 export async function readFacts(
   db: Db | Tx,
   names: readonly string[],
 ): Promise<Map<string, { value: string; updated_at: number }>> {
-  const rows = await db
-    .selectFrom('facts')
-    .select(['name', 'value', 'updated_at'])
-    .where('name', 'in', names)
-    .execute();
+  const rows = await THOSE(db, Object.fromEntries(names.entries()), names.length);
   return new Map(rows.map(({ name, ...fact }) => [name, fact]));
 }
 
+/** The callers' lists of names have a few lengths; the places are their indexes. */
+const THOSE = prepared<Readonly<Record<string, string>>>()((db, place, length: number) =>
+  db
+    .selectFrom('facts')
+    .select(['name', 'value', 'updated_at'])
+    .where(
+      'name',
+      'in',
+      Array.from({ length }, (_, index) => place(`${index}`)),
+    ),
+);
+
 export async function writeFact(tx: Tx, name: string, value: string, now: number): Promise<void> {
-  await tx
-    .insertInto('facts')
-    .values({ name, value, updated_at: now })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value, updated_at: now }))
-    .execute();
+  await WRITE(tx, { name, value, now });
 }
+
+const WRITE = prepared<{ name: string; value: string; now: number }>()((tx, place) =>
+  tx
+    .insertInto('facts')
+    .values({ name: place('name'), value: place('value'), updated_at: place('now') })
+    .onConflict((conflict) =>
+      conflict.column('name').doUpdateSet({ value: place('value'), updated_at: place('now') }),
+    ),
+);
 
 export async function forgetFact(tx: Tx, name: string): Promise<void> {
   await tx.deleteFrom('facts').where('name', '=', name).execute();

@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { INCIDENT_REASONS, type IncidentReason } from '../../domain/attention.ts';
 import type { OpenIncident } from '../../domain/health.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 import type { Store } from '../engine/store.ts';
 import { raiseAttention } from './attention.ts';
 
@@ -59,16 +60,19 @@ export async function endIncident(tx: Tx, name: IncidentName, now: number): Prom
 
 /** Whatever is wrong with the installation now, the oldest first. */
 export async function openIncidents(db: Db | Tx): Promise<CountedIncident[]> {
-  const rows = await db
+  const rows = await OPEN(db, {});
+  return rows.map((row) => ({ ...row, last_at: row.last_at ?? row.since }));
+}
+
+const OPEN = prepared()((db) =>
+  db
     .selectFrom('attention')
     .select(['reason', 'connector', 'what', 'next', 'since', 'count', 'last_at'])
     .where('reason', 'in', INCIDENT_REASONS)
     .where('resolved_at', 'is', null)
     .orderBy('since')
-    .orderBy('id')
-    .execute();
-  return rows.map((row) => ({ ...row, last_at: row.last_at ?? row.since }));
-}
+    .orderBy('id'),
+);
 
 /** The sentences of an incident that is open; null: it is over, or never began. */
 export type IncidentState = IncidentName & { entry: { what: string; next: string } | null };

@@ -10,6 +10,7 @@ import { readDraft } from '../../domain/inquiry.ts';
 import { type Cents, type PriceList, priceAt } from '../../domain/price.ts';
 import { SPECIALTIES } from '../../domain/specialty.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 import { dueForSubmission } from './due-inquiries.ts';
 
 /** What decides how many calls may go out, and what they cost. */
@@ -37,6 +38,18 @@ export async function readBudget(
   );
 }
 
+/** What may still be called now. Without a limit, as in most clinics, nothing is counted. */
+export async function leftToSpend(
+  tx: Tx,
+  rules: BudgetRules,
+  now: number,
+): Promise<Pick<CallBudget, 'left' | 'left_cents'>> {
+  const { time_zone: _, ...limits } = rules.limits;
+  if (Object.values(limits).every((limit) => limit === null))
+    return { left: null, left_cents: null };
+  return await readBudget(tx, rules, now);
+}
+
 /**
  * The calls that were started from `from` until before `until`. A proven unsent one has no
  * `sent_at` any more.
@@ -46,18 +59,22 @@ export async function spentBetween(
   from: number,
   until: number,
 ): Promise<Omit<Spent, 'estimated_cents'>> {
-  const { calls, cents, priced } = await db
+  const [spent] = await SPENT(db, { from, until });
+  const { calls, cents, priced } = spent ?? { calls: 0, cents: null, priced: 0 };
+  return { calls, cents: cents ?? 0, unpriced: calls - priced };
+}
+
+const SPENT = prepared<{ from: number; until: number }>()((db, place) =>
+  db
     .selectFrom('inquiries')
     .select((select) => [
       select.fn.countAll<number>().as('calls'),
       select.fn.sum<number | null>(select.fn.coalesce('charge_cents', 'price_cents')).as('cents'),
       select.fn.count<number>(select.fn.coalesce('charge_cents', 'price_cents')).as('priced'),
     ])
-    .where('sent_at', '>=', from)
-    .where('sent_at', '<', until)
-    .executeTakeFirstOrThrow();
-  return { calls, cents: cents ?? 0, unpriced: calls - priced };
-}
+    .where('sent_at', '>=', place('from'))
+    .where('sent_at', '<', place('until')),
+);
 
 /**
  * What calls of unknown price, sent before there was a price list, would cost by it now: a limit in

@@ -4,6 +4,7 @@ import type { Specialty } from '../../domain/specialty.ts';
 import type { InquiryState } from '../../domain/states.ts';
 import { earlier } from '../../domain/time.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 import type { InquiryRow } from './inquiries.ts';
 
 export type Claim = {
@@ -55,29 +56,35 @@ export async function waitingToSend(
   db: Db,
   now: number,
 ): Promise<{ specialty: Specialty; state: InquiryState }[]> {
-  return await db
+  return await WAITING(db, { now });
+}
+
+const WAITING = prepared<{ now: number }>()((db, place) =>
+  db
     .selectFrom('inquiries')
     .select(['specialty', 'state'])
     .distinct()
     .where((where) =>
       where.or([
-        where.and([where('state', '=', sql.lit('planned')), where('due_at', '<=', now)]),
+        where.and([where('state', '=', sql.lit('planned')), where('due_at', '<=', place('now'))]),
         where('state', 'in', ['sending', 'uncertain']),
       ]),
-    )
-    .execute();
-}
+    ),
+);
 
 export async function uncertainDue(db: Db, now: number, limit: number): Promise<InquiryRow[]> {
-  return await db
+  return await LOOKUPS(db, { now }, limit);
+}
+
+const LOOKUPS = prepared<{ now: number }>()((db, place, limit: number) =>
+  db
     .selectFrom('inquiries')
     .selectAll()
     .where('state', '=', sql.lit('uncertain'))
-    .where('lookup_at', '<=', now)
+    .where('lookup_at', '<=', place('now'))
     .orderBy('lookup_at')
-    .limit(sql.lit(limit))
-    .execute();
-}
+    .limit(sql.lit(limit)),
+);
 
 type Due = {
   states?: readonly ('open' | 'answered')[];
@@ -96,15 +103,37 @@ export async function dueForPolling(
   only: Due = {},
 ): Promise<InquiryRow[]> {
   const { states = ['open', 'answered'], visits_from, visits_until } = only;
-  let due = db
+  if (visits_from === undefined && visits_until === undefined)
+    return await TO_POLL(db, { now }, limit, states.join(' '));
+  return await TO_POLL_BEFORE_VISITS(
+    db,
+    { now, from: visits_from ?? 0, until: visits_until ?? Number.MAX_SAFE_INTEGER },
+    limit,
+    states.join(' '),
+  );
+}
+
+const TO_POLL = prepared<{ now: number }>()((db, place, limit: number, states: string) =>
+  openToPoll(db, states).where('poll_at', '<=', place('now')).limit(sql.lit(limit)),
+);
+
+const TO_POLL_BEFORE_VISITS = prepared<{ now: number; from: number; until: number }>()(
+  (db, place, limit: number, states: string) =>
+    openToPoll(db, states)
+      .where('poll_at', '<=', place('now'))
+      .where('visit_at', '>=', place('from'))
+      .where('visit_at', '<', place('until'))
+      .limit(sql.lit(limit)),
+);
+
+/** `states`: with spaces between them. */
+function openToPoll(db: Db | Tx, states: string) {
+  return db
     .selectFrom('inquiries')
     .selectAll()
     .where('service_id', 'is not', null)
-    .where('poll_at', '<=', now)
-    .where('state', 'in', states);
-  if (visits_from !== undefined) due = due.where('visit_at', '>=', visits_from);
-  if (visits_until !== undefined) due = due.where('visit_at', '<', visits_until);
-  return await due.orderBy('poll_at').limit(sql.lit(limit)).execute();
+    .where('state', 'in', states.split(' ') as InquiryState[])
+    .orderBy('poll_at');
 }
 
 /** Has an inquiry asked about at `poll_at`, unless the time in its row has changed meanwhile. */
@@ -131,15 +160,18 @@ export async function dueForVerification(
   now: number,
   limit: number,
 ): Promise<InquiryRow[]> {
-  return await db
+  return await VERIFICATIONS(db, { now }, limit);
+}
+
+const VERIFICATIONS = prepared<{ now: number }>()((db, place, limit: number) =>
+  db
     .selectFrom('inquiries')
     .selectAll()
-    .where('verify_at', '<=', now)
+    .where('verify_at', '<=', place('now'))
     .where('service_id', 'is not', null)
     .orderBy('verify_at')
-    .limit(sql.lit(limit))
-    .execute();
-}
+    .limit(sql.lit(limit)),
+);
 
 /** What is due for verification now falls due at `verify_at`. */
 export async function putOffVerifications(tx: Tx, now: number, verify_at: number): Promise<void> {
@@ -148,51 +180,58 @@ export async function putOffVerifications(tx: Tx, now: number, verify_at: number
 
 /** When the next planned row falls due or the next lookup does; null: none in the future. */
 export async function nextSubmissionDue(db: Db, now: number): Promise<number | null> {
-  const { send_at, lookup_at } = await db
-    .selectNoFrom(({ selectFrom }) => [
-      selectFrom('inquiries')
-        .select((select) => select.fn.min('due_at').as('at'))
-        .where('state', '=', sql.lit('planned'))
-        .where('hold_reason', 'is', null)
-        .where('due_at', '>', now)
-        .as('send_at'),
-      selectFrom('inquiries')
-        .select((select) => select.fn.min('lookup_at').as('at'))
-        .where('state', '=', sql.lit('uncertain'))
-        .as('lookup_at'),
-    ])
-    .executeTakeFirstOrThrow();
-  return earlier(send_at, lookup_at);
+  const [next] = await NEXT_SUBMISSION(db, { now });
+  return earlier(next?.send_at ?? null, next?.lookup_at ?? null);
 }
+
+const NEXT_SUBMISSION = prepared<{ now: number }>()((db, place) =>
+  db.selectNoFrom(({ selectFrom }) => [
+    selectFrom('inquiries')
+      .select((select) => select.fn.min('due_at').as('at'))
+      .where('state', '=', sql.lit('planned'))
+      .where('hold_reason', 'is', null)
+      .where('due_at', '>', place('now'))
+      .as('send_at'),
+    selectFrom('inquiries')
+      .select((select) => select.fn.min('lookup_at').as('at'))
+      .where('state', '=', sql.lit('uncertain'))
+      .as('lookup_at'),
+  ]),
+);
 
 /** The open inquiry whose turn to be asked about comes first. */
 export async function nextOpenToAsk(db: Db): Promise<InquiryRow | null> {
-  const row = await db
+  const [row] = await NEXT_OPEN(db, {});
+  return row ?? null;
+}
+
+const NEXT_OPEN = prepared()((db) =>
+  db
     .selectFrom('inquiries')
     .selectAll()
     .where('state', '=', sql.lit('open'))
     .where('poll_at', 'is not', null)
     .where('service_id', 'is not', null)
     .orderBy('poll_at')
-    .limit(sql.lit(1))
-    .executeTakeFirst();
-  return row ?? null;
-}
+    .limit(sql.lit(1)),
+);
 
 /** When the next inquiry is to be asked about, or the verification of one. */
 export async function nextPollDue(db: Db): Promise<number | null> {
-  const { poll_at, verify_at } = await db
-    .selectNoFrom(({ selectFrom }) => [
-      selectFrom('inquiries')
-        .select((select) => select.fn.min('poll_at').as('at'))
-        .where('poll_at', 'is not', null)
-        .where('state', 'in', ['open', 'answered'])
-        .as('poll_at'),
-      selectFrom('inquiries')
-        .select((select) => select.fn.min('verify_at').as('at'))
-        .where('verify_at', 'is not', null)
-        .as('verify_at'),
-    ])
-    .executeTakeFirstOrThrow();
-  return earlier(poll_at, verify_at);
+  const [next] = await NEXT_POLL(db, {});
+  return earlier(next?.poll_at ?? null, next?.verify_at ?? null);
 }
+
+const NEXT_POLL = prepared()((db) =>
+  db.selectNoFrom(({ selectFrom }) => [
+    selectFrom('inquiries')
+      .select((select) => select.fn.min('poll_at').as('at'))
+      .where('poll_at', 'is not', null)
+      .where('state', 'in', ['open', 'answered'])
+      .as('poll_at'),
+    selectFrom('inquiries')
+      .select((select) => select.fn.min('verify_at').as('at'))
+      .where('verify_at', 'is not', null)
+      .as('verify_at'),
+  ]),
+);

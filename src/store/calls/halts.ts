@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 
 /**
  * Why nothing is sent: `account` the service turned us away, `foreign` somebody else uses the
@@ -15,9 +16,11 @@ export type Halt = {
 };
 
 export async function currentHalts(db: Db | Tx): Promise<Halt[]> {
-  const rows = await db.selectFrom('halts').selectAll().orderBy('since').execute();
+  const rows = await CURRENT(db, {});
   return rows.map((row) => ({ ...row, reason: row.reason as HaltReason }));
 }
+
+const CURRENT = prepared()((db) => db.selectFrom('halts').selectAll().orderBy('since'));
 
 /** What the attention list's entry about a halt stands under. */
 export function haltSubject(reason: HaltReason): string {

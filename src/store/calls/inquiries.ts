@@ -4,6 +4,7 @@ import type { Specialty } from '../../domain/specialty.ts';
 import { type InquiryState, isInquiryStep } from '../../domain/states.ts';
 import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 import type { Tables } from '../engine/tables.ts';
 
 const IDS_PER_STATEMENT = 500;
@@ -129,10 +130,13 @@ export async function updateInquiry(
 }
 
 export async function inquiryById(db: Db | Tx, id: number): Promise<InquiryRow | null> {
-  return (
-    (await db.selectFrom('inquiries').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
-  );
+  const [row] = await BY_ID(db, { id });
+  return row ?? null;
 }
+
+const BY_ID = prepared<{ id: number }>()((db, place) =>
+  db.selectFrom('inquiries').selectAll().where('id', '=', place('id')),
+);
 
 export async function inquiriesById(tx: Tx, ids: readonly number[]): Promise<InquiryRow[]> {
   if (ids.length === 0) return [];
@@ -150,15 +154,19 @@ export async function latestForNeed(
   need_base: string,
   benefit_year: number,
 ): Promise<InquiryRow | null> {
-  const row = await db
-    .selectFrom('inquiries')
-    .selectAll()
-    .where('need_base', '=', need_base)
-    .where('benefit_year', '=', benefit_year)
-    .orderBy('attempt', 'desc')
-    .executeTakeFirst();
+  const [row] = await LATEST(db, { need_base, benefit_year });
   return row ?? null;
 }
+
+const LATEST = prepared<{ need_base: string; benefit_year: number }>()((db, place) =>
+  db
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('need_base', '=', place('need_base'))
+    .where('benefit_year', '=', place('benefit_year'))
+    .orderBy('attempt', 'desc')
+    .limit(sql.lit(1)),
+);
 
 /**
  * The procedure codes that the calls for a need asked about, one list for each call that was sent

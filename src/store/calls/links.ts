@@ -7,6 +7,7 @@ import { type InquiryDraft, readDraft } from '../../domain/inquiry.ts';
 import { nameNextVisit, resolveAttention } from '../bookkeeping/attention.ts';
 import { appointmentSubject, inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 import type { SubjectKind } from '../engine/tables.ts';
 
 /**
@@ -73,7 +74,12 @@ export async function unlink(
 
 /** In the order in which they joined: the first one lends its id to the inquiry. */
 export async function appointmentsOf(db: Db | Tx, inquiry: number): Promise<LinkedAppointment[]> {
-  const rows = await db
+  const rows = await STANDING_ON(db, { inquiry });
+  return rows.map((row) => ({ ...row, draft: readDraft(row.draft) }));
+}
+
+const STANDING_ON = prepared<{ inquiry: number }>()((db, place) =>
+  db
     .selectFrom('inquiry_appointments')
     .innerJoin('appointments', 'appointments.id', 'inquiry_appointments.appointment')
     .select([
@@ -87,25 +93,26 @@ export async function appointmentsOf(db: Db | Tx, inquiry: number): Promise<Link
       'inquiry_appointments.coverage_rank',
       'inquiry_appointments.draft',
     ])
-    .where('inquiry_appointments.inquiry', '=', inquiry)
+    .where('inquiry_appointments.inquiry', '=', place('inquiry'))
     .orderBy('inquiry_appointments.created_at')
-    .orderBy('appointments.id')
-    .execute();
-  return rows.map((row) => ({ ...row, draft: readDraft(row.draft) }));
-}
+    .orderBy('appointments.id'),
+);
 
 export async function inquiriesOf(
   db: Db | Tx,
   appointment: number,
 ): Promise<{ id: number; coverage_rank: number }[]> {
-  return await db
+  return await INQUIRIES_OF(db, { appointment });
+}
+
+const INQUIRIES_OF = prepared<{ appointment: number }>()((db, place) =>
+  db
     .selectFrom('inquiry_appointments')
     .select(['inquiry as id', 'coverage_rank'])
-    .where('appointment', '=', appointment)
+    .where('appointment', '=', place('appointment'))
     .orderBy('coverage_rank')
-    .orderBy('inquiry')
-    .execute();
-}
+    .orderBy('inquiry'),
+);
 
 /** The inquiries of the appointment that the PMS has under this id now. */
 export async function inquiriesOfSource(
@@ -158,32 +165,45 @@ export async function visitsOf(
 
 /** Appointments that planning has to look at, the longest waiting first. */
 export async function dueForPlanning(db: Db, now: number, limit: number): Promise<number[]> {
-  const rows = await db
-    .selectFrom('appointments')
-    .select('id')
-    .where('plan_due_at', '<=', now)
-    .orderBy('plan_due_at')
-    .limit(sql.lit(limit))
-    .execute();
+  const rows = await DUE_FOR_PLANNING(db, { now }, limit);
   return rows.map(({ id }) => id);
 }
 
+const DUE_FOR_PLANNING = prepared<{ now: number }>()((db, place, limit: number) =>
+  db
+    .selectFrom('appointments')
+    .select('id')
+    .where('plan_due_at', '<=', place('now'))
+    .orderBy('plan_due_at')
+    .limit(sql.lit(limit)),
+);
+
 /** When the next appointment falls due for planning; null when none will. */
 export async function nextPlanDue(db: Db): Promise<number | null> {
-  const row = await db
-    .selectFrom('appointments')
-    .select((select) => select.fn.min('plan_due_at').as('at'))
-    .where('plan_due_at', 'is not', null)
-    .executeTakeFirst();
+  const [row] = await NEXT_PLAN(db, {});
   return row?.at ?? null;
 }
+
+const NEXT_PLAN = prepared()((db) =>
+  db
+    .selectFrom('appointments')
+    .select((select) => select.fn.min('plan_due_at').as('at'))
+    .where('plan_due_at', 'is not', null),
+);
 
 /** The appointment or claim as it is now, or null when planning has been there meanwhile. */
 export async function appointmentDueForPlanning(
   tx: Tx,
   id: number,
 ): Promise<AppointmentRow | ClaimRow | null> {
-  const row = await tx
+  const [row] = await TO_PLAN(tx, { id });
+  if (row === undefined) return null;
+  const { content, ...rest } = row;
+  return { ...rest, input: JSON.parse(content) as unknown } as AppointmentRow | ClaimRow;
+}
+
+const TO_PLAN = prepared<{ id: number }>()((tx, place) =>
+  tx
     .selectFrom('appointments')
     .select([
       'id',
@@ -196,13 +216,9 @@ export async function appointmentDueForPlanning(
       'missing_since',
       'content',
     ])
-    .where('id', '=', id)
-    .where('plan_due_at', 'is not', null)
-    .executeTakeFirst();
-  if (row === undefined) return null;
-  const { content, ...rest } = row;
-  return { ...rest, input: JSON.parse(content) as unknown } as AppointmentRow | ClaimRow;
-}
+    .where('id', '=', place('id'))
+    .where('plan_due_at', 'is not', null),
+);
 
 /** Every open visit and claim is planned again, and those that the payer map had skipped. */
 export async function planAllAgain(tx: Tx, now: number): Promise<void> {

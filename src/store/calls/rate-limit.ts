@@ -11,6 +11,7 @@ import {
 } from '../../domain/rate-limit.ts';
 import { readFact, writeFact } from '../bookkeeping/facts.ts';
 import type { Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 import type { Store } from '../engine/store.ts';
 
 /** Until when no request leaves (epoch milliseconds). */
@@ -50,17 +51,11 @@ async function takeSlots(
   tx: Tx,
   { now, max_per_minute, wanted, held }: Parameters<SlotTable['take']>[0],
 ): Promise<{ slots: number[]; wait_ms: number }> {
-  await tx
-    .deleteFrom('rate_slots')
-    .where((where) =>
-      where.or([
-        where('ended_at', '<=', now - WINDOW_MS),
-        where('taken_at', '<=', now - ABANDONED_MS),
-      ]),
-    )
-    // Were the clock set forward, the next process would not know of them.
-    .where(sql<SqlBool>`id not in (select value from json_each(${JSON.stringify(held)}))`)
-    .execute();
+  await FREE(tx, {
+    ended_until: now - WINDOW_MS,
+    taken_until: now - ABANDONED_MS,
+    held: JSON.stringify(held),
+  });
   let { taken, first_ended_at, last_at } = await takenSlots(tx);
   if (last_at !== null && last_at > now) {
     // What lies ahead was written before the clock was set back. It ended at the latest now, so a
@@ -81,26 +76,50 @@ async function takeSlots(
   return { slots: rows.map(({ id }) => id), wait_ms: waitForSlot(first_ended_at, now) };
 }
 
+const FREE = prepared<{ ended_until: number; taken_until: number; held: string }>()((tx, place) =>
+  tx
+    .deleteFrom('rate_slots')
+    .where((where) =>
+      where.or([
+        where('ended_at', '<=', place('ended_until')),
+        where('taken_at', '<=', place('taken_until')),
+      ]),
+    )
+    // Were the clock set forward, the next process would not know of them.
+    .where(sql<SqlBool>`id not in (select value from json_each(${place('held')}))`),
+);
+
 type Taken = { taken: number; first_ended_at: number | null; last_at: number | null };
 
 async function takenSlots(tx: Tx): Promise<Taken> {
-  return await tx
+  const [taken] = await TAKEN(tx, {});
+  return taken ?? { taken: 0, first_ended_at: null, last_at: null };
+}
+
+const TAKEN = prepared()((tx) =>
+  tx
     .selectFrom('rate_slots')
     .select((select) => [
       select.fn.countAll<number>().as('taken'),
       select.fn.min('ended_at').as('first_ended_at'),
       sql<number | null>`max(max(taken_at, coalesce(ended_at, 0)))`.as('last_at'),
-    ])
-    .executeTakeFirstOrThrow();
-}
+    ]),
+);
 
 async function dropSlot(tx: Tx, slot: number): Promise<void> {
   await tx.deleteFrom('rate_slots').where('id', '=', slot).execute();
 }
 
 async function endSlot(tx: Tx, slot: number, now: number): Promise<void> {
-  await tx.updateTable('rate_slots').set({ ended_at: now }).where('id', '=', slot).execute();
+  await END(tx, { slot, now });
 }
+
+const END = prepared<{ slot: number; now: number }>()((tx, place) =>
+  tx
+    .updateTable('rate_slots')
+    .set({ ended_at: place('now') })
+    .where('id', '=', place('slot')),
+);
 
 /**
  * At the start of the only daemon: every slot is taken to end now. Of those of a process that died

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Arrival } from '../../domain/export-watch.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 
 const KEPT_MS = 60 * DAY_MS;
 
@@ -32,15 +33,7 @@ export async function noteRepeatedArrival(
   key: string,
   now: number,
 ): Promise<void> {
-  const last = await tx
-    .selectFrom('arrivals')
-    .innerJoin('sources', 'sources.id', 'arrivals.source')
-    .select(['arrivals.source', 'arrivals.rows', 'sources.key'])
-    .where('arrivals.connector', '=', connector)
-    .orderBy('arrivals.at', 'desc')
-    .orderBy('arrivals.id', 'desc')
-    .limit(sql.lit(1))
-    .executeTakeFirst();
+  const [last] = await LAST(tx, { connector });
   // A rejected file that comes again has not arrived either.
   if (last?.key === key)
     await tx
@@ -48,6 +41,17 @@ export async function noteRepeatedArrival(
       .values({ connector, source: last.source, rows: last.rows, at: now })
       .execute();
 }
+
+const LAST = prepared<{ connector: string }>()((tx, place) =>
+  tx
+    .selectFrom('arrivals')
+    .innerJoin('sources', 'sources.id', 'arrivals.source')
+    .select(['arrivals.source', 'arrivals.rows', 'sources.key'])
+    .where('arrivals.connector', '=', place('connector'))
+    .orderBy('arrivals.at', 'desc')
+    .orderBy('arrivals.id', 'desc')
+    .limit(sql.lit(1)),
+);
 
 /** The arrivals within these times, each from its start until before its end; one at least. */
 export async function arrivalsWithin(

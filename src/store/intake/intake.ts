@@ -6,6 +6,7 @@ import { parkDeliveriesOf } from '../answers/delivery-steps.ts';
 import { resolveAttention } from '../bookkeeping/attention.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 import {
   changeContent,
   changed,
@@ -193,26 +194,29 @@ export async function takeCancelled(
  * them changed, so it has to be read.
  */
 export async function isLatestSource(db: Db, connector: string, key: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('sources')
-    .select('key')
-    .where('connector', '=', connector)
-    .where('completed_at', 'is not', null)
-    .orderBy('completed_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(sql.lit(1))
-    .executeTakeFirst();
+  const [row] = await LATEST_SOURCE(db, { connector });
   return row?.key === key;
 }
 
+const LATEST_SOURCE = prepared<{ connector: string }>()((db, place) =>
+  db
+    .selectFrom('sources')
+    .select('key')
+    .where('connector', '=', place('connector'))
+    .where('completed_at', 'is not', null)
+    .orderBy('completed_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(sql.lit(1)),
+);
+
 export async function cursorOf(db: Db, connector: string): Promise<string | null> {
-  const row = await db
-    .selectFrom('connectors')
-    .select('cursor')
-    .where('id', '=', connector)
-    .executeTakeFirst();
+  const [row] = await CURSOR(db, { connector });
   return row?.cursor ?? null;
 }
+
+const CURSOR = prepared<{ connector: string }>()((db, place) =>
+  db.selectFrom('connectors').select('cursor').where('id', '=', place('connector')),
+);
 
 async function setCursor(tx: Tx, id: string, cursor: string): Promise<void> {
   await tx

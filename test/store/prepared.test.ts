@@ -1,0 +1,78 @@
+import { type Compilable, sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { prepared } from '../../src/store/engine/prepared.ts';
+import { temporaryStore } from './temporary.ts';
+
+test('a prepared statement is built once, and every run has its own values', async () => {
+  const store = await temporaryStore();
+  let built = 0;
+  const write = prepared<{ name: string; value: string | null; at: number }>()((tx, place) => {
+    built += 1;
+    return tx
+      .insertInto('facts')
+      .values({
+        name: place('name'),
+        value: sql`coalesce(${place('value')}, 'none')`,
+        updated_at: place('at'),
+      })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ updated_at: place('at') }));
+  });
+  await store.write((tx) => write(tx, { name: 'a', value: 'one', at: 1 }));
+  await store.write(async (tx) => {
+    await write(tx, { name: 'b', value: null, at: 2 });
+    await write(tx, { name: 'a', value: 'two', at: 3 });
+  });
+  const rows = await store.db.selectFrom('facts').selectAll().orderBy('name').execute();
+  expect(rows.filter(({ name }) => name.length === 1)).toEqual([
+    { name: 'a', value: 'one', updated_at: 3 },
+    { name: 'b', value: 'none', updated_at: 2 },
+  ]);
+  expect(built).toBe(1);
+});
+
+test('a prepared statement outlives the database of its first run', async () => {
+  const read = prepared<{ name: string }>()((db, place) =>
+    db.selectFrom('facts').select('value').where('name', '=', place('name')),
+  );
+  const known = async (value: string) => {
+    const store = await temporaryStore();
+    await store.write((tx) =>
+      tx.insertInto('facts').values({ name: 'x', value, updated_at: 0 }).execute(),
+    );
+    const inside = await store.write((tx) => read(tx, { name: 'x' }));
+    const outside = await read(store.db, { name: 'x' });
+    await store.close();
+    return [...inside, ...outside].map((row) => row.value);
+  };
+  expect(await known('first')).toEqual(['first', 'first']);
+  expect(await known('second')).toEqual(['second', 'second']);
+});
+
+test('constants are in the text, and each of them makes a statement of its own', async () => {
+  const store = await temporaryStore();
+  const texts: string[] = [];
+  const noted = <Row>(query: Compilable<Row>): Compilable<Row> => {
+    texts.push(query.compile().sql);
+    return query;
+  };
+  const some = prepared<{ from: number }>()((db, place, limit: number) =>
+    noted(
+      db
+        .selectFrom('delivery_batches')
+        .select('id')
+        .where('created_at', '>=', place('from'))
+        .orderBy('created_at')
+        .limit(sql.lit(limit)),
+    ),
+  );
+  await store.write((tx) =>
+    tx
+      .insertInto('delivery_batches')
+      .values(['a', 'b', 'c'].map((id, index) => ({ id, connector: 'pms', created_at: index + 1 })))
+      .execute(),
+  );
+  expect(await some(store.db, { from: 2 }, 5)).toEqual([{ id: 'b' }, { id: 'c' }]);
+  expect(await some(store.db, { from: 1 }, 1)).toEqual([{ id: 'a' }]);
+  expect(await some(store.db, { from: 3 }, 5)).toEqual([{ id: 'c' }]);
+  expect(texts.map((text) => text.replace(/.* limit/, 'limit'))).toEqual(['limit 5', 'limit 1']);
+});
