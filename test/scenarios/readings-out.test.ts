@@ -75,7 +75,7 @@ const ELSEWHERE: Partial<Record<BehaviorName, string>> = {
   payer_turnaround_hours: 'when an answer comes: sandbox/behaviors.test.ts',
 };
 
-/** Without call details nobody knows who was called, and every form says so. */
+/** Without call details nobody knows who was called; the last test compares the rest. */
 const OTHER_TEXT: World[] = [{ call_details: 'absent' }];
 
 test('the worlds have every reading that the sandbox has', () => {
@@ -231,6 +231,45 @@ test.each(WEBHOOK_WORLDS.map((world) => [JSON.stringify(world), world] as const)
   'with webhook events, %s changes nothing that is written',
   async (_, world) => {
     await expectTheUsual(lived(world, true));
+  },
+  TIMEOUT_MS,
+);
+
+/** Without the numbers of segments and lines, which move up when some are left out. */
+const words = (texts: string[] = []) =>
+  new Set(
+    texts.flatMap((text) => text.split(/:?[^\w.:/-]+/)).filter((one) => !/^[\d.]*$/.test(one)),
+  );
+
+/** What `show` says of the calls themselves. */
+const CALL_LINES =
+  /^ +(?:reference number|representative|recordings|transcripts|call ended): +(.+)$/;
+/** What else only a call has: the names of its fields in the record and in HL7. */
+const CALL_WORDS = new RegExp(
+  '^(?:call|callref|rep|called|end|(?:call_)?ended(?:_at)?|recordings?(?:_url)?|' +
+    '(?:has_)?transcripts?(?:_url)?|reference(?:_number)?|representative)$',
+  'i',
+);
+
+test(
+  'without call details, each form leaves out the call and nothing else',
+  async () => {
+    const found = await lived({ call_details: 'absent' });
+    const lines = (usual.show ?? []).flatMap((text) => text.split('\n'));
+    const calls = words(lines.flatMap((line) => CALL_LINES.exec(line)?.[1] ?? []));
+    expect(calls.size).toBeGreaterThan(SPECIALTIES.length);
+    for (const name of Object.keys(usual)) {
+      const [before, after] = [words(usual[name]), words(found[name])];
+      const left_out = [...before].filter((one) => !after.has(one) && !calls.has(one));
+      expect(
+        left_out.filter((one) => !CALL_WORDS.test(one)),
+        name,
+      ).toEqual([]);
+      expect(
+        [...after].filter((one) => !before.has(one)),
+        name,
+      ).toEqual([]);
+    }
   },
   TIMEOUT_MS,
 );
