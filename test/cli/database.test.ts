@@ -68,6 +68,12 @@ describe('eligd database', () => {
     const again = await eligd.run(['database', 'encrypt'], keyed(ONE));
     expect(again).toMatchObject({ code: 0, stdout: `${eligd.database} is encrypted.\n` });
 
+    await eligd.run(['database', 'key', '--current'], keyed(ONE));
+    const trail = (await eligd.run(['audit', 'show'], keyed(ONE))).stdout;
+    expect(trail).toMatch(/ encrypted +database$/m);
+    expect(trail).toMatch(/ key_shown +database$/m);
+    expect(await eligd.run(['audit', 'verify'], keyed(ONE))).toMatchObject({ code: 0 });
+
     const both = { ...keyed(OTHER), ...before(ONE) };
     expect(await eligd.run(['list'], both)).toMatchObject({ code: 0 });
     expect((await eligd.run(['check'], both)).stdout).toContain('run "eligd database rekey"');

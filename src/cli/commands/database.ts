@@ -7,6 +7,7 @@ import { lockInstance } from '../../store/engine/instance-lock.ts';
 import { databaseKeys } from '../../store/engine/keys.ts';
 import { keyIdOfDatabase, recodeDatabase } from '../../store/engine/recode.ts';
 import type { CliContext } from '../context.ts';
+import { noteAction } from '../looks.ts';
 import { withProgressLine } from '../progress-line.ts';
 
 const AS_INSTALLED =
@@ -32,6 +33,9 @@ export function register(command: Command, context: CliContext): void {
       const key = options.current
         ? await currentKey(context)
         : new DatabaseKey(randomBytes(KEY_BYTES));
+      const reason = 'The recovery key was printed: “eligd database key --current”.';
+      if (options.current)
+        await noteAction(context, { subject: 'database', to_state: 'key_shown', reason });
       context.stdout.write(`${key.reveal().join('\n')}\n`);
     });
   for (const each of CHANGES) registerChange(command, context, each);
@@ -42,6 +46,8 @@ type Change = {
   description: string;
   /** What the database must be before; null: not encrypted. */
   refusal: (key_id: string | null) => { why: string; next: string } | null;
+  /** As the audit trail has it. */
+  did: string;
   done: string;
 };
 
@@ -53,6 +59,7 @@ const CHANGES: readonly Change[] = [
       key_id === null || key_id === databaseKeys()[0]?.id
         ? null
         : { why: 'It is encrypted with the key before.', next: 'Run "eligd database rekey".' },
+    did: 'encrypted',
     done: 'is encrypted',
   },
   {
@@ -64,12 +71,14 @@ const CHANGES: readonly Change[] = [
       key_id === null
         ? { why: 'It is not encrypted.', next: 'Run "eligd database encrypt".' }
         : null,
+    did: 'rekeyed',
     done: 'is encrypted with the new key; ELIGD_DATABASE_KEY_PREVIOUS is needed no longer',
   },
   {
     name: 'decrypt',
     description: 'Puts everything back into plain text. The daemon must be stopped.',
     refusal: () => null,
+    did: 'decrypted',
     done:
       'is in plain text. Take the key away (ELIGD_DATABASE_KEY, the credential database_key): ' +
       'with it, eligd does not start',
@@ -87,7 +96,7 @@ function registerChange(command: Command, context: CliContext, change: Change): 
     .action(async () => await carryOut(context, change));
 }
 
-async function carryOut(context: CliContext, { name, refusal, done }: Change): Promise<void> {
+async function carryOut(context: CliContext, { name, refusal, did, done }: Change): Promise<void> {
   const { state, backup } = await context.config();
   const key = await currentKey(context);
   if (!existsSync(state.path)) {
@@ -107,6 +116,9 @@ async function carryOut(context: CliContext, { name, refusal, done }: Change): P
       () => 'writing the database and its copies again',
       async () => recodeDatabase(state.path, backup.folder, name === 'decrypt' ? null : key),
     );
+    const reason = `The database and its copies were ${did}: “eligd database ${name}”.`;
+    if (changed.includes(state.path))
+      await noteAction(context, { subject: 'database', to_state: did, reason });
     for (const file of changed) context.stdout.write(`Changed: ${file}\n`);
     context.stdout.write(`${state.path} ${done}.\n`);
     if (left.length > 0) throw leftOver(left);
