@@ -10,8 +10,8 @@
  *   whatever is written in its cells.
  * - If it does, and the line on which it closes would be a row as well, two rows may have a stray
  *   mark each: every line from the one to the other is reported, and none is a row.
- * - If it never closes, or not properly, the line stands alone, and if it cannot be split so, it
- *   alone is reported.
+ * - If it never closes, or not properly, the line is no row and is reported, alone: a strict reader
+ *   sees none there, and what follows the mark may be somebody's words.
  */
 import { parse } from 'csv-parse/sync';
 
@@ -35,8 +35,11 @@ export type Shape = {
 
 const MAX_LINE_CHARS = 1_000_000;
 
-/** `text` is empty when too long; `opens`: a quoted cell of the line goes on behind it. */
-type Line = { text: string; opens: boolean; is_too_long: boolean };
+/**
+ * `text` is empty when too long; `opens`: a quoted cell of the line goes on behind it; `is_stray`:
+ * text follows the end of a quoted cell.
+ */
+type Line = { text: string; opens: boolean; is_stray: boolean; is_too_long: boolean };
 
 /** Splits text that comes in pieces into rows; `push` gives those that are complete. */
 export class RowReader {
@@ -95,12 +98,12 @@ export class RowReader {
   private line(text: string): Line {
     const is_too_long = this.is_skipping || text.length > MAX_LINE_CHARS;
     const has_quote = text.includes('"');
-    const opens = is_too_long
-      ? has_quote || this.is_skipped_quoted
-      : has_quote && atLineEnd(text, this.shape.separator, false) === 'inside';
+    const end =
+      is_too_long || !has_quote ? 'outside' : atLineEnd(text, this.shape.separator, false);
+    const opens = is_too_long ? has_quote || this.is_skipped_quoted : end === 'inside';
     this.is_skipping = false;
     this.is_skipped_quoted = false;
-    return { text: is_too_long ? '' : text, opens, is_too_long };
+    return { text: is_too_long ? '' : text, opens, is_stray: end === 'improper', is_too_long };
   }
 
   private rows(lines: Line[], is_end: boolean): Row[] {
@@ -262,7 +265,8 @@ const OPTIONS = {
 function splitPlainLines(lines: readonly Numbered[], shape: Shape, rows: Row[]): void {
   const usable: Numbered[] = [];
   for (const numbered of lines) {
-    if (!numbered.line.is_too_long && numbered.line.text.trim() !== '') usable.push(numbered);
+    const { text, opens, is_stray, is_too_long } = numbered.line;
+    if (!is_too_long && !opens && !is_stray && text.trim() !== '') usable.push(numbered);
   }
   const cells =
     splitTogether(usable, shape.separator) ??
@@ -270,6 +274,7 @@ function splitPlainLines(lines: readonly Numbered[], shape: Shape, rows: Row[]):
   let at = 0;
   for (const { number, line } of lines) {
     if (line.is_too_long) rows.push({ number, fault: 'too long' });
+    else if (line.opens || line.is_stray) rows.push({ number, fault: 'stray quotation mark' });
     else if (usable[at]?.number === number) {
       const row = checkedRow(number, cells[at] ?? null, shape);
       if (row !== null) rows.push(row);

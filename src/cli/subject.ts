@@ -2,6 +2,7 @@
 import type { AppointmentInput } from '../domain/appointment.ts';
 import { type ClaimInput, firstCoverage } from '../domain/claim.ts';
 import { EligdError } from '../domain/errors.ts';
+import { isKnownStatus } from '../domain/outcome.ts';
 import { unquoted } from '../domain/quotes.ts';
 import type { SituationWord } from '../domain/situation.ts';
 import type { Config } from '../ops/config.ts';
@@ -119,4 +120,9 @@ export function attentionJson(
     next,
     since: isoTime(since),
   }));
+}
+
+/** The service's word for a state when the specification has it; any other may name somebody. */
+export function statusWord(status: string | null): string | null {
+  return status === null || isKnownStatus(status) ? status : 'in other words';
 }

@@ -2,6 +2,7 @@ import { judgedVisit } from '../domain/fees.ts';
 import { unquoted } from '../domain/quotes.ts';
 import type { Config } from '../ops/config.ts';
 import { readFees } from '../ops/fees.ts';
+import type { Reason } from '../records/verdict/reasons.ts';
 import { verdictLines } from '../records/verdict/text.ts';
 import { judge, type Verdict } from '../records/verdict.ts';
 import type { InquiryDetail } from '../store/views/subject.ts';
@@ -37,13 +38,17 @@ export function verdictText({ appointment, verdict }: VisitVerdict, patients: bo
   return [`  Visit ${appointment}:`, ...lines.map((line) => `    ${line}`)];
 }
 
-/** The same verdict without the payer's own words. */
+/** The same verdict without the payer's own words, and without codes that only the payer named. */
 export function withoutWordsOfPayer({ appointment, verdict }: VisitVerdict): VisitVerdict {
-  const quiet = (value: unknown): unknown => {
-    if (typeof value === 'string') return unquoted(value);
-    if (Array.isArray(value)) return value.map(quiet);
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, quiet(each)]));
+  const quiet = (reasons: Reason[]) =>
+    reasons.map(({ code, text }) => ({ code, text: unquoted(text), facts: [] }));
+  const procedures = verdict.procedures.map((each) => ({
+    ...each,
+    reasons: quiet(each.reasons),
+    remarks: [],
+  }));
+  return {
+    appointment,
+    verdict: { ...verdict, reasons: quiet(verdict.reasons), procedures, others: [] },
   };
-  return { appointment, verdict: quiet(verdict) as Verdict };
 }

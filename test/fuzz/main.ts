@@ -2,7 +2,7 @@
  * Throws bytes at every door through which they come in: files of the drop folder, replies of the
  * service, bodies of the webhook (for HL7 there is `npm run fuzz:hl7`).
  *
- *     npm run fuzz -- [--runs N] [--seed N] [--target tables|csv|answers|webhooks] [--grow]
+ *     npm run fuzz -- [--runs N] [--seed N] [--target NAME] [--grow]
  *
  * What the folder `corpus/` holds is tried first, then inputs near it. An input with which
  * something new happens joins the corpus of the run; `--grow` also writes it to the folder. One
@@ -16,6 +16,7 @@ import { parseArgs } from 'node:util';
 import * as fc from 'fast-check';
 import { answersTarget } from './answers.ts';
 import { csvTarget } from './csv.ts';
+import { hostileCsvTarget } from './hostile-csv.ts';
 import { mutated } from './mutated.ts';
 import { tablesTarget } from './tables.ts';
 import type { Target } from './target.ts';
@@ -32,6 +33,7 @@ const { values } = parseArgs({
 const TARGETS = {
   tables: tablesTarget,
   csv: csvTarget,
+  'hostile-csv': hostileCsvTarget,
   answers: answersTarget,
   webhooks: webhooksTarget,
 };
@@ -82,7 +84,8 @@ async function fuzz(target: Target, runs: number, seed: number): Promise<void> {
   const before = known.size;
   for (let done = 0; done < runs; done += RUNS_PER_ROUND) {
     const found = new Map<string, Buffer>();
-    const property = fc.asyncProperty(mutated(corpus, target.telling), async (input) => {
+    const inputs = target.inputs ?? mutated(corpus, target.telling);
+    const property = fc.asyncProperty(inputs, async (input) => {
       const word = await target.check(input);
       if (!known.has(word) && !found.has(word) && input.length <= ENTRY_BYTES_MAX)
         found.set(word, input);

@@ -8,6 +8,7 @@ import type { CliContext } from '../context.ts';
 import { noteInquiries } from '../looks.ts';
 import { printJson, printTable } from '../output.ts';
 import { unwrap, withService } from '../service.ts';
+import { statusWord } from '../subject.ts';
 
 type Options = { specialty?: Specialty; json?: true; full?: true };
 
@@ -176,7 +177,7 @@ function shown({
   const created_ms = creation_ts === null ? null : parseWireTimestamp(creation_ts);
   return {
     id,
-    status,
+    status: statusWord(status) ?? '',
     created_at: created_ms === null ? null : new Date(created_ms).toISOString(),
     external_id: typeof request.external_id === 'string' ? request.external_id : '',
   };

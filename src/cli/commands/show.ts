@@ -19,6 +19,7 @@ import {
   ID_HELP,
   patientName,
   SITUATION_NAMES,
+  statusWord,
   subjectTitle,
 } from '../subject.ts';
 import { clinicTime, isoTime } from '../times.ts';
@@ -106,7 +107,7 @@ function inquiryJson(
     hold_reason: row.hold_reason,
     attempt: row.attempt,
     service_id: row.service_id,
-    service_status: row.service_status,
+    service_status: patients ? row.service_status : statusWord(row.service_status),
     due_at: isoTime(row.due_at),
     sent_at: isoTime(row.sent_at),
     lookup_at: isoTime(row.lookup_at),
@@ -230,7 +231,7 @@ function inquiryTable(inquiries: readonly InquiryDetail[], config: Config, stdou
       coverage_rank,
       row.state,
       row.service_id,
-      row.service_status,
+      statusWord(row.service_status),
       time(row.sent_at),
       time(row.answered_at),
     ]),

@@ -49,10 +49,16 @@ Examples:
 function shown(record: unknown) {
   const { id = null, creation_ts, verification_items } = verificationSchema.catch({}).parse(record);
   const items = (verification_items ?? []).map(({ name, status }) => ({
-    name: name ?? null,
-    status: status ?? null,
+    name: wordOf(name),
+    status: wordOf(status),
   }));
   return { id, created_at: creation_ts ?? null, items };
+}
+
+/** Names of checks are words such as `reference_asked`; a sentence may name somebody. */
+function wordOf(text: string | null | undefined): string | null {
+  if (text == null) return null;
+  return /^[A-Za-z]+(?:_[A-Za-z]+){0,9}$/.test(text) ? text : 'in other words: --full';
 }
 
 function showTable(context: CliContext, found: readonly unknown[]): void {

@@ -86,7 +86,7 @@ describe('a stray quotation mark', () => {
   });
 
   it('twice in a line does not swallow the next line', () => {
-    expect(rowsOf('1,"a,"x\n2,b,y\n')).toEqual(['2!too few cells', '3:2|b|y']);
+    expect(rowsOf('1,"a,"x\n2,b,y\n')).toEqual(['2!stray quotation mark', '3:2|b|y']);
   });
 });
 

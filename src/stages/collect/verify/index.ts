@@ -164,9 +164,8 @@ export async function attendVerification(
   }
   const entry: Attention = {
     reason: 'verification_failed',
-    what:
-      'The answer is there, but the transcript of the call does not bear it out: ' +
-      `${faults.join('; ')}.`,
+    what: 'The answer is there, but the transcript of the call does not bear it out.',
+    words: `It says: ${faults.join('; ')}.`,
     next:
       'Read the record with the evidence of its checks, and call the payer yourself if the ' +
       'answer matters.',
