@@ -94,6 +94,7 @@ const RUNS: Readonly<Record<string, string[][] | string>> = {
   'alert test': [[]],
   'alert failed': [['eligd.service']],
   'fhir keygen': 'makes a key',
+  database: 'is about the key of the database',
   backup: [['{folder}/dropbox/backup.db']],
   restore: 'puts a backup in the place of the database',
   purge: 'deletes',

@@ -226,6 +226,11 @@ export async function install({
     submitNow: () => submitStep(submit, { external_id_template: TEMPLATE, signal }),
     collectAll: () => askAboutAll(collect, signal),
     collectNow: () => collectStep(collect),
+    /** As another process collects, which knows nothing of what this one has seen. */
+    collectElsewhere: () => {
+      collect.memory = newCollectMemory();
+      return collectStep(collect);
+    },
     drainNow: () => inboxStep(collect),
     /** Stores a report as the webhook does. */
     report: (message_hash: string, inquiries: unknown[]) =>

@@ -72,7 +72,7 @@ export async function conclude(deps: CollectDeps): Promise<void> {
           await deps.store.write((tx) => concludeOne({ tx, deps, now }, answer));
         } catch (error) {
           logStageFailure(deps.env, 'collect', error, 0);
-          countUnusable(deps.memory, `answer ${answer.id}`);
+          countUnusable(deps.memory, answer.id);
           await deps.store.write((tx) => attendUnusable(tx, answer, now));
         }
       }),

@@ -25,28 +25,23 @@ export type CollectMemory = {
   asking: Map<number, Promise<void>>;
   /** By row: what a report held that led to a question, for comparing it with the reply. */
   reported: Map<number, string>;
-  /** How often an answer could not be used: of an inquiry by row, and of a stored answer by id. */
-  unusable: Map<`inquiry ${number}` | `answer ${number}`, number>;
+  /** By id: how often no record could be made of a stored answer. */
+  unusable: Map<number, number>;
   outage: Outage | null;
   /** A question of this process was answered. */
   was_answered: boolean;
 };
 
 /** An answer that could not be used so often is set aside. */
-const UNUSABLE_LIMIT = 3;
+export const UNUSABLE_LIMIT = 3;
 
-/** Counts another failure with an answer. Whether it is now to be set aside. */
-export function countUnusable(
-  { unusable }: CollectMemory,
-  key: `inquiry ${number}` | `answer ${number}`,
-): boolean {
-  const count = (unusable.get(key) ?? 0) + 1;
-  unusable.set(key, count);
-  return count >= UNUSABLE_LIMIT;
+/** Counts another failure with a stored answer. */
+export function countUnusable({ unusable }: CollectMemory, answer: number): void {
+  unusable.set(answer, (unusable.get(answer) ?? 0) + 1);
 }
 
 export function isSetAside({ unusable }: CollectMemory, answer: number): boolean {
-  return (unusable.get(`answer ${answer}`) ?? 0) >= UNUSABLE_LIMIT;
+  return (unusable.get(answer) ?? 0) >= UNUSABLE_LIMIT;
 }
 
 export function newCollectMemory(): CollectMemory {

@@ -7,6 +7,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
 import type { Inquiry, Result } from '../../../service/api.ts';
 import { answerHash } from '../../../store/answers/answers.ts';
 import { isTold } from '../../../store/answers/webhook-watch.ts';
+import { forgetFact, readFact, writeFact } from '../../../store/bookkeeping/facts.ts';
 import { loseIds } from '../../../store/calls/calls.ts';
 import {
   type InquiryRow,
@@ -19,7 +20,7 @@ import { logStageFailure } from '../../loop.ts';
 import { isOwn, takeAnswer } from '../conclude/take-answer.ts';
 import type { CollectContext, CollectDeps } from '../deps.ts';
 import { compareWithReport } from '../inbox/event-answer.ts';
-import { countUnusable } from './ask.ts';
+import { UNUSABLE_LIMIT } from './ask.ts';
 import { isUnusable, noteAnswered, noteUnanswered } from './away.ts';
 import { attend, attendOverdue, forNextVisit, overdueSince } from './overdue.ts';
 import { noteHeard, pollingFacts } from './webhook-watch.ts';
@@ -53,9 +54,11 @@ export async function settle(
     const { max_ms } = FAILURE_LIMITS;
     logStageFailure(deps.env, 'collect', error, max_ms);
     const now = deps.env.clock.now();
-    if (countUnusable(deps.memory, `inquiry ${row.id}`))
-      await deps.store.write((tx) => setAside({ tx, deps, now }, row));
-    else await deps.store.write((tx) => askAgain({ tx, deps, now }, row, now + max_ms));
+    await deps.store.write(async (tx) => {
+      const context = { tx, deps, now };
+      if (await countUnusable(context, row)) await setAside(context, row);
+      else await askAgain(context, row, now + max_ms);
+    });
   }
 }
 
@@ -65,8 +68,6 @@ async function settleResult(
   result: Result<Inquiry | null>,
 ): Promise<void> {
   const now = deps.env.clock.now();
-  const is_set_aside =
-    !result.ok && isUnusable(result.failure) && countUnusable(deps.memory, `inquiry ${row.id}`);
   await deps.store.write(async (tx) => {
     const context = { tx, deps, now };
     // Another step may have unbound the id meanwhile, because a neighbour of the same reply did not
@@ -75,7 +76,7 @@ async function settleResult(
     if (current === null || current.service_id !== row.service_id) return;
     if (!result.ok) {
       await noteUnanswered(context, { inquiry: row.id, failure: result.failure });
-      if (is_set_aside) {
+      if (isUnusable(result.failure) && (await countUnusable(context, current))) {
         await setAside(context, current);
         return;
       }
@@ -174,9 +175,22 @@ async function stillOpen(
   if (is_given_up) await attendNoAnswer(context, row);
 }
 
+const unusableFact = ({ id }: InquiryRow) => `unusable_answer:${id}`;
+
+/**
+ * Counts another failure with the answer, also over processes, since each `eligd once` is one of
+ * its own. Whether it is now to be set aside.
+ */
+async function countUnusable({ tx, now }: CollectContext, row: InquiryRow): Promise<boolean> {
+  const known = await readFact(tx, unusableFact(row));
+  const count = Number(known?.value ?? 0) + 1;
+  await writeFact(tx, unusableFact(row), String(count), now);
+  return count >= UNUSABLE_LIMIT;
+}
+
 /** Not asked about on schedule any more; the office is told. */
-async function setAside({ tx, deps, now }: CollectContext, row: InquiryRow): Promise<void> {
-  tx.after(() => deps.memory.unusable.delete(`inquiry ${row.id}`));
+async function setAside({ tx, now }: CollectContext, row: InquiryRow): Promise<void> {
+  await forgetFact(tx, unusableFact(row));
   await updateInquiry(tx, row.id, { poll_at: null }, now);
   await attend(tx, row, now, {
     reason: 'answer_unusable',
