@@ -7,6 +7,8 @@ process.umask(0o022);
 export default defineConfig({
   test: {
     include: ['test/store/**/*.test.ts'],
+    // These choose the key themselves.
+    exclude: ['test/store/encryption.test.ts', 'test/store/recode.test.ts'],
     setupFiles: ['test/encrypted/key.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,

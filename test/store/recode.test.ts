@@ -8,6 +8,7 @@ import {
   rmSync,
   statSync,
   utimesSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -57,6 +58,8 @@ async function fill(state: string, key: DatabaseKey | null): Promise<void> {
     for (const name of ['eligd.db', 'eligd.db.replaced-20261121T033000Z'])
       cpSync(join(live, `eligd.db${end}`), join(state, name + end));
   writeBackup(join(live, 'eligd.db'), join(state, 'backups', backupName(1)), 1);
+  // Of a backup that died in the middle.
+  writeFileSync(join(state, 'backups', `.${backupName(2)}.part`), NEEDLE);
   await store.close();
   rmSync(live, { recursive: true });
 }

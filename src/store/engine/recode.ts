@@ -29,6 +29,9 @@ const NEW = '.recoding';
 /** The old file from the moment that the new one has its name until its bytes are overwritten. */
 const OLD = '.before-recoding';
 
+/** As `writeBackup` names a copy until it is whole. */
+const UNFINISHED = /^\..+\.db\.part(?:-journal)?$/;
+
 const WAL_HEADER_BYTES = 32;
 const CHUNK = Buffer.alloc(1024 * 1024);
 
@@ -51,8 +54,11 @@ export function recodeDatabase(
   backup_folder: string,
   key: DatabaseKey | null,
 ): Recoded {
-  clearRecodings(dirname(path));
-  if (existsSync(backup_folder)) clearRecodings(backup_folder);
+  for (const folder of new Set([dirname(path), backup_folder]))
+    if (existsSync(folder)) {
+      clearRecodings(folder);
+      clearUnfinished(folder);
+    }
   const found: Recoded = { changed: [], left: [] };
   if (recodeFile(path, key)) found.changed.push(path);
   for (const file of copiesOf(path, backup_folder)) {
@@ -87,6 +93,11 @@ export function clearRecodings(folder: string): void {
     else if (name.endsWith(OLD) && isSameFile(file, file.slice(0, -OLD.length))) rmSync(file);
     else if (name.endsWith(OLD)) shred(file);
   }
+}
+
+/** Copies that were being written when their process died: nobody completes them. */
+function clearUnfinished(folder: string): void {
+  for (const name of readdirSync(folder)) if (UNFINISHED.test(name)) shred(join(folder, name));
 }
 
 function isSameFile(one: string, other: string): boolean {
