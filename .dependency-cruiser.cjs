@@ -141,8 +141,8 @@ module.exports = {
       to: { path: '^src/cli/commands/' },
     },
     onlyFrom(
-      'only run, once, demo, preview and cost import the daemon',
-      '^src/(cli/commands/(run|once|demo|preview|cost)\\.ts$|daemon/)',
+      'only run, once, demo, preview, cost and purge import the daemon',
+      '^src/(cli/commands/(run|once|demo|preview|cost|purge)\\.ts$|daemon/)',
       '^src/daemon/',
     ),
     {

@@ -228,6 +228,11 @@ export type Connector = {
    */
   readSource?: (call: Pick<PullCall, 'accept' | 'signal'>) => Promise<void>;
   /**
+   * Files that the connector has left behind and does not need any more; eligd deletes those that
+   * are older than `retention:` says. Left out when it leaves none.
+   */
+  keptFiles?: () => KeptFiles[];
+  /**
    * Whether eligd has read or written here before, as what it left behind shows. Asked when the
    * database is new: one that was lost must not be replaced in silence. Left out when nothing of
    * eligd stays.
@@ -240,6 +245,16 @@ export type Connector = {
   check: (signal: AbortSignal) => Promise<CheckLine[]>;
   /** Lets go of sockets, files and timers. Called once, after `pull` and `listen` have returned. */
   close?: () => Promise<void>;
+};
+
+/**
+ * Regular files directly in `folder` (absolute path) whose names match. `kind`: which limit of
+ * `retention:` they have.
+ */
+export type KeptFiles = {
+  kind: 'processed' | 'rejected' | 'outbox';
+  folder: string;
+  names: RegExp;
 };
 
 export type PullCall = {

@@ -101,7 +101,7 @@ describe('every page', () => {
   });
 
   test.each(PAGES)('%s calls commands that are there', (page) => {
-    const called = [...read(page).matchAll(/(?:^|[`\s])bin\/eligd ([a-z]+)/gm)].map(
+    const called = [...read(page).matchAll(/(?:^|[`\s])bin\/eligd ([a-z-]+)/gm)].map(
       ([, name]) => name,
     );
     const known = allCommands().map(({ name }) => name);

@@ -234,7 +234,7 @@ const VIOLATIONS: Plant[] = [
     imports: ['./commands/show.ts'],
   },
   {
-    rule: 'only run, once, demo, preview and cost import the daemon',
+    rule: 'only run, once, demo, preview, cost and purge import the daemon',
     file: 'src/cli/commands/status.ts',
     imports: ['../../daemon/index.ts'],
   },

@@ -14,7 +14,7 @@ import {
 import { dirname, extname, join } from 'node:path';
 import type { Clock } from '../../src/domain/env.ts';
 import { errorCode } from '../../src/domain/errors.ts';
-import { ConnectorError } from '../contract.ts';
+import { ConnectorError, type KeptFiles } from '../contract.ts';
 import type { RowKind } from './columns.ts';
 
 export const PARTS = ['inbox', 'processing', 'processed', 'rejected', 'outbox'] as const;
@@ -130,6 +130,14 @@ export async function moveBack(folder: Folder, since: number): Promise<number> {
   }
   return moved;
 }
+
+/** What stays behind: exports that were read, and results that the PMS has had time to read. */
+export const keptFiles = (folder: Folder): KeptFiles[] => [
+  { kind: 'processed', folder: folder.processed, names: /^[^.]/ },
+  { kind: 'rejected', folder: folder.rejected, names: /^[^.]/ },
+  { kind: 'outbox', folder: folder.outbox, names: /^(?:eligibility|claims)-/ },
+  { kind: 'outbox', folder: join(folder.outbox, 'records'), names: /\.json$/ },
+];
 
 /** Whether exports were read or results written here. */
 export async function wasUsed(folder: Folder): Promise<boolean> {

@@ -20,6 +20,7 @@ import {
   ensureFolder,
   folderAt,
   folderError,
+  keptFiles,
   type Listing,
   listFiles,
   moveBack,
@@ -78,6 +79,7 @@ function create(config: CsvConfig, env: CsvEnv): Connector {
       await writeSchedule(folder, html);
     },
     readAgain: (since) => moveBack(folder, since),
+    keptFiles: () => keptFiles(folder),
     wasUsedBefore: () => wasUsed(folder),
     check: (): Promise<CheckLine[]> => checkFolder(folder),
   };

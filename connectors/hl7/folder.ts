@@ -7,7 +7,7 @@ import { access, lstat, mkdir, open, readdir, readFile, rename } from 'node:fs/p
 import { dirname, extname, join } from 'node:path';
 import type { Clock } from '../../src/domain/env.ts';
 import { errorCode } from '../../src/domain/errors.ts';
-import { ConnectorError } from '../contract.ts';
+import { ConnectorError, type KeptFiles } from '../contract.ts';
 
 const PARTS = ['inbox', 'processing', 'processed', 'rejected', 'outbox'] as const;
 export type DropFolder = Record<(typeof PARTS)[number] | 'root', string>;
@@ -35,6 +35,14 @@ export async function ensureDropFolder(folder: DropFolder): Promise<void> {
     throw folderError(error);
   }
 }
+
+/** Messages that were read, and answers that the PMS has had time to take. */
+export const keptFiles = (folder: DropFolder): KeptFiles[] =>
+  (['processed', 'rejected', 'outbox'] as const).map((kind) => ({
+    kind,
+    folder: folder[kind],
+    names: /\.hl7$/i,
+  }));
 
 /** The path is not in it: names of files may be names of people (G6). */
 export function folderError(error: unknown): ConnectorError {

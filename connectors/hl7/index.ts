@@ -9,7 +9,7 @@ import type { Connector, ConnectorType, DeliveryOutcome } from '../contract.ts';
 import { checkHl7 } from './check.ts';
 import { type Hl7Config, hl7ConfigSchema } from './config.ts';
 import { EVENTS, type Hl7Env } from './events.ts';
-import { dropFolderAt, ensureDropFolder } from './folder.ts';
+import { dropFolderAt, ensureDropFolder, keptFiles } from './folder.ts';
 import { FileDrop, readMessageFile } from './in/file-drop.ts';
 import { MessageIntake } from './in/intake.ts';
 import { MllpClient } from './mllp/client.ts';
@@ -63,6 +63,7 @@ function create(config: Hl7Config, env: Hl7Env): Connector {
           pull: (call) => drop.pull(call),
           readAgain: (since, signal) => drop.readAgain(since, signal),
         }),
+    ...(folder === null ? {} : { keptFiles: () => keptFiles(folder) }),
     readFile: (path, call) => readMessageFile(config, intake, path, call),
     ...(listen === undefined
       ? {}

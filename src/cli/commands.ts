@@ -176,8 +176,13 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'purge',
-    summary: 'deletes for good what is older than retention.days',
+    summary: 'deletes for good what is older than retention: says',
     load: () => import('./commands/purge.ts'),
+  },
+  {
+    name: 'legal-hold',
+    summary: 'keeps everything about a patient, however old',
+    load: () => import('./commands/legal-hold.ts'),
   },
   {
     name: 'user',

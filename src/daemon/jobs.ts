@@ -12,8 +12,9 @@ import { demandReconciliation } from '../stages/submit/index.ts';
 import { setIncidents } from '../store/bookkeeping/incidents.ts';
 import { jobSuccesses, noteJob } from '../store/bookkeeping/jobs.ts';
 import { nextDueAt } from './due-time.ts';
-import { backUp, logSummary, purgeOld } from './operations.ts';
+import { backUp, logSummary } from './operations.ts';
 import type { Parts } from './parts.ts';
+import { purgeDaily } from './purge.ts';
 
 type Job = {
   name: string;
@@ -125,15 +126,15 @@ function jobsOf(parts: Parts): Job[] {
       work: () => closeOldVisits(plan, config.policy.give_up_after_days),
     },
   ];
-  if (config.retention.days !== null || config.retention.audit_days !== null)
+  if (Object.values(config.retention).some((days) => days !== null))
     jobs.push({
       name: 'purge',
       cron: daily,
       needs_clock: true,
-      work: () => purgeOld(options, store),
+      work: () => purgeDaily(parts),
       missing: {
         reason: 'purge_missing',
-        what: 'eligd has not deleted old data for more than two days (retention.days).',
+        what: 'eligd has not deleted old data for more than two days (retention:).',
         next: 'Read "journalctl -u eligd -p warning", then run "eligd purge".',
       },
     });

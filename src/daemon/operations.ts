@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { budgetPeriods } from '../domain/call-budget.ts';
 import type { Clock, Env, FieldsOf } from '../domain/env.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
-import { DAY_MS } from '../domain/time.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { monitoringRoute } from '../http/monitoring.ts';
 import type { HttpService } from '../http/server.ts';
@@ -18,10 +17,9 @@ import { createNotifier } from '../ops/systemd.ts';
 import { headText, readHeads } from '../store/bookkeeping/chain-check.ts';
 import { setIncidents } from '../store/bookkeeping/incidents.ts';
 import { explainDatabase, isUnexplained } from '../store/bookkeeping/new-database.ts';
-import { purge } from '../store/bookkeeping/purge.ts';
 import { readBudget, spentBetween } from '../store/calls/budget.ts';
 import { currentHalts } from '../store/calls/halts.ts';
-import { backupName, deleteOldCopies, lastBackup, rotateBackups } from '../store/engine/backup.ts';
+import { backupName, lastBackup, rotateBackups } from '../store/engine/backup.ts';
 import { writeBackupAside } from '../store/engine/backup-thread.ts';
 import { DamagedDatabase } from '../store/engine/damage.ts';
 import { type FileIdentity, tracesOfDatabase } from '../store/engine/identity.ts';
@@ -176,23 +174,6 @@ export async function backUp(
 async function isInDoubt(path: string): Promise<boolean> {
   const halts = await readDatabase(path, currentHalts);
   return halts.some(({ reason }) => reason === 'new_database');
-}
-
-/** Deletes what the clinic does not keep any longer. */
-export async function purgeOld(
-  { config, env }: { config: Config; env: Env },
-  store: Store,
-): Promise<void> {
-  const { days, audit_days } = config.retention;
-  const now = env.clock.now();
-  const ago = (count: number | null) => (count === null ? null : now - count * DAY_MS);
-  const before = ago(days);
-  const limits = { visits: before, logs: ago(audit_days) };
-  const { appointments, inquiries, log_entries } = await purge(store, limits, now);
-  const copies =
-    before === null ? 0 : deleteOldCopies(config.state.path, config.backup.folder, before);
-  if (appointments + copies + log_entries > 0)
-    env.log('purged', { appointments, inquiries, copies, log_entries });
 }
 
 /** One line that says where everything is, and one that says where the chains of hashes end. */

@@ -4,6 +4,7 @@ import { clinic, override } from './config-clinic.ts';
 import { policy } from './config-policy.ts';
 import { prices } from './config-prices.ts';
 import { questions } from './config-questions.ts';
+import { retention } from './config-retention.ts';
 import { office, report, webhook } from './config-servers.ts';
 import { service, verification } from './config-service.ts';
 import {
@@ -130,28 +131,7 @@ export const configSchema = z.strictObject({
   office,
   alerts: alertsSchema,
   report,
-  retention: z
-    .strictObject({
-      days: wholeFrom(60)
-        .nullable()
-        .default(400)
-        .describe(
-          'Days after the visit at which eligd deletes what it knows of it, patient data ' +
-            'included; null: never.',
-        ),
-      audit_days: wholeFrom(365)
-        .nullable()
-        .default(2192)
-        .describe(
-          'Days for which eligd keeps who did what and who looked at whose record, without the ' +
-            'words (the default is six years); null: forever.',
-        ),
-    })
-    .prefault({})
-    .describe(
-      "How long eligd keeps what it knows. The practice management system's own records are " +
-        'not touched.',
-    ),
+  retention,
   backup: z
     .strictObject({
       folder: nonEmpty

@@ -153,14 +153,17 @@ test('verify says that the logs are whole, or what is wrong and what to do', asy
   expect(broken.stderr).toContain('The access log is not as it was written.');
 });
 
-test('docs/json.md documents what both commands print', async () => {
+test('docs/json.md documents what these commands print', async () => {
   const { clinic, as } = await clinicOf(1);
   await as('maria', 'show', '9001');
+  await as('maria', 'legal-hold', 'add', visits(1)[0]!.patient_id!);
   for (const args of [
-    ['show', '--patient', '9001'],
-    ['verify', '--head', `1:${'0'.repeat(32)}`],
+    ['audit', 'show', '--patient', '9001'],
+    ['audit', 'verify', '--head', `1:${'0'.repeat(32)}`],
+    ['legal-hold', 'list'],
+    ['purge', '--dry-run'],
   ]) {
-    const { stdout } = await clinic.run('audit', ...args, '--json');
+    const { stdout } = await clinic.run(...args, '--json');
     const value = JSON.parse(stdout) as { schema: string };
     expect(differences(value.schema, new Set(pathsOf(value)))).toMatchObject({
       undocumented: [],

@@ -68,7 +68,9 @@ test(
     const { code, stdout } = await clinic.run('purge', '--older-than', '60');
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: 'Deleted: 40 appointments, 40 inquiries and 0 old copies of the database.\n',
+      stdout:
+        'Deleted: 40 appointments, 40 inquiries and 0 old copies of the database.\n' +
+        'Also: 65 files of drop folders.\n',
     });
     expect(found(clinic, secrets)).toEqual([]);
     expect(found(clinic, ['Youngest Patient1', 'ACTIVEYOUNG2'])).toHaveLength(2);

@@ -121,7 +121,9 @@ test('whoever cuts the end off is found out by the head that the journal has', a
 test('rows that are too old go from the beginning, and the rest is still a chain', async () => {
   const heads = await readHeads(store.db);
   for (const log of ['audit', 'access_log'] as const) {
-    const purged = await store.write((tx) => purgeLog(tx, log, { before: 3, now: DAY }));
+    const purged = await store.write((tx) =>
+      purgeLog(tx, log, { before: 3, now: DAY, keep_from: null }),
+    );
     expect(purged).toBe(2);
     expect((await verify(log)).fault).toBeNull();
   }
@@ -131,8 +133,12 @@ test('rows that are too old go from the beginning, and the rest is still a chain
   expect(() => intruder.exec('delete from audit where id = 3')).toThrow(APPEND_ONLY);
   expect(() => intruder.exec('delete from access_log where id = 3')).toThrow(APPEND_ONLY);
   // When nobody has looked for years, the last look stays, and the chain goes on from it.
-  await store.write((tx) => purgeLog(tx, 'audit', { before: 2 * DAY, now: 2 * DAY }));
-  await store.write((tx) => purgeLog(tx, 'access_log', { before: 2 * DAY, now: 2 * DAY }));
+  await store.write((tx) =>
+    purgeLog(tx, 'audit', { before: 2 * DAY, now: 2 * DAY, keep_from: null }),
+  );
+  await store.write((tx) =>
+    purgeLog(tx, 'access_log', { before: 2 * DAY, now: 2 * DAY, keep_from: null }),
+  );
   await store.write((tx) => writeAudit(tx, [step(3 * DAY)]));
   await store.write((tx) =>
     writeAccess(tx, { at: 3 * DAY, actor: 'maria', page: 'show' }, [visit(9)]),

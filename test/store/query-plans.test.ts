@@ -10,7 +10,10 @@ import { claimBatch } from '../../src/store/answers/deliveries.ts';
 import { answersOfNeed, termsOfGroup } from '../../src/store/answers/plan-terms.ts';
 import { looksAt } from '../../src/store/bookkeeping/access-log.ts';
 import { readAlerts } from '../../src/store/bookkeeping/alerts.ts';
+import { readHeads } from '../../src/store/bookkeeping/chain-check.ts';
 import { findSession } from '../../src/store/bookkeeping/office.ts';
+import { countOldAnswers } from '../../src/store/bookkeeping/purge-answers.ts';
+import { oldNamedSubjects } from '../../src/store/bookkeeping/purge-logs.ts';
 import { spentBetween } from '../../src/store/calls/budget.ts';
 import {
   dueForPolling,
@@ -29,6 +32,7 @@ import { arrivalsWithin, noteRepeatedArrival } from '../../src/store/intake/arri
 import { isLatestSource } from '../../src/store/intake/intake.ts';
 import { takePatientUpdates } from '../../src/store/intake/patients.ts';
 import { countAttention } from '../../src/store/views/alerts.ts';
+import { readTrail } from '../../src/store/views/audit.ts';
 import { changesSince } from '../../src/store/views/changes.ts';
 import { callsBetween, countDuplicates, plannedDrafts } from '../../src/store/views/cost.ts';
 import { oldestWaiting } from '../../src/store/views/oldest-waiting.ts';
@@ -248,6 +252,39 @@ describe('what alerts and scrapes look at', () => {
     const plan = await planOf(work);
     expect(plan.join('\n')).toContain(step);
     expect(plan.filter((detail) => /^SCAN \w+$/.test(detail))).toEqual([]);
+  });
+});
+
+describe('the daily purge and the record of who did what', () => {
+  const about = { subjects: ['appointment:1'], looked_at: ['x'], patients: ['y'] };
+  test.each([
+    ['answers', () => countOldAnswers(db, 'answers', NOW), 'INDEX answers_whole'],
+    ['requests', () => countOldAnswers(db, 'requests', NOW), 'INDEX calls_whole'],
+    ['recordings', () => countOldAnswers(db, 'recordings', NOW), 'INDEX records_linked'],
+    [
+      'names of files in the trail',
+      () => openWriteQueue(db).write((tx) => oldNamedSubjects(tx, NOW)),
+      'INDEX audit_subject (subject>? AND subject<?)',
+    ],
+    ['what people did', () => readTrail(db, { from: 0, before: NOW }, 9), 'INDEX audit_actor'],
+    ['looks', () => readTrail(db, { from: 0, before: NOW }, 9), 'INDEX access_log_at'],
+    [
+      'what became of a patient',
+      () => readTrail(db, { from: 0, before: NOW, about }, 9),
+      'INDEX audit_subject',
+    ],
+    ['the ends of the chains', () => readHeads(db), 'SCAN audit'],
+  ])('find %s by an index', async (_, work, step) => {
+    expect((await planOf(work)).join('\n')).toContain(step);
+  });
+
+  test('nothing else of them reads a whole table', async () => {
+    const work = async () => {
+      for (const kind of ['answers', 'requests', 'recordings'] as const)
+        await countOldAnswers(db, kind, NOW);
+      await readTrail(db, { from: 0, before: NOW, about }, 9);
+    };
+    expect((await planOf(work)).filter((step) => /^SCAN (?!l\b|h\b)\w+$/.test(step))).toEqual([]);
   });
 });
 

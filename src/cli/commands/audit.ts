@@ -9,8 +9,8 @@ import {
   checkChain,
   type Head,
   headText,
-  LOGS,
 } from '../../store/bookkeeping/chain-check.ts';
+import { LOGS } from '../../store/bookkeeping/purge-logs.ts';
 import type { Db } from '../../store/engine/database.ts';
 import {
   type PatientSubjects,
@@ -146,7 +146,7 @@ async function subjectsFor({ db, config }: State, text: string): Promise<Patient
     named === undefined
       ? await subjectsOfPatient(db, text, ids)
       : await subjectsOfPatient(db, text.slice(named.length + 1), [named]);
-  if (patient.subjects.length > 0) return patient;
+  if (patient.looked_at.length > 0) return patient;
   const visit = await findSubject(db, text);
   // Looks at a patient whose visits are purged are found by the id all the same.
   return visit.kind === 'appointment' ? await subjectsOfVisit(db, visit.id) : patient;

@@ -144,11 +144,11 @@ export const DAEMON_EVENTS = {
   clock_right: { level: 'info', fields: ['skew_ms'], means: 'The clocks agree again.' },
   purged: {
     level: 'info',
-    fields: ['appointments', 'inquiries', 'copies', 'log_entries'],
+    fields: ['appointments', 'inquiries', 'answers', 'copies', 'files', 'log_entries'],
     means:
       'What is older than the clinic keeps (retention:) was deleted for good: appointments, ' +
-      'inquiries with their answers, copies of the database that upgrades and restores had ' +
-      'left, and entries of the audit trail and the access log.',
+      'inquiries with their answers, older parts of answers, copies of the database that ' +
+      'upgrades and restores had left, files of drop folders, and entries of the logs.',
   },
   audit_head: {
     level: 'info',

@@ -30,9 +30,9 @@ const ROWS_PER_STATEMENT = 500;
 
 /**
  * Subjects that hold the name of a file or an id of the practice management system; either may name
- * a patient, and the trail is kept for years.
+ * a patient, and the trail is kept for years. One that is hashed already has no second colon.
  */
-const NAMED = /^(?:rejected|item|source):/;
+const NAMED = /^(?:rejected|item|source):(?![0-9a-f]{12}$)/;
 
 /** The same transaction in somebody's name: what is written to the trail with it names `actor`. */
 export function actingAs(tx: Tx, actor: string): Tx {

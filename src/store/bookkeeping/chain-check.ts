@@ -30,8 +30,6 @@ const TRIGGERS: Readonly<Record<Log, readonly string[]>> = {
   access_log: ['access_log_no_update', 'access_log_no_delete'],
 };
 
-export const LOGS: readonly Log[] = ['audit', 'access_log'];
-
 export const headText = ({ id, hash }: Head): string => `${id}:${hash}`;
 
 /** The newest row of each log; null: it is empty. */

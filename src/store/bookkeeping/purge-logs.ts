@@ -4,10 +4,13 @@
  * in an entry of the trail, without which the database lets nothing go (migrations/0029).
  */
 import { sql } from 'kysely';
-import type { Tx } from '../engine/database.ts';
+import type { Db, Tx } from '../engine/database.ts';
 import { PURGED, writeAudit } from './audit.ts';
+import { firstHeldEntries } from './legal-holds.ts';
 
 export type Log = 'audit' | 'access_log';
+
+export const LOGS: readonly Log[] = ['audit', 'access_log'];
 
 export const logSubject = (log: Log): string => `log:${log}`;
 
@@ -59,21 +62,46 @@ export async function oldNamedSubjects(tx: Tx, before: number): Promise<string[]
   return found;
 }
 
-/** Both logs; returns how many entries went. */
+/** Both logs; returns how many entries went. A log stays whole from its first held entry on. */
 export async function purgeLogs(tx: Tx, limits: { before: number; now: number }): Promise<number> {
-  return (await purgeLog(tx, 'audit', limits)) + (await purgeLog(tx, 'access_log', limits));
+  const held = await firstHeldEntries(tx);
+  let purged = 0;
+  for (const log of LOGS) purged += await purgeLog(tx, log, { ...limits, keep_from: held[log] });
+  return purged;
+}
+
+/** How many entries are old, those of patients on hold among them. */
+export async function countOldEntries(
+  db: Db,
+  before: number,
+): Promise<{ count: number; oldest: number | null }> {
+  const total = { count: 0, oldest: null as number | null };
+  for (const log of LOGS) {
+    const row = await db
+      .selectFrom(log)
+      .select((select) => [
+        select.fn.countAll<number>().as('count'),
+        select.fn.min('at').as('oldest'),
+      ])
+      .where('at', '<', before)
+      .executeTakeFirst();
+    total.count += row?.count ?? 0;
+    const oldest = row?.oldest ?? null;
+    if (oldest !== null) total.oldest = Math.min(total.oldest ?? oldest, oldest);
+  }
+  return total;
 }
 
 /**
- * Deletes the rows of a log that come before the first one from `before` on (epoch milliseconds).
- * Returns how many.
+ * Deletes the rows of a log that come before the first one from `before` on (epoch milliseconds),
+ * and before the row `keep_from`. Returns how many.
  */
 export async function purgeLog(
   tx: Tx,
   log: Log,
-  { before, now }: { before: number; now: number },
+  { before, now, keep_from }: { before: number; now: number; keep_from: number | null },
 ): Promise<number> {
-  const last = await lastToGo(tx, log, before);
+  const last = await lastToGo(tx, log, { before, keep_from });
   if (last === null) return 0;
   const at = { at: now, subject: logSubject(log), from_state: null };
   const reason = 'These entries are older than retention.audit_days.';
@@ -91,9 +119,9 @@ export async function purgeLog(
 async function lastToGo(
   tx: Tx,
   log: Log,
-  before: number,
+  { before, keep_from }: { before: number; keep_from: number | null },
 ): Promise<{ id: number; hash: Buffer } | null> {
-  const stays = await tx
+  const young = await tx
     .selectFrom(log)
     .select('id')
     .where('at', '>=', before)
@@ -104,10 +132,11 @@ async function lastToGo(
     .selectFrom(log)
     .select((select) => select.fn.max('id').as('id'))
     .executeTakeFirst();
+  const end = young?.id ?? newest?.id ?? 0;
   const last = await tx
     .selectFrom(log)
     .select(['id', 'hash'])
-    .where('id', '<', stays?.id ?? newest?.id ?? 0)
+    .where('id', '<', Math.min(end, keep_from ?? end))
     .orderBy('id', 'desc')
     .limit(sql.lit(1))
     .executeTakeFirst();

@@ -1,15 +1,21 @@
 /**
  * Retention: what is older than the clinic keeps is deleted so that its bytes are gone.
  * `secure_delete` (database.ts) overwrites what is deleted in the database; the WAL is emptied
- * afterwards. What a disk or a file system keeps of overwritten blocks is not in our hands.
+ * afterwards (engine/wal.ts). What a disk or a file system keeps of overwritten blocks is not in
+ * our hands.
  */
-import { sql } from 'kysely';
-import type { Tx } from '../engine/database.ts';
+import { type SqlBool, sql } from 'kysely';
+import type { Db, Tx } from '../engine/database.ts';
 import type { Store } from '../engine/store.ts';
 import { appointmentSubject, deliverySubject, inquirySubject } from './audit.ts';
-import { eraseWords, oldNamedSubjects, purgeLogs } from './purge-logs.ts';
+import { isHeldVisit, legalHolds } from './legal-holds.ts';
+import { type AnswerKind, countOldAnswers, type Old, purgeAnswers } from './purge-answers.ts';
+import { countOldEntries, eraseWords, oldNamedSubjects, purgeLogs } from './purge-logs.ts';
 
-export type Purged = { appointments: number; inquiries: number; log_entries: number };
+export type Purged = { appointments: number; inquiries: number; log_entries: number } & Record<
+  AnswerKind,
+  number
+>;
 
 const APPOINTMENTS_PER_COMMIT = 200;
 /** What the audit trail says of what was purged; it keeps that something happened, and no words. */
@@ -19,21 +25,46 @@ const OLD_FILE = 'What was read is older than retention.days.';
 const WITHOUT_PATIENT = { match_key: '', external_id: '', given_name: '', body: null };
 
 /** What lies before these moments (epoch milliseconds) goes; null: it stays. */
-export type PurgeLimits = { visits: number | null; logs: number | null };
+export type PurgeLimits = Record<PurgedKind, number | null>;
 
 /**
- * Deletes what is older than the clinic keeps: visits, and entries of the audit trail and the
- * access log.
+ * visits: a visit and all that hangs on it. answers, requests, recordings: what of an answer goes
+ * before (purge-answers.ts). logs: entries of the audit trail and the access log.
+ */
+export type PurgedKind = 'visits' | AnswerKind | 'logs';
+
+/**
+ * Deletes what is older than the clinic keeps, but for patients on legal hold. Each step is a
+ * commit of its own; one that is cut short goes on with the next purge.
  */
 export async function purge(store: Store, limits: PurgeLimits, now: number): Promise<Purged> {
   const { visits, logs } = limits;
   const nothing = { appointments: 0, inquiries: 0 };
   const purged = visits === null ? nothing : await purgeVisits(store, visits, now);
+  const erased = { answers: 0, requests: 0, recordings: 0 };
+  for (const kind of ANSWER_KINDS) {
+    const before = limits[kind];
+    if (before !== null) erased[kind] = await purgeAnswers(store, kind, before);
+  }
   const log_entries =
     logs === null ? 0 : await store.write((tx) => purgeLogs(tx, { before: logs, now }));
-  await sql`pragma wal_checkpoint(truncate)`.execute(store.db);
-  return { ...purged, log_entries };
+  return { ...purged, ...erased, log_entries };
 }
+
+/** How much `purge` would delete, and how old the oldest of it is. */
+export async function countOld(db: Db, limits: PurgeLimits): Promise<Record<PurgedKind, Old>> {
+  const none: Old = { count: 0, oldest: null };
+  const counted = { visits: none, answers: none, requests: none, recordings: none, logs: none };
+  if (limits.visits !== null) counted.visits = await countVisits(db, limits.visits);
+  for (const kind of ANSWER_KINDS) {
+    const before = limits[kind];
+    if (before !== null) counted[kind] = await countOldAnswers(db, kind, before);
+  }
+  if (limits.logs !== null) counted.logs = await countOldEntries(db, limits.logs);
+  return counted;
+}
+
+const ANSWER_KINDS = ['answers', 'requests', 'recordings'] as const;
 
 type PurgedVisits = { appointments: number; inquiries: number };
 
@@ -56,12 +87,13 @@ async function purgeVisits(store: Store, before: number, now: number): Promise<P
   return total;
 }
 
-async function purgeSome(tx: Tx, before: number, now: number): Promise<PurgedVisits> {
-  const rows = await tx
-    .selectFrom('appointments')
-    .select('id')
-    .where('starts_at', '<', before)
-    .where('updated_at', '<', before)
+/** Appointments and claims, under the name `a`. */
+function oldVisits(db: Db | Tx, before: number) {
+  return db
+    .selectFrom('appointments as a')
+    .where('a.starts_at', '<', before)
+    .where('a.updated_at', '<', before)
+    .where(sql<SqlBool>`not ${isHeldVisit}`)
     .where((where) =>
       where.not(
         where.exists(
@@ -69,12 +101,27 @@ async function purgeSome(tx: Tx, before: number, now: number): Promise<PurgedVis
             .selectFrom('inquiry_appointments as l')
             .innerJoin('inquiries as i', 'i.id', 'l.inquiry')
             .select('i.id')
-            .whereRef('l.appointment', '=', 'appointments.id')
+            .whereRef('l.appointment', '=', 'a.id')
             .where('i.state', 'in', ['planned', 'sending', 'uncertain', 'open']),
         ),
       ),
-    )
-    .orderBy('id')
+    );
+}
+
+async function countVisits(db: Db, before: number): Promise<Old> {
+  const row = await oldVisits(db, before)
+    .select((select) => [
+      select.fn.countAll<number>().as('count'),
+      select.fn.min('a.starts_at').as('oldest'),
+    ])
+    .executeTakeFirst();
+  return row ?? { count: 0, oldest: null };
+}
+
+async function purgeSome(tx: Tx, before: number, now: number): Promise<PurgedVisits> {
+  const rows = await oldVisits(tx, before)
+    .select('a.id')
+    .orderBy('a.id')
     .limit(sql.lit(APPOINTMENTS_PER_COMMIT))
     .execute();
   const appointments = rows.map(({ id }) => id);
@@ -138,20 +185,47 @@ async function purgeInquiries(tx: Tx, inquiries: readonly number[]): Promise<voi
 /**
  * What hangs on no appointment: names of files, coverages of patients, entries about rows, the
  * calls of others. The hashes of the service's messages stay: they say nothing of a patient, and
- * the same message may come again at any time (G3).
+ * the same message may come again at any time (G3). Nobody can say whether a patient on legal hold
+ * is in it, so all of a connector stays that has one.
  */
 async function purgeRest(tx: Tx, before: number, now: number): Promise<void> {
-  const named = await oldNamedSubjects(tx, before);
-  await eraseWords(tx, named, { now, before, reason: OLD_FILE });
   const day = new Date(before).toISOString().slice(0, 10);
   await tx.deleteFrom('plan_terms').where('said_on', '<', day).execute();
-  await tx.deleteFrom('sources').where('first_seen_at', '<', before).execute();
+  const held = [...new Set((await legalHolds(tx)).map(({ connector }) => connector))];
+  if (held.length === 0) {
+    const named = await oldNamedSubjects(tx, before);
+    await eraseWords(tx, named, { now, before, reason: OLD_FILE });
+    await purgeStrangers(tx, before);
+  }
+  await purgeAttention(tx, before, held);
+  await tx.deleteFrom('sources').where('first_seen_at', '<', before).where(notOf(held)).execute();
+  await purgePatients(tx, before, held);
+  for (const [table, time] of [
+    ['patient_aliases', 'merged_at'],
+    ['visit_messages', 'written_at'],
+    ['deceased_patients', 'told_at'],
+    ['connector_journal', 'updated_at'],
+  ] as const)
+    await sql`delete from ${sql.table(table)} where ${sql.ref(time)} < ${before}
+      and ${notOf(held)}`.execute(tx);
+}
+
+const notOf = (connectors: readonly string[]) =>
+  connectors.length === 0
+    ? sql<SqlBool>`true`
+    : sql<SqlBool>`coalesce(connector, '') not in (${sql.join(connectors)})`;
+
+async function purgeAttention(tx: Tx, before: number, held: readonly string[]): Promise<void> {
   await tx
     .deleteFrom('attention')
     .where('since', '<', before)
     .where('appointment', 'is', null)
     .where('inquiry', 'is', null)
+    .where(notOf(held))
     .execute();
+}
+
+async function purgeStrangers(tx: Tx, before: number): Promise<void> {
   await tx
     .updateTable('calls')
     .set(WITHOUT_PATIENT)
@@ -161,9 +235,13 @@ async function purgeRest(tx: Tx, before: number, now: number): Promise<void> {
       where.or([where('sent_service_at', 'is', null), where('sent_service_at', '<', before)]),
     )
     .execute();
+}
+
+async function purgePatients(tx: Tx, before: number, held: readonly string[]): Promise<void> {
   await tx
     .deleteFrom('patients')
     .where('updated_at', '<', before)
+    .where(notOf(held))
     .where((where) =>
       where.not(
         where.exists(
@@ -179,8 +257,4 @@ async function purgeRest(tx: Tx, before: number, now: number): Promise<void> {
       ),
     )
     .execute();
-  await tx.deleteFrom('patient_aliases').where('merged_at', '<', before).execute();
-  await tx.deleteFrom('visit_messages').where('written_at', '<', before).execute();
-  await tx.deleteFrom('deceased_patients').where('told_at', '<', before).execute();
-  await tx.deleteFrom('connector_journal').where('updated_at', '<', before).execute();
 }

@@ -211,17 +211,28 @@ export function rotateBackups(folder: string, keep: number): number {
  * has deleted elsewhere. Says how many went.
  */
 export function deleteOldCopies(path: string, folder: string, before: number): number {
+  const old = oldCopies(path, folder, before);
+  for (const file of old) rmSync(file.path);
+  return old.filter((file) => !/-(?:wal|shm)$/.test(file.path)).length;
+}
+
+/** Which those are, with when each was written (epoch milliseconds). */
+export function oldCopies(
+  path: string,
+  folder: string,
+  before: number,
+): { path: string; at: number }[] {
   const replaced = `${basename(path)}.replaced-`;
-  const old = [
+  return [
     ...listed(folder)
       .filter((name) => BEFORE_UPGRADE.test(name))
       .map((name) => join(folder, name)),
     ...listed(dirname(path))
       .filter((name) => name.startsWith(replaced))
       .map((name) => join(dirname(path), name)),
-  ].filter((file) => statSync(file).mtimeMs < before);
-  for (const file of old) rmSync(file);
-  return old.filter((file) => !/-(?:wal|shm)$/.test(file)).length;
+  ]
+    .map((file) => ({ path: file, at: Math.floor(statSync(file).mtimeMs) }))
+    .filter(({ at }) => at < before);
 }
 
 /** Every copy of the database at `path` that eligd made, next to it and in the backup folder. */

@@ -30,6 +30,7 @@ import * as planTerms from '../../../migrations/0027-plan-terms.ts';
 import * as calls from '../../../migrations/0028-calls.ts';
 import * as accessLog from '../../../migrations/0029-access-log.ts';
 import * as attentionWords from '../../../migrations/0030-attention-words.ts';
+import * as retention from '../../../migrations/0031-retention.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import { damaged, unusable } from './damage.ts';
 import { openKeyed, type Raw } from './driver.ts';
@@ -84,6 +85,7 @@ const MIGRATIONS = {
   '0028-calls': calls,
   '0029-access-log': accessLog,
   '0030-attention-words': attentionWords,
+  '0031-retention': retention,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

@@ -97,6 +97,13 @@ export type Tables = {
     start_hash: Buffer | null;
     hash: Buffer;
   };
+  legal_holds: {
+    connector: string;
+    patient_id: string;
+    reason: string;
+    actor: string;
+    since: number;
+  };
   access_log: {
     id: Generated<number>;
     at: number;

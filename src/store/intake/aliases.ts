@@ -5,6 +5,7 @@
 import type { AppointmentInput, Patient } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import type { PatientUpdate } from '../../domain/patient-update.ts';
+import { mergeLegalHold } from '../bookkeeping/legal-holds.ts';
 import type { Tx } from '../engine/database.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
 
@@ -100,6 +101,7 @@ export async function addAlias(
   { from_id, into_id }: { from_id: string; into_id: string },
   now: number,
 ): Promise<void> {
+  await mergeLegalHold(tx, connector, { from_id, into_id });
   await tx
     .updateTable('patient_aliases')
     .set({ patient_id: into_id, merged_at: now })

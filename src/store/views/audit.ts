@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { appointmentHash } from '../../domain/appointment-hash.ts';
 import { appointmentSubject, inquirySubject } from '../bookkeeping/audit.ts';
 import { patientHash } from '../bookkeeping/chain.ts';
+import { patientSubject } from '../bookkeeping/legal-holds.ts';
 import { knownLogKey } from '../bookkeeping/log-key.ts';
 import type { Db } from '../engine/database.ts';
 
@@ -104,8 +105,10 @@ export async function subjectsOfPatient(
     );
   const key = await knownLogKey(db);
   const found = await subjectsOf(db, visits, key);
-  const patients = key === null ? [] : connectors.map((each) => patientHash(key, each, patient_id));
-  return { ...found, patients };
+  if (key === null) return { ...found, patients: [] };
+  const patients = connectors.map((each) => patientHash(key, each, patient_id));
+  const subjects = connectors.map((connector) => patientSubject(key, { connector, patient_id }));
+  return { ...found, patients, subjects: [...found.subjects, ...subjects] };
 }
 
 /** The same for one visit. */

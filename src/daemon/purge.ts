@@ -1,0 +1,148 @@
+/** Deletes what the clinic does not keep any longer; daily, and by `eligd purge`. */
+import type { Connector, KeptFiles } from '../../connectors/contract.ts';
+import { EligdError } from '../domain/errors.ts';
+import { DAY_MS } from '../domain/time.ts';
+import type { Config } from '../ops/config.ts';
+import { deleteFiles, type OldFile, oldFiles } from '../ops/old-files.ts';
+import { actingAs } from '../store/bookkeeping/audit.ts';
+import { legalHolds } from '../store/bookkeeping/legal-holds.ts';
+import {
+  countOld,
+  type Purged,
+  type PurgedKind,
+  type PurgeLimits,
+  purge,
+} from '../store/bookkeeping/purge.ts';
+import { deleteOldCopies, oldCopies } from '../store/engine/backup.ts';
+import type { Db } from '../store/engine/database.ts';
+import type { Store } from '../store/engine/store.ts';
+import { emptyWal } from '../store/engine/wal.ts';
+import type { Parts } from './parts.ts';
+
+type FileKind = KeptFiles['kind'];
+
+export type OldKind = PurgedKind | FileKind | 'copies';
+
+/** What lies before these moments (epoch milliseconds) goes; null: it stays. */
+export type Limits = PurgeLimits & Record<FileKind, number | null>;
+
+type Connectors = readonly { id: string; connector: Pick<Connector, 'keptFiles'> }[];
+
+type Place = { config: Config; connectors: Connectors };
+
+/**
+ * `left_files`: that could not be deleted. `is_wal_empty`: whether the bytes of what was deleted in
+ * the database are gone from its write-ahead log as well.
+ */
+export type PurgeReport = Purged & {
+  copies: number;
+  files: number;
+  left_files: number;
+  is_wal_empty: boolean;
+};
+
+export function limitsOf({ retention }: Config, now: number): Limits {
+  const ago = (days: number | null) => (days === null ? null : now - days * DAY_MS);
+  const recordings = ago(retention.recordings_days);
+  const answers = ago(retention.answers_days);
+  return {
+    visits: ago(retention.days),
+    // An answer holds the addresses of the recordings, so it goes with whichever goes first.
+    answers: answers === null ? recordings : Math.max(answers, recordings ?? answers),
+    requests: ago(retention.requests_days),
+    recordings,
+    processed: ago(retention.processed_days),
+    rejected: ago(retention.rejected_days),
+    outbox: ago(retention.outbox_days),
+    logs: ago(retention.audit_days),
+  };
+}
+
+export async function purgeAll(
+  { config, connectors }: Place,
+  store: Store,
+  { limits, now, by }: { limits: Limits; now: number; by?: string },
+): Promise<PurgeReport> {
+  const purged = await purge(by === undefined ? store : storeOf(store, by), limits, now);
+  const { path } = config.state;
+  const copies =
+    limits.visits === null ? 0 : deleteOldCopies(path, config.backup.folder, limits.visits);
+  const files = await filesToGo(store.db, connectors, limits);
+  const { deleted, left } = await deleteFiles(files.flatMap(({ old }) => old));
+  const is_wal_empty = await emptyWal(store.db);
+  return { ...purged, copies, files: deleted, left_files: left, is_wal_empty };
+}
+
+/** The same store, in whose trail `actor` does what is done with it. */
+const storeOf = (store: Store, actor: string): Store => ({
+  ...store,
+  write: (work) => store.write((tx) => work(actingAs(tx, actor))),
+});
+
+/** What `purgeAll` would delete; `oldest`: epoch milliseconds. Deletes nothing. */
+export async function previewPurge(
+  { config, connectors }: Place,
+  db: Db,
+  limits: Limits,
+): Promise<Record<OldKind, { count: number; oldest: number | null }>> {
+  const counted = await countOld(db, limits);
+  const { path } = config.state;
+  const copies = limits.visits === null ? [] : oldCopies(path, config.backup.folder, limits.visits);
+  const files = { processed: countOf([]), rejected: countOf([]), outbox: countOf([]) };
+  const to_go = await filesToGo(db, connectors, limits);
+  for (const kind of ['processed', 'rejected', 'outbox'] as const)
+    files[kind] = countOf(to_go.filter((each) => each.kind === kind).flatMap(({ old }) => old));
+  return { ...counted, ...files, copies: countOf(copies) };
+}
+
+const countOf = (files: readonly OldFile[]) => ({
+  count: files.length,
+  oldest: files.reduce<number | null>((oldest, { at }) => Math.min(oldest ?? at, at), null),
+});
+
+/** A file may name anybody: all of a connector stay while one of its patients is on legal hold. */
+async function filesToGo(
+  db: Db,
+  connectors: Connectors,
+  limits: Limits,
+): Promise<{ kind: FileKind; old: OldFile[] }[]> {
+  const held = new Set((await legalHolds(db)).map(({ connector }) => connector));
+  const found: { kind: FileKind; old: OldFile[] }[] = [];
+  for (const { id, connector } of connectors)
+    for (const kept of connector.keptFiles?.() ?? []) {
+      const before = limits[kept.kind];
+      if (before === null || held.has(id)) continue;
+      found.push({ kind: kept.kind, old: await oldFiles(kept, before) });
+    }
+  return found;
+}
+
+/** Why what was deleted is not gone yet; null: it is. */
+export function leftOver({ left_files, is_wal_empty }: PurgeReport): EligdError | null {
+  if (left_files === 0 && is_wal_empty) return null;
+  const files = left_files === 1 ? '1 file' : `${left_files} files`;
+  return new EligdError('temporary', {
+    what: 'Not everything that is too old is gone from the disk.',
+    why: is_wal_empty
+      ? `${files} of the drop folders could not be deleted.`
+      : 'A program that reads the database keeps its write-ahead log from being emptied, and the ' +
+        'bytes are still in it.',
+    next: is_wal_empty
+      ? 'Give the user of eligd the right to write the drop folder. eligd tries again daily.'
+      : 'eligd tries again daily, or run "eligd purge" again when the other program has ended.',
+  });
+}
+
+/** The daily job: what is not gone is tried again, with growing pauses. */
+export async function purgeDaily({ options, store, connectors }: Parts): Promise<void> {
+  const { config, env } = options;
+  const now = env.clock.now();
+  const place = { config, connectors };
+  const report = await purgeAll(place, store, { limits: limitsOf(config, now), now });
+  const { appointments, inquiries, copies, files, log_entries } = report;
+  const answers = report.answers + report.requests + report.recordings;
+  if (appointments + answers + copies + files + log_entries > 0)
+    env.log('purged', { appointments, inquiries, answers, copies, files, log_entries });
+  const left = leftOver(report);
+  if (left !== null) throw left;
+}

@@ -1,0 +1,163 @@
+/** Patients whose data nobody may delete, because a court, an auditor or a payer may ask for it. */
+import { type SqlBool, sql } from 'kysely';
+import type { Db, Tx } from '../engine/database.ts';
+import { appointmentSubject, writeAudit } from './audit.ts';
+import { patientHash } from './chain.ts';
+import { knownLogKey, logKeyIn } from './log-key.ts';
+
+export type HeldPatient = { connector: string; patient_id: string };
+
+export type LegalHold = HeldPatient & { reason: string; actor: string; since: number };
+
+export async function legalHolds(db: Db | Tx): Promise<LegalHold[]> {
+  return await db
+    .selectFrom('legal_holds')
+    .select(['connector', 'patient_id', 'reason', 'actor', 'since'])
+    .orderBy('since')
+    .execute();
+}
+
+/** The connectors whose visits have a patient with this id. */
+export async function connectorsOfPatient(
+  db: Db | Tx,
+  patient_id: string,
+  connectors: readonly string[],
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const connector of connectors) {
+    const visit = await db
+      .selectFrom('appointments')
+      .select('id')
+      .where('patient_key', '>=', `${connector}|${patient_id}|`)
+      .where('patient_key', '<', `${connector}|${patient_id}}`)
+      .limit(sql.lit(1))
+      .executeTakeFirst();
+    if (visit !== undefined) found.push(connector);
+  }
+  return found;
+}
+
+/** Returns whether it is a new one. The trail has it under the patient's keyed hash. */
+export async function addLegalHold(
+  tx: Tx,
+  { connector, patient_id }: HeldPatient,
+  { reason, actor }: { reason: string; actor: string },
+  now: number,
+): Promise<boolean> {
+  const added = await tx
+    .insertInto('legal_holds')
+    .values({ connector, patient_id, reason, actor, since: now })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('since')
+    .executeTakeFirst();
+  if (added !== undefined)
+    await note(tx, { connector, patient_id }, { to_state: 'legal_hold', reason }, now);
+  return added !== undefined;
+}
+
+/** Returns whether there was one. */
+export async function removeLegalHold(
+  tx: Tx,
+  { connector, patient_id }: HeldPatient,
+  now: number,
+): Promise<boolean> {
+  const removed = await tx
+    .deleteFrom('legal_holds')
+    .where('connector', '=', connector)
+    .where('patient_id', '=', patient_id)
+    .returning('since')
+    .executeTakeFirst();
+  if (removed !== undefined)
+    await note(tx, { connector, patient_id }, { to_state: 'legal_hold_ended', reason: '' }, now);
+  return removed !== undefined;
+}
+
+async function note(
+  tx: Tx,
+  { connector, patient_id }: HeldPatient,
+  step: { to_state: string; reason: string },
+  now: number,
+): Promise<void> {
+  const subject = patientSubject(await logKeyIn(tx, now), { connector, patient_id });
+  await writeAudit(tx, [{ at: now, subject, from_state: null, ...step }]);
+}
+
+export const patientSubject = (key: string, { connector, patient_id }: HeldPatient): string =>
+  `patient:${patientHash(key, connector, patient_id)}`;
+
+/** A patient who was merged into another is held as that one. */
+export async function mergeLegalHold(
+  tx: Tx,
+  connector: string,
+  { from_id, into_id }: { from_id: string; into_id: string },
+): Promise<void> {
+  await sql`insert into legal_holds (connector, patient_id, reason, actor, since)
+    select connector, ${into_id}, reason, actor, since from legal_holds
+    where connector = ${connector} and patient_id = ${from_id}
+    on conflict do nothing`.execute(tx);
+}
+
+/** Of a row of appointments under the name `a`: whether its patient is on legal hold. */
+export const isHeldVisit = sql<SqlBool>`exists (select 1 from legal_holds h
+  where h.connector = a.connector
+    and a.patient_key >= h.connector || '|' || h.patient_id || '|'
+    and a.patient_key < h.connector || '|' || h.patient_id || '}')`;
+
+/** Of a row with a column `inquiry` under the name `r`: whether it serves a held patient. */
+export const isHeldInquiry = sql<SqlBool>`exists (select 1 from inquiry_appointments l
+  join appointments a on a.id = l.appointment
+  where l.inquiry = r.inquiry and ${isHeldVisit})`;
+
+/**
+ * The first entry of each log that is about a patient on hold; from there on a log stays whole.
+ * Null: there is none.
+ */
+export async function firstHeldEntries(
+  tx: Tx,
+): Promise<{ audit: number | null; access_log: number | null }> {
+  const holds = await legalHolds(tx);
+  if (holds.length === 0) return { audit: null, access_log: null };
+  const key = await knownLogKey(tx);
+  const visits = await tx
+    .selectFrom('appointments as a')
+    .select('a.id')
+    .where(isHeldVisit)
+    .execute();
+  const links = await tx
+    .selectFrom('inquiry_appointments as l')
+    .innerJoin('appointments as a', 'a.id', 'l.appointment')
+    .select('l.inquiry')
+    .distinct()
+    .where(isHeldVisit)
+    .execute();
+  const subjects = [
+    ...visits.map(({ id }) => appointmentSubject(id)),
+    ...links.map(({ inquiry }) => `inquiry:${inquiry}`),
+    ...(key === null ? [] : holds.map((each) => patientSubject(key, each))),
+  ];
+  const patients =
+    key === null ? [] : holds.map((each) => patientHash(key, each.connector, each.patient_id));
+  return {
+    audit: await firstOf(tx, 'audit', 'subject', subjects),
+    access_log: await firstOf(tx, 'access_log', 'patient', patients),
+  };
+}
+
+const VALUES_PER_STATEMENT = 500;
+
+async function firstOf(
+  tx: Tx,
+  table: 'audit' | 'access_log',
+  column: 'subject' | 'patient',
+  values: readonly string[],
+): Promise<number | null> {
+  let first: number | null = null;
+  for (let at = 0; at < values.length; at += VALUES_PER_STATEMENT) {
+    const list = sql.join(values.slice(at, at + VALUES_PER_STATEMENT));
+    const { rows } = await sql<{ id: number | null }>`select min(id) as id from ${sql.table(table)}
+      where ${sql.ref(column)} in (${list})`.execute(tx);
+    const id = rows[0]?.id ?? null;
+    if (id !== null) first = Math.min(first ?? id, id);
+  }
+  return first;
+}

@@ -1,0 +1,101 @@
+/**
+ * What of an answer goes before its visit: the answer as the service gave it, the exact request,
+ * and where the recording and the transcript of the call are. The record that eligd made of the
+ * answer stays with the visit.
+ */
+import { type SqlBool, sql } from 'kysely';
+import type { Db, Tx } from '../engine/database.ts';
+import type { Store } from '../engine/store.ts';
+import { isHeldInquiry } from './legal-holds.ts';
+
+/** What is there to erase; `oldest`: epoch milliseconds of the oldest of it. */
+export type Old = { count: number; oldest: number | null };
+
+export type AnswerKind = 'answers' | 'requests' | 'recordings';
+
+const ROWS_PER_COMMIT = 500;
+
+/** An answer that is still read or asked about keeps its words. */
+const isSettled = sql<SqlBool>`r.is_normalized = 1 and not exists (select 1 from inquiries i
+  where i.id = r.inquiry and i.verify_at is not null)`;
+
+/** What a lookup or a reply may still be compared with stays. */
+const isUnderWay = sql<SqlBool>`r.fate in ('out', 'lost')`;
+
+const hasLink = sql<SqlBool>`instr(record, '_url":"') > 0`;
+
+/** The rows of a kind that are older than `before` and belong to no patient on hold. */
+function rowsOf(kind: AnswerKind, before: number) {
+  const isFree = sql<SqlBool>`not ${isHeldInquiry}`;
+  switch (kind) {
+    case 'answers':
+      return sql`from answers as r where raw <> 'null' and received_at < ${before}
+        and ${isSettled} and ${isFree}`;
+    case 'requests':
+      return sql`from calls as r where body is not null and sent_at < ${before}
+        and not ${isUnderWay} and ${isFree}`;
+    case 'recordings':
+      return sql`from records as r where ${hasLink} and created_at < ${before} and ${isFree}`;
+  }
+}
+
+const TIMES = { answers: 'received_at', requests: 'sent_at', recordings: 'created_at' } as const;
+
+export async function countOldAnswers(db: Db | Tx, kind: AnswerKind, before: number): Promise<Old> {
+  const { rows } = await sql<Old>`select count(*) as count, min(${sql.ref(TIMES[kind])}) as oldest
+    ${rowsOf(kind, before)}`.execute(db);
+  return rows[0] ?? { count: 0, oldest: null };
+}
+
+/** Erases them, some in each commit. Returns how many. */
+export async function purgeAnswers(
+  store: Store,
+  kind: AnswerKind,
+  before: number,
+): Promise<number> {
+  for (let total = 0; ; ) {
+    const done = await store.write((tx) => eraseSome(tx, kind, before));
+    total += done;
+    if (done < ROWS_PER_COMMIT) return total;
+  }
+}
+
+async function eraseSome(tx: Tx, kind: AnswerKind, before: number): Promise<number> {
+  const { rows } = await sql<{ id: number }>`select r.id ${rowsOf(kind, before)}
+    order by ${sql.ref(TIMES[kind])} limit ${sql.lit(ROWS_PER_COMMIT)}`.execute(tx);
+  const ids = rows.map(({ id }) => id);
+  if (ids.length === 0) return 0;
+  if (kind === 'answers')
+    await tx
+      .updateTable('answers')
+      .set({ raw: 'null', verifications: null })
+      .where('id', 'in', ids)
+      .execute();
+  else if (kind === 'requests')
+    await tx.updateTable('calls').set({ body: null }).where('id', 'in', ids).execute();
+  else await eraseLinks(tx, ids);
+  return ids.length;
+}
+
+async function eraseLinks(tx: Tx, ids: readonly number[]): Promise<void> {
+  const rows = await tx
+    .selectFrom('records')
+    .select(['id', 'record'])
+    .where('id', 'in', ids)
+    .execute();
+  for (const { id, record } of rows)
+    await tx
+      .updateTable('records')
+      .set({ record: withoutLinks(record) })
+      .where('id', '=', id)
+      .execute();
+}
+
+/** Every address in a record is one of a recording or a transcript, or was said in words. */
+export function withoutLinks(record: string): string {
+  return JSON.stringify(
+    JSON.parse(record, (name, value: unknown) =>
+      name.endsWith('_url') && typeof value === 'string' ? null : value,
+    ),
+  );
+}

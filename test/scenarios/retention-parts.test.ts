@@ -1,0 +1,193 @@
+/** Each kind of data has its own age; what is not gone is not called deleted; holds hold. */
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Kysely, SqliteDialect } from 'kysely';
+import { expect, test } from 'vitest';
+import { checkChain } from '../../src/store/bookkeeping/chain-check.ts';
+import { purge } from '../../src/store/bookkeeping/purge.ts';
+import { openSqlite } from '../../src/store/engine/driver.ts';
+import { openStore } from '../../src/store/engine/store.ts';
+import type { Tables } from '../../src/store/engine/tables.ts';
+import { openWriteQueue } from '../../src/store/engine/write-queue.ts';
+import { type Clinic, makeClinic } from '../support/clinic.ts';
+import { setMachineClock } from '../support/machine-clock.ts';
+import { startService } from '../support/service.ts';
+import { exportOf, visits } from '../support/visits.ts';
+
+const NAME = 'Xanthippe Quillfeather';
+const LIMITS = ['answers', 'requests', 'recordings', 'logs'] as const;
+
+/** A week of answered visits, whose files and rows are as old as the machine's clock says. */
+async function clinicOf(count: number) {
+  const machine = setMachineClock(Date.now());
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  const named = visits(count, (index) => ({
+    patient_name: `${NAME}${index}`,
+    member_id: `ACTIVE8800${index}`,
+    appointment_at: new Date(machine.now() + (3 * 24 + index) * 3_600_000)
+      .toISOString()
+      .slice(0, 16),
+  }));
+  clinic.drop(`${NAME} 1970-01-01.csv`, exportOf(named));
+  clinic.drop('Wendelin Rejected 1980-02-02.csv', 'nothing,of,use\n1,2,3\n');
+  await clinic.once();
+  await service.advance({ days: 8 });
+  machine.pass({ days: 8 });
+  await clinic.once();
+  return { machine, service, clinic, named };
+}
+
+const database = (clinic: Clinic) => join(clinic.state, 'eligd.db');
+
+function bytesOf(clinic: Clinic): Buffer {
+  const names = readdirSync(clinic.state).filter((name) => name.startsWith('eligd.db'));
+  return Buffer.concat(names.map((name) => readFileSync(join(clinic.state, name))));
+}
+
+const part = (clinic: Clinic, name: string) => join(clinic.folder, 'dropbox', name);
+const files = (clinic: Clinic, name: string) =>
+  readdirSync(part(clinic, name)).filter((each) => !each.startsWith('.'));
+
+test('what a reader keeps on the disk is not called deleted, and goes the next time', async () => {
+  const { clinic, machine } = await clinicOf(3);
+  machine.pass({ days: 70 });
+  const reader = openSqlite(database(clinic), { readonly: true });
+  reader.exec('begin');
+  reader.prepare('select count(*) from appointments').get();
+  const kept = await clinic.run('purge', '--older-than', '60');
+  expect(kept.code).toBe(75);
+  expect(kept.stdout).not.toContain('Deleted');
+  expect(kept.stderr).toMatch(/bytes are still in it[\s\S]*tries again daily/);
+  expect(bytesOf(clinic).includes(`${NAME}0`)).toBe(true);
+  reader.exec('commit');
+  reader.close();
+  const gone = await clinic.run('purge', '--older-than', '60');
+  expect(gone).toMatchObject({ code: 0, stdout: expect.stringContaining('Deleted: ') });
+  expect(bytesOf(clinic).includes(NAME)).toBe(false);
+  expect(bytesOf(clinic).includes('Wendelin')).toBe(false);
+});
+
+test('files of the drop folder go by their age, and what is read there daily stays', async () => {
+  const { clinic, machine } = await clinicOf(2);
+  const before = { outbox: files(clinic, 'outbox'), records: files(clinic, 'outbox/records') };
+  expect(before.records).not.toEqual([]);
+  machine.pass({ days: 70 });
+  expect((await clinic.run('purge')).code).toBe(0);
+  expect(files(clinic, 'processed')).toHaveLength(1);
+  machine.pass({ days: 21 });
+  const dry = JSON.parse((await clinic.run('purge', '--dry-run', '--json')).stdout);
+  const counts = Object.fromEntries(
+    dry.kinds.map(({ kind, count }: { kind: string; count: number }) => [kind, count]),
+  );
+  expect(counts).toMatchObject({ processed: 1, visits: 0, answers: 0, logs: 0 });
+  expect(counts.rejected).toBeGreaterThan(0);
+  expect(files(clinic, 'processed')).toHaveLength(1);
+  const { stdout } = await clinic.run('purge');
+  const gone = counts.processed + counts.rejected + counts.outbox;
+  expect(stdout).toContain(`Also: ${gone} files of drop folders.`);
+  for (const name of ['processed', 'rejected', 'outbox/records'])
+    expect(files(clinic, name)).toEqual([]);
+  const stays = before.outbox.filter((name) => !/^(eligibility|claims)-/.test(name));
+  expect(files(clinic, 'outbox')).toEqual(stays);
+  expect(stays).toContain('attention.csv');
+});
+
+test('answers as they came, requests and recordings go before the visit', async () => {
+  const { clinic, machine } = await clinicOf(3);
+  const raw = openSqlite(database(clinic), { readonly: true });
+  const one = (text: string) => raw.prepare(text).pluck().get() as number;
+  const links = 'select count(*) from records where instr(record, \'_url":"http\') > 0';
+  expect(one(links)).toBeGreaterThan(0);
+  expect(one("select count(*) from answers where raw <> 'null'")).toBe(3);
+  machine.pass({ days: 100 });
+  await clinic.run('purge');
+  expect(one('select count(*) from calls where body is not null')).toBe(0);
+  expect(one("select count(*) from answers where raw <> 'null'")).toBe(3);
+  machine.pass({ days: 270 });
+  await clinic.run('purge');
+  expect(one("select count(*) from answers where raw <> 'null'")).toBe(0);
+  expect(one(links)).toBe(0);
+  expect(one('select count(*) from appointments')).toBe(3);
+  raw.close();
+  // What the record says of the answer is still there.
+  const shown = JSON.parse((await clinic.run('show', '9001', '--patients', '--json')).stdout);
+  expect(shown.inquiries[0].answer.record.calls[0].transcript_url).toBeNull();
+  expect(shown.inquiries[0].answer.verdicts).not.toEqual([]);
+});
+
+test('nothing of a patient on legal hold goes, and everything when the hold ends', async () => {
+  const { clinic, machine, named } = await clinicOf(3);
+  const id = named[1]!.patient_id!;
+  expect((await clinic.run('legal-hold', 'add', 'nobody')).code).toBe(1);
+  expect((await clinic.run('legal-hold', 'add', id, '--reason', 'Audit')).code).toBe(0);
+  expect((await clinic.run('legal-hold', 'list')).stdout).toMatch(/front-desk:.*Audit/);
+  machine.pass({ days: 3_000 });
+  expect((await clinic.run('purge')).stdout).toContain('Deleted: 2 appointments, 2 inquiries');
+  expect(bytesOf(clinic).includes(`${NAME}1`)).toBe(true);
+  expect(bytesOf(clinic).includes(`${NAME}0`)).toBe(false);
+  expect(files(clinic, 'processed')).toHaveLength(1);
+  const shown = JSON.parse((await clinic.run('show', '9002', '--patients', '--json')).stdout);
+  expect(shown.inquiries[0].answer.record.calls[0].transcript_url).toMatch(/^http/);
+  expect((await clinic.run('audit', 'verify')).code).toBe(0);
+
+  expect((await clinic.run('legal-hold', 'remove', id)).code).toBe(0);
+  expect((await clinic.run('legal-hold', 'remove', id)).code).toBe(1);
+  expect((await clinic.run('purge')).stdout).toContain('Deleted: 1 appointments, 1 inquiries');
+  for (const name of [NAME, 'Wendelin']) expect(bytesOf(clinic).includes(name)).toBe(false);
+  expect(files(clinic, 'processed')).toEqual([]);
+  const trail = JSON.parse((await clinic.run('audit', 'show', '--json')).stdout).entries;
+  const holds = trail.filter(({ what }: { what: string }) => what.startsWith('legal_hold'));
+  expect(holds.map(({ what }: { what: string }) => what)).toEqual(['legal_hold_ended']);
+  expect((await clinic.run('audit', 'verify')).code).toBe(0);
+});
+
+test('a purge that dies at any statement leaves nothing half; the next ends it', async () => {
+  const { clinic, machine } = await clinicOf(3);
+  machine.pass({ days: 3_000 });
+  const path = database(clinic);
+  const dead = join(clinic.folder, 'dead');
+  mkdirSync(dead, { mode: 0o700 });
+  let copies = 0;
+  const keep = () => {
+    copies += 1;
+    // As a power cut at this moment leaves it.
+    for (const ending of ['', '-wal'])
+      if (existsSync(path + ending))
+        copyFileSync(path + ending, join(dead, `${copies}.db${ending}`));
+  };
+  const raw = openSqlite(path);
+  raw.pragma('wal_autocheckpoint = 0');
+  raw.pragma('foreign_keys = on');
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }), log: keep });
+  const now = machine.now();
+  const limits = { visits: now, ...Object.fromEntries(LIMITS.map((kind) => [kind, now])) };
+  const whole = limits as Parameters<typeof purge>[1];
+  const queue = openWriteQueue(db);
+  await purge({ db, write: queue.write, close: async () => {} }, whole, now);
+  await db.destroy();
+  expect(copies).toBeGreaterThan(30);
+  const seen = new Set<number>();
+  for (let copy = 1; copy <= copies; copy += 1) {
+    const store = await openStore(join(dead, `${copy}.db`));
+    for (const log of ['audit', 'access_log'] as const)
+      expect((await checkChain(store.db, log, [])).fault).toBeNull();
+    const rows = async (table: 'appointments' | 'inquiries' | 'answers' | 'records') =>
+      (await store.db.selectFrom(table).select('id').execute()).length;
+    const counts = [
+      await rows('appointments'),
+      await rows('inquiries'),
+      await rows('answers'),
+      await rows('records'),
+    ];
+    // All of a visit or none of it.
+    expect(new Set(counts).size, counts.join(' ')).toBe(1);
+    seen.add(counts[0] ?? -1);
+    await purge(store, whole, now + 1);
+    expect(await rows('appointments')).toBe(0);
+    for (const log of ['audit', 'access_log'] as const)
+      expect((await checkChain(store.db, log, [])).fault).toBeNull();
+    await store.close();
+  }
+  expect([...seen].toSorted()).toEqual([0, 3]);
+}, 60_000);
