@@ -128,7 +128,8 @@ export function addMonths(date: LocalDate, months: number): LocalDate {
 
 /** 1 for Monday to 7 for Sunday (ISO 8601). */
 export function dayOfWeek(date: LocalDate): number {
-  return Temporal.PlainDate.from(date).dayOfWeek;
+  if (!isDate(date)) return Temporal.PlainDate.from(date).dayOfWeek;
+  return new Date(Date.parse(date)).getUTCDay() || 7;
 }
 
 export function yearOf(date: LocalDate): number {

@@ -24,12 +24,18 @@ export class Waker {
     this.#wakeUp?.();
   }
 
-  /** Resolves after `wait_ms`, at the next `wake`, or when `signal` is aborted; never rejects. */
+  /**
+   * Resolves after `wait_ms`, at the next `wake`, or when `signal` is aborted; never rejects. Not
+   * with `AbortSignal.any`, which takes four times as long and keeps memory until a collection.
+   */
   async wait(env: Env, wait_ms: number, signal: AbortSignal): Promise<void> {
     if (!this.#is_set && !signal.aborted) {
-      const woken = new AbortController();
-      this.#wakeUp = () => woken.abort('woken');
-      await env.clock.sleep(wait_ms, AbortSignal.any([signal, woken.signal])).catch(() => {});
+      const over = new AbortController();
+      const end = () => over.abort();
+      this.#wakeUp = end;
+      signal.addEventListener('abort', end, { once: true });
+      await env.clock.sleep(wait_ms, over.signal).catch(() => {});
+      signal.removeEventListener('abort', end);
       this.#wakeUp = null;
     }
     this.#is_set = false;

@@ -236,34 +236,38 @@ async function tellOne(seed: number): Promise<number> {
   return code;
 }
 
+const broken_alone = new Map<number, Promise<boolean>>();
+
+/** Whether a promise is broken in the world without a mutation, too. */
+function breaksAlone(seed: number): Promise<boolean> {
+  const live = async () => {
+    let is_broken = false;
+    await work({ seeds: [seed], mutation: null, tell: 'about' }, ({ broken }) => {
+      is_broken = broken !== null;
+    });
+    if (is_broken) console.log(`Seed ${seed} breaks without a mutation and is left out.`);
+    return is_broken;
+  };
+  const known = broken_alone.get(seed) ?? live();
+  broken_alone.set(seed, known);
+  return known;
+}
+
 async function mutate(seeds: number[], mutations: readonly string[]): Promise<number> {
   const rows = new Map<string, string>();
   let missed = 0;
-  // A world that breaks on its own says nothing about a mutation.
-  const sound = new Set<number>();
-  await each(partsOf(seeds), (part) =>
-    work({ seeds: part, mutation: null, tell: 'about' }, ({ seed, broken }) => {
-      if (broken === null) sound.add(seed);
-    }),
-  );
-  const worlds = seeds.filter((seed) => sound.has(seed));
-  if (worlds.length < seeds.length)
-    console.log(
-      `${seeds.length - worlds.length} worlds break without a mutation and are left out.`,
-    );
   await each([...mutations], async (mutation) => {
     let lived = 0;
-    let caught: Outcome | null = null;
-    for (let first = 0; first < worlds.length && caught === null; first += SEEDS_PER_PROCESS) {
-      await work(
-        { seeds: worlds.slice(first, first + SEEDS_PER_PROCESS), mutation, tell: 'about' },
-        (outcome) => {
-          lived += 1;
-          if (outcome.broken !== null) caught ??= outcome;
-        },
-      );
+    let found: Outcome | null = null;
+    while (lived < seeds.length && found === null) {
+      const part = seeds.slice(lived, lived + SEEDS_PER_PROCESS);
+      const outcomes: Outcome[] = [];
+      await work({ seeds: part, mutation, tell: 'about' }, (outcome) => outcomes.push(outcome));
+      lived += outcomes.length;
+      const broken = outcomes.find((outcome) => outcome.broken !== null);
+      // A world that breaks on its own says nothing about a mutation.
+      if (broken !== undefined && !(await breaksAlone(broken.seed))) found = broken;
     }
-    const found = caught as Outcome | null;
     if (found === null) missed += 1;
     const how =
       found === null

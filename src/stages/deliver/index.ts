@@ -351,14 +351,14 @@ function toDelivery(
 async function publishAttention(deps: DeliverDeps, signal: AbortSignal): Promise<void> {
   const { store, env, connector, connector_id, memory } = deps;
   if (connector.publishAttention === undefined) return;
-  const entries = (await openAttention(store.db, connector_id)).map(toEntry);
-  const text = JSON.stringify(entries);
+  const rows = await openAttention(store.db, connector_id);
+  const text = JSON.stringify(rows);
   const now = env.clock.now();
   const { published } = memory;
   const is_current = published?.text === text && Math.abs(now - published.at) < PUBLISH_AGAIN_MS;
   if (is_current) return;
   try {
-    await connector.publishAttention(entries, signal, new Date(now).toISOString());
+    await connector.publishAttention(rows.map(toEntry), signal, new Date(now).toISOString());
     memory.published = { text, at: now };
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error;

@@ -68,6 +68,20 @@ export async function planDelivery(
   return true;
 }
 
+const SAID = prepared<{ record: number }>()((tx, place) =>
+  tx
+    .selectFrom('records')
+    .innerJoin('answers', 'answers.id', 'records.answer')
+    .innerJoin('inquiries', 'inquiries.id', 'records.inquiry')
+    .select([
+      'inquiries.service_id',
+      'records.revision',
+      'answers.content_hash',
+      'answers.verifications',
+    ])
+    .where('records.id', '=', place('record')),
+);
+
 /**
  * Names the delivery for good, at the PMS as well: by what it is about and what it says, and not by
  * numbers of this database, which begin again when it is lost or restored. So the same answer keeps
@@ -81,18 +95,8 @@ async function deliveryKey(
     record,
   }: { appointment: number; coverage_rank: number; record: number },
 ): Promise<string> {
-  const said = await tx
-    .selectFrom('records')
-    .innerJoin('answers', 'answers.id', 'records.answer')
-    .innerJoin('inquiries', 'inquiries.id', 'records.inquiry')
-    .select([
-      'inquiries.service_id',
-      'records.revision',
-      'answers.content_hash',
-      'answers.verifications',
-    ])
-    .where('records.id', '=', record)
-    .executeTakeFirstOrThrow();
+  const [said] = await SAID(tx, { record });
+  if (said === undefined) throw new Error('A record that is delivered has no answer.');
   const visit = await tx
     .selectFrom('appointments')
     .select(['connector', 'kind', 'source_id', 'patient_key'])

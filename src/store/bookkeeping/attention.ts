@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from 'kysely';
+import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Attention, AttentionReason } from '../../domain/attention.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
@@ -102,13 +102,23 @@ export async function resolveAttention(
   now: number,
   reasons?: readonly AttentionReason[],
 ): Promise<void> {
-  let update = tx
-    .updateTable('attention')
-    .set({ resolved_at: now })
-    .where('subject', '=', subject)
-    .where('resolved_at', 'is', null);
-  if (reasons !== undefined) update = update.where('reason', 'in', reasons);
-  await update.execute();
+  if (reasons === undefined) await RESOLVE(tx, { subject, now });
+  else await RESOLVE_SOME(tx, { subject, now }, reasons.join(' '));
+}
+
+const RESOLVE = prepared<{ subject: string; now: number }>()((tx, place) =>
+  resolved(tx, place('now')).where('subject', '=', place('subject')),
+);
+
+/** The reasons are the program's own words, and its callers give a few lists of them. */
+const RESOLVE_SOME = prepared<{ subject: string; now: number }>()((tx, place, reasons: string) =>
+  resolved(tx, place('now'))
+    .where('subject', '=', place('subject'))
+    .where('reason', 'in', reasons.split(' ') as AttentionReason[]),
+);
+
+function resolved(tx: Db | Tx, now: Expression<number>) {
+  return tx.updateTable('attention').set({ resolved_at: now }).where('resolved_at', 'is', null);
 }
 
 /**

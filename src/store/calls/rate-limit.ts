@@ -68,13 +68,16 @@ async function takeSlots(
   }
   const free = Math.min(wanted, max_per_minute - Math.max(taken, held.length));
   if (free <= 0) return { slots: [], wait_ms: waitForSlot(first_ended_at, now) };
-  const rows = await tx
-    .insertInto('rate_slots')
-    .values(Array.from({ length: free }, () => ({ taken_at: now, ended_at: null })))
-    .returning('id')
-    .execute();
+  const rows = await TAKE(tx, { now }, free);
   return { slots: rows.map(({ id }) => id), wait_ms: waitForSlot(first_ended_at, now) };
 }
+
+const TAKE = prepared<{ now: number }>()((tx, place, count: number) =>
+  tx
+    .insertInto('rate_slots')
+    .values(Array.from({ length: count }, () => ({ taken_at: place('now'), ended_at: null })))
+    .returning('id'),
+);
 
 const FREE = prepared<{ ended_until: number; taken_until: number; held: string }>()((tx, place) =>
   tx

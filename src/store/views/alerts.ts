@@ -2,13 +2,18 @@
 import { localDate } from '../../domain/time.ts';
 import { readFact, writeFact } from '../bookkeeping/facts.ts';
 import type { Db } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 import type { Store } from '../engine/store.ts';
 
 /** Open entries of the attention list: how many for each reason, and since when. */
 export async function countAttention(
   db: Db,
 ): Promise<{ reason: string; count: number; since: number }[]> {
-  return await db
+  return await BY_REASON(db, {});
+}
+
+const BY_REASON = prepared()((db) =>
+  db
     .selectFrom('attention')
     .select((select) => [
       'reason',
@@ -16,9 +21,16 @@ export async function countAttention(
       select.fn.min('since').as('since'),
     ])
     .where('resolved_at', 'is', null)
-    .groupBy('reason')
-    .execute();
-}
+    .groupBy('reason'),
+);
+
+const OPEN_VISITS = prepared()((db) =>
+  db
+    .selectFrom('attention')
+    .select((select) => select.fn.countAll<number>().as('open'))
+    .where('resolved_at', 'is', null)
+    .where('appointment', 'is not', null),
+);
 
 const GROWTH = 'attention_days';
 const DAYS_KEPT = 21;
@@ -29,12 +41,8 @@ export async function attentionGrowth(
   time_zone: string,
   now: number,
 ): Promise<{ open: number; usual: number[] }> {
-  const { open } = await store.db
-    .selectFrom('attention')
-    .select((select) => select.fn.countAll<number>().as('open'))
-    .where('resolved_at', 'is', null)
-    .where('appointment', 'is not', null)
-    .executeTakeFirstOrThrow();
+  const [count] = await OPEN_VISITS(store.db, {});
+  const open = count?.open ?? 0;
   const today = localDate(now, time_zone);
   const fact = await readFact(store.db, GROWTH);
   const days = (fact === null ? {} : JSON.parse(fact.value)) as Record<string, number>;
