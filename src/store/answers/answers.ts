@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { ClaimStatusRecord } from '../../records/claim-status.ts';
 import type { EligibilityRecord } from '../../records/eligibility.ts';
+import type { VerificationTimes } from '../calls/due-inquiries.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 
@@ -152,15 +153,15 @@ export async function newestAnswerHash(tx: Tx, inquiry: number): Promise<string 
 
 /**
  * Answers after the row `after` that are committed and not yet normalized, oldest first; without
- * those whose verification is due at `now`, since it is asked for first.
+ * those whose verification is due, since it is asked for first.
  */
 export async function answersToNormalize(
   db: Db,
   limit: number,
   after: number,
-  now: number,
+  due: VerificationTimes,
 ): Promise<RawAnswer[]> {
-  const rows = await TO_NORMALIZE(db, { after, now }, limit);
+  const rows = await TO_NORMALIZE(db, { row: after, ...due }, limit);
   return rows.map((row) => ({
     ...row,
     raw: JSON.parse(row.raw) as unknown,
@@ -168,19 +169,20 @@ export async function answersToNormalize(
   }));
 }
 
-const TO_NORMALIZE = prepared<{ after: number; now: number }>()((db, place, limit: number) =>
+const TO_NORMALIZE = prepared<{ row: number } & VerificationTimes>()((db, place, limit: number) =>
   db
     .selectFrom('answers')
     .select(['id', 'inquiry', 'revision', 'service_status', 'raw', 'verifications', 'received_at'])
     // A literal, since the index answers_raw serves no parameter.
     .where('is_normalized', '=', sql.lit(0))
-    .where('id', '>', place('after'))
+    .where('id', '>', place('row'))
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
           selectFrom('inquiries')
             .whereRef('inquiries.id', '=', 'answers.inquiry')
-            .where('verify_at', '<=', place('now'))
+            .where('verify_at', '>', place('after'))
+            .where('verify_at', '<=', place('until'))
             .where('service_id', 'is not', null)
             .select('inquiries.id'),
         ),

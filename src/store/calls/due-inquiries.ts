@@ -151,32 +151,31 @@ export async function putOff(
     .execute();
 }
 
+/** Verifications that fall due later than `after` and not later than `until` (epoch ms). */
+export type VerificationTimes = { after: number; until: number };
+
 /**
  * Answered inquiries of which the transcript verification is to be asked for, the longest waiting
  * first.
  */
 export async function dueForVerification(
   db: Db,
-  now: number,
+  { after, until }: VerificationTimes,
   limit: number,
 ): Promise<InquiryRow[]> {
-  return await VERIFICATIONS(db, { now }, limit);
+  return await VERIFICATIONS(db, { after, until }, limit);
 }
 
-const VERIFICATIONS = prepared<{ now: number }>()((db, place, limit: number) =>
+const VERIFICATIONS = prepared<VerificationTimes>()((db, place, limit: number) =>
   db
     .selectFrom('inquiries')
     .selectAll()
-    .where('verify_at', '<=', place('now'))
+    .where('verify_at', '>', place('after'))
+    .where('verify_at', '<=', place('until'))
     .where('service_id', 'is not', null)
     .orderBy('verify_at')
     .limit(sql.lit(limit)),
 );
-
-/** What is due for verification now falls due at `verify_at`. */
-export async function putOffVerifications(tx: Tx, now: number, verify_at: number): Promise<void> {
-  await tx.updateTable('inquiries').set({ verify_at }).where('verify_at', '<=', now).execute();
-}
 
 /** When the next planned row falls due or the next lookup does; null: none in the future. */
 export async function nextSubmissionDue(db: Db, now: number): Promise<number | null> {
@@ -216,13 +215,13 @@ const NEXT_OPEN = prepared()((db) =>
     .limit(sql.lit(1)),
 );
 
-/** When the next inquiry is to be asked about, or the verification of one. */
-export async function nextPollDue(db: Db): Promise<number | null> {
-  const [next] = await NEXT_POLL(db, {});
+/** When the next inquiry is to be asked about, or a verification that falls due after `after`. */
+export async function nextPollDue(db: Db, after: number): Promise<number | null> {
+  const [next] = await NEXT_POLL(db, { after });
   return earlier(next?.poll_at ?? null, next?.verify_at ?? null);
 }
 
-const NEXT_POLL = prepared()((db) =>
+const NEXT_POLL = prepared<{ after: number }>()((db, place) =>
   db.selectNoFrom(({ selectFrom }) => [
     selectFrom('inquiries')
       .select((select) => select.fn.min('poll_at').as('at'))
@@ -231,7 +230,7 @@ const NEXT_POLL = prepared()((db) =>
       .as('poll_at'),
     selectFrom('inquiries')
       .select((select) => select.fn.min('verify_at').as('at'))
-      .where('verify_at', 'is not', null)
+      .where('verify_at', '>', place('after'))
       .as('verify_at'),
   ]),
 );

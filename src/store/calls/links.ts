@@ -366,10 +366,7 @@ async function resolveAnswers(tx: Tx, id: number, now: number): Promise<void> {
   }
 }
 
-/**
- * The inquiries that serve appointments, with what names the appointment. Of those that are
- * looked at again and again because they wait, only what serves them since `now`.
- */
+/** The inquiries that serve appointments since `now`, with what names the appointment. */
 export async function inquiriesUnder(
   db: Db,
   appointments: readonly number[],
@@ -381,12 +378,7 @@ export async function inquiriesUnder(
     .innerJoin('inquiries', 'inquiries.id', 'inquiry_appointments.inquiry')
     .select(['appointments.connector', 'appointments.source_id', 'inquiries.id as inquiry'])
     .where('appointments.id', 'in', appointments)
-    .where((where) =>
-      where.or([
-        where('inquiry_appointments.created_at', '=', now),
-        where('appointments.plan_wait', 'is', null),
-      ]),
-    )
+    .where('inquiry_appointments.created_at', '=', now)
     .where('inquiries.state', '<>', 'withdrawn')
     .orderBy('inquiries.id')
     .execute();

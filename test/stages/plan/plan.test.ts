@@ -194,6 +194,18 @@ test(
   },
 );
 
+test('what serves an appointment is logged once, however often it is planned', async () => {
+  const clinic = await install();
+  const told = () => clinic.events.filter((event) => event === 'appointment_planned').length;
+  await send(clinic, clinic.visit('A-1'));
+  expect(told()).toBe(1);
+  await clinic.read(clinic.visit('A-1', { procedure_codes: ['D0120'] }));
+  await clinic.planNow();
+  await clinic.read(clinic.visit('A-1'), clinic.visit('A-2'));
+  await clinic.planNow();
+  expect(told()).toBe(2);
+});
+
 test('an answer is dated by the service’s clock when ours was days behind (G1)', async () => {
   const clinic = await install({ policy: { reverify_after_days: 3 } });
   await send(clinic, clinic.visit('A-1'));

@@ -48,6 +48,7 @@ import { logStageFailure } from '../../loop.ts';
 import type { CollectContext, CollectDeps } from '../deps.ts';
 import { countUnusable, isSetAside } from '../poll/ask.ts';
 import { attendVerification } from '../verify/index.ts';
+import { verificationsDue } from '../verify/put-off.ts';
 
 const ANSWERS_PER_STEP = 100;
 /** Takes the place of the visit for another attempt about a claim. */
@@ -61,7 +62,8 @@ const CLAIM_GRACE_MS = 7 * DAY_MS;
 export async function conclude(deps: CollectDeps): Promise<void> {
   for (let after = 0; ; ) {
     const now = deps.env.clock.now();
-    const answers = await answersToNormalize(deps.store.db, ANSWERS_PER_STEP, after, now);
+    const due = verificationsDue(deps);
+    const answers = await answersToNormalize(deps.store.db, ANSWERS_PER_STEP, after, due);
     const last = answers.at(-1);
     if (last === undefined) return;
     after = last.id;

@@ -28,6 +28,8 @@ export type CollectMemory = {
   /** By id: how often no record could be made of a stored answer. */
   unusable: Map<number, number>;
   outage: Outage | null;
+  /** The verifications that were due at `at` wait until `until` (epoch ms). */
+  put_off: { at: number; until: number } | null;
   /** A question of this process was answered. */
   was_answered: boolean;
 };
@@ -51,6 +53,7 @@ export function newCollectMemory(): CollectMemory {
     reported: new Map(),
     unusable: new Map(),
     outage: null,
+    put_off: null,
     was_answered: false,
   };
 }

@@ -22,6 +22,7 @@ import { conclude } from '../conclude/index.ts';
 import { RECHECK_BEFORE_VISIT_MS } from '../conclude/take-answer.ts';
 import type { CollectDeps } from '../deps.ts';
 import { verifyAll, verifyDue } from '../verify/index.ts';
+import { ALL_DUE, verificationsDue } from '../verify/put-off.ts';
 import { all, isGivenBack, oneByOne, withPatience } from './ask.ts';
 import { probes, waitsForService } from './away.ts';
 import { settle } from './reply.ts';
@@ -48,7 +49,10 @@ export async function collectStep(deps: CollectDeps): Promise<StepResult> {
   const sample = await sampleToAsk(deps);
   const due = probes(deps, sample === null ? waiting : [...waiting, sample]);
   await withPatience(deps.env, PATIENCE_MS, (signal) => ask(deps, due, { signal }));
-  return { did: due.length, next_at: earlier(judge_at, await nextPollDue(deps.store.db)) };
+  const { after } = verificationsDue(deps);
+  const again_at = after === ALL_DUE ? null : (deps.memory.put_off?.until ?? null);
+  const next_at = earlier(again_at, await nextPollDue(deps.store.db, after));
+  return { did: due.length, next_at: earlier(judge_at, next_at) };
 }
 
 /** What is being asked about already, because a report told of it, is left out and put off. */

@@ -7,11 +7,12 @@ import { latestChecks } from '../../../records/verification.ts';
 import { latestAnswer, latestRecord, storeVerifications } from '../../../store/answers/answers.ts';
 import { raiseAttention, resolveAttention } from '../../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../../store/bookkeeping/audit.ts';
-import { dueForVerification, putOffVerifications } from '../../../store/calls/due-inquiries.ts';
+import { dueForVerification } from '../../../store/calls/due-inquiries.ts';
 import { type InquiryRow, inquiryById, updateInquiry } from '../../../store/calls/inquiries.ts';
 import { appointmentsOf } from '../../../store/calls/links.ts';
 import type { CollectContext, CollectDeps } from '../deps.ts';
 import { all, isGivenBack, withPatience } from '../poll/ask.ts';
+import { ALL_DUE, putOff, verificationsDue } from './put-off.ts';
 import { learnDelay, nextVerifyAt } from './times.ts';
 
 /**
@@ -37,10 +38,9 @@ const NO_PLACE_MS = MINUTE_MS;
  */
 export async function verifyDue(deps: CollectDeps): Promise<void> {
   await withPatience(deps.env, PATIENCE_MS, async (signal) => {
-    const due = await dueForVerification(deps.store.db, deps.env.clock.now(), ASKED_PER_TURN);
+    const due = await dueForVerification(deps.store.db, verificationsDue(deps), ASKED_PER_TURN);
     const put_off_ms = await askFew(deps, due, signal);
-    if (put_off_ms > 0 || due.length === ASKED_PER_TURN)
-      await putOff(deps, put_off_ms || NO_PLACE_MS);
+    if (put_off_ms > 0 || due.length === ASKED_PER_TURN) putOff(deps, put_off_ms || NO_PLACE_MS);
   });
 }
 
@@ -50,11 +50,8 @@ export async function verifyDue(deps: CollectDeps): Promise<void> {
  * is away or `signal` is aborted. Returns how many were due.
  */
 export async function verifyAll(deps: CollectDeps, signal: AbortSignal): Promise<number> {
-  const due = await dueForVerification(
-    deps.store.db,
-    deps.env.clock.now() + NO_PLACE_MS,
-    ASKED_AT_LENGTH,
-  );
+  const times = { after: ALL_DUE, until: deps.env.clock.now() };
+  const due = await dueForVerification(deps.store.db, times, ASKED_AT_LENGTH);
   await askFew(deps, due, signal);
   return due.length;
 }
@@ -74,11 +71,6 @@ async function askFew(
     if (put_off_ms > 0) return put_off_ms;
   }
   return 0;
-}
-
-async function putOff({ store, env }: CollectDeps, put_off_ms: number): Promise<void> {
-  const now = env.clock.now();
-  await store.write((tx) => putOffVerifications(tx, now, now + put_off_ms));
 }
 
 /**
