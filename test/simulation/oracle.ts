@@ -6,6 +6,7 @@
  */
 import { dirname } from 'node:path';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
+import { type AuditLink, auditHash, CHAIN_START } from '../../src/store/bookkeeping/chain.ts';
 import { isShownAs, type Visit } from './book.ts';
 import { Calls, canonical, iso, isoDate } from './calls.ts';
 import { readState } from './evidence.ts';
@@ -27,6 +28,9 @@ const PHI = new RegExp(
 );
 
 type Row = { source_id: string; closed_reason: string | null; content: string; updated_at: number };
+
+/** A row of the audit trail. */
+type Chained = AuditLink & { id: number; hash: Buffer };
 
 /** A row of the inbox. */
 type Taken = { id: number; received_at: number };
@@ -313,9 +317,23 @@ export class Oracle {
     }
   }
 
+  /** The audit trail is one chain, whatever died while it was written. */
+  #checkTrail(machine: Machine): void {
+    const broken = readState(machine, (raw) => {
+      let hash = CHAIN_START;
+      for (const row of raw.prepare('select * from audit order by id').all() as Chained[]) {
+        if (!auditHash(hash, row).equals(row.hash)) return row.id;
+        hash = row.hash;
+      }
+      return null;
+    });
+    if (broken !== null) this.#fail('audit', `The chain is broken at entry ${broken}.`);
+  }
+
   /** At the very end, after days in which everything worked. */
   checkEnd(machine: Machine, calm_at: number): void {
     const { pms } = this.#world;
+    this.#checkTrail(machine);
     const taken =
       this.acknowledged.get(machine.name) ??
       new Map<string, { input: AppointmentInput; at: number }>();
