@@ -15,6 +15,8 @@ import type { AnsweringJob } from './hl7-server.ts';
 import type { IntakeJob, IntakeResult } from './intake.ts';
 import type { LatencyResult } from './latency.ts';
 import { inTurn, measureInChild, printTable, type Spread, spread } from './measure.ts';
+import type { MetricsResult } from './metrics.ts';
+import type { OfficeResult } from './office.ts';
 import type { SubmitJob, SubmitResult } from './submit.ts';
 import { BODY_BYTES, benchReceiver, DELIVERIES } from './webhook.ts';
 
@@ -56,6 +58,7 @@ try {
     reports: benchReports,
     latency: benchLatency,
     metrics: benchMetrics,
+    office: benchOffice,
     encryption: benchEncryption,
     fortnight: benchFortnight,
     cost: benchCost,
@@ -297,11 +300,21 @@ function compare(title: string, measured: readonly [string, Spread][]): void {
 
 /** A scrape of 30,000 delivered visits: 400 days of an ordinary clinic. */
 async function benchMetrics(): Promise<void> {
-  const { measureMetrics } = await import('./metrics.ts');
-  const { visits, scrape_ms, cpu_ms } = await measureMetrics();
+  const { visits, scrape_ms, cpu_ms } = await measureInChild<MetricsResult>('metrics.ts', {});
   const median = scrape_ms[Math.floor(scrape_ms.length / 2)] ?? 0;
   console.log(
     `/metrics at ${visits} visits: ${median.toFixed(0)} ms (median), ` +
       `${cpu_ms.toFixed(0)} ms of processor time each, the first one after a start included`,
+  );
+}
+
+/** The office's page of the day with the most visits. */
+async function benchOffice(): Promise<void> {
+  const measured = await measureInChild<OfficeResult>('office.ts', {});
+  const { visits, shown, bytes, page_ms, bare_ms } = measured;
+  console.log(
+    `The office's page with ${visits} visits on the books, ${shown} of them on it ` +
+      `(${Math.round(bytes / 1000)} KB): ${page_ms.toFixed(0)} ms (median); a bare fastify with ` +
+      `the same bytes: ${bare_ms.toFixed(1)} ms; ratio ${(page_ms / bare_ms).toFixed(0)}`,
   );
 }
