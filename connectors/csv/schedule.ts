@@ -8,10 +8,9 @@ import {
   deductibleLeftText,
   maximumLeftText,
   VERDICT_WORDS,
-  verdictHeadline,
+  verdictInOneLine,
   whatToDo,
 } from '../../src/records/verdict/text.ts';
-import { VERDICT_CAUTION } from '../../src/records/verdict.ts';
 import type { ScheduledLine } from '../contract.ts';
 import { csvFile, type IdCell } from './cells.ts';
 import { type Folder, folderError, writeAtomically } from './folder.ts';
@@ -73,7 +72,7 @@ function rowOf(line: ScheduledLine, time_zone: string, as_of: string): (string |
     ...[day, time, line.patient_name, VERDICT_WORDS[verdict.standing], collectText(verdict)],
     ...[whatToDo(verdict).join(' '), deductibleLeftText(record, verdict)],
     ...[maximumLeftText(record, verdict), line.carrier, ...ids],
-    ...[`${verdictHeadline(verdict)} ${VERDICT_CAUTION}`, { id: line.source_id }, as_of],
+    ...[verdictInOneLine(verdict), { id: line.source_id }, as_of],
   ];
 }
 

@@ -1,11 +1,13 @@
-import { judgedVisit } from '../domain/fees.ts';
+import { judgedVisit, NO_FEES } from '../domain/fees.ts';
 import { unquoted } from '../domain/quotes.ts';
 import type { Config } from '../ops/config.ts';
 import { readFees } from '../ops/fees.ts';
 import type { Reason } from '../records/verdict/reasons.ts';
 import { verdictLines } from '../records/verdict/text.ts';
-import { judge, type Verdict } from '../records/verdict.ts';
-import type { InquiryDetail } from '../store/views/subject.ts';
+import { judge, type Verdict, type VerdictWord } from '../records/verdict.ts';
+import type { Db } from '../store/engine/database.ts';
+import { withNewestAnswers } from '../store/views/schedule.ts';
+import type { AppointmentProgress, InquiryDetail } from '../store/views/subject.ts';
 import type { ExplainedSubject } from './state.ts';
 
 /** What the answer comes to for one visit that is served by the inquiry. */
@@ -30,6 +32,29 @@ export function verdictsOf(
           },
         ],
   );
+}
+
+/** An answer is up to 16 MB; only the words of so many are kept at a time. */
+const VISITS_PER_READ = 100;
+
+/** By appointment: what the newest answer about the first coverage of its visit comes to. */
+export async function verdictsById(
+  db: Db,
+  visits: readonly AppointmentProgress[],
+  config: Config,
+): Promise<Map<number, VerdictWord>> {
+  const { time_zone } = config.clinic;
+  const found = new Map<number, VerdictWord>();
+  for (let first = 0; first < visits.length; first += VISITS_PER_READ) {
+    const part = visits.slice(first, first + VISITS_PER_READ);
+    for (const { id, input, answers } of await withNewestAnswers(db, part)) {
+      const [answer] = answers;
+      if (answer === undefined || 'coverage' in input) continue;
+      const visit = judgedVisit(input, answer.coverage_rank, { time_zone, fees: NO_FEES });
+      found.set(id, judge(answer.record, visit).standing);
+    }
+  }
+  return found;
 }
 
 /** The payer's own words only for those who may see patients. */

@@ -2,7 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { normalizeEligibility } from '../../src/records/normalize.ts';
 import { coverageAttention } from '../../src/records/verdict/attention.ts';
-import { dollarText, verdictLines, whatToDo } from '../../src/records/verdict/text.ts';
+import {
+  dollarText,
+  verdictInOneLine,
+  verdictLines,
+  whatToDo,
+} from '../../src/records/verdict/text.ts';
 import { judge, type Verdict } from '../../src/records/verdict.ts';
 import { answerTree, inputOf, materialize, recordOf, specialtyAndAsked } from './answers.ts';
 import { FURTHER_CASES } from './further-cases.ts';
@@ -327,6 +332,33 @@ describe('answers like those of the cases', () => {
     expect(whatToDo(verdict)).toEqual([
       'Tell the patient that the limit is used up, or offer a later visit.',
     ]);
+    expect(verdictInOneLine(verdict)).toBe(
+      'Needs attention on 11/23: D1110: NOT payable. Not payable on 11/23: 2 per year, both used ' +
+        '(01/01/2026, 08/02/2026). Next: 01/01/2027. ' +
+        'From what the payer said on the phone; not a guarantee of payment.',
+    );
+  });
+
+  test('names what needs attention about a procedure that is payable', () => {
+    const downgrade = 'Paid as a metal filling (D2150).';
+    const codes = ['D2392'];
+    const pairs = [
+      pair('D2392', { coverage_percentage: 80, is_downgraded: true, downgraded_info: downgrade }),
+    ];
+    const verdict = verdictOf(changed({ codes, pairs, fees: {} }));
+    const [headline] = verdictLines(verdict);
+    expect(verdict.procedures.map(({ standing }) => standing)).toEqual(['payable']);
+    for (const line of [headline, verdictInOneLine(verdict)])
+      expect(line).toMatch(/^Needs attention on 11\/23: D2392: The plan pays for a cheaper /);
+  });
+
+  test('warns of nothing where the payer said nothing', () => {
+    const one = structuredClone(CASES.find(({ id }) => id === 'S01')!);
+    const verdict = verdictOf({ ...one, answer: { status: 'UNSUCCESSFUL', results: null } });
+    expect(verdict.reasons.map(({ code }) => code)).toEqual(['no_answer']);
+    expect([...verdictLines(verdict), verdictInOneLine(verdict)].join('\n')).not.toContain(
+      'the payer said',
+    );
   });
 });
 

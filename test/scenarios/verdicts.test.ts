@@ -10,6 +10,8 @@ import { startCaseService } from '../support/case-service.ts';
 import { ALL_ATTENTION, type Clinic, makeClinic } from '../support/clinic.ts';
 import { csvText } from '../support/csv-text.ts';
 import { setMachineClock } from '../support/machine-clock.ts';
+import { startService } from '../support/service.ts';
+import { exportOf as exportOfVisits, visits } from '../support/visits.ts';
 import { WAYS } from '../support/ways.ts';
 
 /** Monday a week after the machine's clock, which is five working days ahead. */
@@ -133,10 +135,22 @@ test('what was handled stays away until the answer changes, and what is off alwa
   expect(ids().filter((reason) => reason === 'not_eligible' || reason === 'not_covered')).toEqual([
     'not_eligible',
   ]);
+  const listed = JSON.parse((await clinic.run('list', '--json')).stdout) as {
+    appointments: { id: string; verdict: string }[];
+  };
+  expect(Object.fromEntries(listed.appointments.map(({ id, verdict }) => [id, verdict]))).toEqual({
+    'A-S02': 'not_eligible',
+    'A-S05': 'attention',
+  });
+  expect((await clinic.run('list')).stdout).toMatch(
+    /A-S02 .*NOT ELIGIBLE\. The plan is NOT ACTIVE/,
+  );
   await handledOf(clinic);
   await clinic.once();
   expect(ids()).not.toContain('not_eligible');
-  expect((await clinic.run('explain', 'A-S02')).stdout).toMatch(/Note: Has new insurance/);
+  expect((await clinic.run('explain', 'A-S02', '--patients')).stdout).toMatch(
+    /Note: Has new insurance/,
+  );
 
   // The payer says more: the day on which it ended. `eligd run` asks again a day before the visit.
   const plan_information = { is_active: false, termination_date: '01-02-2030' };
@@ -234,4 +248,26 @@ test('nothing on file is NONE in a PIN^I07, and a history that was not given is 
       .flatMap((line) => (line.startsWith('ZTH|') ? line.split('|')[5] : []));
   });
   expect(days).toEqual([['NONE'], ['U']]);
+});
+
+test('explain says what the last attempt came to, once', async () => {
+  const machine = setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: { policy: { attempts: 2 }, service: { settle_seconds: 0 } },
+  });
+  const [visit] = visits(1, () => ({ member_id: 'UNSUCC1', appointment_at: '2030-01-18T10:00' }));
+  clinic.drop('export.csv', exportOfVisits([visit!]));
+  for (let day = 0; day < 8 && (await service.ledger()).length < 2; day += 1) {
+    await clinic.once();
+    await service.advance({ days: 2 });
+    machine.pass({ days: 1 });
+  }
+  await service.advance({ days: 3 });
+  await clinic.once();
+  expect((await service.ledger()).map(({ status }) => status)).toEqual(['UNSUCCESSFUL', 'SUCCESS']);
+  const { stdout } = await clinic.run('explain', visit!.appointment_id);
+  expect(stdout.match(/^ {2}Visit /gm)).toHaveLength(1);
+  expect(stdout).not.toContain('The insurance company gave no answer.');
 });

@@ -100,7 +100,7 @@ function explainLines(
       `${why}${until === null ? '' : ` Next: ${time(until)}.`}`
     );
   });
-  const verdicts = detail.inquiries.flatMap((each) => verdictsOf(detail, each, config));
+  const verdicts = newestAnswers(detail).flatMap((each) => verdictsOf(detail, each, config));
   return [
     title,
     ...verdicts.flatMap((each) => verdictText(each, patients)),
@@ -111,6 +111,17 @@ function explainLines(
     ...todoLines(detail, patients),
     ...(log_key === null ? [] : detail.appointments.map((each) => inLog(each, log_key, config))),
   ];
+}
+
+/** An answer to a later attempt takes the place of the one before it. */
+function newestAnswers({ inquiries }: ExplainedSubject) {
+  return inquiries.filter(
+    ({ row, coverage_rank }) =>
+      !inquiries.some(
+        (other) =>
+          other.answer !== null && other.coverage_rank === coverage_rank && other.row.id > row.id,
+      ),
+  );
 }
 
 /**

@@ -12,6 +12,8 @@ import type { Config } from '../../ops/config.ts';
 import { wrapped } from '../../ops/health-text.ts';
 import { nearest } from '../../ops/nearest.ts';
 import { clinicProfile } from '../../ops/profile.ts';
+import { VERDICT_WORDS } from '../../records/verdict/text.ts';
+import type { VerdictWord } from '../../records/verdict.ts';
 import type { ShownRecord } from '../../store/bookkeeping/access-log.ts';
 import { type AttentionRow, openAttention } from '../../store/bookkeeping/attention.ts';
 import { listAppointments, type OverviewFilter } from '../../store/views/overview.ts';
@@ -19,7 +21,7 @@ import { withProgress } from '../../store/views/progress.ts';
 import type { CliContext, Output } from '../context.ts';
 import { noteLook, shownRecords } from '../looks.ts';
 import { type Column, isColored, printJson, printTable, type Style } from '../output.ts';
-import { explained, readState, type State } from '../state.ts';
+import { type ExplainedAppointment, explained, readState, type State } from '../state.ts';
 import {
   appointmentJson,
   appointmentLabel,
@@ -29,6 +31,7 @@ import {
   visitText,
 } from '../subject.ts';
 import { clinicTime, isoTime } from '../times.ts';
+import { verdictsById } from '../verdicts.ts';
 
 type Options = {
   situation?: SituationWord;
@@ -121,10 +124,15 @@ async function listSituations(
   const { stdout, environment } = context;
   const filter = filterOf(options, config, moment.now);
   const { total, appointments } = await listAppointments(db, filter, options.limit, moment.now);
-  const shown = (await withProgress(db, appointments)).map((each) => explained(each, moment));
+  const progressed = await withProgress(db, appointments);
+  const verdicts = await verdictsById(db, progressed, config);
+  const shown = progressed.map((each) => explained(each, moment));
   if (options.patients) await noteLook(context, 'list', shownRecords(shown));
   if (options.json) {
-    const rows = shown.map((each) => appointmentJson(each, options.patients === true));
+    const rows = shown.map((each) => ({
+      ...appointmentJson(each, options.patients === true),
+      verdict: verdicts.get(each.id) ?? null,
+    }));
     printJson(stdout, {
       schema: 'eligd.list/1',
       at: isoTime(moment.now),
@@ -149,7 +157,8 @@ async function listSituations(
       { title: 'why' },
     ]),
     shown.map((each) => {
-      const { until, why } = each.explanation;
+      const { until } = each.explanation;
+      const why = whyText(each, verdicts.get(each.id));
       const until_text = until === null ? null : clinicTime(until, config);
       const cells = [
         appointmentLabel(each, config),
@@ -166,7 +175,14 @@ async function listSituations(
   sayMore(stdout, total - shown.length);
 }
 
-/** Below this many columns, "until" stands in front of "why". */
+/** What the answer comes to is read first, before where it was written. */
+function whyText({ situation, explanation }: ExplainedAppointment, verdict?: VerdictWord): string {
+  return situation === 'delivered' && verdict !== undefined
+    ? `${VERDICT_WORDS[verdict]}. ${explanation.why}`
+    : explanation.why;
+}
+
+/** Below this many columns, "until" is in front of "why". */
 const WIDE = 110;
 
 function situationStyle(text: string): Style | null {

@@ -21,21 +21,46 @@ export const STANDING_WORDS: Readonly<Record<Standing, string>> = {
   unknown: 'unknown',
 };
 
-/** `Needs attention on 11/23: D1206 NOT payable. The plan requires a referral.` */
-export function verdictHeadline(verdict: Verdict): string {
+/** `Needs attention on 11/23: The plan requires a referral. D1206: NOT payable.` */
+function verdictHeadline(verdict: Verdict): string {
+  return headed(verdict, ({ code, standing, reasons }) =>
+    // What is wrong with a procedure that the plan pays for is not that it is payable.
+    standing === 'payable'
+      ? `${code}: ${ownTexts(reasons, verdict).join(' ')}`
+      : `${code}: ${STANDING_WORDS[standing]}.`,
+  );
+}
+
+/** All of it in one cell: `Needs attention on 11/23: D1206: NOT payable. Not covered. …` */
+export function verdictInOneLine(verdict: Verdict): string {
+  const headline = headed(verdict, ({ code, standing, reasons }) =>
+    [
+      ...(standing === 'payable' ? [`${code}:`] : [`${code}: ${STANDING_WORDS[standing]}.`]),
+      ...ownTexts(reasons, verdict),
+    ].join(' '),
+  );
+  return [headline, ...caution(verdict)].join(' ');
+}
+
+/** The verdict and the visit's reasons, then `said` of each procedure that has some of its own. */
+function headed(verdict: Verdict, said: (procedure: ProcedureVerdict) => string): string {
   const why = [
     ...verdict.reasons.map(({ text }) => text),
-    ...verdict.procedures
-      .filter(({ standing, reasons }) => standing !== 'payable' || reasons.length > 0)
-      .filter(({ reasons }) => reasons.some((reason) => !isOfVisit(reason, verdict)))
-      .map(({ code, standing }) => `${code}: ${STANDING_WORDS[standing]}.`),
+    ...verdict.procedures.filter(({ reasons }) => ownTexts(reasons, verdict).length > 0).map(said),
   ];
   const head = `${VERDICT_WORDS[verdict.standing]} on ${shortDay(verdict.date)}`;
   return why.length === 0 ? `${head}.` : `${head}: ${why.join(' ')}`;
 }
 
-const isOfVisit = ({ code }: Reason, { reasons }: Verdict) =>
-  reasons.some((reason) => reason.code === code);
+/** What is not said of the visit as a whole. */
+const ownTexts = (reasons: readonly Reason[], { reasons: of_visit }: Verdict) =>
+  reasons
+    .filter(({ code }) => !of_visit.some((other) => other.code === code))
+    .map(({ text }) => text);
+
+/** Where nobody at the payer said anything, there is nothing to be cautious about. */
+const caution = ({ reasons }: Verdict) =>
+  reasons.some(({ code }) => code === 'no_answer') ? [] : [VERDICT_CAUTION];
 
 /** `$665.00`, `$665.00 to $680.00`; empty where no fee is known. */
 export function dollarText(pays: PatientPays | null): string {
@@ -83,7 +108,7 @@ function leftText(left: CentRange | null): string {
 }
 
 /** `D1110: payable; plan pays 100%; patient pays $0.00.`, then why, then what else was said. */
-export function procedureLine(procedure: ProcedureVerdict, of_visit: readonly Reason[]): string {
+function procedureLine(procedure: ProcedureVerdict, verdict: Verdict): string {
   const { code, standing, plan_pays_percent, copay, patient_pays, reasons, remarks } = procedure;
   const facts = [
     STANDING_WORDS[standing],
@@ -91,8 +116,7 @@ export function procedureLine(procedure: ProcedureVerdict, of_visit: readonly Re
     ...(plan_pays_percent === null ? [] : [`plan pays ${plan_pays_percent}%`]),
     ...(patient_pays === null ? [] : [`patient pays ${dollarText(patient_pays)}`]),
   ];
-  const own = reasons.filter((reason) => !of_visit.some((other) => other.code === reason.code));
-  return [`${code}: ${facts.join('; ')}.`, ...own.map(({ text }) => text), ...remarks].join(' ');
+  return [`${code}: ${facts.join('; ')}.`, ...ownTexts(reasons, verdict), ...remarks].join(' ');
 }
 
 /** Everything, the most important first; the caution last. */
@@ -101,8 +125,8 @@ export function verdictLines(verdict: Verdict): string[] {
   return [
     verdictHeadline(verdict),
     ...(collect === '' ? [] : [`Patient pays: ${collect}.`]),
-    ...verdict.procedures.map((procedure) => procedureLine(procedure, verdict.reasons)),
-    VERDICT_CAUTION,
+    ...verdict.procedures.map((procedure) => procedureLine(procedure, verdict)),
+    ...caution(verdict),
   ];
 }
 

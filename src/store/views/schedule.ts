@@ -72,10 +72,17 @@ async function withAnswers(
   db: Db,
   visits: (AppointmentOverview & { kind: 'appointment'; input: AppointmentInput })[],
 ): Promise<ScheduledVisit[]> {
-  const progressed = await withProgress(db, visits);
-  const inquiries = progressed.flatMap(({ progress }) => progress.inquiries.map(({ id }) => id));
+  return await withNewestAnswers(db, await withProgress(db, visits));
+}
+
+/** Each with the newest answer of the current inquiry about each coverage, the first one first. */
+export async function withNewestAnswers<Visit extends AppointmentProgress>(
+  db: Db,
+  visits: readonly Visit[],
+): Promise<(Visit & { answers: VisitAnswer[] })[]> {
+  const inquiries = visits.flatMap(({ progress }) => progress.inquiries.map(({ id }) => id));
   const records = await latestRecords(db, [...new Set(inquiries)]);
-  return progressed.map((visit) => ({ ...visit, answers: answersOf(visit, records) }));
+  return visits.map((visit) => ({ ...visit, answers: answersOf(visit, records) }));
 }
 
 const isVisit = (
