@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 import { auditHash, CHAIN_START, sealWords } from './chain.ts';
 import { logKeyIn } from './log-key.ts';
 
@@ -74,14 +75,13 @@ export async function writeAudit(
 
 /** The head of the chain. */
 export async function newestAuditHash(db: Db | Tx): Promise<Buffer> {
-  const newest = await db
-    .selectFrom('audit')
-    .select('hash')
-    .orderBy('id', 'desc')
-    .limit(sql.lit(1))
-    .executeTakeFirst();
+  const [newest] = await NEWEST(db, {});
   return newest?.hash ?? CHAIN_START;
 }
+
+const NEWEST = prepared()((db) =>
+  db.selectFrom('audit').select('hash').orderBy('id', 'desc').limit(sql.lit(1)),
+);
 
 async function withoutNames(tx: Tx, subject: string, now: number): Promise<string> {
   const hash = createHmac('sha256', await logKeyIn(tx, now)).update(JSON.stringify([subject]));
