@@ -93,6 +93,9 @@ const RUNS: Readonly<Record<string, string[][] | string>> = {
   'subscription delete': 'changes the subscription',
   'alert test': [[]],
   'alert failed': [['eligd.service']],
+  'legal-hold add': [['P-A-2', '--reason', 'Audit of 2026']],
+  'legal-hold remove': [['P-A-2']],
+  'legal-hold list': [[]],
   'fhir keygen': 'makes a key',
   database: 'is about the key of the database',
   backup: [['{folder}/dropbox/backup.db']],
@@ -286,6 +289,7 @@ test('no mark is anywhere but in the database and the drop folders', {
   mkdirSync(inbox, { recursive: true, mode: 0o700 });
   writeFileSync(join(inbox, 'Zqxname.hl7'), siu(HL7_VISIT), { mode: 0o600 });
   writeFileSync(join(inbox, 'Zqxlast.hl7'), 'MSH|Zqxname 07/29/1943', { mode: 0o600 });
+  writeFileSync(join(clinic.folder, 'dropbox/preview.csv'), text, { mode: 0o600 });
   const said: string[] = [];
   const scan = async (...args: string[]) => {
     const { stdout, stderr } = await clinic.run(...args);
@@ -309,7 +313,7 @@ test('no mark is anywhere but in the database and the drop folders', {
       const own = args.map((arg) =>
         arg
           .replace('{folder}', clinic.folder)
-          .replace('{export}', join(clinic.folder, 'dropbox/processed', 'none.csv')),
+          .replace('{export}', join(clinic.folder, 'dropbox/preview.csv')),
       );
       await scan(...name.split(' '), ...own);
       if (has_json) await scan(...name.split(' '), ...own, '--json');

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { appointment } from '../../../connectors/conformance/examples.ts';
 import type { PullBatch } from '../../../connectors/contract.ts';
+import { entryText } from '../../../src/domain/attention.ts';
 import { realClock } from '../../../src/ops/env.ts';
 import { newConnectorState } from '../../../src/stages/connector-state.ts';
 import { pullStep } from '../../../src/stages/pull/index.ts';
@@ -67,7 +68,8 @@ async function fileDrop(config: Record<string, unknown> = {}) {
       (await store.db.selectFrom('audit').select('reason').orderBy('id').execute()).map(
         ({ reason }) => reason,
       ),
-    attention: async () => (await openAttention(store.db)).map(({ what }) => what),
+    attention: async () =>
+      (await openAttention(store.db)).map((each) => entryText(each, { patients: true })),
   };
 }
 
@@ -168,7 +170,7 @@ describe('a file', () => {
     expect(await ids()).toEqual([]);
     expect((await attention()).toSorted()).toEqual(
       ['empty.hl7', 'letter.hl7'].map(
-        (name) => `${name}, the whole file: MSH is missing: there is no message in it.`,
+        (name) => `The whole file: MSH is missing: there is no message in it. It is in ${name}.`,
       ),
     );
     expect(await names('rejected')).toEqual(['empty.hl7', 'letter.hl7']);
@@ -202,9 +204,9 @@ describe('a batch', () => {
     await pull();
     expect((await ids()).toSorted()).toEqual(['A-1', 'A-2', 'A-3']);
     expect((await attention()).toSorted()).toEqual([
-      'a.hl7, the number of messages: BTS-1 is 3, and 2 came.',
-      'b.hl7, the number of messages: BTS-1 is missing, so that the end of the file may be ' +
-        'missing as well.',
+      'The number of messages: BTS-1 is 3, and 2 came. It is in a.hl7.',
+      'The number of messages: BTS-1 is missing, so that the end of the file may be missing as ' +
+        'well. It is in b.hl7.',
     ]);
   });
 
