@@ -148,6 +148,8 @@ export class SimulatedClinic {
         state: { path: './state/eligd.db' },
         policy: { attention: { not_eligible: false, limit_reached: false } },
         schedule: { pull_seconds: (10 * MINUTE_MS) / 1000 },
+        // The clock is years ahead of the times that the disk gives to files.
+        retention: { processed_days: null, rejected_days: null, outbox_days: null },
         monitoring: { listen: `127.0.0.1:${this.monitoring_port}` },
         alerts: { targets: [{ id: 'record', type: 'file', path: './alerts.jsonl' }, ...targets] },
       },

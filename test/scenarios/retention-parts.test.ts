@@ -15,13 +15,15 @@ import { startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
 
 const NAME = 'Xanthippe Quillfeather';
+/** The defaults; other tests keep files, since their clock is years ahead of the disk's. */
+const DEFAULTS = { processed_days: 90, rejected_days: 90, outbox_days: 90 };
 const LIMITS = ['answers', 'requests', 'recordings', 'logs'] as const;
 
 /** A week of answered visits, whose files and rows are as old as the machine's clock says. */
 async function clinicOf(count: number) {
   const machine = setMachineClock(Date.now());
   const service = await startService();
-  const clinic = makeClinic({ base_url: service.url });
+  const clinic = makeClinic({ base_url: service.url, config: { retention: DEFAULTS } });
   const named = visits(count, (index) => ({
     patient_name: `${NAME}${index}`,
     member_id: `ACTIVE8800${index}`,

@@ -29,7 +29,10 @@ test(
   async () => {
     const machine = setMachineClock();
     const service = await startService();
-    const clinic = makeClinic({ base_url: service.url });
+    const clinic = makeClinic({
+      base_url: service.url,
+      config: { retention: { processed_days: 90, rejected_days: 90, outbox_days: 90 } },
+    });
     const secret = (index: number) => [
       `Xanthippe Quillfeather${index}`,
       `ACTIVE77000${index}`,
