@@ -200,10 +200,13 @@ async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal): 
   };
   const onAbort = () => halt('aborted');
   const deadline = setTimeout(() => halt('timeout'), wire.timeout_ms);
-  const latest = performance.now() + LIST_MS_MAX;
+  let is_late = false;
+  const latest = setTimeout(() => {
+    is_late = true;
+  }, LIST_MS_MAX);
   const onPiece = () => {
     wire.onListGrows?.();
-    if (performance.now() < latest) deadline.refresh();
+    if (!is_late) deadline.refresh();
   };
   signal.addEventListener('abort', onAbort, { once: true });
   try {
@@ -213,6 +216,7 @@ async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal): 
     ]);
   } finally {
     clearTimeout(deadline);
+    clearTimeout(latest);
     signal.removeEventListener('abort', onAbort);
   }
 }
