@@ -67,11 +67,23 @@ async function makeReport(parts: Parts, now: number): Promise<Report> {
 async function writeReport(parts: Parts, report: Report, signal: AbortSignal): Promise<void> {
   const { folder } = parts.options.config.report;
   const { text } = report;
-  if (folder !== null) {
-    await replaceFile(folder, 'schedule.html', text);
-    await replaceFile(folder, 'schedule.pdf', await report.pdf());
-  }
-  for (const { connector } of parts.connectors) await connector.publishSchedule?.(text, signal);
+  const targets = [
+    ...parts.connectors.map(
+      ({ connector }) =>
+        async () =>
+          await connector.publishSchedule?.(text, signal),
+    ),
+    ...(folder === null
+      ? []
+      : [
+          async () => await replaceFile(folder, 'schedule.html', text),
+          async () => await replaceFile(folder, 'schedule.pdf', await report.pdf()),
+        ]),
+  ];
+  // One that cannot be written keeps none of the others from being new.
+  const failures: unknown[] = [];
+  for (const write of targets) await write().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Whoever opens it sees the old page or the new one, never a part. */

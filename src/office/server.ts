@@ -114,10 +114,7 @@ class Desk {
   }
 
   /** A page that refreshes automatically is no sign that somebody sits before it. */
-  async session(
-    request: FastifyRequest,
-    is_click = request.headers['x-refresh'] === undefined,
-  ): Promise<Session | null> {
+  async session(request: FastifyRequest, is_click = !isRefresh(request)): Promise<Session | null> {
     const token = readCookie(request.headers.cookie, this.office.is_secure);
     return token === null ? null : await this.office.access.session(token, is_click);
   }
@@ -193,7 +190,7 @@ function serve(scope: FastifyInstance, desk: Desk): void {
     const session = await desk.session(request);
     return session === null
       ? toLogin(desk, request, reply)
-      : await sendPage(desk, reply, { session, now: office.env.clock.now() }, missing);
+      : await sendPage(desk, reply, visitOf(desk, request, session), missing);
   });
 }
 
@@ -225,7 +222,9 @@ function serveLogin(scope: FastifyInstance, desk: Desk): void {
   });
   scope.post('/logout', async (request, reply) => {
     const session = await desk.session(request);
-    if (session !== null && isGenuine(request, session)) await office.access.logout(session.token);
+    // Another site must not log anybody out.
+    if (session !== null && !isGenuine(request, session)) return reply.redirect('/', 303);
+    if (session !== null) await office.access.logout(session.token);
     return reply
       .header('set-cookie', sessionCookie('', office.is_secure))
       .header('clear-site-data', '"cache", "storage"')
@@ -246,7 +245,7 @@ async function showPage(
   const answer = await page.show(desk.office, visit);
   if (page.shows !== null && answer.kind === 'page')
     await desk.noteLook(session, page.shows, answer.shows ?? []);
-  return await sendPage(desk, reply, visit, answer);
+  return await sendPage(desk, reply, { ...visit, is_refresh: isRefresh(request) }, answer);
 }
 
 async function takeForm(
@@ -280,7 +279,7 @@ function visitOf({ office }: Desk, request: FastifyRequest, session: Session): V
 async function sendPage(
   desk: Desk,
   reply: FastifyReply,
-  { session, now }: Pick<Visit, 'session' | 'now'>,
+  { session, now, is_refresh = false }: Visit & { is_refresh?: boolean },
   answer: Answer,
 ): Promise<FastifyReply> {
   if (answer.kind === 'done') {
@@ -292,7 +291,8 @@ async function sendPage(
       status: 404,
       lines: ['There is no such page.'],
     });
-  const notice = desk.takeNotice(session);
+  // A refresh leaves it to the next page that somebody asks for.
+  const notice = is_refresh ? null : desk.takeNotice(session);
   const report = await desk.office.health();
   const { title, active, body } = answer;
   const page = { title, active, body, session, notice, report, now };
@@ -317,6 +317,9 @@ async function sendNotice(
   };
   return reply.code(status).type('text/html; charset=utf-8').send(framed(desk.office, page));
 }
+
+/** The script of a page asks for its newest state: nobody has clicked. */
+const isRefresh = ({ headers }: FastifyRequest) => headers['x-refresh'] !== undefined;
 
 /** A page leads to the login; a form is refused, so that nobody takes it for done. */
 function toLogin({ office }: Desk, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -6,9 +6,8 @@
 import type { ClosedReason, Explanation } from '../domain/explanation.ts';
 import type { SituationWord } from '../domain/situation.ts';
 import type { EligibilityRecord } from './eligibility.ts';
-import { summarizeEligibility } from './summary.ts';
 import { verdictAttention } from './verdict/attention.ts';
-import { collectText, whatToDo } from './verdict/text.ts';
+import { collectText, deductibleLeftText, maximumLeftText, whatToDo } from './verdict/text.ts';
 import type { Verdict } from './verdict.ts';
 
 /** The most urgent first; `LINE_NAMES` has them for people. */
@@ -139,13 +138,11 @@ function amounts(
   answer: LineFacts['answer'],
 ): Pick<ScheduleLine, 'collect' | 'deductible_left' | 'maximum_left'> {
   if (answer === null) return { collect: '', deductible_left: '', maximum_left: '' };
-  const summary = summarizeEligibility(answer.record);
+  const { record, verdict } = answer;
   return {
-    collect: collectText(answer.verdict),
-    deductible_left: dollarWords(summary.individual_deductible_remaining),
-    maximum_left: dollarWords(
-      summary.annual_maximum_remaining || summary.individual_out_of_pocket_remaining,
-    ),
+    collect: collectText(verdict),
+    deductible_left: dollarWords(deductibleLeftText(record, verdict)),
+    maximum_left: dollarWords(maximumLeftText(record, verdict)),
   };
 }
 

@@ -89,9 +89,13 @@ test('a login shows the schedule; a log-out ends it, whoever kept the cookie', a
   expect(page.status).toBe(200);
   expect(page.text).toContain('<title>Schedule · eligd</title>');
   const { cookie } = maria;
-  // A log-out that another site sends does nothing.
-  await maria.post('/logout', { csrf: 'x' });
-  maria.cookie = cookie;
+  // A log-out that another site sends does nothing, not even to the cookie.
+  const forged = await maria.post('/logout', { csrf: 'x' });
+  expect([forged.headers.get('set-cookie'), forged.headers.get('clear-site-data')]).toEqual([
+    null,
+    null,
+  ]);
+  expect(maria.cookie).toBe(cookie);
   expect((await maria.get('/')).status).toBe(200);
   await maria.post('/logout', { csrf: await maria.csrf() });
   maria.cookie = cookie;

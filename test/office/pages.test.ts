@@ -116,6 +116,9 @@ test('the office reads, acts and answers on the page', LONG, async () => {
   const list = await maria.get('/attention');
   expect(list.text).toContain('not in the payer map');
   await maria.post('/payers/map', { csrf, name: `Evil ${HOSTILE}`, id: 'CIGNA' });
+  // The script that refreshes the page leaves the notice to whoever clicked.
+  const refreshed = await maria.get('/attention', { 'x-refresh': '1' });
+  expect(refreshed.text).not.toContain('is CIGNA from now on');
   expect((await maria.get('/attention')).text).toContain('is CIGNA from now on');
   expect(readFileSync(join(office.clinic.folder, 'payers.csv'), 'utf8')).toContain('CIGNA');
   await expect

@@ -6,9 +6,17 @@
 const main = document.querySelector('main[data-live]');
 if (main !== null && 'EventSource' in window) {
   let is_stale = false;
+  const is_changed = (field) => {
+    if (field.type === 'checkbox' || field.type === 'radio')
+      return field.checked !== field.defaultChecked;
+    if (field.tagName !== 'SELECT') return field.value !== field.defaultValue;
+    const usual = [...field.options].findIndex(({ defaultSelected }) => defaultSelected);
+    return field.selectedIndex !== Math.max(usual, 0);
+  };
+  // A new page would take away what was typed, and the place of the keyboard.
   const is_busy = () =>
-    main.contains(document.activeElement) &&
-    /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
+    main.contains(document.activeElement) ||
+    [...main.querySelectorAll('input, textarea, select')].some(is_changed);
   const refresh = async () => {
     if (is_busy() || document.hidden) return;
     is_stale = false;
@@ -18,7 +26,8 @@ if (main !== null && 'EventSource' in window) {
     const fresh = page.querySelector('main[data-live]');
     if (fresh === null || is_busy()) return;
     const open = [...main.querySelectorAll('details[open][id]')].map(({ id }) => id);
-    main.replaceChildren(...fresh.childNodes);
+    const notices = main.querySelectorAll('.notice');
+    main.replaceChildren(...notices, ...fresh.childNodes);
     for (const id of open) document.getElementById(id)?.setAttribute('open', '');
   };
   const events = new EventSource('/events');
