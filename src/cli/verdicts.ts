@@ -2,7 +2,7 @@ import { judgedVisit, NO_FEES } from '../domain/fees.ts';
 import { unquoted } from '../domain/quotes.ts';
 import type { Config } from '../ops/config.ts';
 import { readFees } from '../ops/fees.ts';
-import type { Reason } from '../records/verdict/reasons.ts';
+import type { Weighed } from '../records/verdict/reasons.ts';
 import { verdictLines } from '../records/verdict/text.ts';
 import { judge, type Verdict, type VerdictWord } from '../records/verdict.ts';
 import type { Db } from '../store/engine/database.ts';
@@ -65,8 +65,8 @@ export function verdictText({ appointment, verdict }: VisitVerdict, patients: bo
 
 /** The same verdict without the payer's own words, and without codes that only the payer named. */
 export function withoutWordsOfPayer({ appointment, verdict }: VisitVerdict): VisitVerdict {
-  const quiet = (reasons: Reason[]) =>
-    reasons.map(({ code, text }) => ({ code, text: unquoted(text), facts: [] }));
+  const quiet = (reasons: readonly Weighed[]) =>
+    reasons.map((reason) => ({ ...reason, text: unquoted(reason.text), facts: [] }));
   const procedures = verdict.procedures.map((each) => ({
     ...each,
     reasons: quiet(each.reasons),

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { type EligibilityRecord, eligibilityRecordSchema } from './eligibility.ts';
 import { dateSchema, SPECIALTY_WORDS } from './parts.ts';
 import { openSchema } from './schemas.ts';
+import type { Weighed } from './verdict/reasons.ts';
 import { REASON_CODES, STANDINGS, VERDICTS, type Verdict } from './verdict.ts';
 
 export const DELIVERY_SCHEMA = 'eligd.delivery/1';
@@ -150,14 +151,20 @@ export function deliveryDocument(parts: DeliveryParts): DeliveryDocument {
     },
     verdict: {
       standing: verdict.standing,
-      reasons: verdict.reasons,
+      reasons: verdict.reasons.map(asReason),
       patient_pays: verdict.patient_pays,
     },
-    procedures: verdict.procedures,
+    procedures: verdict.procedures.map((each) => ({
+      ...each,
+      reasons: each.reasons.map(asReason),
+    })),
     notes: [...parts.notes],
     record,
   };
 }
+
+/** What it does to the procedure is said by `standing`. */
+const asReason = ({ code, text, facts }: Weighed) => ({ code, text, facts });
 
 /** As published in `config/schemas/delivery.schema.json`. */
 export function deliveryJsonSchema(): Record<string, unknown> {

@@ -149,7 +149,10 @@ function heldOf(record: EligibilityRecord, verdict: Verdict | null, code: string
   if (found === undefined) return AS_SAID;
   return {
     standing: found.standing,
-    reasons: found.reasons.map((reason) => reason.code),
+    // What is open is no reason why the plan does not pay (G8).
+    reasons: found.reasons
+      .filter(({ effect }) => found.standing !== 'not_payable' || effect === 'no')
+      .map((reason) => reason.code),
     are_shares_sure: found.plan_pays_percent !== null || found.copay !== null,
   };
 }

@@ -13,10 +13,9 @@ import { type ProcedureFacts, procedureFacts } from './verdict/facts.ts';
 import { nextEligibleOf } from './verdict/limits.ts';
 import { type CentRange, centsOf, dollarsOf } from './verdict/money.ts';
 import { networkReasons, planReasons, unknownPlan, visitReasons } from './verdict/plan.ts';
-import { patientPercent, procedureReasons, remarksOf } from './verdict/procedure.ts';
+import { patientPercent, procedureReasons, remarksOf, usedUpMaximum } from './verdict/procedure.ts';
 import {
   fact,
-  type Reason,
   type ReasonCode,
   type Standing,
   type VerdictWord,
@@ -47,7 +46,7 @@ export type ProcedureVerdict = {
   /** Upper case; a dental code with its D. */
   code: string;
   standing: Standing;
-  reasons: Reason[];
+  reasons: Weighed[];
   /** What the payer said besides, quoted. */
   remarks: string[];
   /** `YYYY-MM-DD`: the first day on which a limit that is used up allows it again. */
@@ -66,7 +65,7 @@ export type Verdict = {
   date: string;
   standing: VerdictWord;
   /** What holds for the visit as a whole; each procedure has its own. */
-  reasons: Reason[];
+  reasons: Weighed[];
   /** In the order of the visit, each code once. */
   procedures: ProcedureVerdict[];
   /** Codes that the record has and the visit has not, judged as if they were scheduled alone. */
@@ -107,6 +106,8 @@ function judgeScheduled(record: EligibilityRecord, visit: JudgedVisit): Verdict 
   const judged = codes.map((code) =>
     judgeProcedure(record, { code, visit, shared, is_over: over.length > 0 }),
   );
+  // What holds for whatever the plan pays, such as the classes of procedures.
+  const of_plan = [...shared, ...usedUpMaximum(record)];
   const of_visit = [...shared, ...(over.length > 0 ? [] : visitReasons(record, rank))];
   const billed = judged.map(
     ({ facts, standing, has_other_shares }): Billed => ({
@@ -122,7 +123,7 @@ function judgeScheduled(record: EligibilityRecord, visit: JudgedVisit): Verdict 
   const procedures = judged.map(({ facts, standing, reasons, has_other_shares }, index) => ({
     code: facts.code,
     standing,
-    reasons: reasons.map(asReason),
+    reasons,
     remarks: reasons.some(({ code }) => code === 'not_covered') ? [] : remarksOf(facts),
     next_eligible: nextEligibleOf(facts),
     ...sharesAsSaid(facts, standing, has_other_shares),
@@ -132,18 +133,16 @@ function judgeScheduled(record: EligibilityRecord, visit: JudgedVisit): Verdict 
   return {
     date: visit.date,
     standing: worstOf(of_visit, procedures),
-    reasons: of_visit.map(asReason),
+    reasons: of_visit,
     procedures,
     others: [],
-    plan: { standing: standingOf(shared), reasons: shared.map(({ code }) => code) },
+    plan: { standing: standingOf(of_plan), reasons: of_plan.map(({ code }) => code) },
     patient_pays: lowered(
       paid.total,
       rank > 1 || procedures.some(({ standing }) => standing !== 'not_payable'),
     ),
   };
 }
-
-const asReason = ({ code, text, facts }: Weighed): Reason => ({ code, text, facts });
 
 function feesOf(fees: JudgedVisit['fees'], is_dental: boolean): Map<string, number> {
   return new Map(
@@ -170,8 +169,9 @@ function unanswered(
   record: EligibilityRecord,
   { date, codes, fees }: { date: string; codes: string[]; fees: ReadonlyMap<string, number> },
 ): Verdict {
-  const reason: Reason = {
+  const reason: Weighed = {
     code: 'no_answer',
+    effect: 'unknown',
     text: 'The insurance company gave no answer.',
     facts: [fact('outcome', record.outcome)],
   };
@@ -274,7 +274,7 @@ export function holdsAt({ plan, outcome }: EligibilityRecord, verdict: Verdict):
 
 /** Nothing about a procedure makes a visit not eligible. */
 function worstOf(
-  of_visit: readonly Reason[],
+  of_visit: readonly Weighed[],
   procedures: readonly Pick<ProcedureVerdict, 'standing' | 'reasons'>[],
 ): VerdictWord {
   const codes = [...of_visit, ...procedures.flatMap(({ reasons }) => reasons)].map(

@@ -48,7 +48,12 @@ export function dated(node: unknown, visit: string): unknown {
 }
 
 /** A verdict about an answer, as the pure functions give it. */
-export function verdictOf(one: VerdictCase, visit = '2026-11-23'): Verdict {
+export function verdictOf(one: VerdictCase, visit?: string): Verdict {
+  return judged(one, visit).verdict;
+}
+
+/** The same with its record. */
+export function judged(one: VerdictCase, visit = '2026-11-23') {
   const record = normalizeEligibility({
     inquiry: {
       id: 'inq-1',
@@ -63,12 +68,13 @@ export function verdictOf(one: VerdictCase, visit = '2026-11-23'): Verdict {
       benefits_codes: one.appointment.codes,
     },
   });
-  return judge(record, {
+  const verdict = judge(record, {
     date: visit,
     birth_date: one.appointment.dob,
     procedure_codes: one.appointment.codes,
     fees: one.appointment.fees,
   });
+  return { record, verdict };
 }
 
 /** What a verdict says, in the form in which a case expects it. */

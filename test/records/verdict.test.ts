@@ -1,8 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { normalizeEligibility } from '../../src/records/normalize.ts';
-import { coverageAttention } from '../../src/records/verdict/attention.ts';
+import { dollarWords, scheduleLine } from '../../src/records/schedule-line.ts';
+import { summarizeEligibility } from '../../src/records/summary.ts';
+import { coverageAttention, verdictAttention } from '../../src/records/verdict/attention.ts';
 import {
+  deductibleLeftText,
   dollarText,
   verdictInOneLine,
   verdictLines,
@@ -11,7 +14,14 @@ import {
 import { judge, type Verdict } from '../../src/records/verdict.ts';
 import { answerTree, inputOf, materialize, recordOf, specialtyAndAsked } from './answers.ts';
 import { FURTHER_CASES } from './further-cases.ts';
-import { CASES, conclusion, differencesOf, type VerdictCase, verdictOf } from './verdict-cases.ts';
+import {
+  CASES,
+  conclusion,
+  differencesOf,
+  judged,
+  type VerdictCase,
+  verdictOf,
+} from './verdict-cases.ts';
 
 describe('the cases', () => {
   const all = [...CASES, ...FURTHER_CASES];
@@ -350,6 +360,43 @@ describe('answers like those of the cases', () => {
     expect(verdict.procedures.map(({ standing }) => standing)).toEqual(['payable']);
     for (const line of [headline, verdictInOneLine(verdict)])
       expect(line).toMatch(/^Needs attention on 11\/23: D2392: The plan pays for a cheaper /);
+  });
+
+  test('calls no limit used up that is only open (G8)', () => {
+    const verdict = verdictOf(
+      changed({
+        plan: { is_provider_in_network: false, out_of_network_benefits: 'None' },
+        rule: { frequency_limitations: '2 per calendar year', age_limit: 'see the booklet' },
+        history: null,
+      }),
+    );
+    expect(verdict.procedures.map(({ standing }) => standing)).toEqual(['not_payable']);
+    expect(verdictAttention(verdict).map(({ reason }) => reason)).toEqual(['out_of_network']);
+    expect(whatToDo(verdict)).toEqual([
+      'Tell the patient that the office is out of network, and what that costs.',
+      'Ask the insurance company about the limit, if you need to know it.',
+    ]);
+  });
+
+  test('shows no share of a class as sure once the maximum is used up', () => {
+    const one = changed({ maximums: { coverage_limit_remaining: '0' } });
+    const results = one.answer.results as Record<string, unknown>;
+    results.procedure_classes = { RESTORATIVE: { is_covered: true, coverage_percentage: 60 } };
+    const { record, verdict } = judged(one);
+    const [line] = summarizeEligibility(record, verdict).procedure_classes;
+    expect(line?.line).toContain('if it pays as usual');
+  });
+
+  test('says the same dollars on every list', () => {
+    const maximums = { family_deductible: '150', family_deductible_used: '150' };
+    const { record, verdict } = judged(changed({ maximums }));
+    const explanation = { why: '', until: null, next: null };
+    const line = scheduleLine({
+      ...{ situation: 'delivered', closed_reason: null, entries: [], explanation },
+      answer: { record, verdict },
+    });
+    expect(line.deductible_left).toBe(dollarWords(deductibleLeftText(record, verdict)));
+    expect(line.deductible_left).toBe('$0');
   });
 
   test('warns of nothing where the payer said nothing', () => {

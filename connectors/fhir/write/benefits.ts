@@ -90,6 +90,7 @@ const OTHER_SHARES: ReadonlySet<ReasonCode> = new Set([
   'conflicting',
   'out_of_network',
   'downgrade',
+  'maximum_used_up',
   'no_answer',
 ]);
 

@@ -33,9 +33,13 @@ export function readWaitingPeriods(text: string): WaitingPeriods {
     const length = numberOf(token);
     if (length === null) continue;
     const next = tokens[index + 1];
+    // "six (6) months"
+    if (next === '(' && numberOf(tokens[index + 2] ?? '') === length) continue;
     const unit = (next === '-' || next === ')' ? tokens[index + 2] : next) ?? '';
     const span = spanOf(length, unit);
-    if (span !== null && (longest === null || roughly(span) > roughly(longest))) longest = span;
+    // A number without its unit may be a longer one: "6 months basic, 12 major".
+    if (span === null) return { kind: 'words' };
+    if (longest === null || roughly(span) > roughly(longest)) longest = span;
   }
   if (longest === null || longest.months > MONTHS_MAX) return { kind: 'words' };
   return roughly(longest) === 0 ? { kind: 'none' } : { kind: 'lasts', ...longest };

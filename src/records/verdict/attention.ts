@@ -69,11 +69,11 @@ export function verdictAttention(verdict: Verdict): VerdictAttention[] {
     found.set(kind, entry);
   };
   for (const { code, text } of verdict.reasons) add(code, text);
-  for (const { code: procedure, reasons, standing } of verdict.procedures) {
-    for (const { code, text } of reasons) {
+  for (const { code: procedure, reasons } of verdict.procedures) {
+    for (const { code, text, effect } of reasons) {
       const kind = KIND_OF[code];
       if (kind === undefined || verdict.reasons.some((reason) => reason.code === code)) continue;
-      if (WHEN_SURE.has(kind) && standing !== 'not_payable') continue;
+      if (WHEN_SURE.has(kind) && effect !== 'no') continue;
       add(code, `${procedure}: ${text}`);
     }
   }

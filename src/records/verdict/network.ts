@@ -14,6 +14,7 @@ const NONE = new Set([
   ...['out of network is not covered', 'out of network not covered', 'no out of network'],
   ...['out of network services are not covered', 'out of network care is not covered'],
   ...['there are no out of network benefits', 'there is no out of network coverage'],
+  ...['plan pays 0%', 'plan pays 0% out of network', '0% out of network'],
   ...['plan pays nothing out of network', 'member must see an in network provider'],
   ...['must use in network providers', 'must use an in network provider', '0', '0%'],
   ...['does not have out of network benefits', 'plan has no out of network benefits'],
@@ -39,10 +40,17 @@ const HOW = [
   /\d ?(?:%|percent|per cent|points)/,
   /\$ ?\d/,
   /\b(?:ucr|usual|customary|mac|mpa|allowance|allowed amount|fee schedule|allowable)\b/,
-  /\b(?:same|equal|identical|no difference)\b/,
+  /\b(?:same|equal|identical)\b/,
 ];
-const NOT_HOW =
-  /\b(?:unknown|not (?:known|given|available|disclosed|provided|covered)|no benefits?)\b/;
+/** Words that deny something: what is paid then is for a person to read. */
+const DENIED =
+  /\b(?:unknown|not?|none|nothing|never|without|denie[sd]|deny|exclud\w*|only|unless|except\w*)\b/;
+/** `plan pays 0%`, `patient pays 100%`, `100% patient responsibility`. */
+const PLAN_PAYS_NOTHING = [
+  /(?<![\d.])0+(?:\.0+)? ?(?:%|percent|per cent)/,
+  /\b(?:patient|member|insured|subscriber|enrollee)\b.{0,40}\b100 ?(?:%|percent|per cent)/,
+  /\b100 ?(?:%|percent|per cent).{0,40}\b(?:patient|member|insured|subscriber|enrollee)\b/,
+];
 
 export function networkBenefits(said: string): NetworkBenefits {
   if (said.length > TEXT_CHARS_MAX) return 'unknown';
@@ -54,5 +62,8 @@ export function networkBenefits(said: string): NetworkBenefits {
     .trim();
   const rest = text.replace(EXCEPTION, '').trim();
   if (NONE.has(text) || NONE.has(rest)) return 'none';
-  return !NOT_HOW.test(text) && HOW.some((pattern) => pattern.test(text)) ? 'differ' : 'unknown';
+  const plain = text.replaceAll('no difference', 'same');
+  if (DENIED.test(plain) || PLAN_PAYS_NOTHING.some((pattern) => pattern.test(plain)))
+    return 'unknown';
+  return HOW.some((pattern) => pattern.test(plain)) ? 'differ' : 'unknown';
 }

@@ -69,7 +69,7 @@ export function networkReasons({ plan }: EligibilityRecord): Weighed[] {
         {
           code: 'out_of_network',
           effect: 'note',
-          text: `Out of network: the plan pays, but at other shares.${quote}`,
+          text: `Out of network: the shares are those for out of network.${quote}`,
           facts,
         },
       ];

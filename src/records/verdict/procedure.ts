@@ -209,6 +209,20 @@ export function countsTowardMaximum(
   return true;
 }
 
+function isMaximumUsedUp({ specialty, maximums }: EligibilityRecord): boolean {
+  const left = specialty === 'dental' ? maximumLeft(maximums?.coverage_limit) : null;
+  return left !== null && left.high <= 0;
+}
+
+/** Of the plan as a whole: some procedures may not count toward the maximum. */
+export function usedUpMaximum(record: EligibilityRecord): Weighed[] {
+  if (!isMaximumUsedUp(record)) return [];
+  const text = 'The maximum is used up, and what counts toward it is unknown.';
+  const { remaining } = record.maximums?.coverage_limit ?? {};
+  const facts = [fact('maximums.coverage_limit.remaining', remaining)];
+  return [{ code: 'maximum_used_up', effect: 'unknown', text, facts }];
+}
+
 function maximumReasons({ record, code }: ProcedureFacts): Weighed[] {
   if (record.specialty !== 'dental') return [];
   const orthodontic = record.maximums?.orthodontics_coverage_limit;
@@ -221,8 +235,7 @@ function maximumReasons({ record, code }: ProcedureFacts): Weighed[] {
         facts: [fact('maximums.orthodontics_coverage_limit', orthodontic)],
       },
     ];
-  const left = maximumLeft(record.maximums?.coverage_limit);
-  if (left === null || left.high > 0) return [];
+  if (!isMaximumUsedUp(record)) return [];
   const counts = countsTowardMaximum(record, code);
   if (counts === false) return [];
   const clause = record.clauses?.preventive_applies_to_maximum;

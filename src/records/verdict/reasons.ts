@@ -34,15 +34,15 @@ export type ReasonCode = (typeof REASON_CODES)[number];
 /** `path`: where it stands in the record; `value`: as it stands there, null for what is absent. */
 export type Fact = { path: string; value: unknown };
 
-/** `text`: one or two sentences for the front desk. */
-export type Reason = { code: ReasonCode; text: string; facts: Fact[] };
-
 /**
  * What a reason does to a procedure. `no`: the plan does not pay. `unknown`: it cannot be told.
  * `authorization`: it pays once it has authorized it. `note`: it pays, but not as usual.
  * `source`: nothing; it says where the others come from.
  */
 export type Effect = 'no' | 'unknown' | 'authorization' | 'note' | 'source';
+
+/** `text`: one or two sentences for the front desk. */
+export type Reason = { code: ReasonCode; text: string; facts: Fact[] };
 export type Weighed = Reason & { effect: Effect };
 
 export const fact = (path: string, value: unknown): Fact => ({ path, value: value ?? null });

@@ -157,17 +157,12 @@ export const TO_DO: Readonly<Partial<Record<ReasonCode, string>>> = {
 
 /** What to do about a verdict, without repeats, in the order of its reasons. */
 export function whatToDo(verdict: Verdict): string[] {
-  const reasons = [
-    ...verdict.reasons.map((reason) => ({ reason, standing: null })),
-    ...verdict.procedures.flatMap(({ reasons: own, standing }) =>
-      own.map((reason) => ({ reason, standing })),
-    ),
-  ];
-  const steps = reasons.flatMap(({ reason: { code }, standing }) => {
-    // A limit that cannot be read is a question; one that is used up is something to tell.
-    if (standing === 'unknown' && (code === 'frequency' || code === 'age_limit'))
+  const reasons = [...verdict.reasons, ...verdict.procedures.flatMap(({ reasons: own }) => own)];
+  const steps = reasons.flatMap(({ code, effect }) => {
+    // A limit that cannot be read is a question; one that is used up is something to tell (G8).
+    if (effect === 'unknown' && (code === 'frequency' || code === 'age_limit'))
       return ['Ask the insurance company about the limit, if you need to know it.'];
-    if (standing === 'unknown' && code === 'maximum_used_up')
+    if (effect === 'unknown' && code === 'maximum_used_up')
       return ['Ask the insurance company whether this counts toward the maximum.'];
     const step = TO_DO[code];
     return step === undefined ? [] : [step];
