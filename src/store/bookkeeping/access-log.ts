@@ -53,22 +53,39 @@ export async function recordsOfInquiries(
   inquiries: readonly { id: string; external_id: string }[],
 ): Promise<ShownRecord[]> {
   const found: ShownRecord[] = [];
-  for (const { id, external_id } of inquiries) {
+  for (let first = 0; first < inquiries.length; first += ROWS_PER_STATEMENT) {
+    const part = inquiries.slice(first, first + ROWS_PER_STATEMENT);
     const rows = await db
       .selectFrom('inquiries')
       .innerJoin('inquiry_appointments as l', 'l.inquiry', 'inquiries.id')
       .innerJoin('appointments as a', 'a.id', 'l.appointment')
-      .select(['a.connector', 'a.source_id', 'a.content'])
-      .where('inquiries.service_id', '=', id)
+      .select(['inquiries.service_id', 'a.connector', 'a.source_id', 'a.content'])
+      .where(
+        'inquiries.service_id',
+        'in',
+        part.map(({ id }) => id),
+      )
       .execute();
-    const known = rows.map(({ content, ...row }) => {
-      const { patient } = JSON.parse(content) as { patient: { id: string | null } };
-      return { ...row, patient_id: patient.id };
-    });
-    const unknown = { connector: 'service', source_id: external_id || id, patient_id: null };
-    found.push(...(known.length > 0 ? known : [unknown]));
+    const known = Map.groupBy(rows, ({ service_id }) => service_id);
+    for (const { id, external_id } of part) {
+      const unknown = { connector: 'service', source_id: external_id || id, patient_id: null };
+      found.push(...(known.get(id)?.map(shownRecord) ?? [unknown]));
+    }
   }
   return found;
+}
+
+function shownRecord({
+  connector,
+  source_id,
+  content,
+}: {
+  connector: string;
+  source_id: string;
+  content: string;
+}): ShownRecord {
+  const { patient } = JSON.parse(content) as { patient: { id: string | null } };
+  return { connector, source_id, patient_id: patient.id };
 }
 
 /** The head of the chain. */
