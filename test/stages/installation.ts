@@ -31,7 +31,7 @@ import { openInbox } from '../../src/store/answers/inbox.ts';
 import { openAttention } from '../../src/store/bookkeeping/attention.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
-import { anAppointment, facts, NATIONAL, NO_BUDGET } from '../domain/examples.ts';
+import { aCoverage, anAppointment, facts, NATIONAL, NO_BUDGET } from '../domain/examples.ts';
 import { temporaryStore } from '../store/temporary.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -285,4 +285,20 @@ export async function send(
 export async function reconcile({ submit, submitNow }: Installation): Promise<void> {
   demandReconciliation(submit);
   await submitNow();
+}
+
+/** So many visits are read and called about, and the last call ended a minute ago. */
+export async function endCalls(clinic: Installation, count: number): Promise<void> {
+  const visits = Array.from({ length: count }, (_, index) =>
+    clinic.visit(`A-${index}`, { coverages: [aCoverage({ member_id: `ACTIVE${index}` })] }, 0.5),
+  );
+  await clinic.read(...visits);
+  await clinic.planNow();
+  while ((await clinic.submitNow()).did > 0);
+  const ends = (await clinic.service.ledgerWithSteps()).map(({ steps }) =>
+    Date.parse(steps.at(-1)?.at ?? ''),
+  );
+  const over = Math.max(...ends) + MINUTE_MS;
+  await clinic.service.advanceTo(new Date(over).toISOString());
+  clinic.pass(over - clinic.now());
 }

@@ -4,8 +4,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { newCollectMemory } from '../../../src/stages/collect/poll/ask.ts';
-import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install } from '../installation.ts';
+import { endCalls, type Installation, install } from '../installation.ts';
 
 type Form = Record<string, unknown> & { results: Record<string, unknown> };
 
@@ -21,18 +20,7 @@ async function called(count: number, collecting: Parameters<typeof install>[0] =
     compare_at: 0,
     onSilent: () => {},
   };
-  const visits = Array.from({ length: count }, (_, index) =>
-    clinic.visit(`A-${index}`, { coverages: [aCoverage({ member_id: `ACTIVE${index}` })] }, 0.5),
-  );
-  await clinic.read(...visits);
-  await clinic.planNow();
-  while ((await clinic.submitNow()).did > 0);
-  const ends = (await clinic.service.ledgerWithSteps()).map(({ steps }) =>
-    Date.parse(steps.at(-1)?.at ?? ''),
-  );
-  const over = Math.max(...ends) + MINUTE_MS;
-  await clinic.service.advanceTo(new Date(over).toISOString());
-  clinic.pass(over - clinic.now());
+  await endCalls(clinic, count);
   const forms: Form[] = [];
   for (const row of await clinic.inquiries()) {
     const read = await clinic.client.read(row.specialty, (row.service_id ?? '') as never, {

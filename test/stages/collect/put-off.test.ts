@@ -2,24 +2,12 @@
 import { expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { unsent } from '../../../src/service/failures.ts';
-import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install } from '../installation.ts';
+import { endCalls, type Installation, install } from '../installation.ts';
 
 /** Answered inquiries whose verifications are due now. */
 async function answered(count: number): Promise<Installation> {
   const clinic = await install({ collecting: { verify_for_ms: 48 * HOUR_MS } });
-  const visits = Array.from({ length: count }, (_, index) =>
-    clinic.visit(`A-${index}`, { coverages: [aCoverage({ member_id: `ACTIVE${index}` })] }, 0.5),
-  );
-  await clinic.read(...visits);
-  await clinic.planNow();
-  while ((await clinic.submitNow()).did > 0);
-  const ends = (await clinic.service.ledgerWithSteps()).map(({ steps }) =>
-    Date.parse(steps.at(-1)?.at ?? ''),
-  );
-  const over = Math.max(...ends) + MINUTE_MS;
-  await clinic.service.advanceTo(new Date(over).toISOString());
-  clinic.pass(over - clinic.now());
+  await endCalls(clinic, count);
   clinic.client.verifications = async () => ({ ok: true, value: [] });
   await clinic.store.write((tx) =>
     tx.updateTable('inquiries').set({ poll_at: clinic.now() }).execute(),
