@@ -28,6 +28,6 @@ function databaseKeyOf(secrets: SecretSource, name: SecretName): DatabaseKey | n
   throw new EligdError('configuration', {
     what: `The database key ${name} (${found.from}) is no key.`,
     why: key.fault,
-    next: 'Write the recovery key again, as it stands on paper: four lines of four groups.',
+    next: 'Write the recovery key again, as it is on paper: four lines of four groups.',
   });
 }

@@ -69,7 +69,7 @@ function bareAge(cursor: Cursor): AgeRule | null {
   return years === null ? null : upToAge(years);
 }
 
-/** An age phrase at the cursor; null when there is none. A bare number is not one. */
+/** An age phrase at the cursor; null when none is there, as with a bare number. */
 export function readAge(cursor: Cursor): AgeRule | null {
   cursor.skip(LEADS);
   // "limited to patients under 19"; "to 19" alone is read below.

@@ -223,7 +223,7 @@ export type ServiceClient = {
    * has none.
    */
   verifications(inquiry_id: InquiryId, options?: CallOptions): Promise<Result<unknown[]>>;
-  /** GET /api/v0/subscription/. Null: there is none. */
+  /** GET /api/v0/subscription/. Null: the account has no subscription. */
   getSubscription(options?: CallOptions): Promise<Result<Subscription | null>>;
   /**
    * POST /api/v0/subscription/, then reads back what is there, which may differ from what was

@@ -55,7 +55,7 @@ export function register(command: Command, context: CliContext): void {
     .argument('<file>', 'a file that "eligd backup" or the daemon wrote')
     .option(
       '--recovery-key-file <file>',
-      'where the recovery key of an encrypted backup stands; - for standard input. Without it a ' +
+      'the file with the recovery key of an encrypted backup; - for standard input. Without it a ' +
         'terminal is asked. It is no argument, because every user can read those.',
     )
     .option('--json', 'as JSON (docs/json.md, eligd.restore/1)')
@@ -63,7 +63,7 @@ export function register(command: Command, context: CliContext): void {
       'after',
       '\nExamples:\n  eligd restore /var/lib/eligd/backups/eligd-20261121-033000.db\n  eligd ' +
         'restore /mnt/backup/eligd.db --json\n  eligd restore /mnt/backup/eligd.db ' +
-        '--recovery-key-file /root/key.txt\n',
+        '--recovery-key-file ./recovery-key.txt\n',
     )
     .action(async (file: string, options: Options) => {
       const config = await context.config();

@@ -155,8 +155,8 @@ export const DAEMON_EVENTS = {
     fields: ['audit_head', 'access_head'],
     means:
       'Where the audit trail and the access log end, once a day: the number of the last entry ' +
-      'and its hash (null: there is none). "eligd audit verify --head" checks that the entry is ' +
-      'still there, and with it everything before it.',
+      'and its hash (null: the log is empty). "eligd audit verify --head" checks that the entry ' +
+      'is still there, and with it everything before it.',
   },
   backup_written: {
     level: 'info',

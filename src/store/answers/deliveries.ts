@@ -68,7 +68,8 @@ export async function planDelivery(
   return true;
 }
 
-const SAID = prepared<{ record: number }>()((tx, place) =>
+/** What the service said, in the words that name a delivery. */
+const ANSWER_OF_RECORD = prepared<{ record: number }>()((tx, place) =>
   tx
     .selectFrom('records')
     .innerJoin('answers', 'answers.id', 'records.answer')
@@ -95,7 +96,7 @@ async function deliveryKey(
     record,
   }: { appointment: number; coverage_rank: number; record: number },
 ): Promise<string> {
-  const [said] = await SAID(tx, { record });
+  const [said] = await ANSWER_OF_RECORD(tx, { record });
   if (said === undefined) throw new Error('A record that is delivered has no answer.');
   const visit = await tx
     .selectFrom('appointments')

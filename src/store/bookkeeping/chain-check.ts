@@ -14,7 +14,7 @@ export type Head = { id: number; hash: string };
 export type ChainReport = {
   log: Log;
   rows: number;
-  /** Epoch milliseconds of the first row that is there; null: there is none. */
+  /** When its first row was written (epoch milliseconds); null: the log is empty. */
   since: number | null;
   head: Head | null;
   /** The first thing that is wrong. */

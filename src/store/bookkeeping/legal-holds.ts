@@ -110,7 +110,7 @@ export const isHeldInquiry = sql<SqlBool>`exists (select 1 from inquiry_appointm
 
 /**
  * The first entry of each log that is about a patient on hold; from there on a log stays whole.
- * Null: there is none.
+ * Null: the log has no such entry.
  */
 export async function firstHeldEntries(
   tx: Tx,
