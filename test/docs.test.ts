@@ -17,7 +17,7 @@ const find = (pattern: string) =>
   }).toSorted();
 
 const PAGES = find('**/*.md');
-const README = read('README.md');
+const COMMANDS_PAGE = read('docs/commands.md');
 const ARCHITECTURE = read('src/ARCHITECTURE.md');
 
 /** The rows of the table whose header begins with the cells `header`, each as its cells. */
@@ -39,9 +39,9 @@ function codeSpans(text: string): string[] {
   return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
 }
 
-describe('README.md', () => {
+describe('docs/commands.md', () => {
   test('has every command with its summary, and no other', () => {
-    const documented = table(README, 'command', 'does').map(([command = '', does]) => [
+    const documented = table(COMMANDS_PAGE, 'command', 'does').map(([command = '', does]) => [
       codeSpans(command)[0],
       does,
     ]);
@@ -52,7 +52,7 @@ describe('README.md', () => {
   });
 
   test('gives an example of the command in whose row it stands', () => {
-    for (const [command = '', , examples = ''] of table(README, 'command', 'does')) {
+    for (const [command = '', , examples = ''] of table(COMMANDS_PAGE, 'command', 'does')) {
       const name = codeSpans(command)[0];
       expect(codeSpans(examples).map((example) => example.split(' ').slice(0, 2))).toContainEqual([
         'bin/eligd',
@@ -62,7 +62,7 @@ describe('README.md', () => {
   });
 
   test('has every exit code, and no other', () => {
-    const [, sentence = ''] = /^Exit codes: (.*?)\n\n/ms.exec(README) ?? [];
+    const [, sentence = ''] = /^Exit codes: (.*?)\n\n/ms.exec(COMMANDS_PAGE) ?? [];
     expect([...sentence.matchAll(/\d+/g)].map(([code]) => Number(code))).toEqual(
       Object.values(EXIT_CODES),
     );

@@ -59,7 +59,7 @@ function configFileOrNone(context: CliContext): string {
 
 /** `is_own`: they see nothing of the installation's data. */
 function entry(name: string): Omit<CommandEntry, 'load'> {
-  return { name, summary: `commands of the connector ${name}`, is_own: true };
+  return { name, summary: `Commands of the ${name} connector`, is_own: true };
 }
 
 function commandModule({ name, commands = {} }: ConnectorType): CommandModule {
