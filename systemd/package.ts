@@ -31,6 +31,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type LockedPackage, writeBillOfMaterials } from './bill-of-materials.ts';
+import { type Architecture, checkNodeProgram } from './node-checksums.ts';
 import { isPacked } from './packed-files.ts';
 import { sign } from './sign.ts';
 
@@ -52,8 +53,6 @@ const NOT_RUN = [
   /^connectors\/conformance(?:\/|$)/,
   /^config\/(?:eligd\.yaml|\.env|state|dropbox)/,
 ];
-/** As Node names the machines that npm has a Node package for. */
-type Architecture = 'x64' | 'arm64';
 type Options = {
   out: string;
   version: string;
@@ -254,12 +253,13 @@ function copyPackage(
 
 type NodeWanted = { architecture: Architecture; work: string; locked: LockedPackage | undefined };
 
-/** Node's program, as the registry has it under the sum of package-lock.json, without symbols. */
+/** Node's program, once it is known to be the one that Node's makers published; no symbols. */
 function placeNode(program: string, { architecture, work, locked }: NodeWanted): void {
   const path = nodePackage(architecture);
   const from = existsSync(join(ROOT, path))
     ? join(ROOT, path)
     : downloadNode(architecture, work, locked);
+  checkNodeProgram(join(from, 'bin/node'), architecture);
   for (const file of ['bin/node', 'package.json', 'LICENSE']) {
     if (!existsSync(join(from, file))) continue;
     mkdirSync(dirname(join(program, path, file)), { recursive: true });
