@@ -5,7 +5,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorCode } from '../domain/errors.ts';
-import { HOUR_MS, isDate, MINUTE_MS } from '../domain/time.ts';
+import { HOUR_MS, isDate } from '../domain/time.ts';
 import type { HttpRoute } from '../http/server.ts';
 import { type ShownRecord, writeAccess } from '../store/bookkeeping/access-log.ts';
 import { actorOf, isSameToken, type Session } from './access.ts';
@@ -29,10 +29,10 @@ import { visitPage } from './visit.ts';
 import { weekPage } from './week.ts';
 
 const FORM_BYTES_MAX = 64 * 1024;
-/** A page that refreshes is one look at it. */
-const SAME_VISIT_MS = 10 * MINUTE_MS;
-/** A list is open all day. */
-const SAME_LIST_MS = 12 * HOUR_MS;
+/** A list has a row in the access log for each of its visits, and people go back to it all day. */
+const SAME_LIST_MS = HOUR_MS;
+/** A page that stays open and refreshes shows what it has shown: a session lasts no longer. */
+const SAME_REFRESH_MS = 12 * HOUR_MS;
 const LOOKS_REMEMBERED_MAX = 20_000;
 
 /**
@@ -47,7 +47,7 @@ type Page = {
 };
 
 const SCHEDULE: Page['shows'] = { page: 'schedule', same_ms: SAME_LIST_MS };
-const ofVisit = (page: string): Page['shows'] => ({ page, same_ms: SAME_VISIT_MS });
+const ofVisit = (page: string): Page['shows'] => ({ page, same_ms: 0 });
 
 export const PAGES: readonly Page[] = [
   {
@@ -243,9 +243,14 @@ async function showPage(
   if (!mayDo(session.user.role, page.role)) return await refuseRole(desk, reply, session);
   const visit = visitOf(desk, request, session);
   const answer = await page.show(desk.office, visit);
+  const is_refresh = isRefresh(request);
   if (page.shows !== null && answer.kind === 'page')
-    await desk.noteLook(session, page.shows, answer.shows ?? []);
-  return await sendPage(desk, reply, { ...visit, is_refresh: isRefresh(request) }, answer);
+    await desk.noteLook(
+      session,
+      is_refresh ? refreshOf(page.shows) : page.shows,
+      answer.shows ?? [],
+    );
+  return await sendPage(desk, reply, { ...visit, is_refresh }, answer);
 }
 
 async function takeForm(
@@ -319,6 +324,7 @@ async function sendNotice(
 }
 
 /** The script of a page asks for its newest state: nobody has clicked. */
+const refreshOf = (shows: NonNullable<Page['shows']>) => ({ ...shows, same_ms: SAME_REFRESH_MS });
 const isRefresh = ({ headers }: FastifyRequest) => headers['x-refresh'] !== undefined;
 
 /** A page leads to the login; a form is refused, so that nobody takes it for done. */

@@ -171,3 +171,19 @@ test('docs/json.md documents what these commands print', async () => {
     });
   }
 });
+
+test('a copy of the database and a change of the subscription name who did it', async () => {
+  const { clinic, as } = await clinicOf(1);
+  const did: string[][] = [
+    ['backup', join(clinic.folder, 'copy.db')],
+    ['subscription', 'set', '--url', 'https://clinic.example/hook'],
+    ['subscription', 'delete'],
+  ];
+  for (const args of did) expect((await as('maria', ...args)).code).toBe(0);
+  const entries = await shown(clinic, '--by', 'maria');
+  expect(entries.map(({ what, subject }) => `${subject} ${what}`).toSorted()).toEqual([
+    'database copied',
+    'subscription deleted',
+    'subscription set',
+  ]);
+});

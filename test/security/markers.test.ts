@@ -15,6 +15,9 @@ import { ack, Receiver } from '../connectors/hl7/peers.ts';
 import { anAppointment } from '../domain/examples.ts';
 import { type Clinic, makeClinic } from '../support/clinic.ts';
 import { csvText } from '../support/csv-text.ts';
+import type { FhirPeer } from '../support/fhir/peer.ts';
+import { resourcesOf } from '../support/fhir/records.ts';
+import { startPeer } from '../support/fhir/start.ts';
 import { freePort } from '../support/free-port.ts';
 import { leaks } from '../support/leaks.ts';
 import { Marks, startMarkedService } from './marked-service.ts';
@@ -66,12 +69,12 @@ const RUNS: Readonly<Record<string, string[][] | string>> = {
   demo: 'has patients of its own, who are made up',
   sandbox: 'has patients of its own, who are made up',
   init: 'writes a new configuration',
-  log: [['eligd.log']],
+  log: [['{folder}/eligd.log']],
   check: [[]],
   status: [[]],
   list: [[], ['--attention'], ['--situation', 'attention']],
-  show: [['A-1'], ['A-2'], ['A-3'], ['A-refused'], ['H-1'], ['inquiry:1'], ['inquiry:2']],
-  explain: [['A-1'], ['A-2'], ['A-3'], ['A-refused'], ['H-1'], ['inquiry:1'], ['inquiry:2']],
+  show: [['A-1'], ['A-2'], ['A-3'], ['A-refused'], ['H-1'], ['F-1'], ['inquiry:1'], ['inquiry:2']],
+  explain: [['A-1'], ['A-2'], ['A-3'], ['A-refused'], ['H-1'], ['F-1'], ['inquiry:1']],
   'payers map': 'changes the payer map',
   payers: [[]],
   preview: [['{export}']],
@@ -192,6 +195,38 @@ const HL7_VISIT = anAppointment({
   ],
 });
 
+const FHIR_VISIT = {
+  ...HL7_VISIT,
+  source_id: 'F-1',
+  patient: { ...HL7_VISIT.patient, id: 'P-F' },
+};
+
+/** A FHIR server with a mark in what people write there, and in each of its refusals. */
+async function startMarkedEhr(marks: Marks): Promise<FhirPeer> {
+  const peer = await startPeer();
+  const text = () => ({ status: 'additional' as const, div: `<div>${marks.next()}</div>` });
+  const marked = resourcesOf(FHIR_VISIT).map((resource) =>
+    resource.resourceType === 'Appointment'
+      ? { ...resource, text: text(), description: marks.next(), comment: marks.next() }
+      : { ...resource, text: text() },
+  );
+  // Another one cannot be read: its time is words.
+  const [first] = marked.filter(({ resourceType }) => resourceType === 'Appointment');
+  await peer.put(...marked);
+  peer.alter = ({ path }, body) =>
+    path.startsWith('/Appointment') && Array.isArray(body?.entry) && first !== undefined
+      ? {
+          ...body,
+          entry: [...body.entry, { resource: { ...first, id: 'F-2', start: marks.next() } }],
+        }
+      : body;
+  peer.fault = ({ method }) =>
+    method === 'GET'
+      ? null
+      : { when: 'before', action: 'status', status: 422, words: marks.next() };
+  return peer;
+}
+
 /** Asked for without a session: every address that the sources of the servers name. */
 async function leakingPages(clinic: Clinic, servers: readonly string[]): Promise<string[]> {
   const sources = ['office', 'http'].flatMap((folder) =>
@@ -241,6 +276,7 @@ async function scene() {
   const receiver = await Receiver.start();
   onTestFinished(() => receiver.close());
   receiver.answering = (message) => ack('AE', message, marks.next());
+  const ehr = await startMarkedEhr(marks);
   const [office, monitoring] = [await freePort(), await freePort()];
   const connectors = [
     { id: 'front-desk', type: 'csv', folder: './dropbox', stable_seconds: 0 },
@@ -251,6 +287,7 @@ async function scene() {
       send_to: `127.0.0.1:${receiver.port}`,
       stable_seconds: 0,
     },
+    { id: 'ehr', type: 'fhir', base_url: ehr.url, auth: 'none', poll_minutes: 0 },
   ];
   const clinic = makeClinic({
     base_url: service.url,
@@ -268,13 +305,13 @@ async function scene() {
     },
   });
   const pages = [`http://127.0.0.1:${office}`, `http://127.0.0.1:${monitoring}`];
-  return { marks, clinic, service, receiver, pages };
+  return { marks, clinic, service, receiver, ehr, pages };
 }
 
 test('no mark is anywhere but in the database and the drop folders', {
   timeout: 120_000,
 }, async () => {
-  const { clinic, service, marks, receiver, pages } = await scene();
+  const { clinic, service, marks, receiver, ehr, pages } = await scene();
   const rows = [
     ...['A-1', 'A-2', 'A-3', 'A-4', 'A-5', 'A-refused'].map((id) => visit(id)),
     visit('A-bad', { dob: '1943-07-29 Zqxname', member_id: 'QZMEMBER778 \u0001!' }),
@@ -298,12 +335,14 @@ test('no mark is anywhere but in the database and the drop folders', {
   for (let rounds = 0; rounds < 3; rounds += 1) await scan('once', '--json');
   expect(service.calls.size).toBeGreaterThan(5);
   expect(receiver.messages.length).toBeGreaterThan(0);
+  expect(ehr.requests.filter(({ method }) => method !== 'GET').length).toBeGreaterThan(0);
   // The scan itself: there is much to find, and it would be found.
   const named = await clinic.run('list', '--attention', '--patients');
   expect(leaks(named.stdout, SECRETS).length).toBeGreaterThan(2);
   expect((await clinic.run('show', 'A-1', '--patients')).stdout).toContain(Marks.BEGIN);
   expect(marks.next()).toContain(Marks.BEGIN);
 
+  writeFileSync(join(clinic.folder, 'eligd.log'), clinic.logged(), { mode: 0o600 });
   const unlisted: string[] = [];
   for (const { name, has_json } of await leaves()) {
     const runs = runsOf(name);
@@ -339,4 +378,6 @@ test('no mark is anywhere but in the database and the drop folders', {
   expect(leaking).toEqual([]);
   expect(COMMANDS.length).toBeGreaterThan(20);
   expect(await leakingPages(clinic, pages)).toEqual([]);
+  expect(clinic.logged()).toContain('"daemon_started"');
+  expect(leaks(clinic.logged(), SECRETS)).toEqual([]);
 });

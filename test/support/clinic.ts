@@ -49,6 +49,8 @@ export type Clinic = {
   once: (expected?: number) => Promise<void>;
   /** Any other command. */
   run: (...args: string[]) => ReturnType<typeof run>;
+  /** What all of these have logged so far. */
+  logged: () => string;
   /** One daemon for several rounds, as `eligd run` keeps it. */
   daemon: (env?: Partial<Env>, options?: { idle_ms?: number }) => Promise<Daemon>;
   /** Every line of every `outbox/eligibility-*.csv`, with the record next to it. */
@@ -164,6 +166,7 @@ export function makeClinic({
         throw new Error(`eligd once ended with ${code}, not ${expected}: ${stderr}`);
     },
     run: runHere,
+    logged: () => log.join(''),
     daemon: async (env = {}, options = {}) => {
       const loaded = await loadConfig(file);
       const own = openSecrets(folder, {});

@@ -6,6 +6,7 @@ import { backupName, beforeUpgradeName, rotateBackups } from '../../store/engine
 import { writeBackupAside } from '../../store/engine/backup-thread.ts';
 import { contentJson, contentWords } from '../backup-content.ts';
 import type { CliContext } from '../context.ts';
+import { noteAction } from '../looks.ts';
 import { printJson } from '../output.ts';
 import { withProgressLine } from '../progress-line.ts';
 
@@ -52,6 +53,13 @@ export function register(command: Command, context: CliContext): void {
         () => writeBackupAside(config.state.path, to, now),
       );
       if (file === undefined) rotateBackups(config.backup.folder, config.backup.keep);
+      // Whoever takes a copy takes every patient. Before an upgrade, this version cannot write yet.
+      if (options.beforeUpgrade === undefined)
+        await noteAction(context, {
+          subject: 'database',
+          to_state: 'copied',
+          reason: `The database was copied to ${to}: “eligd backup”.`,
+        });
       if (options.json)
         printJson(context.stdout, { schema: 'eligd.backup/1', file: to, ...contentJson(content) });
       else

@@ -5,6 +5,7 @@ import { isLoopback } from '../../ops/config-values.ts';
 import type { Subscription } from '../../service/api.ts';
 import { isSameUrl } from '../../service/callback-url.ts';
 import type { CliContext } from '../context.ts';
+import { noteAction } from '../looks.ts';
 import { printJson } from '../output.ts';
 import { unwrap, withService } from '../service.ts';
 
@@ -97,6 +98,11 @@ Examples:
         };
         return shown(unwrap(result, attempt, config));
       });
+      await noteAction(context, {
+        subject: 'subscription',
+        to_state: 'set',
+        reason: `The service was told to report to ${wanted}: “eligd subscription set”.`,
+      });
       say(context, kept, options);
       for (const note of receiverNotes(await context.config(), kept.callback_url))
         context.stderr.write(`Note: ${note}\n`);
@@ -119,6 +125,11 @@ function registerDelete(command: Command, context: CliContext): void {
       await withService(context, async ({ client, config }) => {
         const attempt = { what: 'The subscription could not be deleted.', is_change: true };
         unwrap(await client.deleteSubscription({ priority: 'urgent' }), attempt, config);
+      });
+      await noteAction(context, {
+        subject: 'subscription',
+        to_state: 'deleted',
+        reason: 'The service was told to report nowhere: “eligd subscription delete”.',
       });
       say(context, null, options);
     });

@@ -23,6 +23,8 @@ export type Fault = {
   action: 'status' | 'reset' | 'truncate' | 'html';
   status?: number;
   headers?: Record<string, string>;
+  /** What the server says to it. */
+  words?: string;
 };
 
 export type Request = { method: string; path: string; query: string };
@@ -354,7 +356,9 @@ function misbehave(fault: Fault, response: ServerResponse, content: string): voi
   if (fault.action === 'status') {
     response
       .writeHead(fault.status ?? 500, fault.headers)
-      .end(JSON.stringify(outcome(fault.status ?? 500, 'transient', 'A fault.').body));
+      .end(
+        JSON.stringify(outcome(fault.status ?? 500, 'transient', fault.words ?? 'A fault.').body),
+      );
   } else if (fault.action === 'html')
     response.writeHead(200, { 'content-type': 'text/html' }).end('<html>A proxy</html>');
   else if (fault.action === 'truncate') {
