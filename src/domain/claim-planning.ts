@@ -1,5 +1,5 @@
 import type { Attention, AttentionReason } from './attention.ts';
-import { desiredCompletionDate } from './business-days.ts';
+import { nextBusinessDay } from './business-days.ts';
 import { type ClaimInput, claimHorizon } from './claim.ts';
 import { fittingCodes } from './codes.ts';
 import { requestOf } from './draft.ts';
@@ -31,9 +31,9 @@ export type PlannedClaim = {
 
 /**
  * How far ahead the day is by which the call should be made: nobody sits in the waiting room for
- * it.
+ * it, and an answer on the same day costs more.
  */
-const COMPLETION_DAYS = 4;
+const COMPLETION_DAYS = 3;
 /** After that day the answer is asked for as before a visit, and given up on as after one. */
 const GRACE_DAYS = 7;
 const CLOCK_RETRY_MS = 60_000;
@@ -99,9 +99,8 @@ function plannedClaim(
 ): PlannedClaim {
   const { now, clinic, policy } = facts;
   const today = localDate(now, clinic.time_zone);
-  const completion = desiredCompletionDate(
+  const completion = nextBusinessDay(
     addDays(today, COMPLETION_DAYS),
-    today,
     new Set([...clinic.closed, ...policy.payer_hours.holidays]),
   );
   const shared = requestOf(claim, under, clinic);

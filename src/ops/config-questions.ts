@@ -89,7 +89,10 @@ const rule = (over: Pick<Rule, 'name' | 'benefits_query'> & Partial<Rule>): Rule
   ...over,
 });
 
-/** The short set for a returning patient whose plan is known, then everything. */
+/**
+ * The short set for a returning patient whose plan is known, then everything; of a new patient
+ * whose group's plan is known, the codes that are known are left out.
+ */
 const standing = (brief: string[], everything: string[]) => [
   rule({
     name: 'returning',
@@ -97,6 +100,7 @@ const standing = (brief: string[], everything: string[]) => [
     when_benefits: 'known',
     benefits_query: brief,
   }),
+  rule({ name: 'known-plan', when_benefits: 'known', benefits_query: everything }),
   rule({ name: 'standard', benefits_query: everything }),
 ];
 

@@ -47,11 +47,26 @@ export function planMark({ outcome, plan, maximums }: EligibilityRecord): string
   const name = plain(plan.plan_name);
   const in_network = plan.is_provider_in_network;
   if (plan.is_calendar_year_plan !== true || name === '' || in_network == null) return null;
-  const { individual_deductible, coverage_limit, individual_out_of_pocket_maximum } = maximums;
-  const amounts = [individual_deductible, coverage_limit, individual_out_of_pocket_maximum].map(
+  return JSON.stringify([name, plain(plan.plan_type), in_network, ...amountsOf(maximums)]);
+}
+
+function amountsOf(maximums: EligibilityRecord['maximums']): (string | null)[] {
+  const { individual_deductible, coverage_limit, individual_out_of_pocket_maximum } =
+    maximums ?? {};
+  return [individual_deductible, coverage_limit, individual_out_of_pocket_maximum].map(
     (allowance) => moneyText(allowance?.amount),
   );
-  return JSON.stringify([name, plain(plan.plan_type), in_network, ...amounts]);
+}
+
+/** Whether an answer that does not name its plan in full says nothing against it being this one. */
+function mayBeUnder(mark: string, { plan, maximums }: EligibilityRecord): boolean {
+  if (plan?.is_active === false || plan?.is_calendar_year_plan === false) return false;
+  const said = [
+    ...[plain(plan?.plan_name), plain(plan?.plan_type), plan?.is_provider_in_network],
+    ...amountsOf(maximums),
+  ];
+  const marked = JSON.parse(mark) as unknown[];
+  return said.every((part, index) => part == null || part === '' || part === marked[index]);
 }
 
 /** The name of the plan in a mark. */
@@ -144,19 +159,20 @@ const NOTHING: KnownTerms = { benefits_on: null, codes: new Set() };
 /**
  * `own`: the patient's answers of this plan year, the newest first. `shared`: those of the group,
  * empty where they may not be used. `plan_name`: the last one that the payer named for the patient.
+ * Which of several plans of a group is the patient's, the next answer says: until then only what is
+ * known of each of them counts.
  */
 export function knownTerms(
   own: readonly OwnAnswer[],
   shared: readonly SharedTerm[],
   plan_name: string,
 ): KnownTerms {
-  const [newest] = own;
-  const mark = newest === undefined ? onlyMark(shared, plan_name) : planMark(newest.record);
-  if (mark === null) return NOTHING;
-  const terms = [
-    ...own.filter(({ record }) => planMark(record) === mark).flatMap(termsOf),
-    ...shared.filter((term) => term.mark === mark),
-  ];
+  const marks = marksOf(own, shared, plan_name);
+  const [first = null, ...others] = marks.map((mark) => termsUnder(mark, own, shared));
+  if (first === null) return NOTHING;
+  const terms = first.filter(({ kind, name }) =>
+    others.every((of_other) => of_other.some((term) => term.kind === kind && term.name === name)),
+  );
   return {
     benefits_on:
       terms
@@ -167,11 +183,32 @@ export function knownTerms(
   };
 }
 
-/** The one plan that the group has been seen to have; null: none, several, or not the patient's. */
-function onlyMark(shared: readonly SharedTerm[], plan_name: string): string | null {
-  const [mark, ...others] = new Set(shared.map((term) => term.mark));
-  if (mark === undefined || others.length > 0) return null;
-  return plan_name === '' || markedName(mark) === plan_name ? mark : null;
+/**
+ * The plans that may be the patient's. What the newest answer leaves unsaid of its plan is filled
+ * in from the answers before it, otherwise from the group's plans.
+ */
+function marksOf(
+  own: readonly OwnAnswer[],
+  shared: readonly SharedTerm[],
+  plan_name: string,
+): string[] {
+  const of_group = [...new Set(shared.map(({ mark }) => mark))];
+  const [newest] = own;
+  if (newest === undefined)
+    return of_group.filter((mark) => plan_name === '' || markedName(mark) === plan_name);
+  const before = own.map(({ record }) => planMark(record)).find((mark) => mark !== null);
+  return (before == null ? of_group : [before]).filter((mark) => mayBeUnder(mark, newest.record));
+}
+
+function termsUnder(
+  mark: string,
+  own: readonly OwnAnswer[],
+  shared: readonly SharedTerm[],
+): PlanTerm[] {
+  return [
+    ...own.filter(({ record }) => planMark(record) === mark).flatMap(termsOf),
+    ...shared.filter((term) => term.mark === mark),
+  ];
 }
 
 /**

@@ -3,16 +3,21 @@
  * and the real records, once under the old rules and once under the defaults. Nobody is called: the
  * payers of `practice.ts` answer. Every statement that a record carries over from an earlier call
  * is held against the plan that the payer would describe on the day of the new call.
+ *
+ * The old rules asked every question set about every code, of everybody, as long as four hours of
+ * the clock were left; they called payers that nobody can phone, and asked six times about claims
+ * whose status they did not understand.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
+import type { ClaimInput } from '../../src/domain/claim.ts';
 import type { Env } from '../../src/domain/env.ts';
 import { parseDraft } from '../../src/domain/inquiry.ts';
 import type { PlanningFacts } from '../../src/domain/planning.ts';
 import { type PriceRules, priceAt, priceList } from '../../src/domain/price.ts';
-import { HOUR_MS } from '../../src/domain/time.ts';
+import { DAY_MS, HOUR_MS, localDate } from '../../src/domain/time.ts';
 import { questions } from '../../src/ops/config-questions.ts';
 import { realClock } from '../../src/ops/env.ts';
 import type { EligibilityRecord } from '../../src/records/eligibility.ts';
@@ -21,23 +26,28 @@ import { takeAnswer } from '../../src/stages/collect/conclude/take-answer.ts';
 import type { CollectDeps } from '../../src/stages/collect/deps.ts';
 import { newCollectMemory } from '../../src/stages/collect/poll/ask.ts';
 import { planStep } from '../../src/stages/plan/index.ts';
-import { type InquiryRow, moveInquiries } from '../../src/store/calls/inquiries.ts';
+import { type InquiryRow, moveInquiries, updateInquiry } from '../../src/store/calls/inquiries.ts';
 import { openStore, type Store } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
 import { aCoverage, anAppointment, facts, NATIONAL } from '../domain/examples.ts';
+import { type CostParts, costParts } from './cost-parts.ts';
 import { jobOfChild } from './measure.ts';
-import { answerOf, planOn, practice, termOf, type Visit, YEAR } from './practice.ts';
+import { answerOf, type Patient, planOn, practice, termOf, type Visit, YEAR } from './practice.ts';
+import {
+  asOldRulesRead,
+  type Claim,
+  claimAnswer,
+  EXPORTED_AFTER_DAYS,
+  openClaims,
+} from './practice-claims.ts';
 
 export type CostJob = { rules: 'old' | 'defaults'; seed: number; chairs: number };
 
-export type CostResult = {
+export type CostResult = CostParts & {
   visits: number;
   /** Visits of patients who had been there before the year. */
   returning: number;
-  calls: number;
-  codes: number;
-  urgent: number;
-  cents: number;
+  claims: number;
   /** Visits that the office has to call about itself. */
   left_to_office: number;
   /** Visits with codes of which nobody knows the terms. */
@@ -60,8 +70,8 @@ export const PRICES: PriceRules = {
 const ZONE = 'America/Chicago';
 const FIRST = Date.parse(`${YEAR}-01-01T06:00:00Z`);
 const LAST = Date.parse(`${YEAR}-12-31T06:00:00Z`);
-/** When eligd looks, UTC: in the morning, at noon and in the afternoon of the practice. */
-const LOOKS = [14, 18, 22] as const;
+/** When eligd looks, UTC: in the practice's morning, at noon, in its afternoon and evening. */
+const LOOKS = [14, 18, 22, 3] as const;
 const prices = priceList(PRICES, () => []);
 
 const { rules, seed, chairs } = jobOfChild<CostJob>();
@@ -82,6 +92,9 @@ const LISTED = {
 const env: Env = { ...({} as Env), clock: { ...realClock, now: () => now_ms }, log: () => {} };
 const visits = practice(seed, chairs);
 const by_id = new Map(visits.map((visit) => [visit.id, visit]));
+const claims = openClaims(visits);
+let posting = claims.filter(({ posted_at }) => posted_at < LAST);
+const claim_by_id = new Map(claims.map((claim) => [claim.id, claim]));
 try {
   console.log(JSON.stringify(await year(store)));
 } finally {
@@ -96,33 +109,37 @@ async function year(to: Store): Promise<CostResult> {
     onPlanned: () => {},
     facts: () => planning,
   };
-  const result: CostResult = {
-    ...{ visits: visits.length, returning: 0, calls: 0, codes: 0, urgent: 0, cents: 0 },
-    ...{ left_to_office: 0, codes_unknown: 0, carried: 0, contradicted: 0 },
-  };
   await rememberLastYear(to);
-  let next = 0;
+  let [next, next_claim] = [0, 0];
   for (now_ms = nextLook(now_ms); now_ms < LAST; now_ms = nextLook(now_ms)) {
     await answerAll(to, planning);
     const booked: Visit[] = [];
     for (; (visits[next]?.booked_at ?? Number.POSITIVE_INFINITY) <= now_ms; next += 1)
       booked.push(visits[next] as Visit);
-    await accept(to, booked.map(appointmentOf));
+    const listed_until = now_ms - EXPORTED_AFTER_DAYS * DAY_MS;
+    const listed: Claim[] = [];
+    for (; (claims[next_claim]?.visit.at ?? Number.POSITIVE_INFINITY) <= listed_until; )
+      listed.push(claims[next_claim++] as Claim);
+    listed.push(...takePosted());
+    await accept(to, booked.map(appointmentOf), listed.map(claimOf));
     while ((await planStep(plan)).did > 0);
-    await sendAll(to, result);
+    await sendAll(to);
   }
   await answerAll(to, planning);
-  result.returning = visits.filter(({ patient }) => patient.is_returning).length;
-  return await judgeAll(to, result);
+  return await judgeAll(to);
 }
 
-/** The next time at which eligd looks; a practice is closed at weekends. */
+/** Claims that the practice has posted the payment of since the last look. */
+function takePosted(): Claim[] {
+  const now = posting.filter(({ posted_at }) => posted_at <= now_ms);
+  posting = posting.filter(({ posted_at }) => posted_at > now_ms);
+  return now;
+}
+
+/** The next time at which eligd looks: it runs at weekends, too. */
 function nextLook(after: number): number {
-  for (let at = after + HOUR_MS; ; at += HOUR_MS) {
-    const date = new Date(at);
-    const is_open = ![0, 6].includes(date.getUTCDay());
-    if (is_open && LOOKS.some((hour) => hour === date.getUTCHours())) return at;
-  }
+  for (let at = after + HOUR_MS; ; at += HOUR_MS)
+    if (LOOKS.some((hour) => hour === new Date(at).getUTCHours())) return at;
 }
 
 /** The old rules asked everything of everybody, until four hours before the visit. */
@@ -135,7 +152,12 @@ function ruled(): PlanningFacts {
   }));
   return facts({
     payer: null,
-    payers: { find: (payor_id) => ({ ...LISTED, carrier: `CARRIER_${payor_id}`, payor_id }) },
+    payers: {
+      find: (payor_id) =>
+        payor_id === '' && rules === 'defaults'
+          ? null
+          : { ...LISTED, carrier: `CARRIER_${payor_id}`, payor_id },
+    },
     policy: {
       questions: { dental: chosen, medical: [], mental_health: [] },
       late_visits: rules === 'old' ? 'buy' : 'call_yourself',
@@ -147,22 +169,39 @@ function appointmentOf({ id, patient, at, codes }: Visit): AppointmentInput {
   return anAppointment({
     source_id: id,
     starts_at: new Date(at).toISOString(),
-    patient: {
-      id: patient.id,
-      first_name: 'Ada',
-      last_name: `Example${patient.id}`,
-      birth_date: patient.birth_date,
-    },
-    coverages: [
-      aCoverage({
-        carrier: patient.carrier,
-        payor_id: patient.payor_id,
-        member_id: patient.member_id,
-        group_id: patient.group_id,
-      }),
-    ],
+    patient: personOf(patient),
+    coverages: [coverageOf(patient)],
     procedure_codes: codes,
   });
+}
+
+function claimOf({ id, visit: { patient, at, codes }, posted_at }: Claim): ClaimInput {
+  const { provider } = anAppointment();
+  return {
+    source_id: id,
+    status: posted_at <= now_ms ? 'settled' : 'open',
+    claim_number: id,
+    date_of_service: localDate(at, ZONE),
+    billed_amount: '100.00',
+    patient: personOf(patient),
+    coverage: coverageOf(patient),
+    coverage_rank: 1,
+    provider,
+    location: null,
+    place_of_service: '',
+    specialty: null,
+    procedure_codes: codes,
+    diagnosis_codes: [],
+    problems: [],
+  };
+}
+
+function personOf({ id, birth_date }: Patient) {
+  return { id, first_name: 'Ada', last_name: `Example${id}`, birth_date };
+}
+
+function coverageOf({ carrier, payor_id, member_id, group_id }: Patient) {
+  return aCoverage({ carrier, payor_id, member_id, group_id });
 }
 
 /** The practice software still has the last visit of everybody who was there before. */
@@ -178,48 +217,45 @@ async function rememberLastYear(to: Store): Promise<void> {
   await accept(to, [...seen.values()].map(appointmentOf));
 }
 
-async function accept(to: Store, appointments: AppointmentInput[]): Promise<void> {
-  for (let first = 0; first < appointments.length; first += 500) {
+async function accept(
+  to: Store,
+  appointments: AppointmentInput[],
+  open: ClaimInput[] = [],
+): Promise<void> {
+  for (let first = 0; first < Math.max(appointments.length, open.length); first += 500) {
     batches += 1;
     const source = {
       ...{ key: `bench:${batches}`, name: 'bench', is_last: true },
       completeness: 'changes' as const,
     };
-    const part = appointments.slice(first, first + 500);
-    await to.write((tx) =>
-      acceptBatch(
-        tx,
-        'front-desk',
-        { source, appointments: part, rejected: [], cursor: null },
-        now_ms,
-      ),
-    );
+    const batch = {
+      ...{ source, rejected: [], cursor: null },
+      appointments: appointments.slice(first, first + 500),
+      claims: open.slice(first, first + 500),
+    };
+    await to.write((tx) => acceptBatch(tx, 'front-desk', batch, now_ms));
   }
 }
 
 /** Every planned call is made, at the price of the moment. */
-async function sendAll(to: Store, result: CostResult): Promise<void> {
+async function sendAll(to: Store): Promise<void> {
   const planned = await to.db
     .selectFrom('inquiries')
     .select(['id', 'draft'])
     .where('state', '=', 'planned')
     .execute();
-  for (const { draft } of planned) {
-    const asked = parseDraft(draft);
-    const at = { at: now_ms, time_zone: ZONE };
-    const { price_cents } = priceAt(prices, asked, at);
-    const usual = priceAt(prices, { ...asked, desired_completion_date: '2999-01-01' }, at);
-    result.calls += 1;
-    result.codes += asked.benefits_codes.length;
-    result.cents += price_cents ?? 0;
-    if (price_cents !== usual.price_cents) result.urgent += 1;
-  }
   await to.write(async (tx) => {
     const ids = planned.map(({ id }) => id);
     const reason = 'bench';
     await moveInquiries(tx, ids, { from: 'planned', to: 'sending', reason }, now_ms);
     const set = { sent_at: now_ms };
     await moveInquiries(tx, ids, { from: 'sending', to: 'open', reason, set }, now_ms);
+    for (const { id, draft } of planned) {
+      const asked = parseDraft(draft);
+      // The codes of a claim say which claim it is; they are no questions.
+      const priced = asked.claim === undefined ? asked : { ...asked, benefits_codes: [] };
+      await updateInquiry(tx, id, priceAt(prices, priced, { at: now_ms, time_zone: ZONE }), now_ms);
+    }
   });
 }
 
@@ -240,16 +276,36 @@ async function answerAll(to: Store, planning: Omit<PlanningFacts, 'now'>): Promi
 }
 
 function replyTo(row: InquiryRow): Parameters<typeof takeAnswer>[2] {
-  const visit = by_id.get(row.external_id);
-  if (visit === undefined) throw new Error('A call is about no visit of the practice.');
-  const { benefits_query, benefits_codes } = parseDraft(row.draft);
   const id = `S-${row.id}`;
-  const results = answerOf(visit.patient, { id, benefits_query, benefits_codes }, now_ms);
+  const claim = claim_by_id.get(row.external_id);
   const read = {
-    ...{ id, status: 'SUCCESS', creation_ts: new Date(row.sent_at ?? now_ms).toISOString() },
-    ...{ summary: '', results, request: { type: 'BENEFITS' } },
+    ...{ id, creation_ts: new Date(row.sent_at ?? now_ms).toISOString(), summary: '' },
+    ...(claim === undefined ? benefitsReply(row, id) : claimReply(claim)),
   };
   return { ...read, raw: read } as unknown as Parameters<typeof takeAnswer>[2];
+}
+
+function benefitsReply(row: InquiryRow, id: string) {
+  const { patient } = visitOf(row);
+  const request = { type: 'BENEFITS' };
+  if (patient.payor_id === '') return { status: 'UNSUCCESSFUL', results: null, request };
+  const { benefits_query, benefits_codes } = parseDraft(row.draft);
+  const results = answerOf(patient, { id, benefits_query, benefits_codes }, now_ms);
+  return { status: 'SUCCESS', results, request };
+}
+
+function claimReply(claim: Claim) {
+  const said = claimAnswer(claim, now_ms);
+  const call = { representative_name: 'Ana', reference_number: `R${claim.id}` };
+  const call_details = [{ ...call, call_end_time: new Date(now_ms).toISOString() }];
+  const results = { call_details, ...(rules === 'old' ? asOldRulesRead(said) : said) };
+  return { status: 'SUCCESS', results, request: { type: 'CLAIMS_STATUS' } };
+}
+
+function visitOf({ external_id }: Pick<InquiryRow, 'external_id'>): Visit {
+  const visit = by_id.get(external_id) ?? claim_by_id.get(external_id)?.visit;
+  if (visit === undefined) throw new Error('A call is about no visit of the practice.');
+  return visit;
 }
 
 function collectDeps(to: Store, { policy, clinic }: Omit<PlanningFacts, 'now'>): CollectDeps {
@@ -272,14 +328,38 @@ function collectDeps(to: Store, { policy, clinic }: Omit<PlanningFacts, 'now'>):
 }
 
 /** Holds what was carried over against what the payer would have said in the new call. */
-async function judgeAll(to: Store, result: CostResult): Promise<CostResult> {
+async function judgeAll(to: Store): Promise<CostResult> {
+  const calls = await to.db
+    .selectFrom('inquiries')
+    .select(['external_id', 'draft', 'sent_at', 'charge_cents', 'attempt'])
+    .where('sent_at', 'is not', null)
+    .orderBy('sent_at')
+    .execute();
+  const entries = await to.db.selectFrom('attention').select('reason').execute();
+  const count = (reason: string) => entries.filter((entry) => entry.reason === reason).length;
+  return {
+    ...costParts(
+      calls.map((call) => ({ call, patient: visitOf(call).patient })),
+      ZONE,
+    ),
+    visits: visits.length,
+    returning: visits.filter(({ patient }) => patient.is_returning).length,
+    claims: claims.length,
+    left_to_office: count('too_late_to_call'),
+    codes_unknown: count('codes_not_asked'),
+    ...(await compareEarlier(to)),
+  };
+}
+
+async function compareEarlier(to: Store): Promise<{ carried: number; contradicted: number }> {
   const rows = await to.db
     .selectFrom('records')
     .innerJoin('inquiries', 'inquiries.id', 'records.inquiry')
     .select(['records.record', 'inquiries.external_id', 'inquiries.answered_at'])
     .execute();
+  const found = { carried: 0, contradicted: 0 };
   for (const { record, external_id, answered_at } of rows) {
-    const { earlier = [] } = JSON.parse(record) as EligibilityRecord;
+    const { earlier = [] } = JSON.parse(record) as Partial<EligibilityRecord>;
     const patient = by_id.get(external_id)?.patient;
     if (patient === undefined || answered_at === null) continue;
     const plan = planOn(patient, answered_at);
@@ -289,13 +369,9 @@ async function judgeAll(to: Store, result: CostResult): Promise<CostResult> {
         truth.is_covered === benefits.is_covered &&
         (truth.coverage_percentage ?? null) === (benefits.plan_pays_percent ?? null) &&
         (truth.frequency ?? null) === (benefits.frequency_limitations ?? null);
-      result.carried += 1;
-      if (!is_same) result.contradicted += 1;
+      found.carried += 1;
+      if (!is_same) found.contradicted += 1;
     }
   }
-  const entries = await to.db.selectFrom('attention').select('reason').execute();
-  const count = (reason: string) => entries.filter((entry) => entry.reason === reason).length;
-  result.left_to_office = count('too_late_to_call');
-  result.codes_unknown = count('codes_not_asked');
-  return result;
+  return found;
 }

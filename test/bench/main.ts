@@ -7,7 +7,7 @@ import { execFileSync, fork } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CostJob, CostResult } from './cost.ts';
+import { benchCost } from './cost-table.ts';
 import { benchEncryption } from './encryption.ts';
 import type { FortnightResult } from './fortnight.ts';
 import type { SendingJob, SendingResult } from './hl7-sender.ts';
@@ -29,8 +29,6 @@ const BULKED = 10_000;
 const BULK_SIZE = 50;
 const CONCURRENCY = 4;
 const HL7_MESSAGES = 16_000;
-const COST_SEED = 18;
-const COST_CHAIRS = 20;
 
 const MAKE = join(import.meta.dirname, '../fixtures/csv/make.mjs');
 
@@ -247,39 +245,6 @@ async function benchFortnight(): Promise<void> {
     ...rows,
   ]);
   console.log();
-}
-
-/** Calls and money of a made-up year, under the old rules and under the defaults. */
-async function benchCost(): Promise<void> {
-  const results = [];
-  for (const rules of ['old', 'defaults'] as const)
-    results.push([
-      rules === 'old' ? 'old rules' : 'defaults',
-      await measureInChild<CostResult>('cost.ts', {
-        rules,
-        seed: COST_SEED,
-        chairs: COST_CHAIRS,
-      } satisfies CostJob),
-    ] as const);
-  const number = (value: number) => value.toLocaleString('en-US');
-  const [[, old] = []] = results;
-  printTable([
-    [
-      `a year of ${COST_CHAIRS} chairs, $4 a call, $2 a code, same day twice`,
-      ...['visits', 'calls', 'codes', 'same day', 'dollars', 'ratio'],
-      ...['office calls', 'codes unknown', 'carried', 'contradicted'],
-    ],
-    ...results.map(([name, each]) => [
-      name,
-      ...[each.visits, each.calls, each.codes, each.urgent, Math.round(each.cents / 100)].map(
-        number,
-      ),
-      (each.cents / (old?.cents ?? Number.NaN)).toFixed(3),
-      ...[each.left_to_office, each.codes_unknown, each.carried, each.contradicted].map(number),
-    ]),
-  ]);
-  const share = (old?.returning ?? 0) / (old?.visits ?? Number.NaN);
-  console.log(`${(share * 100).toFixed(0)}% of the visits are of returning patients.\n`);
 }
 
 /** A table in which every line is compared with the first one. */

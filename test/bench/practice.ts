@@ -27,6 +27,7 @@ export type Patient = {
   id: string;
   birth_date: string;
   carrier: string;
+  /** Empty: the practice has written down a name that no payer map and nobody else knows. */
   payor_id: string;
   group_id: string;
   member_id: string;
@@ -81,12 +82,14 @@ function patientOf(dice: Dice, number: number, groups: readonly Group[]): Patien
   const among = Math.floor(groups.length * dice.fraction('group') ** 1.6);
   const group = is_single ? own : (groups[among] ?? own);
   const born = dice.chance('child', 0.15) ? [2014, 2026] : [1945, 2008];
+  const is_unknown = dice.chance('unknown payer', 0.02);
   const month = String(dice.integer('month', 1, 12)).padStart(2, '0');
   return {
     id: `P${number}`,
     birth_date: `${dice.integer('born', born[0] ?? 0, born[1] ?? 0)}-${month}-15`,
-    carrier: group.carrier,
-    payor_id: group.payor_id,
+    ...(is_unknown
+      ? { carrier: 'Lakeside Benefit Office', payor_id: '' }
+      : { carrier: group.carrier, payor_id: group.payor_id }),
     group_id: group.id,
     member_id: `W${100_000 + number}`,
     // A patient who comes back has two or three visits a year, a new one mostly one.

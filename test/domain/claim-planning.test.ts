@@ -51,7 +51,7 @@ describe('a claim', () => {
       call_script_id: null,
       place_of_service: '11',
       billed_amount: '180.00',
-      // Friday and four days, back to a business day.
+      // Friday and three days.
       desired_completion_date: '2026-11-23',
       claim: { claim_number: 'ICN-1', date_of_service: '2026-10-01', beneficiary: 'PRIMARY' },
     });
@@ -59,6 +59,17 @@ describe('a claim', () => {
       2026,
       '2026-11-30T06:00:00.000Z',
     ]);
+  });
+
+  it.each([
+    ['before Columbus Day', '2026-10-09T15:00:00Z', '2026-10-13'],
+    ['before Thanksgiving', '2026-11-25T15:00:00Z', '2026-11-30'],
+    ['on a Saturday', '2026-11-21T15:00:00Z', '2026-11-24'],
+  ])('is never wanted on the same day, which costs more: %s', (_, now, wanted) => {
+    const date_of_service = '2026-09-01';
+    expect(asked({ date_of_service }, { now: Date.parse(now) }).draft.desired_completion_date).toBe(
+      wanted,
+    );
   });
 
   it(

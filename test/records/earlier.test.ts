@@ -171,11 +171,16 @@ describe('terms of the same plan from somebody else’s call', () => {
     expect(withEarlier(short(), [], theirs).earlier).toBeUndefined();
   });
 
-  test('are known before the call only while the group has one plan', () => {
+  test('are known before the call only as far as they are of each plan that the group has', () => {
     const one = sharedTerms(full());
     const other = sharedTerms(full({ plan: { plan_name: 'High option' } }));
-    expect([...knownTerms([], one, '').codes]).toEqual(['D2740']);
-    expect([...knownTerms([], [...one, ...other], '').codes]).toEqual([]);
+    const filling = other.map((term) => ({ ...term, name: 'D2391' }));
+    const known = (...terms: Parameters<typeof knownTerms>[1]) => [
+      ...knownTerms([], terms, '').codes,
+    ];
+    expect(known(...one)).toEqual(['D2740']);
+    expect(known(...one, ...other, ...filling)).toEqual(['D2740']);
+    expect(known(...one, ...filling)).toEqual([]);
     // The payer named another plan for this patient last year.
     expect([...knownTerms([], one, 'HIGHOPTION').codes]).toEqual([]);
   });
@@ -193,6 +198,16 @@ describe('terms of the same plan from somebody else’s call', () => {
 test('two shares for one code contradict each other, an unsaid one does not', () => {
   expect(contradict({ plan_pays_percent: 50 }, { plan_pays_percent: 80 })).toBe(true);
   expect(contradict({ plan_pays_percent: 50 }, { plan_pays_percent: null })).toBe(false);
+});
+
+test('what the newest answer leaves unsaid of the plan is filled in from before', () => {
+  const september = (said: Said): OwnAnswer => ({ record: short(said), said_on: '2026-09-01' });
+  const known = (...own: OwnAnswer[]) => [...knownTerms(own, sharedTerms(full()), '').codes];
+  expect(known(september({ plan: { plan_name: '' } }), full())).toEqual(['D2740']);
+  expect(known(september({ plan: { plan_name: '' } }))).toEqual(['D2740']);
+  const less = { plan: { plan_name: '' }, amounts: { coverage_limit: '1000.00' } };
+  expect(known(september(less), full())).toEqual([]);
+  expect(known(september({ plan: { is_calendar_year_plan: false } }), full())).toEqual([]);
 });
 
 test('the newest answer decides which plan it is', () => {

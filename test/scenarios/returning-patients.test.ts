@@ -165,3 +165,32 @@ test('what was said about a group’s plan serves its other adults, not its chil
   );
   expect(made.clinic.attention()).toEqual([]);
 });
+
+test('a first visit asks everything but the codes that a call about the plan brought', async () => {
+  const made = await practice();
+  const group = { group_id: 'G-4711' };
+  await made.day(visit({ ...group, procedure_codes: 'D1110;D2740' }));
+  made.later(42);
+  const newcomer = visit({
+    ...group,
+    ...{ patient_id: 'P-NEW', dob: '1979-08-09', appointment_id: '9120' },
+    ...{ appointment_at: '2030-02-26T10:00', procedure_codes: 'D0120;D2740' },
+  });
+  await made.day(newcomer);
+  made.later(1);
+  await made.clinic.once();
+  const [first, second] = await made.asked();
+  expect(first).toMatchObject({ benefits_query: EVERYTHING, benefits_codes: ['D1110', 'D2740'] });
+  expect(second).toMatchObject({ benefits_query: EVERYTHING, benefits_codes: ['D0120'] });
+  const delivery = made.clinic.written().findLast((each) => each.appointment_id === '9120');
+  expect(delivery?.record).toMatchObject({
+    procedure_codes: { codes: [{ code: 'D0120' }] },
+    earlier: expect.arrayContaining([
+      expect.objectContaining({ name: 'D2740', about: 'plan', inquiry_id: null }),
+    ]),
+  });
+  expect(JSON.stringify(delivery)).toMatch(
+    /Said on 01\/\d\d\/2030, about the same plan, and not asked again: code D2740/,
+  );
+  expect(made.clinic.attention()).toEqual([]);
+});

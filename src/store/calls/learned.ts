@@ -71,7 +71,6 @@ async function historyOf(
   const is_returning =
     answers.length > 0 ||
     (await visitsOf(tx, patient_key)).some((each) => each.starts_at < Math.min(starts_at, now));
-  if (!is_returning) return NO_HISTORY;
   const day = localDate(now, time_zone);
   const within = { benefit_year, day, benefits_days: policy.benefits_days };
   const own = inPlanYear(
@@ -81,6 +80,7 @@ async function historyOf(
   const group = inPlanYear(await termsOfGroup(tx, draft, { benefit_year, day }), within);
   const plan_name = answers.map(({ record }) => planName(record)).find((name) => name !== '') ?? '';
   const known = knownTerms(own, group, plan_name);
+  if (!is_returning && known.benefits_on === null) return NO_HISTORY;
   const said = answers.find(({ record }) => record.plan?.is_active != null);
   const noon = (date: string | null) => (date === null ? null : instantOf(date, 12, time_zone));
   return {
