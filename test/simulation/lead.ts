@@ -5,7 +5,7 @@
  */
 import type { World } from './network.ts';
 import { PayerClock } from './payer-clock.ts';
-import { DAY_MS } from './plan.ts';
+import { DAY_MS, HOUR_MS } from './plan.ts';
 import type { Accepted } from './service.ts';
 import { Broken } from './story.ts';
 
@@ -43,9 +43,12 @@ export class LeadCheck {
   }
 
   #isInTime(from: number, starts_at: number): boolean {
-    const { min_lead_hours, late_visits } = this.#world.plan.config;
+    const { config, service } = this.#world.plan;
+    const { min_lead_hours, late_visits } = config;
     const hours = this.payers.hoursBetween(from, starts_at);
     if (hours + ROUNDING_HOURS < min_lead_hours) return false;
+    // What the payers of this world take, around the clock, is what eligd can learn.
+    if (starts_at - from >= service.answers_within_hours * HOUR_MS) return true;
     return late_visits === 'buy' || this.payers.canAnswer(from, starts_at);
   }
 }

@@ -158,10 +158,11 @@ export function demandReconciliation(deps: Pick<SubmitDeps, 'memory'>): void {
 
 /**
  * What is to be reconciled even when nothing is to be sent: a duplicate call, or one that was
- * searched for, shows up that way.
+ * searched for, shows up that way. A list that could not be read, as at a start, is still wanted.
  */
 export function reconciliationsDemanded({ memory }: Pick<SubmitDeps, 'memory'>): Specialty[] {
-  return [...memory.reconciled].filter(([, { is_due }]) => is_due).map(([specialty]) => specialty);
+  const due = [...memory.reconciled].filter(([, { is_due }]) => is_due);
+  return [...new Set([...due.map(([specialty]) => specialty), ...memory.failures.keys()])];
 }
 
 /** Others may use the account by now: what stopped submission because of them is over. */

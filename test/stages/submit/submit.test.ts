@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
-import { demandReconciliation, newSubmitMemory } from '../../../src/stages/submit/index.ts';
+import {
+  demandReconciliation,
+  ensureReconciled,
+  newSubmitMemory,
+} from '../../../src/stages/submit/index.ts';
 import { handle } from '../../../src/store/bookkeeping/handled.ts';
 import { currentHalts } from '../../../src/store/calls/halts.ts';
 import { aCoverage } from '../../domain/examples.ts';
@@ -457,3 +461,37 @@ test(
     expect(await clinic.attention()).toContain('extra_call');
   },
 );
+
+test('a list that fails at a start is read later, with nothing to send', async () => {
+  const clinic = await install();
+  await clinic.service.fault({
+    method: 'POST',
+    path: '/api/v0/dental/inquiries',
+    times: 1,
+    when: 'after',
+    action: 'reset',
+  });
+  await send(clinic, clinic.visit('A-1'));
+  const [late] = await clinic.service.ledger();
+  const { list } = clinic.client;
+  clinic.client.list = async (...given) => {
+    const result = await list(...given);
+    if (!result.ok) return result;
+    const inquiries = result.value.inquiries.filter(({ id }) => id !== late?.id);
+    return { ok: true, value: { ...result.value, inquiries } };
+  };
+  await clinic.service.advance({ seconds: 60 });
+  await lookUp(clinic);
+  expect(await clinic.service.ledger()).toHaveLength(2);
+
+  clinic.submit.memory = newSubmitMemory();
+  clinic.client.list = async () => ({
+    ok: false,
+    failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
+  });
+  expect(await ensureReconciled(clinic.submit, 'dental')).toBe(false);
+  clinic.client.list = list;
+  clinic.pass(2 * MINUTE_MS);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toContain('extra_call');
+});
