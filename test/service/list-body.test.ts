@@ -130,3 +130,13 @@ test('A field that is compared and longer than any of ours makes its inquiry unr
 test('Brackets without end are no list', () => {
   expect(read('['.repeat(5_000_000), [65_536]).form).toBe('other');
 });
+
+test('a list of more inquiries than are compared is too large, and not a shorter one', () => {
+  const list = (count: number) =>
+    Buffer.from(JSON.stringify(Array.from({ length: count }, (_, index) => ({ id: `${index}` }))));
+  const readerOf = () => new ListBodyReader({ ...newListRoom(undefined), elements_left: 3 });
+  const fits = readerOf();
+  expect(fits.push(list(3))).toBeNull();
+  expect(fits.end().form).toBe('list');
+  expect(readerOf().push(list(4))).toEqual({ form: 'broken', cause: 'too_large' });
+});

@@ -194,6 +194,28 @@ test(
   },
 );
 
+test('a list too long to compare stops all calls at once, and says what to do', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  clinic.client.list = async () => ({
+    ok: false,
+    failure: {
+      class: 'ambiguous',
+      cause: 'too_large',
+      status: 200,
+      retry_after_ms: null,
+      accepted: true,
+    },
+  });
+  await clinic.submitNow();
+  expect(await clinic.service.ledger()).toEqual([]);
+  const [entry] = await clinic.store.db.selectFrom('attention').selectAll().execute();
+  expect(entry).toMatchObject({ reason: 'submission_stopped', resolved_at: null });
+  expect(entry?.what).toContain('500,000 inquiries');
+  expect(entry?.next).toContain('take old inquiries off its list');
+});
+
 test('a service that is away goes on the attention list after an hour', async () => {
   const clinic = await install();
   await clinic.read(clinic.visit('A-1'));
