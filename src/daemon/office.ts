@@ -17,7 +17,7 @@ import { addressOf } from './webhook.ts';
 
 export function officeServices(parts: Parts): HttpService[] {
   const { options, store, wakers, connectors } = parts;
-  const { config, env, version } = options;
+  const { config, env } = options;
   const { office } = config;
   if (office === null) return [];
   const users = new UserFile(usersPath(config));
@@ -25,8 +25,6 @@ export function officeServices(parts: Parts): HttpService[] {
     store,
     env,
     config,
-    version,
-    users,
     access: new Access({
       store,
       clock: options.login_clock ?? env.clock,

@@ -56,6 +56,7 @@ export type Moment = {
 export const PMS = 'the practice management system';
 
 export type OpenEntry = {
+  id: number;
   appointment: number;
   reason: string;
   what: string;

@@ -2,12 +2,21 @@
 import type { AppointmentInput } from '../domain/appointment.ts';
 import { entryText } from '../domain/attention.ts';
 import { type ClaimInput, firstCoverage } from '../domain/claim.ts';
+import { unquoted } from '../domain/quotes.ts';
 import type { ShownRecord } from '../store/bookkeeping/access-log.ts';
 import { quoteOf } from '../store/bookkeeping/ask-again.ts';
 import { type AttentionRow, openAttention } from '../store/bookkeeping/attention.ts';
 import type { Operand } from '../store/bookkeeping/operator.ts';
-import { askRules, entryActions, mayAsk, type Quote } from './actions.ts';
+import { withProgress } from '../store/views/progress.ts';
+import { askRules } from './actions.ts';
 import type { Answer, Office, Visit } from './context.ts';
+import {
+  entryActions,
+  mayAsk,
+  type Operated,
+  type Quote,
+  RESUME_QUESTION,
+} from './entry-actions.ts';
 import { type Html, html } from './html.ts';
 import { mapForms } from './map-payer.ts';
 import { momentWords } from './times.ts';
@@ -24,18 +33,29 @@ export async function attentionPage(office: Office, request: Visit): Promise<Ans
   const may_act = mayDo(session.user.role, 'operator');
   const { time_zone } = config.clinic;
   const more = rows.length - shown.length;
-  const payers = may_act ? await mapForms(office, rows, session.csrf) : null;
-  const quotes = may_act ? await quotesFor(office, shown, request.now) : new Map();
+  const offers: Offers = may_act
+    ? {
+        csrf: session.csrf,
+        payers: await mapForms(office, session.csrf),
+        quotes: await quotesFor(office, shown, request.now),
+        operated: await operatedOf(office, shown),
+      }
+    : null;
   const body = html`<div class="head"><h1>Needs you</h1>
 <p class="soft">${countWords(rows.length)}</p></div>
-${shown.map((row) => entry(row, { may_act, csrf: session.csrf, time_zone, payers, quotes }))}
+${shown.map((row) => entry(row, offers, time_zone))}
 ${more > 0 ? html`<p>And ${more} more: “eligd list --attention” has all of them.</p>` : null}`;
   const shows = shown.flatMap(shownBy);
   return { kind: 'page', title: 'Needs you', active: '/attention', body, shows };
 }
 
-function shownBy({ connector, source_id, content }: AttentionRow): ShownRecord[] {
-  if (connector === null || source_id === null || content === null) return [];
+/** An entry that names no visit may still quote somebody who named a patient. */
+function shownBy({ connector, source_id, content, ...entry }: AttentionRow): ShownRecord[] {
+  if (connector === null || source_id === null || content === null) {
+    const is_quoting = entry.words !== null || unquoted(entry.what) !== entry.what;
+    const named = { connector: connector ?? 'installation', source_id: entry.subject };
+    return is_quoting ? [{ ...named, patient_id: null }] : [];
+  }
   const { patient } = JSON.parse(content) as AppointmentInput | ClaimInput;
   return [{ connector, source_id, patient_id: patient.id }];
 }
@@ -68,44 +88,72 @@ async function quotesFor(
   return quotes;
 }
 
-type Shown = {
-  may_act: boolean;
+/** By visit or claim: where its calls are. */
+async function operatedOf(
+  { store }: Office,
+  rows: readonly AttentionRow[],
+): Promise<ReadonlyMap<number, Operated>> {
+  const closed = new Map<number, Operated['closed_reason']>();
+  for (const { appointment, closed_reason } of rows)
+    if (appointment !== null) closed.set(appointment, closed_reason);
+  const all = [...closed].map(([id, closed_reason]) => ({ id, closed_reason }));
+  return new Map(
+    (await withProgress(store.db, all)).map(({ progress, ...each }) => [
+      each.id,
+      { ...each, inquiries: progress.inquiries },
+    ]),
+  );
+}
+
+/** What whoever may act is offered; null: nothing. */
+type Offers = null | {
   csrf: string;
-  time_zone: string;
   payers: Html | null;
   quotes: Quotes;
+  operated: ReadonlyMap<number, Operated>;
 };
 
-function entry(row: AttentionRow, { may_act, csrf, time_zone, payers, quotes }: Shown): Html {
+function entry(row: AttentionRow, offers: Offers, time_zone: string): Html {
   const { id, reason, next, since } = row;
-  const subject = operandOf(row);
   const visit = row.kind === 'appointment' ? row.appointment : null;
   const title = titleOf(row, time_zone);
-  const actions =
-    !may_act || subject === null
-      ? null
-      : entryActions(reason, {
-          subject,
-          csrf,
-          back: 'attention',
-          visit,
-          label_id: `note-${id}`,
-          quote: visit === null ? null : (quotes.get(visit) ?? null),
-        });
   const heading = visit === null ? title : html`<a href="/visit/${visit}">${title}</a>`;
+  const payers = reason === 'payer_unmapped' ? (offers?.payers ?? null) : null;
   return html`<section class="panel entry" id="e${id}" aria-labelledby="t${id}">
 <header><h2 id="t${id}">${heading}</h2>
 <small>since ${momentWords(since, time_zone)}</small></header>
-<p><strong>${entryText(row, { patients: true })}</strong></p><p>${next}</p>
-${actions === null ? null : html`<div class="actions no-print">${actions}</div>`}
-${may_act && reason === 'submission_stopped' ? releaseForm(csrf) : null}
-${may_act && reason === 'payer_unmapped' ? payers : null}
+<p><strong>${entryText(row, { patients: true })}</strong></p>
+<p>${payers === null ? next : MAP_HERE}</p>
+${offers === null ? null : actionsOf(row, offers)}
+${offers !== null && reason === 'submission_stopped' ? releaseForm(offers.csrf) : null}
+${payers}
 </section>`;
+}
+
+const MAP_HERE =
+  'Say below which carrier it is; your IT contractor or the calling service knows its identifier.';
+
+function actionsOf(
+  row: AttentionRow,
+  { csrf, quotes, operated }: NonNullable<Offers>,
+): Html | null {
+  const subject = operandOf(row);
+  if (subject === null) return null;
+  const visit = row.kind === 'appointment' ? row.appointment : null;
+  return html`<div class="actions no-print">${entryActions(
+    row,
+    { subject, csrf, back: 'attention' },
+    {
+      visit,
+      quote: visit === null ? null : (quotes.get(visit) ?? null),
+      about: row.appointment === null ? null : (operated.get(row.appointment) ?? null),
+    },
+  )}</div>`;
 }
 
 function releaseForm(csrf: string): Html {
   return html`<div class="actions"><form method="post" action="/submission/release"
- data-confirm="Calls cost money. Is the reason gone?">
+ data-confirm="${RESUME_QUESTION}">
 <input type="hidden" name="csrf" value="${csrf}"><button>Resume calls</button></form></div>`;
 }
 

@@ -10,14 +10,11 @@ import type { HealthReport } from '../store/views/health.ts';
 import type { Access, Session } from './access.ts';
 import type { Html } from './html.ts';
 import type { SingleSignOn } from './single-sign-on.ts';
-import type { UserFile } from './users.ts';
 
 export type Office = {
   store: Store;
   env: Env;
   config: Config;
-  version: string;
-  users: UserFile;
   access: Access;
   /** Null: people log in with a password only. */
   sign_on: SingleSignOn | null;

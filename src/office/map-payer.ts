@@ -1,43 +1,53 @@
 /** Puts an insurance company into the payer map, as `eligd payers map` does. */
 import { EligdError } from '../domain/errors.ts';
-import { mapPayer, unmappedPayers } from '../ops/payer-mapping.ts';
-import type { AttentionRow } from '../store/bookkeeping/attention.ts';
+import { readPayers } from '../ops/payer-file.ts';
+import { mapPayer, nearestPayers } from '../ops/payer-mapping.ts';
+import type { PayerList } from '../ops/payers.ts';
 import { actingAs, writeAudit } from '../store/bookkeeping/audit.ts';
-import { PAYERS_SUBJECT } from '../store/bookkeeping/unmapped-payers.ts';
-import { namedPayers } from '../store/views/payers.ts';
+import { listedPayers, PAYERS_SUBJECT } from '../store/bookkeeping/unmapped-payers.ts';
 import { actorOf } from './access.ts';
 import type { Answer, Office, Visit } from './context.ts';
 import { type Html, html } from './html.ts';
 
 const PAYERS_SHOWN = 12;
 
-/** A form for each insurance company that open visits name and the payer map does not have. */
-export async function mapForms(
-  { store, config }: Office,
-  rows: readonly AttentionRow[],
-  csrf: string,
-): Promise<Html | null> {
-  if (!rows.some(({ reason }) => reason === 'payer_unmapped')) return null;
-  const unmapped = unmappedPayers(config, await namedPayers(store.db)).slice(0, PAYERS_SHOWN);
-  return html`${unmapped.map(
-    ({ name, payer_id, count, nearest }, index) => html`<div class="actions no-print">
+/** A form for each insurance company that visits name and the payer map does not have. */
+export async function mapForms({ store, config }: Office, csrf: string): Promise<Html | null> {
+  const listed = await listedPayers(store.db);
+  const payers = readable(config);
+  if (listed.length === 0 || payers === null) return null;
+  return html`${listed.slice(0, PAYERS_SHOWN).map(
+    ({ carrier, payor_id }, index) => html`<div class="actions no-print">
 <form method="post" action="/payers/map"><input type="hidden" name="csrf" value="${csrf}">
-<input type="hidden" name="name" value="${name}">
-<div><label for="payer-${index}">${name || `payer ID ${payer_id ?? ''}`} (${count}
-${count === 1 ? 'visit' : 'visits'}) is</label>
+<input type="hidden" name="name" value="${carrier}">
+<input type="hidden" name="pms_id" value="${payor_id}">
+<div><label for="payer-${index}">${carrier || `Payer ID ${payor_id}`} is</label>
 <input id="payer-${index}" name="id" list="near-${index}" required
- placeholder="carrier or payer ID"><datalist id="near-${index}">${nearest.map(
-   ({ name: known, carrier }) => html`<option value="${carrier}">${known}</option>`,
- )}</datalist></div><button>Map this payer</button></form></div>`,
+ placeholder="carrier or payer ID"><datalist id="near-${index}">${nearestPayers(
+   carrier,
+   payers,
+ ).map(({ name, carrier: known }) => html`<option value="${known}">${name}</option>`)}</datalist>
+</div><button>Map this payer</button></form></div>`,
   )}`;
+}
+
+/** Null: the file has an error, which is an entry of the list of its own. */
+function readable(config: Office['config']): PayerList | null {
+  try {
+    return readPayers(config);
+  } catch (error) {
+    if (error instanceof EligdError) return null;
+    throw error;
+  }
 }
 
 /** `POST /payers/map` */
 export async function mapByForm(office: Office, { form, session, now }: Visit): Promise<Answer> {
   const name = (form.get('name') ?? '').slice(0, 200);
+  const pms_id = (form.get('pms_id') ?? '').slice(0, 100);
   const id = (form.get('id') ?? '').slice(0, 100);
   try {
-    const { as } = mapPayer(office.config, { name, id, phone: undefined });
+    const mapped = mapPayer(office.config, { name, pms_id, id, phone: undefined });
     await office.store.write((tx) =>
       writeAudit(actingAs(tx, actorOf(session)), [
         {
@@ -45,12 +55,14 @@ export async function mapByForm(office: Office, { form, session, now }: Visit): 
           subject: PAYERS_SUBJECT,
           from_state: null,
           to_state: 'mapped',
-          reason: `${session.user.name} mapped ${name} to ${as} on the page.`,
+          reason: `${session.user.name} mapped ${mapped.name} to ${mapped.as} on the page.`,
         },
       ]),
     );
     office.wake();
-    const lines = [`${name} is ${as} from now on. Every open visit is planned again.`];
+    const lines = [
+      `${mapped.name} is ${mapped.as} from now on. Every open visit is planned again.`,
+    ];
     return { kind: 'done', to: '/attention', notice: { is_bad: false, lines } };
   } catch (error) {
     if (!(error instanceof EligdError)) throw error;

@@ -12,7 +12,7 @@ import { type AccessRow, looksAt } from '../store/bookkeeping/access-log.ts';
 import { quoteOf } from '../store/bookkeeping/ask-again.ts';
 import { lastRevisions, type ScheduledVisit, visitById } from '../store/views/schedule.ts';
 import { readSubject, type SubjectDetail, trailOf } from '../store/views/subject.ts';
-import { askRules, visitActions } from './actions.ts';
+import { askRules } from './actions.ts';
 import {
   amountsTable,
   clauseFacts,
@@ -23,6 +23,7 @@ import {
   rulesTable,
 } from './benefits.ts';
 import { type Answer, missing, type Office, type Visit } from './context.ts';
+import { visitActions } from './entry-actions.ts';
 import { type Html, html, WIDE } from './html.ts';
 import { lineOf, payerOf, pill, readMoment, shownRecord } from './schedule.ts';
 import { clockWords, dateWords, dayWords, momentWords } from './times.ts';

@@ -20,6 +20,7 @@ import {
   PAYER_COLUMNS,
   type PayerList,
   parsePayers,
+  plainId,
   plainName,
   SHIPPED_ONLY,
 } from './payers.ts';
@@ -96,14 +97,16 @@ export class PayerFile implements PayerMap {
   }
 }
 
-/** What a line of the payer map is to say; keys that are left out stay as they are. */
-export type PayerLine = { pms_name: string } & Partial<
-  Record<'carrier' | 'payor_id' | 'phone_number', string>
->;
+/**
+ * What a line of the payer map is to say, by what the PMS calls the payer: a name, or an ID where
+ * it knows no name. Keys that are left out stay as they are.
+ */
+export type PayerLine = ({ pms_name: string } | { pms_id: string }) &
+  Partial<Record<'carrier' | 'payor_id' | 'phone_number', string>>;
 
 /**
- * Writes a line of payers.csv: changes the one with this name, or adds it. The other lines keep
- * their values. The file appears as a whole or not at all. Throws when it cannot be written.
+ * Writes a line of payers.csv: changes the one with this name or ID, or adds it. The other lines
+ * keep their values. The file appears as a whole or not at all. Throws when it cannot be written.
  */
 export function writePayer(
   config: Pick<Config, 'policy' | 'folder' | 'file'>,
@@ -142,11 +145,15 @@ function withLine(text: string, line: PayerLine): string {
     header.push(column);
     for (const row of rows.slice(1)) row.push('');
   }
-  const at = header.indexOf('pms_name');
-  const same = rows.slice(1).find((row) => plainName(row[at] ?? '') === plainName(line.pms_name));
+  const [key, plain, given] =
+    'pms_name' in line
+      ? (['pms_name', plainName, line.pms_name] as const)
+      : (['pms_id', plainId, line.pms_id] as const);
+  const at = header.indexOf(key);
+  const same = rows.slice(1).find((row) => plain(row[at] ?? '') === plain(given));
   const changed = same ?? header.map(() => '');
   for (const [column, value] of Object.entries(line)) {
-    if (same === undefined || column !== 'pms_name') changed[header.indexOf(column)] = value;
+    if (same === undefined || column !== key) changed[header.indexOf(column)] = value;
   }
   const all = [header, ...rows.slice(1), ...(same === undefined ? [changed] : [])];
   return all.map((row) => `${row.map(cell).join(',')}\n`).join('');

@@ -46,12 +46,19 @@ export function unmappedOf(
       payer_id: coverage.payor_id || null,
       count: before + 1,
       is_called: isCallable(called),
-      nearest: nearestNames(coverage.carrier, payers.known, NEAREST_SHOWN).map(
-        ({ name, carrier, payor_id }) => ({ name, carrier, payor_id }),
-      ),
+      nearest: nearestPayers(coverage.carrier, payers),
     });
   }
   return [...found.values()].toSorted((a, b) => b.count - a.count || a.name.localeCompare(b.name));
+}
+
+/** Up to three payers with an identifier whose names are like this one, the nearest first. */
+export function nearestPayers(name: string, { known }: PayerList): KnownPayer[] {
+  return nearestNames(name, known, NEAREST_SHOWN).map(({ name: of, carrier, payor_id }) => ({
+    name: of,
+    carrier,
+    payor_id,
+  }));
 }
 
 /** The same by the configuration, with its payer map as it is now. */
@@ -64,27 +71,31 @@ export function unmappedPayers(config: Config, named: readonly NamedCoverage[]):
   return unmappedOf(treated, readPayers(config));
 }
 
-/** Writes a line of payers.csv; returns what the payer is from now on. */
+/**
+ * Writes a line of payers.csv; returns what the payer is from now on. `pms_id`: by which the
+ * practice software knows a payer for which it has no name.
+ */
 export function mapPayer(
   config: Config,
-  { name, id, phone }: { name: string; id: string; phone: string | undefined },
+  given: { name: string; pms_id?: string; id: string; phone: string | undefined },
 ): { name: string; as: string } {
-  const carrier = carrierNamed(id, readPayers(config));
-  const payor_id = id.trim().toUpperCase();
-  const line = {
-    pms_name: name.trim(),
-    ...(carrier === null ? { payor_id } : { carrier }),
-    ...(phone === undefined ? {} : { phone_number: phone }),
-  };
-  if (line.pms_name === '') {
+  const name = given.name.trim();
+  const pms_id = given.pms_id?.trim() ?? '';
+  if (name === '' && pms_id === '') {
     throw new EligdError('usage', {
       what: 'No name was given.',
       why: 'A line of the payer map begins with the name that the practice software uses.',
       next: 'Copy the name from "eligd payers".',
     });
   }
-  writePayer(config, line);
-  return { name: line.pms_name, as: carrier ?? `payer ID ${payor_id}` };
+  const carrier = carrierNamed(given.id, readPayers(config));
+  const payor_id = given.id.trim().toUpperCase();
+  writePayer(config, {
+    ...(name === '' ? { pms_id } : { pms_name: name }),
+    ...(carrier === null ? { payor_id } : { carrier }),
+    ...(given.phone === undefined ? {} : { phone_number: given.phone }),
+  });
+  return { name: name || `payer ID ${pms_id}`, as: carrier ?? `payer ID ${payor_id}` };
 }
 
 /**

@@ -20,7 +20,8 @@ async function callsFor({ service }: OfficeClinic, member_id: string): Promise<n
 /** What the page says after a form. */
 async function noticeAfter(browser: Browser, address: string): Promise<string> {
   const csrf = await browser.csrf();
-  const { status, headers } = await browser.post(address, { csrf, back: 'visit' });
+  const form = { csrf, back: 'visit', sure: 'yes' };
+  const { status, headers } = await browser.post(address, form);
   expect({ address, status }).toEqual({ address, status: 303 });
   const { text } = await browser.get(headers.get('location') ?? '/');
   return /class="notice[^>]*>([\s\S]*?)<\/div>/.exec(text)?.[1] ?? '';
@@ -50,6 +51,9 @@ test('another call is offered with its price, ordered once, and its cost shown',
   expect((await viewer.get(ivan)).text).not.toContain('Order another call');
   const csrf = await viewer.csrf();
   expect((await viewer.post(`${ivan}/ask`, { csrf })).status).toBe(403);
+  // What costs money is asked first.
+  const question = await maria.post(`${ivan}/ask`, { csrf: await maria.csrf() });
+  expect(question.text).toContain('costs $12.50. Order it?');
   expect(await callsFor(office, 'INACTIVE2')).toBe(1);
 
   expect(await noticeAfter(maria, `${ivan}/ask`)).toContain('It costs $12.50.');
@@ -100,10 +104,98 @@ test('a call is held, released and withdrawn on the page of its visit', LONG, as
   expect((await maria.get(ben)).text).toContain(`action="${ben}/hold"`);
 
   const cid = await pathOf(maria, 'Cid Third');
+  // Asked first, also without JavaScript: what is withdrawn is closed.
+  const question = await maria.post(`${cid}/withdraw`, { csrf: await maria.csrf() });
+  expect(question.status).toBe(200);
+  expect(question.text).toContain('No call is made for this visit, and it is closed.');
+  expect((await maria.get(cid)).text).toContain(`action="${cid}/withdraw"`);
   expect(await noticeAfter(maria, `${cid}/withdraw`)).toContain('withdrawn');
   const { text } = await maria.get(`/day/${day}`);
   const row = text.split('<tr').find((each) => each.includes('Cid Third')) ?? '';
   expect(row).toContain('Not asked');
   expect((await maria.get(cid)).text).not.toContain(`action="${cid}/withdraw"`);
   expect(await made()).toEqual(['ACTIVE1']);
+});
+
+test('done takes one entry off the list, and leaves the others of the visit', LONG, async () => {
+  const office = await startOffice({
+    config: {
+      policy: {
+        ...{ attempts: 1, look_ahead_days: 14 },
+        attention: { limit_reached: true, out_of_network: true },
+      },
+      service: { settle_seconds: 0 },
+    },
+    fill: fillOffice,
+  });
+  const maria = await office.login('operator');
+  const open = async () =>
+    (await maria.get('/attention')).text
+      .split('<section')
+      .filter((each) => /<h2[^>]*>.* Hostile /.test(each) && each.includes('name="entry"'))
+      .map((each) => ({
+        path: /action="(\/\w+\/\d+\/done)"/.exec(each)?.[1] ?? '',
+        entry: /name="entry" value="(\d+)"/.exec(each)?.[1] ?? '',
+      }));
+  const [first, second, ...others] = await open();
+  expect(others).toEqual([]);
+  if (first === undefined || second === undefined) throw new Error('There are no two entries.');
+  expect(first.path).toBe(second.path);
+  const form = { csrf: await maria.csrf(), note: 'Spoke with him' };
+  await maria.post(first.path, { ...form, entry: first.entry });
+  expect(await open()).toEqual([second]);
+  // A form that names no entry does nothing.
+  expect((await maria.post(first.path, form)).status).toBe(404);
+  expect(await open()).toEqual([second]);
+});
+
+test('what is planned is held and withdrawn next to its entry of the list', LONG, async () => {
+  const day = visitDay();
+  const office = await startOffice({
+    config: {
+      policy: { calls_per_day: 1, look_ahead_days: 14 },
+      service: { settle_seconds: 0 },
+    },
+    fill: async (clinic) => {
+      const rows = visits(2, (index) => ({
+        appointment_at: `${day}T${String(9 + index).padStart(2, '0')}:00`,
+        patient_name: ['Ann First', 'Mia Missing'][index] ?? '',
+        member_id: index === 0 ? 'ACTIVE1' : '',
+      }));
+      clinic.drop('export.csv', exportOf(rows));
+      await clinic.once();
+    },
+  });
+  const maria = await office.login('operator');
+  const mia = await pathOf(maria, 'Mia Missing');
+  const listed = async () =>
+    (await maria.get('/attention')).text
+      .split('<section')
+      .find((each) => each.includes('Mia Missing')) ?? '';
+  expect(await listed()).toContain(`action="${mia}/retry"`);
+  expect(await listed()).toContain(`action="${mia}/withdraw"`);
+  const form = { csrf: await maria.csrf(), sure: 'yes', back: 'attention' };
+  expect((await maria.post(`${mia}/withdraw`, form)).headers.get('location')).toBe('/attention');
+  expect(await listed()).toBe('');
+});
+
+test('a payer that is known by its ID alone is mapped on the page', LONG, async () => {
+  const day = visitDay();
+  const office = await startOffice({
+    config: { service: { settle_seconds: 0 } },
+    fill: async (clinic) => {
+      const row = { appointment_at: `${day}T09:00`, carrier: '', payor_id: '77Z77' };
+      clinic.drop('export.csv', exportOf(visits(1, () => row)));
+      await clinic.once();
+    },
+  });
+  const maria = await office.login('operator');
+  const list = (await maria.get('/attention')).text;
+  expect(list).toContain('Payer ID 77Z77 is</label>');
+  const form = { csrf: await maria.csrf(), name: '', pms_id: '77Z77', id: 'CIGNA' };
+  await maria.post('/payers/map', form);
+  expect((await maria.get('/attention')).text).toContain('payer ID 77Z77 is CIGNA from now on.');
+  await expect
+    .poll(async () => (await maria.get('/attention')).text, { timeout: 60_000 })
+    .toContain('Nothing needs you.');
 });

@@ -115,7 +115,7 @@ test('the office reads, acts and answers on the page', LONG, async () => {
   // A payer is mapped from the list.
   const list = await maria.get('/attention');
   expect(list.text).toContain('not in the payer map');
-  await maria.post('/payers/map', { csrf, name: `Evil ${HOSTILE}`, id: 'CIGNA' });
+  await maria.post('/payers/map', { csrf, name: `Evil ${HOSTILE}`, pms_id: '', id: 'CIGNA' });
   // The script that refreshes the page leaves the notice to whoever clicked.
   const refreshed = await maria.get('/attention', { 'x-refresh': '1' });
   expect(refreshed.text).not.toContain('is CIGNA from now on');
@@ -181,9 +181,13 @@ test('an entry is done with a note, and the story says who did it', LONG, async 
   });
   const maria = await office.login('operator');
   const ivan = await pathOf(maria, 'Ivan Inactive');
-  expect((await maria.get('/attention')).text).toContain('The plan is NOT ACTIVE.');
+  const list = (await maria.get('/attention')).text;
+  expect(list).toContain('The plan is NOT ACTIVE.');
+  const section = list.split('<section').find((each) => each.includes('NOT ACTIVE')) ?? '';
+  const entry = /name="entry" value="(\d+)"/.exec(section)?.[1] ?? '';
   await maria.post(`${ivan}/done`, {
     csrf: await maria.csrf(),
+    entry,
     note: 'Has <b>new</b> insurance',
     back: 'attention',
   });

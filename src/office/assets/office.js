@@ -44,7 +44,11 @@ if (main !== null && 'EventSource' in window) {
 }
 document.addEventListener('submit', (event) => {
   const question = event.target.dataset?.confirm;
-  if (question !== undefined && !window.confirm(question)) event.preventDefault();
+  if (question === undefined) return;
+  if (!window.confirm(question)) return event.preventDefault();
+  const sure = Object.assign(document.createElement('input'), { type: 'hidden', name: 'sure' });
+  sure.value = 'yes';
+  event.target.append(sure);
 });
 document.addEventListener('click', (event) => {
   if (event.target.closest?.('[data-print]') != null) window.print();

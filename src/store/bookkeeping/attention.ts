@@ -1,5 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Attention, AttentionReason } from '../../domain/attention.ts';
+import type { ClosedReason } from '../../domain/explanation.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { SubjectKind } from '../engine/tables.ts';
@@ -231,6 +232,7 @@ export type AttentionRow = {
   kind: SubjectKind | null;
   source_id: string | null;
   starts_at: number | null;
+  closed_reason: ClosedReason | null;
   content: string | null;
 };
 
@@ -271,6 +273,7 @@ function entriesOf(db: Db | Tx) {
       'appointments.kind',
       'appointments.source_id',
       'appointments.starts_at',
+      'appointments.closed_reason',
       'appointments.content',
     ])
     .where('attention.resolved_at', 'is', null)

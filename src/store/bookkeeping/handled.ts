@@ -61,42 +61,54 @@ async function isHandled(tx: Tx, subject: string, entry: Attention): Promise<boo
   return by_hand !== undefined;
 }
 
-/** `eligd done`: takes off the list what somebody has handled; the note goes into the story. */
-export function handle(note: string) {
-  return async (tx: Tx, { kind, id }: Operand, now: number): Promise<Done[]> => {
-    const entries = await tx
-      .selectFrom('attention')
-      .select(['subject', 'reason', 'what'])
-      .where(kind === 'appointment' ? 'appointment' : 'inquiry', '=', id)
-      .where('resolved_at', 'is', null)
-      .execute();
+/**
+ * `eligd done`: takes off the list what somebody has handled; the note goes into the story.
+ * `entry`: only this entry, by its row; it may be about a call that serves the visit.
+ */
+export function handle(note: string, entry: number | null = null) {
+  return async (tx: Tx, subject: Operand, now: number): Promise<Done[]> => {
+    const entries = entry === null ? await entriesOf(tx, subject) : await entryOf(tx, entry);
     const done: Done[] = [];
-    for (const { subject, reason, what } of entries) {
-      if (!TO_HANDLE.some((each) => each === reason)) {
-        done.push({
-          did: false,
-          what: `"${unquoted(what)}" goes off the list when it is fixed, not before.`,
-        });
-        continue;
-      }
-      await resolveAttention(tx, subject, now, [reason as AttentionReason]);
-      const told = note === '' ? '' : ` Note: ${note}`;
-      await writeAudit(tx, [
-        {
-          at: now,
-          subject,
-          from_state: 'attention',
-          to_state: HANDLED,
-          reason:
-            `Handled by ${tx.actor ? actorName(tx.actor) : 'the office'}: ` +
-            `${unquoted(what)}${told}`,
-        },
-      ]);
-      done.push({
-        did: true,
-        what: `Done: ${unquoted(what)} It comes back only if the answer changes.`,
-      });
-    }
+    for (const each of entries) done.push(await handleOne(tx, { ...each, note }, now));
     return done;
   };
 }
+
+async function handleOne(
+  tx: Tx,
+  { subject, reason, what, note }: { subject: string; reason: string; what: string; note: string },
+  now: number,
+): Promise<Done> {
+  if (!TO_HANDLE.some((each) => each === reason))
+    return {
+      did: false,
+      what: `"${unquoted(what)}" goes off the list when it is fixed, not before.`,
+    };
+  await resolveAttention(tx, subject, now, [reason as AttentionReason]);
+  const told = note === '' ? '' : ` Note: ${note}`;
+  await writeAudit(tx, [
+    {
+      at: now,
+      subject,
+      from_state: 'attention',
+      to_state: HANDLED,
+      reason:
+        `Handled by ${tx.actor ? actorName(tx.actor) : 'the office'}: ` +
+        `${unquoted(what)}${told}`,
+    },
+  ]);
+  return {
+    did: true,
+    what: `Done: ${unquoted(what)} It comes back only if the answer changes.`,
+  };
+}
+
+const openEntries = (tx: Tx) =>
+  tx.selectFrom('attention').select(['subject', 'reason', 'what']).where('resolved_at', 'is', null);
+
+const entryOf = (tx: Tx, entry: number) => openEntries(tx).where('id', '=', entry).execute();
+
+const entriesOf = (tx: Tx, { kind, id }: Operand) =>
+  openEntries(tx)
+    .where(kind === 'appointment' ? 'appointment' : 'inquiry', '=', id)
+    .execute();

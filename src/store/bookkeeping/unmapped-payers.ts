@@ -1,6 +1,6 @@
 /** The payers that the payer map does not have, in one line of the attention list for all. */
 import type { UnmappedPayer } from '../../domain/payers.ts';
-import type { Tx } from '../engine/database.ts';
+import type { Db, Tx } from '../engine/database.ts';
 import { raiseAttention, resolveAttention } from './attention.ts';
 import { forgetFact, readFact, writeFact } from './facts.ts';
 
@@ -42,8 +42,9 @@ export async function resolveMapped(
   if (left.length < known.length) await keep(tx, left, now);
 }
 
-async function listedPayers(tx: Tx): Promise<UnmappedPayer[]> {
-  const fact = await readFact(tx, FACT);
+/** Every payer that planning has met and the payer map does not have. */
+export async function listedPayers(db: Db | Tx): Promise<UnmappedPayer[]> {
+  const fact = await readFact(db, FACT);
   return fact === null ? [] : (JSON.parse(fact.value) as UnmappedPayer[]);
 }
 

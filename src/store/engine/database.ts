@@ -31,6 +31,7 @@ import * as calls from '../../../migrations/0028-calls.ts';
 import * as accessLog from '../../../migrations/0029-access-log.ts';
 import * as attentionWords from '../../../migrations/0030-attention-words.ts';
 import * as retention from '../../../migrations/0031-retention.ts';
+import * as attentionInquiry from '../../../migrations/0032-attention-inquiry.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import { damaged, unusable } from './damage.ts';
 import { openKeyed, type Raw } from './driver.ts';
@@ -86,6 +87,7 @@ const MIGRATIONS = {
   '0029-access-log': accessLog,
   '0030-attention-words': attentionWords,
   '0031-retention': retention,
+  '0032-attention-inquiry': attentionInquiry,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

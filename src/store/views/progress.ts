@@ -73,7 +73,7 @@ async function currentInquiries(
 
 /**
  * What is on the attention list about the appointments themselves or about their inquiries, oldest
- * first.
+ * first. CROSS JOIN keeps SQLite from beginning with every open entry.
  */
 export async function openEntries(db: Db, appointments: readonly number[]): Promise<OpenEntry[]> {
   const ids = sql.join(appointments);
@@ -81,13 +81,15 @@ export async function openEntries(db: Db, appointments: readonly number[]): Prom
     select t.appointment, t.reason, t.what, t.next, t.since, t.id, t.words from attention t
     where t.resolved_at is null and t.appointment in (${ids}) and t.subject not like 'inquiry:%'
     union
-    select l.appointment, t.reason, t.what, t.next, t.since, t.id, t.words from attention t
-    join inquiry_appointments l on l.inquiry = t.inquiry
-    join inquiries i on i.id = l.inquiry
-    where t.resolved_at is null and l.appointment in (${ids})
-      and t.subject like 'inquiry:%' and i.state <> 'withdrawn'
+    select l.appointment, t.reason, t.what, t.next, t.since, t.id, t.words
+    from inquiry_appointments l
+    cross join inquiries i on i.id = l.inquiry
+    cross join attention t on t.inquiry = l.inquiry
+    where l.appointment in (${ids}) and i.state <> 'withdrawn'
+      and t.resolved_at is null and t.subject like 'inquiry:%'
     order by 6`.execute(db);
-  return rows.map(({ appointment, reason, what, words, next, since }) => ({
+  return rows.map(({ id, appointment, reason, what, words, next, since }) => ({
+    id,
     appointment,
     reason,
     what,

@@ -34,18 +34,19 @@ const informational = sql.join(INFORMATIONAL_REASONS.map((reason) => sql.lit(rea
 
 /**
  * An entry counts for what its subject names: an inquiry's for all that it serves now, any other
- * for its appointment.
+ * for its appointment. CROSS JOIN keeps SQLite from beginning with every open entry: what is asked
+ * about is one appointment.
  */
-const needsPerson = sql`
-  select t.appointment from attention t
-  where t.resolved_at is null and t.appointment is not null and t.reason not in (${informational})
-    and t.subject not like 'inquiry:%'
-  union
-  select l.appointment from attention t
-  join inquiry_appointments l on l.inquiry = t.inquiry
-  join inquiries i on i.id = l.inquiry
-  where t.resolved_at is null and t.reason not in (${informational})
-    and t.subject like 'inquiry:%' and i.state <> 'withdrawn'`;
+const needsPerson = sql<boolean>`(exists (
+  select 1 from attention t
+  where t.appointment = appointments.id and t.resolved_at is null
+    and t.reason not in (${informational}) and t.subject not like 'inquiry:%')
+  or exists (
+    select 1 from inquiry_appointments l
+    cross join inquiries i on i.id = l.inquiry
+    cross join attention t on t.inquiry = l.inquiry
+    where l.appointment = appointments.id and i.state <> 'withdrawn' and t.resolved_at is null
+      and t.reason not in (${informational}) and t.subject like 'inquiry:%'))`;
 
 const leastAdvanced = sql`
   select min(${stageOfLink}) from inquiry_appointments l join inquiries i on i.id = l.inquiry
@@ -57,7 +58,7 @@ const leastAdvanced = sql`
 export function situationAt(now: number) {
   return sql<SituationWord>`case
     when appointments.closed_reason is not null then 'closed'
-    when appointments.id in (${needsPerson}) then 'attention'
+    when ${needsPerson} then 'attention'
     when appointments.plan_wait in (${sql.join(COVERAGE_WAITS.map((wait) => sql.lit(wait)))})
       then 'waiting'
     else case coalesce((${leastAdvanced}), ${sql.lit(STAGES.none)})

@@ -163,7 +163,7 @@ async function readInquiry(db: Db, id: number, now: number): Promise<SubjectDeta
   const appointments = links.map(({ appointment }) => appointment);
   const attention = await db
     .selectFrom('attention')
-    .select(['reason', 'what', 'next', 'words', 'since'])
+    .select(['id', 'reason', 'what', 'next', 'words', 'since'])
     .where('inquiry', '=', id)
     .where('resolved_at', 'is', null)
     .orderBy('id')

@@ -1,0 +1,201 @@
+/** What can be done about an entry of the attention list, as forms next to it. */
+import {
+  ANSWER_REASONS,
+  type AttentionReason,
+  entryText,
+  VERDICT_REASONS,
+} from '../domain/attention.ts';
+import { isWithdrawable, refuseWithdrawal } from '../domain/operator.ts';
+import { type Cents, dollars } from '../domain/price.ts';
+import type { Operand } from '../store/bookkeeping/operator.ts';
+import type { ScheduledVisit } from '../store/views/schedule.ts';
+import type { SubjectDetail } from '../store/views/subject.ts';
+import type { Session } from './access.ts';
+import { type Html, html } from './html.ts';
+import { mayDo } from './users.ts';
+
+export const NOTE_CHARS_MAX = 500;
+
+/** By the last part of their address; the button says what they do. */
+export const OPERATIONS = {
+  ask: 'Order another call',
+  retry: 'Try again now',
+  hold: 'Hold the call',
+  release: 'Release the call',
+  withdraw: 'Withdraw',
+} as const;
+export type OperationName = keyof typeof OPERATIONS;
+
+export const isOperation = (name: string): name is OperationName => Object.hasOwn(OPERATIONS, name);
+
+export const WITHDRAW_QUESTION = 'No call is made for this visit, and it is closed. Withdraw it?';
+export const RESUME_QUESTION = 'Calls cost money. Is the reason gone for which they were stopped?';
+
+/** Reasons that a person can take off the list by hand. */
+const TO_HANDLE: ReadonlySet<string> = new Set<AttentionReason>([
+  ...VERDICT_REASONS,
+  ...ANSWER_REASONS,
+  'coverage_conflict',
+  'extra_call',
+]);
+
+/** Reasons after which another call may help; each call costs money, so a person decides. */
+const TO_ASK: ReadonlySet<string> = new Set<AttentionReason>([
+  ...VERDICT_REASONS,
+  ...ANSWER_REASONS,
+  'answer_unusable',
+  'codes_not_asked',
+]);
+
+/** Reasons after which trying again helps. */
+const TO_RETRY: ReadonlySet<string> = new Set<AttentionReason>([
+  'refused',
+  'undecidable',
+  'lost_at_service',
+  'unconfirmed',
+  'delivery_parked',
+  'planning_failed',
+  'field_missing',
+  'field_malformed',
+  'insurance_awaited',
+  'answer_unwritable',
+]);
+
+/** Reasons for which the office calls the payer. */
+const TO_CALL: ReadonlySet<string> = new Set<AttentionReason>([
+  'too_late_to_call',
+  'answer_missing',
+  'answer_late',
+  'payer_needs_attention',
+  'payer_unsupported',
+  'payer_not_callable',
+  'unsuccessful',
+  'cancelled_by_service',
+  'no_answer',
+  'answer_unusable',
+  'undecidable',
+]);
+
+/** What another call costs; `cents` is null where the price is not known. */
+export type Quote = { cents: Cents | null };
+
+export function askSentence({ cents }: Quote): string {
+  return cents === null
+    ? 'Another call about this visit costs money; its price is not known. Order it?'
+    : `Another call about this visit costs ${dollars(cents)}. Order it?`;
+}
+
+/** A visit or a claim, with where its calls are. */
+export type Operated = Pick<ScheduledVisit, 'id' | 'closed_reason'> & {
+  inquiries: ScheduledVisit['progress']['inquiries'];
+};
+
+type Target = { subject: Operand; csrf: string; back: 'visit' | 'attention' };
+
+const addressOf = ({ subject }: Target) =>
+  `/${subject.kind === 'appointment' ? 'visit' : 'inquiry'}/${subject.id}`;
+
+const commonFields = ({ csrf, back }: Target) =>
+  html`<input type="hidden" name="csrf" value="${csrf}">
+<input type="hidden" name="back" value="${back}">`;
+
+function operationForm(name: Exclude<OperationName, 'ask'>, target: Target): Html {
+  const action = `${addressOf(target)}/${name}`;
+  const fields = html`${commonFields(target)}<button>${OPERATIONS[name]}</button>`;
+  return name === 'withdraw'
+    ? html`<form method="post" action="${action}"
+ data-confirm="${WITHDRAW_QUESTION}">${fields}</form>`
+    : html`<form method="post" action="${action}">${fields}</form>`;
+}
+
+function askForm(quote: Quote, target: Target): Html {
+  const price = quote.cents === null ? 'price unknown' : dollars(quote.cents);
+  return html`<form method="post" action="${addressOf(target)}/ask"
+ data-confirm="${askSentence(quote)}">${commonFields(target)}
+<button>${OPERATIONS.ask} (${price})</button></form>`;
+}
+
+/** What a call that has not begun allows. */
+function callForms({ closed_reason, inquiries }: Operated, target: Target): Html {
+  const planned = inquiries.filter(({ state }) => state === 'planned');
+  const is_waiting = inquiries.length === 0 || inquiries.some(isWithdrawable);
+  const may_withdraw =
+    closed_reason === null && is_waiting && refuseWithdrawal(inquiries).length === 0;
+  return html`${
+    planned.some(({ hold_reason }) => hold_reason === null) ? operationForm('hold', target) : null
+  }${
+    planned.some(({ hold_reason }) => hold_reason !== null)
+      ? operationForm('release', target)
+      : null
+  }${may_withdraw ? operationForm('withdraw', target) : null}`;
+}
+
+/** `entry`: its row, which is unique on the page. */
+function doneForm(entry: number, target: Target): Html {
+  return html`<form method="post" action="${addressOf(target)}/done">${commonFields(target)}
+<input type="hidden" name="entry" value="${entry}">
+<div><label for="note-${entry}">Note (optional)</label>
+<input id="note-${entry}" name="note" maxlength="${NOTE_CHARS_MAX}"></div>
+<button class="main">Done</button></form>`;
+}
+
+/** Whether the entry offers another call about the visit, so that its price is needed. */
+export const mayAsk = (reason: string) => TO_ASK.has(reason);
+
+/**
+ * What can be done about an entry, for whoever may act. `quote`: null where no call can be ordered;
+ * `visit`: null for a claim; `about`: whose calls it offers to hold, release and withdraw.
+ */
+export function entryActions(
+  { id, reason }: { id: number; reason: string },
+  target: Target,
+  { visit, quote, about }: { visit: number | null; quote: Quote | null; about: Operated | null },
+): Html {
+  const of_visit = (each: number): Target => ({
+    ...target,
+    subject: { kind: 'appointment', id: each },
+  });
+  return html`${TO_HANDLE.has(reason) ? doneForm(id, target) : null}
+${TO_RETRY.has(reason) ? operationForm('retry', target) : null}
+${mayAsk(reason) && quote !== null && visit !== null ? askForm(quote, of_visit(visit)) : null}
+${
+  TO_CALL.has(reason) && visit !== null
+    ? html`<a class="button" href="/visit/${visit}/call-sheet">Call sheet</a>
+<a class="button" href="/visit/${visit}/called">I called myself</a>`
+    : null
+}
+${about === null ? null : callForms(about, of_visit(about.id))}`;
+}
+
+export function visitActions({
+  visit,
+  detail,
+  session,
+  quote,
+}: {
+  visit: ScheduledVisit;
+  detail: SubjectDetail;
+  session: Session;
+  quote: Quote | null;
+}): Html | null {
+  const may_act = mayDo(session.user.role, 'operator');
+  const subject: Operand = { kind: 'appointment', id: visit.id };
+  const target: Target = { subject, csrf: session.csrf, back: 'visit' };
+  // Once is enough on this page, with the other operations.
+  const offers = { visit: visit.id, quote: null, about: null };
+  const entries = detail.attention.map(
+    (entry) => html`<div class="panel entry"><p><strong>${entryText(entry, {
+      patients: true,
+    })}</strong></p>
+<p>${entry.next}</p>${
+      may_act ? html`<div class="actions">${entryActions(entry, target, offers)}</div>` : null
+    }</div>`,
+  );
+  if (!may_act) return html`${entries}`;
+  return html`${entries}<div class="actions no-print">
+<a class="button" href="/visit/${visit.id}/called">I called myself</a>
+<a class="button" href="/visit/${visit.id}/call-sheet">Call sheet</a>
+${operationForm('retry', target)}
+${quote === null ? null : askForm(quote, target)}
+${callForms({ ...visit, inquiries: visit.progress.inquiries }, target)}</div>`;
+}
