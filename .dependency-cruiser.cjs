@@ -56,19 +56,38 @@ module.exports = {
       '^src/records/',
       '^migrations/',
     ]),
-    only('service imports domain and records', '^src/service/', [
+    only('the network imports domain', '^src/network/', ['^src/network/', '^src/domain/']),
+    onlyFrom(
+      'connectors get their connections from eligd',
+      '^src/|^connectors/conformance/',
+      '^src/network/',
+    ),
+    {
+      name: 'connections are made in one place',
+      severity: 'error',
+      from: { path: ours, pathNot: '^src/(network|sandbox)/' },
+      to: { path: '(^|/)node_modules/undici/', dependencyTypesNot: ['type-only'] },
+    },
+    only('service imports domain, records and the network', '^src/service/', [
       '^src/service/',
+      '^src/network/',
       '^src/domain/',
       '^src/records/',
     ]),
-    only('the contract imports domain and records', '^connectors/(contract|deliveries)\\.ts$', [
-      '^connectors/deliveries\\.ts$',
-      '^src/domain/',
-      '^src/records/',
-    ]),
-    onlyTypes('the contract takes only types', '^connectors/(contract|deliveries)\\.ts$', ours),
+    only(
+      'the contract imports domain and records',
+      '^connectors/(contract|deliveries|network)\\.ts$',
+      ['^connectors/(deliveries|network)\\.ts$', '^src/domain/', '^src/records/'],
+    ),
+    onlyTypes(
+      'the contract takes only types',
+      '^connectors/(contract|deliveries|network)\\.ts$',
+      ours,
+    ),
     only('a connector imports the contract, domain and records', '^connectors/([^/]+)/', [
       '^connectors/$1/',
+      // Of these, only the conformance suite: see "connectors get their connections from eligd".
+      '^src/network/',
       '^connectors/contract\\.ts$',
       '^src/domain/',
       '^src/records/',
@@ -121,8 +140,9 @@ module.exports = {
       '^src/(office|daemon|cli)/',
       '^src/office/',
     ),
-    only('ops imports domain and the contract', '^src/ops/', [
+    only('ops imports domain, the network and the contract', '^src/ops/', [
       '^src/ops/',
+      '^src/network/',
       '^src/domain/',
       '^connectors/contract\\.ts$',
     ]),

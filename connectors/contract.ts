@@ -21,16 +21,10 @@ import type {
   DeliveryOutcome,
   ScheduledLine,
 } from './deliveries.ts';
+import type { CertificateSource, ConnectorNetwork } from './network.ts';
 
 export type * from './deliveries.ts';
-
-/**
- * Where a certificate is: in a file (absolute path), or at a server. `of` says whose, as in "The
- * certificate of the FHIR server".
- */
-export type CertificateSource =
-  | { of: string; file: string; url?: undefined }
-  | { of: string; url: string; file?: undefined };
+export type * from './network.ts';
 
 export type ConnectorType<Config = unknown> = {
   /** The word after `type:` in the configuration. */
@@ -138,6 +132,7 @@ export type ConnectorEnv<Events extends ConnectorEvents = ConnectorEvents> = Omi
    * `ELIGD_EHR_TOKEN`.
    */
   secret: (name: string) => ConnectorSecret;
+  network: ConnectorNetwork;
   journal: Journal;
 };
 

@@ -76,6 +76,7 @@ const TARGETS = [
     'cli',
     'sandbox',
     'office',
+    'network',
   ].map((folder) => `src/${folder}/target.ts`),
   'src/stages/planning/index.ts',
   'src/stages/pull/index.ts',
@@ -128,7 +129,7 @@ const VIOLATIONS: Plant[] = [
     imports: ['../ops/target.ts'],
   },
   {
-    rule: 'service imports domain and records',
+    rule: 'service imports domain, records and the network',
     file: 'src/service/a.ts',
     imports: ['../store/target.ts'],
   },
@@ -203,7 +204,7 @@ const VIOLATIONS: Plant[] = [
     imports: ['../office/target.ts'],
   },
   {
-    rule: 'ops imports domain and the contract',
+    rule: 'ops imports domain, the network and the contract',
     file: 'src/ops/a.ts',
     imports: ['../store/target.ts'],
   },
@@ -250,6 +251,18 @@ const VIOLATIONS: Plant[] = [
   },
   { rule: 'SQLite and kysely stay in store', file: 'src/http/b.ts', imports: ['better-sqlite3'] },
   {
+    rule: 'the network imports domain',
+    file: 'src/network/a.ts',
+    imports: ['../ops/target.ts'],
+  },
+  {
+    rule: 'connectors get their connections from eligd',
+    file: 'connectors/one/c.ts',
+    imports: ['../../src/network/target.ts'],
+  },
+  { rule: 'connections are made in one place', file: 'src/service/b.ts', imports: ['undici'] },
+  { rule: 'connections are made in one place', file: 'connectors/one/d.ts', imports: ['undici'] },
+  {
     rule: 'node-cron stays in the daemon and the configuration',
     file: 'src/ops/b.ts',
     imports: ['node-cron'],
@@ -283,6 +296,12 @@ const ALLOWED: { file: string; source: string }[] = [
     file: 'src/http/ok.ts',
     source: "export * from '../service/signature.ts'; export * as store from '../store/target.ts';",
   },
+  { file: 'src/network/ok.ts', source: "export * from 'undici';" },
+  {
+    file: 'connectors/conformance/network.ts',
+    source: "export * from '../../src/network/target.ts';",
+  },
+  { file: 'src/service/ok.ts', source: "export type { Dispatcher } from 'undici';" },
   { file: 'src/ops/config-values.ts', source: "export * from 'node-cron';" },
   { file: 'src/cli/commands.ts', source: "export * from './commands/show.ts';" },
   { file: 'src/cli/commands/demo.ts', source: "export * from '../../daemon/index.ts';" },

@@ -19,6 +19,7 @@ import type {
   RejectedItem,
 } from '../contract.ts';
 import { claimEssence, essence, PATIENT_DATA } from './examples.ts';
+import { DIRECT_NETWORK } from './network.ts';
 
 export type Harness<Config> = {
   type: ConnectorType<Config>;
@@ -270,6 +271,7 @@ export function makeSuiteEnv(): {
     time_zone: 'America/Chicago',
     resolvePath: (path) => path,
     readKeyFile: (path) => readFile(path),
+    network: DIRECT_NETWORK,
     secret: (name) => ({ name: `ELIGD_SUITE_${name.toUpperCase()}`, value: null }),
     journal: {
       read: async (key) => notes.get(key) ?? null,

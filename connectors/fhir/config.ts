@@ -89,6 +89,26 @@ export const fhirConfigSchema = z
         'The token endpoint, when the server does not tell it, or names one on another host than ' +
           'base_url.',
       ),
+    proxy: z
+      .union([z.literal('none'), address])
+      .optional()
+      .describe(
+        'The HTTP proxy by which the server and the token endpoint are reached; none: never by ' +
+          'one; left out: by that of HTTPS_PROXY or HTTP_PROXY, unless NO_PROXY names the host. ' +
+          'Its login is in the secrets PROXY_USERNAME and PROXY_PASSWORD.',
+      ),
+    tls: z
+      .strictObject({
+        authorities_file: text
+          .optional()
+          .describe('PEM of authorities that are trusted besides those of the system.'),
+        certificate_file: text
+          .optional()
+          .describe('PEM of our own certificate, for a server that wants to know who connects.'),
+        key_file: text.optional().describe('PEM of its key; only eligd may read it.'),
+      })
+      .optional()
+      .describe('Certificates for the connection.'),
     scopes: texts
       .optional()
       .describe(
@@ -217,6 +237,12 @@ export const fhirConfigSchema = z
       if (config.auth === 'none')
         say('auth', 'is "none", which works on this machine only.', 'Choose how eligd logs in.');
     }
+    if ((config.tls?.certificate_file === undefined) !== (config.tls?.key_file === undefined))
+      say(
+        'tls',
+        'has a certificate without its key, or a key without its certificate.',
+        'Give both certificate_file and key_file, or neither.',
+      );
     if (config.token_url !== undefined && isExposed(config.token_url))
       say(
         'token_url',

@@ -28,7 +28,17 @@ function create(config: FhirConfig, env: FhirEnv): Connector {
   const puller = new Puller(client, config, env);
   const parts = { client, config, env };
   return {
-    certificates: () => [{ of: `the FHIR server (${env.connector_id})`, url: config.base_url }],
+    certificates: () => [
+      { of: `the FHIR server (${env.connector_id})`, url: config.base_url, connection: config },
+      ...(config.tls?.certificate_file === undefined
+        ? []
+        : [
+            {
+              of: `eligd at the FHIR server (${env.connector_id})`,
+              file: env.resolvePath(config.tls.certificate_file),
+            },
+          ]),
+    ],
     pull: (call) => told(() => puller.pull(call)),
     readSource: (call) =>
       told(() =>

@@ -102,6 +102,17 @@ export const hl7ConfigSchema = z
       })
       .optional()
       .describe('Left out: without encryption.'),
+    send_proxy: z
+      .string()
+      .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), {
+        error: 'is not the address of a proxy.',
+        params: { next: 'Write one such as http://proxy.clinic.example:3128.' },
+      })
+      .optional()
+      .describe(
+        'An HTTP proxy that connects us to the receiver (CONNECT); left out: directly. Its login ' +
+          'is in the secrets PROXY_USERNAME and PROXY_PASSWORD.',
+      ),
     reply_seconds: z
       .number()
       .min(1)

@@ -1,7 +1,7 @@
 /** One request to the PMS, and what its answer means. Nothing here repeats or logs a request. */
-import { Agent, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import { errorCode } from '../../src/domain/errors.ts';
-import { ConnectorError, type ConnectorSecret } from '../contract.ts';
+import { ConnectorError, type ConnectorNetwork, type ConnectorSecret } from '../contract.ts';
 
 const TIMEOUT_MS = 30_000;
 const REPLY_BYTES_MAX = 16 * 1024 * 1024;
@@ -11,16 +11,15 @@ export type Reply = { status: number; text: string };
 export class Api {
   readonly #base_url: string;
   readonly #token: ConnectorSecret;
-  readonly #agent = new Agent({
-    connect: { timeout: TIMEOUT_MS },
-    headersTimeout: TIMEOUT_MS,
-    bodyTimeout: TIMEOUT_MS,
-    maxResponseSize: REPLY_BYTES_MAX,
-  });
+  readonly #dispatcher: Dispatcher;
 
-  constructor(base_url: string, token: ConnectorSecret) {
+  constructor(base_url: string, token: ConnectorSecret, network: ConnectorNetwork) {
     this.#base_url = base_url.replace(/\/+$/, '');
     this.#token = token;
+    this.#dispatcher = network.http(
+      {},
+      { connections: 4, timeout_ms: TIMEOUT_MS, reply_bytes_max: REPLY_BYTES_MAX },
+    );
   }
 
   get(path: string, signal: AbortSignal): Promise<Reply> {
@@ -33,7 +32,7 @@ export class Api {
   }
 
   async close(): Promise<void> {
-    await this.#agent.destroy();
+    await this.#dispatcher.destroy();
   }
 
   /** Throws a ConnectorError for what concerns the whole PMS; its words name no address (G6). */
@@ -43,16 +42,18 @@ export class Api {
     { signal, body }: { signal: AbortSignal; body?: string },
   ): Promise<Reply> {
     signal.throwIfAborted();
+    const { origin, pathname, search } = new URL(`${this.#base_url}${path}`);
     let reply: Reply & { retry_after: unknown };
     try {
       const {
         statusCode,
         headers,
         body: stream,
-      } = await request(`${this.#base_url}${path}`, {
+      } = await this.#dispatcher.request({
+        origin,
+        path: `${pathname}${search}`,
         method,
         signal,
-        dispatcher: this.#agent,
         headers: {
           authorization: `Bearer ${this.#token.value ?? ''}`,
           'content-type': 'application/json',

@@ -52,7 +52,7 @@ const pageSchema = z.object({
 type Page = z.infer<typeof pageSchema>;
 
 function create(config: Config, env: ConnectorEnv): Connector {
-  const api = new Api(config.base_url, env.secret('token'));
+  const api = new Api(config.base_url, env.secret('token'), env.network);
   return {
     pull: (call) => pull(api, call),
     deliver: (batch, signal) => deliver(api, batch, signal),

@@ -1,4 +1,5 @@
 import { EligdError, type ErrorKind } from '../domain/errors.ts';
+import { PROXY_LOGIN_REMEDY } from '../domain/service-contact.ts';
 import type { ServiceFailure, ValidationItem } from '../service/api.ts';
 
 /** What a failed call was for, and what a remedy has to name. */
@@ -59,6 +60,18 @@ function unsentTold(failure: ServiceFailure & { class: 'unsent' }, call: FailedC
         `A secure connection to ${base_url} could not be made: its certificate was not accepted.`,
         call,
       );
+    case 'proxy':
+      return {
+        kind: 'temporary',
+        why: `The proxy on the way to ${base_url} cannot be reached, or does not connect us.`,
+        next: 'Check service.proxy (or HTTPS_PROXY), and ask whoever runs the proxy.',
+      };
+    case 'proxy_login':
+      return {
+        kind: 'configuration',
+        why: `The proxy on the way to ${base_url} does not accept our login (407).`,
+        next: PROXY_LOGIN_REMEDY,
+      };
     case 'timeout':
       return away(`There was no connection to ${base_url} in time.`, call);
     case 'rate_limited':
@@ -99,7 +112,7 @@ function stoppedTold(status: number, call: FailedCall): Told {
       return {
         kind: 'configuration',
         why: 'A proxy between this machine and the service wants a login (407).',
-        next: `Let this machine reach ${call.base_url} without one.`,
+        next: `Name the proxy in service.proxy. ${PROXY_LOGIN_REMEDY}`,
       };
     default:
       return wrongAddress(`There is no such function (${status})`, call);

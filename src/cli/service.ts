@@ -3,6 +3,7 @@ import { EligdError } from '../domain/errors.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import type { Config } from '../ops/config.ts';
 import { describedEvent } from '../ops/event-catalog.ts';
+import { serviceWay } from '../ops/network.ts';
 import {
   namesFor,
   revealCredentials,
@@ -108,7 +109,7 @@ export function createCommandClient(parts: {
     credentials,
     timeout_ms: service.timeout_seconds * 1000,
     concurrency: service.submission.concurrency,
-    proxy: service.proxy ?? undefined,
+    way: serviceWay(config, secrets),
     gate,
     env,
     ...(onServiceDate === undefined ? {} : { onServiceDate }),

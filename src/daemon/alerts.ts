@@ -14,6 +14,7 @@ import { alertText } from '../ops/alert-text.ts';
 import { type CertificateEnd, certificateEnds, ownCertificates } from '../ops/certificates.ts';
 import { forgetFailure, keepForFailure, readFailure } from '../ops/daemon-failure.ts';
 import { healthSettings } from '../ops/health-text.ts';
+import { connectorCertificates } from '../ops/network.ts';
 import { purgeAlerts, readAlerts, writeAlerts } from '../store/bookkeeping/alerts.ts';
 import { readFact, writeFact } from '../store/bookkeeping/facts.ts';
 import { attentionGrowth, countAttention } from '../store/views/alerts.ts';
@@ -135,8 +136,10 @@ class AlertRound {
     if (is_old && !this.#is_looking && options.dispatcher === undefined) {
       this.#is_looking = true;
       const sources = [
-        ...ownCertificates(options.config),
-        ...connectors.flatMap(({ connector }) => connector.certificates?.() ?? []),
+        ...ownCertificates(options.config, options.secrets),
+        ...connectors.flatMap((each) =>
+          connectorCertificates(each, options.config, options.secrets),
+        ),
       ];
       void certificateEnds(sources)
         .then((ends) => store.write((tx) => writeFact(tx, CERTIFICATES, JSON.stringify(ends), now)))

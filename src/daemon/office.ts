@@ -2,18 +2,22 @@
 import { EligdError, errorCode } from '../domain/errors.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import type { HttpAddress, HttpService } from '../http/server.ts';
+import { createHttpAgent } from '../network/http.ts';
 import { Access } from '../office/access.ts';
 import { officeRoute } from '../office/server.ts';
 import { SingleSignOn } from '../office/single-sign-on.ts';
 import { UserFile, usersPath } from '../office/users.ts';
 import type { Config } from '../ops/config.ts';
 import { readFees } from '../ops/fees.ts';
+import { signOnWay } from '../ops/network.ts';
 import { budgetRules } from '../ops/prices.ts';
 import { configuredSecrets, secretStatus } from '../ops/secrets.ts';
 import { readTrusted } from '../ops/trusted-files.ts';
 import { liveHealth } from './heartbeat.ts';
 import type { Parts } from './parts.ts';
 import { addressOf } from './webhook.ts';
+
+const SIGN_ON_LIMITS = { connections: 4, timeout_ms: 10_000 };
 
 export function officeServices(parts: Parts): HttpService[] {
   const { options, store, wakers, connectors } = parts;
@@ -50,12 +54,13 @@ export function officeServices(parts: Parts): HttpService[] {
 
 function signOnOf(
   { single_sign_on, public_url }: NonNullable<Config['office']>,
-  { secrets, env }: Parts['options'],
+  { config, secrets, env }: Parts['options'],
 ): SingleSignOn | null {
   if (single_sign_on === null || public_url === null) return null;
   const secret = secrets.find('ELIGD_OFFICE_CLIENT_SECRET')?.secret.reveal() ?? null;
   const redirect_uri = `${public_url.replace(/\/$/, '')}/login/return`;
-  return new SingleSignOn({ ...single_sign_on, secret, redirect_uri }, env.clock);
+  const agent = createHttpAgent(() => signOnWay(config, secrets), SIGN_ON_LIMITS);
+  return new SingleSignOn({ ...single_sign_on, secret, redirect_uri }, env.clock, agent);
 }
 
 function pageAddress({ listen, tls }: NonNullable<Config['office']>): HttpAddress {

@@ -11,6 +11,7 @@ import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { newWebhookCounts, type WebhookCounts } from '../http/webhook.ts';
 import type { Config } from '../ops/config.ts';
+import { serviceWay } from '../ops/network.ts';
 import { PayerFile } from '../ops/payer-file.ts';
 import { budgetRules } from '../ops/prices.ts';
 import { clinicProfile, policyOf } from '../ops/profile.ts';
@@ -114,7 +115,7 @@ export type Parts = {
  * `clock_watch`.
  */
 export async function makeClient(
-  { config, credentials, env, version, dispatcher }: DaemonOptions,
+  { config, credentials, secrets, env, version, dispatcher }: DaemonOptions,
   store: Store,
   clock_watch: ClockWatch,
   progress: Progress,
@@ -126,7 +127,7 @@ export async function makeClient(
     credentials: revealCredentials(credentials),
     timeout_ms: service.timeout_seconds * 1000,
     concurrency: service.submission.concurrency,
-    proxy: service.proxy ?? undefined,
+    way: serviceWay(config, secrets),
     gate: createRateLimiter(store, env.clock, service.submission.max_per_minute, found),
     env,
     onServiceDate: (seen) => {

@@ -29,6 +29,23 @@ export class EligdError extends Error {
 }
 
 /**
+ * A connection that was not made, so that nothing was sent: ERR_PROXY_AWAY, ERR_PROXY_LOGIN and
+ * ERR_PROXY_REFUSED where a proxy is the reason, ETIMEDOUT, or ERR_CERTIFICATES. Plain sentences
+ * without secrets.
+ */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+  readonly code: string;
+  readonly next: string;
+
+  constructor(code: string, told: { what: string; next: string; cause?: unknown }) {
+    super(told.what, told.cause === undefined ? undefined : { cause: told.cause });
+    this.code = code;
+    this.next = told.next;
+  }
+}
+
+/**
  * The `code` of a Node or SQLite error (`ENOENT`, `SQLITE_FULL`), or null; messages of foreign
  * errors may hold data and are not used.
  */

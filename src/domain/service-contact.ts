@@ -20,6 +20,10 @@ export const NO_CONTACT: ServiceContact = { ok_at: null, trouble: null };
 /** The parts of a failed request that say something about the service as a whole. */
 export type FailedRequest = { class: string; cause?: string; status: number | null };
 
+export const PROXY_LOGIN_REMEDY =
+  'Correct ELIGD_SERVICE_PROXY_USERNAME and ELIGD_SERVICE_PROXY_PASSWORD (or the login in ' +
+  'HTTPS_PROXY), then run "eligd check".';
+
 /** What a failure says; null: nothing about whether the service can be used. */
 export function troubleOf(
   { class: kind, cause, status }: FailedRequest,
@@ -53,6 +57,19 @@ export function troubleOf(
       kind: 'away',
       why: 'The calling service takes no requests: it says that there are too many (429).',
       next: 'Lower service.submission.max_per_minute, or ask the calling service for its limit.',
+    };
+  }
+  if (cause === 'proxy_login' || cause === 'proxy') {
+    const is_login = cause === 'proxy_login';
+    return {
+      since,
+      kind: 'away',
+      why: is_login
+        ? 'The proxy on the way to the calling service does not accept our login (407).'
+        : 'The proxy on the way to the calling service is away, or does not connect us.',
+      next: is_login
+        ? PROXY_LOGIN_REMEDY
+        : 'Check the proxy and "eligd check". eligd tries again automatically.',
     };
   }
   const answered = status === null ? (cause ?? 'no reply') : `status ${status}`;

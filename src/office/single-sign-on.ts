@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import * as oidc from 'openid-client';
+import type { Dispatcher } from 'undici';
 import type { Clock } from '../domain/env.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 
@@ -24,6 +25,7 @@ type Begun = { state: string; nonce: string; verifier: string; at: number };
 
 const BEGUN_MS_MAX = 10 * MINUTE_MS;
 const BEGUN_COUNT_MAX = 500;
+/** No provider needs more than a megabyte to say who somebody is. */
 const REPLY_BYTES_MAX = 1024 * 1024;
 const REPLY_SECONDS_MAX = 10;
 const NAME_CHARS_MAX = 200;
@@ -34,12 +36,15 @@ const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
 export class SingleSignOn {
   readonly #settings: SignOnSettings;
   readonly #clock: Clock;
+  readonly #agent: Dispatcher;
   readonly #begun = new Map<string, Begun>();
   #provider: Promise<oidc.Configuration> | undefined;
 
-  constructor(settings: SignOnSettings, clock: Clock) {
+  /** `agent`: the way to the provider. */
+  constructor(settings: SignOnSettings, clock: Clock, agent: Dispatcher) {
     this.#settings = settings;
     this.#clock = clock;
+    this.#agent = agent;
   }
 
   /**
@@ -110,7 +115,7 @@ export class SingleSignOn {
         secret === null ? oidc.None() : oidc.ClientSecretBasic(secret),
         {
           timeout: REPLY_SECONDS_MAX,
-          [oidc.customFetch]: limitedFetch,
+          [oidc.customFetch]: limitedFetch(this.#agent),
           // Signatures are checked as well, so that not TLS alone vouches for a token.
           execute: [
             oidc.enableNonRepudiationChecks,
@@ -138,18 +143,30 @@ export class UnknownTicket extends Error {
   readonly code = 'unknown_ticket';
 }
 
-/** No provider needs more than a megabyte to say who somebody is. */
-async function limitedFetch(url: string, options: oidc.CustomFetchOptions): Promise<Response> {
-  const { body: sent, ...rest } = options;
-  const response = await fetch(url, { ...rest, body: sent ?? null, redirect: 'manual' });
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > REPLY_BYTES_MAX) throw new Error('The reply of the login provider is too long.');
-    chunks.push(chunk);
-  }
-  const { status, headers } = response;
-  const has_body = ![101, 204, 205, 304].includes(status);
-  return new Response(has_body ? new Blob(chunks) : null, { status, headers });
+/** A `fetch` of openid-client over our own agent, without redirects and with a bound. */
+function limitedFetch(agent: Dispatcher): oidc.CustomFetch {
+  return async (url, { body: sent, method, headers, signal }) => {
+    const { origin, pathname, search } = new URL(url);
+    const response = await agent.request({
+      origin,
+      path: `${pathname}${search}`,
+      method: method as Dispatcher.HttpMethod,
+      headers,
+      body: sent == null ? null : typeof sent === 'string' ? sent : String(sent),
+      signal: signal ?? null,
+    });
+    const chunks: Uint8Array<ArrayBuffer>[] = [];
+    let size = 0;
+    for await (const chunk of response.body) {
+      size += chunk.length;
+      if (size > REPLY_BYTES_MAX) throw new Error('The reply of the login provider is too long.');
+      chunks.push(chunk);
+    }
+    const { statusCode: status } = response;
+    const has_body = ![101, 204, 205, 304].includes(status);
+    const heard = Object.entries(response.headers).flatMap(([name, value]) =>
+      [value ?? []].flat().map((one): [string, string] => [name, one]),
+    );
+    return new Response(has_body ? new Blob(chunks) : null, { status, headers: heard });
+  };
 }

@@ -2,9 +2,13 @@
 import { spawn } from 'node:child_process';
 import { appendFile, mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { EligdError, errorCode } from '../domain/errors.ts';
+import { ConnectionError, EligdError, errorCode } from '../domain/errors.ts';
+import { createHttpAgent } from '../network/http.ts';
+import { openSocket } from '../network/socket.ts';
+import { secureContextOf } from '../network/way.ts';
 import type { AlertText } from './alert-text.ts';
 import type { AlertTarget } from './config-schema.ts';
+import { namedProxy, wayOf } from './network.ts';
 import { requireSecrets, type SecretSource } from './secrets.ts';
 
 /** Resolves once the target has taken the message. Throws an EligdError when it has not. */
@@ -19,6 +23,9 @@ export function alertSecretName(target_id: string, last_part: string): string {
   return `ELIGD_ALERT_${target_id}_${last_part}`.replaceAll('-', '_').toUpperCase();
 }
 
+/** What the names of its secrets begin with. */
+const ownerOf = (target_id: string) => alertSecretName(target_id, '').replace(/_$/, '');
+
 /** `folder`: relative paths are relative to it. A missing secret fails when it is needed. */
 export function alertSenders(
   targets: readonly AlertTarget[],
@@ -31,7 +38,7 @@ export function alertSenders(
       try {
         await sendTo(target, text, { secrets, folder });
       } catch (error) {
-        throw error instanceof EligdError ? error : unsent(target, reasonOf(error));
+        throw error instanceof EligdError ? error : unsent(target, error);
       }
     },
   }));
@@ -42,11 +49,11 @@ type Means = { secrets: SecretSource; folder: string };
 async function sendTo(target: AlertTarget, text: AlertText, means: Means): Promise<void> {
   switch (target.type) {
     case 'email':
-      return await sendMail(target, text, means.secrets);
+      return await sendMail(target, text, means);
     case 'command':
       return await runCommand(target, text);
     case 'webhook':
-      return await post(target, text, means.secrets);
+      return await post(target, text, means);
     case 'file': {
       const path = resolve(means.folder, target.path);
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -58,18 +65,30 @@ async function sendTo(target: AlertTarget, text: AlertText, means: Means): Promi
 type TargetOf<Type extends AlertTarget['type']> = Extract<AlertTarget, { type: Type }>;
 
 async function sendMail(
-  { id, to, from, host, port, security, login }: TargetOf<'email'>,
+  target: TargetOf<'email'>,
   { subject, body }: AlertText,
-  secrets: SecretSource,
+  means: Means,
 ): Promise<void> {
+  const { id, to, from, host, port, security, login } = target;
+  const { secrets } = means;
   const { createTransport } = await import('nodemailer');
   const auth =
     login === null
       ? {}
       : { auth: { user: login, pass: secretOf(secrets, id, 'PASSWORD').reveal() } };
+  const way = { ...means, owner: ownerOf(id) };
+  const { certificates } = wayOf(target, way);
+  const proxy = namedProxy(target, way);
   const transport = createTransport({
     host,
     port,
+    getSocket: (_options: unknown, done: (error: Error | null, made?: object) => void) => {
+      openSocket({ host, port, proxy, tls: null }, TIMEOUT_MS).then(
+        (connection) => done(null, { connection }),
+        (error) => done(error),
+      );
+    },
+    ...(certificates === null ? {} : { tls: { secureContext: secureContextOf(certificates) } }),
     secure: security === 'tls',
     requireTLS: security === 'starttls',
     ignoreTLS: security === 'none',
@@ -110,23 +129,34 @@ async function runCommand({ command }: TargetOf<'command'>, text: AlertText): Pr
 }
 
 async function post(
-  { id, url }: TargetOf<'webhook'>,
+  target: TargetOf<'webhook'>,
   { document }: AlertText,
-  secrets: SecretSource,
+  { secrets, folder }: Means,
 ): Promise<void> {
+  const { id, url } = target;
   const token = secrets.find(alertSecretName(id, 'TOKEN'))?.secret.reveal();
-  const response = await fetch(url ?? secretOf(secrets, id, 'URL').reveal(), {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify(document),
-    redirect: 'error',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+  const address = new URL(url ?? secretOf(secrets, id, 'URL').reveal());
+  const agent = createHttpAgent(() => wayOf(target, { owner: ownerOf(id), secrets, folder }), {
+    connections: 1,
+    timeout_ms: TIMEOUT_MS,
   });
-  await response.body?.cancel();
-  if (!response.ok) throw new Error(`It answered ${response.status}`);
+  try {
+    const response = await agent.request({
+      origin: address.origin,
+      path: `${address.pathname}${address.search}`,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify(document),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const { statusCode: status } = response;
+    if (status < 200 || status > 299) throw new Error(`It answered ${status}`);
+  } finally {
+    await agent.destroy();
+  }
 }
 
 function secretOf(secrets: SecretSource, target_id: string, last_part: string) {
@@ -135,10 +165,13 @@ function secretOf(secrets: SecretSource, target_id: string, last_part: string) {
   return secret;
 }
 
-function unsent({ id, type }: AlertTarget, why: string): EligdError {
+function unsent({ id, type }: AlertTarget, error: unknown): EligdError {
+  const what = `The alert could not be sent to "${id}" (${type}).`;
+  if (error instanceof ConnectionError)
+    return new EligdError('temporary', { what, why: error.message, next: error.next });
   return new EligdError('temporary', {
-    what: `The alert could not be sent to "${id}" (${type}).`,
-    why: `${why}.`,
+    what,
+    why: `${reasonOf(error)}.`,
     next: 'Correct the target in the configuration (alerts.targets), then "eligd alert test".',
   });
 }

@@ -2,58 +2,72 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
-import { connect } from 'node:tls';
-import type { CertificateSource } from '../../connectors/contract.ts';
-import type { Config } from './config.ts';
+import { TLSSocket } from 'node:tls';
+import { openSocket } from '../network/socket.ts';
+import { secureContextOf, type Way } from '../network/way.ts';
+import type { Config } from './config-schema.ts';
+import { type CertificatePlace, environmentWay, filesOf, serviceWay } from './network.ts';
+import type { SecretSource } from './secrets.ts';
 
 const TIMEOUT_MS = 10_000;
 
 /** `of`: as it stands in "The certificate of …". */
 export type CertificateEnd = { of: string; expires_at: number };
 
-/** The calling service, the public address of the webhook, and the office's page. */
-export function ownCertificates({ service, webhook, office }: Config): CertificateSource[] {
+/** Of the calling service, the webhook's public address, and what eligd itself shows. */
+export function ownCertificates(config: Config, secrets: SecretSource): CertificatePlace[] {
+  const { service, webhook, office } = config;
+  const outside = () => environmentWay(secrets);
+  const shown = filesOf(service, config.folder).certificate;
   return [
-    // By way of a proxy nobody else's certificate would be seen.
-    ...(service.proxy === null ? [{ of: 'the calling service', url: service.base_url }] : []),
-    ...(webhook === null ? [] : [{ of: 'the webhook’s public address', url: webhook.public_url }]),
+    {
+      of: 'the calling service',
+      url: service.base_url,
+      way: () => serviceWay(config, secrets),
+    },
+    ...(shown === null ? [] : [{ of: 'eligd at the calling service', file: shown }]),
+    ...(webhook === null
+      ? []
+      : [{ of: 'the webhook’s public address', url: webhook.public_url, way: outside }]),
     ...(office?.tls == null ? [] : [{ of: 'the office’s page', file: office.tls.certificate }]),
   ];
 }
 
 /** What cannot be read or reached is left out: other checks tell of that. */
 export async function certificateEnds(
-  sources: readonly CertificateSource[],
+  places: readonly CertificatePlace[],
 ): Promise<CertificateEnd[]> {
   const found = await Promise.all(
-    sources.map(async (source) => {
-      const expires_at = await endOf(source).catch(() => null);
-      return expires_at === null ? [] : [{ of: source.of, expires_at }];
+    places.map(async (place) => {
+      const expires_at = await endOf(place).catch(() => null);
+      return expires_at === null ? [] : [{ of: place.of, expires_at }];
     }),
   );
   return found.flat();
 }
 
-async function endOf(source: CertificateSource): Promise<number | null> {
-  if (source.file !== undefined)
-    return new X509Certificate(await readFile(source.file)).validToDate.getTime();
-  const url = URL.parse(source.url);
-  if (url?.protocol !== 'https:') return null;
-  return await endAtServer(url.hostname.replaceAll(/^\[|\]$/g, ''), Number(url.port || 443));
+async function endOf(place: CertificatePlace): Promise<number | null> {
+  if (place.file !== undefined)
+    return new X509Certificate(await readFile(place.file)).validToDate.getTime();
+  const url = URL.parse(place.url);
+  return url?.protocol === 'https:' ? await endAtServer(url, place.way()) : null;
 }
 
 /** Nothing is sent; a certificate that is not trusted has an end all the same. */
-async function endAtServer(host: string, port: number): Promise<number | null> {
-  const { promise, resolve, reject } = Promise.withResolvers<number | null>();
-  const name = isIP(host) === 0 ? { servername: host } : {};
-  const socket = connect({ host, port, rejectUnauthorized: false, ...name }, () => {
-    const { valid_to } = socket.getPeerCertificate();
-    resolve(valid_to === undefined ? null : Date.parse(valid_to));
-  });
-  socket.once('error', reject);
-  socket.setTimeout(TIMEOUT_MS, () => reject(new Error('timeout')));
+async function endAtServer(url: URL, way: Way): Promise<number | null> {
+  const host = url.hostname.replaceAll(/^\[|\]$/g, '');
+  const { certificates } = way;
+  const tls = {
+    rejectUnauthorized: false,
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...(certificates === null ? {} : { secureContext: secureContextOf(certificates) }),
+  };
+  const target = { host, port: Number(url.port || 443), proxy: way.proxyFor(url), tls };
+  const socket = await openSocket(target, TIMEOUT_MS);
   try {
-    return await promise;
+    if (!(socket instanceof TLSSocket)) return null;
+    const { valid_to } = socket.getPeerCertificate();
+    return valid_to === undefined ? null : Date.parse(valid_to);
   } finally {
     socket.destroy();
   }

@@ -1,7 +1,15 @@
 /** The part `alerts` of the configuration: who is told when something is wrong. */
 import { z } from 'zod';
 import { ALERT_LEVELS } from '../domain/alerts/catalog.ts';
-import { connectorId, nonEmpty, timeOfDay, webAddress } from './config-values.ts';
+import {
+  connectionTls,
+  connectorId,
+  nonEmpty,
+  PROXY_TOLD,
+  proxyAddress,
+  timeOfDay,
+  webAddress,
+} from './config-values.ts';
 
 const common = {
   id: connectorId
@@ -31,6 +39,13 @@ const email = z
       .nullable()
       .default(null)
       .describe('User name at the mail server; its password is ELIGD_ALERT_<ID>_PASSWORD.'),
+    proxy: proxyAddress
+      .describe(
+        'An HTTP proxy that connects us to the mail server (CONNECT); null: directly. Its login: ' +
+          'ELIGD_ALERT_<ID>_PROXY_USERNAME and _PASSWORD.',
+      )
+      .meta({ examples: ['http://proxy.clinic.example:3128'] }),
+    tls: connectionTls.describe('Certificates for this connection.'),
   })
   .refine(({ security, login }) => security !== 'none' || login === null, {
     error: 'sends the password without encryption.',
@@ -60,6 +75,10 @@ const webhook = z
       .default(null)
       .describe('Where the message is posted as JSON; null: the secret ELIGD_ALERT_<ID>_URL.')
       .meta({ examples: ['https://alerts.clinic.example/eligd'] }),
+    proxy: proxyAddress
+      .describe(`${PROXY_TOLD} Its login: ELIGD_ALERT_<ID>_PROXY_USERNAME and _PASSWORD.`)
+      .meta({ examples: ['http://proxy.clinic.example:3128'] }),
+    tls: connectionTls.describe('Certificates for this connection.'),
   })
   .describe('A POST of JSON; ELIGD_ALERT_<ID>_TOKEN, if set, goes along as Bearer token.');
 

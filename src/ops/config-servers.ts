@@ -2,10 +2,13 @@
 import { z } from 'zod';
 import {
   above0,
+  connectionTls,
   headerName,
   listenAddress,
   nonEmpty,
+  PROXY_TOLD,
   pageAddress,
+  proxyAddress,
   urlPath,
   webAddress,
   wholeFrom,
@@ -80,6 +83,10 @@ export const office = z
             'What of a token names the account that "eligd user add --sign-on" was given: email ' +
               '(only when the provider has verified it), preferred_username, or sub.',
           ),
+        proxy: proxyAddress
+          .describe(`${PROXY_TOLD} Its login: ELIGD_OFFICE_PROXY_USERNAME and _PASSWORD.`)
+          .meta({ examples: ['http://proxy.clinic.example:3128'] }),
+        tls: connectionTls.describe('Certificates for the connection to the provider.'),
       })
       .nullable()
       .default(null)

@@ -1,6 +1,15 @@
 /** Keys of the configuration: the calling service, and how calls are sent to it. */
 import { z } from 'zod';
-import { above0, externalIdTemplate, nonEmpty, webAddress, wholeFrom } from './config-values.ts';
+import {
+  above0,
+  connectionTls,
+  externalIdTemplate,
+  nonEmpty,
+  PROXY_TOLD,
+  proxyAddress,
+  webAddress,
+  wholeFrom,
+} from './config-values.ts';
 
 const submission = z
   .strictObject({
@@ -70,13 +79,10 @@ export const service = z
         'Whether other programs send inquiries with the same account; otherwise an unknown ' +
           'inquiry stops submission.',
       ),
-    proxy: webAddress
-      .nullable()
-      .default(null)
-      .describe(
-        'Address of the HTTP proxy by which the service is reached; null: none. Without a login.',
-      )
+    proxy: proxyAddress
+      .describe(`${PROXY_TOLD} Its login: ELIGD_SERVICE_PROXY_USERNAME and _PASSWORD.`)
       .meta({ examples: ['http://proxy.clinic.example:3128'] }),
+    tls: connectionTls.describe('Certificates for the connection to the service.'),
     allow_insecure: z
       .boolean()
       .default(false)

@@ -105,6 +105,49 @@ export const webAddress = text(
   '^https?://',
 ).transform((value) => value.replace(/\/+$/, ''));
 
+/** The proxy of a connection. */
+export const proxyAddress = text(
+  (value) => value === 'none' || webAddress.safeParse(value).success,
+  {
+    what: 'is not the address of a proxy.',
+    next:
+      'Write one such as http://proxy.clinic.example:3128, without a user name, or none. The ' +
+      'login belongs into .env (config/env.example).',
+  },
+  '^(none$|https?://)',
+)
+  .nullable()
+  .default(null);
+
+export const PROXY_TOLD =
+  'The HTTP proxy by which it is reached; none: never by one; null: by that of HTTPS_PROXY or ' +
+  'HTTP_PROXY, unless NO_PROXY names the server.';
+
+/** The certificates of a connection. */
+export const connectionTls = z
+  .strictObject({
+    authorities_file: nonEmpty
+      .nullable()
+      .default(null)
+      .describe('PEM of authorities that are trusted besides those of the system.')
+      .meta({ examples: ['./ca.pem'] }),
+    certificate_file: nonEmpty
+      .nullable()
+      .default(null)
+      .describe('PEM of our own certificate, for a server that wants to know who connects.')
+      .meta({ examples: ['./client.pem'] }),
+    key_file: nonEmpty
+      .nullable()
+      .default(null)
+      .describe('PEM of its key; only eligd may read it.')
+      .meta({ examples: ['./client.key'] }),
+  })
+  .refine(({ certificate_file, key_file }) => (certificate_file === null) === (key_file === null), {
+    error: 'has a certificate without its key, or a key without its certificate.',
+    params: { next: 'Give both certificate_file and key_file, or neither.' },
+  })
+  .prefault({});
+
 /** Whether an address stays on this machine, where plain http can be read by nobody else. */
 export function isLoopback(web_address: string): boolean {
   const host = URL.parse(web_address)?.hostname ?? '';

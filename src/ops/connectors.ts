@@ -18,6 +18,7 @@ import { builtInTypes } from './built-in-connectors.ts';
 import type { Config } from './config-schema.ts';
 import { declareEvents, eventNameToLog } from './event-catalog.ts';
 import { nearest, oneOf } from './nearest.ts';
+import { connectorNetwork } from './network.ts';
 import { PROJECT_ROOT } from './project.ts';
 import { connectorSecretName, type SecretSource } from './secrets.ts';
 import { readTrusted, requireTrusted } from './trusted-files.ts';
@@ -172,6 +173,7 @@ export async function createConnectors(
           const name = connectorSecretName(id, last_part);
           return { name, value: means.secrets.find(name)?.secret.reveal() ?? null };
         },
+        network: connectorNetwork(id, { secrets: means.secrets, folder: config.folder }),
         journal: means.journal(id),
       };
       return { id, type, connector: create(options, own) };

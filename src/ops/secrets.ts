@@ -19,6 +19,13 @@ export const SECRETS = {
     'the key before that one, while it is being replaced; both are taken',
   ELIGD_OFFICE_CLIENT_SECRET:
     "eligd's own secret at the login provider of the office's page (office.single_sign_on)",
+  ELIGD_PROXY_USERNAME: 'user name at every proxy that has none of its own below',
+  ELIGD_PROXY_PASSWORD: 'its password',
+  ELIGD_SERVICE_PROXY_USERNAME: 'user name at the proxy to the inquiry service (service.proxy)',
+  ELIGD_SERVICE_PROXY_PASSWORD: 'its password',
+  ELIGD_OFFICE_PROXY_USERNAME:
+    'user name at the proxy to the login provider (office.single_sign_on.proxy)',
+  ELIGD_OFFICE_PROXY_PASSWORD: 'its password',
   ELIGD_DATABASE_KEY:
     'key that the database and its backups are encrypted with, as "eligd database key" makes it',
   ELIGD_DATABASE_KEY_PREVIOUS: 'the key before that one, until "eligd database rekey" is done',

@@ -7,6 +7,7 @@ import type { Dispatcher } from 'undici';
 import type { Env } from '../domain/env.ts';
 import type { InquiryId } from '../domain/ids.ts';
 import type { Specialty } from '../domain/specialty.ts';
+import type { Way } from '../network/way.ts';
 import type { Inquiry, InquiryRequest, Subscription, ValidationItem } from './wire.ts';
 
 export type { Inquiry, InquiryRequest, Subscription, ValidationItem } from './wire.ts';
@@ -53,8 +54,8 @@ export type ServiceClientOptions = {
   env: Env;
   /** Left out: an agent of the client's own, with keep-alive, which `close` closes. */
   dispatcher?: Dispatcher;
-  /** Address of an HTTP proxy for the client's own agent. */
-  proxy?: string | undefined;
+  /** How the client's own agent gets to the service; left out: directly. */
+  way?: Way;
   /**
    * The `Date` header of every reply, with the clock's readings before and after (all epoch
    * milliseconds).
@@ -100,6 +101,10 @@ export type UnsentCause =
   /** Refused, unreachable, or no connection in time. */
   | 'connect'
   | 'tls'
+  /** The proxy is away, or does not connect us. */
+  | 'proxy'
+  /** The proxy wants a login, or another one (407). */
+  | 'proxy_login'
   /** The deadline passed while the request was still waiting for a connection. */
   | 'timeout'
   | 'aborted'

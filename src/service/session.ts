@@ -71,13 +71,13 @@ export class Session {
     this.origin = base.origin;
     this.prefix = base.pathname.replace(/\/+$/, '');
     this.#options = options;
-    const { timeout_ms, concurrency, dispatcher, proxy, onListGrows } = options;
+    const { timeout_ms, concurrency, dispatcher, way, onListGrows } = options;
     this.#transport = createTransport({
       origin: this.origin,
       timeout_ms,
       concurrency,
       dispatcher,
-      proxy,
+      way,
       onListGrows,
     });
     this.#queue = new PQueue({ concurrency });

@@ -5,13 +5,15 @@
  * The difference that G1 hangs on, *was any byte of it written?*, is not guessed from error codes:
  * undici calls a handler's `onRequestStart` right before it writes a request to a connected (and,
  * with TLS, authenticated) socket, and never before. An attempt that was not started is unsent,
- * whatever the error; one that was started is not unsent unless a reply says so. Only undici's
- * `Agent` is taken at its word in this. Any other dispatcher (a mock, a simulation, a proxy) may
- * have passed the request on without telling, so there the errors decide that nothing but a failed
- * connection can raise.
+ * whatever the error; one that was started is not unsent unless a reply says so. Only our own agent
+ * is taken at its word in this. Any other dispatcher (a mock, a simulation) may have passed the
+ * request on without telling, so there the errors decide that nothing but a failed connection can
+ * raise.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import type { Dispatcher } from 'undici';
+import { createHttpAgent } from '../network/http.ts';
+import { DIRECT, type Way } from '../network/way.ts';
 import type { AmbiguousCause, ListedInquiry, UnsentCause } from './api.ts';
 
 export type HttpRequest = {
@@ -75,64 +77,27 @@ export type Transport = {
 
 /**
  * `dispatcher` left out: an agent of its own, with at most `concurrency` connections that are kept
- * open, through `proxy` when one is named. A proxy may have passed a request on before it failed,
- * so nothing behind one is taken for unsent.
+ * open, by `way` (left out: directly).
  */
 export function createTransport(options: {
   origin: string;
   timeout_ms: number;
   concurrency: number;
   dispatcher: Dispatcher | undefined;
-  proxy: string | undefined;
+  way: Way | undefined;
   /** Called now and then while a long list comes in. */
   onListGrows?: (() => void) | undefined;
 }): Transport {
-  const { origin, timeout_ms, onListGrows } = options;
-  const own =
-    options.dispatcher === undefined
-      ? createOwn(timeout_ms, options.concurrency, options.proxy)
-      : undefined;
-  const used = options.dispatcher ?? own ?? createAgent(timeout_ms, 1);
-  const tells_start = used instanceof Agent;
-  const dispatcher = used.compose(watchStart);
+  const { origin, timeout_ms, onListGrows, way = DIRECT, concurrency: connections } = options;
+  const own = createHttpAgent(() => way, { timeout_ms, connections });
+  const tells_start = options.dispatcher === undefined;
+  // undici queues the requests of a broken connection and writes them again; `watchStart` refuses.
+  const dispatcher = (options.dispatcher ?? own).compose(watchStart);
   return {
     exchange: (request, signal) =>
       exchange({ dispatcher, origin, timeout_ms, tells_start, onListGrows }, request, signal),
     // Whoever closes waits for the exchanges first; what is left are connections that nobody needs.
-    close: async () => own?.destroy(),
-  };
-}
-
-/**
- * `pipelining: 1` and no HTTP/2: with either, undici puts the requests behind the one that a broken
- * connection interrupted back into its queue and writes them again. With one request per socket
- * there are none; `watchStart` refuses a second writing in any case.
- */
-function createAgent(timeout_ms: number, connections: number): Agent {
-  return new Agent(agentOptions(timeout_ms, connections));
-}
-
-function createOwn(
-  timeout_ms: number,
-  connections: number,
-  proxy: string | undefined,
-): Agent | ProxyAgent {
-  if (proxy === undefined) return createAgent(timeout_ms, connections);
-  return new ProxyAgent({
-    uri: proxy,
-    proxyTunnel: true,
-    ...agentOptions(timeout_ms, connections),
-  });
-}
-
-function agentOptions(timeout_ms: number, connections: number): Agent.Options {
-  return {
-    connections,
-    pipelining: 1,
-    allowH2: false,
-    connect: { timeout: Math.min(timeout_ms, 10_000) },
-    headersTimeout: timeout_ms,
-    bodyTimeout: timeout_ms,
+    close: () => own.destroy(),
   };
 }
 
@@ -343,6 +308,8 @@ const TIMEOUT_CODES = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'
 
 /** What kept a request from being written. */
 function connectCause(codes: string[]): UnsentCause {
+  if (codes.includes('ERR_PROXY_LOGIN')) return 'proxy_login';
+  if (codes.some((code) => code.startsWith('ERR_PROXY_'))) return 'proxy';
   if (codes.some((code) => DNS_CODE.test(code))) return 'dns';
   if (codes.some((code) => TLS_CODE.test(code))) return 'tls';
   return codes.includes('UND_ERR_CLOSED') || codes.includes('UND_ERR_DESTROYED')

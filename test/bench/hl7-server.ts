@@ -9,6 +9,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Hl7MessageEvent, Hl7Server } from '@medplum/hl7';
+import { DIRECT_NETWORK } from '../../connectors/conformance/network.ts';
 import hl7 from '../../connectors/hl7/index.ts';
 import { realClock } from '../../src/ops/env.ts';
 import { newConnectorState } from '../../src/stages/connector-state.ts';
@@ -39,6 +40,7 @@ async function eligd(): Promise<void> {
     connector_id: 'interface',
     time_zone: 'America/Chicago',
     resolvePath: (path) => path,
+    network: DIRECT_NETWORK,
     readKeyFile: (path) => readFile(path),
     secret: (name) => ({ name, value: null }),
     journal: { read: async () => null, write: async () => {} },

@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
+import { DIRECT_NETWORK } from '../../connectors/conformance/network.ts';
 import csv from '../../connectors/csv/index.ts';
 import { realClock } from '../../src/ops/env.ts';
 import { newConnectorState } from '../../src/stages/connector-state.ts';
@@ -36,6 +37,7 @@ async function throughEligd(): Promise<{ rows: number; duration_ms: number }> {
       connector_id: 'front-desk',
       time_zone: 'America/Chicago',
       resolvePath: (path) => path,
+      network: DIRECT_NETWORK,
       readKeyFile: (path) => readFile(path),
       secret: (name) => ({ name, value: null }),
       journal: { read: async () => null, write: async () => {} },

@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DIRECT_NETWORK } from '../../connectors/conformance/network.ts';
 import type { ConnectorEnv, PullBatch } from '../../connectors/contract.ts';
 import csv from '../../connectors/csv/index.ts';
 import { realClock } from '../../src/ops/env.ts';
@@ -29,6 +30,7 @@ export async function csvTarget(): Promise<Target> {
     connector_id: 'fuzz',
     time_zone: 'America/Chicago',
     resolvePath: (path) => path,
+    network: DIRECT_NETWORK,
     readKeyFile: (path) => readFile(path),
     secret: (name) => ({ name, value: null }),
     journal: { read: async () => null, write: async () => {} },

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { DIRECT_NETWORK } from '../../connectors/conformance/network.ts';
 import type { ConnectorEnv, PullBatch } from '../../connectors/contract.ts';
 import { type Hl7Config, hl7ConfigSchema } from '../../connectors/hl7/config.ts';
 import { MessageIntake } from '../../connectors/hl7/in/intake.ts';
@@ -62,6 +63,7 @@ const world: ConnectorEnv = {
   connector_id: 'fuzz',
   time_zone: 'America/Chicago',
   resolvePath: (path) => path,
+  network: DIRECT_NETWORK,
   readKeyFile: (path) => readFile(path),
   secret: (name) => ({ name, value: null }),
   journal: { read: async () => null, write: async () => {} },

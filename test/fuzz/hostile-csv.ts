@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
+import { DIRECT_NETWORK } from '../../connectors/conformance/network.ts';
 import type { ConnectorEnv, PullBatch } from '../../connectors/contract.ts';
 import csv from '../../connectors/csv/index.ts';
 import { realClock } from '../../src/ops/env.ts';
@@ -144,6 +145,7 @@ export async function hostileCsvTarget(): Promise<Target> {
     connector_id: 'hostile',
     time_zone: 'America/Chicago',
     resolvePath: (path) => path,
+    network: DIRECT_NETWORK,
     readKeyFile: () => Promise.reject(new Error('There is no key.')),
     secret: (name) => ({ name, value: null }),
     journal: { read: async () => null, write: async () => {} },

@@ -64,10 +64,7 @@ export class FhirClient {
   constructor(config: FhirConfig, env: FhirEnv) {
     this.env = env;
     this.base_url = config.base_url;
-    this.transport = createTransport({
-      timeout_ms: config.timeout_seconds * 1000,
-      connections: config.parallel_requests,
-    });
+    this.transport = createTransport(config, env.network);
     this.authorizer = createAuthorizer({ config, env, transport: this.transport });
     this.queue = new PQueue({ concurrency: config.parallel_requests });
   }

@@ -38,6 +38,8 @@ export class FhirError extends Error {
   readonly retry_after_ms: number | null;
   /** Whether the server may have done what was asked. */
   readonly may_be_done: boolean;
+  /** What to do about it, where that is known better than by its kind. */
+  readonly next: string | null;
 
   constructor(
     kind: FailureKind,
@@ -46,6 +48,7 @@ export class FhirError extends Error {
       words?: string;
       retry_after_ms?: number | null;
       may_be_done?: boolean;
+      next?: string;
       cause?: unknown;
     },
   ) {
@@ -54,6 +57,7 @@ export class FhirError extends Error {
     this.words = told.words ?? '';
     this.retry_after_ms = told.retry_after_ms ?? null;
     this.may_be_done = told.may_be_done ?? false;
+    this.next = told.next ?? null;
   }
 }
 
@@ -204,7 +208,7 @@ export function toConnectorError(error: FhirError): ConnectorError {
   const transient = isPassing(error) || error.kind === 'conflict';
   return new ConnectorError(transient ? 'transient' : 'permanent', {
     what: error.message,
-    next: REMEDIES[error.kind],
+    next: error.next ?? REMEDIES[error.kind],
     ...(error.retry_after_ms === null ? {} : { retry_after_ms: error.retry_after_ms }),
     cause: error,
   });

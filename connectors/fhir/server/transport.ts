@@ -2,8 +2,10 @@
  * One HTTP request over undici, and its whole answer. Nothing here repeats, follows or logs
  * anything: addresses name patients.
  */
-import { Agent, request } from 'undici';
-import { errorCode } from '../../../src/domain/errors.ts';
+import type { Dispatcher } from 'undici';
+import { ConnectionError, errorCode } from '../../../src/domain/errors.ts';
+import type { ConnectorNetwork } from '../../contract.ts';
+import type { FhirConfig } from '../config.ts';
 import { FhirError } from './failure.ts';
 
 export type HttpRequest = {
@@ -40,38 +42,39 @@ const UNSENT = new Set([
 const BROKEN_OFF = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 const REPLY_BYTES_MAX = 128 * 1024 * 1024;
 
-export function createTransport(options: { timeout_ms: number; connections: number }): Transport {
-  const { timeout_ms, connections } = options;
-  // Without pipelining and HTTP/2 undici never writes a request a second time unasked.
-  const agent = new Agent({
-    connections,
-    pipelining: 1,
-    allowH2: false,
-    connect: { timeout: Math.min(timeout_ms, 10_000) },
-    headersTimeout: timeout_ms,
-    bodyTimeout: timeout_ms,
-    maxResponseSize: REPLY_BYTES_MAX,
+export function createTransport(config: FhirConfig, network: ConnectorNetwork): Transport {
+  const dispatcher = network.http(config, {
+    connections: config.parallel_requests,
+    timeout_ms: config.timeout_seconds * 1000,
+    reply_bytes_max: REPLY_BYTES_MAX,
   });
-  return { send: (one, signal) => send(agent, one, signal), close: () => agent.destroy() };
+  return {
+    send: (one, signal) => send(dispatcher, one, signal),
+    close: () => dispatcher.destroy(),
+  };
 }
 
 async function send(
-  agent: Agent,
+  dispatcher: Dispatcher,
   { method, url, headers, body, doing }: HttpRequest,
   signal: AbortSignal,
 ): Promise<HttpReply> {
   signal.throwIfAborted();
   try {
-    const reply = await request(url, {
+    const { origin, pathname, search } = new URL(url);
+    const reply = await dispatcher.request({
+      origin,
+      path: `${pathname}${search}`,
       method,
       headers,
-      dispatcher: agent,
       signal,
       ...(body === undefined ? {} : { body }),
     });
     return { status: reply.statusCode, headers: reply.headers, ...parse(await reply.body.text()) };
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof ConnectionError)
+      throw new FhirError('unreachable', { what: error.message, next: error.next, cause: error });
     const code = errorCode(error) ?? 'no code';
     throw new FhirError(BROKEN_OFF.has(code) ? 'broken' : 'unreachable', {
       what: `The FHIR server gave no answer to ${doing} (${code}).`,

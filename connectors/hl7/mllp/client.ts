@@ -2,9 +2,8 @@
  * The sending side of MLLP: one message at a time on a connection that is kept, each answered
  * before the next goes.
  */
-import { connect, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
-import { errorCode } from '../../../src/domain/errors.ts';
+import type { Socket } from 'node:net';
+import { ConnectionError, errorCode } from '../../../src/domain/errors.ts';
 import { ConnectorError } from '../../contract.ts';
 import type { Hl7Config } from '../config.ts';
 import type { Hl7Env } from '../events.ts';
@@ -125,33 +124,24 @@ export async function openConnection(
   env: Hl7Env,
   signal: AbortSignal,
 ): Promise<Socket> {
-  const address = parseAddress(config.send_to);
-  const target = { host: address?.host ?? '', port: address?.port ?? 0 };
-  const tls = await clientTls(config, env, target.host);
-  const socket = tls === null ? connect(target) : connectTls({ ...target, ...tls });
-  // For good: what ends a connection is seen by its end.
-  let cause: unknown = null;
-  socket.on('error', (error) => {
-    cause = error;
-    socket.destroy();
-  });
-  const giveUp = () => socket.destroy();
-  socket.setTimeout(CONNECT_MS, giveUp);
-  signal.addEventListener('abort', giveUp, { once: true });
-  const is_open = await new Promise<boolean>((resolve) => {
-    socket.once(tls === null ? 'connect' : 'secureConnect', () => resolve(true));
-    socket.once('close', () => resolve(false));
-  });
-  socket.setTimeout(0, giveUp);
-  signal.removeEventListener('abort', giveUp);
-  if (is_open) return socket;
-  socket.destroy();
-  signal.throwIfAborted();
-  throw new ConnectorError('transient', {
-    what:
-      `The receiver of answers at ${config.send_to} cannot be reached ` +
-      `(${errorCode(cause) ?? 'no answer'}).`,
-    next: 'Check that it runs and that "send_to:" is right; it is tried again automatically.',
-    cause,
-  });
+  const { host, port } = parseAddress(config.send_to) ?? { host: '', port: 0 };
+  const tls = await clientTls(config, env, host);
+  try {
+    return await env.network.socket(
+      { host, port, proxy: config.send_proxy, tls },
+      CONNECT_MS,
+      signal,
+    );
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ConnectionError && error.code.startsWith('ERR_PROXY_'))
+      throw new ConnectorError('transient', { what: error.message, next: error.next });
+    throw new ConnectorError('transient', {
+      what:
+        `The receiver of answers at ${config.send_to} cannot be reached ` +
+        `(${errorCode(error) ?? 'no answer'}).`,
+      next: 'Check that it runs and that "send_to:" is right; it is tried again automatically.',
+      cause: error,
+    });
+  }
 }

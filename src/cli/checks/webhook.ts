@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { request } from 'undici';
 import { errorCode } from '../../domain/errors.ts';
+import { createHttpAgent } from '../../network/http.ts';
+import type { Way } from '../../network/way.ts';
 import type { Config } from '../../ops/config.ts';
+import { environmentWay } from '../../ops/network.ts';
 import { type SecretSource, webhookSecrets } from '../../ops/secrets.ts';
 import type { ServiceClient } from '../../service/api.ts';
 import { isSameUrl, shownUrl } from '../../service/callback-url.ts';
@@ -31,13 +33,18 @@ export async function checkWebhook(config: Config, secrets: SecretSource): Promi
     if (secret === undefined || !isInstanceRunning(state.path)) {
       return [skipped(PART, 'Not tried, because no daemon is running: start it, and check again.')];
     }
-    const tried = await tryOut(webhook, secret.reveal(), state.path);
+    const tried = await tryOut(webhook, secret.reveal(), state.path, environmentWay(secrets));
     return [tried, ...(await checkReports(state.path))];
   });
 }
 
-async function tryOut(webhook: WebhookConfig, secret: string, path: string): Promise<CheckedLine> {
-  const forged = await send(webhook, selfTest(webhook).body, `not ${secret}`);
+async function tryOut(
+  webhook: WebhookConfig,
+  secret: string,
+  path: string,
+  way: Way,
+): Promise<CheckedLine> {
+  const forged = await send(webhook, way, selfTest(webhook).body, `not ${secret}`);
   if (typeof forged === 'string') return unreachable(webhook, forged);
   if (forged >= 200 && forged < 300) {
     const what =
@@ -51,7 +58,7 @@ async function tryOut(webhook: WebhookConfig, secret: string, path: string): Pro
     );
   }
   const { message_hash, body } = selfTest(webhook);
-  const status = await send(webhook, body, secret);
+  const status = await send(webhook, way, body, secret);
   if (typeof status === 'string') return unreachable(webhook, status);
   if (status !== 200) return refused(webhook, status);
   if (!(await readDatabase(path, (db) => isInInbox(db, message_hash)))) {
@@ -85,17 +92,19 @@ function selfTest({ max_body_megabytes }: WebhookConfig): { message_hash: string
 
 /** The status of the answer, or the code of what went wrong on the way. */
 async function send(
-  webhook: WebhookConfig,
+  { public_url, signature_header }: WebhookConfig,
+  way: Way,
   body: Buffer,
   secret: string,
 ): Promise<number | string> {
+  const agent = createHttpAgent(() => way, { connections: 1, timeout_ms: TIMEOUT_MS });
+  const { origin, pathname, search } = new URL(public_url);
   try {
-    const response = await request(webhook.public_url, {
+    const response = await agent.request({
+      origin,
+      path: `${pathname}${search}`,
       method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        [webhook.signature_header]: sign(body, secret),
-      },
+      headers: { 'content-type': 'application/json', [signature_header]: sign(body, secret) },
       body,
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
@@ -103,6 +112,8 @@ async function send(
     return response.statusCode;
   } catch (error) {
     return errorCode(error) ?? (error instanceof Error ? error.name : 'unknown');
+  } finally {
+    await agent.destroy();
   }
 }
 

@@ -14,11 +14,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import { request } from 'undici';
 import { createDaemon } from '../../daemon/index.ts';
 import type { Clock } from '../../domain/env.ts';
 import { EligdError } from '../../domain/errors.ts';
 import { HOUR_MS, localDate, localDateTime } from '../../domain/time.ts';
+import { createHttpAgent } from '../../network/http.ts';
+import { DIRECT } from '../../network/way.ts';
 import { generatedPassword, hashPassword, UserFile, usersPath } from '../../office/users.ts';
 import { type Config, loadConfig } from '../../ops/config.ts';
 import { createEnv, realClock, slowableClock } from '../../ops/env.ts';
@@ -236,11 +237,15 @@ function notSettled(folder: string, counts: AllCounts): EligdError {
 
 /** The sandbox goes on at the pace of the machine's clock, as the daemon does. */
 async function slowSandbox(url: string): Promise<void> {
-  await request(`${url}/_sandbox/clock`, {
+  const agent = createHttpAgent(() => DIRECT, { connections: 1, timeout_ms: 10_000 });
+  await agent.request({
+    origin: url,
+    path: '/_sandbox/clock',
     method: 'POST',
     headers: { authorization: `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}` },
     body: JSON.stringify({ speed: 1 }),
   });
+  await agent.destroy();
 }
 
 async function addPageUser(config: Config, password: string): Promise<void> {

@@ -1,0 +1,70 @@
+/** The one place where HTTP connections are made. */
+import { Agent, buildConnector } from 'undici';
+import { openTunnel } from './socket.ts';
+import { authorityOf, secureContextOf, type Way } from './way.ts';
+
+export type HttpLimits = {
+  /** Kept open to each server at most. */
+  connections: number;
+  /** For the connection (10 s at most), for the headers, and between two parts of the body. */
+  timeout_ms: number;
+  /** A longer reply is broken off; left out: the reader has a bound of its own. */
+  reply_bytes_max?: number;
+};
+
+const CONNECT_MS_MAX = 10_000;
+
+/**
+ * An agent that makes its connections by `way`, which is asked for when the first one is made, so
+ * that a certificate that is missing fails the request and not the start.
+ *
+ * `pipelining: 1` and no HTTP/2: with either, undici puts the requests behind the one that a broken
+ * connection interrupted back into its queue and writes them again. A proxy only ever passes bytes
+ * on (CONNECT), also for http://, so that undici says of every request when it begins to write it.
+ */
+export function createHttpAgent(way: () => Way, limits: HttpLimits): Agent {
+  const { connections, timeout_ms, reply_bytes_max } = limits;
+  return new Agent({
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    headersTimeout: timeout_ms,
+    bodyTimeout: timeout_ms,
+    ...(reply_bytes_max === undefined ? {} : { maxResponseSize: reply_bytes_max }),
+    connect: connector(way, Math.min(timeout_ms, CONNECT_MS_MAX)),
+  });
+}
+
+function connector(wayOf: () => Way, timeout: number): buildConnector.connector {
+  let made: { way: Way; direct: buildConnector.connector } | null = null;
+  const prepared = () => {
+    if (made !== null) return made;
+    const way = wayOf();
+    const { certificates } = way;
+    const tls = certificates === null ? {} : { secureContext: secureContextOf(certificates) };
+    made = { way, direct: buildConnector({ timeout, allowH2: false, ...tls }) };
+    return made;
+  };
+  return (options, callback) => {
+    try {
+      const { way, direct } = prepared();
+      const { protocol, hostname } = options;
+      const port = Number(options.port) || (protocol === 'https:' ? 443 : 80);
+      const host = hostname.replaceAll(/^\[|\]$/g, '');
+      const proxy = way.proxyFor(new URL(`${protocol}//${authorityOf(host, port)}`));
+      if (proxy === null) {
+        direct(options, callback);
+        return;
+      }
+      openTunnel(proxy, authorityOf(host, port), timeout).then(
+        (socket) => {
+          if (protocol === 'https:') direct({ ...options, httpSocket: socket }, callback);
+          else callback(null, socket);
+        },
+        (error) => callback(error, null),
+      );
+    } catch (error) {
+      callback(error instanceof Error ? error : new Error('The way is not known.'), null);
+    }
+  };
+}

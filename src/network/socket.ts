@@ -1,0 +1,141 @@
+/** The one place where a connection leaves this computer that is not HTTP, or has a proxy. */
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { connect, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { ConnectionError, errorCode } from '../domain/errors.ts';
+import { authorityOf, type HttpProxy } from './way.ts';
+
+export type Target = {
+  host: string;
+  port: number;
+  /** Null: directly. */
+  proxy: HttpProxy | null;
+  /** Null: not encrypted. */
+  tls: ConnectionOptions | null;
+};
+
+/**
+ * An open connection, encrypted where `tls` says so. Rejects with the system's error, with a
+ * ConnectionError when the proxy is why, or with the reason of `signal`.
+ */
+export async function openSocket(
+  { host, port, proxy, tls }: Target,
+  timeout_ms: number,
+  signal?: AbortSignal,
+): Promise<Socket> {
+  signal?.throwIfAborted();
+  const tunnel =
+    proxy === null ? null : await openTunnel(proxy, authorityOf(host, port), timeout_ms, signal);
+  if (tunnel !== null && tls === null) return tunnel;
+  const place = tunnel === null ? { host, port } : { socket: tunnel, host };
+  const socket = tls === null ? connect({ host, port }) : connectTls({ ...place, ...tls });
+  return await opened(socket, tls === null ? 'connect' : 'secureConnect', timeout_ms, signal);
+}
+
+async function opened(
+  socket: Socket,
+  sign: 'connect' | 'secureConnect',
+  timeout_ms: number,
+  signal: AbortSignal | undefined,
+): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const giveUp = () => socket.destroy();
+  let cause: unknown = null;
+  const onError = (error: unknown) => {
+    cause = error;
+  };
+  const onClose = () => reject(cause ?? new ConnectionError('ETIMEDOUT', NO_ANSWER));
+  // For good: what ends a connection is seen by its end.
+  socket.on('error', onError);
+  socket.once('close', onClose);
+  socket.once(sign, () => resolve());
+  // The timer is the transport's, as with a request.
+  const timer = setTimeout(giveUp, timeout_ms);
+  signal?.addEventListener('abort', giveUp, { once: true });
+  try {
+    await promise;
+    socket.off('close', onClose);
+    return socket;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', giveUp);
+  }
+}
+
+const NO_ANSWER = {
+  what: 'There was no answer in time.',
+  next: 'Check that the server runs and that its address is right.',
+};
+
+/**
+ * Asks a proxy for a connection to `authority` (CONNECT, RFC 9110, section 9.3.6). Nothing but that
+ * address and the login is sent to it.
+ */
+export async function openTunnel(
+  proxy: HttpProxy,
+  authority: string,
+  timeout_ms: number,
+  signal?: AbortSignal,
+): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const name = `The proxy ${authorityOf(proxy.host, proxy.port)}`;
+  const asked = (proxy.is_tls ? requestHttps : requestHttp)({
+    host: proxy.host,
+    port: proxy.port,
+    method: 'CONNECT',
+    path: authority,
+    agent: false,
+    headers: { host: authority, ...loginHeader(proxy) },
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const timer = setTimeout(() => asked.destroy(new Error('timeout')), timeout_ms);
+  asked.once('connect', ({ statusCode = 0 }, socket, head) => {
+    if (statusCode >= 200 && statusCode < 300) {
+      if (head.length > 0) socket.unshift(head);
+      resolve(socket as Socket);
+      return;
+    }
+    socket.destroy();
+    reject(refusedBy(proxy, name, statusCode));
+  });
+  asked.once('error', (error) => {
+    const code = errorCode(error) ?? 'no answer in time';
+    reject(
+      new ConnectionError('ERR_PROXY_AWAY', {
+        what: `${name} cannot be reached (${code}).`,
+        next: 'Check that it runs, and its address ("proxy:" or HTTPS_PROXY).',
+      }),
+    );
+  });
+  asked.end();
+  try {
+    return await promise;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function refusedBy(proxy: HttpProxy, name: string, status: number): ConnectionError {
+  if (status === 407)
+    return new ConnectionError('ERR_PROXY_LOGIN', {
+      what: `${name} ${proxy.login === null ? 'wants a' : 'does not accept our'} login (407).`,
+      next: proxy.login_remedy,
+    });
+  return new ConnectionError('ERR_PROXY_REFUSED', {
+    what: `${name} does not connect us to the server (${status}).`,
+    next: 'Ask whoever runs the proxy to let this computer through, or try again later.',
+  });
+}
+
+function loginHeader({ login }: HttpProxy): Record<string, string> {
+  if (login === null) return {};
+  const both = Buffer.from(`${login.username}:${login.password}`).toString('base64');
+  return { 'proxy-authorization': `Basic ${both}` };
+}
