@@ -57,6 +57,7 @@ function joined(before: AppointmentInput, row: AppointmentInput): AppointmentInp
     [...before.problems, ...row.problems].map((problem) => [JSON.stringify(problem), problem]),
   );
   const procedure_fees = { ...before.procedure_fees, ...row.procedure_fees };
+  const procedure_counts = { ...before.procedure_counts, ...row.procedure_counts };
   return {
     ...before,
     ...row,
@@ -80,6 +81,7 @@ function joined(before: AppointmentInput, row: AppointmentInput): AppointmentInp
     specialty: row.specialty ?? before.specialty,
     procedure_codes: all(before.procedure_codes, row.procedure_codes),
     diagnosis_codes: all(before.diagnosis_codes, row.diagnosis_codes),
+    ...(Object.keys(procedure_counts).length === 0 ? {} : { procedure_counts }),
     ...(Object.keys(procedure_fees).length === 0 ? {} : { procedure_fees }),
     problems: [...problems.values()],
   };

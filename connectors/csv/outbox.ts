@@ -318,11 +318,7 @@ function claimLine(
 }
 
 /**
- * The whole list, most urgent appointment first as given; a header alone says that nothing waits
- * for a person.
- */
-/**
- * The whole attention list. A list of nothing has one line that says so, and as of when: a file
+ * The whole attention list, the most urgent appointment first as given. A list of nothing has one line that says so, and as of when: a file
  * that is weeks old must not look like good news.
  */
 export async function writeAttention(

@@ -75,6 +75,7 @@ function mapRow(sheet: Sheet, number: number, row: readonly string[]): MappedRow
   const place_of_service = cells.name('place_of_service');
   const billed_amount = cells.amount('billed_amount');
   const procedure_fees = cells.fees();
+  const procedure_counts = cells.counts();
   return {
     has_status: cells.plain('status') !== '',
     appointment: {
@@ -86,6 +87,7 @@ function mapRow(sheet: Sheet, number: number, row: readonly string[]): MappedRow
       ...readTreatment(cells),
       ...(place_of_service === '' ? {} : { place_of_service }),
       ...(billed_amount === '' ? {} : { billed_amount }),
+      ...(procedure_counts === null ? {} : { procedure_counts }),
       ...(procedure_fees === null ? {} : { procedure_fees }),
       problems: cells.problems,
     },

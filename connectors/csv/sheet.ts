@@ -177,6 +177,11 @@ export class Cells {
     return codes;
   }
 
+  /** How often each code is scheduled that is there more than once; null: none is. */
+  counts(): Record<string, number> | null {
+    return values.readProcedureCounts(this.plain('procedure_codes'));
+  }
+
   /** What is charged for each code; null when the export says nothing, or nothing readable. */
   fees(): Record<string, string> | null {
     const text = this.plain('procedure_fees');

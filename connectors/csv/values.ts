@@ -342,12 +342,24 @@ export function readProcedureCodes(text: string): { codes: string[]; lost: boole
   return { codes: [...new Set(codes.map(withoutModifier))], lost };
 }
 
+/** No visit has more of one procedure: teeth and their surfaces. */
+const COUNT_MAX = 99;
+
+/** How often each code is in the cell that is there more than once; null: none is. */
+export function readProcedureCounts(text: string): Record<string, number> | null {
+  const counts = new Map<string, number>();
+  for (const code of readEveryCode(text, PROCEDURE_CODE).all.map(withoutModifier))
+    counts.set(code, Math.min(COUNT_MAX, (counts.get(code) ?? 0) + 1));
+  const repeated = [...counts].filter(([, count]) => count > 1);
+  return repeated.length === 0 ? null : Object.fromEntries(repeated);
+}
+
 const FEE = /^\$?\s*(\d{1,3}(?:,\d{3})+|\d{1,7})(\.\d{1,2})?$/;
 
 /**
  * Fees in the order of the codes, separated by `;`, `|` or blanks: dollars as decimal text by code.
- * A piece may be empty; a code that is listed twice has the sum. Null when the two cells do not
- * match, or a piece is no amount.
+ * A piece may be empty; a code that is listed twice has the sum, unless one of its pieces is empty.
+ * Null when the two cells do not match, or a piece is no amount.
  */
 export function readProcedureFees(codes: string, fees: string): Record<string, string> | null {
   const { all } = readEveryCode(codes, PROCEDURE_CODE);
@@ -357,19 +369,23 @@ export function readProcedureFees(codes: string, fees: string): Record<string, s
     : fees.split(/\s/).flatMap((piece) => (piece === '' ? [] : [piece.replace(/,$/, '')]));
   if (pieces.length !== all.length) return null;
   const cents = new Map<string, number>();
+  const open = new Set<string>();
   for (const [index, piece] of pieces.entries()) {
+    const code = withoutModifier(all[index] ?? '');
+    if (piece === '') open.add(code);
     if (piece === '') continue;
     const [, whole = '', decimals = ''] = FEE.exec(piece) ?? [];
     if (whole === '') return null;
-    const code = withoutModifier(all[index] ?? '');
     const fee = Number(whole.replaceAll(',', '')) * 100 + Number(decimals.slice(1).padEnd(2, '0'));
     cents.set(code, (cents.get(code) ?? 0) + fee);
   }
   return Object.fromEntries(
-    [...cents].map(([code, sum]) => [
-      code,
-      `${Math.trunc(sum / 100)}.${String(sum % 100).padStart(2, '0')}`,
-    ]),
+    [...cents]
+      .filter(([code]) => !open.has(code))
+      .map(([code, sum]) => [
+        code,
+        `${Math.trunc(sum / 100)}.${String(sum % 100).padStart(2, '0')}`,
+      ]),
   );
 }
 

@@ -34,6 +34,12 @@ const PAYERS = [
 ] as const;
 const CODES = ['D0120 D1110', 'D0150 D0274', 'D2740', 'D4341 D4910', 'D2392 D0120', 'D6010'];
 
+/** What the practice charges, in dollars. */
+const FEES: Readonly<Record<string, string>> = {
+  ...{ D0120: '62.00', D0150: '98.00', D0274: '75.00', D1110: '112.00', D2392: '265.00' },
+  ...{ D2740: '1380.00', D4341: '310.00', D4910: '165.00', D6010: '2450.00' },
+};
+
 const HEADER = [
   'appointment_id',
   'appointment_at',
@@ -47,6 +53,7 @@ const HEADER = [
   'group_id',
   'rendering_npi',
   'procedure_codes',
+  'procedure_fees',
 ];
 type Row = Record<(typeof HEADER)[number], string>;
 
@@ -80,6 +87,7 @@ export function demoExport(today: string, count: number): string {
 
 function appointment(today: string, index: number, person: number): Row {
   const [carrier, payor_id] = PAYERS[person % PAYERS.length] ?? PAYERS[0];
+  const codes = CODES[index % CODES.length] ?? '';
   const hour = 8 + (index % 9);
   const days = TO_ACT_ON.has(index) ? 7 : 1 + (index % 6);
   return {
@@ -100,7 +108,11 @@ function appointment(today: string, index: number, person: number): Row {
     member_id: `W${String(40_100_200 + person * 977)}`,
     group_id: person % 3 === 0 ? '0012345' : '',
     rendering_npi: '1245319599',
-    procedure_codes: CODES[index % CODES.length] ?? '',
+    procedure_codes: codes,
+    procedure_fees: codes
+      .split(' ')
+      .map((code) => FEES[code] ?? '')
+      .join(';'),
     ...FLAWS[index],
   };
 }

@@ -3,12 +3,13 @@ import { unquoted } from '../domain/quotes.ts';
 import type { Config } from '../ops/config.ts';
 import { readFees } from '../ops/fees.ts';
 import type { Weighed } from '../records/verdict/reasons.ts';
-import { verdictLines } from '../records/verdict/text.ts';
-import { judge, type Verdict, type VerdictWord } from '../records/verdict.ts';
+import { reasonsInOneLine, VERDICT_WORDS, verdictLines } from '../records/verdict/text.ts';
+import { judge, type Verdict } from '../records/verdict.ts';
 import type { Db } from '../store/engine/database.ts';
 import { withNewestAnswers } from '../store/views/schedule.ts';
 import type { AppointmentProgress, InquiryDetail } from '../store/views/subject.ts';
-import type { ExplainedSubject } from './state.ts';
+import type { ExplainedAppointment, ExplainedSubject } from './state.ts';
+import { SITUATION_NAMES } from './subject.ts';
 
 /** What the answer comes to for one visit that is served by the inquiry. */
 export type VisitVerdict = { appointment: string; verdict: Verdict };
@@ -34,6 +35,48 @@ export function verdictsOf(
   );
 }
 
+/** An answer to a later attempt takes the place of the one before it. */
+export function newestAnswers({ inquiries }: ExplainedSubject): InquiryDetail[] {
+  return inquiries.filter(
+    ({ row, coverage_rank }) =>
+      !inquiries.some(
+        (other) =>
+          other.answer !== null && other.coverage_rank === coverage_rank && other.row.id > row.id,
+      ),
+  );
+}
+
+/** What the newest answer about the visit's first coverage comes to; undefined: there is none. */
+export function leadingVerdict(
+  detail: ExplainedSubject,
+  { source_id }: ExplainedAppointment,
+  config: Config,
+): Verdict | undefined {
+  return newestAnswers(detail)
+    .toSorted((one, other) => (one.coverage_rank ?? 1) - (other.coverage_rank ?? 1))
+    .flatMap((each) => verdictsOf(detail, each, config))
+    .find(({ appointment }) => appointment === source_id)?.verdict;
+}
+
+/**
+ * Where a visit is and why, in words. Of one whose answer is written, what the answer comes to is
+ * read first.
+ */
+export function situationWords(
+  { situation, explanation }: ExplainedAppointment,
+  verdict: Verdict | undefined,
+  patients: boolean,
+): { word: string; why: string } {
+  const { why, next } = explanation;
+  if (situation !== 'delivered' || verdict === undefined)
+    return { word: SITUATION_NAMES[situation], why };
+  const reasons = reasonsInOneLine(verdict);
+  const said = patients ? reasons : unquoted(reasons);
+  // An open entry of the attention list has said it already.
+  const whole = next === null && said !== '' ? `${said} ${why}` : why;
+  return { word: VERDICT_WORDS[verdict.standing], why: whole };
+}
+
 /** An answer is up to 16 MB; only the words of so many are kept at a time. */
 const VISITS_PER_READ = 100;
 
@@ -42,16 +85,16 @@ export async function verdictsById(
   db: Db,
   visits: readonly AppointmentProgress[],
   config: Config,
-): Promise<Map<number, VerdictWord>> {
+): Promise<Map<number, Verdict>> {
   const { time_zone } = config.clinic;
-  const found = new Map<number, VerdictWord>();
+  const found = new Map<number, Verdict>();
   for (let first = 0; first < visits.length; first += VISITS_PER_READ) {
     const part = visits.slice(first, first + VISITS_PER_READ);
     for (const { id, input, answers } of await withNewestAnswers(db, part)) {
       const [answer] = answers;
       if (answer === undefined || 'coverage' in input) continue;
       const visit = judgedVisit(input, answer.coverage_rank, { time_zone, fees: NO_FEES });
-      found.set(id, judge(answer.record, visit).standing);
+      found.set(id, judge(answer.record, visit));
     }
   }
   return found;

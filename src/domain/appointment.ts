@@ -42,6 +42,8 @@ export type AppointmentInput = {
   specialty: Specialty | null;
   /** CDT or CPT codes as written in the PMS, upper case, in order, without repeats. */
   procedure_codes: string[];
+  /** How often a code is scheduled in this visit; a code that is left out: once. */
+  procedure_counts?: Record<string, number>;
   /**
    * What the clinic charges for each of the codes, US dollars as decimal text, by code; a code that
    * is scheduled twice has the sum. Left out when the PMS says nothing.

@@ -82,7 +82,7 @@ export const ATTENTION_REASONS = {
   not_eligible: 'The plan is inactive, has ended, or has not begun on the day of the visit.',
   not_covered: 'A scheduled procedure is not covered.',
   limit_reached: 'A frequency or age limit stands against a scheduled procedure.',
-  maximum_used_up: 'The yearly maximum is used up.',
+  maximum_used_up: 'Nothing is left of the maximum.',
   prior_authorization: 'A scheduled procedure needs prior authorization.',
   out_of_network: 'The office is out of network.',
   downgrade: 'The plan pays for a cheaper procedure instead.',

@@ -16,6 +16,13 @@ export function feeCode(code: string): string {
   return /^\d{4}$/.test(plain) ? `D${plain}` : plain;
 }
 
+/** Decimal text times a whole number, exact to the cent. */
+function times(fee: string, count: number): string {
+  const [whole = '0', decimals = ''] = fee.split('.');
+  const cents = (Number(whole) * 100 + Number(decimals.slice(0, 2).padEnd(2, '0'))) * count;
+  return `${Math.trunc(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
+}
+
 /** The visit as a verdict needs it. The fee of the export comes before that of the schedule. */
 export function judgedVisit(
   input: AppointmentInput,
@@ -26,14 +33,16 @@ export function judgedVisit(
   const own = Object.fromEntries(
     Object.entries(input.procedure_fees ?? {}).map(([code, fee]) => [feeCode(code), fee]),
   );
+  const countOf = (code: string) => input.procedure_counts?.[code] ?? 1;
   const known = input.procedure_codes.flatMap((code): [string, string][] => {
-    const fee = own[feeCode(code)] ?? fees.find(feeCode(code), { payor_id, carrier });
+    const each = fees.find(feeCode(code), { payor_id, carrier });
+    const fee = own[feeCode(code)] ?? (each === null ? null : times(each, countOf(code)));
     return fee == null ? [] : [[code, fee]];
   });
   return {
     date: localDate(Date.parse(input.starts_at), time_zone),
     birth_date: input.patient.birth_date,
-    procedure_codes: input.procedure_codes,
+    procedure_codes: input.procedure_codes.flatMap((code) => Array(countOf(code)).fill(code)),
     fees: Object.fromEntries(known),
     coverage_rank,
   };

@@ -174,7 +174,7 @@ export const policy = z
         not_eligible: attentionKind('The plan is inactive, has ended, or has not begun.'),
         not_covered: attentionKind('A scheduled procedure is not covered.'),
         limit_reached: attentionKind('A frequency or age limit stands against a procedure.'),
-        maximum_used_up: attentionKind('The yearly maximum is used up.'),
+        maximum_used_up: attentionKind('Nothing is left of the maximum.'),
         prior_authorization: attentionKind('A procedure needs prior authorization.'),
         out_of_network: attentionKind('The office is out of network.'),
         downgrade: attentionKind('The plan pays for a cheaper procedure instead.'),

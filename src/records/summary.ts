@@ -79,7 +79,7 @@ export function summarizeEligibility(
       line: entry.answered
         ? [
             benefitLine(entry.benefits, heldOf(record, verdict, entry.code)),
-            ...nextEligibleWords(entry),
+            ...nextEligibleWords(record, verdict, entry),
           ].join('; ')
         : 'unknown',
     })),
@@ -157,10 +157,27 @@ function heldOf(record: EligibilityRecord, verdict: Verdict | null, code: string
   };
 }
 
-/** When the next one is allowed, where history and frequency say so together. */
-function nextEligibleWords({ next_eligible }: ProcedureCodeBenefits): string[] {
+/**
+ * When the next one is paid for, as the verdict has it; without a visit, what history and frequency
+ * say together, unless that day was over when the payer was asked.
+ */
+function nextEligibleWords(
+  { plan, inquiry_created_at }: EligibilityRecord,
+  verdict: Verdict | null,
+  { code, next_eligible }: ProcedureCodeBenefits,
+): string[] {
+  const words = (day: string | null | undefined) => (day == null ? [] : [`next eligible ${day}`]);
+  if (verdict !== null) {
+    const judged = [...verdict.procedures, ...verdict.others];
+    return words(judged.find((each) => each.code === code)?.next_eligible);
+  }
   if (next_eligible === undefined || next_eligible.standing === 'open') return [];
-  return [next_eligible.date === null ? 'used up' : `next eligible ${next_eligible.date}`];
+  if (plan?.is_active === false) return [];
+  if (next_eligible.standing === 'used_up') return ['used up'];
+  const asked_on = inquiry_created_at?.slice(0, 10) ?? null;
+  return asked_on !== null && (next_eligible.date ?? '') > asked_on
+    ? words(next_eligible.date)
+    : [];
 }
 
 function notesOf(record: EligibilityRecord, verdict: Verdict | null): string[] {

@@ -32,8 +32,9 @@ export type JudgedVisit = {
   date: string;
   /** `YYYY-MM-DD`; null when it is not known. */
   birth_date: string | null;
+  /** A code that is scheduled twice is there twice. */
   procedure_codes: readonly string[];
-  /** US dollars as decimal text, by code; a code without a fee is left out. */
+  /** US dollars as decimal text, by code, for all of it; a code without a fee is left out. */
   fees: Readonly<Record<string, string>>;
   /** 1, the default, is the coverage that the practice software has as the primary one. */
   coverage_rank?: number;
@@ -49,7 +50,7 @@ export type ProcedureVerdict = {
   reasons: Weighed[];
   /** What the payer said besides, quoted. */
   remarks: string[];
-  /** `YYYY-MM-DD`: the first day on which a limit that is used up allows it again. */
+  /** `YYYY-MM-DD`: from when it is paid for again; set when only a used-up limit is in the way. */
   next_eligible: string | null;
   /** The plan's share where it holds as said: payable, in network, not downgraded, no copay. */
   plan_pays_percent: number | null;
@@ -84,19 +85,20 @@ export function judge(record: EligibilityRecord, visit: JudgedVisit): Verdict {
     .map(({ code }) => code)
     .filter((code) => !scheduled.has(code));
   if (others.length === 0) return verdict;
-  const { procedures } = judgeScheduled(record, { ...visit, procedure_codes: others, fees: {} });
-  return { ...verdict, others: procedures };
+  return {
+    ...verdict,
+    others: others.flatMap(
+      (code) => judgeScheduled(record, { ...visit, procedure_codes: [code], fees: {} }).procedures,
+    ),
+  };
 }
 
 function judgeScheduled(record: EligibilityRecord, visit: JudgedVisit): Verdict {
   const is_dental = record.specialty === 'dental';
-  const codes = [
-    ...new Set(
-      visit.procedure_codes
-        .map((code) => comparableCode(code, is_dental))
-        .filter((code) => code !== ''),
-    ),
-  ];
+  const planned = visit.procedure_codes
+    .map((code) => comparableCode(code, is_dental))
+    .filter((code) => code !== '');
+  const codes = [...new Set(planned)];
   const fees = feesOf(visit.fees, is_dental);
   if (record.outcome !== 'successful') return unanswered(record, { date: visit.date, codes, fees });
   const rank = visit.coverage_rank ?? 1;
@@ -104,7 +106,7 @@ function judgeScheduled(record: EligibilityRecord, visit: JudgedVisit): Verdict 
   const shared =
     over.length > 0 ? over : [...unknownPlan(record, visit.date), ...networkReasons(record)];
   const judged = codes.map((code) =>
-    judgeProcedure(record, { code, visit, shared, is_over: over.length > 0 }),
+    judgeProcedure(record, { code, planned, visit, shared, is_over: over.length > 0 }),
   );
   // What holds for whatever the plan pays, such as the classes of procedures.
   const of_plan = [...shared, ...usedUpMaximum(record)];
@@ -125,7 +127,7 @@ function judgeScheduled(record: EligibilityRecord, visit: JudgedVisit): Verdict 
     standing,
     reasons,
     remarks: reasons.some(({ code }) => code === 'not_covered') ? [] : remarksOf(facts),
-    next_eligible: nextEligibleOf(facts),
+    next_eligible: nextEligibleOf(facts, reasons),
     ...sharesAsSaid(facts, standing, has_other_shares),
     fee: feeText(fees, facts.code),
     patient_pays: lowered(paid.each[index], rank > 1 || standing !== 'not_payable'),
@@ -209,14 +211,23 @@ function judgeProcedure(
   record: EligibilityRecord,
   {
     code,
+    planned,
     visit,
     shared,
     is_over,
-  }: { code: string; visit: JudgedVisit; shared: readonly Weighed[]; is_over: boolean },
+  }: {
+    code: string;
+    planned: readonly string[];
+    visit: JudgedVisit;
+    shared: readonly Weighed[];
+    is_over: boolean;
+  },
 ): Judged {
   const facts = procedureFacts(record, code, {
     date: visit.date,
     birth_date: visit.birth_date,
+    // What is not covered uses up no limit that it shares.
+    planned: planned.filter((one) => one === code || !isNotCovered(record, one)),
   });
   // Of a plan that is not there, nothing else matters.
   const reasons = is_over ? [...shared] : [...shared, ...procedureReasons(facts)];
@@ -228,11 +239,16 @@ function judgeProcedure(
   };
 }
 
+function isNotCovered({ procedure_codes }: EligibilityRecord, code: string): boolean {
+  const said = (procedure_codes?.codes ?? []).filter((entry) => entry.code === code);
+  return said.length > 0 && said.every(({ benefits }) => benefits.is_covered === false);
+}
+
 /** A plan that does not pay is sure, whatever else is unknown; what is unknown is never yes. */
 function standingOf(reasons: readonly Weighed[]): Standing {
   const has = (effect: Weighed['effect']) => reasons.some((reason) => reason.effect === effect);
   if (has('no')) return 'not_payable';
-  if (has('unknown')) return 'unknown';
+  if (has('partly') || has('unknown')) return 'unknown';
   return has('authorization') ? 'needs_authorization' : 'payable';
 }
 
@@ -277,13 +293,13 @@ function worstOf(
   of_visit: readonly Weighed[],
   procedures: readonly Pick<ProcedureVerdict, 'standing' | 'reasons'>[],
 ): VerdictWord {
-  const codes = [...of_visit, ...procedures.flatMap(({ reasons }) => reasons)].map(
-    ({ code }) => code,
-  );
+  const all = [...of_visit, ...procedures.flatMap(({ reasons }) => reasons)];
+  const codes = all.map(({ code }) => code);
   const standings = procedures.map(({ standing }) => standing);
   if (of_visit.some(({ code }) => OVER.has(code))) return 'not_eligible';
   if (
     codes.some((code) => TO_ATTEND.has(code)) ||
+    all.some(({ effect }) => effect === 'partly') ||
     standings.includes('not_payable') ||
     standings.includes('needs_authorization')
   )

@@ -137,6 +137,7 @@ describe('a limit on the day of a visit', () => {
         day,
         history: { treatments, is_whole: true },
         plan,
+        planned: ['D1110'],
       });
       expect([use.standing, use.next]).toEqual([standing, next]);
     },

@@ -4,6 +4,8 @@
  * is not plain from the rule, a comment argues for it.
  */
 import { LIMITS } from './cases/limits.ts';
+import { MEETING_AMOUNTS } from './cases/meeting-amounts.ts';
+import { MEETING_LIMITS } from './cases/meeting-limits.ts';
 import { MONEY } from './cases/money.ts';
 import { OTHERS } from './cases/others.ts';
 import { PLANS } from './cases/plans.ts';
@@ -12,5 +14,5 @@ import type { VerdictCase } from './verdict-cases.ts';
 /** One visit each, of one coverage; ids F01 and on. */
 export const FURTHER_CASES: readonly VerdictCase[] = [
   ...[...MONEY, ...LIMITS],
-  ...[...PLANS, ...OTHERS],
+  ...[...PLANS, ...OTHERS, ...MEETING_LIMITS, ...MEETING_AMOUNTS],
 ].map((each, index) => ({ ...each, id: `F${String(index + 1).padStart(2, '0')}` }));

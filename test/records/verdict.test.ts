@@ -70,6 +70,12 @@ const pair = (procedure_code: string, rule: object) => [
   { is_covered: true, is_prior_auth_required: false, ...rule },
 ];
 
+const VISIT_OF_CASES = {
+  date: '2026-11-23',
+  birth_date: '1980-04-02',
+  procedure_codes: ['D1110'],
+};
+
 /** One procedure: its standing, reasons, and what the patient pays. */
 const CHANGES: [about: string, Change, standing: string, reasons: string, pays: string][] = [
   ['ends on the day', { plan: { termination_date: '{visit}' } }, 'payable', '', '0.00 0.00'],
@@ -105,6 +111,20 @@ const CHANGES: [about: string, Change, standing: string, reasons: string, pays: 
     'unknown',
     'age_limit',
     '0.00 100.00',
+  ],
+  [
+    'the day before the birthday that is one too many',
+    { rule: { age_limit: 18 }, dob: '2007-11-24' },
+    'payable',
+    '',
+    '0.00 0.00',
+  ],
+  [
+    'the birthday that is one too many',
+    { rule: { age_limit: 18 }, dob: '2007-11-23' },
+    'not_payable',
+    'age_limit',
+    '100.00 100.00',
   ],
   ['the limit itself', { rule: { age_limit: 19 }, dob: '2007-04-02' }, 'payable', '', '0.00 0.00'],
   [
@@ -326,6 +346,89 @@ describe('answers like those of the cases', () => {
       '$100.00 to $200.00',
     ]);
     expect(verdict.standing).toBe('eligible');
+  });
+
+  test.each([
+    ['two, and the limit has one left', ['D1110', 'D1110'], { '01-01-2026': [cleaning] }],
+    ['two, and one per visit is the limit', ['D1110', 'D1110'], {}, '1 per visit'],
+  ])('a code that is scheduled twice: %s', (_, codes, history, words = '2 per year') => {
+    const rule = { frequency_limitations: words };
+    const verdict = verdictOf(changed({ codes, history, rule, fees: { D1110: '196.00' } }));
+    const [procedure, other] = verdict.procedures;
+    expect([verdict.standing, procedure?.standing, other]).toEqual([
+      ...['attention', 'unknown', undefined],
+    ]);
+    expect(procedure?.reasons.map(({ text }) => text)).toEqual([
+      `Limit "${words}": the visit has more than the plan pays for.`,
+    ]);
+    expect(procedure?.patient_pays).toMatchObject({ low: '0.00', high: '196.00' });
+    expect(verdictAttention(verdict).map(({ reason, next }) => [reason, next])).toEqual([
+      [
+        'limit_reached',
+        'Tell the patient that the plan pays for only some of it, or split the visit.',
+      ],
+    ]);
+  });
+
+  test('a code that is scheduled twice is paid twice where the limit has room', () => {
+    const verdict = verdictOf(
+      changed({
+        codes: ['D2392', 'D2392'],
+        rule: { coverage_percentage: 80, frequency_limitations: '1 per tooth per 24 months' },
+        fees: { D2392: '400.00' },
+      }),
+    );
+    // 50 of the deductible once, and 20 percent of 350.
+    expect([verdict.standing, verdict.patient_pays?.low, verdict.patient_pays?.high]).toEqual([
+      ...['eligible', '120.00', '120.00'],
+    ]);
+  });
+
+  test.each<[about: string, Change, next: string | null]>([
+    ['in either field', { rule: { limitations: '2 per year' } }, '2027-01-01'],
+    ['but never of an inactive plan', { plan: { is_active: false } }, null],
+    ['nor where the plan never pays', { rule: { is_covered: false } }, null],
+    ['nor after the plan has ended', { plan: { termination_date: '12-31-2026' } }, null],
+    ['nor once the patient is too old', { rule: { age_limit: 18 } }, null],
+  ])('says when a used-up limit allows it again, %s', (_, change, next) => {
+    const history = { '01-01-2026': [cleaning], '08-02-2026': [cleaning] };
+    const rule = { frequency_limitations: '2 per year', ...change.rule };
+    const is_other = 'limitations' in rule;
+    const one = changed({
+      ...{ history, ...change },
+      rule: is_other ? { limitations: rule.limitations } : rule,
+    });
+    // `limitations` is a field of mental health.
+    const { record, verdict } = judged(one);
+    const benefits = record.procedure_codes?.codes[0]?.benefits;
+    if (is_other && benefits !== undefined) benefits.limitations = '2 per year';
+    const judged_again = judge(record, { ...VISIT_OF_CASES, fees: {} });
+    expect((is_other ? judged_again : verdict).procedures[0]?.next_eligible).toBe(next);
+  });
+
+  test('names no day that is over as the next one', () => {
+    const history = { '01-05-2026': [cleaning] };
+    const one = changed({ rule: { frequency_limitations: '1 per 6 months' }, history });
+    const { record, verdict } = judged(one);
+    expect(record.procedure_codes?.codes[0]?.next_eligible?.date).toBe('2026-07-05');
+    const [line] = summarizeEligibility(record, verdict).procedure_codes;
+    expect(line?.line).not.toContain('next eligible');
+  });
+
+  test('of an orthodontics maximum of nothing, says nothing about the year', () => {
+    const verdict = verdictOf(
+      changed({
+        codes: ['D8080'],
+        rule: { coverage_percentage: 50 },
+        maximums: { orthodontics_coverage_limit: '0' },
+      }),
+    );
+    expect(verdict.procedures[0]?.reasons[0]?.text).toBe(
+      'Not payable: the orthodontics maximum is $0.',
+    );
+    expect(whatToDo(verdict)).toEqual([
+      'Tell the patient that nothing is left of the maximum and what the visit costs.',
+    ]);
   });
 
   test('says why in plain words, and what to do', () => {

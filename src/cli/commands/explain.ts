@@ -3,6 +3,7 @@ import { appointmentHash } from '../../domain/appointment-hash.ts';
 import { entryText } from '../../domain/attention.ts';
 import { type Chapter, splitOnce, tellStory, withoutWords } from '../../domain/story.ts';
 import type { Config } from '../../ops/config.ts';
+import { whatToDo } from '../../records/verdict/text.ts';
 import { knownLogKey } from '../../store/bookkeeping/log-key.ts';
 import { trailOf } from '../../store/views/subject.ts';
 import type { CliContext } from '../context.ts';
@@ -20,11 +21,16 @@ import {
   attentionJson,
   findOrFail,
   ID_HELP,
-  SITUATION_NAMES,
   subjectTitle,
 } from '../subject.ts';
 import { clinicTime, isoTime } from '../times.ts';
-import { verdictsOf, verdictText } from '../verdicts.ts';
+import {
+  leadingVerdict,
+  newestAnswers,
+  situationWords,
+  verdictsOf,
+  verdictText,
+} from '../verdicts.ts';
 
 export function register(command: Command, context: CliContext): void {
   command
@@ -57,7 +63,7 @@ Examples:
         if (options.json)
           printJson(context.stdout, explainJson(detail, story, { now: moment.now, patients }));
         else {
-          const how = { config, log_key: await knownLogKey(db), patients };
+          const how = { config, log_key: await knownLogKey(db), patients, now: moment.now };
           context.stdout.write(`${explainLines(detail, story, how).join('\n')}\n`);
         }
       });
@@ -82,8 +88,9 @@ function explainJson(
 function explainLines(
   detail: ExplainedSubject,
   story: readonly Chapter[],
-  { config, log_key, patients }: { config: Config; log_key: string | null; patients: boolean },
+  how: { config: Config; log_key: string | null; patients: boolean; now: number },
 ): string[] {
+  const { config, log_key, patients } = how;
   const time = (at: number) => clinicTime(at, config);
   const [only] = detail.appointments;
   const title =
@@ -91,14 +98,12 @@ function explainLines(
       ? subjectTitle(only, config)
       : `Inquiry ${splitOnce(detail.subject)[1]}`;
   const now = detail.appointments.map((each) => {
-    const { why, until } = each.explanation;
+    const { until } = each.explanation;
+    const { word, why } = situationWords(each, leadingVerdict(detail, each, config), patients);
     const whose = detail.subject.startsWith('inquiry:')
       ? `${each.kind} ${appointmentLabel(each, config)} `
       : '';
-    return (
-      `Now: ${whose}${SITUATION_NAMES[each.situation]}. ` +
-      `${why}${until === null ? '' : ` Next: ${time(until)}.`}`
-    );
+    return `Now: ${whose}${word}. ` + `${why}${until === null ? '' : ` Next: ${time(until)}.`}`;
   });
   const verdicts = newestAnswers(detail).flatMap((each) => verdictsOf(detail, each, config));
   return [
@@ -108,20 +113,9 @@ function explainLines(
     ...story.map(({ at, text }) => `${time(at)}  ${text}`),
     '',
     ...(now.length > 0 ? now : ['Now: it serves no appointment.']),
-    ...todoLines(detail, patients),
+    ...todoLines(detail, how),
     ...(log_key === null ? [] : detail.appointments.map((each) => inLog(each, log_key, config))),
   ];
-}
-
-/** An answer to a later attempt takes the place of the one before it. */
-function newestAnswers({ inquiries }: ExplainedSubject) {
-  return inquiries.filter(
-    ({ row, coverage_rank }) =>
-      !inquiries.some(
-        (other) =>
-          other.answer !== null && other.coverage_rank === coverage_rank && other.row.id > row.id,
-      ),
-  );
 }
 
 /**
@@ -134,7 +128,11 @@ function inLog(each: ExplainedAppointment, log_key: string, config: Config): str
   );
 }
 
-function todoLines({ attention, appointments }: ExplainedSubject, patients: boolean): string[] {
+function todoLines(
+  detail: ExplainedSubject,
+  { config, patients, now }: { config: Config; patients: boolean; now: number },
+): string[] {
+  const { attention, appointments } = detail;
   const entries = attention.map((entry) => ({
     what: entryText(entry, { patients }),
     next: entry.next,
@@ -145,6 +143,15 @@ function todoLines({ attention, appointments }: ExplainedSubject, patients: bool
     if (next !== null && !entries.some((entry) => entry.next === next))
       entries.push({ what: why, next });
   }
-  if (entries.length === 0) return ['You have nothing to do.'];
-  return entries.map(({ what, next }) => `For you: ${what} ${next}`);
+  // What is open is on no list either, and is worth a question until the visit.
+  const questions = appointments.flatMap((each) => {
+    const verdict = leadingVerdict(detail, each, config);
+    const is_open = each.starts_at > now && verdict?.standing === 'incomplete';
+    return is_open && each.situation === 'delivered' ? whatToDo(verdict) : [];
+  });
+  if (entries.length + questions.length === 0) return ['You have nothing to do.'];
+  return [
+    ...entries.map(({ what, next }) => `For you: ${what} ${next}`),
+    ...[...new Set(questions)].map((question) => `For you: ${question}`),
+  ];
 }

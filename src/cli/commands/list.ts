@@ -13,7 +13,6 @@ import { wrapped } from '../../ops/health-text.ts';
 import { nearest } from '../../ops/nearest.ts';
 import { clinicProfile } from '../../ops/profile.ts';
 import { VERDICT_WORDS } from '../../records/verdict/text.ts';
-import type { VerdictWord } from '../../records/verdict.ts';
 import type { ShownRecord } from '../../store/bookkeeping/access-log.ts';
 import { type AttentionRow, openAttention } from '../../store/bookkeeping/attention.ts';
 import { listAppointments, type OverviewFilter } from '../../store/views/overview.ts';
@@ -21,7 +20,7 @@ import { withProgress } from '../../store/views/progress.ts';
 import type { CliContext, Output } from '../context.ts';
 import { noteLook, shownRecords } from '../looks.ts';
 import { type Column, isColored, printJson, printTable, type Style } from '../output.ts';
-import { type ExplainedAppointment, explained, readState, type State } from '../state.ts';
+import { explained, readState, type State } from '../state.ts';
 import {
   appointmentJson,
   appointmentLabel,
@@ -31,7 +30,7 @@ import {
   visitText,
 } from '../subject.ts';
 import { clinicTime, isoTime } from '../times.ts';
-import { verdictsById } from '../verdicts.ts';
+import { situationWords, verdictsById } from '../verdicts.ts';
 
 type Options = {
   situation?: SituationWord;
@@ -131,7 +130,7 @@ async function listSituations(
   if (options.json) {
     const rows = shown.map((each) => ({
       ...appointmentJson(each, options.patients === true),
-      verdict: verdicts.get(each.id) ?? null,
+      verdict: verdicts.get(each.id)?.standing ?? null,
     }));
     printJson(stdout, {
       schema: 'eligd.list/1',
@@ -158,13 +157,13 @@ async function listSituations(
     ]),
     shown.map((each) => {
       const { until } = each.explanation;
-      const why = whyText(each, verdicts.get(each.id));
+      const { word, why } = situationWords(each, verdicts.get(each.id), false);
       const until_text = until === null ? null : clinicTime(until, config);
       const cells = [
         appointmentLabel(each, config),
         visitText(each, config),
         payerName(each.input),
-        SITUATION_NAMES[each.situation],
+        word,
         ...(is_narrow ? [] : [until_text]),
         is_narrow && until_text !== null ? `Until ${until_text}. ${why}` : why,
       ];
@@ -175,20 +174,14 @@ async function listSituations(
   sayMore(stdout, total - shown.length);
 }
 
-/** What the answer comes to is read first, before where it was written. */
-function whyText({ situation, explanation }: ExplainedAppointment, verdict?: VerdictWord): string {
-  return situation === 'delivered' && verdict !== undefined
-    ? `${VERDICT_WORDS[verdict]}. ${explanation.why}`
-    : explanation.why;
-}
-
 /** Below this many columns, "until" is in front of "why". */
 const WIDE = 110;
 
 function situationStyle(text: string): Style | null {
   const name = text.trim();
-  if (name === SITUATION_NAMES.attention) return 'red';
-  if (name === SITUATION_NAMES.delivered) return 'green';
+  if (name === SITUATION_NAMES.attention || name === VERDICT_WORDS.not_eligible) return 'red';
+  if (name === VERDICT_WORDS.attention || name === VERDICT_WORDS.incomplete) return 'yellow';
+  if (name === SITUATION_NAMES.delivered || name === VERDICT_WORDS.eligible) return 'green';
   return name === SITUATION_NAMES.closed ? 'dim' : null;
 }
 

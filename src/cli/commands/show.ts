@@ -18,12 +18,18 @@ import {
   findOrFail,
   ID_HELP,
   patientName,
-  SITUATION_NAMES,
   statusWord,
   subjectTitle,
 } from '../subject.ts';
 import { clinicTime, isoTime } from '../times.ts';
-import { type VisitVerdict, verdictsOf, verdictText, withoutWordsOfPayer } from '../verdicts.ts';
+import {
+  leadingVerdict,
+  situationWords,
+  type VisitVerdict,
+  verdictsOf,
+  verdictText,
+  withoutWordsOfPayer,
+} from '../verdicts.ts';
 
 export function register(command: Command, context: CliContext): void {
   command
@@ -150,7 +156,8 @@ function showText(
   stdout: Output,
 ): void {
   for (const each of detail.appointments) {
-    const { until, why, next } = each.explanation;
+    const { until, next } = each.explanation;
+    const { word, why } = situationWords(each, leadingVerdict(detail, each, config), patients);
     const lines = [
       subjectTitle(each, config),
       ...(patients
@@ -160,7 +167,7 @@ function showText(
           ]
         : []),
       ...coverageLines(each.input, patients),
-      `  Situation:  ${SITUATION_NAMES[each.situation]}. ` +
+      `  Situation:  ${word}. ` +
         `${why}${until === null ? '' : ` (${clinicTime(until, config)})`}`,
       ...(next === null ? [] : [`  To do:      ${next}`]),
     ];

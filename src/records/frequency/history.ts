@@ -11,8 +11,11 @@ export type History = { treatments: readonly Treatment[]; is_whole: boolean };
 export type PlanYear = { is_calendar: boolean | null };
 
 export type LimitUse = {
-  /** `used`: no other one on that day. `open`: it cannot be told. */
-  standing: 'free' | 'used' | 'open';
+  /**
+   * `used`: no other one on that day. `short`: not as many as the visit has. `open`: it cannot be
+   * told.
+   */
+  standing: 'free' | 'used' | 'short' | 'open';
   /** The days that count toward the limit, earliest first. */
   counted: string[];
   /** The first day on which another one is allowed; null: never, or it cannot be told. */
@@ -20,12 +23,8 @@ export type LimitUse = {
 };
 
 /** All limits of a frequency on one day; the one that stands in the way counts. */
-export function useOf(
-  frequency: Frequency,
-  code: string,
-  { day, history, plan }: { day: string; history: History; plan: PlanYear },
-): LimitUse {
-  const uses = frequency.limits.map((limit) => useOfLimit(limit, code, { day, history, plan }));
+export function useOf(frequency: Frequency, code: string, moment: Moment): LimitUse {
+  const uses = frequency.limits.map((limit) => useOfLimit(limit, code, moment));
   const used = uses.filter(({ standing }) => standing === 'used');
   if (used.length > 0) {
     const is_never = used.some(({ next }) => next === null);
@@ -38,6 +37,7 @@ export function useOf(
     return { standing: 'used', counted: used[0]?.counted ?? [], next };
   }
   return (
+    uses.find(({ standing }) => standing === 'short') ??
     uses.find(({ standing }) => standing === 'open') ?? {
       standing: 'free',
       counted: uses[0]?.counted ?? [],
@@ -46,18 +46,26 @@ export function useOf(
   );
 }
 
-type Moment = { day: string; history: History; plan: PlanYear };
+/** `planned`: the codes of the visit, one that is scheduled twice twice. */
+type Moment = { day: string; history: History; plan: PlanYear; planned: readonly string[] };
 
-function useOfLimit(limit: FrequencyLimit, code: string, { day, history, plan }: Moment): LimitUse {
+function useOfLimit(limit: FrequencyLimit, code: string, moment: Moment): LimitUse {
+  const { day, history, plan, planned } = moment;
+  if (limit.period.kind === 'visit') {
+    const is_short = plannedAlike(limit, code, planned) > limit.count;
+    return { standing: is_short ? 'short' : 'free', counted: [], next: null };
+  }
   const past = history.treatments.filter(({ date }) => date <= day);
   const uses = windowsOf(limit.period, day, plan).map((since) =>
-    useWithin(limit, code, { past: past.filter(({ date }) => date > since), history }),
+    useWithin(limit, code, { past: past.filter(({ date }) => date > since), history, planned }),
   );
   const [first] = uses;
   if (first === undefined || uses.every(({ standing }) => standing === 'free'))
     return { standing: 'free', counted: first?.counted ?? [], next: null };
-  if (!uses.every(({ standing }) => standing === 'used'))
-    return { standing: 'open', counted: first.counted, next: null };
+  if (!uses.every(({ standing }) => standing === 'used')) {
+    const is_short = uses.every(({ standing }) => standing === 'used' || standing === 'short');
+    return { standing: is_short ? 'short' : 'open', counted: first.counted, next: null };
+  }
   const nexts = uses.map(({ counted }) => nextAllowed(limit, counted, day));
   const next = nexts.includes(null) ? null : (nexts.map(String).sort().at(-1) ?? null);
   return { standing: 'used', counted: first.counted, next };
@@ -66,7 +74,7 @@ function useOfLimit(limit: FrequencyLimit, code: string, { day, history, plan }:
 function useWithin(
   limit: FrequencyLimit,
   code: string,
-  { past, history }: { past: readonly Treatment[]; history: History },
+  { past, history, planned }: { past: readonly Treatment[] } & Pick<Moment, 'history' | 'planned'>,
 ): Pick<LimitUse, 'standing' | 'counted'> {
   const codes = limit.of ?? [code, ...limit.shared];
   const own = past.filter((one) => one.code !== null && codes.includes(one.code));
@@ -77,8 +85,19 @@ function useWithin(
   );
   const counted = own.map(({ date }) => date);
   if (sure.length >= limit.count) return { standing: 'used', counted };
-  const is_open = own.length + others.length >= limit.count || !history.is_whole;
+  const alike = plannedAlike(limit, code, planned);
+  const added = limit.of === null ? Math.max(1, alike) : alike;
+  if (limit.of === null && added > 1 && own.length + added > limit.count)
+    return { standing: 'short', counted };
+  const room = limit.count - own.length - others.length - added;
+  const is_open = (limit.of === null ? room < 0 : room <= 0) || !history.is_whole;
   return { standing: is_open ? 'open' : 'free', counted };
+}
+
+/** How many of the visit count toward the limit. Of several at a place, each may have its own. */
+function plannedAlike(limit: FrequencyLimit, code: string, planned: readonly string[]): number {
+  const codes = limit.of ?? [code, ...limit.shared];
+  return limit.place === null ? planned.filter((one) => codes.includes(one)).length : 0;
 }
 
 function isPlaced({ teeth, surfaces, quadrants }: Treatment): boolean {

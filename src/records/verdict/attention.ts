@@ -1,6 +1,7 @@
 /** What of a verdict somebody has to act on, by kind (`policy.attention`). */
 import type { ReasonCode, Verdict } from '../verdict.ts';
-import { TO_DO } from './text.ts';
+import type { Weighed } from './reasons.ts';
+import { stepFor } from './text.ts';
 
 export const ATTENTION_KINDS = [
   'not_eligible',
@@ -60,21 +61,21 @@ export type VerdictAttention = { reason: AttentionKind; what: string; next: stri
 /** One entry for each kind, with everything that it is about; empty when nobody has to act. */
 export function verdictAttention(verdict: Verdict): VerdictAttention[] {
   const found = new Map<AttentionKind, { what: string[]; next: Set<string> }>();
-  const add = (code: ReasonCode, what: string) => {
-    const kind = KIND_OF[code];
+  const add = (reason: Weighed, what: string) => {
+    const kind = KIND_OF[reason.code];
     if (kind === undefined) return;
     const entry = found.get(kind) ?? { what: [], next: new Set<string>() };
     if (!entry.what.includes(what)) entry.what.push(what);
-    entry.next.add(TO_DO[code] ?? '');
+    entry.next.add(stepFor(reason) ?? '');
     found.set(kind, entry);
   };
-  for (const { code, text } of verdict.reasons) add(code, text);
+  for (const reason of verdict.reasons) add(reason, reason.text);
   for (const { code: procedure, reasons } of verdict.procedures) {
-    for (const { code, text, effect } of reasons) {
-      const kind = KIND_OF[code];
-      if (kind === undefined || verdict.reasons.some((reason) => reason.code === code)) continue;
-      if (WHEN_SURE.has(kind) && effect !== 'no') continue;
-      add(code, `${procedure}: ${text}`);
+    for (const reason of reasons) {
+      const kind = KIND_OF[reason.code];
+      if (kind === undefined || verdict.reasons.some(({ code }) => code === reason.code)) continue;
+      if (WHEN_SURE.has(kind) && !['no', 'partly'].includes(reason.effect)) continue;
+      add(reason, `${procedure}: ${reason.text}`);
     }
   }
   return [...found].map(([reason, { what, next }]) => ({

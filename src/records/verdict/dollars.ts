@@ -16,6 +16,7 @@ import {
 } from './money.ts';
 import {
   countsTowardMaximum,
+  haveTwoShares,
   isDiagnostic,
   isOrthodontic,
   isPreventive,
@@ -56,18 +57,16 @@ export function waysOf(
   if (standing === 'not_payable') return [UNPAID];
   const percent = patientPercent(facts);
   const copay = centsOfMoney(facts.rule.copay);
-  // Nothing was said of the share, or two things that contradict each other.
+  // Nothing was said of the share, two things that contradict each other, or what holds in network.
   const is_share_known =
-    facts.conflicts.length === 0 && (percent !== null || copay !== null) && !hasTwoShares(facts);
+    facts.conflicts.length === 0 &&
+    (percent !== null || copay !== null) &&
+    !haveTwoShares(facts) &&
+    facts.record.plan?.is_provider_in_network !== false;
   const paid = is_share_known
     ? sharesOf(percent, copay).flatMap((share) => allocations(facts, share))
     : [{ ...UNPAID, is_paid: true, patient_percent: 0 }];
   return standing === 'payable' && !has_other_shares ? paid : [...paid, UNPAID];
-}
-
-function hasTwoShares({ rule }: ProcedureFacts): boolean {
-  const [plan, patient] = [rule.plan_pays_percent, rule.patient_pays_percent];
-  return typeof plan === 'number' && typeof patient === 'number' && plan + patient !== 100;
 }
 
 type Share = Pick<Way, 'copay' | 'patient_percent'>;

@@ -18,7 +18,8 @@ export type ProcedureFacts = {
   conflicts: (keyof BenefitRule)[];
   /** Where `entries` are from when this call did not ask about the code; null: from this call. */
   earlier: EarlierTerm | null;
-  visit: { date: string; birth_date: string | null };
+  /** `planned`: the codes of the visit, one that is scheduled twice twice. */
+  visit: { date: string; birth_date: string | null; planned: readonly string[] };
 };
 
 /** Fields in which two answers about one code may not differ. */

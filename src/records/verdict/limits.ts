@@ -23,32 +23,50 @@ export function historyOf({ treatment_history, unparsed }: EligibilityRecord): H
   return { treatments: treatment_history.treatments, is_whole };
 }
 
-export function frequencyReasons(facts: ProcedureFacts): Weighed[] {
-  const { rule } = facts;
-  const reasons: Weighed[] = [];
+type NamedLimit = {
+  name: 'frequency_limitations' | 'limitations';
+  words: string;
+  frequency: Frequency | 'words';
+};
+
+/** What was done before does not count. */
+const NO_HISTORY: History = { treatments: [], is_whole: true };
+
+/** What was said of how often, in either field. */
+function limitsOf({ rule }: ProcedureFacts): NamedLimit[] {
   const own = frequencyOf(rule);
-  if (own !== null && rule.frequency_limitations != null)
-    reasons.push(...limitReason(facts, own, 'frequency_limitations', rule.frequency_limitations));
   const other = limitationsOf(rule);
-  if (other !== null && rule.limitations != null)
-    reasons.push(...limitReason(facts, other, 'limitations', rule.limitations));
-  return reasons;
+  const { frequency_limitations, limitations } = rule;
+  return [
+    ...(own === null || frequency_limitations == null
+      ? []
+      : [{ name: 'frequency_limitations', words: frequency_limitations, frequency: own } as const]),
+    ...(other === null || limitations == null
+      ? []
+      : [{ name: 'limitations', words: limitations, frequency: other } as const]),
+  ];
 }
 
-function limitReason(
-  facts: ProcedureFacts,
-  frequency: Frequency | 'words',
-  name: 'frequency_limitations' | 'limitations',
-  words: string,
-): Weighed[] {
+export const frequencyReasons = (facts: ProcedureFacts): Weighed[] =>
+  limitsOf(facts).flatMap((limit) => limitReason(facts, limit));
+
+const useOn = (facts: ProcedureFacts, frequency: Frequency, history: History): LimitUse =>
+  useOf(frequency, facts.code, {
+    day: facts.visit.date,
+    history,
+    plan: { is_calendar: facts.record.plan?.is_calendar_year_plan ?? null },
+    planned: facts.visit.planned,
+  });
+
+function limitReason(facts: ProcedureFacts, { name, words, frequency }: NamedLimit): Weighed[] {
   const rests_on = said(facts, name);
   const open = (text: string, more: Fact[] = []): Weighed[] => [
     { code: 'frequency', effect: 'unknown', text, facts: [...rests_on, ...more] },
   ];
   if (frequency === 'words')
     return open(`Limit in words: "${words}". Ask the payer whether it is used up.`);
-  if (frequency.limits.every(({ period }) => period.kind === 'visit')) return [];
-  const history = historyOf(facts.record);
+  const is_of_visit = frequency.limits.every(({ period }) => period.kind === 'visit');
+  const history = is_of_visit ? NO_HISTORY : historyOf(facts.record);
   if (history === null) {
     const is_asked = facts.record.treatment_history !== undefined;
     const text =
@@ -59,36 +77,61 @@ function limitReason(
       fact('treatment_history.answered', facts.record.treatment_history?.answered),
     ]);
   }
-  const use = useOf(frequency, facts.code, {
-    day: facts.visit.date,
-    history,
-    plan: { is_calendar: facts.record.plan?.is_calendar_year_plan ?? null },
-  });
+  const use = useOn(facts, frequency, history);
   const on_file = fact('treatment_history.treatments', treatmentsOf(facts, use));
   if (use.standing === 'free') return [];
+  if (use.standing === 'short')
+    return [
+      {
+        code: 'frequency',
+        effect: 'partly',
+        text: `Limit "${words}": the visit has more than the plan pays for.`,
+        facts: [...rests_on, on_file],
+      },
+    ];
   if (use.standing === 'open')
     return open(`Limit "${words}"; whether it is used up cannot be told from the history.`, [
       on_file,
     ]);
   const next = use.next === null ? '' : ` Next: ${americanDay(use.next)}.`;
+  const ends = endsBefore(facts, use.next);
   return [
     {
       code: 'frequency',
       effect: 'no',
-      text: `Not payable on ${shortDay(facts.visit.date)}: ${words}, ${usedWords(use)}.${next}`,
-      facts: [...rests_on, on_file],
+      text:
+        `Not payable on ${shortDay(facts.visit.date)}: ${words}, ${usedWords(use)}.` +
+        (ends === null ? next : ` The plan ends on ${americanDay(ends)}, before the next one.`),
+      facts: [
+        ...rests_on,
+        on_file,
+        ...(ends === null ? [] : [fact('plan.termination_date', ends)]),
+      ],
     },
   ];
 }
 
-/** The next day on which the code is allowed, when its limit is used up and a day is known. */
-export function nextEligibleOf(facts: ProcedureFacts): string | null {
-  const frequency = frequencyOf(facts.rule);
+/** The last day of the plan, when it is before the day on which a limit allows another one. */
+function endsBefore({ record }: ProcedureFacts, next: string | null): string | null {
+  const ends = record.plan?.termination_date ?? null;
+  return ends !== null && next !== null && ends < next ? ends : null;
+}
+
+/**
+ * The day from which the plan pays for the procedure again: null unless it is known, and nothing
+ * but limits that are used up (`reasons`) stands in the way.
+ */
+export function nextEligibleOf(facts: ProcedureFacts, reasons: readonly Weighed[]): string | null {
+  const noes = reasons.filter(({ effect }) => effect === 'no');
   const history = historyOf(facts.record);
-  if (frequency === null || frequency === 'words' || history === null) return null;
-  const plan = { is_calendar: facts.record.plan?.is_calendar_year_plan ?? null };
-  const use = useOf(frequency, facts.code, { day: facts.visit.date, history, plan });
-  return use.standing === 'used' ? use.next : null;
+  if (noes.length === 0 || noes.some(({ code }) => code !== 'frequency') || history === null)
+    return null;
+  const nexts = limitsOf(facts).flatMap(({ frequency }) => {
+    const use = frequency === 'words' ? null : useOn(facts, frequency, history);
+    return use?.standing === 'used' ? [use.next] : [];
+  });
+  const next = nexts.includes(null) ? null : (nexts.map(String).sort().at(-1) ?? null);
+  return endsBefore(facts, next) === null ? next : null;
 }
 
 function treatmentsOf({ record, code }: ProcedureFacts, { counted }: LimitUse) {

@@ -60,7 +60,9 @@ export function networkReasons({ plan }: EligibilityRecord): Weighed[] {
         {
           code: 'out_of_network',
           effect: 'no',
-          text: `Out of network, and the plan pays nothing out of network.${quote}`,
+          text:
+            'Out of network, and the plan pays nothing out of network: the patient pays the full ' +
+            `fee.${quote}`,
           facts,
         },
       ];
@@ -69,7 +71,9 @@ export function networkReasons({ plan }: EligibilityRecord): Weighed[] {
         {
           code: 'out_of_network',
           effect: 'note',
-          text: `Out of network: the shares are those for out of network.${quote}`,
+          text:
+            'Out of network: the plan pays its out-of-network rates, and the patient pays the ' +
+            `rest of the fee.${quote}`,
           facts,
         },
       ];
@@ -78,7 +82,9 @@ export function networkReasons({ plan }: EligibilityRecord): Weighed[] {
         {
           code: 'out_of_network',
           effect: 'unknown',
-          text: `Out of network, and how the plan pays out of network is unknown.${quote}`,
+          text:
+            'Out of network, and what the plan pays then is unknown: the patient may owe the ' +
+            `full fee.${quote}`,
           facts,
         },
       ];

@@ -92,6 +92,14 @@ export function patientPercent({ rule }: Pick<ProcedureFacts, 'rule'>): number |
   return typeof patient === 'number' ? patient : null;
 }
 
+/** The shares of plan and patient were both said, and are not the whole together. */
+export function haveTwoShares({ rule }: Pick<ProcedureFacts, 'rule'>): boolean {
+  const [plan, patient] = [rule.plan_pays_percent, rule.patient_pays_percent];
+  return (
+    typeof plan === 'number' && typeof patient === 'number' && roundPercent(plan + patient) !== 100
+  );
+}
+
 const roundPercent = (percent: number) => Math.round(percent * 1e6) / 1e6;
 
 function coverageReasons(facts: ProcedureFacts): Weighed[] {
@@ -106,17 +114,14 @@ function coverageReasons(facts: ProcedureFacts): Weighed[] {
       },
     ];
   const shares = said(facts, 'plan_pays_percent', 'patient_pays_percent', 'copay');
-  const [plan, patient] = [rule.plan_pays_percent, rule.patient_pays_percent];
-  if (
-    typeof plan === 'number' &&
-    typeof patient === 'number' &&
-    roundPercent(plan + patient) !== 100
-  )
+  if (haveTwoShares(facts))
     return [
       {
         code: 'conflicting',
         effect: 'unknown',
-        text: `The payer named ${plan}% for the plan and ${patient}% for the patient.`,
+        text:
+          `The payer named ${rule.plan_pays_percent}% for the plan and ` +
+          `${rule.patient_pays_percent}% for the patient.`,
         facts: shares,
       },
     ];

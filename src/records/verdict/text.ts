@@ -4,7 +4,7 @@ import type { PatientPays, ProcedureVerdict, Verdict, VerdictWord } from '../ver
 import { VERDICT_CAUTION } from '../verdict.ts';
 import { deductibleDue, outOfPocketLeft } from './dollars.ts';
 import { type CentRange, dollarsOf, isUnlimited, maximumLeft } from './money.ts';
-import { type Reason, type ReasonCode, type Standing, shortDay } from './reasons.ts';
+import { type Reason, type ReasonCode, type Standing, shortDay, type Weighed } from './reasons.ts';
 
 /** A verdict in a word or two, for lists. */
 export const VERDICT_WORDS: Readonly<Record<VerdictWord, string>> = {
@@ -23,33 +23,41 @@ export const STANDING_WORDS: Readonly<Record<Standing, string>> = {
 
 /** `Needs attention on 11/23: The plan requires a referral. D1206: NOT payable.` */
 function verdictHeadline(verdict: Verdict): string {
-  return headed(verdict, ({ code, standing, reasons }) =>
+  const why = whyOf(verdict, ({ code, standing, reasons }) =>
     // What is wrong with a procedure that the plan pays for is not that it is payable.
     standing === 'payable'
       ? `${code}: ${ownTexts(reasons, verdict).join(' ')}`
       : `${code}: ${STANDING_WORDS[standing]}.`,
   );
+  return headed(verdict, why);
 }
 
 /** All of it in one cell: `Needs attention on 11/23: D1206: NOT payable. Not covered. …` */
 export function verdictInOneLine(verdict: Verdict): string {
-  const headline = headed(verdict, ({ code, standing, reasons }) =>
+  return [headed(verdict, reasonsInOneLine(verdict)), ...caution(verdict)].join(' ');
+}
+
+/** `D1206: NOT payable. Not covered.`; empty where nothing stands in the way. */
+export function reasonsInOneLine(verdict: Verdict): string {
+  return whyOf(verdict, ({ code, standing, reasons }) =>
     [
       ...(standing === 'payable' ? [`${code}:`] : [`${code}: ${STANDING_WORDS[standing]}.`]),
       ...ownTexts(reasons, verdict),
     ].join(' '),
   );
-  return [headline, ...caution(verdict)].join(' ');
 }
 
-/** The verdict and the visit's reasons, then `said` of each procedure that has some of its own. */
-function headed(verdict: Verdict, said: (procedure: ProcedureVerdict) => string): string {
-  const why = [
+/** The visit's reasons, then `said` of each procedure that has some of its own. */
+function whyOf(verdict: Verdict, said: (procedure: ProcedureVerdict) => string): string {
+  return [
     ...verdict.reasons.map(({ text }) => text),
     ...verdict.procedures.filter(({ reasons }) => ownTexts(reasons, verdict).length > 0).map(said),
-  ];
-  const head = `${VERDICT_WORDS[verdict.standing]} on ${shortDay(verdict.date)}`;
-  return why.length === 0 ? `${head}.` : `${head}: ${why.join(' ')}`;
+  ].join(' ');
+}
+
+function headed({ standing, date }: Verdict, why: string): string {
+  const head = `${VERDICT_WORDS[standing]} on ${shortDay(date)}`;
+  return why === '' ? `${head}.` : `${head}: ${why}`;
 }
 
 /** What is not said of the visit as a whole. */
@@ -131,7 +139,7 @@ export function verdictLines(verdict: Verdict): string[] {
 }
 
 /** What somebody does or tells the patient. Codes that ask for nothing are left out. */
-export const TO_DO: Readonly<Partial<Record<ReasonCode, string>>> = {
+const TO_DO: Readonly<Partial<Record<ReasonCode, string>>> = {
   plan_inactive:
     'Ask the patient for other insurance. Without it, the patient pays for the visit in full.',
   plan_ended:
@@ -143,7 +151,7 @@ export const TO_DO: Readonly<Partial<Record<ReasonCode, string>>> = {
   not_covered: 'Tell the patient that the plan does not cover it and what it costs.',
   age_limit: 'Tell the patient that the plan does not pay at this age and what it costs.',
   frequency: 'Tell the patient that the limit is used up, or offer a later visit.',
-  maximum_used_up: 'Tell the patient that the yearly maximum is used up and what the visit costs.',
+  maximum_used_up: 'Tell the patient that nothing is left of the maximum and what the visit costs.',
   prior_authorization: 'Ask the insurance company for the authorization before the visit.',
   out_of_network: 'Tell the patient that the office is out of network, and what that costs.',
   waiting_period: 'Ask the insurance company whether the waiting period is over.',
@@ -155,17 +163,24 @@ export const TO_DO: Readonly<Partial<Record<ReasonCode, string>>> = {
   not_asked: 'Call the insurance company if you need to know it before the visit.',
 };
 
+/** The same where the reason leaves it open whether the plan pays. */
+const TO_ASK: Readonly<Partial<Record<ReasonCode, string>>> = {
+  age_limit: 'Ask the insurance company about the limit, if you need to know it.',
+  frequency: 'Ask the insurance company about the limit, if you need to know it.',
+  maximum_used_up: 'Ask the insurance company whether this counts toward the maximum.',
+  out_of_network: 'Ask the insurance company what the plan pays out of network.',
+};
+
+const TO_SHARE = 'Tell the patient that the plan pays for only some of it, or split the visit.';
+
+/** What to do about a reason; null: nothing. What is open is a question, not an answer (G8). */
+export function stepFor({ code, effect }: Pick<Weighed, 'code' | 'effect'>): string | null {
+  if (effect === 'partly') return TO_SHARE;
+  return (effect === 'unknown' ? TO_ASK[code] : undefined) ?? TO_DO[code] ?? null;
+}
+
 /** What to do about a verdict, without repeats, in the order of its reasons. */
 export function whatToDo(verdict: Verdict): string[] {
   const reasons = [...verdict.reasons, ...verdict.procedures.flatMap(({ reasons: own }) => own)];
-  const steps = reasons.flatMap(({ code, effect }) => {
-    // A limit that cannot be read is a question; one that is used up is something to tell (G8).
-    if (effect === 'unknown' && (code === 'frequency' || code === 'age_limit'))
-      return ['Ask the insurance company about the limit, if you need to know it.'];
-    if (effect === 'unknown' && code === 'maximum_used_up')
-      return ['Ask the insurance company whether this counts toward the maximum.'];
-    const step = TO_DO[code];
-    return step === undefined ? [] : [step];
-  });
-  return [...new Set(steps)];
+  return [...new Set(reasons.flatMap((reason) => stepFor(reason) ?? []))];
 }

@@ -155,6 +155,17 @@ describe('codes', () => {
     expect(values.readProcedureCodes(text)).toEqual({ codes, lost: false });
   });
 
+  it('counts a code that is scheduled more than once, and adds up its fees', () => {
+    expect(values.readProcedureCounts('D2392;D2392;D1110')).toEqual({ D2392: 2 });
+    expect(values.readProcedureCounts('97110-GP, 97110-59, 97110')).toEqual({ '97110': 3 });
+    expect(values.readProcedureCounts('D2392;D1110')).toBeNull();
+    expect(values.readProcedureFees('D2392;D2392;D1110', '200.00;210.50;98')).toEqual({
+      ...{ D2392: '410.50', D1110: '98.00' },
+    });
+    // The fee of one of the two is not known, so that of both is not.
+    expect(values.readProcedureFees('D2392;D2392;D1110', '200.00;;98')).toEqual({ D1110: '98.00' });
+  });
+
   it('says when there is none', () => {
     expect(values.readProcedureCodes('Crown upper left')).toEqual({ codes: [], lost: true });
   });

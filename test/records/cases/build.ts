@@ -5,6 +5,8 @@ import type { VerdictCase } from '../verdict-cases.ts';
 type Rules = Record<string, object | null>;
 type Expected = [standing: string, reasons: string, pays?: string];
 
+type Treated = string | { code: string; teeth?: string[]; quadrants?: number[] };
+
 type Given = {
   /** What was said of each scheduled code; null: an empty object. */
   rules: Rules;
@@ -12,7 +14,7 @@ type Given = {
   maximums?: object;
   clauses?: object;
   /** Absent: an empty history. Null: no history was given. */
-  history?: Record<string, string | { code: string; teeth: string[] }> | null;
+  history?: Record<string, Treated | Treated[]> | null;
   fees?: Record<string, string>;
   dob?: string;
   status?: string;
@@ -61,13 +63,15 @@ const pairOf = (text = '') => (text === '' ? undefined : (text.split(' ') as [st
 const wordsOf = (text = '') => text.split(' ').filter((word) => word !== '');
 
 function treatmentsOf(history: NonNullable<Given['history']>): object {
-  const item = (one: string | { code: string; teeth: string[] }) => ({
+  const item = (one: Treated) => ({
     procedure_code: typeof one === 'string' ? one : one.code,
-    tooth_numbers: typeof one === 'string' ? [] : one.teeth,
+    tooth_numbers: typeof one === 'string' ? [] : (one.teeth ?? []),
     surfaces: [],
-    quadrant_numbers: [],
+    quadrant_numbers: typeof one === 'string' ? [] : (one.quadrants ?? []),
   });
-  return Object.fromEntries(Object.entries(history).map(([day, one]) => [day, [item(one)]]));
+  return Object.fromEntries(
+    Object.entries(history).map(([day, each]) => [day, [each].flat().map(item)]),
+  );
 }
 
 function resultsOf(specialty: Specialty, given: Given): object {
