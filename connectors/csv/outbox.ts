@@ -318,8 +318,8 @@ function claimLine(
 }
 
 /**
- * The whole attention list, the most urgent appointment first as given. A list of nothing has one line that says so, and as of when: a file
- * that is weeks old must not look like good news.
+ * The whole attention list, the most urgent appointment first as given. A list of nothing has one
+ * line that says so, and as of when: a file that is weeks old must not look like good news.
  */
 export async function writeAttention(
   folder: Folder,

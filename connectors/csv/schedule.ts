@@ -49,7 +49,10 @@ export async function writeTable(
   const at = minuteText(wallClockText(as_of, time_zone));
   const now = `${at.day} ${at.time}`;
   const nothing = ['', '', 'No visits in the coming days.', ...Array(10).fill(''), now];
-  const rows = lines.length === 0 ? [nothing] : lines.map((line) => rowOf(line, time_zone, now));
+  const rows =
+    lines.length === 0
+      ? [nothing]
+      : lines.map((line) => scheduleCells(line, { time_zone, as_of: now }));
   try {
     await writeAtomically(folder.outbox, 'schedule.csv', csvFile(SCHEDULE_COLUMNS, rows));
     const workbook = await workbookFile('Schedule', COLUMNS, rows);
@@ -59,7 +62,11 @@ export async function writeTable(
   }
 }
 
-function rowOf(line: ScheduledLine, time_zone: string, as_of: string): (string | IdCell)[] {
+/** The row of a visit, in the order of SCHEDULE_COLUMNS. */
+export function scheduleCells(
+  line: ScheduledLine,
+  { time_zone, as_of }: { time_zone: string; as_of: string },
+): (string | IdCell)[] {
   const { day, time } = minuteText(wallClockText(line.starts_at, time_zone));
   const ids = [String(line.coverage_rank), { id: line.member_id }];
   if (!('answer' in line))

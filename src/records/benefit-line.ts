@@ -30,7 +30,8 @@ const REASON_WORDS: Readonly<Partial<Record<ReasonCode, string>>> = {
 };
 
 export function benefitLine(rule: BenefitRule, held: Held): string {
-  const is_paid_never = held.standing === 'not_payable';
+  const is_denied = rule.is_covered === false && !held.reasons.includes('conflicting');
+  const is_paid_never = is_denied || held.standing === 'not_payable';
   const isOpen = rule.is_covered !== false && !is_paid_never;
   const parts = [
     is_paid_never ? notPayableWords(rule, held) : coverageWords(rule, held),
@@ -81,7 +82,7 @@ function shareWords(rule: BenefitRule, held: Held, isOpen: boolean): string[] {
   const says_number = [rule.plan_pays_percent, rule.patient_pays_percent, rule.copay].some(
     (share) => share !== null && share !== undefined,
   );
-  if (held.are_shares_sure || !says_number || rule.is_covered === false) return shares;
+  if (held.are_shares_sure || !says_number) return shares;
   return [`if it pays as usual: ${shares.join(', ')}`];
 }
 

@@ -6,7 +6,7 @@
  *
  * `docs/verdicts.md` has the rules.
  */
-import type { EligibilityRecord } from './eligibility.ts';
+import type { BenefitRule, EligibilityRecord } from './eligibility.ts';
 import { comparableCode } from './values.ts';
 import { type Billed, outOfPocketLeft, patientPays, waysOf } from './verdict/dollars.ts';
 import { type ProcedureFacts, procedureFacts } from './verdict/facts.ts';
@@ -287,6 +287,10 @@ export function holdsAt({ plan, outcome }: EligibilityRecord, verdict: Verdict):
   if (verdict.standing === 'not_eligible') return false;
   return outcome === 'successful' ? (plan?.is_active ?? null) : null;
 }
+
+/** What becomes of a class of procedures: that of the plan, unless the class is not covered. */
+export const classStanding = ({ plan }: Verdict, { is_covered }: BenefitRule): Standing =>
+  is_covered === false ? 'not_payable' : plan.standing;
 
 /** Nothing about a procedure makes a visit not eligible. */
 function worstOf(

@@ -303,8 +303,8 @@ describe('explain', () => {
       'The answer was written into outbox/ through connector ' +
         'front-desk (batch 20261120T150000Z-1).',
       '',
-      'Now: Incomplete. D1110: unknown. The payer was not asked about D1110. The newest answer is ' +
-        'written into outbox/.',
+      'Now: Incomplete. D1110: unknown. The payer was not asked about D1110. ' +
+        'The newest answer is written into outbox/.',
       'For you: Call the insurance company if you need to know it before the visit.',
       '',
     ]);

@@ -1,13 +1,14 @@
 /**
- * Whatever the payer answers, nothing that eligd writes or shows states a share, a copay or
- * "covered" of a procedure that the plan does not pay. What the plan does not pay is worked out
- * here from the facts of the answer, not by the code under test.
+ * Whatever the payer answers, nothing that eligd writes or shows states a share, a copay, an
+ * amount, "covered" or "used up" that the answer contradicts, of a procedure or of a class. What is
+ * true is worked out from the facts of the answer, not by the code under test.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { batchOf } from '../../connectors/conformance/examples.ts';
 import type { Delivery } from '../../connectors/contract.ts';
 import { resultCells } from '../../connectors/csv/outbox.ts';
+import { scheduleCells } from '../../connectors/csv/schedule.ts';
 import { eligibilityResponse } from '../../connectors/fhir/write/resources.ts';
 import { hl7ConfigSchema } from '../../connectors/hl7/config.ts';
 import { eligibilityOru } from '../../connectors/hl7/out/oru-r01.ts';
@@ -16,129 +17,33 @@ import { eligibilityPin } from '../../connectors/hl7/out/pin-i07.ts';
 import { answerLines } from '../../src/cli/answer-text.ts';
 import { verdictText } from '../../src/cli/verdicts.ts';
 import { deliveryDocument } from '../../src/records/delivery.ts';
-import type { EligibilityRecord } from '../../src/records/eligibility.ts';
+import { dollarText, reasonsInOneLine } from '../../src/records/verdict/text.ts';
 import { judge } from '../../src/records/verdict.ts';
-import { recordOf } from '../records/answers.ts';
+import {
+  CODES,
+  type Code,
+  type Facts,
+  FEES,
+  facts,
+  isLimitUsedUp,
+  isPlanSurelyUnpaid,
+  isSurelyUnpaid,
+  recordFor,
+  VISIT,
+} from './drawn-answers.ts';
 
-const VISIT = '2026-11-24';
-const CODES = ['D1110', 'D2740', 'D8080', 'D0120'] as const;
 const time_zone = 'America/Chicago';
 
-type Rule = {
-  is_covered?: boolean;
-  coverage_percentage?: number;
-  coinsurance_percentage?: string;
-  copay_amount?: string;
-  age_limit?: number;
-  frequency_limitations?: string;
-  is_downgraded?: boolean;
-  is_prior_auth_required?: boolean;
-};
-type Facts = {
-  specialty: 'dental' | 'medical';
-  is_active: boolean | undefined;
-  termination_date: string | undefined;
-  effective_date: string | undefined;
-  in_network: boolean | undefined;
-  out_of_network_benefits: string | undefined;
-  remaining: string | undefined;
-  out_of_pocket_used: string | undefined;
-  is_child: boolean;
-  cleanings: number;
-  rules: Record<string, Rule>;
-};
-
-const some = <Value>(...values: Value[]) => fc.constantFrom(...values);
-const rule: fc.Arbitrary<Rule> = fc
-  .record({
-    is_covered: some(true, true, true, false, undefined),
-    coverage_percentage: some(100, 80, 50, undefined),
-    coinsurance_percentage: some(undefined, undefined, '20'),
-    copay_amount: some(undefined, undefined, '25.00'),
-    age_limit: some(undefined, undefined, 18),
-    frequency_limitations: some(undefined, '2 per calendar year', 'as the plan allows'),
-    is_downgraded: some(undefined, true, false),
-    is_prior_auth_required: some(undefined, false, true),
-  })
-  .map((fields) => JSON.parse(JSON.stringify(fields)) as Rule);
-const facts: fc.Arbitrary<Facts> = fc.record({
-  specialty: some('dental' as const, 'dental' as const, 'medical' as const),
-  is_active: some(true, true, true, true, false, undefined),
-  termination_date: some(undefined, undefined, '10-31-2026', '12-31-2026'),
-  effective_date: some(undefined, '01-01-2020', '01-01-2027'),
-  in_network: some(true, false, undefined),
-  out_of_network_benefits: some('None', 'None, except for emergencies', '60% of UCR', undefined),
-  remaining: some(undefined, '0', '500.00'),
-  out_of_pocket_used: some(undefined, '3000', '10'),
-  is_child: fc.boolean(),
-  cleanings: some(0, 1, 2),
-  rules: fc.record({ D1110: rule, D2740: rule, D8080: rule, D0120: rule }),
-});
-
-function recordFor(given: Facts): EligibilityRecord {
-  const { is_active, termination_date, effective_date, in_network, cleanings, rules } = given;
-  return recordOf(
-    {
-      call_details: [{ call_end_time: '2026-11-20T15:30:00Z', reference_number: 'R-1' }],
-      plan_information: {
-        is_active,
-        termination_date,
-        effective_date,
-        is_provider_in_network: in_network,
-        out_of_network_benefits: given.out_of_network_benefits,
-      },
-      maximums: {
-        coverage_limit: given.remaining === undefined ? undefined : '1500',
-        coverage_limit_remaining: given.remaining,
-        individual_out_of_pocket_maximum: given.out_of_pocket_used && '3000',
-        individual_out_of_pocket_maximum_used: given.out_of_pocket_used,
-      },
-      treatment_history: Object.fromEntries(
-        ['02-02-2026', '08-03-2026']
-          .slice(0, cleanings)
-          .map((day) => [day, [{ procedure_code: 'D1110' }]]),
-      ),
-      procedure_classes: { PREVENTIVE: rules.D1110, CROWNS: rules.D2740 },
-      procedure_codes: CODES.map((code) => [{ procedure_code: code }, rules[code]]),
-    },
-    {
-      specialty: given.specialty,
-      asked: { benefits_query: ['CODE_LOOKUP_BENEFITS', 'STANDARD'], benefits_codes: [...CODES] },
-    },
-  );
-}
-
-/** What a biller knows without eligd: it is sure that the plan pays nothing for the code. */
-function isSurelyUnpaid(given: Facts, code: (typeof CODES)[number]): boolean {
-  const { frequency_limitations, is_covered, age_limit } = given.rules[code] ?? {};
-  const is_over =
-    given.is_active === false ||
-    given.termination_date === '10-31-2026' ||
-    given.effective_date === '01-01-2027';
-  const is_out = given.in_network === false && given.out_of_network_benefits?.startsWith('None');
-  if (is_over || is_out || is_covered === false) return true;
-  // What else is said counts only when it is covered.
-  if (is_covered !== true) return false;
-  const is_dental = given.specialty === 'dental';
-  return (
-    (age_limit === 18 && is_dental && !given.is_child) ||
-    (is_dental && given.remaining === '0' && code === 'D2740') ||
-    (code === 'D1110' &&
-      given.cleanings === 2 &&
-      frequency_limitations === '2 per calendar year' &&
-      is_dental)
-  );
-}
-
-function deliveryOf(given: Facts, scheduled: readonly string[]): Delivery {
+/** `judged_as`: the answer that the verdict is of; another one is a planted fault. */
+function deliveryOf(given: Facts, scheduled: readonly Code[], judged_as = given): Delivery {
   const [delivery] = batchOf(1, [1]).deliveries;
   if (delivery === undefined) throw new Error('There is no example.');
   const record = recordFor(given);
-  const verdict = judge(record, {
+  const verdict = judge(recordFor(judged_as), {
     date: VISIT,
-    birth_date: given.is_child ? '2015-05-05' : '1970-05-05',
+    birth_date: judged_as.is_child ? '2015-05-05' : '1970-05-05',
     procedure_codes: scheduled,
-    fees: {},
+    fees: FEES,
   });
   const appointment = { ...delivery.appointment, procedure_codes: [...scheduled] };
   return { ...delivery, appointment, record, verdict, notes: [] };
@@ -175,8 +80,16 @@ function pieces(delivery: Delivery): Record<string, string[]> {
     csv: resultCells(delivery, { written_at: WRITING.written_at, time_zone }).flatMap((cell) =>
       typeof cell === 'string' ? cell.split(' | ') : [],
     ),
-    json: procedures.map(({ code, plan_pays_percent, copay }) =>
-      plan_pays_percent === null && copay === null ? code : `${code}: plan pays 1`,
+    json: procedures.flatMap(
+      ({ code, standing, plan_pays_percent, copay, patient_pays, reasons }) => [
+        [
+          `${code}: ${standing === 'not_payable' ? 'NOT payable' : standing}`,
+          ...(plan_pays_percent === null ? [] : [`plan pays ${plan_pays_percent}%`]),
+          ...(copay === null ? [] : [`copay $${copay}`]),
+          ...(patient_pays === null ? [] : [`patient pays ${dollarText(patient_pays)}`]),
+        ].join('; '),
+        ...reasons.map(({ text }) => `${code}: ${text}`),
+      ],
     ),
     pin: eligibilityPin(WRITING, delivery).text.split('\r'),
     oru: eligibilityOru(WRITING, delivery).text.split('\r'),
@@ -189,56 +102,161 @@ function pieces(delivery: Delivery): Record<string, string[]> {
       ),
     ].filter((piece) => !piece.includes('"term"')),
     show: [...verdictText(visit, true), ...answerLines(record, [visit], time_zone)],
+    list: [reasonsInOneLine(verdict)],
+    schedule: scheduleCells(
+      {
+        ...{ source_id: 'V', starts_at: WRITING.written_at, patient_name: '', coverage_rank: 1 },
+        ...{ carrier: '', member_id: '', answer: { record, verdict } },
+      },
+      { time_zone, as_of: '' },
+    ).filter((cell) => typeof cell === 'string'),
   };
 }
 
 const STATES_PAYMENT =
   /plan pays \d|patient pays \d+(?:\.\d+)?%|copay \$?\d|(?:^|[>:;|"] ?)covered\b/i;
+const SAYS_COVERED = /(?:^|[>:;|"] ?)covered\b/;
+const SAYS_LIMIT_USED = /limit used up|both used|all used|, used on/;
+/** "The maximum is used up, and whether D1110 counts toward it is unknown." leaves it open. */
+const SAYS_MAXIMUM_USED = /maximum used up|maximum is used up(?!, and)/;
+const CLASSES = { PREVENTIVE: 'D1110', CROWNS: 'D2740' } as const;
 
-describe('of a procedure that the plan does not pay', () => {
-  test('no output states a share, a copay or "covered"', () => {
+/** Without the payer's own words: in quotation marks, or as a field of their own. */
+function ownWords(piece: string, { rules }: Facts): string {
+  const said = Object.values(rules).flatMap((rule) => {
+    const words = [rule.downgraded_info, rule.more_info].filter((each) => each !== undefined);
+    // A PIN^I07 has them in one field.
+    return [words.join(' '), ...words, rule.frequency_limitations ?? ''];
+  });
+  return said
+    .filter((words) => words !== '')
+    .toSorted((one, other) => other.length - one.length)
+    .flatMap((words) => ['"', '&quot;', '\\"', '|'].map((mark) => ({ mark, words })))
+    .reduce((rest, { mark, words }) => rest.replaceAll(`${mark}${words}`, mark), piece);
+}
+
+/** What a piece about a code states and the answer contradicts. */
+function codeFaults(given: Facts, code: Code, text: string): string[] {
+  const rule = given.rules[code] ?? {};
+  const is_unpaid = isSurelyUnpaid(given, code);
+  const faults: [fault: string, is_false: boolean][] = [
+    ['a payment', is_unpaid && STATES_PAYMENT.test(text)],
+    ['covered', rule.is_covered !== true && SAYS_COVERED.test(text)],
+    ['not payable', !is_unpaid && /NOT payable/.test(text)],
+    ['a limit used up', !isLimitUsedUp(given, code) && SAYS_LIMIT_USED.test(text)],
+    ['the maximum used up', given.remaining !== '0' && SAYS_MAXIMUM_USED.test(text)],
+  ];
+  for (const [, percent] of text.matchAll(/plan pays (\d+(?:\.\d+)?)%/g)) {
+    const shares = [rule.coverage_percentage, 100 - Number(rule.coinsurance_percentage)];
+    faults.push([`a share of ${percent}`, !shares.includes(Number(percent))]);
+  }
+  for (const [, copay] of text.matchAll(/copay \$?(\d+\.\d\d)/g))
+    faults.push([`a copay of ${copay}`, copay !== rule.copay_amount]);
+  const fee = Number(FEES[code]);
+  for (const [, low, high = low] of text.matchAll(
+    /patient pays \$([\d.]+\d)(?: to \$([\d.]+\d))?/g,
+  )) {
+    const is_amount = Number(low) <= Number(high) && Number(high) <= fee;
+    faults.push([`${low} to ${high}`, !is_amount || (is_unpaid && Number(low) !== fee)]);
+  }
+  return faults.filter(([, is_false]) => is_false).map(([fault]) => `${code}: ${fault}`);
+}
+
+/** One line may be about several codes: what is said of each one begins with it. */
+const perCode = (piece: string) => piece.split(/ (?=D\d{4}: )/);
+
+/** Everything false that is stated, with where; empty: all is true. */
+function faultsOf(given: Facts, scheduled: readonly Code[], found: Record<string, string[]>) {
+  const total = scheduled.reduce((sum, code) => sum + Number(FEES[code]), 0);
+  const is_unpaid = scheduled.length > 0 && scheduled.every((code) => isSurelyUnpaid(given, code));
+  return Object.entries(found).flatMap(([form, pieces]) =>
+    pieces.flatMap(perCode).flatMap((piece) => {
+      const text = ownWords(piece, given);
+      const sum = /Patient pays: (.*)\.(?:<|$)/.exec(text)?.[1];
+      const faults = [
+        ...CODES.filter((code) => text.includes(code)).flatMap((code) =>
+          codeFaults(given, code, text),
+        ),
+        ...Object.entries(CLASSES).flatMap(([name, code]) => {
+          const { is_covered } = given.rules[code] ?? {};
+          if (!text.includes(name) || text.includes(code)) return [];
+          const is_never = isPlanSurelyUnpaid(given) || is_covered === false;
+          return [
+            ...(is_never && STATES_PAYMENT.test(text) ? [`${name}: a payment`] : []),
+            ...(is_covered !== true && SAYS_COVERED.test(text) ? [`${name}: covered`] : []),
+          ];
+        }),
+        ...(given.is_active !== false && /NOT ACTIVE/.test(text) ? ['inactive'] : []),
+        ...(isPlanSurelyUnpaid(given) && /plan pays \d/i.test(text) ? ['a share'] : []),
+        ...(is_unpaid && sum !== undefined && sum !== `$${total.toFixed(2)}` ? [sum] : []),
+      ];
+      return faults.map((fault) => `${form}: ${fault}: ${piece}`);
+    }),
+  );
+}
+
+const PLAIN: Facts = {
+  specialty: 'dental',
+  is_active: true,
+  termination_date: undefined,
+  effective_date: undefined,
+  in_network: true,
+  out_of_network_benefits: undefined,
+  remaining: '500.00',
+  out_of_pocket_used: undefined,
+  is_child: false,
+  cleanings: 0,
+  rules: Object.fromEntries(
+    CODES.map((code) => [
+      code,
+      {
+        ...{ is_covered: true, coverage_percentage: 80, is_prior_auth_required: false },
+        frequency_limitations: '2 per calendar year',
+      },
+    ]),
+  ),
+};
+
+describe('whatever the payer answers', () => {
+  test('no output states what the answer contradicts', () => {
     fc.assert(
       fc.property(facts, fc.subarray([...CODES]), (given, scheduled) => {
-        const unpaid = CODES.filter((code) => isSurelyUnpaid(given, code));
-        const found = pieces(deliveryOf(given, scheduled));
-        for (const [form, said] of Object.entries(found))
-          for (const code of unpaid)
-            for (const piece of said.filter((one) => one.includes(code)))
-              expect(STATES_PAYMENT.test(piece), `${form}, ${code}: ${piece}`).toBe(false);
-        const is_over = [given.is_active === false, given.termination_date === '10-31-2026'];
-        if (!is_over.includes(true)) return;
-        for (const [form, said] of Object.entries(found))
-          for (const piece of said)
-            expect(/plan pays \d/i.test(piece), `${form}: ${piece}`).toBe(false);
+        expect(faultsOf(given, scheduled, pieces(deliveryOf(given, scheduled)))).toEqual([]);
       }),
-      { seed: 19, numRuns: 400 },
+      { seed: 19, numRuns: 200 },
     );
   });
 
-  test('and of one that it pays, every form of people states the share', () => {
-    const given: Facts = {
-      specialty: 'dental',
-      is_active: true,
-      termination_date: undefined,
-      effective_date: undefined,
-      in_network: true,
-      out_of_network_benefits: undefined,
-      remaining: '500.00',
-      out_of_pocket_used: undefined,
-      is_child: false,
-      cleanings: 0,
-      rules: Object.fromEntries(
-        CODES.map((code) => [
-          code,
-          { is_covered: true, coverage_percentage: 80, is_prior_auth_required: false },
-        ]),
-      ),
-    };
-    const found = pieces(deliveryOf(given, ['D2740']));
-    for (const form of ['csv', 'pin', 'oru', 'fhir', 'show'])
+  test('and of what the plan pays, every form of people states the share', () => {
+    const found = pieces(deliveryOf(PLAIN, ['D2740']));
+    for (const form of ['csv', 'json', 'pin', 'oru', 'fhir', 'show'])
       expect(
         found[form]?.some((piece) => /D2740.*plan pays 80%/.test(piece)),
         form,
       ).toBe(true);
+    expect(faultsOf(PLAIN, ['D2740'], found)).toEqual([]);
+  });
+
+  /** The answer is the first; the verdict is of the second, as a fault would make it. */
+  const PLANTED: [fault: string, given: Partial<Facts>, judged_as: Partial<Facts>][] = [
+    ['an inactive plan is paid', { is_active: false }, {}],
+    ['an active plan is not', {}, { is_active: false }],
+    ['a limit is used up', {}, { cleanings: 2 }],
+    ['a used-up limit is not', { cleanings: 2 }, {}],
+    ['the maximum is used up', {}, { remaining: '0' }],
+    ['a used-up maximum is not', { remaining: '0' }, {}],
+    ['out of network is paid', { in_network: false, out_of_network_benefits: 'None' }, {}],
+  ];
+  test.each(PLANTED)('a planted fault is seen in every form: %s', (_, given, judged_as) => {
+    const answer = { ...PLAIN, ...given };
+    const delivery = deliveryOf(answer, ['D1110', 'D2740'], { ...PLAIN, ...judged_as });
+    const found = pieces(delivery);
+    const forms = Object.keys(found).filter(
+      (form) => faultsOf(answer, ['D1110', 'D2740'], { [form]: found[form] ?? [] }).length > 0,
+    );
+    // One line of a list says why a plan does not pay, not what it pays.
+    const says_shares = judged_as.is_active === undefined && Object.keys(judged_as).length === 0;
+    const silent = says_shares ? ['list', 'schedule'] : [];
+    expect(forms).toEqual(Object.keys(found).filter((form) => !silent.includes(form)));
   });
 });

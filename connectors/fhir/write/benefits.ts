@@ -19,7 +19,12 @@ import type {
   Percent,
 } from '../../../src/records/eligibility.ts';
 import { summarizeEligibility } from '../../../src/records/summary.ts';
-import type { ReasonCode, Standing, Verdict } from '../../../src/records/verdict.ts';
+import {
+  classStanding,
+  type ReasonCode,
+  type Standing,
+  type Verdict,
+} from '../../../src/records/verdict.ts';
 import type { Delivery } from '../../contract.ts';
 import {
   BENEFIT_NETWORKS,
@@ -66,8 +71,7 @@ export function benefitItems({ record, verdict }: Delivery): Item[] {
         category: classConcept(entry.name.trim()),
         ...ruleParts(entry.benefits, {
           description: summary.procedure_classes[index]?.line ?? '',
-          standing: verdict.plan.standing,
-          may_hold: mayHold(verdict.plan.standing, verdict.plan.reasons),
+          ...heldClass(verdict, entry.benefits),
         }),
       }),
     ),
@@ -96,6 +100,11 @@ const OTHER_SHARES: ReadonlySet<ReasonCode> = new Set([
 
 const mayHold = (standing: Standing, reasons: readonly ReasonCode[]) =>
   standing !== 'not_payable' && !reasons.some((code) => OTHER_SHARES.has(code));
+
+function heldClass(verdict: Verdict, rule: BenefitRule): Held {
+  const standing = classStanding(verdict, rule);
+  return { standing, may_hold: mayHold(standing, verdict.plan.reasons) };
+}
 
 /** What the verdict makes of a code of the record. */
 function heldIn({ procedures, others }: Verdict, code: string): Held {

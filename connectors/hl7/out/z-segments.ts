@@ -15,7 +15,7 @@ import type {
   Percent,
 } from '../../../src/records/eligibility.ts';
 import { summarizeEligibility } from '../../../src/records/summary.ts';
-import type { Verdict } from '../../../src/records/verdict.ts';
+import { classStanding, type Verdict } from '../../../src/records/verdict.ts';
 import type { ClaimDelivery, Delivery } from '../../contract.ts';
 import { type Field, segment } from './outbound.ts';
 
@@ -195,7 +195,7 @@ function classRows({ record, verdict }: Delivery): Values<'ZCL'>[] {
     answered: yesNo(answered),
     ...ruleFields(benefits),
     line: lines[index]?.line ?? null,
-    standing: verdict.plan.standing,
+    standing: classStanding(verdict, benefits),
   }));
 }
 

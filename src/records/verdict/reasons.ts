@@ -36,8 +36,8 @@ export type Fact = { path: string; value: unknown };
 
 /**
  * What a reason does to a procedure. `no`: the plan does not pay. `unknown`: it cannot be told.
- * `partly`: it does not pay for all of it. `authorization`: it pays once it has authorized it. `note`: it pays, but not as usual.
- * `source`: nothing; it says where the others come from.
+ * `partly`: it does not pay for all of it. `authorization`: it pays once it has authorized it.
+ * `note`: it pays, but not as usual. `source`: nothing; it says where the others come from.
  */
 export type Effect = 'no' | 'partly' | 'unknown' | 'authorization' | 'note' | 'source';
 

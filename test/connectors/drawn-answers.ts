@@ -1,0 +1,132 @@
+/**
+ * Drawn answers about one visit, and what a biller knows of each without eligd: worked out from the
+ * facts of the answer, not by the code under test.
+ */
+import fc from 'fast-check';
+import type { EligibilityRecord } from '../../src/records/eligibility.ts';
+import { recordOf } from '../records/answers.ts';
+
+export const VISIT = '2026-11-24';
+export const CODES = ['D1110', 'D2740', 'D8080', 'D0120'] as const;
+export type Code = (typeof CODES)[number];
+/** What the office charges, in dollars. */
+export const FEES: Readonly<Record<string, string>> = {
+  ...{ D1110: '98.00', D2740: '1200.00', D8080: '5000.00', D0120: '60.00' },
+};
+
+type Rule = {
+  is_covered?: boolean;
+  coverage_percentage?: number;
+  coinsurance_percentage?: string;
+  copay_amount?: string;
+  age_limit?: number;
+  frequency_limitations?: string;
+  is_downgraded?: boolean;
+  is_prior_auth_required?: boolean;
+  more_info?: string;
+  downgraded_info?: string;
+};
+export type Facts = {
+  specialty: 'dental' | 'medical';
+  is_active: boolean | undefined;
+  termination_date: string | undefined;
+  effective_date: string | undefined;
+  in_network: boolean | undefined;
+  out_of_network_benefits: string | undefined;
+  remaining: string | undefined;
+  out_of_pocket_used: string | undefined;
+  is_child: boolean;
+  cleanings: number;
+  rules: Record<string, Rule>;
+};
+
+const some = <Value>(...values: Value[]) => fc.constantFrom(...values);
+const rule: fc.Arbitrary<Rule> = fc
+  .record({
+    is_covered: some(true, true, true, false, undefined),
+    coverage_percentage: some(100, 80, 50, undefined),
+    coinsurance_percentage: some(undefined, undefined, '20'),
+    copay_amount: some(undefined, undefined, '25.00'),
+    age_limit: some(undefined, undefined, 18),
+    frequency_limitations: some(undefined, '2 per calendar year', 'as the plan allows'),
+    is_downgraded: some(undefined, true, false),
+    is_prior_auth_required: some(undefined, false, true),
+    // Of which plan, day or network nobody said.
+    more_info: some(undefined, undefined, 'plan pays 90%; covered; copay $5'),
+    downgraded_info: some(undefined, 'plan pays 70%, limit used up'),
+  })
+  .map((fields) => JSON.parse(JSON.stringify(fields)) as Rule);
+export const facts: fc.Arbitrary<Facts> = fc.record({
+  specialty: some('dental' as const, 'dental' as const, 'medical' as const),
+  is_active: some(true, true, true, true, false, undefined),
+  termination_date: some(undefined, undefined, '10-31-2026', '12-31-2026'),
+  effective_date: some(undefined, '01-01-2020', '01-01-2027'),
+  in_network: some(true, false, undefined),
+  out_of_network_benefits: some('None', 'None, except for emergencies', '60% of UCR', undefined),
+  remaining: some(undefined, '0', '500.00'),
+  out_of_pocket_used: some(undefined, '3000', '10'),
+  is_child: fc.boolean(),
+  cleanings: some(0, 1, 2),
+  rules: fc.record({ D1110: rule, D2740: rule, D8080: rule, D0120: rule }),
+});
+
+export function recordFor(given: Facts): EligibilityRecord {
+  const { is_active, termination_date, effective_date, in_network, cleanings, rules } = given;
+  return recordOf(
+    {
+      call_details: [{ call_end_time: '2026-11-20T15:30:00Z', reference_number: 'R-1' }],
+      plan_information: {
+        is_active,
+        termination_date,
+        effective_date,
+        is_provider_in_network: in_network,
+        out_of_network_benefits: given.out_of_network_benefits,
+      },
+      maximums: {
+        coverage_limit: given.remaining === undefined ? undefined : '1500',
+        coverage_limit_remaining: given.remaining,
+        individual_out_of_pocket_maximum: given.out_of_pocket_used && '3000',
+        individual_out_of_pocket_maximum_used: given.out_of_pocket_used,
+      },
+      treatment_history: Object.fromEntries(
+        ['02-02-2026', '08-03-2026']
+          .slice(0, cleanings)
+          .map((day) => [day, [{ procedure_code: 'D1110' }]]),
+      ),
+      procedure_classes: { PREVENTIVE: rules.D1110, CROWNS: rules.D2740 },
+      procedure_codes: CODES.map((code) => [{ procedure_code: code }, rules[code]]),
+    },
+    {
+      specialty: given.specialty,
+      asked: { benefits_query: ['CODE_LOOKUP_BENEFITS', 'STANDARD'], benefits_codes: [...CODES] },
+    },
+  );
+}
+
+/** It is sure that the plan pays nothing at all on the day of the visit. */
+export function isPlanSurelyUnpaid(given: Facts): boolean {
+  const is_over =
+    given.is_active === false ||
+    given.termination_date === '10-31-2026' ||
+    given.effective_date === '01-01-2027';
+  const is_out = given.in_network === false && given.out_of_network_benefits?.startsWith('None');
+  return is_over || is_out === true;
+}
+
+/** It is sure that a limit for cleanings is used up. */
+export const isLimitUsedUp = ({ cleanings, rules }: Facts, code: Code) =>
+  code === 'D1110' &&
+  cleanings === 2 &&
+  rules[code]?.frequency_limitations === '2 per calendar year';
+
+/** What a biller knows without eligd: it is sure that the plan pays nothing for the code. */
+export function isSurelyUnpaid(given: Facts, code: Code): boolean {
+  const { is_covered, age_limit } = given.rules[code] ?? {};
+  if (isPlanSurelyUnpaid(given) || is_covered === false) return true;
+  const is_dental = given.specialty === 'dental';
+  return (
+    (age_limit === 18 && !given.is_child) ||
+    (is_dental && given.remaining === '0' && (code === 'D2740' || code === 'D8080')) ||
+    isLimitUsedUp(given, code)
+  );
+}
