@@ -17,11 +17,12 @@ import { pricesOf } from '../ops/prices.ts';
 import { clinicProfile, policyOf } from '../ops/profile.ts';
 import type { SecretSource } from '../ops/secrets.ts';
 import { planStep } from '../stages/plan/index.ts';
+import { planAllAgain } from '../store/calls/links.ts';
 import { openScratch } from '../store/engine/scratch.ts';
 import type { Store } from '../store/engine/store.ts';
 import { acceptBatch } from '../store/intake/intake.ts';
 import { type NamedPayer, namedPayersOf } from '../store/views/payers.ts';
-import { openReasons, plannedCalls, situationsOf } from '../store/views/preview.ts';
+import { openReasons, plannedCalls, plannedFor, situationsOf } from '../store/views/preview.ts';
 
 export type PreviewOptions = {
   config: Config;
@@ -32,6 +33,8 @@ export type PreviewOptions = {
   /** The connector that it is for; null: the only one that reads such a source. */
   connector: string | null;
 };
+
+type Calls = { calls: number; cents: Cents; unpriced: number };
 
 export type Preview = {
   connector: string;
@@ -44,12 +47,16 @@ export type Preview = {
   attention: { reason: string; count: number }[];
   /** Every coverage that open visits and claims of the export name. */
   payers: NamedPayer[];
-  /** The calls that it would cause, by the price list of now. */
-  calls: { calls: number; cents: Cents; unpriced: number };
+  /** The calls that it would cause now, by the price list of now. */
+  calls: Calls;
+  /** Those of its visits that are too far ahead yet, as far as it is known now what to ask. */
+  later: Calls;
 };
 
 /** Steps of planning: far above what any export needs, and still an end. */
 const STEPS_MAX = 10_000;
+/** As far as the configuration may look. */
+const LOOK_AHEAD_DAYS_MAX = 365;
 
 /** Throws an EligdError when no connector reads such a source, or it cannot be read. */
 export async function previewExport(options: PreviewOptions): Promise<Preview> {
@@ -75,11 +82,32 @@ export async function previewExport(options: PreviewOptions): Promise<Preview> {
       attention: countReasons(withoutKeys(await openReasons(store.db), listed)),
       payers: await namedPayersOf(store.db, chosen.id, new Set(read.named)),
       calls: priceCalls(withoutKeys(await plannedCalls(store.db), planned), options),
+      later: await laterCalls(store, { ...options, env }, { ...chosen, ...read }),
     };
   } finally {
     for (const { connector } of made) await connector.close?.();
     await store.close();
   }
+}
+
+/** Comes last: every visit of the copy is planned as if it were near enough. */
+async function laterCalls(
+  store: Store,
+  { config, env }: Pick<PreviewOptions, 'config' | 'env'>,
+  { id, source_ids }: { id: string; source_ids: readonly string[] },
+): Promise<Calls> {
+  const before = await plannedCalls(store.db);
+  await store.write((tx) => planAllAgain(tx, env.clock.now()));
+  const policy = { ...config.policy, look_ahead_days: LOOK_AHEAD_DAYS_MAX };
+  await planner(store, { ...config, policy }, env)();
+  const of_export = await plannedFor(store.db, id, new Set(source_ids));
+  const added = [...(await plannedCalls(store.db))].filter(
+    ([inquiry]) => of_export.has(inquiry) && !before.has(inquiry),
+  );
+  return priceCalls(
+    added.map(([, draft]) => draft),
+    { config, env },
+  );
 }
 
 /**

@@ -36,15 +36,14 @@ export function nearestNames<Known extends { name: string }>(
     .map(({ each }) => each);
 }
 
-/** From 0 to 1: how near two names are by their letters, or by the words that tell payers apart. */
+/** From 0 to 1: how near two names are, by the letters or the words that tell payers apart. */
 function likeness(one: string, other: string): number {
   const words = (text: string) => text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
-  const [a, b] = [words(one), words(other)];
-  const [letters_a, letters_b] = [a.join(''), b.join('')];
+  const telling = (text: string) => new Set(words(text).filter((word) => !COMMON_WORDS.has(word)));
+  const [telling_a, telling_b] = [telling(one), telling(other)];
+  const [letters_a, letters_b] = [[...telling_a].join(''), [...telling_b].join('')];
   const longest = Math.max(letters_a.length, letters_b.length);
   if (longest === 0) return 0;
-  const telling_a = new Set(a.filter((word) => !COMMON_WORDS.has(word)));
-  const telling_b = new Set(b.filter((word) => !COMMON_WORDS.has(word)));
   const shared = [...telling_a].filter((word) => telling_b.has(word)).length;
   const of = Math.max(telling_a.size, telling_b.size);
   return Math.max(1 - distance(letters_a, letters_b) / longest, of === 0 ? 0 : shared / of);

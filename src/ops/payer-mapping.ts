@@ -99,12 +99,14 @@ export function mapPayer(
 }
 
 /**
- * The carrier identifier that `id` is, or that belongs to the known payer ID that it is; null: it
- * is a payer ID that nobody has mapped. A payer ID has five characters, a digit among them.
+ * The carrier identifier that `id` is, or that belongs to the known payer ID or name that it is;
+ * null: it is a payer ID that nobody has mapped. A payer ID has five characters, one a digit.
  */
 function carrierNamed(id: string, payers: PayerList): string | null {
   const plain = id.trim().toUpperCase();
   if (/^(?=.*\d)[A-Z\d]{5}$/.test(plain)) return payers.find(plain, '')?.carrier || null;
+  const named = payers.find('', id)?.carrier ?? '';
+  if (named !== '') return named;
   if (/^[A-Z\d]+(?:_[A-Z\d]+)*$/.test(plain)) return plain;
   throw new EligdError('usage', {
     what: `"${id}" is neither a carrier identifier nor a payer ID.`,

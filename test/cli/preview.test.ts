@@ -55,8 +55,7 @@ Calls:       2 calls, $26.00.
 Not in the payer map:
 insurance company       payer ID  visits  calls  nearest known names
 Ameritas Group Dental   -              1  none   -
-Guardian Dental PPO     -              1  none   \
-Guardian (GUARDIAN), Guardian Life (GUARDIAN), Cigna Dental PPO (CIGNA)
+Guardian Dental PPO     -              1  none   Guardian (GUARDIAN), Guardian Life (GUARDIAN)
 Local 134 Welfare Fund  -              1  none   -
 Map one with: eligd payers map NAME ID
 `);
@@ -69,7 +68,8 @@ Map one with: eligd payers map NAME ID
   for (const [name, id] of [
     ['Ameritas Group Dental', 'AMERITAS'],
     ['Local 134 Welfare Fund', '13400'],
-    ['Guardian Dental PPO', 'GUARDIAN'],
+    // By the known name that is shown.
+    ['Guardian Dental PPO', 'Guardian'],
   ] as const)
     expect((await clinic.run('payers', 'map', name, id)).code).toBe(0);
   const second = (await clinic.run('preview', file)).stdout;
@@ -77,6 +77,13 @@ Map one with: eligd payers map NAME ID
     'Visits:      5:\n             5 with a call now\nCalls:       5 calls, $65.00.\n',
   );
   expect(second).not.toContain('payer map');
+
+  // Two weeks ahead nothing is due; what it will cost is said all the same.
+  const next_month = join(clinic.folder, 'later.csv');
+  writeFileSync(next_month, text.replaceAll('2030-01-', '2030-02-'));
+  const ahead = (await clinic.run('preview', next_month)).stdout;
+  expect(ahead).toContain('5 later, when the visit is nearer\nCalls:       no call now.\n');
+  expect(ahead).toContain('             5 calls, $65.00 later, when the visits are nearer.\n');
 
   clinic.drop('export.csv', text);
   await clinic.once();

@@ -190,7 +190,7 @@ function printCosts(page: CostPage, to: Output): void {
   const sentences = [
     ['Total:', `${spentWords(totalOf(lines))}.`],
     ...(other === null ? [] : [['What if:', `${spentWords(totalOf(other))}.`]]),
-    ['Planned:', `${spentWords(planned)}, not sent yet.`],
+    ['Planned:', `${spentWords(planned)}${planned.calls === 0 ? '' : ', not sent yet'}.`],
     ...(tomorrow === null ? [] : [['Tomorrow:', tomorrowWords(tomorrow)]]),
     ...(duplicates === 0
       ? []

@@ -41,7 +41,7 @@ Examples:
         'open visit again.',
     )
     .argument('<name>', 'the insurance company as the practice software names it')
-    .argument('<id>', "the service's carrier identifier (AMERITAS), or a payer ID (47009)")
+    .argument('<id>', 'a carrier identifier (AMERITAS), a payer ID (47009), or a known name')
     .option('--phone <number>', 'its telephone number')
     .addHelpText(
       'after',
@@ -49,6 +49,7 @@ Examples:
 Examples:
   eligd payers map "Ameritas" AMERITAS
   eligd payers map "Cigna PPO Plus" 62308
+  eligd payers map "Cigna Plus" "Cigna"
 `,
     )
     .action(async (name: string, id: string, options: { phone?: string }) => {
@@ -93,7 +94,7 @@ async function map(
   const reason = `${name} is ${as} from now on.`;
   await noteAction(context, { subject: PAYERS_SUBJECT, to_state: 'mapped', reason });
   context.stdout.write(
-    `${name} is ${as} from now on (${payersPath(config)}). A running eligd reads it ` +
-      'within a minute.\n',
+    `${name} is ${as} from now on.\n` +
+      `Written to ${payersPath(config)}; a running eligd reads it within a minute.\n`,
   );
 }

@@ -72,7 +72,7 @@ const VISIT_WORDS: Readonly<Record<SituationWord, string>> = {
 const ROWS_SHOWN = 10;
 
 function printPreview(preview: Preview, unmapped: readonly Unmapped[], to: Output): void {
-  const { connector, rows, visits, claims, attention, calls } = preview;
+  const { connector, rows, visits, claims, attention, calls, later } = preview;
   const { rejected } = rows;
   const total = visits.reduce((sum, { count }) => sum + count, 0);
   const lines = (name: string, text: string) => to.write(`${wrapped(name, text).join('\n')}\n`);
@@ -89,7 +89,11 @@ function printPreview(preview: Preview, unmapped: readonly Unmapped[], to: Outpu
   if (claims > 0) lines('Claims:', `${claims}.`);
   for (const [index, { reason, count }] of attention.entries())
     lines(index === 0 ? 'Attention:' : '', `${count} ${reason.replaceAll('_', ' ')}`);
-  lines('Calls:', `${spentWords(calls)}.`);
+  const is_later = later.calls > 0;
+  lines('Calls:', `${spentWords(calls)}${is_later ? ' now' : ''}.`);
+  if (is_later) lines('', `${spentWords(later)} later, when the visits are nearer.`);
+  if (calls.unpriced + later.unpriced > 0)
+    lines('', 'Write what a call costs under "prices" in the configuration.');
   if (unmapped.length === 0) return;
   to.write('\nNot in the payer map:\n');
   printUnmapped(unmapped, to);
@@ -110,7 +114,7 @@ function visitCounts(visits: Preview['visits']): [string, number][] {
 }
 
 function previewJson(preview: Preview, unmapped: readonly Unmapped[]): Record<string, unknown> {
-  const { connector, rows, visits, claims, attention, calls } = preview;
+  const { connector, rows, visits, claims, attention, calls, later } = preview;
   return {
     schema: 'eligd.preview/1',
     connector,
@@ -125,6 +129,7 @@ function previewJson(preview: Preview, unmapped: readonly Unmapped[]): Record<st
     claims,
     attention,
     calls,
+    later,
     unmapped,
   };
 }

@@ -18,6 +18,23 @@ export async function plannedCalls(db: Db): Promise<Map<number, InquiryDraft | n
   return new Map(rows.map(({ id, draft }) => [id, readDraft(draft)]));
 }
 
+/** Of some planned inquiries, by their rows, those about appointments that a connector calls so. */
+export async function plannedFor(
+  db: Db,
+  connector: string,
+  source_ids: ReadonlySet<string>,
+): Promise<Set<number>> {
+  const rows = await db
+    .selectFrom('inquiries as i')
+    .innerJoin('inquiry_appointments as j', 'j.inquiry', 'i.id')
+    .innerJoin('appointments as a', 'a.id', 'j.appointment')
+    .select(['i.id', 'a.source_id'])
+    .where('i.state', '=', sql.lit('planned'))
+    .where('a.connector', '=', connector)
+    .execute();
+  return new Set(rows.filter(({ source_id }) => source_ids.has(source_id)).map(({ id }) => id));
+}
+
 /** Open entries of the attention list, with their rows. */
 export async function openReasons(db: Db): Promise<Map<number, string>> {
   const rows = await db
