@@ -301,6 +301,23 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'const least = beforePayerHours(starts_at, rules.min_lead_hours, hours);',
     'const least = starts_at - rules.min_lead_hours * HOUR_MS;',
   ),
+  list_late: {
+    what: 'A visit that is too near for a call is listed an hour before it.',
+    changes: [
+      {
+        file: 'src/stages/plan/visit.ts',
+        find: 'attention.push(...late.map((coverage) => coverage.late));',
+        put:
+          'if (appointment.starts_at - now <= 3_600_000) ' +
+          'attention.push(...late.map((coverage) => coverage.late));',
+      },
+      {
+        file: 'src/stages/plan/visit.ts',
+        find: '...late.map(({ late_changes_at }) => late_changes_at),',
+        put: '...late.map(() => appointment.starts_at - 3_600_000),',
+      },
+    ],
+  },
   attention_expires_early: one(
     'An entry leaves the list with the first of the visits that it is about.',
     'src/store/bookkeeping/attention.ts',

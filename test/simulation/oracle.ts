@@ -5,6 +5,7 @@
  * there.
  */
 import { dirname } from 'node:path';
+import type { AttentionEntry } from '../../connectors/contract.ts';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import { type AuditLink, auditHash, CHAIN_START } from '../../src/store/bookkeeping/chain.ts';
 import { isShownAs, type Visit } from './book.ts';
@@ -69,6 +70,10 @@ export class Oracle {
     this.calls.onAccepted(call);
     const need = this.calls.needOf(call);
     if (need !== undefined) this.#lead.onAccepted(call, need.patient);
+  }
+
+  onListed(entries: readonly AttentionEntry[]): void {
+    this.#lead.onListed(entries);
   }
 
   // ---- G3
@@ -433,6 +438,7 @@ export class Oracle {
       );
       return;
     }
+    this.#lead.checkEnd();
     this.#checkUndecided(machine);
     this.#checkReported(machine);
     this.#checkTold(machine);

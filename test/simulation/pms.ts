@@ -53,6 +53,8 @@ export class Pms {
   /** Told after an `accept` has resolved: the source counts as acknowledged from then on (G3). */
   onAcknowledged: (life: Life, inputs: readonly AppointmentInput[]) => void = () => {};
   onWritten: (life: Life, written: Written) => void = () => {};
+  /** The practice has the attention list as it is now. */
+  onListed: (entries: readonly AttentionEntry[]) => void = () => {};
   onBroken: (broken: Broken) => void = () => {};
   readonly #plan: Plan;
   readonly #scheduler: Scheduler;
@@ -111,6 +113,7 @@ export class Pms {
         await this.#pause(life, 'attention');
         if (this.#isDown()) throw away();
         this.#list(this.output(life.machine.name), entries);
+        this.onListed(entries);
       },
       check: async () => [],
     };

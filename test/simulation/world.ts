@@ -39,6 +39,8 @@ export type Outcome = {
 
 const STEPS_MAX = 1_500_000;
 const PROBES = 3;
+/** Days ahead of the bookings of the calm days that are near, one every six hours. */
+const NEAR_BOOKINGS = [0.6, 1.7, 1, 2.2, 0.8, 1.4];
 
 /** Lives one world through. `folder` is a memory disk where there is one. */
 export async function live(
@@ -123,6 +125,7 @@ class LivingWorld {
     this.service.onFull = (machine) => this.#trouble.setClockAtLimit(machine);
     this.service.onTooMany = (machine, count) => this.oracle.onTooMany(machine, count);
     this.pms.onAcknowledged = (life, inputs) => this.oracle.onAcknowledged(life, inputs);
+    this.pms.onListed = (entries) => this.oracle.onListed(entries);
     this.pms.onWritten = (life, written) => this.oracle.onWritten(life, written);
     this.service.reports.onSend = (report, told) => this.#report(report, told);
     this.pms.onBroken = (broken) => this.#world.fail(broken);
@@ -415,6 +418,11 @@ class LivingWorld {
     if (this.#machine.life === null) this.#keepRunning(this.#machine);
     await this.#finish(this.#operator.releaseAll());
     for (let count = 0; count < PROBES; count += 1) this.pms.book.add(2.6 + count / 10, 'probe');
+    if (plan.config.late_visits === 'call_yourself')
+      NEAR_BOOKINGS.forEach((days, index) => {
+        const book = () => void this.pms.book.add(days, 'probe');
+        scheduler.after((index + 1) * 6 * HOUR_MS, book, undefined);
+      });
     const last = Math.max(
       ...[...this.pms.book.visits.values()].map((visit) =>
         Date.parse(this.pms.book.current(visit).input.starts_at),
