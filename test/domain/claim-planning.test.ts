@@ -79,6 +79,13 @@ describe('a claim', () => {
     },
   );
 
+  it('is asked about without the beneficiary where the configuration says none', () => {
+    const { claims } = facts().policy;
+    const policy = { claims: { ...claims, beneficiary: 'none' } };
+    expect(asked().draft.claim?.beneficiary).toBe('PRIMARY');
+    expect(asked({}, { policy }).draft.claim?.beneficiary).toBe('');
+  });
+
   it('is a need by claim, coverage and tax id, not by number, amount or codes', () => {
     const base = asked().need_base;
     expect(asked({ claim_number: '', billed_amount: '', procedure_codes: [] }).need_base).toBe(

@@ -14,7 +14,12 @@ test('health, readiness and metrics show the daemon’s state and no patient dat
   const listen = `127.0.0.1:${port}`;
   const clinic = makeClinic({
     base_url: service.url,
-    config: { monitoring: { listen }, webhook: { listen, public_url: `http://${listen}/hook` } },
+    config: {
+      monitoring: { listen },
+      webhook: { listen, public_url: `http://${listen}/hook` },
+      prices: { per_inquiry: 12.5, per_code: 0.25 },
+      policy: { calls_per_month: 10, dollars_per_month: 100 },
+    },
     secrets: {
       ELIGD_SERVICE_USERNAME: 'clinic',
       ELIGD_SERVICE_PASSWORD: 'sandbox',
@@ -56,6 +61,14 @@ test('health, readiness and metrics show the daemon’s state and no patient dat
     expect(text).toMatch(/^eligd_appointments\{situation="asking"\} 3$/m);
     expect(text).toMatch(/^eligd_inquiries\{state="open"\} [123]$/m);
     expect(text).toMatch(/^eligd_log_events_total\{event="daemon_started"\} 1$/m);
+    const gauge = (name: string) =>
+      Number(new RegExp(`^eligd_${name}\\{period="month"\\} (\\S+)$`, 'm').exec(text)?.[1]);
+    const calls = (await service.ledger()).length;
+    expect(gauge('calls_started')).toBe(calls);
+    expect(gauge('spent_dollars')).toBe(calls * 13);
+    expect(gauge('calls_unpriced')).toBe(0);
+    expect(gauge('budget_left_calls')).toBe(10 - calls);
+    expect(gauge('budget_left_dollars')).toBe(100 - calls * 13);
     for (const outcome of ['stored', 'duplicate', 'bad_signature'])
       expect(text).toMatch(
         new RegExp(`^eligd_webhook_deliveries_total\\{outcome="${outcome}"\\} 1$`, 'm'),

@@ -294,4 +294,26 @@ describe('what is not needed any more', () => {
       ]);
     },
   );
+
+  test.each([
+    [0, 'The call for it is already made, and its answer will be written back.'],
+    [6, 'The payer has already answered, and the answer is written back.'],
+  ])(
+    'is said to be called about or answered when it vanishes %i days later',
+    async (days, said) => {
+      const { machine, service, clinic, drop } = await scene();
+      const all = visits(4, () => ({ appointment_at: '2030-01-14T10:30' }));
+      await drop(...all);
+      expect(await service.ledger()).toHaveLength(4);
+      machine.pass({ days });
+      if (days > 0) await service.advance({ days });
+      await clinic.once();
+      const others = all.filter((_, index) => index !== 1);
+      await drop(...others);
+      await drop(...others.toReversed());
+      const entry = clinic.attention().find(({ appointment_id }) => appointment_id === '9002');
+      expect(entry).toMatchObject({ reason: 'vanished' });
+      expect(Object.values(entry ?? {}).join(' ')).toContain(said);
+    },
+  );
 });

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { makeClinic } from '../support/clinic.ts';
 import { startService } from '../support/service.ts';
+import { exportOf, visits } from '../support/visits.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -19,17 +20,31 @@ test('daily work is done as soon as a computer wakes that slept through its time
   const service = await startService();
   const clinic = makeClinic({
     base_url: service.url,
-    config: { schedule: { sweep_cron: '* * * * *' } },
+    config: {
+      schedule: { sweep_cron: '* * * * *' },
+      prices: { per_inquiry: 12.5, per_code: 0.25 },
+      policy: { dollars_per_month: 100 },
+    },
   });
+  clinic.drop('export.csv', exportOf(visits(1)));
   const events: string[] = [];
-  const daemon = await clinic.daemon({ log: (event) => void events.push(event) }, { idle_ms: 50 });
+  let summary = {};
+  const log = (event: string, fields: object = {}) => {
+    events.push(event);
+    if (event === 'daily_summary') summary = fields;
+  };
+  const daemon = await clinic.daemon({ log }, { idle_ms: 50 });
   const ending = new AbortController();
   const run = daemon.run(ending.signal);
   await expect.poll(() => events, { timeout: 60_000 }).toContain('reconciliation_done');
+  await expect.poll(() => service.ledger(), { timeout: 60_000 }).toHaveLength(1);
   await sleep(200);
   // The timer of the next minute fires when five of them are over.
   vi.setSystemTime(Date.parse('2030-01-07T15:05:30Z'));
   await expect.poll(() => events, { timeout: 25_000 }).toContain('daily_summary');
+  // A call with two codes: $12.50 and twice $0.25.
+  const spent = { calls_this_month: 1, cents_this_month: 1300, unpriced_this_month: 0 };
+  expect(summary).toMatchObject({ calls_yesterday: 0, ...spent, cents_left: 8700 });
   ending.abort();
   await run;
   await daemon.close();
