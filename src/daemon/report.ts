@@ -1,17 +1,19 @@
 /**
  * Keeps `schedule.html` up to date, next to the results and in a folder of choice, and there
- * `schedule.pdf` too: when something has changed, and at least once an hour, because both say as
- * of when they hold.
+ * `schedule.pdf` too: when something has changed, which is looked at once a minute, and at least
+ * once an hour, because both say as of when they hold.
  */
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConnectorError } from '../../connectors/contract.ts';
 import { errorCode } from '../domain/errors.ts';
 import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
+import { healthMark } from '../office/layout.ts';
 import { type Report, scheduleReport } from '../office/report.ts';
 import { readFees } from '../ops/fees.ts';
 import { budgetRules } from '../ops/prices.ts';
 import { changeMark } from '../store/views/change-mark.ts';
+import type { HealthReport } from '../store/views/health.ts';
 import { liveHealth } from './heartbeat.ts';
 import type { Parts } from './parts.ts';
 
@@ -29,9 +31,10 @@ export async function keepReport(parts: Parts, signal: AbortSignal): Promise<voi
     const begun = env.clock.elapsed();
     const now = env.clock.now();
     try {
-      const seen = await changeMark(store.db);
+      const health = await liveHealth(parts, store.db);
+      const seen = `${await changeMark(store.db)} ${healthMark(health)}`;
       if (seen !== written.seen || now - written.at >= HOUR_MS) {
-        const report = await makeReport(parts, now);
+        const report = await makeReport(parts, health, now);
         if (report.mark !== written.mark || now - written.at >= HOUR_MS)
           await writeReport(parts, report, signal);
         written = { at: report.mark === written.mark ? written.at : now, mark: report.mark, seen };
@@ -49,10 +52,12 @@ export async function keepReport(parts: Parts, signal: AbortSignal): Promise<voi
 
 /** For `eligd once`. */
 export async function writeReportOnce(parts: Parts, signal: AbortSignal): Promise<void> {
-  await writeReport(parts, await makeReport(parts, parts.options.env.clock.now()), signal);
+  const health = await liveHealth(parts, parts.store.db);
+  const report = await makeReport(parts, health, parts.options.env.clock.now());
+  await writeReport(parts, report, signal);
 }
 
-async function makeReport(parts: Parts, now: number): Promise<Report> {
+async function makeReport(parts: Parts, health: HealthReport, now: number): Promise<Report> {
   const { options, store } = parts;
   const { config } = options;
   const source = {
@@ -61,7 +66,7 @@ async function makeReport(parts: Parts, now: number): Promise<Report> {
     fees: () => readFees(config),
     budget: () => budgetRules(config, parts.payers),
   };
-  return await scheduleReport(source, await liveHealth(parts, store.db), now);
+  return await scheduleReport(source, health, now);
 }
 
 async function writeReport(parts: Parts, report: Report, signal: AbortSignal): Promise<void> {

@@ -21,8 +21,9 @@ import type { Store } from '../store/engine/store.ts';
 import {
   hashPassword,
   isPassword,
+  isSignOnOf,
   PASSWORD_CHARS_MAX,
-  signOnMark,
+  type SignedOn,
   type User,
   type UserFile,
 } from './users.ts';
@@ -32,7 +33,8 @@ const SESSION_MS_MAX = 12 * HOUR_MS;
 const TOUCH_AFTER_MS = MINUTE_MS;
 /** Each takes 32 MiB and a tenth of a second of one core. */
 const CHECKS_AT_ONCE_MAX = 2;
-const CHECKS_WAITING_MAX = 16;
+/** Logins under way; whoever comes then is asked to try again. */
+const LOGINS_MAX = 18;
 
 export type Session = { user: User; csrf: string; token: string };
 
@@ -50,6 +52,7 @@ export class Access {
   readonly #clock: Clock;
   readonly #users: UserFile;
   readonly #idle_ms: number;
+  #logins = 0;
   #checking = 0;
   readonly #waiting: (() => void)[] = [];
   #nobody: Promise<string> | undefined;
@@ -63,8 +66,17 @@ export class Access {
 
   /** Counts the try before it judges the password, so that tries at the same time count as well. */
   async login(given_name: string, password: string): Promise<LoginResult> {
-    const name = given_name.trim().toLowerCase().slice(0, 100);
-    if (this.#waiting.length >= CHECKS_WAITING_MAX) return { kind: 'busy' };
+    // Counted before anything is awaited, so that many at the same time do not all get in.
+    if (this.#logins >= LOGINS_MAX) return { kind: 'busy' };
+    this.#logins += 1;
+    try {
+      return await this.#judge(given_name.trim().toLowerCase().slice(0, 100), password);
+    } finally {
+      this.#logins -= 1;
+    }
+  }
+
+  async #judge(name: string, password: string): Promise<LoginResult> {
     const now = this.#clock.now();
     const until = await this.#store.write(async (tx) => {
       const locked = lockedUntil(await readFailures(tx, name), now);
@@ -78,9 +90,8 @@ export class Access {
   }
 
   /** For whoever the login provider vouches for. Null: nobody was added with this account. */
-  async signOn(account: string): Promise<string | null> {
-    const mark = signOnMark(account);
-    const user = this.#users.all().find(({ hash }) => hash === mark);
+  async signOn(account: SignedOn): Promise<string | null> {
+    const user = this.#users.all().find(({ hash }) => isSignOnOf(hash, account));
     return user === undefined ? null : await this.#begin(user);
   }
 
@@ -89,7 +100,7 @@ export class Access {
     const now = this.#clock.now();
     await this.#store.write(async (tx) => {
       await forgetFailures(tx, user.name);
-      await endSessions(tx, { unused_since: now - SESSION_MS_MAX });
+      await endSessions(tx, now - SESSION_MS_MAX);
       await beginSession(tx, token, {
         user: user.name,
         csrf: randomBytes(32).toString('base64url'),

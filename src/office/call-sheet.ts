@@ -4,7 +4,7 @@ import { effectiveProvider } from '../domain/provider.ts';
 import { localDate } from '../domain/time.ts';
 import { type ScheduledVisit, visitById } from '../store/views/schedule.ts';
 import { type Answer, missing, type Office, type Visit } from './context.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, PRINT_BUTTON } from './html.ts';
 import { shownRecord } from './schedule.ts';
 import { dateWords, dayWords, momentWords } from './times.ts';
 
@@ -15,7 +15,7 @@ export async function callSheetPage(office: Office, { params, now }: Visit): Pro
   if (visit === null) return missing;
   const body = html`<p class="no-print"><a href="/visit/${visit.id}">Back to the visit</a></p>
 <div class="head"><h1>Call the payer</h1>
-<p class="no-print"><button type="button" data-print="yes">Print</button>
+<p class="no-print">${PRINT_BUTTON}
 <a class="button" href="/visit/${visit.id}/called">Enter the answers</a></p></div>
 ${visit.input.coverages.map((_, index) => sheet(office, visit, index))}`;
   const shows = [shownRecord(visit)];
@@ -62,9 +62,14 @@ function sheet(office: Office, visit: ScheduledVisit, index: number): Html | nul
 }
 
 function hoursWords({ hours, zone }: Pick<PayerEntry, 'hours' | 'zone'>): string {
-  const time = (minutes: number) =>
-    `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, '0')}`;
-  return hours === null ? '' : `${time(hours.opens)} to ${time(hours.closes)} ${zone ?? ''}`.trim();
+  const time = (minutes: number) => {
+    const hour = Math.floor(minutes / 60) % 24;
+    const past = String(minutes % 60).padStart(2, '0');
+    return `${hour % 12 || 12}:${past} ${hour < 12 ? 'AM' : 'PM'}`;
+  };
+  return hours === null
+    ? ''
+    : `${time(hours.opens)} to ${time(hours.closes)}${zone === null ? '' : ` (${zone})`}`;
 }
 
 function questions({ input, starts_at }: ScheduledVisit, time_zone: string): string[] {

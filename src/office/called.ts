@@ -16,8 +16,11 @@ import { momentWords } from './times.ts';
 
 const TEXT_CHARS_MAX = 2_000;
 
-/** `GET /visit/:id/called` */
-export async function calledPage(office: Office, { params, session, now }: Visit): Promise<Answer> {
+/** `GET /visit/:id/called`; with what `form` holds already filled in. */
+export async function calledPage(office: Office, request: Visit): Promise<Answer> {
+  const { params, session, now, form } = request;
+  const given = (name: string) => form.get(name) ?? '';
+  const { select, text, date, money, yesNo, field } = inputs(given);
   const visit = await findVisit(office, params.id, now);
   if (visit === null) return missing;
   const { input } = visit;
@@ -52,10 +55,18 @@ ${money('individual_deductible', 'Deductible')}
 ${money('individual_deductible_used', 'of it met')}
 ${money(maximumName(visit), 'Yearly maximum')}
 ${money(maximumPart(visit).name, maximumPart(visit).label)}</div></fieldset>
-${input.procedure_codes.map((code, index) => procedureFields(code, index))}
+${input.procedure_codes.map(
+  (code, index) => html`<fieldset><legend>${code}</legend><div class="fields">
+${yesNo(`is_covered_${index}`, 'Covered')}
+${field(`coverage_percentage_${index}`, 'Plan pays (percent)', 'percent')}
+${yesNo(`is_prior_auth_required_${index}`, 'Needs prior authorization')}
+${text(`frequency_limitations_${index}`, 'How often')}</div></fieldset>`,
+)}
 <fieldset><legend>Anything else</legend>
 <label for="summary">What else was said</label>
-<textarea id="summary" name="summary" rows="3" maxlength="${TEXT_CHARS_MAX}"></textarea></fieldset>
+<textarea id="summary" name="summary" rows="3" maxlength="${TEXT_CHARS_MAX}">${given(
+    'summary',
+  )}</textarea></fieldset>
 <button class="main">Save the answer</button>
 <p class="soft">It is marked as entered by ${session.user.name} and written into the practice
 software like any other answer. eligd makes no call for it.</p></form>`;
@@ -63,58 +74,52 @@ software like any other answer. eligd makes no call for it.</p></form>`;
   return { kind: 'page', title: 'I called myself', active: '', body, shows };
 }
 
-function procedureFields(code: string, index: number): Html {
-  return html`<fieldset><legend>${code}</legend><div class="fields">
-${yesNo(`is_covered_${index}`, 'Covered')}
-${field(`coverage_percentage_${index}`, 'Plan pays (percent)', 'number', 'min="0" max="100"')}
-${yesNo(`is_prior_auth_required_${index}`, 'Needs prior authorization')}
-${text(`frequency_limitations_${index}`, 'How often')}</div></fieldset>`;
-}
-
-/** The kinds of `input` differ in one constant attribute. */
-function field(name: string, label: string, kind: string, range: '' | 'min="0" max="100"'): Html {
-  return range === ''
-    ? html`<div><label for="${name}">${label}</label>
-<input id="${name}" name="${name}" type="${kind}" maxlength="200"></div>`
-    : html`<div><label for="${name}">${label}</label>
-<input id="${name}" name="${name}" type="${kind}" min="0" max="100" step="any"></div>`;
-}
-
-const text = (name: string, label: string) => field(name, label, 'text', '');
-const date = (name: string, label: string) => field(name, label, 'date', '');
-
-function money(name: string, label: string): Html {
-  return html`<div><label for="${name}">${label} ($)</label>
+/** The inputs of the form, each with what was given for it before. */
+function inputs(given: (name: string) => string) {
+  const field = (name: string, label: string, kind: 'text' | 'date' | 'percent') =>
+    kind === 'percent'
+      ? html`<div><label for="${name}">${label}</label>
+<input id="${name}" name="${name}" type="number" min="0" max="100" step="any"
+ value="${given(name)}"></div>`
+      : html`<div><label for="${name}">${label}</label>
+<input id="${name}" name="${name}" type="${kind}" maxlength="200" value="${given(name)}"></div>`;
+  const money = (name: string, label: string) =>
+    html`<div><label for="${name}">${label} ($)</label>
 <input id="${name}" name="${name}" inputmode="decimal" pattern="[0-9]{1,7}([.][0-9]{1,2})?"
- title="Dollars, such as 1500 or 45.50"></div>`;
+ title="Dollars, such as 1500 or 45.50" value="${given(name)}"></div>`;
+  const select = (
+    name: string,
+    label: string,
+    options: readonly (readonly [string, string])[],
+    is_required = false,
+  ): Html => {
+    const choices = options.map(([value, shown]) =>
+      value === given(name)
+        ? html`<option value="${value}" selected>${shown}</option>`
+        : html`<option value="${value}">${shown}</option>`,
+    );
+    return html`<div><label for="${name}">${label}</label>${
+      is_required
+        ? html`<select id="${name}" name="${name}" required>${choices}</select>`
+        : html`<select id="${name}" name="${name}">${choices}</select>`
+    }</div>`;
+  };
+  return {
+    field,
+    money,
+    select,
+    text: (name: string, label: string) => field(name, label, 'text'),
+    date: (name: string, label: string) => field(name, label, 'date'),
+    yesNo: (name: string, label: string, is_required = false) =>
+      select(name, label, YES_NO, is_required),
+  };
 }
 
-function yesNo(name: string, label: string, is_required = false): Html {
-  return select(
-    name,
-    label,
-    [
-      ['', 'not said'],
-      ['yes', 'yes'],
-      ['no', 'no'],
-    ],
-    is_required,
-  );
-}
-
-function select(
-  name: string,
-  label: string,
-  options: readonly (readonly [string, string])[],
-  is_required = false,
-): Html {
-  const choices = options.map(([value, shown]) => html`<option value="${value}">${shown}</option>`);
-  return html`<div><label for="${name}">${label}</label>${
-    is_required
-      ? html`<select id="${name}" name="${name}" required>${choices}</select>`
-      : html`<select id="${name}" name="${name}">${choices}</select>`
-  }</div>`;
-}
+const YES_NO = [
+  ['', 'not said'],
+  ['yes', 'yes'],
+  ['no', 'no'],
+] as const;
 
 const isDental = ({ input }: ScheduledVisit) => (input.specialty ?? 'dental') === 'dental';
 const maximumName = (visit: ScheduledVisit) =>
@@ -137,13 +142,14 @@ export async function enterByForm(office: Office, request: Visit): Promise<Answe
   const rank = Number(form.get('rank') ?? '1');
   const coverage = coverageOf(office, visit, rank, now);
   const to = `/visit/${visit.id}`;
-  if (coverage === null || form.get('is_active') === '') {
+  if (coverage === null || !form.get('is_active')) {
     const lines = [
       coverage === null
         ? 'Nothing was saved: the visit has no such insurance.'
         : 'Nothing was saved: say first whether the plan is active.',
     ];
-    return { kind: 'done', to: `${to}/called`, notice: { is_bad: true, lines } };
+    const page = await calledPage(office, request);
+    return page.kind === 'page' ? { ...page, notice: { is_bad: true, lines } } : page;
   }
   const { connector, source_id } = visit;
   const entered: EnteredAnswer = {

@@ -52,6 +52,7 @@ export type Answer =
       active: string;
       body: Html;
       shows?: readonly ShownRecord[];
+      notice?: Notice;
     }
   /** After a form: another page, on which the notice is shown once. */
   | { kind: 'done'; to: string; notice: Notice }

@@ -5,7 +5,6 @@ const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
   "script-src 'self'",
-  "img-src 'self'",
   "connect-src 'self'",
   "form-action 'self'",
   "base-uri 'none'",
@@ -52,7 +51,7 @@ export const readCookie = (header: string | undefined, is_secure: boolean): stri
 function readNamed(header: string | undefined, name: string): string | null {
   for (const part of (header ?? '').slice(0, 4_096).split(';')) {
     const [key, value = ''] = part.trim().split('=');
-    if (key === name && /^[A-Za-z0-9_-]{20,100}$/.test(value)) return value;
+    if (key === name && /^[A-Za-z0-9_-]{20,600}$/.test(value)) return value;
   }
   return null;
 }

@@ -60,6 +60,11 @@ export function constantHtml(text: string): Html {
   return { [MADE]: true, text };
 }
 
+/** JavaScript shows it; without, the browser's own menu prints. */
+export const PRINT_BUTTON = constantHtml(
+  '<button type="button" class="no-print" data-print="yes" hidden>Print</button>',
+);
+
 /** What a wide table lies in: on a phone it is moved sideways, by a finger or the keyboard. */
 export const WIDE = constantHtml(
   '<div class="scroll" tabindex="0" role="group" aria-label="Table">',

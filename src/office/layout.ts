@@ -107,6 +107,13 @@ ${next}</p>`,
 )}<p>${as_of}</p></section>`;
 }
 
+/** Another text whenever the line says something else. */
+export const healthMark = (report: HealthReport): string =>
+  JSON.stringify([
+    healthWords(report),
+    answersThatAre(report.health, 'unknown').map(({ question }) => question),
+  ]);
+
 /** What of eligd does not work, in sentences; empty where nothing is known to be wrong. */
 export function healthWords({ health }: HealthReport): string {
   const sentences = answersThatAre(health, 'no').map(

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { changeMark } from '../store/views/change-mark.ts';
 import type { Office } from './context.ts';
-import { SECURITY_HEADERS } from './headers.ts';
+import { SECURITY_HEADERS, TLS_HEADERS } from './headers.ts';
 
 const LOOK_MS = 3_000;
 /** A proxy ends a connection that says nothing for long. */
@@ -29,6 +29,7 @@ export class LivePages {
     const { raw } = reply;
     raw.writeHead(this.#streams.size < STREAMS_MAX ? 200 : 204, {
       ...SECURITY_HEADERS,
+      ...(this.#office.is_secure ? TLS_HEADERS : {}),
       'content-type': 'text/event-stream',
     });
     if (this.#streams.size >= STREAMS_MAX) {

@@ -16,8 +16,15 @@ export const placeOf = ({ config, sign_on }: Office): LoginPlace => ({
   has_sign_on: sign_on !== null,
 });
 
-/** Says nothing about who exists, and keeps what was typed out of the page. */
-export function loginPage(place: LoginPlace, trouble: LoginTrouble | null): string {
+/**
+ * Says nothing about who exists, and keeps name and password out of the page. `again`: a form whose
+ * login had ended, which the page carries along.
+ */
+export function loginPage(
+  place: LoginPlace,
+  trouble: LoginTrouble | null,
+  again: string | null = null,
+): string {
   const { clinic, time_zone, has_sign_on } = place;
   const told =
     trouble === null
@@ -26,7 +33,10 @@ export function loginPage(place: LoginPlace, trouble: LoginTrouble | null): stri
   const body: Html = html`<main id="main" class="login">
 <div class="panel"><h1>${clinic}</h1><p class="soft">Insurance checks by eligd</p>
 ${told}
-<form method="post" action="/login">
+${again === null ? null : html`<p>What you typed is kept until you are logged in.</p>`}
+<form method="post" action="/login">${
+    again === null ? null : html`<input type="hidden" name="again" value="${again}">`
+  }
 <label for="name">Name</label>
 <input id="name" name="name" autocomplete="username" autocapitalize="none" required autofocus>
 <label for="password">Password</label>
@@ -45,7 +55,7 @@ function sentence(trouble: LoginTrouble, time_zone: string): string {
     case 'wrong':
       return 'The name or the password is wrong.';
     case 'ended':
-      return 'Your login has ended. Please log in again.';
+      return 'Your login has ended, and nothing was done. Please log in again.';
     case 'busy':
       return 'Too many people are logging in at this moment. Try again in a minute.';
     case 'sign_on_failed':

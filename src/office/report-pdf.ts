@@ -24,8 +24,8 @@ export type PdfContent = {
 type Column = { title: string; width: number; text: (each: VisitLine) => string };
 
 const MARGIN = 36;
-/** A visit whose texts are longer is cut off; the page of the visit has all of it. */
-const ROW_HEIGHT_MAX = 84;
+/** Of a sheet below the names of the columns. */
+const SHEET_HEIGHT = 612 - 2 * MARGIN - 40;
 const PADDING = 3;
 const SIZE = 7.5;
 const GRAY = '#555555';
@@ -39,7 +39,7 @@ function columnsOf({ now, time_zone }: PdfContent): Column[] {
       width: 120,
       text: ({ visit }) => `${who(visit)}\n${visit.input.procedure_codes.join(', ')}`.trim(),
     },
-    { title: 'Payer', width: 84, text: ({ visit }) => visit.input.coverages[0]?.carrier ?? '' },
+    { title: 'Payer', width: 84, text: ({ visit }) => payersOf(visit) },
     { title: 'Verdict', width: 60, text: ({ line }) => LINE_NAMES[line.word] },
     { title: 'Collect', width: 62, text: ({ line }) => line.collect },
     { title: 'Deductible left', width: 48, text: ({ line }) => line.deductible_left },
@@ -47,6 +47,10 @@ function columnsOf({ now, time_zone }: PdfContent): Column[] {
     { title: 'What to do', width: 254, text: ({ line }) => toDoWords(line, now, time_zone) },
   ];
 }
+
+/** Each of them: paper has no page of the visit to open. */
+const payersOf = ({ input }: VisitLine['visit']): string =>
+  input.coverages.map(({ carrier, payor_id }) => carrier || `payer ID ${payor_id}`).join('\n');
 
 /** The whole file. The library and its fonts are loaded when the first one is made. */
 export async function schedulePdf(content: PdfContent): Promise<Buffer> {
@@ -126,7 +130,8 @@ function rowHeight(document: Document, cells: readonly Cell[]): number {
       .fontSize(SIZE)
       .heightOfString(text, { width: width - 2 * PADDING }),
   );
-  return Math.min(ROW_HEIGHT_MAX, Math.max(...heights)) + 2 * PADDING;
+  // Only what fills a sheet alone is cut off: a text of two pages says nothing at the desk.
+  return Math.min(SHEET_HEIGHT, Math.max(...heights)) + 2 * PADDING;
 }
 
 function drawRow(

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { HealthReport } from '../store/views/health.ts';
 import { STYLE } from './assets.ts';
 import { constantHtml, html } from './html.ts';
-import { healthLine, healthWords } from './layout.ts';
+import { healthLine, healthMark, healthWords } from './layout.ts';
 import { schedulePdf } from './report-pdf.ts';
 import {
   countWords,
@@ -56,7 +56,9 @@ ${body}
 <footer>A copy as of the time above (${time_zone}). From what payers said on the phone; not a
 guarantee of payment.</footer></main></body></html>
 `;
-  const mark = createHash('sha256').update(body.text).digest('base64');
+  const mark = createHash('sha256')
+    .update(`${healthMark(report)} ${body.text}`)
+    .digest('base64');
   const health = healthWords(report);
   const pdf = () => schedulePdf({ clinic: name, health, days: read, now, time_zone });
   return { text: page.text, pdf, mark };

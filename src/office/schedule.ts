@@ -20,7 +20,7 @@ import {
   visitTimes,
 } from '../store/views/schedule.ts';
 import type { Answer, Office } from './context.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, PRINT_BUTTON } from './html.ts';
 import { clockWords, dayWords, shortDayWords, soonWords } from './times.ts';
 
 const DAYS_SHOWN = 14;
@@ -125,7 +125,7 @@ export async function schedulePage(
   const date = wanted ?? nearestDay(office, days, now);
   const lines = await readDay(office, date, now);
   const body = html`<div class="head"><h1>${dayWords(date)}</h1>
-<p class="soft">${countWords(lines)}</p></div>
+<p class="soft">${countWords(lines)}</p>${PRINT_BUTTON}</div>
 ${dayLinks(days, date)}
 ${scheduleTable(lines, { now, time_zone, has_links: true })}`;
   const shows = lines.map(({ visit }) => shownRecord(visit));

@@ -10,6 +10,7 @@ import type { HttpRoute } from '../http/server.ts';
 import { type ShownRecord, writeAccess } from '../store/bookkeeping/access-log.ts';
 import { actorOf, isSameToken, type Session } from './access.ts';
 import { markDone, operate, releaseAll } from './actions.ts';
+import { againPage, keptText, readKept } from './again.ts';
 import { SCRIPT, STYLE } from './assets.ts';
 import { attentionPage } from './attention.ts';
 import { callSheetPage } from './call-sheet.ts';
@@ -201,11 +202,16 @@ const failedText = (status: number) =>
 
 function serveLogin(scope: FastifyInstance, desk: Desk): void {
   const { office } = desk;
-  const show = (reply: FastifyReply, status: number, trouble: LoginTrouble | null) =>
+  const show = (
+    reply: FastifyReply,
+    status: number,
+    trouble: LoginTrouble | null,
+    again: string | null = null,
+  ) =>
     reply
       .code(status)
       .type('text/html; charset=utf-8')
-      .send(loginPage(placeOf(office), trouble));
+      .send(loginPage(placeOf(office), trouble, again));
   scope.get('/login', async (request, reply) => {
     if ((await desk.session(request)) !== null) return reply.redirect('/', 303);
     return show(reply, 200, null);
@@ -214,11 +220,16 @@ function serveLogin(scope: FastifyInstance, desk: Desk): void {
     const form = formOf(request);
     if (!isSameSite(request)) return show(reply, 403, { kind: 'ended' });
     const result = await office.access.login(form.get('name') ?? '', form.get('password') ?? '');
-    if (result.kind === 'in')
-      return reply
-        .header('set-cookie', sessionCookie(result.token, office.is_secure))
-        .redirect('/', 303);
-    return show(reply, { wrong: 401, locked: 429, busy: 503 }[result.kind], result);
+    const kept = readKept(form.get('again'));
+    if (result.kind !== 'in') {
+      const again = kept === null ? null : keptText(kept.path, kept.form);
+      return show(reply, { wrong: 401, locked: 429, busy: 503 }[result.kind], result, again);
+    }
+    reply.header('set-cookie', sessionCookie(result.token, office.is_secure));
+    const session = kept === null ? null : await office.access.session(result.token, true);
+    if (kept === null || session === null) return reply.redirect('/', 303);
+    const visit = visitOf(desk, request, session);
+    return await sendPage(desk, reply, visit, await againPage(office, kept, visit));
   });
   scope.post('/logout', async (request, reply) => {
     const session = await desk.session(request);
@@ -244,13 +255,8 @@ async function showPage(
   const visit = visitOf(desk, request, session);
   const answer = await page.show(desk.office, visit);
   const is_refresh = isRefresh(request);
-  if (page.shows !== null && answer.kind === 'page')
-    await desk.noteLook(
-      session,
-      is_refresh ? refreshOf(page.shows) : page.shows,
-      answer.shows ?? [],
-    );
-  return await sendPage(desk, reply, { ...visit, is_refresh }, answer);
+  const shows = is_refresh && page.shows !== null ? refreshOf(page.shows) : page.shows;
+  return await sendPage(desk, reply, { ...visit, is_refresh, shows }, answer);
 }
 
 async function takeForm(
@@ -261,13 +267,16 @@ async function takeForm(
 ): Promise<FastifyReply> {
   const session = await desk.session(request);
   if (session === null) return toLogin(desk, request, reply);
-  if (!isGenuine(request, session)) {
-    const lines = ['That form was not from this page, or too old. Nothing was done.'];
-    return await sendNotice(desk, reply, session, { status: 403, lines });
-  }
   if (!mayDo(session.user.role, role)) return await refuseRole(desk, reply, session);
   const visit = visitOf(desk, request, session);
-  return await sendPage(desk, reply, visit, await act(desk.office, visit));
+  if (isGenuine(request, session))
+    return await sendPage(desk, reply, visit, await act(desk.office, visit));
+  // Of a page that an earlier login was given, such as in another tab.
+  const kept = isSameSite(request) ? readKept(keptText(pathOf(request), visit.form)) : null;
+  if (kept !== null)
+    return await sendPage(desk, reply.code(403), visit, await againPage(desk.office, kept, visit));
+  const lines = ['That form was not from this page. Nothing was done.'];
+  return await sendNotice(desk, reply, session, { status: 403, lines });
 }
 
 const refuseRole = (desk: Desk, reply: FastifyReply, session: Session) =>
@@ -284,9 +293,10 @@ function visitOf({ office }: Desk, request: FastifyRequest, session: Session): V
 async function sendPage(
   desk: Desk,
   reply: FastifyReply,
-  { session, now, is_refresh = false }: Visit & { is_refresh?: boolean },
+  visit: Visit & { is_refresh?: boolean; shows?: Page['shows'] },
   answer: Answer,
 ): Promise<FastifyReply> {
+  const { session, now, is_refresh = false, shows = ofVisit('visit') } = visit;
   if (answer.kind === 'done') {
     desk.keepNotice(session, answer.notice);
     return reply.redirect(answer.to, 303);
@@ -296,8 +306,9 @@ async function sendPage(
       status: 404,
       lines: ['There is no such page.'],
     });
+  if (shows !== null) await desk.noteLook(session, shows, answer.shows ?? []);
   // A refresh leaves it to the next page that somebody asks for.
-  const notice = is_refresh ? null : desk.takeNotice(session);
+  const notice = answer.notice ?? (is_refresh ? null : desk.takeNotice(session));
   const report = await desk.office.health();
   const { title, active, body } = answer;
   const page = { title, active, body, session, notice, report, now };
@@ -327,14 +338,20 @@ async function sendNotice(
 const refreshOf = (shows: NonNullable<Page['shows']>) => ({ ...shows, same_ms: SAME_REFRESH_MS });
 const isRefresh = ({ headers }: FastifyRequest) => headers['x-refresh'] !== undefined;
 
-/** A page leads to the login; a form is refused, so that nobody takes it for done. */
+/**
+ * A page leads to the login; a form is refused, so that nobody takes it for done, and goes along,
+ * so that nobody types it twice.
+ */
 function toLogin({ office }: Desk, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (request.method === 'GET') return reply.redirect('/login', 303);
+  const again = isSameSite(request) ? keptText(pathOf(request), formOf(request)) : null;
   return reply
     .code(401)
     .type('text/html; charset=utf-8')
-    .send(loginPage(placeOf(office), { kind: 'ended' }));
+    .send(loginPage(placeOf(office), { kind: 'ended' }, again));
 }
+
+const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? '';
 
 function formOf(request: FastifyRequest): URLSearchParams {
   return new URLSearchParams(typeof request.body === 'string' ? request.body : '');

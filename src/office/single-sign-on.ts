@@ -3,11 +3,12 @@
  * (RFC 7636), by openid-client. The provider only says who somebody is; `eligd user add --sign-on`
  * says who may come in, and as what.
  */
-import { randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import * as oidc from 'openid-client';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../domain/env.ts';
 import { MINUTE_MS } from '../domain/time.ts';
+import type { SignedOn } from './users.ts';
 
 export type SignOnSettings = {
   issuer: string;
@@ -20,11 +21,16 @@ export type SignOnSettings = {
   redirect_uri: string;
 };
 
-/** What belongs to one login until the browser comes back with the answer. */
+/**
+ * What belongs to one login until the browser comes back with the answer. The browser keeps it,
+ * encrypted, so that logins that nobody ends take no memory and push nobody else out.
+ */
 type Begun = { state: string; nonce: string; verifier: string; at: number };
 
 const BEGUN_MS_MAX = 10 * MINUTE_MS;
-const BEGUN_COUNT_MAX = 500;
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
 /** No provider needs more than a megabyte to say who somebody is. */
 const REPLY_BYTES_MAX = 1024 * 1024;
 const REPLY_SECONDS_MAX = 10;
@@ -37,7 +43,9 @@ export class SingleSignOn {
   readonly #settings: SignOnSettings;
   readonly #clock: Clock;
   readonly #agent: Dispatcher;
-  readonly #begun = new Map<string, Begun>();
+  readonly #key = randomBytes(32);
+  /** States of logins that are done, with when they were begun. */
+  readonly #done = new Map<string, number>();
   #provider: Promise<oidc.Configuration> | undefined;
 
   /** `agent`: the way to the provider. */
@@ -67,10 +75,7 @@ export class SingleSignOn {
       code_challenge: await oidc.calculatePKCECodeChallenge(begun.verifier),
       code_challenge_method: 'S256',
     });
-    const ticket = randomBytes(32).toString('base64url');
-    this.#forgetOld();
-    this.#begun.set(ticket, begun);
-    return { address: address.href, ticket };
+    return { address: address.href, ticket: this.#seal(begun) };
   }
 
   /**
@@ -78,11 +83,11 @@ export class SingleSignOn {
    * by an e-mail address that nobody has verified. Each ticket counts once. Throws when the answer
    * is forged, too late, or not about this login.
    */
-  async finish(ticket: string | null, query: string): Promise<string | null> {
-    const begun = ticket === null ? undefined : this.#begun.get(ticket);
-    if (ticket === null || begun === undefined) throw new UnknownTicket();
-    this.#begun.delete(ticket);
-    if (this.#clock.now() - begun.at > BEGUN_MS_MAX) throw new UnknownTicket();
+  async finish(ticket: string | null, query: string): Promise<SignedOn | null> {
+    const now = this.#clock.now();
+    const begun = ticket === null ? null : this.#open(ticket);
+    if (begun === null || now - begun.at > BEGUN_MS_MAX || this.#done.has(begun.state))
+      throw new UnknownTicket();
     const { claim, redirect_uri } = this.#settings;
     const tokens = await oidc.authorizationCodeGrant(
       await this.#discovered(),
@@ -94,12 +99,15 @@ export class SingleSignOn {
         idTokenExpected: true,
       },
     );
+    for (const [state, at] of this.#done) if (now - at > BEGUN_MS_MAX) this.#done.delete(state);
+    this.#done.set(begun.state, begun.at);
     const claims = tokens.claims() ?? {};
     const named = (claims as Record<string, unknown>)[claim];
     if (typeof named !== 'string' || named === '' || named.length > NAME_CHARS_MAX) return null;
     if (claim === 'email' && (claims as Record<string, unknown>).email_verified !== true)
       return null;
-    return named.trim().toLowerCase();
+    // A subject is a name of the provider's own, in which case counts (OpenID Connect Core 2).
+    return { account: named.trim(), is_exact: claim === 'sub' };
   }
 
   /** Asked for once; again after a failure. */
@@ -130,11 +138,27 @@ export class SingleSignOn {
     return this.#provider;
   }
 
-  #forgetOld(): void {
-    const now = this.#clock.now();
-    for (const [ticket, { at }] of this.#begun)
-      if (now - at > BEGUN_MS_MAX || this.#begun.size >= BEGUN_COUNT_MAX)
-        this.#begun.delete(ticket);
+  #seal(begun: Begun): string {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(CIPHER, this.#key, nonce);
+    const text = Buffer.concat([cipher.update(JSON.stringify(begun)), cipher.final()]);
+    return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url');
+  }
+
+  /** Null: not sealed here, or changed. */
+  #open(ticket: string): Begun | null {
+    const sealed = Buffer.from(ticket, 'base64url');
+    const nonce = sealed.subarray(0, NONCE_BYTES);
+    const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
+    if (tag.length < TAG_BYTES) return null;
+    try {
+      const cipher = createDecipheriv(CIPHER, this.#key, nonce, { authTagLength: TAG_BYTES });
+      cipher.setAuthTag(tag);
+      const text = cipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES));
+      return JSON.parse(Buffer.concat([text, cipher.final()]).toString()) as Begun;
+    } catch {
+      return null;
+    }
   }
 }
 

@@ -88,7 +88,18 @@ export const isUserName = (name: string): boolean => NAME.test(name);
 
 /** In place of a password's hash: the account at the login provider. Never a password. */
 export const signOnMark = (account: string): string =>
-  `sign-on:${encodeURIComponent(account.trim().toLowerCase())}`;
+  `${SIGN_ON}${encodeURIComponent(account.trim())}`;
+
+const SIGN_ON = 'sign-on:';
+
+/** Whom a login provider vouches for; `is_exact`: another case would be another account. */
+export type SignedOn = { account: string; is_exact: boolean };
+
+/** Whether a user's `hash` is the mark of this account. */
+export function isSignOnOf(hash: string, { account, is_exact }: SignedOn): boolean {
+  const plain = (mark: string) => (is_exact ? mark : mark.toLowerCase());
+  return hash.startsWith(SIGN_ON) && plain(hash) === plain(signOnMark(account));
+}
 
 /** The file of users: as configured, otherwise next to the database. */
 export function usersPath({ office, state }: Pick<Config, 'office' | 'state'>): string {

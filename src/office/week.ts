@@ -1,6 +1,8 @@
 /** The coming week in pictures, and the same in numbers for whoever cannot see them. */
+
+import type { Spent } from '../domain/call-budget.ts';
 import { budgetWords } from '../domain/explanation.ts';
-import { dollars } from '../domain/price.ts';
+import { type Cents, dollars } from '../domain/price.ts';
 import { addDays, HOUR_MS, type LocalDate, localDate, startOfDay } from '../domain/time.ts';
 import { readBudget } from '../store/calls/budget.ts';
 import { type DayCount, dayCounts, turnaroundsByPayer } from '../store/views/week.ts';
@@ -35,6 +37,7 @@ ${payerChart(await turnaroundsByPayer(store.db, PAYERS_SHOWN))}</section>
 
 const SERIES = [
   { key: 'verified', name: 'Verified', color: '#57a877' },
+  { key: 'answered', name: 'Answered', color: '#a8d5b8' },
   { key: 'asked', name: 'Asked', color: '#7ba3cf' },
   { key: 'planned', name: 'Planned or waiting', color: '#c3ccd6' },
   { key: 'overdue', name: 'Overdue', color: '#d99a2b' },
@@ -61,11 +64,13 @@ function weekChart(days: readonly Day[]): Html {
       sum === 0 ? null : html`<text x="${x + 28}" y="${y - 5}" text-anchor="middle">${sum}</text>`
     }<text x="${x + 28}" y="188" text-anchor="middle">${shortDayWords(date)}</text>`;
   });
-  const legend = SERIES.map(
-    ({ name, color }, index) => html`<rect x="${20 + index * 136}" y="202" width="12" height="12"
- fill="${color}"/><text x="${38 + index * 136}" y="212">${name}</text>`,
-  );
-  return html`<svg viewBox="0 0 700 222" role="img" aria-label="Visits of the coming seven days by
+  const legend = SERIES.map(({ name, color }, index) => {
+    const x = 20 + (index % 3) * 200;
+    const y = 202 + Math.floor(index / 3) * 20;
+    return html`<rect x="${x}" y="${y}" width="12" height="12" fill="${color}"/>
+<text x="${x + 18}" y="${y + 10}">${name}</text>`;
+  });
+  return html`<svg viewBox="0 0 700 240" role="img" aria-label="Visits of the coming seven days by
 what became of them; the table below has the numbers">${bars}${legend}</svg>`;
 }
 
@@ -110,28 +115,56 @@ function durationWords(took_ms: number): string {
   return `${Math.round(hours / 24)} days`;
 }
 
+/** What was spent next to what may be: calls, and dollars where prices are known. */
 async function budgetPart(office: Office, now: number): Promise<Html> {
-  const budget = await readBudget(office.store.db, office.budget(), now);
   const { policy } = office.config;
-  const rows = [
-    { name: 'Today', ...budget.day, limit: policy.calls_per_day },
-    { name: 'This month', ...budget.month, limit: policy.calls_per_month },
+  const { day, month, used_up } = await readBudget(office.store.db, office.budget(), now);
+  const calls = [
+    { name: 'Today', spent: day.calls, limit: policy.calls_per_day },
+    { name: 'This month', spent: month.calls, limit: policy.calls_per_month },
   ];
-  const widest = Math.max(1, ...rows.map(({ calls, limit }) => Math.max(calls, limit ?? 0)));
-  const bars = rows.map(({ name, calls, limit, cents }, index) => {
-    const y = 8 + index * 34;
-    const width = Math.round((calls / widest) * 380);
-    const mark = limit === null ? null : 110 + Math.round((limit / widest) * 380);
-    return html`<text x="0" y="${y + 15}">${name}</text>
-<rect x="110" y="${y}" width="${Math.max(1, width)}" height="20" fill="#7ba3cf"/>
+  const money = [
+    { name: 'Today', spent: spentCents(day), limit: centsOf(policy.dollars_per_day) },
+    { name: 'This month', spent: spentCents(month), limit: centsOf(policy.dollars_per_month) },
+  ];
+  const has_money = money.some(({ spent, limit }) => spent > 0 || limit !== null);
+  const unpriced = month.unpriced;
+  const callWords = (count: number) => `${count} ${count === 1 ? 'call' : 'calls'}`;
+  return html`<h3>Calls</h3>${spentChart(calls, callWords)}
+${has_money ? html`<h3>Money</h3>${spentChart(money, dollars)}` : null}
 ${
-  mark === null ? null : html`<rect x="${mark}" y="${y - 4}" width="2" height="28" fill="#a11722"/>`
+  has_money && unpriced > 0
+    ? html`<p class="soft">${unpriced} of this month’s calls have no known price${
+        month.estimated_cents > 0 ? ' and are estimated' : ' and are not in it'
+      }.</p>`
+    : null
 }
-<text x="505" y="${y + 15}">${calls} calls${limit === null ? '' : ` of ${limit}`}${
-      cents === 0 ? '' : `, ${dollars(cents)}`
-    }</text>`;
+${used_up === null ? null : html`<p><strong>${budgetWords(used_up)}</strong></p>`}`;
+}
+
+const spentCents = ({ cents, estimated_cents }: Spent): Cents => cents + estimated_cents;
+const centsOf = (limit: number | null): Cents | null =>
+  limit === null ? null : Math.round(limit * 100);
+
+type Bar = { name: string; spent: number; limit: number | null };
+
+/** A bar for what was spent, and a red line where the budget ends. */
+function spentChart(rows: readonly Bar[], words: (amount: number) => string): Html {
+  const widest = Math.max(1, ...rows.map(({ spent, limit }) => Math.max(spent, limit ?? 0)));
+  const scale = 360 / widest;
+  const said = ({ spent, limit }: Bar) =>
+    limit === null ? `${words(spent)}, no limit` : `${words(spent)} of ${words(limit)}`;
+  const bars = rows.map((row, index) => {
+    const y = 8 + index * 34;
+    const mark = row.limit === null ? null : 110 + Math.round(row.limit * scale);
+    return html`<text x="0" y="${y + 15}">${row.name}</text>
+<rect x="110" y="${y}" width="${Math.max(1, Math.round(row.spent * scale))}" height="20"
+ fill="#7ba3cf"/>${
+   mark === null
+     ? null
+     : html`<rect x="${mark}" y="${y - 4}" width="2" height="28" fill="#a11722"/>`
+ }<text x="485" y="${y + 15}">${said(row)}</text>`;
   });
-  const said = rows.map(({ name, calls, limit }) => `${name}: ${calls} of ${limit ?? 'no limit'}`);
-  return html`<svg viewBox="0 0 700 80" role="img" aria-label="${said.join('; ')}">${bars}</svg>
-${budget.used_up === null ? null : html`<p><strong>${budgetWords(budget.used_up)}</strong></p>`}`;
+  const label = rows.map((row) => `${row.name}: ${said(row)}`).join('; ');
+  return html`<svg viewBox="0 0 700 76" role="img" aria-label="${label}">${bars}</svg>`;
 }

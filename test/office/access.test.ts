@@ -196,6 +196,19 @@ test('wrong passwords are slowed down, whether the name exists or not', SLOW, as
   expect((await office.browser().post('/login', right)).status).toBe(303);
 });
 
+test('of very many logins at the same moment most are asked to come again', SLOW, async () => {
+  const office = await startOffice();
+  const tries = await Promise.all(
+    Array.from({ length: 60 }, (_, index) =>
+      office.browser().post('/login', { name: `person${index}`, password: 'wrong enough' }),
+    ),
+  );
+  const counts = Map.groupBy(tries, ({ status }) => status);
+  // Two are checked at a time, and sixteen wait.
+  expect(counts.get(401)?.length).toBe(18);
+  expect(counts.get(503)?.length).toBe(42);
+});
+
 test('a million guesses in a day leave about a hundred', () => {
   let failures = { count: 0, last_at: 0 };
   let tried = 0;

@@ -64,6 +64,22 @@ function asker(
     });
 }
 
+/** Of an answer that never ends. */
+function headersOf(
+  path: string,
+  { port, ca, cookie }: { port: number; ca: Buffer; cookie: string },
+): Promise<IncomingHttpHeaders> {
+  return new Promise((resolve, reject) => {
+    const options = { host: '127.0.0.1', port, ca, servername: 'localhost', path };
+    const sent = requestHttps({ ...options, headers: { cookie } }, (response) => {
+      resolve(response.headers);
+      response.destroy();
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'eligd-reach-'));
   running.push(async () => rmSync(folder, { recursive: true }));
@@ -110,6 +126,9 @@ test('with a certificate of its own, other computers reach it by TLS only', asyn
   expect(cookie).toContain('; Secure');
   const page = await ask('/', undefined, cookie.split(';')[0]);
   expect(page.body).toContain('<title>Schedule · eligd</title>');
+  const stream = await headersOf('/events', { port, ca, cookie: cookie.split(';')[0] ?? '' });
+  expect(stream['content-type']).toBe('text/event-stream');
+  expect(stream['strict-transport-security']).toMatch(/max-age=\d{7,}/);
   const plain = asker(requestHttp, { host: '127.0.0.1', port });
   await expect(plain('/login')).rejects.toThrow();
 });

@@ -1,10 +1,11 @@
 /** The schedule on paper, in the folder of choice: what is in the file, for whoever prints it. */
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fillOffice } from '../support/office-visits.ts';
+import { fillOffice, visitDay } from '../support/office-visits.ts';
 import { clinicWithReport } from '../support/report-folder.ts';
 import { startService } from '../support/service.ts';
+import { exportOf, visits } from '../support/visits.ts';
 
 test('a PDF lies next to schedule.html, a day to a sheet', { timeout: 120_000 }, async () => {
   const service = await startService();
@@ -20,4 +21,29 @@ test('a PDF lies next to schedule.html, a day to a sheet', { timeout: 120_000 },
   expect(pdf).toContain('(Schedule)');
   expect(pdf).not.toContain('Inactive');
   expect(existsSync(join(folder, '.schedule.pdf.part'))).toBe(false);
+});
+
+test('whoever has a file open keeps the old one whole while a new one takes its place', {
+  timeout: 120_000,
+}, async () => {
+  const service = await startService();
+  const { clinic, folder } = clinicWithReport(service.url);
+  await fillOffice(clinic, service);
+  const ends = { 'schedule.html': '</html>', 'schedule.pdf': '%%EOF' };
+  const open = Object.entries(ends).map(([name, end]) => {
+    const path = join(folder, name);
+    return { path, end, before: readFileSync(path), file: openSync(path, 'r') };
+  });
+  const visit = { appointment_at: `${visitDay()}T15:00`, patient_name: 'Nia Newcomer' };
+  clinic.drop('more.csv', exportOf(visits(1, () => ({ appointment_id: '9100', ...visit }))));
+  await clinic.once();
+  for (const { path, end, before, file } of open) {
+    expect(readFileSync(file).equals(before)).toBe(true);
+    closeSync(file);
+    const after = readFileSync(path);
+    expect(after.equals(before)).toBe(false);
+    expect(after.toString('latin1').trimEnd().endsWith(end)).toBe(true);
+  }
+  expect(readFileSync(join(folder, 'schedule.html'), 'utf8')).toContain('Nia Newcomer');
+  expect(readdirSync(folder).toSorted()).toEqual(Object.keys(ends));
 });

@@ -111,6 +111,35 @@ test('an answer counts once, in the browser that asked for it', async () => {
   expect((await browser.get(back.pathname + back.search)).status).toBe(403);
 });
 
+test('hundreds of logins that nobody ends push nobody else out', async () => {
+  const { provider, office } = await startGroup();
+  const maria = office.browser();
+  const left = await maria.get('/login/group');
+  const ticket = maria.cookie;
+  for (let round = 0; round < 60; round += 1)
+    await Promise.all(
+      Array.from({ length: 10 }, () => office.browser().send('GET', '/login/group')),
+    );
+  const back = new URL(provider.login(left.headers.get('location') ?? ''));
+  maria.cookie = ticket;
+  expect((await maria.get(back.pathname + back.search)).status).toBe(200);
+  // A ticket that was changed opens nothing.
+  maria.cookie = `${ticket.slice(0, -2)}AA`;
+  expect((await maria.get(back.pathname + back.search)).status).toBe(403);
+});
+
+test('a subject in another case is another account', async () => {
+  const { provider, office } = await startGroup('sub');
+  const added = await office.clinic.run('user', 'add', 'eve', '--sign-on', 'Subject-A1');
+  expect(added.code).toBe(0);
+  const statusOf = async (sub: string) => {
+    provider.claims = { ...provider.claims, sub };
+    return (await signOn(office, provider)).page.status;
+  };
+  expect(await statusOf('subject-a1')).toBe(403);
+  expect(await statusOf('Subject-A1')).toBe(200);
+});
+
 test('no password opens an account of the group, and the file holds none', async () => {
   const { office } = await startGroup();
   const mark = new UserFile(join(office.clinic.state, 'office-users')).find('maria')?.hash ?? '';

@@ -3,6 +3,9 @@
  * typing, and asks before what cannot be undone. Every page works without it.
  */
 
+const showPrint = () => {
+  for (const button of document.querySelectorAll('[data-print]')) button.hidden = false;
+};
 const main = document.querySelector('main[data-live]');
 if (main !== null && 'EventSource' in window) {
   let is_stale = false;
@@ -28,19 +31,32 @@ if (main !== null && 'EventSource' in window) {
     const open = [...main.querySelectorAll('details[open][id]')].map(({ id }) => id);
     const notices = main.querySelectorAll('.notice');
     main.replaceChildren(...notices, ...fresh.childNodes);
+    showPrint();
     for (const id of open) document.getElementById(id)?.setAttribute('open', '');
   };
-  const events = new EventSource('/events');
-  events.addEventListener('changed', () => {
-    is_stale = true;
-    refresh().catch(() => {});
-  });
+  let events = null;
+  const listen = () => {
+    events = new EventSource('/events');
+    events.addEventListener('changed', () => {
+      is_stale = true;
+      refresh().catch(() => {});
+    });
+  };
   setInterval(() => {
     if (is_stale) refresh().catch(() => {});
   }, 5000);
+  // A browser has few connections to one address: a tab that nobody sees holds none.
   document.addEventListener('visibilitychange', () => {
-    if (is_stale) refresh().catch(() => {});
+    if (document.hidden) {
+      events?.close();
+      events = null;
+    } else if (events === null) {
+      is_stale = true;
+      listen();
+      refresh().catch(() => {});
+    }
   });
+  if (!document.hidden) listen();
 }
 document.addEventListener('submit', (event) => {
   const question = event.target.dataset?.confirm;
@@ -50,6 +66,7 @@ document.addEventListener('submit', (event) => {
   sure.value = 'yes';
   event.target.append(sure);
 });
+showPrint();
 document.addEventListener('click', (event) => {
   if (event.target.closest?.('[data-print]') != null) window.print();
 });

@@ -44,16 +44,9 @@ export async function endSession(tx: Tx, token: string): Promise<void> {
   await tx.deleteFrom('office_sessions').where('token_hash', '=', hashed(token)).execute();
 }
 
-/** Ends the sessions of a user, or those that nobody used since `before`. */
-export async function endSessions(
-  tx: Tx,
-  which: { user: string } | { unused_since: number },
-): Promise<void> {
-  const rows = tx.deleteFrom('office_sessions');
-  await ('user' in which
-    ? rows.where('user', '=', which.user)
-    : rows.where('seen_at', '<', which.unused_since)
-  ).execute();
+/** Ends the sessions that nobody has used since. */
+export async function endSessions(tx: Tx, unused_since: number): Promise<void> {
+  await tx.deleteFrom('office_sessions').where('seen_at', '<', unused_since).execute();
 }
 
 /** By a bucket of the name, so that made-up names fill nothing. */

@@ -7,7 +7,10 @@ import { situationAt } from './situation.ts';
 
 /** Each open visit is in one of them; self-pay and cancelled ones are in none. */
 export type DayCount = {
+  /** The answer is written into the practice management system. */
   verified: number;
+  /** The answer is here, and not yet written. */
+  answered: number;
   asked: number;
   planned: number;
   overdue: number;
@@ -16,7 +19,7 @@ export type DayCount = {
 
 const COUNTED_AS: Readonly<Record<SituationWord, keyof DayCount | null>> = {
   delivered: 'verified',
-  answered: 'verified',
+  answered: 'answered',
   asking: 'asked',
   planned: 'planned',
   waiting: 'planned',
@@ -37,7 +40,14 @@ export async function dayCounts(
     .where('starts_at', '>=', from)
     .where('starts_at', '<', to)
     .execute();
-  const counts: DayCount = { verified: 0, asked: 0, planned: 0, overdue: 0, attention: 0 };
+  const counts: DayCount = {
+    verified: 0,
+    answered: 0,
+    asked: 0,
+    planned: 0,
+    overdue: 0,
+    attention: 0,
+  };
   for (const { situation, is_overdue } of rows) {
     const counted = COUNTED_AS[situation];
     if (counted !== null)

@@ -1,0 +1,72 @@
+/**
+ * What was typed into a form whose login had ended is kept: the login page carries it, and whoever
+ * logs in finds it again and sends it once more. Nothing of it is done before that.
+ */
+import { calledPage } from './called.ts';
+import { keptFields } from './confirm.ts';
+import type { Answer, Notice, Office, Visit } from './context.ts';
+import { isOperation, OPERATIONS } from './entry-actions.ts';
+import { html } from './html.ts';
+import { mayDo } from './users.ts';
+
+/** A form as it was sent: its address on this page, and its fields. */
+export type Kept = { path: string; form: URLSearchParams };
+
+/** Only the addresses of our own forms. */
+const FORM_PATH =
+  /^\/(?:(?:visit|inquiry)\/\d{1,15}\/[a-z]{1,20}|payers\/map|submission\/release)$/;
+const CHARS_MAX = 48 * 1024;
+
+/** As the login page carries it; null: no form of ours, or more than anybody types. */
+export function keptText(path: string, form: URLSearchParams): string | null {
+  const fields = new URLSearchParams(form);
+  fields.delete('csrf');
+  fields.delete('sure');
+  const text = `${path}?${fields}`;
+  return FORM_PATH.test(path) && text.length <= CHARS_MAX ? text : null;
+}
+
+/** The same back; null: nothing was kept, or it is not ours. */
+export function readKept(text: string | null): Kept | null {
+  const [path = '', ...fields] = (text ?? '').slice(0, CHARS_MAX).split('?');
+  return FORM_PATH.test(path) ? { path, form: new URLSearchParams(fields.join('?')) } : null;
+}
+
+/** The form as it was, to be looked at and sent again by whoever is logged in now. */
+export async function againPage(
+  office: Office,
+  { path, form }: Kept,
+  visit: Pick<Visit, 'session' | 'now'>,
+): Promise<Answer> {
+  const { session } = visit;
+  const notice: Notice = {
+    is_bad: true,
+    lines: ['Your login had ended, so nothing was done. What you typed is here: send it again.'],
+  };
+  const [, id = ''] = /^\/visit\/(\d+)\/called$/.exec(path) ?? [];
+  if (id !== '' && mayDo(session.user.role, 'operator')) {
+    const page = await calledPage(office, { ...visit, params: { id }, form });
+    return page.kind === 'page' ? { ...page, notice } : page;
+  }
+  const typed = [...form].filter(([name, value]) => name in TYPED && value !== '');
+  const body = html`<section class="panel"><h1>Send it again</h1>
+<dl class="facts">${typed.map(
+    ([name, value]) => html`<div><dt>${TYPED[name]}</dt><dd>${value}</dd></div>`,
+  )}</dl>
+<div class="actions"><form method="post" action="${path}">
+${keptFields(form)}<input type="hidden" name="csrf" value="${session.csrf}">
+<button class="main">${buttonOf(path)}</button></form>
+<a class="button" href="/attention">No, go on</a></div></section>`;
+  return { kind: 'page', title: 'Send it again', active: '', body, notice };
+}
+
+/** Fields that somebody fills in, by their names for people. */
+const TYPED: Readonly<Record<string, string>> = { note: 'Note', id: 'Carrier or payer ID' };
+
+function buttonOf(path: string): string {
+  const name = path.split('/').at(-1) ?? '';
+  if (path === '/submission/release') return 'Resume calls';
+  if (name === 'map') return 'Map this payer';
+  if (name === 'called') return 'Save the answer';
+  return isOperation(name) ? OPERATIONS[name] : 'Done';
+}
