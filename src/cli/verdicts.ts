@@ -3,8 +3,13 @@ import { unquoted } from '../domain/quotes.ts';
 import type { Config } from '../ops/config.ts';
 import { readFees } from '../ops/fees.ts';
 import type { Weighed } from '../records/verdict/reasons.ts';
-import { reasonsInOneLine, VERDICT_WORDS, verdictLines } from '../records/verdict/text.ts';
-import { judge, type Verdict } from '../records/verdict.ts';
+import {
+  reasonsInOneLine,
+  VERDICT_WORDS,
+  verdictLines,
+  whatToDo,
+} from '../records/verdict/text.ts';
+import { judge, type Verdict, type VerdictWord } from '../records/verdict.ts';
 import type { Db } from '../store/engine/database.ts';
 import { withNewestAnswers } from '../store/views/schedule.ts';
 import type { AppointmentProgress, InquiryDetail } from '../store/views/subject.ts';
@@ -46,16 +51,30 @@ export function newestAnswers({ inquiries }: ExplainedSubject): InquiryDetail[] 
   );
 }
 
+/** A verdict as a list has it. */
+export type VerdictLine = {
+  standing: VerdictWord;
+  /** In sentences; empty where nothing stands in the way. */
+  reasons: string;
+};
+
+const verdictLine = (verdict: Verdict, patients: boolean): VerdictLine => ({
+  standing: verdict.standing,
+  reasons: patients ? reasonsInOneLine(verdict) : unquoted(reasonsInOneLine(verdict)),
+});
+
 /** What the newest answer about the visit's first coverage comes to; undefined: there is none. */
 export function leadingVerdict(
   detail: ExplainedSubject,
   { source_id }: ExplainedAppointment,
-  config: Config,
-): Verdict | undefined {
-  return newestAnswers(detail)
+  { config, patients }: { config: Config; patients: boolean },
+): (VerdictLine & { to_do: string[] }) | undefined {
+  const found = newestAnswers(detail)
     .toSorted((one, other) => (one.coverage_rank ?? 1) - (other.coverage_rank ?? 1))
     .flatMap((each) => verdictsOf(detail, each, config))
     .find(({ appointment }) => appointment === source_id)?.verdict;
+  if (found === undefined) return undefined;
+  return { ...verdictLine(found, patients), to_do: whatToDo(found) };
 }
 
 /**
@@ -64,17 +83,15 @@ export function leadingVerdict(
  */
 export function situationWords(
   { situation, explanation }: ExplainedAppointment,
-  verdict: Verdict | undefined,
-  patients: boolean,
+  verdict: VerdictLine | undefined,
 ): { word: string; why: string } {
   const { why, next } = explanation;
   if (situation !== 'delivered' || verdict === undefined)
     return { word: SITUATION_NAMES[situation], why };
-  const reasons = reasonsInOneLine(verdict);
-  const said = patients ? reasons : unquoted(reasons);
+  const { standing, reasons } = verdict;
   // An open entry of the attention list has said it already.
-  const whole = next === null && said !== '' ? `${said} ${why}` : why;
-  return { word: VERDICT_WORDS[verdict.standing], why: whole };
+  const whole = next === null && reasons !== '' ? `${reasons} ${why}` : why;
+  return { word: VERDICT_WORDS[standing], why: whole };
 }
 
 /** An answer is up to 16 MB; only the words of so many are kept at a time. */
@@ -85,16 +102,16 @@ export async function verdictsById(
   db: Db,
   visits: readonly AppointmentProgress[],
   config: Config,
-): Promise<Map<number, Verdict>> {
+): Promise<Map<number, VerdictLine>> {
   const { time_zone } = config.clinic;
-  const found = new Map<number, Verdict>();
+  const found = new Map<number, VerdictLine>();
   for (let first = 0; first < visits.length; first += VISITS_PER_READ) {
     const part = visits.slice(first, first + VISITS_PER_READ);
     for (const { id, input, answers } of await withNewestAnswers(db, part)) {
       const [answer] = answers;
       if (answer === undefined || 'coverage' in input) continue;
       const visit = judgedVisit(input, answer.coverage_rank, { time_zone, fees: NO_FEES });
-      found.set(id, judge(answer.record, visit));
+      found.set(id, verdictLine(judge(answer.record, visit), false));
     }
   }
   return found;

@@ -81,9 +81,8 @@ export type Verdict = {
 export function judge(record: EligibilityRecord, visit: JudgedVisit): Verdict {
   const verdict = judgeScheduled(record, visit);
   const scheduled = new Set(verdict.procedures.map(({ code }) => code));
-  const others = (record.procedure_codes?.codes ?? [])
-    .map(({ code }) => code)
-    .filter((code) => !scheduled.has(code));
+  const named = new Set((record.procedure_codes?.codes ?? []).map(({ code }) => code));
+  const others = [...named].filter((code) => !scheduled.has(code));
   if (others.length === 0) return verdict;
   return {
     ...verdict,

@@ -384,6 +384,30 @@ describe('answers like those of the cases', () => {
     ]);
   });
 
+  test('a copay of a code that is scheduled twice is due once or twice', () => {
+    const asked = { benefits_query: ['CODE_LOOKUP_BENEFITS'], benefits_codes: ['97110'] };
+    const rule = { copay_amount: '30.00', is_deductible_waived: true };
+    const record = recordOf(
+      { plan_information: { is_active: true }, procedure_codes: [pair('97110', rule)] },
+      { specialty: 'medical', asked },
+    );
+    const verdict = judge(record, {
+      ...{ date: '2026-11-23', birth_date: '1980-04-02', fees: { '97110': '240.00' } },
+      procedure_codes: ['97110', '97110'],
+    });
+    expect(verdict.procedures.map(({ patient_pays }) => dollarText(patient_pays))).toEqual([
+      '$30.00 to $60.00',
+    ]);
+  });
+
+  test('a code that is not scheduled and was answered twice is judged once', () => {
+    const rule = { coverage_percentage: 80 };
+    const pairs = [pair('D2740', rule), pair('D2740', rule)];
+    expect(verdictOf(changed({ codes: ['D1110'], pairs })).others.map(({ code }) => code)).toEqual([
+      'D2740',
+    ]);
+  });
+
   test.each<[about: string, Change, next: string | null]>([
     ['in either field', { rule: { limitations: '2 per year' } }, '2027-01-01'],
     ['but never of an inactive plan', { plan: { is_active: false } }, null],

@@ -3,7 +3,6 @@ import { appointmentHash } from '../../domain/appointment-hash.ts';
 import { entryText } from '../../domain/attention.ts';
 import { type Chapter, splitOnce, tellStory, withoutWords } from '../../domain/story.ts';
 import type { Config } from '../../ops/config.ts';
-import { whatToDo } from '../../records/verdict/text.ts';
 import { knownLogKey } from '../../store/bookkeeping/log-key.ts';
 import { trailOf } from '../../store/views/subject.ts';
 import type { CliContext } from '../context.ts';
@@ -99,11 +98,11 @@ function explainLines(
       : `Inquiry ${splitOnce(detail.subject)[1]}`;
   const now = detail.appointments.map((each) => {
     const { until } = each.explanation;
-    const { word, why } = situationWords(each, leadingVerdict(detail, each, config), patients);
+    const { word, why } = situationWords(each, leadingVerdict(detail, each, how));
     const whose = detail.subject.startsWith('inquiry:')
       ? `${each.kind} ${appointmentLabel(each, config)} `
       : '';
-    return `Now: ${whose}${word}. ` + `${why}${until === null ? '' : ` Next: ${time(until)}.`}`;
+    return `Now: ${whose}${word}. ${why}${until === null ? '' : ` Next: ${time(until)}.`}`;
   });
   const verdicts = newestAnswers(detail).flatMap((each) => verdictsOf(detail, each, config));
   return [
@@ -130,8 +129,9 @@ function inLog(each: ExplainedAppointment, log_key: string, config: Config): str
 
 function todoLines(
   detail: ExplainedSubject,
-  { config, patients, now }: { config: Config; patients: boolean; now: number },
+  how: { config: Config; patients: boolean; now: number },
 ): string[] {
+  const { patients, now } = how;
   const { attention, appointments } = detail;
   const entries = attention.map((entry) => ({
     what: entryText(entry, { patients }),
@@ -145,9 +145,9 @@ function todoLines(
   }
   // What is open is on no list either, and is worth a question until the visit.
   const questions = appointments.flatMap((each) => {
-    const verdict = leadingVerdict(detail, each, config);
+    const verdict = leadingVerdict(detail, each, how);
     const is_open = each.starts_at > now && verdict?.standing === 'incomplete';
-    return is_open && each.situation === 'delivered' ? whatToDo(verdict) : [];
+    return is_open && each.situation === 'delivered' ? verdict.to_do : [];
   });
   if (entries.length + questions.length === 0) return ['You have nothing to do.'];
   return [

@@ -157,7 +157,7 @@ async function listSituations(
     ]),
     shown.map((each) => {
       const { until } = each.explanation;
-      const { word, why } = situationWords(each, verdicts.get(each.id), false);
+      const { word, why } = situationWords(each, verdicts.get(each.id));
       const until_text = until === null ? null : clinicTime(until, config);
       const cells = [
         appointmentLabel(each, config),

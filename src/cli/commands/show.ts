@@ -157,7 +157,7 @@ function showText(
 ): void {
   for (const each of detail.appointments) {
     const { until, next } = each.explanation;
-    const { word, why } = situationWords(each, leadingVerdict(detail, each, config), patients);
+    const { word, why } = situationWords(each, leadingVerdict(detail, each, { config, patients }));
     const lines = [
       subjectTitle(each, config),
       ...(patients

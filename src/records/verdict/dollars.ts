@@ -64,20 +64,31 @@ export function waysOf(
     !haveTwoShares(facts) &&
     facts.record.plan?.is_provider_in_network !== false;
   const paid = is_share_known
-    ? sharesOf(percent, copay).flatMap((share) => allocations(facts, share))
+    ? sharesOf(facts, percent, copay).flatMap((share) => allocations(facts, share))
     : [{ ...UNPAID, is_paid: true, patient_percent: 0 }];
   return standing === 'payable' && !has_other_shares ? paid : [...paid, UNPAID];
 }
 
 type Share = Pick<Way, 'copay' | 'patient_percent'>;
 
-/** A copay replaces a share; a copay of nothing next to a share may be the absence of one. */
-function sharesOf(percent: number | null, copay: number | null): Share[] {
+/**
+ * A copay replaces a share; a copay of nothing next to a share may be the absence of one. Of a code
+ * that is scheduled more than once, it may be due once or each time.
+ */
+function sharesOf(
+  { code, visit }: ProcedureFacts,
+  percent: number | null,
+  copay: number | null,
+): Share[] {
   if (copay === null) return [{ copay: null, patient_percent: percent ?? 100 }];
-  const by_copay = { copay, patient_percent: 0 };
+  const count = visit.planned.filter((one) => one === code).length;
+  const by_copay = [...new Set([copay, copay * Math.max(1, count)])].map((cents) => ({
+    copay: cents,
+    patient_percent: 0,
+  }));
   return copay === 0 && percent !== null && percent > 0
-    ? [by_copay, { copay: null, patient_percent: percent }]
-    : [by_copay];
+    ? [...by_copay, { copay: null, patient_percent: percent }]
+    : by_copay;
 }
 
 function allocations({ record, code, rule }: ProcedureFacts, share: Share): Way[] {
