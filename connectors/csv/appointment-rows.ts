@@ -13,8 +13,11 @@ const REMEMBERED_MAX = 20_000;
 const ROWS_MAX = 200;
 
 export class AppointmentRows {
-  /** By id, the one whose row came last at the end; with the amount of each row. */
-  readonly #known = new Map<string, { appointment: AppointmentInput; amounts: string[] }>();
+  /** By id, the one whose row came last at the end; with what each row charges. */
+  readonly #known = new Map<
+    string,
+    { appointment: AppointmentInput; amounts: string[]; charges: Charges[] }
+  >();
 
   /**
    * The appointment as it is with this row, or why the row is not taken: it has the id of somebody
@@ -33,16 +36,53 @@ export class AppointmentRows {
     const amount = billedAmount(amounts);
     const appointment = earlier === undefined ? row : joined(earlier.appointment, row);
     if (earlier !== undefined && !has_status) appointment.status = earlier.appointment.status;
+    const charges = [...(earlier?.charges ?? []), chargesOf(row)];
+    Object.assign(appointment, joinedCharges(charges));
     if (amount === '') delete appointment.billed_amount;
     else appointment.billed_amount = amount;
     this.#known.delete(source_id);
-    this.#known.set(source_id, { appointment, amounts });
+    this.#known.set(source_id, { appointment, amounts, charges });
     if (this.#known.size > REMEMBERED_MAX) {
       const oldest = this.#known.keys().next().value;
       if (oldest !== undefined) this.#known.delete(oldest);
     }
     return appointment;
   }
+}
+
+type Charges = Pick<AppointmentInput, 'procedure_fees' | 'procedure_counts'>;
+
+const chargesOf = ({ procedure_fees, procedure_counts }: AppointmentInput): Charges => ({
+  ...(procedure_fees === undefined ? {} : { procedure_fees }),
+  ...(procedure_counts === undefined ? {} : { procedure_counts }),
+});
+
+/**
+ * Two rows with one code at two fees are two procedures, and their fees are added up. At one fee
+ * they may be one procedure that is there twice, so what is charged is unknown.
+ */
+function joinedCharges(rows: readonly Charges[]): Charges {
+  const fees: Record<string, string> = {};
+  const counts: Record<string, number> = {};
+  const codes = rows.flatMap((row) =>
+    [row.procedure_fees, row.procedure_counts].flatMap((each) => Object.keys(each ?? {})),
+  );
+  for (const code of new Set(codes)) {
+    const own = rows.flatMap(({ procedure_fees }) => procedure_fees?.[code] ?? []);
+    const fee = billedAmount(own);
+    if (fee !== '') fees[code] = fee;
+    const charged = rows.filter(({ procedure_fees }) => procedure_fees?.[code] !== undefined);
+    const countIn = ({ procedure_counts }: Charges) => procedure_counts?.[code] ?? 1;
+    const total =
+      own.length > 1 && fee !== ''
+        ? charged.reduce((sum, row) => sum + countIn(row), 0)
+        : Math.max(...rows.map(countIn));
+    if (total > 1) counts[code] = total;
+  }
+  return {
+    ...(codes.length === 0 ? {} : { procedure_fees: fees }),
+    ...(Object.keys(counts).length === 0 ? {} : { procedure_counts: counts }),
+  };
 }
 
 /**
@@ -56,8 +96,6 @@ function joined(before: AppointmentInput, row: AppointmentInput): AppointmentInp
   const problems = new Map(
     [...before.problems, ...row.problems].map((problem) => [JSON.stringify(problem), problem]),
   );
-  const procedure_fees = { ...before.procedure_fees, ...row.procedure_fees };
-  const procedure_counts = { ...before.procedure_counts, ...row.procedure_counts };
   return {
     ...before,
     ...row,
@@ -81,8 +119,6 @@ function joined(before: AppointmentInput, row: AppointmentInput): AppointmentInp
     specialty: row.specialty ?? before.specialty,
     procedure_codes: all(before.procedure_codes, row.procedure_codes),
     diagnosis_codes: all(before.diagnosis_codes, row.diagnosis_codes),
-    ...(Object.keys(procedure_counts).length === 0 ? {} : { procedure_counts }),
-    ...(Object.keys(procedure_fees).length === 0 ? {} : { procedure_fees }),
     problems: [...problems.values()],
   };
 }

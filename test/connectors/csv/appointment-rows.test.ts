@@ -70,6 +70,23 @@ describe('rows with the same appointment id', () => {
     }
   });
 
+  it('add up two fees of one code; one that repeats may be the same procedure', async () => {
+    const header = 'Appt ID,appointment_at,patient_id,Last,First,DOB,Procedures,Procedure Fees\r\n';
+    const rows = ['200', '210.50'].map((fee) => `1,${AT},P1,Alpha,Ann,1990-01-01,D2392,${fee}`);
+    const again = ['200', '200'].map((fee) => `2,${AT},P2,Beta,Bob,1990-01-01,D2392,${fee}`);
+    rows.splice(1, 0, `1,${AT},P1,Alpha,Ann,1990-01-01,D1110,98`);
+    const { appointments } = await readOne(`${header}${[...rows, ...again].join('\r\n')}\r\n`);
+    expect(
+      appointments.map(({ procedure_fees, procedure_counts }) => [
+        procedure_fees,
+        procedure_counts,
+      ]),
+    ).toEqual([
+      [{ D2392: '410.50', D1110: '98.00' }, { D2392: 2 }],
+      [{}, undefined],
+    ]);
+  });
+
   it('are not mixed where they name two insurances', async () => {
     const { appointments } = await read(
       `1,${AT},,P1,Alpha,Ann,1990-01-01,Delta,M-ANN,D0120,,`,
