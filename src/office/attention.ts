@@ -119,8 +119,8 @@ function entry(row: AttentionRow, offers: Offers, time_zone: string): Html {
   const title = titleOf(row, time_zone);
   const heading = visit === null ? title : html`<a href="/visit/${visit}">${title}</a>`;
   const payers = reason === 'payer_unmapped' ? (offers?.payers ?? null) : null;
-  return html`<section class="panel entry" id="e${id}" aria-labelledby="t${id}">
-<header><h2 id="t${id}">${heading}</h2>
+  return html`<section class="panel entry" id="e${id}">
+<header><h2>${heading}</h2>
 <small>since ${momentWords(since, time_zone)}</small></header>
 <p><strong>${entryText(row, { patients: true })}</strong></p>
 <p>${payers === null ? next : MAP_HERE}</p>

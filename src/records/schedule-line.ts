@@ -115,6 +115,8 @@ function lineWord({ situation, closed_reason, entries, answer }: LineFacts): Lin
     case 'eligible':
       return verdict;
     default:
+      // The calls brought no answer, and somebody has seen it: nothing more is under way.
+      if (situation === 'delivered') return 'incomplete';
       if (situation !== 'closed') return 'waiting';
       return answer === null ? 'not_asked' : 'incomplete';
   }

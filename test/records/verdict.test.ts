@@ -526,6 +526,17 @@ describe('answers like those of the cases', () => {
     expect(line.deductible_left).toBe('$0');
   });
 
+  test('no visit waits for an answer that no call has brought, once that was handled', () => {
+    const { record } = judged(changed({}));
+    const silent = { ...record, outcome: 'unsuccessful' as const };
+    const explanation = { why: 'The newest answer is written.', until: null, next: null };
+    const line = scheduleLine({
+      ...{ situation: 'delivered', closed_reason: null, entries: [], explanation },
+      answer: { record: silent, verdict: judge(silent, { ...VISIT_OF_CASES, fees: {} }) },
+    });
+    expect([line.word, line.why]).toEqual(['incomplete', 'The insurance company gave no answer.']);
+  });
+
   test('warns of nothing where the payer said nothing', () => {
     const one = structuredClone(CASES.find(({ id }) => id === 'S01')!);
     const verdict = verdictOf({ ...one, answer: { status: 'UNSUCCESSFUL', results: null } });
