@@ -141,6 +141,13 @@ describe('a claim that is old enough', () => {
     expect(clinic.attention().filter(({ claim_id }) => claim_id !== '')).toEqual([]);
   });
 
+  test('and of which the payer uses a word of claim_words is written back by it', async () => {
+    const { clinic } = await asked([claimOf('ODDSTATUS-1')], {
+      claim_words: { 'Awaiting COB': 'pending' },
+    });
+    expect(lines(clinic)).toEqual([['CODDSTATUS-1', 'pending', 'AWAITING_COB', 'SUCCESS']]);
+  });
+
   test.each([
     ['DENIED-1', 'denied', 'DENIED', 'claim_denied', /denied.*“DENIED”.*Appeal: \w+/],
     ['TIMELY-1', 'denied', 'DENIED - TIMELY FILING', 'claim_denied', /TIMELY FILING/],

@@ -164,6 +164,22 @@ describe('payers that are not in the map', () => {
   });
 });
 
+test('how long calls to a payer take is learned from five of them, and shown', async () => {
+  const machine = setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  const same = { carrier: 'Delta Dental of Illinois', payor_id: '05030' };
+  const covered = (index: number) => ({ ...same, member_id: `ACTIVE${index}` });
+  clinic.drop('visits.csv', exportOf(visits(5, covered)));
+  await clinic.once();
+  expect((await clinic.run('payers')).stdout).toContain('is not known yet (from 5 calls on)');
+  machine.pass({ days: 5 });
+  await clinic.once();
+  expect((await clinic.run('payers')).stdout).toMatch(
+    /^Delta Dental of Illinois +dental benefits +[\d.]+ +[\d.]+ +5$/m,
+  );
+});
+
 test('payers of the samples ship mapped', async () => {
   const { clinic, service } = await clinicWith(() => ({
     carrier: 'UHC Dental',

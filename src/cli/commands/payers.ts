@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
+import { lettersAndDigits } from '../../domain/matching.ts';
 import { TURNAROUND_CALLS_MIN } from '../../domain/turnaround.ts';
-import { payersPath } from '../../ops/payer-file.ts';
+import { payersPath, readPayers } from '../../ops/payer-file.ts';
 import { mapPayer, unmappedPayers } from '../../ops/payer-mapping.ts';
+import type { PayerList } from '../../ops/payers.ts';
 import { PAYERS_SUBJECT } from '../../store/bookkeeping/unmapped-payers.ts';
 import {
   namedPayers,
@@ -10,7 +12,7 @@ import {
 } from '../../store/views/payers.ts';
 import type { CliContext, Output } from '../context.ts';
 import { noteAction } from '../looks.ts';
-import { printJson } from '../output.ts';
+import { printJson, printTable } from '../output.ts';
 import { readState, type State } from '../state.ts';
 import { printUnmapped } from '../unmapped.ts';
 
@@ -68,21 +70,44 @@ async function list({ db, config }: State, as_json: boolean, context: CliContext
   if (unmapped.length === 0)
     context.stdout.write('Every insurance company of an open visit is in the payer map.\n');
   else printUnmapped(unmapped, context.stdout);
-  printTurnarounds(turnarounds, context.stdout);
+  printTurnarounds(turnarounds, namesOf(readPayers(config)), context.stdout);
 }
 
-function printTurnarounds(payers: readonly PayerTurnaround[], to: Output): void {
+function printTurnarounds(
+  payers: readonly PayerTurnaround[],
+  names: ReadonlyMap<string, string>,
+  to: Output,
+): void {
   to.write('\n');
   if (payers.length === 0) {
     to.write(`How long calls take is not known yet (from ${TURNAROUND_CALLS_MIN} calls on).\n`);
     return;
   }
   to.write('From the request to the end of the call, in hours in which the payer answers:\n');
-  for (const { payer, specialty, about, median_hours, p90_hours, calls } of payers)
-    to.write(
-      `  ${`${payer} (${specialty.replace('_', ' ')} ${about})`.padEnd(44)} half within ` +
-        `${median_hours}, nine of ten within ${p90_hours} (${calls} calls)\n`,
-    );
+  printTable(
+    to,
+    [
+      { title: 'payer' },
+      { title: 'about', is_whole: true },
+      { title: 'half within', align: 'right', is_whole: true },
+      { title: '9 of 10 within', align: 'right', is_whole: true },
+      { title: 'calls', align: 'right', is_whole: true },
+    ],
+    payers.map(({ payer, specialty, about, median_hours, p90_hours, calls }) => [
+      names.get(payer) ?? payer,
+      `${specialty.replace('_', ' ')} ${about}`,
+      median_hours,
+      p90_hours,
+      calls,
+    ]),
+  );
+}
+
+/** By the letters of carrier identifiers, what people call the payers. */
+function namesOf({ known }: PayerList): Map<string, string> {
+  return new Map(
+    known.toReversed().map(({ name, carrier }) => [lettersAndDigits(carrier), name] as const),
+  );
 }
 
 async function map(
