@@ -66,17 +66,18 @@ const WEBHOOK_WORLDS: World[] = [
   { webhook_secret: 'wrong' },
 ];
 
-/** Readings in which another text is right, or that no answer depends on, and why. */
+/** Readings that no answer depends on, and why. */
 const ELSEWHERE: Partial<Record<BehaviorName, string>> = {
-  revise_after_hours: 'another answer is another revision: answers.test.ts',
-  reopen_after_hours: 'another answer is another revision: answers.test.ts',
-  account_requires: 'which call is the first, so who answers it: refusals.test.ts',
   payer_hours: 'when an answer comes: sandbox/behaviors.test.ts',
   payer_turnaround_hours: 'when an answer comes: sandbox/behaviors.test.ts',
 };
 
-/** Without call details nobody knows who was called; the last test compares the rest. */
-const OTHER_TEXT: World[] = [{ call_details: 'absent' }];
+/** A second call corrects the answer. Opening it again in between changes nothing of it. */
+const SECOND_CALL: World[] = [{ revise_after_hours: 2 }, { reopen_after_hours: 2 }];
+/** The first call is refused and goes out again, so somebody else answers each one. */
+const OTHER_CALLS: World = { account_requires: 'npi_and_insurance' };
+/** Worlds in which another text is right; the last tests compare the rest. */
+const OTHER_TEXT: World[] = [{ call_details: 'absent' }, ...SECOND_CALL, OTHER_CALLS];
 
 test('the worlds have every reading that the sandbox has', () => {
   for (const [name, spec] of Object.entries(BEHAVIORS)) {
@@ -235,10 +236,10 @@ test.each(WEBHOOK_WORLDS.map((world) => [JSON.stringify(world), world] as const)
   TIMEOUT_MS,
 );
 
-/** Without the numbers of segments and lines, which move up when some are left out. */
+/** Without amounts, and numbers of segments and lines, which move up when some are left out. */
 const words = (texts: string[] = []) =>
   new Set(
-    texts.flatMap((text) => text.split(/:?[^\w.:/-]+/)).filter((one) => !/^[\d.]*$/.test(one)),
+    texts.flatMap((text) => text.split(/:?[^\w.:/-]+/)).filter((one) => !/^:?[\d.]*$/.test(one)),
   );
 
 /** What `show` says of the calls themselves. */
@@ -269,6 +270,49 @@ test(
         [...after].filter((one) => !before.has(one)),
         name,
       ).toEqual([]);
+    }
+  },
+  TIMEOUT_MS,
+);
+
+/** Who was called, with the reference and the addresses of the call. */
+function callWords(texts: Record<string, string[]>): Set<string> {
+  const lines = (texts.show ?? []).flatMap((text) => text.split('\n'));
+  return words(lines.flatMap((line) => CALL_LINES.exec(line)?.[1] ?? []));
+}
+
+/** The words of each form that only one of two worlds has, but for those of the calls. */
+function newWords(before: Record<string, string[]>, after: Record<string, string[]>) {
+  const calls = new Set([...callWords(before), ...callWords(after)]);
+  const onlyIn = (one: Set<string>, other: Set<string>) =>
+    [...one].filter((each) => !other.has(each) && !calls.has(each) && !/^call-\w+$/.test(each));
+  return Object.keys(before).map((name) => {
+    const [old, now] = [words(before[name]), words(after[name])];
+    return { name, left_out: onlyIn(old, now), added: onlyIn(now, old).sort() };
+  });
+}
+
+test(
+  'other calls in an account that asks for more change who was called and nothing else',
+  async () => {
+    for (const { name, left_out, added } of newWords(usual, await lived(OTHER_CALLS)))
+      expect([name, left_out, added]).toEqual([name, [], []]);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'a second call corrects amounts in each form and says so, opened again in between or not',
+  async () => {
+    const [revised = {}, reopened = {}] = [
+      await lived(SECOND_CALL[0] ?? {}),
+      await lived(SECOND_CALL[1] ?? {}),
+    ];
+    expect(reopened).toEqual(revised);
+    for (const { name, left_out, added } of newWords(usual, revised)) {
+      expect([name, left_out]).toEqual([name, []]);
+      const said = added.filter((each) => !['second', 'call.', 'after', 'a'].includes(each));
+      expect([name, said]).toEqual([name, name === 'list' ? [] : ['Corrected']]);
     }
   },
   TIMEOUT_MS,
