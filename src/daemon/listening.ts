@@ -10,6 +10,7 @@ import {
 } from '../http/server.ts';
 import { setIncidents } from '../store/bookkeeping/incidents.ts';
 import type { Parts } from './parts.ts';
+import { addressOf, listenAgain } from './webhook.ts';
 
 const RETRY_LIMITS = { first_ms: 5_000, max_ms: 5 * MINUTE_MS };
 
@@ -41,7 +42,12 @@ export async function serveHttp(
           await env.clock.sleep(wait_ms, signal).catch(() => {});
         }
       }
-      if (troubles.delete(address) && servers !== null) await judge();
+      if (troubles.delete(address) && servers !== null) {
+        await judge();
+        const { webhook } = parts.options.config;
+        if (webhook !== null && address === addressText(addressOf(webhook.listen)))
+          await listenAgain(parts.store, env.clock.now());
+      }
       await untilAborted(signal);
       await Promise.all((servers ?? []).map((server) => server.close()));
     }),

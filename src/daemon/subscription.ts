@@ -33,6 +33,10 @@ export type SubscriptionDeps = {
   take_over: boolean;
   /** How many minutes lie between two reports, as the service keeps it. */
   onKept: (update_frequency_min: number) => void;
+  /** It was wrong, and is as wanted now. */
+  onRight: () => Promise<void>;
+  /** It was somebody else's when it was looked at last. */
+  is_elsewhere: boolean;
   /** Failures in a row. */
   failures: number;
 };
@@ -42,7 +46,10 @@ export async function subscriptionStep(deps: SubscriptionDeps): Promise<StepResu
   const found = await client.getSubscription();
   if (!found.ok) return await failed(deps, found.failure);
   const reason = await reasonToSet(deps, found.value);
-  if (reason === 'elsewhere') return await leaveElsewhere(deps, found.value?.callback_url ?? '');
+  if (reason === 'elsewhere') {
+    deps.is_elsewhere = true;
+    return await leaveElsewhere(deps, found.value?.callback_url ?? '');
+  }
   let kept = found.value;
   if (reason !== null) {
     const set = await client.setSubscription(wanted);
@@ -54,6 +61,8 @@ export async function subscriptionStep(deps: SubscriptionDeps): Promise<StepResu
   deps.onKept(kept?.update_frequency_min ?? wanted.update_frequency_min);
   deps.failures = 0;
   const now = env.clock.now();
+  if (reason !== null || deps.is_elsewhere) await deps.onRight();
+  deps.is_elsewhere = false;
   await store.write(async (tx) => {
     await writeFact(tx, OURS, wanted.callback_url, now);
     await resolveAttention(tx, ABOUT.subject, now);

@@ -12,7 +12,14 @@ import { type SecretSource, webhookSecrets } from '../ops/secrets.ts';
 import type { ServiceClient } from '../service/api.ts';
 import type { WebhookWatch } from '../stages/collect/deps.ts';
 import { openInbox } from '../store/answers/inbox.ts';
-import { beginListening, forgetWebhook } from '../store/answers/webhook-watch.ts';
+import {
+  beginListening,
+  forgetState,
+  forgetWebhook,
+  WEBHOOK_SUBJECT,
+  webhookState,
+} from '../store/answers/webhook-watch.ts';
+import { resolveAttention } from '../store/bookkeeping/attention.ts';
 import type { Store } from '../store/engine/store.ts';
 import type { SubscriptionDeps } from './subscription.ts';
 
@@ -68,7 +75,17 @@ export function subscriptionDeps(
   const onKept = (minutes: number) => {
     if (watch !== null) watch.grace_ms = graceMs(minutes);
   };
-  return { ...rest, wanted, take_over, onKept, failures: 0 };
+  const onRight = () => listenAgain(rest.store, rest.env.clock.now());
+  return { ...rest, wanted, take_over, onKept, onRight, is_elsewhere: false, failures: 0 };
+}
+
+/** What kept webhook events away is over, so that what did not come meanwhile proves nothing. */
+export async function listenAgain(store: Store, now: number): Promise<void> {
+  await store.write(async (tx) => {
+    await beginListening(tx);
+    if ((await webhookState(tx)).state === 'silent') await forgetState(tx);
+    await resolveAttention(tx, WEBHOOK_SUBJECT, now, ['webhook_silent']);
+  });
 }
 
 /**

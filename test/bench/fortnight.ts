@@ -110,6 +110,8 @@ async function fortnight(): Promise<FortnightResult> {
     wanted,
     take_over: false,
     onKept: () => {},
+    onRight: async () => {},
+    is_elsewhere: false,
     failures: 0,
   };
   let compare_at = is_told ? START_MS : Number.POSITIVE_INFINITY;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { AlertBook, type AlertRows } from '../../src/domain/alerts/book.ts';
 import { ALERTS, type AlertCondition, type AlertName } from '../../src/domain/alerts/catalog.ts';
+import { unreadableDatabase } from '../../src/domain/alerts/conditions.ts';
 import { quietUntil } from '../../src/domain/alerts/quiet.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 
@@ -140,6 +141,25 @@ test('what follows from a problem that has just ended is not an alert either', (
     'mail: begin connector_cannot_read',
     'mail: end connector_cannot_read',
   ]);
+});
+
+test.each([
+  ['webhook_silent', 'subscription_elsewhere'],
+  ['purge_missing', 'backup_missing'],
+  ['database_unusable', 'database_damaged'],
+] as const)('%s is no alert of its own next to %s', (consequence, cause) => {
+  const book = bookOf();
+  const both = [wrong(consequence, MONDAY_NOON), wrong(cause, MONDAY_NOON)];
+  const told = round(book, both, MONDAY_NOON + HOUR_MS);
+  expect(told.filter((line) => line.startsWith('mail'))).toEqual([`mail: begin ${cause}`]);
+});
+
+test.each([
+  ['SQLITE_CORRUPT', 'database_damaged'],
+  ['SQLITE_NOTADB', 'database_damaged'],
+  ['SQLITE_READONLY', 'database_unusable'],
+])('a database that says %s is the alert %s', (code, name) => {
+  expect(unreadableDatabase(MONDAY_NOON, code).conditions).toMatchObject([{ name }]);
 });
 
 test('a target for urgent alerts hears of nothing else', () => {

@@ -1,17 +1,20 @@
 /** Faults of practice management systems that are asked over a network. */
 import { createServer, type Server } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
+import { json } from 'node:stream/consumers';
 import type { Fault } from './fault.ts';
 import type { SimulatedClinic } from './simulated-clinic.ts';
 
-/** What the FHIR server says to every request: nothing was found, or a status. */
+/** What the FHIR server says to every request: nothing was found, it is written, or a status. */
 let status = 200;
 let server: Server | null = null;
 
 async function startFhir({ spare_port }: SimulatedClinic): Promise<void> {
-  server = createServer((_request, response) => {
+  server = createServer(async (request, response) => {
+    const written = await json(request).catch(() => null);
     const bundle = { resourceType: 'Bundle', type: 'searchset', total: 0, entry: [] };
-    const body = status === 200 ? bundle : { resourceType: 'OperationOutcome', issue: [] };
+    const found = written === null ? bundle : { ...(written as object), id: '1' };
+    const body = status === 200 ? found : { resourceType: 'OperationOutcome', issue: [] };
     response.writeHead(status, { 'content-type': 'application/fhir+json' });
     response.end(JSON.stringify(body));
   });
@@ -74,7 +77,14 @@ export const CONNECTOR_FAULTS: readonly Fault[] = [
     alert: 'connector_cannot_listen',
     no: ['export'],
     settings: ({ spare_port }) => ({
-      connectors: [{ id: 'interface', type: 'hl7', listen: `127.0.0.1:${spare_port}` }],
+      connectors: [
+        {
+          id: 'interface',
+          type: 'hl7',
+          listen: `127.0.0.1:${spare_port}`,
+          write_back: 'none',
+        },
+      ],
     }),
     prepare: async ({ spare_port }) => {
       taken = createTcpServer((socket) => socket.destroy());

@@ -7,6 +7,8 @@ export type Fault = {
   name: string;
   /** The one alert; null: nobody is told, because it is everyday life. */
   alert: AlertName | null;
+  /** Another alert that is needed for this one: its begin and end are told as well. */
+  occasion?: AlertName;
   /** What is "no" while it lasts. */
   no?: readonly HealthQuestion[];
   /** eligd cannot run: no page says that all is well. */

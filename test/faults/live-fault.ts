@@ -61,9 +61,13 @@ async function live(fault: Fault, clinic: SimulatedClinic): Promise<Row> {
   };
 }
 
-function wrongMessages({ alert }: Fault, told: string[]): string[] {
+function wrongMessages({ alert, occasion }: Fault, told: string[]): string[] {
   const expected = alert === null ? [] : [`begin ${alert}`, `end ${alert}`];
-  const without_reminders = told.filter((each) => each !== `reminder ${alert}`);
+  const without_reminders = told.filter(
+    (each) =>
+      each !== `reminder ${alert}` &&
+      !['begin', 'end'].some((kind) => each === `${kind} ${occasion}`),
+  );
   return without_reminders.join() === expected.join()
     ? []
     : [`Sent: ${without_reminders.join(', ') || 'nothing'}; not: ${expected.join(', ')}.`];

@@ -2,9 +2,11 @@
 import {
   chmodSync,
   copyFileSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -27,6 +29,9 @@ function losing(clinic: SimulatedClinic): void {
   for (const end of ['', '-wal', '-shm']) rmSync(clinic.path(DATABASE + end), { force: true });
 }
 
+/** The first export after that backup. */
+const BACKED_UP = 'appointments-2030-03-26';
+
 /** The newest one from before the fault; a new database has backups of its own. */
 const goodBackup = (clinic: SimulatedClinic) =>
   clinic.path('state/backups', 'eligd-20300326-083000.db');
@@ -35,6 +40,10 @@ async function restore(clinic: SimulatedClinic): Promise<void> {
   await clinic.turnOff();
   const { code, stderr } = await clinic.command('restore', goodBackup(clinic));
   if (code !== 0) throw new Error(`eligd restore ended with ${code}: ${stderr}`);
+  // By the times of this machine's disk, "restore" finds no file that was read since the backup.
+  const processed = clinic.path('dropbox/processed');
+  for (const name of readdirSync(processed).filter((each) => each > BACKED_UP))
+    renameSync(join(processed, name), clinic.path('dropbox/inbox', name));
   await clinic.turnOn();
 }
 
@@ -224,15 +233,13 @@ export const MACHINE_FAULTS: readonly Fault[] = [
   {
     name: 'a target of alerts takes none',
     alert: 'alert_unsent',
-    settings: () => ({
-      alerts: { targets: [{ id: 'screen', type: 'command', command: ['/nonexistent/show'] }] },
-      connectors: [],
+    settings: (clinic) => ({
+      alerts: { targets: [{ id: 'screen', type: 'command', command: [clinic.path('show')] }] },
     }),
     // Something has to be told, and is over soon.
+    occasion: 'daemon_restarted',
     begin: (clinic) => clinic.crash(),
-    end: (clinic) => {
-      clinic.configure({});
-    },
+    end: (clinic) => symlinkSync('/bin/true', clinic.path('show')),
   },
   {
     name: 'the computer is off all night',

@@ -3,6 +3,8 @@ import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Fault } from './fault.ts';
 import { csv, type SimulatedClinic } from './simulated-clinic.ts';
 
+const PAYERS = 'pms_name,pms_id,carrier,payor_id,action\nCigna Dental,62308,CIGNA,62308,call\n';
+
 /** They break on the next morning's export, and are over with the one after it. */
 const EXPORT = { lasts_hours: 26, compared_after_hours: 25, watched_hours: 24 };
 
@@ -94,17 +96,10 @@ export const OFFICE_FAULTS: readonly Fault[] = [
   {
     name: 'payers.csv has an error',
     alert: 'payers_unreadable',
-    prepare: (clinic) =>
-      writeFileSync(
-        clinic.path('payers.csv'),
-        'name,payor_id,insurance_carrier\nAetna,60054,AETNA\n',
-      ),
-    begin: (clinic) => writeFileSync(clinic.path('payers.csv'), 'name,nonsense\nAetna,1\n'),
-    end: (clinic) =>
-      writeFileSync(
-        clinic.path('payers.csv'),
-        'name,payor_id,insurance_carrier\nAetna,60054,AETNA\n',
-      ),
+    prepare: (clinic) => writeFileSync(clinic.path('payers.csv'), PAYERS),
+    begin: (clinic) =>
+      writeFileSync(clinic.path('payers.csv'), 'pms_name,nonsense\nCigna Dental,1\n'),
+    end: (clinic) => writeFileSync(clinic.path('payers.csv'), PAYERS),
   },
   {
     name: 'fees.csv has an error',

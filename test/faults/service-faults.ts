@@ -107,7 +107,13 @@ export const SERVICE_FAULTS: readonly Fault[] = [
     // Called on Tuesday for Friday, 9:00; from Thursday, 9:00 on it is late.
     lasts_hours: 71,
     compared_after_hours: 70,
-    begin: (clinic) => clinic.drop('slow.csv', csv(extra(clinic, { member_id: 'NEVER1' }, 3))),
+    // Otherwise a call that may be answered too late is not made.
+    settings: () => ({ policy: { late_visits: 'buy' } }),
+    begin: (clinic) => {
+      const slow = extra(clinic, { member_id: 'NEVER1' }, 3);
+      clinic.exports = (_day, visits) => csv([...visits, ...slow]);
+      clinic.drop('slow.csv', csv(slow));
+    },
     end: () => {},
   },
   {

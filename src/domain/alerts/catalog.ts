@@ -45,6 +45,7 @@ export const ALERTS = {
     level: 'urgent',
     title: 'the database cannot be written',
     next: 'Check the disk: its space, and the permissions of the state folder.',
+    because_of: ['database_damaged'],
   },
   database_damaged: {
     level: 'urgent',
@@ -184,6 +185,8 @@ export const ALERTS = {
     level: 'soon',
     title: 'old data was not deleted for two days',
     next: 'Run "eligd purge". It says what is wrong.',
+    // Old copies are old data, too.
+    because_of: ['backup_missing'],
   },
   certificate_expiring: {
     level: 'soon',
@@ -199,7 +202,15 @@ export const ALERTS = {
     level: 'soon',
     title: 'no webhook events arrive; eligd polls instead',
     next: RUN_CHECK,
-    because_of: ['service_away', 'credentials_rejected', 'port_taken'],
+    // eligd looks for the cause at once, and that is the alert.
+    after_ms: SOME_MINUTES_MS,
+    because_of: [
+      'service_away',
+      'credentials_rejected',
+      'port_taken',
+      'subscription_elsewhere',
+      'subscription_failed',
+    ],
   },
   subscription_elsewhere: {
     level: 'soon',

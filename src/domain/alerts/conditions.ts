@@ -79,10 +79,15 @@ export function alertConditions(facts: AlertFacts): Judged {
 
 /** Nothing can be said while the database cannot be read, besides that. */
 export function unreadableDatabase(since: Instant, code: string): Judged {
+  const name = isDamage(code) ? 'database_damaged' : 'database_unusable';
   return {
-    unknown: new Set(ALERT_NAMES.filter((name) => name !== 'database_unusable')),
-    conditions: condition('database_unusable', since, `The system says ${code}.`),
+    unknown: new Set(ALERT_NAMES.filter((each) => each !== name)),
+    conditions: condition(name, since, `The system says ${code}.`),
   };
+}
+
+function isDamage(text: string): boolean {
+  return /SQLITE_(CORRUPT|NOTADB)/.test(text);
 }
 
 function condition(name: AlertName, since: Instant, detail = ''): AlertCondition[] {
@@ -96,7 +101,8 @@ function daemonConditions({ health, restarted }: AlertFacts): AlertCondition[] {
     found.push(...condition('daemon_restarted', restarted.at, restarted.why));
   const hanging = heartbeat?.hanging ?? [];
   const unwritten = hanging.find((stage) => stage.startsWith('database'));
-  if (unwritten !== undefined) found.push(...condition('database_unusable', now));
+  if (unwritten !== undefined)
+    found.push(...condition(isDamage(unwritten) ? 'database_damaged' : 'database_unusable', now));
   else if (hanging.length > 0)
     found.push(...condition('daemon_hangs', now, `It is: ${hanging.join(', ')}.`));
   return found;

@@ -9,6 +9,9 @@ import { prepared } from '../engine/prepared.ts';
 const FACT = 'webhook';
 const CONTENT = 'webhook_content';
 
+/** What the attention list calls it. */
+export const WEBHOOK_SUBJECT = 'webhook';
+
 /**
  * `unproven`: nothing has come yet. `heard`: reports come and agree. `silent`: an answer was found
  * that none told of.
@@ -30,9 +33,14 @@ export async function noteWebhook(tx: Tx, state: 'heard' | 'silent', now: number
   await writeFact(tx, FACT, state, now);
 }
 
+/** Whether events come is not known any more. */
+export async function forgetState(tx: Tx): Promise<void> {
+  await forgetFact(tx, FACT);
+}
+
 /** Nobody listens: asking is all there is. */
 export async function forgetWebhook(tx: Tx): Promise<void> {
-  await forgetFact(tx, FACT);
+  await forgetState(tx);
   await forgetFact(tx, CONTENT);
 }
 

@@ -8,6 +8,7 @@
  *                                 inquiry is scheduled again
  *     unproven, heard ─▶ silent   polling found an answer that no event announced; every open
  *                                 inquiry is scheduled again
+ *     silent ─▶ unproven          the port or the subscription is right again (daemon/webhook.ts)
  *     silent ─▶ heard             an event came before we polled, an hour or more after the last
  *                                 one was missed
  */
@@ -20,6 +21,7 @@ import {
   isTold,
   noteWebhook,
   takeMissed,
+  WEBHOOK_SUBJECT,
   webhookState,
 } from '../../../store/answers/webhook-watch.ts';
 import { raiseAttention, resolveAttention } from '../../../store/bookkeeping/attention.ts';
@@ -36,7 +38,7 @@ import type { CollectDeps } from '../deps.ts';
 const SAMPLE_MS = HOUR_MS;
 const HEARD_AGAIN_MS = HOUR_MS;
 const OPEN_PER_WRITE = 200;
-const ABOUT = { connector: null, appointment: null, inquiry: null, subject: 'webhook' };
+const ABOUT = { connector: null, appointment: null, inquiry: null, subject: WEBHOOK_SUBJECT };
 
 /**
  * A report of one of our inquiries has come. `was_news`: it told of an end that we had not found by
