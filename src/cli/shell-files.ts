@@ -99,6 +99,16 @@ function zsh(program: Command): string {
   const steps = allOf(program).flatMap(({ path }) =>
     path.length === 0 ? [] : [`    ${quoted(pathPattern(path))}) at=${quoted(path.join(' '))} ;;`],
   );
+  const values = allOf(program).flatMap(({ path, command }) =>
+    optionsOf(command).flatMap(({ long, argChoices }) => {
+      if (argChoices === undefined || long == null) return [];
+      const words = argChoices.map(quoted).join(' ');
+      return [
+        `  ${quoted([...path, long].join(' '))}) commands=(${words})`,
+        '    _describe value commands; return ;;',
+      ];
+    }),
+  );
   return `#compdef eligd
 # zsh completion of eligd, made by "eligd completion zsh".
 _eligd() {
@@ -111,6 +121,9 @@ ${steps.join('\n')}
   done
   case "$at" in
 ${cases.join('\n')}
+  esac
+  case "\${at:+$at }\${words[CURRENT-1]}" in
+${values.join('\n')}
   esac
   if [[ \${words[CURRENT]} == -* ]]; then
     _describe option flags
