@@ -48,6 +48,40 @@ test('with processed exports in the drop folder it does the same', async () => {
   expect(clinic.attention().map(({ reason }) => reason)).toContain('submission_stopped');
 });
 
+test('our calls in the service’s list show that there was a database before', async () => {
+  setMachineClock();
+  const service = await startService();
+  const before = makeClinic({ base_url: service.url });
+  before.drop('export.csv', exportOf(visits(3)));
+  await before.once();
+  expect(await service.ledger()).toHaveLength(3);
+  // On a new computer, without a backup and without the drop folder.
+  const now = makeClinic({ base_url: service.url });
+  now.drop('export.csv', exportOf(visits(5)));
+  await now.once();
+  expect(await service.ledger()).toHaveLength(3);
+  const { halts } = JSON.parse((await now.run('status', '--json')).stdout);
+  expect(halts).toMatchObject([{ reason: 'new_database' }]);
+  expect(now.attention().map(({ reason }) => reason)).toContain('submission_stopped');
+  expect((await now.run('release', 'submission')).stdout).toContain('lists calls of ours');
+  await now.once();
+  expect(await service.ledger()).toHaveLength(5);
+  await now.once();
+  expect(await service.ledger()).toHaveLength(5);
+});
+
+test('calls of others in the list stop nothing at the first start', async () => {
+  setMachineClock();
+  const service = await startService();
+  const others = makeClinic({ base_url: service.url });
+  others.drop('export.csv', exportOf(visits(2, (index) => ({ member_id: `ACTIVE9${index}` }))));
+  await others.once();
+  const clinic = makeClinic({ base_url: service.url });
+  clinic.drop('export.csv', exportOf(visits(3)));
+  await clinic.once();
+  expect(await service.ledger()).toHaveLength(5);
+});
+
 test('a database of zero bytes is damage', async () => {
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });

@@ -307,6 +307,8 @@ class LivingWorld {
         this.#operator_times.shift();
         await this.#finish(this.#operator.act());
       }
+      // The operator knows that the old database is gone for good.
+      if (this.oracle.calls.is_state_lost) await this.#releaseSubmission('new_database');
       this.oracle.checkWaiting(this.#machine);
       if (this.#broken !== null) throw this.#broken;
       if (next >= until) return;
@@ -441,17 +443,17 @@ class LivingWorld {
     // Whatever the other one was doing is known to the next reconciliation; then the operator lets
     // submission go on.
     await this.#passDaily(this.scheduler.now + 30 * HOUR_MS);
-    await this.#releaseSubmission();
+    await this.#releaseSubmission('foreign');
     this.#trouble.tell('the operator releases submission');
   }
 
   /** What `eligd release submission` does. */
-  async #releaseSubmission(): Promise<void> {
+  async #releaseSubmission(reason: 'foreign' | 'new_database'): Promise<void> {
     const work = async () => {
       const store = await openStore(this.#machine.path);
       await store.write(async (tx) => {
-        if (await endHalt(tx, 'foreign')) this.oracle.stopped_until = this.scheduler.now;
-        await resolveAttention(tx, haltSubject('foreign'), Math.round(this.scheduler.now));
+        if (await endHalt(tx, reason)) this.oracle.stopped_until = this.scheduler.now;
+        await resolveAttention(tx, haltSubject(reason), Math.round(this.scheduler.now));
       });
       await store.close();
     };

@@ -11,6 +11,8 @@ import { answersOfNeed, termsOfGroup } from '../../src/store/answers/plan-terms.
 import { looksAt } from '../../src/store/bookkeeping/access-log.ts';
 import { readAlerts } from '../../src/store/bookkeeping/alerts.ts';
 import { readHeads } from '../../src/store/bookkeeping/chain-check.ts';
+import { writeFact } from '../../src/store/bookkeeping/facts.ts';
+import { stopForOlderCalls } from '../../src/store/bookkeeping/new-database.ts';
 import { findSession } from '../../src/store/bookkeeping/office.ts';
 import { countOldAnswers } from '../../src/store/bookkeeping/purge-answers.ts';
 import { oldNamedSubjects } from '../../src/store/bookkeeping/purge-logs.ts';
@@ -23,7 +25,7 @@ import {
 import { openServiceIds } from '../../src/store/calls/inquiries.ts';
 import { dueForPlanning } from '../../src/store/calls/links.ts';
 import { openTurnaround, turnaround } from '../../src/store/calls/turnarounds.ts';
-import type { Db } from '../../src/store/engine/database.ts';
+import type { Db, Tx } from '../../src/store/engine/database.ts';
 import { openSqlite, type Raw } from '../../src/store/engine/driver.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import type { Tables } from '../../src/store/engine/tables.ts';
@@ -103,6 +105,13 @@ function changeOfPatient(kind: 'described' | 'merged' = 'described'): Promise<un
   );
 }
 
+/** As on the first day of a database, in which nothing is known yet. */
+async function olderCalls(tx: Tx): Promise<void> {
+  const state = JSON.stringify({ since: NOW, checked: 5 });
+  await writeFact(tx, 'older_calls_looked_for', state, NOW);
+  await stopForOlderCalls(tx, { is_compared: true, now: NOW });
+}
+
 describe('the claim of', () => {
   const claim = { now: NOW, limit: 100, specialties: ['dental' as const] };
   test.each([
@@ -178,6 +187,11 @@ describe('the claim of', () => {
       'the arrivals of some days',
       () => arrivalsWithin(db, 'front-desk', watchedDays('America/Chicago', NOW)),
       'arrivals USING INDEX arrivals_at (connector=? AND at>? AND at<?)',
+    ],
+    [
+      'calls of an older database',
+      () => openWriteQueue(db).write((tx) => olderCalls(tx)),
+      'calls_match (match_key=?)',
     ],
     [
       'deliveries to write',

@@ -5,6 +5,7 @@
  */
 import type { Specialty } from '../../domain/specialty.ts';
 import { earlier } from '../../domain/time.ts';
+import { isAboutOlderCalls, stopForOlderCalls } from '../../store/bookkeeping/new-database.ts';
 import { nextSubmissionDue, uncertainDue, waitingToSend } from '../../store/calls/due-inquiries.ts';
 import { currentHalts, type Halt } from '../../store/calls/halts.ts';
 import { inState } from '../../store/calls/inquiries.ts';
@@ -45,6 +46,7 @@ export async function submitStep(
   const wanted = [...new Set([...to_send, ...reconciliationsDemanded(deps)])];
   for (const specialty of wanted)
     if (await ensureReconciled(deps, specialty)) reconciled.push(specialty);
+  await heedOlderCalls(deps, reconciled.length === wanted.length);
   const looked = waiting.some(({ state }) => state !== 'planned')
     ? await takeLookups(deps, options.signal)
     : 0;
@@ -65,6 +67,15 @@ export async function submitStep(
     did: looked + sent,
     next_at: earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, now)),
   };
+}
+
+/** A database that is new where calls were made before sends nothing until somebody confirms it. */
+async function heedOlderCalls({ store, env }: SubmitDeps, is_compared: boolean): Promise<void> {
+  if (!(await isAboutOlderCalls(store.db))) return;
+  await store.write(async (tx) => {
+    if (await stopForOlderCalls(tx, { is_compared, now: env.clock.now() }))
+      tx.after(() => env.log('submission_stopped', { reason: 'new_database' }));
+  });
 }
 
 /**
