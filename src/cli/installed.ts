@@ -7,6 +7,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'dotenv';
 import { OWN_PROCESS } from '../ops/project.ts';
+import { actorOf } from './actor.ts';
 import type { Host, Output } from './context.ts';
 
 export const INSTALLED = {
@@ -53,6 +54,8 @@ export async function carryOutForService(
     env: {
       ...serviceSettings(),
       ...environment,
+      // The record of who did what names who ran the command, and not the service's user.
+      SUDO_USER: actorOf(environment),
       ELIGD_CONFIG: INSTALLED.config_file,
       ...serviceSecrets(stderr),
     },

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Env } from '../domain/env.ts';
 import { errorCode } from '../domain/errors.ts';
+import { hasTooManyValues } from '../service/json-limits.ts';
 import { verifySignature } from '../service/signature.ts';
 import type { Inbox } from '../store/answers/inbox.ts';
 import { BodyReader, BodyRefused } from './body.ts';
@@ -52,6 +53,8 @@ const REFUSAL_STATUS: Readonly<Record<WebhookRefusal, number>> = {
   no_commit: 503,
 };
 const RETRY_AFTER_SECONDS = 30;
+/** Of the inquiries of one message together; a thousand full answers have fewer. */
+const MESSAGE_VALUES_MAX = 1_000_000;
 /** Bodies that are in memory at once: several of the longest, and enough for any genuine crowd. */
 const BODIES_IN_MEMORY = 6;
 /** A crowd of refused requests must not fill the disk with log lines. */
@@ -94,6 +97,7 @@ export function webhookRoute(options: WebhookOptions): HttpRoute {
     const { body, release } = read;
     try {
       if (!verifySignature({ body, signature, secrets })) return refuseAs(reply, 'bad_signature');
+      if (hasTooManyValues(body, MESSAGE_VALUES_MAX)) return refuseAs(reply, 'too_large');
       const message_hash = messageHash(body);
       if (message_hash === null) return refuseAs(reply, 'no_json');
       let outcome: 'stored' | 'duplicate';

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CsvError, parse } from 'csv-parse/sync';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import { type FeeSchedule, feeCode, NO_FEES } from '../domain/fees.ts';
 import type { Config } from './config.ts';
+import { readTrusted } from './trusted-files.ts';
 
 const FEE_COLUMNS = ['code', 'payer', 'fee'] as const;
 type Row = { line: number; values: Record<string, string> };
@@ -64,7 +65,7 @@ export function readFees(config: Pick<Config, 'policy' | 'folder'>): FeeSchedule
 /** Reads fees.csv: `code`, `payer` (payor ID, name, or *), `fee`. Throws with every fault. */
 export function loadFees(file: string): FeeSchedule {
   try {
-    return parseFees(readFileSync(file, 'utf8'), file);
+    return parseFees(readTrusted(file, { role: 'fee schedule' }).toString('utf8'), file);
   } catch (error) {
     if (error instanceof EligdError) throw error;
     const code = errorCode(error);

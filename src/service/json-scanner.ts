@@ -9,6 +9,8 @@
  * quotation marks and brackets are checked, and of what is handed out `JSON.parse` checks the rest.
  */
 
+import { VALUES_MAX } from './json-limits.ts';
+
 /** What to do with a value that begins: go into it, hand it out, or pass over it. */
 export type Choice = 'enter' | 'take' | 'pass';
 export type ValueKind = 'object' | 'array' | 'other';
@@ -16,7 +18,10 @@ export type ValueKind = 'object' | 'array' | 'other';
 export type Visitor = {
   /** `key`: of the field, or null for an element of an array. `depth`: 0 for the whole text. */
   onValue(at: Position): Choice;
-  /** Text of a value that was chosen by `take`; null when it is longer or deeper than allowed. */
+  /**
+   * Text of a value that was chosen by `take`; null when it is longer or deeper than allowed, or
+   * holds too many values.
+   */
   onTaken(text: string | null, at: Position): void;
   /** A container that was entered has ended. */
   onLeft(depth: number): void;
@@ -84,6 +89,8 @@ export class JsonScanner {
   #in_text = false;
   #is_escaped = false;
   #is_too_deep = false;
+  /** Values within the current one. */
+  #values = 0;
   #taken: Taken | null = null;
   #at: Position = { kind: 'other', key: null, depth: 0 };
   #marks_left = BYTE_ORDER_MARK;
@@ -189,6 +196,7 @@ export class JsonScanner {
     this.#is_scalar = kind === 'other' && byte !== QUOTE;
     this.#in_text = byte === QUOTE;
     this.#is_too_deep = false;
+    this.#values = 0;
     if (kind !== 'other') this.#openBracket(byte);
   }
 
@@ -206,7 +214,8 @@ export class JsonScanner {
     if (byte === QUOTE) {
       if (this.#is_scalar) throw new NotJson();
       this.#in_text = true;
-    } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) this.#openBracket(byte);
+    } else if (byte === COMMA) this.#values += 1;
+    else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) this.#openBracket(byte);
     else if (isClosing(byte)) {
       this.#open_count -= 1;
       if (this.#open[this.#open_count] !== byte) throw new NotJson();
@@ -224,6 +233,7 @@ export class JsonScanner {
     }
     this.#open[this.#open_count] = byte === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY;
     this.#open_count += 1;
+    this.#values += 1;
     if (this.#open_count > DEPTH_MAX) this.#is_too_deep = true;
   }
 
@@ -239,7 +249,8 @@ export class JsonScanner {
       frame.expected = 'colon';
     } else {
       frame.expected = this.#frames.length === 1 ? 'end' : 'comma_or_end';
-      if (is_taken) this.#visitor.onTaken(this.#is_too_deep ? null : text, this.#at);
+      const is_usable = !this.#is_too_deep && this.#values <= VALUES_MAX;
+      if (is_taken) this.#visitor.onTaken(is_usable ? text : null, this.#at);
     }
     this.#mode = 'frame';
     this.#is_scalar = false;

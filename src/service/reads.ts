@@ -4,8 +4,8 @@
  */
 import type { InquiryId } from '../domain/ids.ts';
 import type { Inquiry, Result, Subscription } from './api.ts';
-import { isTooDeep } from './depth.ts';
 import { type Answered, ambiguous, fail, type Settled, settle, uselessRead } from './failures.ts';
+import { isTooDeep } from './json-limits.ts';
 import {
   parseInquiry,
   subscriptionSchema,

@@ -15,6 +15,7 @@ import type { Dispatcher } from 'undici';
 import { createHttpAgent } from '../network/http.ts';
 import { DIRECT, type Way } from '../network/way.ts';
 import type { AmbiguousCause, ListedInquiry, UnsentCause } from './api.ts';
+import { hasTooManyValues } from './json-limits.ts';
 
 export type HttpRequest = {
   method: 'GET' | 'POST' | 'DELETE';
@@ -278,6 +279,7 @@ function brokenOff(error: unknown, stop: AbortSignal): ReplyBody {
 function understand(bytes: Buffer, content_type: string): ReplyBody {
   const text = new TextDecoder().decode(bytes).trim(); // drops a byte order mark
   if (text === '') return { form: 'empty' };
+  if (hasTooManyValues(bytes)) return { form: 'broken', cause: 'too_large' };
   try {
     return { form: 'json', value: JSON.parse(text) as unknown };
   } catch {

@@ -632,3 +632,25 @@ describe('what several coverages ask somebody to do', () => {
     ]);
   });
 });
+
+test('a verdict on an answer that names thousands of codes reads each of them a few times', () => {
+  const count = 2_000;
+  const pairs = Array.from({ length: count }, (_, index) => [
+    { procedure_code: `D${10_000 + index}` },
+    { is_covered: true, coverage_percentage: 80 },
+  ]);
+  const one = changed({ pairs });
+  const { record } = judged(one);
+  let reads = 0;
+  const codes = new Proxy(record.procedure_codes?.codes ?? [], {
+    get: (list, key, receiver) => {
+      if (typeof key === 'string' && /^\d+$/.test(key)) reads += 1;
+      return Reflect.get(list, key, receiver) as unknown;
+    },
+  });
+  const counted = { ...record, procedure_codes: { ...record.procedure_codes, codes } };
+  const visit = { date: '2026-11-23', birth_date: null, procedure_codes: ['D1110'], fees: {} };
+  const { others } = judge(counted as typeof record, visit);
+  expect(others).toHaveLength(count);
+  expect(reads).toBeLessThan(20 * count);
+});

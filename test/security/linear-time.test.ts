@@ -3,6 +3,7 @@
  * Every one of them must run in time that grows with the length of the text and not with its
  * square: 600,000 dots once stopped the whole daemon for longer than the watchdog waits.
  */
+import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseSync } from '@swc/core';
@@ -10,17 +11,29 @@ import { describe, expect, test } from 'vitest';
 import { readFrequency } from '../../src/records/frequency/read.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const READERS = ['src/records', 'src/service', 'src/stages', 'src/http', 'connectors'];
+const READERS = [
+  'src/records',
+  'src/service',
+  'src/stages',
+  'src/http',
+  'src/domain',
+  'connectors',
+];
+/** Programs of their own, which a process is started for. */
+const NOT_LOADED = /\/(?:conformance|template|template-cursor)\//;
 const LENGTH = 30_000;
 /** A square of the length takes seconds; a machine under load may take a while for the rest. */
 const SLOW_MS = 400;
 
 /** Expressions that are only used on text whose length was limited before, by what limits it. */
-const ON_SHORT_TEXT = new Map<string, string>([['\\/+$', 'an address of the configuration']]);
+const ON_SHORT_TEXT = new Map<string, string>([
+  ['\\/+$', 'an address of the configuration'],
+  [String.raw`\B(?=(\d{3})+$)`, 'whole dollars that eligd has calculated'],
+]);
 
 type Found = { file: string; source: string; flags: string };
 
-/** Every literal, and every `new RegExp` of plain strings, wherever it is in the tree of a file. */
+/** Every literal, wherever it is in the tree of a file. */
 function expressionsOf(file: string): Found[] {
   const tree: unknown = parseSync(readFileSync(join(ROOT, file), 'utf8'), {
     syntax: 'typescript',
@@ -38,8 +51,22 @@ function expressionsOf(file: string): Found[] {
   return found;
 }
 
-const expressions = READERS.flatMap((folder) =>
-  globSync(`${folder}/**/*.ts`, { cwd: ROOT }).flatMap(expressionsOf),
+/** Every expression that a module puts together of strings when it is loaded. */
+function constructedBy(files: readonly string[]): Found[] {
+  const script = join(ROOT, 'test/security/constructed-expressions.ts');
+  const paths = files.filter((file) => !NOT_LOADED.test(file)).map((file) => join(ROOT, file));
+  const printed = execFileSync(process.execPath, [script, ...paths], {
+    encoding: 'utf8',
+    maxBuffer: 16 * 1024 * 1024,
+  });
+  return JSON.parse(printed) as Found[];
+}
+
+const files = READERS.flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: ROOT }));
+const constructed = constructedBy(files);
+const expressions = [...files.flatMap(expressionsOf), ...constructed].filter(
+  ({ source, flags }, index, all) =>
+    all.findIndex((each) => each.source === source && each.flags === flags) === index,
 );
 
 /** Texts that make an expression try again from every place: runs of what it looks for. */
@@ -66,7 +93,10 @@ function duration_ms(expression: RegExp, text: string): number {
 }
 
 describe('regular expressions on text from outside', () => {
-  test('are found', () => expect(expressions.length).toBeGreaterThan(100));
+  test('are found, those that are put together of strings too', () => {
+    expect(expressions.length).toBeGreaterThan(100);
+    expect(constructed.map(({ file }) => file)).toContain('connectors/csv/values.ts');
+  });
 
   test('run in linear time', { timeout: 300_000 }, () => {
     const slow = expressions.flatMap(({ file, source, flags }) => {

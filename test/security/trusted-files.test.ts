@@ -64,6 +64,14 @@ describe('files that others can change', () => {
     expect(stdout).toMatch(/!! payer map: .*payers\.csv can be changed by other users/);
   });
 
+  test('are refused: fees.csv', async () => {
+    write('eligd.yaml', configText(CSV));
+    write('fees.csv', 'code,payer,fee\nD1110,*,98.00\n', 0o666);
+    const { code, stdout } = await check();
+    expect(code).toBe(78);
+    expect(stdout).toMatch(/!! fees: .*fees\.csv can be changed by other users/);
+  });
+
   // As a process of its own: the runner of these tests loads modules in another way than Node.
   test('are refused: a module of the clinic, and each file that it imports', () => {
     const file = write('eligd.yaml', configText('id: own, type: ./own.mjs'));

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AppointmentInput } from '../../domain/appointment.ts';
+import { appointmentHash } from '../../domain/appointment-hash.ts';
 import { entryText } from '../../domain/attention.ts';
 import { callSheet, PHONE_REASONS } from '../../domain/call-yourself.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
@@ -15,6 +15,7 @@ import { clinicProfile } from '../../ops/profile.ts';
 import { VERDICT_WORDS } from '../../records/verdict/text.ts';
 import type { ShownRecord } from '../../store/bookkeeping/access-log.ts';
 import { type AttentionRow, openAttention } from '../../store/bookkeeping/attention.ts';
+import { knownLogKey } from '../../store/bookkeeping/log-key.ts';
 import { listAppointments, type OverviewFilter } from '../../store/views/overview.ts';
 import { withProgress } from '../../store/views/progress.ts';
 import type { CliContext, Output } from '../context.ts';
@@ -220,7 +221,13 @@ async function listAttention(
   const shown = entries.slice(0, options.limit);
   if (options.patients) await noteLook(context, 'attention', shown.flatMap(recordOf));
   if (options.json) {
-    const rows = shown.map((each) => attentionJson(each, options.patients === true, config));
+    const key = (await knownLogKey(db)) ?? '';
+    const subjectOf = ({ subject }: AttentionRow) =>
+      options.patients === true ? subject : publicSubject(subject, key);
+    const rows = shown.map((each) => ({
+      subject: subjectOf(each),
+      ...attentionJson(each, options.patients === true, config),
+    }));
     printJson(stdout, {
       schema: 'eligd.attention/1',
       at: isoTime(moment.now),
@@ -291,7 +298,6 @@ function attentionJson(
   config: Config,
 ): Record<string, unknown> {
   return {
-    subject: patients ? entry.subject : publicSubject(entry.subject),
     connector: entry.connector,
     appointment: entry.kind === 'claim' ? null : entry.source_id,
     claim: entry.kind === 'claim' ? entry.source_id : null,
@@ -308,10 +314,10 @@ function attentionJson(
 }
 
 /** That of a file or a row may hold the file's name, so it is a mark of it. */
-function publicSubject(subject: string): string {
+function publicSubject(subject: string, key: string): string {
   const [kind = ''] = subject.split(':', 1);
   if (!['rejected', 'source', 'item'].includes(kind)) return subject;
-  return `${kind}:${createHash('sha256').update(subject).digest('hex').slice(0, 12)}`;
+  return `${kind}:${appointmentHash(key, kind, subject)}`;
 }
 
 function inputOf(content: string): AppointmentInput | ClaimInput {

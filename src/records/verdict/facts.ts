@@ -40,9 +40,7 @@ export function procedureFacts(
   code: string,
   visit: ProcedureFacts['visit'],
 ): ProcedureFacts {
-  const said_now = (record.procedure_codes?.codes ?? []).flatMap((entry, index) =>
-    entry.code === code ? [{ path: `procedure_codes.codes[${index}]`, entry }] : [],
-  );
+  const said_now = entriesByCode(record).get(code) ?? [];
   const said_before = said_now.length > 0 ? [] : earlierCodes(record, code).slice(0, 1);
   const entries = [...said_now, ...said_before.map(({ path, entry }) => ({ path, entry }))];
   const rules = entries.map(({ entry }) => entry.benefits);
@@ -55,6 +53,22 @@ export function procedureFacts(
   });
   const earlier = said_before[0]?.term ?? null;
   return { record, code, entries, rule: joined as BenefitRule, conflicts, earlier, visit };
+}
+
+type Entries = ProcedureFacts['entries'];
+/** An answer may name thousands of codes, and each of them is judged. */
+const indexed = new WeakMap<EligibilityRecord, ReadonlyMap<string, Entries>>();
+
+function entriesByCode(record: EligibilityRecord): ReadonlyMap<string, Entries> {
+  const known = indexed.get(record);
+  if (known !== undefined) return known;
+  const entries = (record.procedure_codes?.codes ?? []).map((entry, index) => ({
+    path: `procedure_codes.codes[${index}]`,
+    entry,
+  }));
+  const by_code = Map.groupBy(entries, ({ entry }) => entry.code);
+  indexed.set(record, by_code);
+  return by_code;
 }
 
 /** What was said of the code under these names, as it stands in the record. */

@@ -66,6 +66,25 @@ test(`an answer nested ${LEVELS} deep is set aside after three tries, and report
   await expectSetAside(clinic);
 });
 
+test('an answer of a million values is not parsed, set aside and reported', async () => {
+  const clinic = await install();
+  await callFor(clinic, 'A-1');
+  clinic.pass(3 * DAY_MS);
+  const text = `{"results": {"x": [${'{},'.repeat(1_000_000)}{}]}}`;
+  const parsed: number[] = [];
+  const { parse } = JSON;
+  onTestFinished(() => {
+    JSON.parse = parse;
+  });
+  JSON.parse = (given: string, ...more) => {
+    parsed.push(given.length);
+    return parse(given, ...more) as unknown;
+  };
+  await poison(clinic, (response) => response.end(text));
+  await expectSetAside(clinic);
+  expect(Math.max(...parsed)).toBeLessThan(text.length);
+});
+
 test('an answer of 240 MB is not read to its end, set aside and reported', async () => {
   const clinic = await install();
   await callFor(clinic, 'A-1');

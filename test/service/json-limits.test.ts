@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isTooDeep, shallow } from '../../src/service/depth.ts';
+import { hasTooManyValues, isTooDeep, shallow } from '../../src/service/json-limits.ts';
 
 const nested = (levels: number): unknown =>
   JSON.parse(`${'['.repeat(levels)}1${']'.repeat(levels)}`);
@@ -23,4 +23,14 @@ test('an inquiry of a list keeps what shows whose it is when its results are too
     request,
   });
   expect(shallow({ id: 'i-1', status: nested(9_000), request })).toBeNull();
+});
+
+test('values are counted outside of texts, whatever the texts hold', () => {
+  const count = (value: unknown, max: number) =>
+    hasTooManyValues(Buffer.from(JSON.stringify(value)), max);
+  expect(count({ said: ',,[{'.repeat(100), 'a "quoted", \\': 'x\\' }, 4)).toBe(false);
+  expect(count(Array(10).fill({}), 21)).toBe(false);
+  expect(count(Array(10).fill({}), 20)).toBe(true);
+  expect(count(Array(10).fill(1), 10)).toBe(true);
+  expect(hasTooManyValues(Buffer.from('"no end, [{'), 1)).toBe(false);
 });

@@ -1,9 +1,38 @@
+/** What JSON from outside may be: how large is the business of whoever reads it. */
+
 /**
  * How deep JSON from outside may be nested: the documented answers need less than ten levels
  * (docs/service.md "Resources and their fields"). What is deeper overflows the stack of whatever
  * walks through it, so it goes no further than the reply.
  */
 const DEPTH_MAX = 100;
+/**
+ * How many values one answer may hold: the documented ones have some thousands. Each takes a
+ * hundred bytes of memory once it is parsed, so 16 MB of `{},{},` would take a gigabyte.
+ */
+export const VALUES_MAX = 250_000;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const OPEN_OBJECT = 0x7b;
+
+/** Whether JSON holds more than `max` values; called before anything parses it. */
+export function hasTooManyValues(bytes: Uint8Array, max = VALUES_MAX): boolean {
+  let count = 1;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      at += 1;
+      while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+    } else if (byte === COMMA || byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+      count += 1;
+      if (count > max) return true;
+    }
+  }
+  return false;
+}
 
 /** Whether arrays and objects are nested too deeply to be used. Does not recurse. */
 export function isTooDeep(value: unknown): boolean {
