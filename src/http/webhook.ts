@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Env } from '../domain/env.ts';
 import { errorCode } from '../domain/errors.ts';
-import { hasTooManyValues } from '../service/json-limits.ts';
+import { hasTooManyValues } from '../domain/json-limits.ts';
 import { verifySignature } from '../service/signature.ts';
 import type { Inbox } from '../store/answers/inbox.ts';
 import { BodyReader, BodyRefused } from './body.ts';

@@ -9,7 +9,7 @@
  * quotation marks and brackets are checked, and of what is handed out `JSON.parse` checks the rest.
  */
 
-import { VALUES_MAX } from './json-limits.ts';
+import { VALUES_MAX } from '../domain/json-limits.ts';
 
 /** What to do with a value that begins: go into it, hand it out, or pass over it. */
 export type Choice = 'enter' | 'take' | 'pass';

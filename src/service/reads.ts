@@ -3,9 +3,9 @@
  * "Endpoints").
  */
 import type { InquiryId } from '../domain/ids.ts';
+import { isTooDeep } from '../domain/json-limits.ts';
 import type { Inquiry, Result, Subscription } from './api.ts';
 import { type Answered, ambiguous, fail, type Settled, settle, uselessRead } from './failures.ts';
-import { isTooDeep } from './json-limits.ts';
 import {
   parseInquiry,
   subscriptionSchema,

@@ -12,10 +12,10 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { hasTooManyValues } from '../domain/json-limits.ts';
 import { createHttpAgent } from '../network/http.ts';
 import { DIRECT, type Way } from '../network/way.ts';
 import type { AmbiguousCause, ListedInquiry, UnsentCause } from './api.ts';
-import { hasTooManyValues } from './json-limits.ts';
 
 export type HttpRequest = {
   method: 'GET' | 'POST' | 'DELETE';

@@ -5,10 +5,10 @@
  * of hastens the question, and what is read then decides.
  */
 
+import { shallow } from '../../../domain/json-limits.ts';
 import { finalOutcome, isScheduled } from '../../../domain/outcome.ts';
 import { MINUTE_MS } from '../../../domain/time.ts';
 import type { Inquiry } from '../../../service/api.ts';
-import { shallow } from '../../../service/json-limits.ts';
 import { parseInquiry, webhookMessageSchema } from '../../../service/wire.ts';
 import { answerHash, newestAnswerHash } from '../../../store/answers/answers.ts';
 import {

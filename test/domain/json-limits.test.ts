@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hasTooManyValues, isTooDeep, shallow } from '../../src/service/json-limits.ts';
+import { hasTooManyValues, isTooDeep, shallow } from '../../src/domain/json-limits.ts';
 
 const nested = (levels: number): unknown =>
   JSON.parse(`${'['.repeat(levels)}1${']'.repeat(levels)}`);
