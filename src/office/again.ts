@@ -48,7 +48,7 @@ export async function againPage(
     const page = await calledPage(office, { ...visit, params: { id }, form });
     return page.kind === 'page' ? { ...page, notice } : page;
   }
-  const typed = [...form].filter(([name, value]) => name in TYPED && value !== '');
+  const typed = [...form].filter(([name, value]) => Object.hasOwn(TYPED, name) && value !== '');
   const body = html`<section class="panel"><h1>Send it again</h1>
 <dl class="facts">${typed.map(
     ([name, value]) => html`<div><dt>${TYPED[name]}</dt><dd>${value}</dd></div>`,

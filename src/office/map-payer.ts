@@ -14,7 +14,7 @@ const PAYERS_SHOWN = 12;
 /** A form for each insurance company that visits name and the payer map does not have. */
 export async function mapForms({ store, config }: Office, csrf: string): Promise<Html | null> {
   const listed = await listedPayers(store.db);
-  const payers = readable(config);
+  const payers = readablePayers(config);
   if (listed.length === 0 || payers === null) return null;
   return html`${listed.slice(0, PAYERS_SHOWN).map(
     ({ carrier, payor_id }, index) => html`<div class="actions no-print">
@@ -31,8 +31,8 @@ export async function mapForms({ store, config }: Office, csrf: string): Promise
   )}`;
 }
 
-/** Null: the file has an error, which is an entry of the list of its own. */
-function readable(config: Office['config']): PayerList | null {
+/** The payer map; null: it has an error, which is an entry of the list of its own. */
+export function readablePayers(config: Office['config']): PayerList | null {
   try {
     return readPayers(config);
   } catch (error) {

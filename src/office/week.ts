@@ -1,5 +1,4 @@
 /** The coming week in pictures, and the same in numbers for whoever cannot see them. */
-
 import type { Spent } from '../domain/call-budget.ts';
 import { budgetWords } from '../domain/explanation.ts';
 import { type Cents, dollars } from '../domain/price.ts';
@@ -8,6 +7,7 @@ import { readBudget } from '../store/calls/budget.ts';
 import { type DayCount, dayCounts, turnaroundsByPayer } from '../store/views/week.ts';
 import type { Answer, Office, Visit } from './context.ts';
 import { type Html, html, WIDE } from './html.ts';
+import { readablePayers } from './map-payer.ts';
 import { shortDayWords } from './times.ts';
 
 const DAYS = 7;
@@ -30,7 +30,7 @@ export async function weekPage(office: Office, { now }: Visit): Promise<Answer> 
   const body = html`<div class="head"><h1>This week</h1></div>
 <section class="panel"><h2>Visits by day</h2>${weekChart(days)}${weekTable(days)}</section>
 <section class="panel"><h2>How long each payer takes</h2>
-${payerChart(await turnaroundsByPayer(store.db, PAYERS_SHOWN))}</section>
+${payerChart(named(await turnaroundsByPayer(store.db, PAYERS_SHOWN), config))}</section>
 <section class="panel"><h2>Calls and budget</h2>${await budgetPart(office, now)}</section>`;
   return { kind: 'page', title: 'This week', active: '/week', body };
 }
@@ -89,6 +89,18 @@ function weekTable(days: readonly Day[]): Html {
 }
 
 type Turnaround = Awaited<ReturnType<typeof turnaroundsByPayer>>[number];
+
+/** Each payer by the name that people know, where the payer map has one. */
+function named(payers: readonly Turnaround[], config: Office['config']): Turnaround[] {
+  const known = readablePayers(config)?.known ?? [];
+  const plain = (text: string) => text.toUpperCase().replaceAll(/[^A-Z\d]/g, '');
+  return payers.map((each) => {
+    const found = known.find(
+      ({ carrier, payor_id }) => plain(carrier) === each.payer || payor_id === each.payer,
+    );
+    return { ...each, payer: found?.name ?? each.payer };
+  });
+}
 
 function payerChart(payers: readonly Turnaround[]): Html {
   if (payers.length === 0)

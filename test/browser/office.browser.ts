@@ -258,6 +258,7 @@ async function lookAndPrint(at: Sitting, url: string): Promise<void> {
   const { page } = at;
   await page.goto(`${url}/week`);
   await page.getByRole('img', { name: /Visits of the coming seven days/ }).waitFor();
+  await page.getByRole('img', { name: /to answer: Delta Dental of Illinois/ }).waitFor();
   await page.getByRole('img', { name: /This month: \$.* of \$2,000/ }).waitFor();
   await at.look('week');
   // A page of paper a day.

@@ -49,7 +49,7 @@ test('a form that was typed for too long comes back after the login', LONG, asyn
   expect((await maria.get(una)).text).toContain('Saved.');
 
   // The note of an entry, too; and another site's form is not carried along.
-  const note = { csrf: 'x', entry: '1', note: 'Left a message' };
+  const note = { csrf: 'x', entry: '1', note: 'Left a message', constructor: 'x' };
   const stale = await maria.post(`${una}/done`, note, SAME_SITE);
   expect(stale.status).toBe(403);
   expect(stale.text).toContain('<dd>Left a message</dd>');
