@@ -6,6 +6,7 @@ import { statfsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { AlertBook, type Judged } from '../domain/alerts/book.ts';
+import type { AlertCondition } from '../domain/alerts/catalog.ts';
 import { alertConditions, unreadableDatabase } from '../domain/alerts/conditions.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import { DAY_MS, MINUTE_MS } from '../domain/time.ts';
@@ -56,6 +57,8 @@ class AlertRound {
   readonly #senders: readonly AlertSender[];
   readonly #sending = new Map<string, Promise<void>>();
   #unreadable_since: number | null = null;
+  /** Damage does not heal, though other pages can be read: until eligd starts on another file. */
+  #damage: AlertCondition[] = [];
   #is_looking = false;
 
   static async open(parts: Parts): Promise<AlertRound> {
@@ -120,11 +123,18 @@ class AlertRound {
         restarted: pulse.restarted,
       });
       this.#unreadable_since = null;
-      return judged;
+      return this.#withDamage(judged);
     } catch (error) {
       this.#unreadable_since ??= now;
-      return unreadableDatabase(this.#unreadable_since, errorCode(error) ?? 'no');
+      const code = errorCode(error) ?? 'no';
+      return this.#withDamage(unreadableDatabase(this.#unreadable_since, code));
     }
+  }
+
+  #withDamage(judged: Judged): Judged {
+    const found = judged.conditions.filter(({ name }) => name === 'database_damaged');
+    if (found.length > 0) this.#damage = found;
+    return { ...judged, conditions: [...judged.conditions, ...this.#damage] };
   }
 
   /** As they were found last; looked for again once a day, and not waited for. */
