@@ -15,6 +15,27 @@ export function isSomebodyElse(one: Patient, other: Patient): boolean {
   );
 }
 
+/**
+ * The ids under which readings of one source mean several people, as `isSomebodyElse` says it of
+ * two. Each person is looked at once. Null stands for the people without an id.
+ */
+export function idsOfSeveral(people: readonly Patient[]): Set<string | null> {
+  const several = new Set<string | null>();
+  const first = new Map<string | null, { birth_date: string; name: string }>();
+  for (const person of people) {
+    const birth_date = person.birth_date ?? '';
+    const name = plainName(person);
+    const known = first.get(person.id) ?? { birth_date, name };
+    first.set(person.id, {
+      birth_date: known.birth_date || birth_date,
+      name: known.name || name,
+    });
+    const differ = (a: string, b: string) => a !== '' && b !== '' && a !== b;
+    if (differ(known.birth_date, birth_date) || differ(known.name, name)) several.add(person.id);
+  }
+  return several;
+}
+
 const DIED = /^(?:y|yes|t|true|1|x|d|dead|died|deceased|expired)$|^(?:deceased|died|expired) /i;
 const LIVES = /^(?:n|no|f|false|a|alive|living|active|[0\W]+)$/i;
 /** A day of death; years before are how databases write "no day". */

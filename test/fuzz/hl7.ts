@@ -48,6 +48,9 @@ const corpus: Buffer[] = [
     siu(anAppointment({ status: 'cancelled' })),
     adt('A08', anAppointment()),
   ].map((text) => Buffer.from(text)),
+  Buffer.from(
+    `MSH|^~\\&|A|B|C|D|20261123||SIU^S12|M2|P|2.5.1\rSCH|V1\r${'PID|1\r'.repeat(20_000)}`,
+  ),
   Buffer.from('MSH|^~\\&|A|B|C|D|20261123||ADT^A40|M1|P|2.5.1|||AL|ER\rPID|1||P-2\rMRG|P-1'),
 ];
 

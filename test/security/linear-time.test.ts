@@ -8,6 +8,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseSync } from '@swc/core';
 import { describe, expect, test } from 'vitest';
+import { patientGroups } from '../../connectors/hl7/in/patient-groups.ts';
+import { messageReader } from '../../connectors/hl7/in/reading.ts';
+import { type Message, parseMessage } from '../../connectors/hl7/v2/message.ts';
 import { readFrequency } from '../../src/records/frequency/read.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -117,4 +120,37 @@ test('600,000 dots where a payer says a frequency are read at once', () => {
     expect(readFrequency(`1 per year${text.repeat(600_000)}x`)).toBeNull();
   }
   expect(performance.now() - began).toBeLessThan(1_000);
+});
+
+describe('HL7 messages of many segments', () => {
+  const message = (...lines: string[]) =>
+    parseMessage(['MSH|^~\\&|A|B|C|D|20260101||SIU^S12|1|P|2.5', ...lines].join('\r')) as Message;
+  const times = (count: number, line: (number: number) => string) =>
+    Array.from({ length: count }, (_, number) => line(number));
+
+  test('are put into groups by patient in one pass', { timeout: 300_000 }, () => {
+    const many = message(...times(40_000, () => 'PID|1'));
+    const began = performance.now();
+    expect(patientGroups(many)).toHaveLength(40_000);
+    expect(performance.now() - began).toBeLessThan(15_000);
+  });
+
+  test('are read at once, or not at all', { timeout: 300_000 }, () => {
+    const read = messageReader({
+      fields: {},
+      statuses: {},
+      without_insurance: 'unknown',
+      time_zone: 'America/Chicago',
+    });
+    const visit = 'SCH|V1||||||||||^^^20310107100000';
+    const began = performance.now();
+    const kinds = [
+      message(visit, ...times(40_000, () => 'PID|1')),
+      message(visit, ...times(100_000, () => 'AIS|1')),
+      message(visit, ...times(100, (n) => `PID|1||P^^^^MR||Doe^${'A'.repeat(n)}`)),
+      message(visit, ...times(100, (n) => `PID|1||P${n}`), ...times(4_800, () => 'AIS|1||D0120')),
+    ].map((each) => read(each).kind);
+    expect(kinds).toEqual(['faulty', 'faulty', 'content', 'content']);
+    expect(performance.now() - began).toBeLessThan(15_000);
+  });
 });

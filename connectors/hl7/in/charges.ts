@@ -43,11 +43,11 @@ export function isOfPatientAlone(group: Scope): boolean {
  */
 export function claimOf(group: Scope, fields: FieldReader, time_zone: string): ClaimInput {
   const transactions = group.all('FT1');
-  const charges = transactions.filter(
-    (segment) => !OF_PATIENT.has(kind(segment)) && !SETTLING.has(kind(segment)),
-  );
+  const isCharge = (segment: Segment) =>
+    !OF_PATIENT.has(kind(segment)) && !SETTLING.has(kind(segment));
+  const charges = transactions.filter(isCharge);
   const scope = scopeOf(
-    group.segments.filter((segment) => segment.name !== 'FT1' || charges.includes(segment)),
+    group.segments.filter((segment) => segment.name !== 'FT1' || isCharge(segment)),
   );
   const { patient, problems: of_patient } = patientOf(group, fields);
   const insurance = coveragesOf(group, fields, { time_zone });

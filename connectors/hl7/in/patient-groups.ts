@@ -22,23 +22,25 @@ const OF_RESOURCES = new Set(['RGS', 'AIS', 'AIG', 'AIL', 'AIP']);
  * missing value (G8). Segments of vendors (Z…) outside of the groups belong to the message.
  */
 export function patientGroups(message: Message): Scope[] {
-  const patients = message.all('PID');
-  if (patients.length < 2) return [message];
-  const own = new Map(patients.map((pid) => [pid, new Set<Segment>()]));
-  const shared = new Set<Segment>();
-  let group: Set<Segment> | undefined;
-  for (const segment of message.segments) {
-    if (segment.name === 'PID') group = own.get(segment);
-    else if (OF_RESOURCES.has(segment.name)) group = undefined;
-    if (isShared(segment, group)) shared.add(segment);
-    else group?.add(segment);
+  if (message.all('PID').length < 2) return [message];
+  const own: number[][] = [];
+  const shared: number[] = [];
+  let group: number[] | undefined;
+  for (const [at, segment] of message.segments.entries()) {
+    if (segment.name === 'PID') {
+      group = [];
+      own.push(group);
+    } else if (OF_RESOURCES.has(segment.name)) group = undefined;
+    if (isShared(segment, group)) shared.push(at);
+    else group?.push(at);
   }
-  return [...own.values()].map((segments) =>
-    scopeOf(message.segments.filter((each) => segments.has(each) || shared.has(each))),
-  );
+  return own.map((places) => {
+    const in_order = [...places, ...shared].toSorted((a, b) => a - b);
+    return scopeOf(in_order.flatMap((at) => message.segments[at] ?? []));
+  });
 }
 
-function isShared({ name }: Segment, group: Set<Segment> | undefined): boolean {
+function isShared({ name }: Segment, group: readonly number[] | undefined): boolean {
   if (OF_MESSAGE.has(name) || OF_RESOURCES.has(name)) return true;
   return group === undefined && name.startsWith('Z');
 }

@@ -9,7 +9,7 @@ import type {
 } from '../../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../../src/domain/claim.ts';
 import type { IdentifiedPatient, PatientUpdate } from '../../../src/domain/patient-update.ts';
-import { isSomebodyElse } from '../../../src/domain/person.ts';
+import { idsOfSeveral, isSomebodyElse } from '../../../src/domain/person.ts';
 import type { RejectedItem } from '../../contract.ts';
 import { type FieldOverrides, FieldReader, type Scope, scopeOf } from '../v2/fields.ts';
 import type { Message, Segment } from '../v2/message.ts';
@@ -57,6 +57,12 @@ const DESCRIBES_PATIENT = new Set(['A04', 'A05', 'A08', 'A28', 'A31']);
 const POSTS_CHARGES = new Set(['P03', 'P11']);
 const MERGES_PATIENTS = new Set(['A40', 'A34']);
 const DELETES_PATIENT = 'A29';
+/**
+ * Far above any group visit or bill. Each patient is read with everything that the message says of
+ * all of them, so that the work grows with both.
+ */
+const PATIENTS_MAX = 100;
+const SEGMENTS_MAX = 5_000;
 
 export function messageReader(settings: ReadingSettings): (message: Message) => Reading {
   const fields = new FieldReader(settings.fields);
@@ -66,22 +72,41 @@ export function messageReader(settings: ReadingSettings): (message: Message) => 
     if (message.control_id.trim() === '')
       return refused(101, 'MSH-10', 'MSH-10, the control id, is empty');
     if (type === 'ACK' || type === 'MCF') return { kind: 'ignored' };
-    if (type === 'SIU') {
-      return NO_APPOINTMENT.has(event)
-        ? { kind: 'ignored' }
-        : readSchedule(message, fields, statusOf, settings);
-    }
-    if (type === 'DFT')
-      return POSTS_CHARGES.has(event)
-        ? readCharges(message, fields, settings)
-        : { kind: 'ignored' };
-    if (type !== 'ADT')
+    if (type !== 'SIU' && type !== 'DFT' && type !== 'ADT')
       return refused(200, 'MSH-9', 'only SIU, ADT and DFT messages are read here');
+    if (!isRead(type, event)) return { kind: 'ignored' };
+    const limit = limitBroken(message);
+    if (limit !== null) return withTooMuch(limit);
+    if (type === 'SIU') return readSchedule(message, fields, statusOf, settings);
+    if (type === 'DFT') return readCharges(message, fields, settings);
     if (DESCRIBES_PATIENT.has(event)) return readPatient(message, fields, settings);
     if (MERGES_PATIENTS.has(event)) return readMerges(message, fields, settings);
-    if (event !== DELETES_PATIENT) return { kind: 'ignored' };
     return readDeletions(message, fields);
   };
+}
+
+function isRead(type: 'SIU' | 'DFT' | 'ADT', event: string): boolean {
+  if (type === 'SIU') return !NO_APPOINTMENT.has(event);
+  if (type === 'DFT') return POSTS_CHARGES.has(event);
+  return DESCRIBES_PATIENT.has(event) || MERGES_PATIENTS.has(event) || event === DELETES_PATIENT;
+}
+
+/** What a message holds too much of; null when it keeps to the limits. */
+function limitBroken(message: Message): string | null {
+  if (message.segments.length > SEGMENTS_MAX) return `more than ${SEGMENTS_MAX} segments`;
+  if (MERGES_PATIENTS.has(message.event) || message.all('PID').length <= PATIENTS_MAX) return null;
+  return `more than ${PATIENTS_MAX} PID segments`;
+}
+
+function withTooMuch(limit: string): Reading {
+  return faulty(
+    { code: 207, at: 'MSH-9', what: `the message has ${limit}` },
+    {
+      field: 'message',
+      value_class: limit,
+      remedy: 'Nothing of it was taken. Have the sender split it into several messages.',
+    },
+  );
 }
 
 const NOTHING: Content = {
@@ -235,11 +260,7 @@ function otherPatients(
  * one of them would reach the others.
  */
 function sharedIds(groups: readonly Scope[], fields: FieldReader): Set<string | null> {
-  const people = groups.map((group) => patientOf(group, fields).patient);
-  const others = people.filter((one, at) =>
-    people.slice(0, at).some((other) => other.id === one.id && isSomebodyElse(other, one)),
-  );
-  return new Set(others.map(({ id }) => id));
+  return idsOfSeveral(groups.map((group) => patientOf(group, fields).patient));
 }
 
 /** One claim for each patient group with charges. */

@@ -53,7 +53,14 @@ export type FieldOverrides = Partial<Record<FieldName, string | string[]>>;
 export type Scope = Pick<Message, 'all' | 'segments'>;
 
 export function scopeOf(segments: readonly Segment[]): Scope {
-  return { segments, all: (name) => segments.filter((segment) => segment.name === name) };
+  let by_name: ReadonlyMap<string, readonly Segment[]> | null = null;
+  return {
+    segments,
+    all: (name) => {
+      by_name ??= Map.groupBy(segments, (segment) => segment.name);
+      return by_name.get(name) ?? [];
+    },
+  };
 }
 
 export class FieldReader {

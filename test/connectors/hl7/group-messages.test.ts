@@ -303,3 +303,18 @@ test('charges that could be of either patient are nobody’s, and it is said', (
     },
   });
 });
+
+test('a message of more patients than anybody sees at once is refused whole, and listed', () => {
+  const visit = msh('SIU^S12^SIU_S12', 'C1');
+  const lines = (count: number) => [
+    visit,
+    'SCH|V1||||||||||^^^20310107100000',
+    ...Array.from({ length: count }, (_, at) => `PID|1||P${at}^^^^MR||Doe^Ann`),
+  ];
+  expect(content(read(...lines(100))).appointments).toHaveLength(1);
+  expect(read(...lines(101))).toMatchObject({
+    kind: 'faulty',
+    fault: { code: 207 },
+    content: { appointments: [], patients: [], rejected: [{ field: 'message' }] },
+  });
+});
