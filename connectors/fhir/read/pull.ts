@@ -254,7 +254,8 @@ export class Puller {
       } catch (error) {
         // One page that the server fails on keeps those before it, and other places, from nothing
         // (G7).
-        if (!(error instanceof FhirError) || concernsAll(error) || !isPassing(error)) throw error;
+        if (!(error instanceof FhirError) || concernsAll(error)) throw error;
+        if (!isPassing(error) && error.kind !== 'too_large') throw error;
         result.failure ??= error;
       }
     }
@@ -333,6 +334,11 @@ export class Puller {
       return rejected(id, 'participant', 'a patient who cannot be read', remedy);
     } catch (error) {
       if (!(error instanceof FhirError) || concernsAll(error)) throw error;
+      if (error.kind === 'too_large') {
+        const remedy =
+          'Ask whoever runs the FHIR server why it is so large. Call the payer yourself.';
+        return rejected(id, 'what it refers to', 'too large or too deep to be read', remedy);
+      }
       if (!isPassing(error)) {
         const remedy =
           'Have the client of eligd allowed to search Coverage by patient at the FHIR ' +

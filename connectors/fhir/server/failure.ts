@@ -15,6 +15,7 @@ import { codingsAt, listAt, textAt, textsAt } from '../element.ts';
  * | `conflict` | has another version, or several matches (409, 412) |
  * | `unsupported` | does not do this at all (405, 501) |
  * | `refused` | does not accept the content (any other 4xx) |
+ * | `too_large` | answered a read with more, or nested more deeply, than eligd takes |
  */
 type FailureKind =
   | 'unreachable'
@@ -25,7 +26,8 @@ type FailureKind =
   | 'absent'
   | 'conflict'
   | 'unsupported'
-  | 'refused';
+  | 'refused'
+  | 'too_large';
 
 /**
  * A failed request. `message` holds no patient data; `words` are the server's own and may, so they
@@ -106,7 +108,8 @@ export async function unlessRefused<Value>(ask: () => Promise<Value>): Promise<V
   try {
     return await ask();
   } catch (error) {
-    if (error instanceof FhirError && !isPassing(error) && !concernsAll(error)) return null;
+    const is_answer = error instanceof FhirError && error.kind !== 'too_large';
+    if (is_answer && !isPassing(error) && !concernsAll(error)) return null;
     throw error;
   }
 }
@@ -201,6 +204,9 @@ const REMEDIES: Readonly<Record<FailureKind, string>> = {
   refused:
     'See the page about this kind of server in docs/fhir.md; "eligd check" ' +
     'looks for the cause.',
+  too_large:
+    'Write a smaller page_size: into the configuration of the connector; if it lasts, ask ' +
+    'whoever runs the FHIR server why the answer is so large.',
 };
 
 /** What the core is told of a failure that concerns the whole pull or batch. */

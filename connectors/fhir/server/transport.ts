@@ -4,6 +4,7 @@
  */
 import type { Dispatcher } from 'undici';
 import { ConnectionError, errorCode } from '../../../src/domain/errors.ts';
+import { hasTooManyValues, isTooDeep } from '../../../src/domain/json-limits.ts';
 import type { ConnectorNetwork } from '../../contract.ts';
 import type { FhirConfig } from '../config.ts';
 import { FhirError } from './failure.ts';
@@ -40,13 +41,17 @@ const UNSENT = new Set([
 ]);
 /** The server was there and broke off. */
 const BROKEN_OFF = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
-const REPLY_BYTES_MAX = 128 * 1024 * 1024;
+/** A page of 100 appointments with everything they refer to takes less than 2 MB. */
+const REPLY_BYTES_MAX = 16 * 1024 * 1024;
+/** Far above such a page; as many take some 100 MB of memory. */
+const REPLY_VALUES_MAX = 1_000_000;
 
 export function createTransport(config: FhirConfig, network: ConnectorNetwork): Transport {
   const dispatcher = network.http(config, {
     connections: config.parallel_requests,
     timeout_ms: config.timeout_seconds * 1000,
-    reply_bytes_max: REPLY_BYTES_MAX,
+    // Above the limit of the reader here, which knows what to say of it.
+    reply_bytes_max: 2 * REPLY_BYTES_MAX,
   });
   return {
     send: (one, signal) => send(dispatcher, one, signal),
@@ -70,9 +75,15 @@ async function send(
       signal,
       ...(body === undefined ? {} : { body }),
     });
-    return { status: reply.statusCode, headers: reply.headers, ...parse(await reply.body.text()) };
+    const text = await readText(reply.body);
+    if (text === null) throw tooMuch(method, doing, 'with more than 16 MB or a million values');
+    const read = parse(text);
+    if (isTooDeep(read.body))
+      throw tooMuch(method, doing, 'with JSON nested too deeply to be read');
+    return { status: reply.statusCode, headers: reply.headers, ...read };
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof FhirError) throw error;
     if (error instanceof ConnectionError)
       throw new FhirError('unreachable', { what: error.message, next: error.next, cause: error });
     const code = errorCode(error) ?? 'no code';
@@ -82,6 +93,26 @@ async function send(
       cause: error,
     });
   }
+}
+
+/** Null when it is too long, or would take too much memory once it is parsed. */
+async function readText(body: AsyncIterable<Buffer>): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let size_bytes = 0;
+  for await (const chunk of body) {
+    size_bytes += chunk.length;
+    if (size_bytes > REPLY_BYTES_MAX) return null; // leaving the loop destroys the body
+    chunks.push(chunk);
+  }
+  const bytes = Buffer.concat(chunks);
+  if (hasTooManyValues(bytes, REPLY_VALUES_MAX)) return null;
+  return new TextDecoder().decode(bytes); // drops a byte order mark
+}
+
+/** The same read would bring the same again; what became of a write is seen by looking. */
+function tooMuch(method: HttpRequest['method'], doing: string, how: string): FhirError {
+  const what = `The FHIR server answered ${doing} ${how}, so nothing of the answer was taken.`;
+  return new FhirError(method === 'GET' ? 'too_large' : 'broken', { what, may_be_done: true });
 }
 
 function parse(text: string): { body: unknown; is_json: boolean } {
