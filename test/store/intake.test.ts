@@ -80,6 +80,25 @@ describe('a batch', () => {
     },
   );
 
+  test('with a field of a million characters goes on the list without it, and no call', async () => {
+    const long = 'x'.repeat(1_000_000);
+    const { patient } = on(2);
+    const counts = await accept({
+      appointments: [
+        on(1),
+        on(2, { patient: { ...patient, last_name: long } }),
+        on(3, { coverages: [aCoverage({ member_id: long })] }),
+      ],
+    });
+    expect(counts).toMatchObject({ new: 1, rejected: 2 });
+    expect((await openAttention(store.db)).map(({ what }) => what)).toEqual([
+      'Appointment 2: patient.last_name is too long.',
+      'Appointment 3: coverages.0.member_id is too long.',
+    ]);
+    const [, ...others] = await rows();
+    expect(others).toEqual([]);
+  });
+
   test('is stored, due for planning at once, and told of in the audit trail', async () => {
     expect(await accept({ appointments: [on(1), on(2)] })).toEqual({
       new: 2,

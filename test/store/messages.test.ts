@@ -53,6 +53,15 @@ describe('messages that come together', () => {
     ]);
   });
 
+  test('lose a visit with a field that is too long to the attention list, and no other', async () => {
+    const long = visit('B', { location: 'x'.repeat(1_001) });
+    await accept(message('1', { appointments: [visit('A'), long] }));
+    expect(await statuses()).toEqual([['A', 'booked']]);
+    expect((await openAttention(store.db)).map(({ what }) => what)).toEqual([
+      'Appointment 2: location is too long.',
+    ]);
+  });
+
   test('count in their order when they are about the same appointment', async () => {
     await accept(
       message('1', { appointments: [visit('A')] }),

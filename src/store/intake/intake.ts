@@ -28,6 +28,7 @@ import {
   type Rejected,
   reject,
 } from './rejected.ts';
+import { sift } from './sift.ts';
 import { flagVanished } from './vanished.ts';
 
 /** What a connector hands over at once; the contract's PullBatch has exactly these parts. */
@@ -75,14 +76,14 @@ export async function acceptBatch(
 ): Promise<IntakeCounts> {
   const context = { tx, connector, now };
   const source = await rememberSource(tx, connector, batch.source, now);
-  const { readable, unreadable } = sift(batch.appointments);
-  const rejected = [...batch.rejected, ...unreadable];
+  const { appointments, claims, patients, ...sifted } = sift(batch);
+  const rejected = [...batch.rejected, ...sifted.rejected];
   const counts = { ...NOTHING_COUNTED, rejected: rejected.length };
-  const named = readable.map((appointment) => ({ appointment, source }));
-  await takePatientUpdates(context, batch.patients ?? [], counts);
+  const named = appointments.map((appointment) => ({ appointment, source }));
+  await takePatientUpdates(context, patients, counts);
   await takeCancelled(context, { source_ids: batch.cancelled_ids ?? [], source }, counts);
   await takeAppointments(context, named, counts);
-  await takeClaims(context, { claims: batch.claims ?? [], source }, counts);
+  await takeClaims(context, { claims, source }, counts);
   for (const item of rejected) await reject(context, batch.source, item);
   if (batch.cursor !== null) await setCursor(tx, connector, batch.cursor);
   if (batch.source.is_last) {
@@ -103,29 +104,6 @@ export async function acceptBatch(
     }
   }
   return counts;
-}
-
-/** A connector that names or dates an appointment badly costs that one, not its neighbours (G7). */
-function sift(appointments: readonly AppointmentInput[]) {
-  const readable: AppointmentInput[] = [];
-  const unreadable: IntakeBatch['rejected'][number][] = [];
-  for (const [index, appointment] of appointments.entries()) {
-    const field =
-      appointment.source_id === ''
-        ? 'source_id'
-        : Number.isNaN(Date.parse(appointment.starts_at))
-          ? 'starts_at'
-          : null;
-    if (field === null) readable.push(appointment);
-    else
-      unreadable.push({
-        position: `appointment ${index + 1}`,
-        field,
-        value_class: field === 'source_id' ? 'empty' : 'not a date and time',
-        remedy: 'Tell the maker of the connector: every appointment needs an id and a start.',
-      });
-  }
-  return { readable, unreadable };
 }
 
 /** Stores appointments, of which the last one counts when several have the same id. */

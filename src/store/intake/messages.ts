@@ -16,6 +16,7 @@ import {
 import { MessageTimes } from './message-times.ts';
 import { takePatientUpdates } from './patients.ts';
 import { reject } from './rejected.ts';
+import { siftLong } from './sift.ts';
 
 /** A batch that is a whole message, with what it is answered. */
 export type Message = Omit<IntakeBatch, 'source'> & {
@@ -90,7 +91,7 @@ async function takeAll(
     run = new Map();
   };
   for (const message of messages) {
-    const { source, appointments, claims = [], patients = [], cancelled_ids = [] } = message;
+    const { source, cancelled_ids = [] } = message;
     replies.push(stored.get(source.key) ?? source.reply);
     const row = fresh.get(source.key);
     if (row === undefined || taken.has(source.key)) continue;
@@ -101,6 +102,8 @@ async function takeAll(
       continue;
     }
     times.note(message);
+    const { appointments, claims, patients, ...sifted } = siftLong(message);
+    const rejected = [...message.rejected, ...sifted.rejected];
     // Whatever may concern the same appointment or patient keeps its place in the order.
     const is_plain = patients.length === 0 && cancelled_ids.length === 0;
     if (!is_plain || appointments.some(({ source_id }) => run.has(source_id))) await finishRun();
@@ -109,8 +112,8 @@ async function takeAll(
     for (const appointment of appointments)
       run.set(appointment.source_id, { appointment, source: row });
     await takeClaims(context, { claims, source: row }, counts);
-    for (const item of message.rejected) await reject(context, source, item);
-    counts.rejected += message.rejected.length;
+    for (const item of rejected) await reject(context, source, item);
+    counts.rejected += rejected.length;
   }
   await finishRun();
   await times.write();
