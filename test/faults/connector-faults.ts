@@ -7,13 +7,17 @@ import type { SimulatedClinic } from './simulated-clinic.ts';
 
 /** What the FHIR server says to every request: nothing was found, it is written, or a status. */
 let status = 200;
+/** What eligd wrote there last. */
+let kept: object | null = null;
 let server: Server | null = null;
 
 async function startFhir({ spare_port }: SimulatedClinic): Promise<void> {
   server = createServer(async (request, response) => {
     const written = await json(request).catch(() => null);
     const bundle = { resourceType: 'Bundle', type: 'searchset', total: 0, entry: [] };
-    const found = written === null ? bundle : { ...(written as object), id: '1' };
+    if (status === 200 && written !== null) kept = { ...(written as object), id: '1' };
+    const is_kept = written !== null || /\/1(\/|$)/.test(request.url ?? '');
+    const found = is_kept && kept !== null ? kept : bundle;
     const body = status === 200 ? found : { resourceType: 'OperationOutcome', issue: [] };
     response.writeHead(status, { 'content-type': 'application/fhir+json' });
     response.end(JSON.stringify(body));
