@@ -412,6 +412,10 @@ describe('a call about a claim', () => {
     const again = makeClinic({ base_url: scene.service.url });
     again.drop('claims-a.csv', claimsOf(claimOf('PENDING-1')));
     await again.once();
+    // Nothing is taken from the list in silence: the operator confirms that the database is new.
+    expect(lines(again)).toEqual([]);
+    expect((await again.run('release', 'submission')).code).toBe(0);
+    await again.once();
     await again.once();
     expect(await scene.service.ledger()).toHaveLength(1);
     expect(lines(again).map(([, status]) => status)).toEqual(['pending']);

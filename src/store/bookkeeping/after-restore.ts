@@ -5,6 +5,7 @@ import type { Store } from '../engine/store.ts';
 import { openAlerts, readAlerts, writeAlerts } from './alerts.ts';
 import { actingAs, writeAudit } from './audit.ts';
 import { readHeartbeat, writeHeartbeat } from './heartbeat.ts';
+import { forgetOlderCalls } from './new-database.ts';
 
 /**
  * Alerts that were open stay open, so that their end is told, and none is told twice. The backup
@@ -22,6 +23,7 @@ export async function settleRestored(
     const reason = 'A backup took the place of the database.';
     const restored = { from_state: null, to_state: 'restored', reason };
     await writeAudit(tx, [{ at: now, subject: 'database', ...restored }]);
+    await forgetOlderCalls(tx);
     const heartbeat = await readHeartbeat(tx);
     if (heartbeat !== null && heartbeat.stopped_at === null)
       await writeHeartbeat(tx, { ...heartbeat, stopped_at: heartbeat.at });

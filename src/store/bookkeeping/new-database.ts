@@ -36,6 +36,11 @@ export async function explainDatabase(
   });
 }
 
+/** Whoever restored a backup knows that there were calls since: they are nothing to stop for. */
+export async function forgetOlderCalls(tx: Tx): Promise<void> {
+  await forgetFact(tx, UNPROVEN);
+}
+
 /** Whether this database is so new that older calls are still looked for. */
 export async function isAboutOlderCalls(db: Db): Promise<boolean> {
   return (await readFact(db, UNPROVEN)) !== null;
