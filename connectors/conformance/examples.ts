@@ -231,7 +231,7 @@ export function attention(number: number): AttentionEntry {
     carrier: coverages[0]?.carrier ?? null,
     reason: 'member_id_missing',
     what: 'The appointment has no member id, so the payer cannot be asked.',
-    next: 'Enter the member id.',
+    next: 'Enter the member ID.',
     since: '2026-11-23T18:00:00.000Z',
   };
 }

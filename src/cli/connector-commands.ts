@@ -120,7 +120,7 @@ async function callOf(
 
 function toEligdError(title: string, error: ConnectorError): EligdError {
   return new EligdError(error.failure === 'transient' ? 'temporary' : 'failed', {
-    what: `"${title}" did not do its work.`,
+    what: `"${title}" failed.`,
     why: error.message,
     next: error.next,
     cause: error,

@@ -140,11 +140,11 @@ function findConfig(host: Host, option: string | undefined): string {
     why:
       `eligd looked in $ELIGD_CONFIG (not set), ${places.join(' and ')}.` +
       (is_left_out
-        ? ` It does not use ${local} without being told: root and the installed program take no ` +
+        ? ` It does not use ${local} unless you say so: root and the installed program take no ` +
           'configuration from the current folder.'
         : ''),
     next: is_left_out
       ? `If you trust that file, add --config ${local}.`
-      : 'Run "eligd init" to make one, or say where it is with --config FILE.',
+      : 'Run "eligd init" to create one, or use --config FILE to say where it is.',
   });
 }

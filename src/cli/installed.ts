@@ -96,8 +96,8 @@ export function serviceSecrets(to: Output): Record<string, string> {
       to.write(
         `eligd: The secret in ${file} cannot be read: it is missing, was changed, or was ` +
           `encrypted on another machine or under another name.\n` +
-          (`Write it again: systemd-ask-password | sudo systemd-creds encrypt --name=${name} - ` +
-            `${file}\n`),
+          `Write it again: systemd-ask-password | sudo systemd-creds encrypt --name=${name} - ` +
+          `${file}\n`,
       );
     }
   }

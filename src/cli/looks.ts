@@ -79,7 +79,7 @@ async function noteBriefly(
     await writeBriefly(state.path, WAIT_MS, (tx) => work(tx, clock.now()));
   } catch (error) {
     context.stderr.write(
-      'eligd: This could not be written to the record of who did what ' +
+      'eligd: This could not be written to the audit trail ' +
         `(${errorCode(error) ?? 'an error'}). See "eligd check".\n`,
     );
   }

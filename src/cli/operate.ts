@@ -27,8 +27,8 @@ export function registerOperation(
     .option('--json', 'as JSON (docs/json.md, eligd.operation/1)')
     .addHelpText(
       'after',
-      `\nExamples:\n${examples}\n\nIt works while the daemon runs, and stands in the story ` +
-        `that "eligd explain" tells.\n`,
+      `\nExamples:\n${examples}\n\nYou can run it while the daemon runs. "eligd explain" shows ` +
+        'it in the story.\n',
     )
     .action(async (id: string, options: { json?: true }) => {
       const as_json = options.json === true;
@@ -64,11 +64,8 @@ export async function operate(
     if (done.some(({ did }) => did)) return;
     throw new EligdError('failed', {
       what: 'Nothing was changed.',
-      why:
-        done.length === 0
-          ? 'There is nothing here that this command could change.'
-          : 'The lines above say why.',
-      next: `"eligd explain ${id}" says what it waits for.`,
+      why: done.length === 0 ? 'This command has nothing to change here.' : 'See the lines above.',
+      next: `"eligd explain ${id}" shows what it is waiting for.`,
     });
   } finally {
     await store.close();

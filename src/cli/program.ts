@@ -67,7 +67,7 @@ async function createProgram(
       getErrHelpWidth: () => helpWidth(host.stderr.columns),
       outputError: (text, write) => write(text.replace(/^error: /, 'eligd: ')),
     })
-    .showHelpAfterError('Run "eligd --help", or "eligd COMMAND --help", to see what there is.')
+    .showHelpAfterError('For usage, run "eligd --help" or "eligd COMMAND --help".')
     .exitOverride();
   program.addHelpText(
     'after',

@@ -22,7 +22,8 @@ export function serviceError(failure: ServiceFailure, call: FailedCall): EligdEr
   const { kind, why, next } = tell(failure, call);
   const is_unknown = failure.class === 'ambiguous' && call.is_change === true;
   const doubt = is_unknown
-    ? ' It is not known whether the service made the change: look before you repeat the command.'
+    ? ' eligd does not know whether the service made the change: check before you repeat the ' +
+      'command.'
     : '';
   return new EligdError(kind, { what: call.what, why: `${why}${doubt}`, next });
 }
@@ -37,7 +38,7 @@ function tell(failure: ServiceFailure, call: FailedCall): Told {
         why:
           'The service refused the request ' +
           `(${failure.status})${refusedFields(failure.errors, call.may_show_words === true)}.`,
-        next: 'Correct what was given on the command line and try again.',
+        next: 'Correct the command line and try again.',
       };
     case 'stopped':
       return stoppedTold(failure.status, call);
@@ -52,7 +53,7 @@ function unsentTold(failure: ServiceFailure & { class: 'unsent' }, call: FailedC
     case 'unauthorized':
       return badCredentials(failure.status, call);
     case 'dns':
-      return away(`The name of the host in ${base_url} was not found.`, call);
+      return away(`The host name in ${base_url} was not found.`, call);
     case 'connect':
       return away(`Nothing answers at ${base_url}.`, call);
     case 'tls':
@@ -73,11 +74,11 @@ function unsentTold(failure: ServiceFailure & { class: 'unsent' }, call: FailedC
         next: PROXY_LOGIN_REMEDY,
       };
     case 'timeout':
-      return away(`There was no connection to ${base_url} in time.`, call);
+      return away(`The connection to ${base_url} timed out.`, call);
     case 'rate_limited':
       return busy(failure.status, failure.retry_after_ms);
     case 'login_failed':
-      if (failure.status === null) return away(`The login at ${base_url} got no answer.`, call);
+      if (failure.status === null) return away(`The login to ${base_url} got no answer.`, call);
       return failure.status >= 500 || failure.status === 408
         ? busy(failure.status, failure.retry_after_ms)
         : wrongAddress(`The login answered with the status ${failure.status}`, call);
@@ -87,7 +88,7 @@ function unsentTold(failure: ServiceFailure & { class: 'unsent' }, call: FailedC
     case 'closed':
       return {
         kind: 'temporary',
-        why: 'The command was stopped before the service was asked.',
+        why: 'The command was stopped before it asked the service.',
         next: 'Run it again.',
       };
     case 'bulk_absent':
@@ -105,13 +106,13 @@ function stoppedTold(status: number, call: FailedCall): Told {
     case 402:
       return {
         kind: 'configuration',
-        why: 'The service says that the account has to be paid for (402).',
-        next: 'Settle it with the calling service; eligd has no part in it.',
+        why: 'The service says that the account needs payment (402).',
+        next: 'Settle it with the calling service; eligd cannot do anything about it.',
       };
     case 407:
       return {
         kind: 'configuration',
-        why: 'A proxy between this machine and the service wants a login (407).',
+        why: 'A proxy between this machine and the service requires a login (407).',
         next: `Name the proxy in service.proxy. ${PROXY_LOGIN_REMEDY}`,
       };
     default:
@@ -123,7 +124,7 @@ function ambiguousTold(failure: ServiceFailure & { class: 'ambiguous' }, call: F
   const { cause, status, retry_after_ms } = failure;
   switch (cause) {
     case 'redirect':
-      return wrongAddress(`The service sends callers to another address (${status})`, call);
+      return wrongAddress(`The service redirects to another address (${status})`, call);
     case 'socket':
     case 'truncated':
       return away(`The connection to ${call.base_url} broke.`, call);
@@ -132,7 +133,7 @@ function ambiguousTold(failure: ServiceFailure & { class: 'ambiguous' }, call: F
     case 'aborted':
       return {
         kind: 'temporary',
-        why: 'The command was stopped while the service was asked.',
+        why: 'The command was stopped while it was asking the service.',
         next: 'Run it again.',
       };
     case 'http_status':
@@ -144,7 +145,7 @@ function ambiguousTold(failure: ServiceFailure & { class: 'ambiguous' }, call: F
     case 'not_stored':
       return {
         kind: 'failed',
-        why: 'The service took the request and shows nothing of it afterwards.',
+        why: 'The service accepted the request, but does not show it afterward.',
         next: 'Run the command again; if that does not help, ask the calling service.',
       };
     default:
@@ -181,8 +182,8 @@ function busy(status: number | null, retry_after_ms: number | null): Told {
     kind: 'temporary',
     why:
       status === 429
-        ? 'The service was asked too often (429).'
-        : `The service has trouble of its own${status === null ? '' : ` (${status})`}.`,
+        ? 'eligd sent the service too many requests (429).'
+        : `The service has an internal problem${status === null ? '' : ` (${status})`}.`,
     next: `Try again in ${wait}.`,
   };
 }
@@ -191,7 +192,7 @@ function wrongAddress(why: string, { base_url }: FailedCall): Told {
   return {
     kind: 'configuration',
     why: `${why}, so ${base_url} may not be the address of the service.`,
-    next: 'Compare service.base_url with what the calling service has given you.',
+    next: 'Compare service.base_url with the address that the calling service gave you.',
   };
 }
 
@@ -200,8 +201,8 @@ function unexpected(status: number | null): Told {
     kind: 'failed',
     why:
       'The service answered in a way that eligd does not ' +
-      `know${status === null ? '' : ` (${status})`}.`,
-    next: 'Try again; if it stays so, ask the calling service.',
+      `understand${status === null ? '' : ` (${status})`}.`,
+    next: 'Try again. If it persists, ask the calling service.',
   };
 }
 

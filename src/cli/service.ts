@@ -163,9 +163,9 @@ export async function commandEnv(context: CliContext): Promise<Env> {
 
 function noSlot(): EligdError {
   return new EligdError('temporary', {
-    what: 'The service was not asked.',
+    what: 'eligd did not ask the service.',
     why:
-      'It has asked eligd to wait, or the daemon uses up the whole rate limit ' +
+      'The service asked eligd to wait, or the daemon is using the whole rate limit ' +
       '(service.submission.max_per_minute).',
     next: 'Try again in a few minutes.',
   });

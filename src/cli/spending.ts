@@ -34,7 +34,7 @@ export function budgetSentences({ day, month }: CallBudget): {
   const is_unpriced = month.calls > 0 && month.unpriced === month.calls;
   return {
     spent: is_unpriced
-      ? `today ${count(day.calls)}, this month ${count(month.calls)}; what they cost is unknown.`
+      ? `today ${count(day.calls)}, this month ${count(month.calls)}; their cost is unknown.`
       : `today ${spentWords(day)}; this month ${spentWords(month)}.`,
     left: left.length === 0 ? null : `${left.join('; ')}.`,
   };

@@ -15,7 +15,7 @@ import { clinicTime, isoTime } from './times.ts';
 
 /** What an ID may be; for the help of every command that takes one. */
 export const ID_HELP =
-  'the appointment’s id in the practice management system, CONNECTOR:ID, or inquiry:N';
+  'the appointment’s ID in the practice management system, CONNECTOR:ID, or inquiry:N';
 
 /** What each situation is called on the screen. */
 export const SITUATION_NAMES: Readonly<Record<SituationWord, string>> = {
@@ -37,18 +37,16 @@ export async function findOrFail(
   if (found.kind === 'appointment' || found.kind === 'inquiry') return found;
   if (found.kind === 'ambiguous') {
     throw new EligdError('failed', {
-      what: `There is more than one appointment ${text}.`,
-      why: `The connectors ${found.connectors.join(', ')} have one each.`,
+      what: `More than one appointment has the ID ${text}.`,
+      why: `The connectors ${found.connectors.join(', ')} each have one.`,
       next: `Write ${oneOf(found.connectors.map((connector) => `${connector}:${text}`))}.`,
     });
   }
   const near = nearest(text, await knownSourceIds(db));
   throw new EligdError('failed', {
-    what: `There is no appointment or inquiry ${text}.`,
-    why: 'eligd has read no appointment of that id from a practice management system.',
-    next:
-      `${near === null ? '' : `The nearest one is ${near}. `}"eligd list" shows those that ` +
-      'there are.',
+    what: `No appointment or inquiry has the ID ${text}.`,
+    why: 'eligd has not read an appointment with this ID from a practice management system.',
+    next: `${near === null ? '' : `The closest one is ${near}. `}"eligd list" shows all of them.`,
   });
 }
 

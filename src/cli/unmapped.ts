@@ -12,7 +12,7 @@ export function printUnmapped(unmapped: readonly Unmapped[], to: Output): void {
       { title: 'payer ID', is_whole: true },
       { title: 'visits', align: 'right', is_whole: true },
       { title: 'calls', is_whole: true },
-      { title: 'nearest known names' },
+      { title: 'closest known names' },
     ],
     unmapped.map(({ name, payer_id, count, is_called, nearest }) => [
       name || null,

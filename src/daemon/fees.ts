@@ -27,7 +27,7 @@ export async function followFees(
       { connector: null, appointment: null, inquiry: null, subject: SUBJECT },
       {
         reason: 'fees_unreadable',
-        what: `${what} ${why} eligd uses the fees as they were before the change.`,
+        what: `${what} ${why} eligd keeps using the previous fees.`,
         next: 'Ask IT to correct the file; eligd reads it again when it changes.',
       },
       now,

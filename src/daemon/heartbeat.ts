@@ -61,7 +61,7 @@ export async function restartOf(
   const why =
     before.hanging.length > 0
       ? `It made no progress: ${before.hanging.join(', ')}.`
-      : 'It ended without being stopped.';
+      : 'It ended unexpectedly.';
   return { at: env.clock.now(), why };
 }
 

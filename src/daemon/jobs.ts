@@ -147,7 +147,7 @@ function jobsOf(parts: Parts): Job[] {
       missing: {
         reason: 'backup_missing',
         what: 'eligd has made no backup for more than two days.',
-        next: 'Check the space and the permissions of backup.folder, then run "eligd backup".',
+        next: 'Check the free space and the permissions of backup.folder, then run "eligd backup".',
       },
     });
   return jobs;

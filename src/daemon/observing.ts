@@ -21,7 +21,7 @@ export async function noteMode(store: Store, mode: 'live' | 'observe', now: numb
       {
         reason: 'observe_mode',
         what: WHAT,
-        next: 'To have calls made, ask IT to write mode: live in the configuration.',
+        next: 'To make calls, ask IT to set mode: live in the configuration.',
       },
       now,
     );

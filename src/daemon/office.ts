@@ -83,7 +83,7 @@ function readKeyFile(path: string, role: 'certificate' | 'key'): Buffer {
   } catch (error) {
     if (error instanceof EligdError) throw error;
     throw new EligdError('configuration', {
-      what: `The ${role} ${path} of the office's page could not be read.`,
+      what: `The ${role} ${path} of the office page could not be read.`,
       why: errorCode(error) === 'ENOENT' ? 'There is no such file.' : `${errorCode(error)}.`,
       next: `Correct office.tls.${role} in the configuration.`,
     });

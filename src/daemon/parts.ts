@@ -162,9 +162,9 @@ function judgeClock(
           {
             reason: 'clock_wrong',
             what:
-              'The clock of this computer differs by ' +
-              `${Math.round(Math.abs(skew_ms) / MINUTE_MS)} minutes from the inquiry ` +
-              `service's. No visit is taken for past until they agree.`,
+              'The clock of this computer differs from the service’s by ' +
+              `${Math.round(Math.abs(skew_ms) / MINUTE_MS)} minutes. eligd treats no visit as ` +
+              'past until they agree.',
             next: 'Set the clock of this computer (timedatectl set-ntp true).',
           },
           seen.received_ms,

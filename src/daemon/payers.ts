@@ -67,7 +67,7 @@ export async function followPayers(deps: PlanDeps, payers: PayerFile): Promise<v
       { connector: null, appointment: null, inquiry: null, subject: PAYERS_SUBJECT },
       {
         reason: 'payers_unreadable',
-        what: `${what} ${why} eligd uses the payer map as it was before the change.`,
+        what: `${what} ${why} eligd keeps using the previous payer map.`,
         next: 'Ask IT to correct the file; eligd reads it again when it changes.',
       },
       now,

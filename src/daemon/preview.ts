@@ -158,7 +158,7 @@ function unclear(readers: readonly Reader[], file: string | null) {
   const source = file === null ? 'a server' : 'export files';
   if (readers.length === 0)
     return {
-      what: `No connector of the configuration reads ${source}.`,
+      what: `No connector in the configuration reads ${source}.`,
       why:
         file === null
           ? 'Without a file, a preview reads the server of a connector.'
@@ -168,9 +168,9 @@ function unclear(readers: readonly Reader[], file: string | null) {
         ' mode: observe in the configuration: eligd then reads and plans, and sends nothing.',
     };
   return {
-    what: 'It is not clear which connector is meant.',
+    what: 'More than one connector could be meant.',
     why: `These connectors read ${source}: ${readers.map(({ id }) => id).join(', ')}.`,
-    next: 'Name one with --connector ID.',
+    next: 'Use --connector ID to name one.',
   };
 }
 

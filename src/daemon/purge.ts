@@ -122,14 +122,14 @@ export function leftOver({ left_files, is_wal_empty }: PurgeReport): EligdError 
   if (left_files === 0 && is_wal_empty) return null;
   const files = left_files === 1 ? '1 file' : `${left_files} files`;
   return new EligdError('temporary', {
-    what: 'Not everything that is too old is gone from the disk.',
+    what: 'Some data past its retention time is still on the disk.',
     why: is_wal_empty
-      ? `${files} of the drop folders could not be deleted.`
-      : 'A program that reads the database keeps its write-ahead log from being emptied, and the ' +
-        'bytes are still in it.',
+      ? `${files} in the drop folders could not be deleted.`
+      : 'Another program is reading the database, so the bytes are still in the write-ahead log.',
     next: is_wal_empty
-      ? 'Give the user of eligd the right to write the drop folder. eligd tries again daily.'
-      : 'eligd tries again daily, or run "eligd purge" again when the other program has ended.',
+      ? 'Let the user that eligd runs as write to the drop folder. eligd tries again daily.'
+      : 'eligd tries again daily. You can also run "eligd purge" again when the other program ' +
+        'has finished.',
   });
 }
 

@@ -103,8 +103,8 @@ async function leaveElsewhere(
   await tell(store, now, {
     reason: 'subscription_elsewhere',
     what:
-      `The inquiry service reports to ${shownUrl(callback_url)}, and an account has only one ` +
-      'such address. eligd left it alone and asks for answers instead.',
+      `The service sends webhook events to ${shownUrl(callback_url)}, and an account has only ` +
+      'one such address. eligd left it alone and polls for answers instead.',
     next:
       'Find out whose address that is. If nobody needs it, set webhook.take_over: true in the ' +
       'configuration and restart eligd.',
@@ -117,10 +117,8 @@ async function notKept({ store, env }: SubscriptionDeps): Promise<StepResult> {
   env.log('subscription_failed', { reason: 'not_kept' });
   await tell(store, now, {
     reason: 'subscription_failed',
-    what:
-      'The inquiry service did not keep the address that it shall report to. eligd asks for ' +
-      'answers instead.',
-    next: 'Look at "eligd subscription show", and ask the calling service.',
+    what: 'The service did not store the address for webhook events. eligd polls for answers instead.',
+    next: 'Run "eligd subscription show", and ask the calling service.',
   });
   return { did: 0, next_at: now + COMPARE_MS };
 }
@@ -137,11 +135,9 @@ async function failed(deps: SubscriptionDeps, failure: ServiceFailure): Promise<
     await tell(store, now, {
       reason: 'subscription_failed',
       what:
-        `The inquiry service refuses to report to this clinic (status ${failure.status}). ` +
-        'eligd asks for answers instead.',
-      next:
-        'Run "eligd subscription set", which shows what the service says to it, and ask the ' +
-        'calling service.',
+        `The service refuses to send webhook events to this clinic (status ${failure.status}). ` +
+        'eligd polls for answers instead.',
+      next: 'Run "eligd subscription set" to see what the service says, and ask the calling service.',
     });
   }
   return { did: 0, next_at: now + wait_ms };

@@ -1,6 +1,6 @@
 /**
  * The webhook's part of the composition root: what the daemon makes where the configuration has a
- * part "webhook".
+ * section "webhook".
  */
 import type { Env } from '../domain/env.ts';
 import { MINUTE_MS } from '../domain/time.ts';

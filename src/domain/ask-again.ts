@@ -19,14 +19,15 @@ export function refuseAsking(latest: { id: number; state: InquiryState } | null)
     case 'answered':
       return null;
     case 'planned':
-      return refused(`Inquiry ${id} about this is planned already and not sent yet.`);
+      return refused(`Inquiry ${id} about this is already planned, but not sent yet.`);
     case 'sending':
     case 'uncertain':
     case 'open':
-      return refused(`A call about this is under way already (inquiry ${id}).`);
+      return refused(`A call about this is already in progress (inquiry ${id}).`);
     case 'undecidable':
       return refused(
-        `It is not known whether the service has inquiry ${id}. Run "eligd retry inquiry:${id}".`,
+        `eligd does not know whether the service has inquiry ${id}. Run "eligd retry ` +
+          `inquiry:${id}".`,
       );
     case 'rejected':
       return refused(
@@ -40,10 +41,10 @@ export function refuseAsking(latest: { id: number; state: InquiryState } | null)
 
 /** What was ordered, and what it costs. */
 export function ordered(id: number, cents: Cents | null): Done {
-  const cost = cents === null ? 'What it costs is unknown (prices.per_inquiry).' : '';
+  const cost = cents === null ? 'Its cost is unknown (prices.per_inquiry).' : '';
   return {
     did: true,
-    what: `A call is ordered (inquiry ${id}). ${cost || `It costs ${dollars(cents)}.`}`,
+    what: `A call was ordered (inquiry ${id}). ${cost || `It costs ${dollars(cents)}.`}`,
   };
 }
 
@@ -52,7 +53,7 @@ export function notAskedAbout(codes: readonly string[], source_id: string): Atte
   const list = codes.join(', ');
   return {
     reason: 'codes_not_asked',
-    what: `The payer was asked about other procedures of this patient, and not about ${list}.`,
+    what: `The payer was asked about other procedures for this patient, but not about ${list}.`,
     next: `Call the payer yourself, or order a call with "eligd ask ${source_id}".`,
   };
 }

@@ -26,7 +26,7 @@ export function entryText(
   return words == null || words === '' ? unquoted(what) : `${unquoted(what)} ${MORE_SAID}`;
 }
 
-const MORE_SAID = 'More was said, which may name a patient: --patients shows it.';
+const MORE_SAID = 'There is more, but it may name a patient; --patients shows it.';
 
 /**
  * Stable words for programs, with who sets them. Sentences that need no value stand here; others
@@ -35,53 +35,52 @@ const MORE_SAID = 'More was said, which may name a patient: --patients shows it.
 export const ATTENTION_REASONS = {
   // planning
   field_missing: 'A field that a call needs is empty.',
-  field_malformed: 'A field that a call needs has a value that cannot be right.',
-  too_late_to_call: 'The visit is too near for a call.',
-  insurance_awaited:
-    'The practice management system has said nothing about the patient’s insurance yet.',
-  answer_unwritable: 'No answer could be written into the practice management system.',
+  field_malformed: 'A field that a call needs has an invalid value.',
+  too_late_to_call: 'The visit is too soon for a call.',
+  insurance_awaited: 'The practice management system has not sent the patient’s insurance yet.',
+  answer_unwritable: 'An answer could not be written to the practice management system.',
   patient_deceased: 'The practice management system says that the patient has died.',
-  payer_needs_attention: 'The payer map says that a person takes care of this payer.',
+  payer_needs_attention: 'The payer map says that the office handles this payer.',
   payer_unsupported: 'The payer map says that the calling service cannot call this payer.',
   payer_not_callable:
-    'Nobody could phone this payer: its name is not in the payer map, and there is no payer ID.',
-  codes_not_asked: 'Codes of the visit are not among those that the payer was asked about.',
-  payer_unmapped: 'Payers of the PMS are not in the payer map.',
-  payers_unreadable: 'The payer map was changed and has an error; the one before it is used.',
-  fees_unreadable: 'The fee schedule was changed and has an error; the one before it is used.',
-  vanished: 'The appointment was missing from two exports in a row that should have named it.',
+    'The calling service would not know whom to phone: the payer’s name is not in the payer ' +
+    'map, and there is no payer ID.',
+  codes_not_asked: 'The payer was not asked about some codes of the visit.',
+  payer_unmapped: 'Some payers in the PMS are not in the payer map.',
+  payers_unreadable: 'The payer map has an error; eligd keeps using the previous one.',
+  fees_unreadable: 'The fee schedule has an error; eligd keeps using the previous one.',
+  vanished: 'The appointment was missing from two exports in a row that should have contained it.',
   row_unreadable: 'A row or message could not be read.',
-  file_rejected: 'Nothing in a file could be read.',
+  file_rejected: 'A file could not be read at all.',
   planning_failed: 'eligd failed to plan the appointment, and tries again.',
   // inquiry
-  inquiry_unreadable: 'What is stored about an inquiry is damaged; it is not sent.',
-  refused: 'The service refused the content of the inquiry.',
-  unconfirmed: 'A reply was lost, and whether the service has the inquiry is still not known.',
-  undecidable: 'It could not be found out whether the service has the inquiry.',
-  lost_at_service: 'The service does not know an inquiry any more that it had accepted.',
+  inquiry_unreadable: 'The stored inquiry is damaged; eligd does not send it.',
+  refused: 'The service rejected the content of the inquiry.',
+  unconfirmed:
+    'A reply was lost, and eligd still does not know whether the service has the inquiry.',
+  undecidable: 'eligd could not find out whether the service has the inquiry.',
+  lost_at_service: 'The service no longer knows an inquiry that it had accepted.',
   extra_call: 'The service holds more than one inquiry for one need.',
-  unsuccessful: 'The payer could not be asked successfully in all attempts.',
+  unsuccessful: 'No attempt got an answer from the payer.',
   cancelled_by_service: 'The service cancelled the inquiry.',
-  payer_waits: 'The payer cannot be reached, and the visit is near.',
-  answer_unusable: 'An answer is there, and no record could be made of it.',
+  payer_waits: 'The payer cannot be reached, and the visit is close.',
+  answer_unusable: 'eligd could not make a record of an answer.',
   answer_late: 'The answer is late, and the visit is in less than a day.',
   answer_missing: 'The answer is late, and the visit is in less than four hours.',
-  no_answer: 'The visit is over and the answer never came.',
-  verification_failed:
-    'A check of the calls that verification.require names is not met, or never came.',
-  coverage_conflict:
-    'What the payers of two coverages say about who pays first does not fit together.',
+  no_answer: 'The visit is over, and no answer ever came.',
+  verification_failed: 'A call check that verification.require names was not met, or never came.',
+  coverage_conflict: 'The two payers contradict each other about who pays first.',
   claim_unsettled:
-    'The payer was asked about a claim as often as policy.claims.max_calls allows, and has ' +
+    'All calls about a claim that policy.claims.max_calls allows were made, and the payer has ' +
     'not settled it.',
   claim_denied: 'The payer has denied a claim.',
-  claim_partly_paid: 'The payer has paid a claim in part, or denied codes of it.',
+  claim_partly_paid: 'The payer paid only part of a claim, or denied some of its codes.',
   claim_not_on_file: 'The payer says that it does not have the claim.',
-  claim_unclear: 'The payer is done with a claim, and did not say what it decided.',
+  claim_unclear: 'The payer finished a claim, but did not say what it decided.',
   // what an answer comes to (policy.attention)
   not_eligible: 'The plan is inactive, has ended, or has not begun on the day of the visit.',
   not_covered: 'A scheduled procedure is not covered.',
-  limit_reached: 'A frequency or age limit stands against a scheduled procedure.',
+  limit_reached: 'A frequency or age limit applies to a scheduled procedure.',
   maximum_used_up: 'Nothing is left of the maximum.',
   prior_authorization: 'A scheduled procedure needs prior authorization.',
   out_of_network: 'The office is out of network.',
@@ -89,26 +88,26 @@ export const ATTENTION_REASONS = {
   referral_required: 'The plan requires a referral.',
   not_primary: 'Another coverage pays first.',
   // delivery
-  delivery_parked: 'A record could not be written into the practice management system.',
+  delivery_parked: 'A record could not be written to the practice management system.',
   // installation
-  submission_stopped: 'Nothing is sent to the service at the moment.',
+  submission_stopped: 'eligd is not sending anything to the service right now.',
   observe_mode: 'The configuration says mode: observe, so no calls are made.',
   webhook_silent: 'The service has stopped sending webhook events.',
-  subscription_elsewhere: 'The service reports to somebody else.',
-  subscription_failed: 'The service does not keep the subscription as it should be.',
-  answers_away: 'The calling service cannot be asked for results.',
+  subscription_elsewhere: 'The service sends webhook events to another address.',
+  subscription_failed: 'The service does not store the webhook subscription correctly.',
+  answers_away: 'eligd cannot ask the calling service for results.',
   clock_wrong: 'The clock of this computer differs from the service’s.',
   connector_cannot_read: 'Appointments cannot be read.',
   connector_cannot_listen: 'Messages cannot be received.',
   connector_cannot_write: 'Results cannot be written.',
   payer_unreachable: 'Several calls in a row to one payer brought no answer; further ones wait.',
-  port_taken: 'eligd cannot listen at an address of its configuration.',
-  database_damaged: 'SQLite’s own check finds errors in the database.',
-  backup_missing: 'No backup was made for more than two days.',
-  purge_missing: 'Old data was not deleted for more than two days.',
-  export_missing: 'No export arrived by its usual hour.',
-  export_empty: 'The last export holds no rows.',
-  export_small: 'The last export holds less than half of the usual rows.',
+  port_taken: 'eligd cannot listen on a configured address.',
+  database_damaged: 'SQLite’s integrity check found errors in the database.',
+  backup_missing: 'There has been no backup for more than two days.',
+  purge_missing: 'Old data has not been deleted for more than two days.',
+  export_missing: 'No export arrived by the usual time.',
+  export_empty: 'The last export has no rows.',
+  export_small: 'The last export has less than half of the usual rows.',
 } as const;
 
 export type AttentionReason = keyof typeof ATTENTION_REASONS;
@@ -171,15 +170,15 @@ export function unanswered(outcome: FinalOutcome | null, calls: number): Attenti
   if (outcome === 'cancelled') {
     return {
       reason: 'cancelled_by_service',
-      what: 'The service cancelled the inquiry. It is not sent again automatically.',
+      what: 'The service cancelled the inquiry. eligd does not send it again automatically.',
       next: 'Ask the calling service why, or call the payer yourself.',
     };
   }
   return {
     reason: 'unsuccessful',
-    what: `The payer could not be asked successfully (${calls} ${calls === 1 ? 'call' : 'calls'}).`,
+    what: `We could not get an answer from the payer (${calls} ${calls === 1 ? 'call' : 'calls'}).`,
     next:
-      'Read the summary in the record, check the member id and the payer, or call the payer ' +
+      'Read the summary in the record, check the member ID and the payer, or call the payer ' +
       'yourself.',
   };
 }

@@ -39,8 +39,8 @@ export function callYourself(visit: LateVisit, now: Instant, time_zone: string):
   const opening = nextOpening(now, starts_at, hours);
   const left = payerHoursBetween(now, starts_at, hours);
   const what =
-    `No call is made: it would come too late to be answered before the visit. To be in time, ` +
-    `eligd needs the visit by ${localDateTime(call_by, time_zone).replace('T', ' ')}.` +
+    'eligd made no call: the answer would come too late for the visit. eligd needs the visit ' +
+    `by ${localDateTime(call_by, time_zone).replace('T', ' ')}.` +
     (turnaround === null
       ? ''
       : ` Nine of ten calls to this payer took up to ${hoursText(turnaround.p90_ms)} in which it ` +

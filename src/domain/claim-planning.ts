@@ -41,11 +41,9 @@ const CLOCK_RETRY_MS = 60_000;
 const INSURANCE_AWAITED: Attention = {
   reason: 'insurance_awaited',
   what:
-    'No call about the claim is made: the practice management system has sent nothing about ' +
-    'the patient’s insurance yet.',
-  next:
-    'Enter the insurance there and save the patient, so that it is sent; the call then starts ' +
-    'automatically.',
+    'eligd made no call about the claim: the practice management system has not sent the ' +
+    'patient’s insurance yet.',
+  next: 'Enter the insurance there and save the patient; eligd then calls automatically.',
 };
 
 /**
@@ -155,7 +153,7 @@ const DECIDED: Readonly<Record<string, { reason: AttentionReason; what: string; 
   },
   final: {
     reason: 'claim_unclear',
-    what: 'The payer is done with the claim, and did not say what it decided.',
+    what: 'The payer finished the claim, but did not say what it decided.',
     next: 'Look for the remittance, or call the payer.',
   },
 };
@@ -189,7 +187,7 @@ export function unsettled(calls: number): Attention {
     reason: 'claim_unsettled',
     what:
       `The payer was asked about this claim ${calls === 1 ? 'once' : `${calls} times`} and has ` +
-      'not settled it. eligd asks no more.',
-    next: 'Take it up with the payer yourself; the records of the calls say what was said.',
+      'not settled it. eligd does not ask again.',
+    next: 'Call the payer yourself; the call records show what the payer said.',
   };
 }

@@ -135,13 +135,12 @@ function tell(appointment: SituatedAppointment, facts: Facts): Told {
 
 export const CLOSED_WORDS = {
   cancelled: 'The appointment was cancelled in the practice management system.',
-  past: 'The visit was over before a call was made.',
-  no_coverage: 'The practice management system holds no insurance for it: the patient pays.',
-  skipped: 'The payer map says that this payer is never asked.',
-  replaced: 'The practice management system uses its id for somebody else now.',
+  past: 'The visit was over before eligd made a call.',
+  no_coverage: 'The practice management system has no insurance for this visit: self-pay.',
+  skipped: 'The payer map says not to call this payer.',
+  replaced: 'The practice management system now uses its ID for someone else.',
   withdrawn: 'You withdrew it (eligd withdraw).',
-  settled:
-    'The practice management system says that the claim is settled, or does not name it any more.',
+  settled: 'The practice management system says that the claim is settled, or no longer lists it.',
 } as const;
 /** Why nothing more is done for an appointment or a claim; `settled` is a claim's. */
 export type ClosedReason = keyof typeof CLOSED_WORDS;
@@ -149,7 +148,7 @@ export type ClosedReason = keyof typeof CLOSED_WORDS;
 function closedWords({ kind, closed_reason }: SituatedAppointment): string {
   if (closed_reason === null) return 'It is closed.';
   if (kind === 'claim' && closed_reason === 'past')
-    return 'The service was too long ago for a question about the claim.';
+    return 'The date of service is too long ago to ask about this claim.';
   return CLOSED_WORDS[closed_reason];
 }
 
@@ -158,7 +157,7 @@ function explainDelivered(
   { kind, plan_due_at, starts_at }: SituatedAppointment,
   { entries, destination }: Facts,
 ): Told {
-  const written = `The newest answer is written into ${destination}.`;
+  const written = `The newest answer was written to ${destination}.`;
   // What the answer asks somebody to do comes first.
   const verdict = entries.filter(({ reason }) => VERDICT_REASONS.some((each) => each === reason));
   if (verdict.length > 0)
@@ -168,7 +167,7 @@ function explainDelivered(
       verdict.map(({ next }) => next).join(' '),
     );
   if (kind !== 'claim' || plan_due_at === null || plan_due_at >= starts_at) return told(written);
-  return told(`${written} It did not settle the claim, so the payer is asked again.`, plan_due_at);
+  return told(`${written} It did not settle the claim, so eligd asks again.`, plan_due_at);
 }
 
 function explainAttention({ entries, inquiries, deliveries, destination }: Facts): Told {
@@ -179,27 +178,27 @@ function explainAttention({ entries, inquiries, deliveries, destination }: Facts
   const blocked = inquiries.find(({ stage }) => stage === STAGES.blocked);
   if (blocked === undefined) {
     return told(
-      'Nothing is planned for it, and nothing says why. That is a bug in eligd.',
+      'Nothing is planned for it, and eligd cannot say why. This is a bug in eligd.',
       null,
-      'Save the appointment in the practice management system again so that it is planned ' +
+      'Save the appointment again in the practice management system, so that eligd plans it ' +
         'again, and report this.',
     );
   }
   if (deliveries.some(({ state, inquiry }) => state === 'parked' && inquiry === blocked.id)) {
     return told(
-      `The answer could not be written into ${destination}.`,
+      `The answer could not be written to ${destination}.`,
       null,
-      'Look at it with eligd show, enter it by hand, or fix the cause and try again.',
+      'See it with "eligd show" and enter it by hand, or fix the cause and try again.',
     );
   }
   const what =
     blocked.state === 'rejected'
-      ? 'The service refused the inquiry.'
-      : 'It is not known whether the service has the inquiry.';
+      ? 'The service rejected the inquiry.'
+      : 'eligd does not know whether the service has the inquiry.';
   return told(
     `${what} ${blocked.reason ?? ''}`.trim(),
     null,
-    'Look at it with eligd explain, and call the payer yourself if need be.',
+    'See "eligd explain", and call the payer yourself if necessary.',
   );
 }
 
@@ -210,8 +209,8 @@ function explainWaiting(
   const is_due = plan_due_at !== null && plan_due_at <= now;
   // A call that came back unsent: what keeps it back is what the office has to know.
   if (is_due && least?.state === 'planned' && stopped !== undefined)
-    return told(`Nothing is sent at the moment: ${stopped.detail}`, stopped.next_try_at);
-  if (is_due) return told('It is new or has changed, and is looked at in the next pass.');
+    return told(`eligd is not sending anything right now: ${stopped.detail}`, stopped.next_try_at);
+  if (is_due) return told('It is new or has changed; eligd plans it in the next pass.');
   return told(waitWords(plan_wait), plan_due_at);
 }
 
@@ -221,37 +220,37 @@ function explainWaiting(
 export function waitWords(plan_wait: string | null): string {
   switch (plan_wait) {
     case null:
-      return 'It is new or has changed, and is looked at in the next pass.';
+      return 'It is new or has changed; eligd plans it in the next pass.';
     case 'outside_window':
-      return 'The visit is too far ahead: it is not within the look-ahead window yet.';
+      return 'The visit is too far ahead: it is not in the look-ahead window yet.';
     case 'claim_too_young':
       return (
-        'The service was too lately for a question about the claim ' +
+        'It is too soon after the date of service to ask about this claim ' +
         '(policy.claims.ask_after_days).'
       );
     case 'clock_unproven':
       return (
-        'It is not known whether the clock of this computer is right, so it is not judged ' +
+        'eligd does not know whether the clock of this computer is right, so it cannot tell ' +
         'whether the visit is over.'
       );
     case 'insurance_awaited':
       return (
-        'The practice management system has sent nothing about the patient’s insurance yet; ' +
-        'planned when it comes.'
+        'The practice management system has not sent the patient’s insurance yet. eligd plans ' +
+        'the visit when it arrives.'
       );
     case 'answer_age_unproven':
       return (
-        'The last answer seems too old, but the clock of this computer may be wrong. Decided ' +
-        'when it agrees with the service’s.'
+        'The last answer seems too old, but the clock of this computer may be wrong. eligd ' +
+        'decides when it agrees with the service’s clock.'
       );
     case 'call_time_over':
-      return 'The visit is too near for another call.';
+      return 'The visit is too soon for another call.';
     case 'other_inquiry_first':
-      return 'Another inquiry that the service could not tell from this one goes first.';
+      return 'Another inquiry, which the service could not tell apart from this one, goes first.';
     case 'planning_failed':
       return (
-        'It could not be planned because of an error in eligd; the log has it (stage_failed). ' +
-        'It is tried again every minute.'
+        'It could not be planned because of a bug in eligd (stage_failed in the log). eligd ' +
+        'tries again every minute.'
       );
     default:
       return `Planning waits: ${plan_wait}.`;
@@ -262,11 +261,11 @@ function explainPlanned(inquiry: CurrentInquiry, { halts, budget, now }: Facts):
   if (inquiry.hold_reason !== null) return told(holdWords(inquiry.hold_reason));
   const [stopped] = halts;
   if (stopped !== undefined)
-    return told(`Nothing is sent at the moment: ${stopped.detail}`, stopped.next_try_at);
+    return told(`eligd is not sending anything right now: ${stopped.detail}`, stopped.next_try_at);
   if (inquiry.due_at > now)
     return told(`The call is planned for later. ${inquiry.reason ?? ''}`.trim(), inquiry.due_at);
   if (budget !== null) return told(budgetWords(budget), budget.until);
-  return told('The call is planned and goes out with the next ones.');
+  return told('The call is planned and goes out with the next batch.');
 }
 
 /** Why no planned call goes out before the budget's next day or month, as a sentence. */
@@ -287,10 +286,10 @@ export function budgetWords({ period, unit, limit }: BudgetPeriod): string {
 export function holdWords(hold_reason: string): string {
   if (hold_reason === OPERATOR_HOLD) return 'On hold (eligd hold). Run "eligd release" to resume.';
   if (hold_reason === DAMAGED_HOLD)
-    return 'What eligd stored about the call is damaged, so it is not made.';
+    return 'The stored data about the call is damaged, so eligd does not make it.';
   return hold_reason === 'vanished'
-    ? 'It was missing from two exports, so no call is made.'
-    : `It is held back: ${hold_reason}.`;
+    ? 'It was missing from two exports, so eligd makes no call.'
+    : `It is on hold: ${hold_reason}.`;
 }
 
 function explainAsking(inquiry: CurrentInquiry): Told {
@@ -298,21 +297,21 @@ function explainAsking(inquiry: CurrentInquiry): Told {
   if (state === 'sending') return told('The request is on its way to the service.');
   if (state === 'uncertain' && reason === REFUSED_NEIGHBOR) {
     return told(
-      'The service refused another inquiry of the same batch. eligd looks whether it took this ' +
-        'one, and sends it again if not.',
+      'The service rejected another inquiry of the same batch. eligd checks whether it ' +
+        'accepted this one, and sends it again if not.',
       lookup_at,
     );
   }
   if (state === 'uncertain') {
     return told(
-      'The reply to the request was lost. eligd looks for it at the service and sends ' +
-        'nothing again before it knows.',
+      'The reply to the request was lost. eligd looks the call up at the service and sends ' +
+        'nothing again until it knows.',
       lookup_at,
     );
   }
-  const late = overdue_since === null ? '' : ' The answer is later than it was asked for.';
+  const late = overdue_since === null ? '' : ' The answer is late.';
   return told(
-    `The service has it and phones the payer.${late} eligd asks for the answer.`,
+    `Call in progress: the service phones the payer.${late} eligd keeps asking for the answer.`,
     poll_at,
   );
 }
@@ -326,17 +325,17 @@ function explainAnswered(
   );
   if (open?.state === 'failed') {
     return told(
-      `The answer is here, but writing it into ${destination} failed. It is tried again.`,
+      `The answer is here, but writing it to ${destination} failed. eligd tries again.`,
       open.due_at,
     );
   }
   if (open !== undefined)
-    return told(`The answer is here and is about to be written into ${destination}.`);
+    return told(`The answer is here and is about to be written to ${destination}.`);
   if (least?.service_status != null && outcomeOf(least.service_status) !== 'successful') {
     return told(
-      `The call was ${outcomeOf(least.service_status)}; what follows is decided in the ` +
-        'next pass.',
+      `The call was ${outcomeOf(least.service_status)}; eligd decides what follows in the next ` +
+        'pass.',
     );
   }
-  return told('The answer is here and is about to be put into a record.');
+  return told('The answer is here and is about to become a record.');
 }

@@ -79,9 +79,7 @@ function missing(
   return {
     reason: 'export_missing',
     what: `No appointment export arrived today by ${clock(due_minute)}.`,
-    next:
-      'Run the export in your practice software, and check that its scheduled job and the drop ' +
-      'folder work.',
+    next: 'Run the export in your practice software, and check its scheduled job and the drop folder.',
   };
 }
 
@@ -92,7 +90,7 @@ function shrunken(current: Day, before: readonly Day[]): ExportTrouble | null {
   if (current.rows === 0) {
     return {
       reason: 'export_empty',
-      what: 'Today’s appointment export holds no rows.',
+      what: 'Today’s appointment export has no rows.',
       next: 'Check the filter of the export in your practice software, and run it again.',
     };
   }
@@ -100,8 +98,12 @@ function shrunken(current: Day, before: readonly Day[]): ExportTrouble | null {
   if (usual_rows === null || current.rows * 2 >= usual_rows) return null;
   return {
     reason: 'export_small',
-    what: `Today’s appointment export holds ${current.rows} rows; ${usual_rows} are usual.`,
-    next: 'Check the filter of the export in your practice software. If it is right, do nothing.',
+    what:
+      `Today’s appointment export has ${current.rows} rows; usually there are about ` +
+      `${usual_rows}.`,
+    next:
+      'Check the filter of the export in your practice software. If it is right, no action is ' +
+      'needed.',
   };
 }
 

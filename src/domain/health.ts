@@ -137,7 +137,7 @@ function judgeDaemon({ now, is_locked, heartbeat }: HealthFacts): HealthAnswer {
       ? {
           is: 'no',
           since: at,
-          why: 'eligd is not running, and it did not end in order.',
+          why: 'eligd is not running, and it did not shut down normally.',
           next: `Read "journalctl -u eligd -p warning -n 50". ${START}`,
         }
       : { is: 'no', since: stopped_at, why: 'eligd was stopped.', next: START };
@@ -148,7 +148,7 @@ function judgeDaemon({ now, is_locked, heartbeat }: HealthFacts): HealthAnswer {
     return {
       is: 'no',
       since: at,
-      why: 'eligd runs, but gives no sign of life.',
+      why: 'eligd is running, but does not respond.',
       next: 'Restart it: systemctl restart eligd. Nothing is lost by that.',
     };
   }
@@ -164,7 +164,7 @@ function judgeDaemon({ now, is_locked, heartbeat }: HealthFacts): HealthAnswer {
 }
 
 function withoutDaemon(daemon: HealthAnswer): HealthAnswer {
-  if (daemon.is !== 'no') return { is: 'unknown', why: 'It is not known whether eligd runs.' };
+  if (daemon.is !== 'no') return { is: 'unknown', why: 'eligd may or may not be running.' };
   return { ...daemon, why: 'eligd is not working (see above).' };
 }
 
@@ -179,9 +179,9 @@ function judgeCalls(facts: HealthFacts, { contact }: Heartbeat): HealthAnswer {
       why: detail,
       next:
         halted.reason === 'observe'
-          ? 'To have calls made, write mode: live in the configuration and restart eligd.'
+          ? 'To make calls, set mode: live in the configuration and restart eligd.'
           : next_try_at === null
-            ? 'Run "eligd release submission" once the reason is gone.'
+            ? 'Fix the cause, then run "eligd release submission".'
             : 'Run "eligd check". eligd tries again automatically.',
     };
   }
@@ -192,8 +192,10 @@ function judgeCalls(facts: HealthFacts, { contact }: Heartbeat): HealthAnswer {
     return {
       is: 'no',
       since: null,
-      why: 'eligd sends no request yet: the service asked for a pause, or a backup was restored.',
-      next: 'Wait; calls go on automatically after the pause.',
+      why:
+        'eligd is not sending requests yet: the service asked for a pause, or a backup was ' +
+        'restored.',
+      next: 'Wait; calls resume automatically after the pause.',
     };
   }
   if (budget !== null)
@@ -201,7 +203,7 @@ function judgeCalls(facts: HealthFacts, { contact }: Heartbeat): HealthAnswer {
       is: 'no',
       since: null,
       why: budgetWords(budget),
-      next: 'Raise the budget in the configuration, or wait until it begins again.',
+      next: 'Raise the budget in the configuration, or wait until the next period.',
     };
   if (contact.calls.ok_at === null)
     return { is: 'unknown', why: 'The calling service has not answered since eligd started.' };
@@ -224,7 +226,10 @@ function judgeResults({ incidents }: HealthFacts, { connectors }: Heartbeat): He
   if (failing !== undefined) return because(failing);
   const untried = connectors.filter(({ write_at }) => write_at === null).map(({ id }) => id);
   if (untried.length > 0)
-    return { is: 'unknown', why: `Nothing was written since the start: ${untried.join(', ')}.` };
+    return {
+      is: 'unknown',
+      why: `Nothing has been written since eligd started: ${untried.join(', ')}.`,
+    };
   return { is: 'yes', why: '' };
 }
 
@@ -232,7 +237,7 @@ function judgeExport({ now, incidents, last_reads }: HealthFacts): HealthAnswer 
   const failing = incidents.find(({ reason }) => EXPORT_REASONS.includes(reason));
   if (failing !== undefined) return because(failing);
   const read_at = Math.max(...last_reads.map(({ at }) => at));
-  if (last_reads.length === 0) return { is: 'unknown', why: 'Nothing was read yet.' };
+  if (last_reads.length === 0) return { is: 'unknown', why: 'Nothing has been read yet.' };
   if (now - read_at > EXPORT_AGE_MS_MAX)
     return { is: 'unknown', why: 'The last export was read more than four days ago.' };
   return { is: 'yes', why: '' };
@@ -243,17 +248,17 @@ function judgeBackup({ now, incidents, backup }: HealthFacts): HealthAnswer {
   if (failing !== undefined) return because(failing);
   const { newest_at, unreadable, is_scheduled, first_started_at } = backup;
   if (unreadable !== null)
-    return { is: 'unknown', why: `The folder of the backups cannot be read (${unreadable}).` };
+    return { is: 'unknown', why: `The backup folder cannot be read (${unreadable}).` };
   if (newest_at !== null && now - newest_at <= BACKUP_AGE_MS_MAX) return { is: 'yes', why: '' };
   if (!is_scheduled)
     return { is: 'unknown', why: 'Scheduled backups are turned off (backup.cron).' };
   if (newest_at === null && now - (first_started_at ?? now) <= BACKUP_AGE_MS_MAX)
-    return { is: 'unknown', why: 'No backup was made yet.' };
+    return { is: 'unknown', why: 'There has been no backup yet.' };
   return {
     is: 'no',
     since: newest_at ?? first_started_at,
     why: newest_at === null ? 'There is no backup.' : 'The last backup is older than 48 hours.',
-    next: 'Run "eligd backup". It says what is wrong.',
+    next: 'Run "eligd backup" to see what is wrong.',
   };
 }
 
@@ -261,7 +266,7 @@ function judgeClock({ incidents }: HealthFacts, { skew_ms }: Heartbeat): HealthA
   const wrong = incidents.find(({ reason }) => reason === 'clock_wrong');
   if (wrong !== undefined) return because(wrong);
   if (skew_ms === null)
-    return { is: 'unknown', why: 'It was not compared with the calling service’s clock yet.' };
+    return { is: 'unknown', why: 'It has not been compared with the calling service’s clock yet.' };
   return { is: 'yes', why: '' };
 }
 

@@ -26,7 +26,7 @@ export function deliveryNotes(
   if (yearOf(called) >= inquiry.benefit_year) return left_out;
   return [
     ...left_out,
-    `The payer was asked on ${called}, before the benefit year ${inquiry.benefit_year} of ` +
-      'the visit began: deductibles and maximums may have started again.',
+    `The payer was asked on ${called}, before the benefit year ${inquiry.benefit_year} of the ` +
+      'visit began: deductibles and maximums may have been reset.',
   ];
 }

@@ -67,7 +67,7 @@ export function unreachablePayers(silences: PayerSilences): { what: string; next
   return {
     what: `Calls to a payer brought no answer: ${names.toSorted().join(', ')}. Further calls wait.`,
     next:
-      'Nothing yet: eligd tries one call a day. For a visit that is near, call the payer ' +
+      'No action needed yet: eligd tries one call a day. If a visit is close, call the payer ' +
       'yourself.',
   };
 }

@@ -139,7 +139,7 @@ export function planAppointment(
 
 const DECEASED: Attention = {
   reason: 'patient_deceased',
-  what: 'No call is made: the practice management system says that the patient has died.',
+  what: 'eligd made no call: the practice management system says that the patient has died.',
   next:
     'Cancel the visit in the practice management system. If the patient is alive, correct the ' +
     'patient record there; eligd calls after that.',
@@ -147,10 +147,10 @@ const DECEASED: Attention = {
 
 const UNWRITABLE: Attention = {
   reason: 'answer_unwritable',
-  what: 'No call is made: no answer could be written into the practice management system.',
+  what: 'eligd made no call: it could not write the answer to the practice management system.',
   next:
-    'Ask IT to run "eligd check": it says what the server does not let eligd write. eligd calls ' +
-    'once the server allows it.',
+    'Ask IT to run "eligd check": it shows what the server does not let eligd write. eligd ' +
+    'calls once the server allows it.',
 };
 
 /** Nobody phones a payer; the office is asked to act once the visit is near. */
@@ -179,11 +179,11 @@ function awaitInsurance(
   const attention: Attention = {
     reason: 'insurance_awaited',
     what:
-      'No call is made: the practice management system has sent nothing about the patient’s ' +
-      'insurance yet.',
+      'eligd made no call: the practice management system has not sent the patient’s insurance ' +
+      'yet.',
     next:
-      'Enter the insurance there and save the patient, so that it is sent; the call then ' +
-      'starts automatically. A patient who pays alone needs nothing.',
+      'Enter the insurance there and save the patient; eligd then calls automatically. No ' +
+      'action is needed for self-pay patients.',
   };
   return {
     kind: 'wait',

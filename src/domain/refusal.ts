@@ -5,7 +5,8 @@ type ValidationItem = { loc: readonly (string | number)[]; msg: string; type: st
 
 /** Why a neighbor of a refused inquiry waits; `eligd explain` knows it by this sentence. */
 export const REFUSED_NEIGHBOR =
-  'Another inquiry of the same batch was refused, and whether this one was taken is not said.';
+  'Another inquiry of the same batch was rejected, and the service did not say whether it ' +
+  'accepted this one.';
 
 const FIELD_NAMES: Readonly<Record<string, string>> = {
   benefits_codes: 'procedure code',

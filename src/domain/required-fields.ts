@@ -17,18 +17,18 @@ type Checked = { appointment: Asked; coverage: CoverageInput; provider: Provider
 const LABELS: Readonly<Record<ClaimRequiredField, string>> = {
   patient_name: "the patient's name",
   dob: "the patient's birth date",
-  member_id: 'the member id',
-  tax_id: 'the tax id',
+  member_id: 'the member ID',
+  tax_id: 'the tax ID',
   billing_npi: 'the billing NPI',
   rendering_npi: "the provider's NPI",
   group_id: 'the group number',
-  payor_id: 'the payor id',
+  payor_id: 'the payer ID',
   carrier: 'the insurance company',
   procedure_codes: 'the procedure codes',
   diagnosis_codes: 'the diagnosis codes',
   place_of_service: 'the place of service',
   billed_amount: 'the billed amount',
-  claim_number: "the payer's number of the claim",
+  claim_number: 'the payer’s claim number',
   date_of_service: 'the date of service',
 };
 
@@ -77,7 +77,7 @@ function faultsOf(
     if (fault !== null)
       found.push({
         reason: 'field_malformed',
-        what: `No call is made: ${where} ${fault}.`,
+        what: `eligd made no call: ${where} ${fault}.`,
         next: fixSentence(field),
       });
   }
@@ -103,12 +103,12 @@ function fieldValues({ appointment, coverage, provider }: Checked): Record<Requi
 }
 
 function malformed(field: ClaimRequiredField, value: string): string | null {
-  if (field === 'tax_id' && taxIdDigits(value) === null) return 'has not nine digits';
+  if (field === 'tax_id' && taxIdDigits(value) === null) return 'does not have nine digits';
   if ((field === 'billing_npi' || field === 'rendering_npi') && !isNpi(value))
-    return 'is not a valid NPI (ten digits, of which the last one checks the others)';
+    return 'is not a valid NPI; check for a typo (10 digits)';
   if ((field === 'dob' || field === 'date_of_service') && !isDate(value)) return 'is not a date';
-  if (field === 'billed_amount' && !/^\d{1,9}(?:\.\d+)?$/.test(value)) return 'is no amount';
-  if (field === 'member_id' && !/[\p{L}\p{N}]/u.test(value)) return 'holds no letter or digit';
+  if (field === 'billed_amount' && !/^\d{1,9}(?:\.\d+)?$/.test(value)) return 'is not an amount';
+  if (field === 'member_id' && !/[\p{L}\p{N}]/u.test(value)) return 'has no letters or digits';
   return null;
 }
 
@@ -125,13 +125,13 @@ function problemsOf(field: string, { appointment, rank }: Checked): FieldProblem
  * is missing.
  */
 function missing(where: string, problems: readonly FieldProblem[]): Attention {
-  const next = 'Correct it in the practice management system; the next export starts the call.';
+  const next = 'Correct it in your practice software. eligd calls after the next export.';
   if (problems.length === 0)
-    return { reason: 'field_missing', what: `No call is made: ${where} is missing.`, next };
+    return { reason: 'field_missing', what: `eligd made no call: ${where} is missing.`, next };
   const unread = problems.map(({ field, value_class }) => `${field}: ${value_class}`).join(', ');
   return {
     reason: 'field_malformed',
-    what: `No call is made: ${where} is missing or cannot be read (${unread}).`,
+    what: `eligd made no call: ${where} is missing or cannot be read (${unread}).`,
     next,
   };
 }
@@ -139,17 +139,16 @@ function missing(where: string, problems: readonly FieldProblem[]): Attention {
 function fixSentence(field: ClaimRequiredField): string {
   const places: Partial<Record<ClaimRequiredField, string>> = {
     tax_id:
-      'Correct it in the practice management system, or in clinic, locations or providers of ' +
-      'the configuration.',
+      'Correct it in your practice software, or under clinic, locations, or providers in the ' +
+      'configuration.',
     billing_npi:
-      'Correct it in the practice management system, or in clinic, locations or providers of ' +
-      'the configuration.',
+      'Correct it in your practice software, or under clinic, locations, or providers in the ' +
+      'configuration.',
     rendering_npi:
-      "Correct the provider's NPI in the practice management system (npiregistry.cms.hhs.gov " +
-      'has it).',
+      'Correct the provider’s NPI in your practice software (look it up at ' +
+      'npiregistry.cms.hhs.gov).',
   };
   return (
-    places[field] ??
-    'Correct it in the practice management system; the next export starts the call.'
+    places[field] ?? 'Correct it in your practice software. eligd calls after the next export.'
   );
 }

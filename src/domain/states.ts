@@ -35,7 +35,7 @@ export const INQUIRY_STEPS: Readonly<Record<InquiryState, readonly InquiryState[
   uncertain: ['open', 'planned', 'undecidable'],
   // uncertain: the id belongs to somebody else's inquiry, or the service does not know it any more.
   open: ['answered', 'uncertain', 'undecidable'],
-  // open: the service took its answer back.
+  // open: the service withdrew its answer.
   answered: ['open', 'answered'],
   // Both come back when the content changed or a person says so.
   rejected: ['planned', 'withdrawn'],

@@ -69,8 +69,8 @@ function windowChapter(
   const at = windowOpensAt(appointment.starts_at, policy, clinic);
   if (at <= appointment.created_at || at > Math.min(now, appointment.closed_at ?? now)) return [];
   const text =
-    `The visit came within ${policy.look_ahead_days} days (policy.look_ahead_days); before ` +
-    'that no call is made for it.';
+    `The visit is now within ${policy.look_ahead_days} days (policy.look_ahead_days); eligd ` +
+    'makes no call before that.';
   return [{ at, subject: `appointment:${appointment.id}`, text }];
 }
 
@@ -130,23 +130,21 @@ function inquirySentence(from_state: string | null, to_state: string): string {
     case 'planned':
       return from_state === null || from_state === 'withdrawn' || from_state === 'rejected'
         ? 'a call was planned.'
-        : 'it is planned again, because the service does not have it.';
+        : 'it was planned again, because the service does not have it.';
     case 'sending':
-      return 'the request to the service was begun.';
+      return 'eligd began to send it to the service.';
     case 'uncertain':
-      return (
-        'it became unclear whether the service has it, ' + 'so it is looked for and not sent again.'
-      );
+      return 'the reply was lost, so eligd looks it up and does not send it again.';
     case 'open':
       return from_state === 'answered'
-        ? 'the service took its answer back.'
-        : 'the service has it and phones the payer.';
+        ? 'the service withdrew its answer.'
+        : 'the service accepted it and phones the payer.';
     case 'answered':
       return from_state === 'answered' ? 'the service revised its answer.' : 'the answer came.';
     case 'rejected':
-      return 'the service refused it; nobody is called.';
+      return 'the service rejected it; no call is made.';
     case 'undecidable':
-      return 'it could not be found out whether the service has it.';
+      return 'eligd could not find out whether the service has it.';
     case 'withdrawn':
       return 'it was withdrawn before it was sent.';
     case 'attention':
@@ -167,15 +165,15 @@ function deliverySentence(
   const batch = delivery?.batch == null ? '' : ` (batch ${delivery.batch})`;
   switch (to_state) {
     case 'pending':
-      return `The answer is to be written into ${into}${where}.`;
+      return `The answer will be written to ${into}${where}.`;
     case 'delivered':
-      return `The answer was written into ${into}${where}${batch}.`;
+      return `The answer was written to ${into}${where}${batch}.`;
     case 'failed':
-      return `Writing the answer${where} failed and is tried again. ${reason}`;
+      return `Writing the answer${where} failed; eligd tries again. ${reason}`;
     case 'attention':
       return `It was put on the attention list. ${reason}`;
     case 'parked':
-      return `Writing the answer${where} was given up until a person looks at it. ${reason}`;
+      return `eligd gave up writing the answer${where} until you look at it. ${reason}`;
     default:
       return `The delivery${where} became ${to_state}. ${reason}`;
   }

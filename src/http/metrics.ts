@@ -50,14 +50,14 @@ export class Metrics {
     this.#sent = this.#counter('calls_sent_total', 'Inquiries that were sent.');
     this.#calls = this.#counter(
       'calls_total',
-      'Calls that the calling service has ended, by outcome and payer.',
+      'Calls that the calling service finished, by outcome and payer.',
       'outcome',
       'payer',
     );
-    this.#records = this.#counter('records_total', 'Records that were made of answers.');
+    this.#records = this.#counter('records_total', 'Records made from answers.');
     this.#deliveries = this.#counter(
       'deliveries_total',
-      'Results that were written, failed, or were given up (parked).',
+      'Results that were written, failed, or given up (parked).',
       'connector',
       'result',
     );
@@ -73,13 +73,13 @@ export class Metrics {
     );
     this.#commits = this.#histogram(
       'commit_duration_seconds',
-      'How long a change of the database took until it was on the disk.',
+      'How long a database change took to reach the disk.',
       [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
     );
     this.#log_lines = this.#counter('log_events_total', 'Lines of the log, by event.', 'event');
     this.#webhook = this.#counter(
       'webhook_deliveries_total',
-      'Deliveries to the webhook, by what became of them.',
+      'Requests to the webhook, by result.',
       'outcome',
     );
   }

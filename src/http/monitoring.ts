@@ -92,34 +92,30 @@ function readyAnswers(health: Health) {
 function gauges(options: MonitoringOptions): () => Promise<void> {
   const { store, env, version, metrics, situations, webhook_counts, newestBackupAt } = options;
   const gauge = metrics.gauge.bind(metrics);
-  gauge('info', 'The version that runs.', 'version').set({ version }, 1);
+  gauge('info', 'The running version.', 'version').set({ version }, 1);
   const appointments = gauge('appointments', 'Appointments by situation.', 'situation');
-  const inquiries = gauge('inquiries', 'Inquiries that are not ended, by state.', 'state');
+  const inquiries = gauge('inquiries', 'Unfinished inquiries, by state.', 'state');
   const overdue = gauge('inquiries_overdue', 'Open inquiries whose answer is late.');
-  const deliveries = gauge('deliveries', 'Records that are not written back, by state.', 'state');
-  const attention = gauge('attention_entries', 'Entries that wait for you, by reason.', 'reason');
+  const deliveries = gauge('deliveries', 'Records not written back yet, by state.', 'state');
+  const attention = gauge('attention_entries', 'Attention items, by reason.', 'reason');
   const started = gauge('calls_started', 'Calls started in the day or month.', 'period');
   const spent = gauge(
     'spent_dollars',
-    'What the calls of known price cost in the day or month.',
+    'Cost of the calls of known price in the day or month.',
     'period',
   );
-  const unpriced = gauge(
-    'calls_unpriced',
-    'Calls of the day or month whose price is not known.',
-    'period',
-  );
+  const unpriced = gauge('calls_unpriced', 'Calls of unknown price in the day or month.', 'period');
   const calls_left = gauge(
     'budget_left_calls',
-    'Calls that the budget leaves; absent without a limit.',
+    'Calls left in the budget; absent without a limit.',
     'period',
   );
   const dollars_left = gauge(
     'budget_left_dollars',
-    'US dollars that the budget leaves; absent without a limit.',
+    'US dollars left in the budget; absent without a limit.',
     'period',
   );
-  const stopped = gauge('calls_stopped', 'Whether no call can go out: 1 or 0.');
+  const stopped = gauge('calls_stopped', 'Whether submission is stopped: 1 or 0.');
   const answered = gauge(
     'health',
     'Answers to the questions of "eligd status": 1 yes, 0 no, -1 unknown.',
@@ -132,7 +128,7 @@ function gauges(options: MonitoringOptions): () => Promise<void> {
   );
   const reads = gauge(
     'last_read_timestamp_seconds',
-    'When the last source of a connector was read to its end.',
+    'When a connector last read a source to its end.',
     'connector',
   );
   const backup = gauge('last_backup_timestamp_seconds', 'When the newest backup was written.');

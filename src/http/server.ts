@@ -216,20 +216,20 @@ function cannotListen(address: HttpAddress, error: unknown): EligdError {
   const code = errorCode(error);
   const told: Record<string, { why: string; next: string }> = {
     EADDRINUSE: {
-      why: 'Another program listens there, perhaps a second eligd.',
-      next: 'End that program, or write another port into the configuration.',
+      why: 'Another program is using this port, perhaps a second eligd.',
+      next: 'Stop that program, or set another port in the configuration.',
     },
     EACCES: {
-      why: 'This user may not listen at that port.',
-      next: 'Write a port above 1023 into the configuration.',
+      why: 'This user may not listen on that port.',
+      next: 'Set a port above 1023 in the configuration.',
     },
     EADDRNOTAVAIL: {
       why: 'That is not an address of this machine.',
-      next: 'Write 127.0.0.1 with a reverse proxy in front, or an address of this machine.',
+      next: 'Use 127.0.0.1 with a reverse proxy in front, or an address of this machine.',
     },
   };
   return new EligdError('configuration', {
-    what: `eligd cannot listen at ${addressText(address)}.`,
+    what: `eligd cannot listen on ${addressText(address)}.`,
     ...(told[code ?? ''] ?? {
       why: `The system says ${code ?? 'no'}.`,
       next: 'Check "listen" in the configuration.',

@@ -187,7 +187,7 @@ export const policy = z
       .nullable()
       .default(null)
       .describe(
-        'Path of payers.csv, which says how the service calls the payers of the PMS; null: ' +
+        'Path of payers.csv, which says the service’s names for the payers in your PMS; null: ' +
           'payers.csv next to the configuration, if there is one.',
       )
       .meta({ examples: ['./payers.csv'] }),

@@ -19,7 +19,7 @@ export class ConfigError extends EligdError {
         `The configuration ${file} has ` +
         `${lines.length === 1 ? 'an error' : `${lines.length} errors`}.`,
       why: lines.map((line) => `- ${line}`).join('\n'),
-      next: 'Fix the file and run the same command again; config/example.yaml explains every key.',
+      next: 'Fix the file, then run the command again. config/example.yaml explains every key.',
     });
     this.problems = sorted;
   }
@@ -74,10 +74,10 @@ function unknownKey(inner: Path, { document, schema, base }: Judged): ConfigProb
   );
   const meant = nearest(key, known);
   const home = meant === null ? findHome(schema, key, base) : null;
-  let next = known.length === 0 ? 'Delete it.' : `Known here: ${known.join(', ')}.`;
-  if (meant !== null) next = `The nearest known one is "${meant}".`;
+  let next = known.length === 0 ? 'Delete it.' : `Known keys: ${known.join(', ')}.`;
+  if (meant !== null) next = `Did you mean "${meant}"?`;
   else if (home !== null)
-    next = `It belongs ${home === '' ? 'to the top of the file' : `under "${home}"`}.`;
+    next = `It belongs ${home === '' ? 'at the top level of the file' : `under "${home}"`}.`;
   return { path: keyPath(path), line: document.lineOf(path), what: 'is not a known key.', next };
 }
 
@@ -152,15 +152,15 @@ function sentence(
     }
     case 'too_small':
       if (issue.origin === 'array')
-        return { what: 'is an empty list.', next: 'Write at least one item.' };
+        return { what: 'is an empty list.', next: 'Add at least one item.' };
       if (issue.origin === 'string')
-        return { what: 'is empty or too short.', next: `Write a text${such}.` };
+        return { what: 'is empty or too short.', next: `Enter a text${such}.` };
       return {
         what: 'is too small.',
-        next: `Write a number ${issue.inclusive ? 'from' : 'above'} ${issue.minimum}${such}.`,
+        next: `Use a number ${issue.inclusive ? 'from' : 'above'} ${issue.minimum}${such}.`,
       };
     case 'too_big':
-      return { what: 'is too large.', next: `Write a number up to ${issue.maximum}${such}.` };
+      return { what: 'is too large.', next: `Use a number up to ${issue.maximum}${such}.` };
     case 'invalid_union': {
       const kinds = (schema?.anyOf ?? []).map(
         (option) => KINDS[option.type ?? ''] ?? 'another value',
@@ -181,12 +181,12 @@ function sentence(
         next:
           typeof issue.params?.next === 'string'
             ? issue.params.next
-            : `Write another value${such}.`,
+            : `Use a different value${such}.`,
       };
     default:
       // Rules of a connector's own schema that are not told apart above; its words are all there
       // is.
-      return { what: `is refused: ${issue.message}.`, next: `Write another value${such}.` };
+      return { what: `is not valid: ${issue.message}.`, next: `Use a different value${such}.` };
   }
 }
 
@@ -199,9 +199,8 @@ function wrongKey(issue: z.core.$ZodIssueInvalidKey, path: Path): { what: string
     };
   const known = inner?.code === 'invalid_value' ? inner.values.map(String) : [];
   const meant = nearest(String(path.at(-1)), known);
-  const next =
-    meant === null ? `Known here: ${known.join(', ')}.` : `The nearest known one is "${meant}".`;
-  return { what: 'is not a known key.', next: known.length === 0 ? 'Write another one.' : next };
+  const next = meant === null ? `Known keys: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
+  return { what: 'is not a known key.', next: known.length === 0 ? 'Use a different one.' : next };
 }
 
 function wrongType(

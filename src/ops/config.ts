@@ -54,7 +54,7 @@ function readConfigFile(file: string): string {
     throw new EligdError('configuration', {
       what: `The configuration ${file} could not be read.`,
       why: code === 'ENOENT' ? 'There is no such file.' : `The system said ${code ?? 'no'}.`,
-      next: 'Give the right path with --config, or let the user that eligd runs as read the file.',
+      next: 'Use --config to name the right path, or let the user that eligd runs as read the file.',
       cause: error,
     });
   }
@@ -70,7 +70,7 @@ export async function parseConfig(
   if ('problems' in read) throw new ConfigError(file, read.problems);
   const { document } = read;
   if (document.data === null) {
-    const next = 'Run "eligd init", which asks for the values and writes the file.';
+    const next = 'Run "eligd init". It asks for the values and writes the file.';
     throw new ConfigError(file, [{ path: '', line: 1, what: 'the file is empty.', next }]);
   }
 
@@ -181,7 +181,7 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
     if (typeof id === 'string' && first < index) {
       say(
         ['connectors', index, 'id'],
-        `is used by the connector in line ${document.lineOf(['connectors', first])} too.`,
+        `is also used by the connector in line ${document.lineOf(['connectors', first])}.`,
         'Give each connector its own id.',
       );
     }
@@ -191,9 +191,9 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
   const template = service.external_id ?? '{appointment}';
   if (connectors.length > 1 && typeof template === 'string' && !template.includes('{connector}')) {
     const what =
-      'does not hold {connector}, and with more than one connector two appointments could ' +
-      'have the same id.';
-    say(['service', 'external_id'], what, 'Write external_id: "{connector}:{appointment}".');
+      'does not contain {connector}. With more than one connector, two appointments could have ' +
+      'the same ID.';
+    say(['service', 'external_id'], what, 'Set external_id: "{connector}:{appointment}".');
   }
   const { base_url } = service;
   if (
@@ -202,10 +202,10 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
     !isLoopback(base_url) &&
     service.allow_insecure !== true
   ) {
-    const next = 'Write an address that begins with https://; for tests, set allow_insecure: true.';
+    const next = 'Use an address that begins with https://; for tests, set allow_insecure: true.';
     say(
       ['service', 'base_url'],
-      'is plain http to another machine, where patient data can be read on the way.',
+      'is plain http to another machine, so others on the network could read patient data.',
       next,
     );
   }
@@ -220,10 +220,10 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
     service.allow_insecure !== true
   ) {
     const next =
-      'Write an address that begins with https://; for tests, set service.allow_insecure: true.';
+      'Use an address that begins with https://; for tests, set service.allow_insecure: true.';
     say(
       ['webhook', 'public_url'],
-      'is plain http to another machine, where patient data can be read on the way.',
+      'is plain http to another machine, so others on the network could read patient data.',
       next,
     );
   }
@@ -234,20 +234,20 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
     say(
       ['office', 'single_sign_on'],
       'needs office.public_url: the login provider sends people back to that address.',
-      'Write the address that people type into office.public_url.',
+      'Set office.public_url to the address that people type.',
     );
   if (typeof listen === 'string' && !listen.startsWith('unix:')) {
     if (!isLoopback(`http://${listen}`) && !isPlain(office.tls))
       say(
         ['office', 'listen'],
-        'can be reached from other machines, where patient data could be read on the way.',
-        'Write 127.0.0.1 and a port, with a proxy in front, or give a certificate in office.tls.',
+        'can be reached from other machines, so others on the network could read patient data.',
+        'Use 127.0.0.1 and a port with a proxy in front, or add a certificate under office.tls.',
       );
     for (const other of ['webhook', 'monitoring'])
       if (partOf(document.data, other).listen === listen)
         say(
           ['office', 'listen'],
-          `is the address of ${other}.listen, which others can reach without a login.`,
+          `is also the address of ${other}.listen, which others can reach without a login.`,
           'Use another port.',
         );
   }
@@ -260,7 +260,7 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
     if (same < index)
       say(
         ['locations', place],
-        'differs from an earlier location only in upper and lower case.',
+        'differs from an earlier location only in case.',
         'Keep one of them.',
       );
   }
@@ -278,7 +278,7 @@ function unpricedBudgets(document: ConfigDocument): ConfigProblem[] {
       path: keyPath(['policy', key]),
       line: document.lineOf(['policy', key]),
       what: 'limits money, and eligd does not know what a call costs.',
-      next: 'Write what the service charges under prices.per_inquiry, or limit calls instead.',
+      next: 'Set prices.per_inquiry to what the service charges, or limit calls instead.',
     }));
 }
 

@@ -77,7 +77,7 @@ export async function loadConnectorType(type: string, root = PROJECT_ROOT): Prom
   if (!isConnectorType(module.default)) {
     throw new EligdError('configuration', {
       what: `The connector ${type} could not be used.`,
-      why: `The default export of ${file} has not the parts name, config and create.`,
+      why: `The default export of ${file} does not have name, config, and create.`,
       next: 'See connectors/README.md for what a connector exports.',
     });
   }
@@ -97,21 +97,21 @@ function unknownType(type: string, root: string): EligdError {
     return new EligdError('configuration', {
       what: `The connector ${type} was not found.`,
       why: 'There is no such file.',
-      next: 'Write the path of its module, relative to the configuration file.',
+      next: 'Use the path of its module, relative to the configuration file.',
     });
   }
   const known = builtInTypes(root);
   const meant = nearest(type, known);
   return new EligdError('configuration', {
-    what: `There is no connector "${type}".`,
+    what: `Connector "${type}" does not exist.`,
     why:
       known.length === 0
         ? 'No connector comes with this installation.'
-        : `There is ${oneOf(known)}.`,
+        : `The connectors are: ${oneOf(known)}.`,
     next:
       meant === null
-        ? 'Write one of these, or the path of a module of your own.'
-        : `Write "${meant}", which is the nearest.`,
+        ? 'Use one of these, or the path of your own module.'
+        : `Did you mean "${meant}"?`,
   });
 }
 

@@ -14,9 +14,9 @@ export function databaseKeysOf(secrets: SecretSource): DatabaseKey[] {
   if (previous !== undefined && previous.id === current?.id) return [previous];
   if (secrets.find('ELIGD_DATABASE_KEY') !== null || current === undefined) return keys;
   throw new EligdError('configuration', {
-    what: 'eligd was given the database key before the one in use, and not that one.',
-    why: 'ELIGD_DATABASE_KEY_PREVIOUS is set, and ELIGD_DATABASE_KEY is not.',
-    next: 'Set ELIGD_DATABASE_KEY too, or instead.',
+    what: 'eligd has the previous database key, but not the current one.',
+    why: 'ELIGD_DATABASE_KEY_PREVIOUS is set, but ELIGD_DATABASE_KEY is not.',
+    next: 'Set ELIGD_DATABASE_KEY as well, or instead.',
   });
 }
 
@@ -26,8 +26,8 @@ function databaseKeyOf(secrets: SecretSource, name: SecretName): DatabaseKey | n
   const key = parseDatabaseKey(found.secret.reveal());
   if (key instanceof DatabaseKey) return key;
   throw new EligdError('configuration', {
-    what: `The database key ${name} (${found.from}) is no key.`,
+    what: `The database key ${name} (${found.from}) is not valid.`,
     why: key.fault,
-    next: 'Write the recovery key again, as it is on paper: four lines of four groups.',
+    next: 'Enter the recovery key again as it is on paper: four lines of four groups.',
   });
 }

@@ -33,7 +33,7 @@ export function applyCertificateSwitch(
   if (environment[CHECKS_OFF] !== '0') return null;
   if (!allow_insecure)
     return (
-      `eligd: ${CHECKS_OFF}=0 is ignored, and certificates are checked. For a test against a ` +
+      `eligd: ${CHECKS_OFF}=0 is ignored; certificates are checked. For a test against a ` +
       'server without a valid certificate, also set service.allow_insecure: true.\n'
     );
   process.env[CHECKS_OFF] = '0';

@@ -72,7 +72,7 @@ export function loadFees(file: string): FeeSchedule {
     throw new EligdError('configuration', {
       what: `The fee schedule ${file} could not be read.`,
       why: code === 'ENOENT' ? 'There is no such file.' : `The system said ${code ?? 'no'}.`,
-      next: 'Correct policy.fees in the configuration, or put the file there.',
+      next: 'Correct policy.fees in the configuration, or put the file at that path.',
       cause: error,
     });
   }
@@ -88,7 +88,7 @@ export function parseFees(text: string, file: string): FeeSchedule {
     const fee = /^\$?\s*(\d{1,7}(?:,\d{3})*(?:\.\d{1,2})?)$/.exec(values.fee ?? '')?.[1];
     if (code === '') problems.push(`- line ${line}: it has no code.`);
     if (fee === undefined)
-      problems.push(`- line ${line}: its fee is not an amount. Write dollars, such as 98.00.`);
+      problems.push(`- line ${line}: its fee is not an amount. Use dollars, such as 98.00.`);
     const key = `${code} ${payer}`;
     if (fees.has(key))
       problems.push(`- line ${line}: an earlier line has a fee for this code and payer.`);
@@ -130,7 +130,8 @@ function readRows(text: string, file: string): Row[] {
     if (!(error instanceof CsvError)) throw error;
     const line = typeof error.lines === 'number' ? `line ${error.lines}: ` : '';
     throw feesError(file, [
-      `- ${line}it has another number of columns than the first line, or its quotes do not match.`,
+      `- ${line}it has a different number of columns than the first line, or its quotes do not ` +
+        'match.',
     ]);
   }
 }

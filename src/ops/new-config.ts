@@ -25,10 +25,10 @@ export function newConfigText(values: NewInstallation): string {
   const quoted = (text: string) => JSON.stringify(text);
   return `# The configuration of eligd, written by "eligd init". Every other key, with its
 # default, is in config/example.yaml of the program.
-# After a change: "eligd check", then restart the daemon. Secrets do not belong here.
+# After a change: "eligd check", then restart the daemon. Do not put secrets here.
 clinic:
   name: ${quoted(values.clinic_name)} # as the payer should hear it
-  time_zone: ${quoted(values.time_zone)} # appointment times and "today" are meant in it
+  time_zone: ${quoted(values.time_zone)} # for appointment times and "today"
   # dental | medical | mental_health; an appointment may say otherwise
   specialty: ${quoted(values.specialty)}
   tax_id: ${quoted(values.tax_id)}
@@ -44,12 +44,12 @@ connectors:
 state:
   path: ${quoted(values.state_path)} # holds patient data
 
-# What is changed most often:
+# The keys that clinics change most often:
 # policy:
-#   look_ahead_days: 7 # days before the visit at which the payer is called at the earliest
-#   reverify_after_days: 30 # how long an answer serves later visits
-#   calls_per_month: null # a number: what exceeds it waits
-#   payers: ./payers.csv # how the service calls the payers of the PMS
+#   look_ahead_days: 7 # earliest day of the call, in days before the visit
+#   reverify_after_days: 30 # how many days an answer is used for later visits
+#   calls_per_month: null # a number; calls beyond it wait
+#   payers: ./payers.csv # the service’s names for the payers in your PMS
 # backup:
 #   folder: /mnt/backup/eligd # better on another disk
 `;

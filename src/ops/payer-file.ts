@@ -131,7 +131,7 @@ export function writePayer(
     throw new EligdError('failed', {
       what: `The payer map ${file} could not be written.`,
       why: `The system said ${errorCode(error) ?? 'no'}.`,
-      next: 'Run the command as a user who may write it, such as root.',
+      next: 'Run the command as a user who can write to it, such as root.',
       cause: error,
     });
   }

@@ -84,7 +84,7 @@ export function mapPayer(
   if (name === '' && pms_id === '') {
     throw new EligdError('usage', {
       what: 'No name was given.',
-      why: 'A line of the payer map begins with the name that the practice software uses.',
+      why: 'A line of the payer map begins with the name that your PMS uses.',
       next: 'Copy the name from "eligd payers".',
     });
   }
@@ -113,6 +113,6 @@ function carrierNamed(id: string, payers: PayerList): string | null {
     why:
       "A carrier identifier is the service's word in capitals and underscores, such as " +
       'DELTA_DENTAL_OF_ILLINOIS; a payer ID has five characters, such as 05030.',
-    next: '"eligd payers" shows the nearest ones; ask the calling service for others.',
+    next: '"eligd payers" shows the closest ones; ask the calling service for others.',
   });
 }

@@ -72,15 +72,15 @@ export function parsePayers(text: string, file: string): PayerList {
     const name = plainName(values.pms_name ?? '');
     const entry = payerEntry(values, refuse);
     if (id === '' && name === '')
-      refuse('neither pms_name nor pms_id is filled in. Write how the PMS calls the payer.');
+      refuse('neither pms_name nor pms_id is filled in. Enter the PMS’s name for the payer.');
     if (id !== '' && by_id.has(id))
-      refuse('its pms_id stands in an earlier line. Keep one of them.');
+      refuse('an earlier line has the same pms_id. Keep one of them.');
     // Several ids may share a name; then the name alone decides nothing and the first line keeps
     // it.
     if (id === '' && by_name.has(name))
       refuse(
-        'its pms_name stands in an earlier line, apart from case and punctuation. Keep one ' +
-          'of them.',
+        'an earlier line has the same pms_name, apart from case and punctuation. Keep one of ' +
+          'them.',
       );
     if (id !== '') by_id.set(id, entry);
     if (name !== '' && !by_name.has(name)) by_name.set(name, entry);
@@ -145,14 +145,14 @@ function payerEntry(values: Row['values'], refuse: (problem: string) => void): P
   const action = (values.action ?? '').toLowerCase() || 'call';
   if (!isAction(action))
     refuse(
-      `its action is "${action}". Write call, skip, attention or unsupported, ` +
-        'or leave it empty for call.',
+      `its action is "${action}". Use call, skip, attention or unsupported, or leave it empty ` +
+        'for call.',
     );
   const days = values.reverify_after_days ?? '';
   if (!/^\d{0,4}$/.test(days))
     refuse(
-      'its reverify_after_days is not a number of days. Write a number such as 30, or leave ' +
-        'it empty.',
+      'its reverify_after_days is not a number of days. Use a number such as 30, or leave it ' +
+        'empty.',
     );
   return {
     carrier: values.carrier ?? '',
@@ -170,7 +170,7 @@ function payerEntry(values: Row['values'], refuse: (problem: string) => void): P
 function openHours(text: string, refuse: (problem: string) => void): PayerEntry['hours'] {
   const hours = text === '' ? null : dayHours(text);
   if (text !== '' && hours === null)
-    refuse(`its hours are "${text}". Write them such as 08:00-17:00, or leave them empty.`);
+    refuse(`its hours are "${text}". Use a form such as 08:00-17:00, or leave them empty.`);
   return hours;
 }
 
@@ -179,7 +179,7 @@ function zoneOf(text: string, refuse: (problem: string) => void): string | null 
   const meant = nearest(text, Intl.supportedValuesOf('timeZone'));
   refuse(
     `its zone "${text}" is not the name of a time zone. ` +
-      (meant === null ? 'Write one such as America/Chicago.' : `The nearest is ${meant}.`),
+      (meant === null ? 'Use a name such as America/Chicago.' : `Did you mean ${meant}?`),
   );
   return null;
 }
@@ -192,8 +192,8 @@ function networks(text: string, refuse: (problem: string) => void): ReadonlyMap<
     const [, id = '', word = ''] = /^(?:(\d{2}-?\d{7})\s*=\s*)?(yes|no)$/i.exec(part) ?? [];
     if (word === '') {
       refuse(
-        `its in_network is "${text}". Write yes, no, or tax IDs such as ` +
-          '123456789=yes; 987654321=no.',
+        `its in_network is "${text}". Use yes, no, or tax IDs such as 123456789=yes; ` +
+          '987654321=no.',
       );
       break;
     }
@@ -221,10 +221,10 @@ function readRows(text: string, file: string): Row[] {
     const line = typeof error.lines === 'number' ? `line ${error.lines}: ` : '';
     const what =
       error.code === 'CSV_RECORD_INCONSISTENT_COLUMNS'
-        ? 'it has another number of columns than the first line'
+        ? 'it has a different number of columns than the first line'
         : 'its quotes do not match';
     throw payersError(file, [
-      `- ${line}${what}. Put a value that holds a comma or a quote in quotes.`,
+      `- ${line}${what}. Put quotes around a value that contains a comma or a quote.`,
     ]);
   }
 }
@@ -236,11 +236,11 @@ function columnsOf(header: string[], file: string): string[] {
       const meant = nearest(name, PAYER_COLUMNS);
       return [
         `- line 1: "${name}" is not a known column. ` +
-          (meant === null ? `Known: ${PAYER_COLUMNS.join(', ')}.` : `The nearest is "${meant}".`),
+          (meant === null ? `Known: ${PAYER_COLUMNS.join(', ')}.` : `Did you mean "${meant}"?`),
       ];
     }
     return names.indexOf(name) < index
-      ? [`- line 1: the column "${name}" stands there twice. Delete one.`]
+      ? [`- line 1: the column "${name}" appears twice. Delete one.`]
       : [];
   });
   if (!names.includes('pms_name') && !names.includes('pms_id')) {
@@ -259,8 +259,6 @@ function payersError(file: string, problems: string[]): EligdError {
       `The payer map ${file} has ` +
       `${problems.length === 1 ? 'an error' : `${problems.length} errors`}.`,
     why: problems.join('\n'),
-    next:
-      'Fix the file and run the same command again; config/payers.example.csv shows what it ' +
-      'looks like.',
+    next: 'Fix the file, then run the command again. config/payers.example.csv is an example.',
   });
 }

@@ -83,12 +83,10 @@ function webhookNotes({ webhook }: Config): ConfigNote[] {
   return [
     {
       event: 'webhook_exposed',
-      what:
-        `webhook.listen is ${webhook.listen}, which other machines can reach, and what comes ` +
-        'there is not encrypted.',
+      what: `webhook.listen is ${webhook.listen}, which other machines can reach without encryption.`,
       next:
-        'Write 127.0.0.1 and let a reverse proxy on this machine pass the route on (README.md, ' +
-        '"Webhooks"), unless the proxy is another machine of the same network.',
+        'Use 127.0.0.1 and a reverse proxy on this machine (docs/webhooks.md), unless the ' +
+        'proxy is another machine on the same network.',
     },
   ];
 }

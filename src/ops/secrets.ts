@@ -10,15 +10,15 @@ import { readTrusted } from './trusted-files.ts';
  * Every secret that eligd itself knows, and what it is. Connectors name theirs `ELIGD_<ID>_<NAME>`.
  */
 export const SECRETS = {
-  ELIGD_SERVICE_USERNAME: 'user name at the inquiry service (auth: oauth)',
-  ELIGD_SERVICE_PASSWORD: 'password at the inquiry service (auth: oauth)',
-  ELIGD_SERVICE_PROJECT_ID: 'project id at the inquiry service (auth: basic)',
-  ELIGD_SERVICE_API_KEY: 'API key at the inquiry service (auth: basic)',
-  ELIGD_WEBHOOK_SECRET: "key with which the inquiry service signs what it sends to eligd's webhook",
+  ELIGD_SERVICE_USERNAME: 'user name for the calling service (auth: oauth)',
+  ELIGD_SERVICE_PASSWORD: 'password for the calling service (auth: oauth)',
+  ELIGD_SERVICE_PROJECT_ID: 'project ID for the calling service (auth: basic)',
+  ELIGD_SERVICE_API_KEY: 'API key for the calling service (auth: basic)',
+  ELIGD_WEBHOOK_SECRET: 'key that the calling service signs its webhook events with',
   ELIGD_WEBHOOK_SECRET_PREVIOUS:
-    'the key before that one, while it is being replaced; both are taken',
+    'the previous webhook key, while you replace it; both are accepted',
   ELIGD_OFFICE_CLIENT_SECRET:
-    "eligd's own secret at the login provider of the office's page (office.single_sign_on)",
+    'eligd’s secret at the login provider of the office page (office.single_sign_on)',
   ELIGD_PROXY_USERNAME: 'user name at every proxy that has none of its own below',
   ELIGD_PROXY_PASSWORD: 'its password',
   ELIGD_SERVICE_PROXY_USERNAME: 'user name at the proxy to the inquiry service (service.proxy)',
@@ -26,9 +26,8 @@ export const SECRETS = {
   ELIGD_OFFICE_PROXY_USERNAME:
     'user name at the proxy to the login provider (office.single_sign_on.proxy)',
   ELIGD_OFFICE_PROXY_PASSWORD: 'its password',
-  ELIGD_DATABASE_KEY:
-    'key that the database and its backups are encrypted with, as "eligd database key" makes it',
-  ELIGD_DATABASE_KEY_PREVIOUS: 'the key before that one, until "eligd database rekey" is done',
+  ELIGD_DATABASE_KEY: 'key of the database and its backups, made by "eligd database key"',
+  ELIGD_DATABASE_KEY_PREVIOUS: 'the previous database key, until "eligd database rekey" is done',
 } as const;
 
 export type SecretName = keyof typeof SECRETS;
@@ -130,7 +129,7 @@ function unreadable(file: string, error: unknown): EligdError {
   return new EligdError('configuration', {
     what: `The file ${file} could not be read.`,
     why: `The system said ${errorCode(error) ?? 'no'}.`,
-    next: 'Let the user that eligd runs as own the file, with mode 600.',
+    next: 'Make the user that eligd runs as its owner, with mode 600.',
     cause: error,
   });
 }
@@ -176,7 +175,7 @@ export function webhookSecrets(source: SecretSource): readonly Secret[] {
   const [current] = requireSecrets(
     source,
     ['ELIGD_WEBHOOK_SECRET'] as const,
-    'the configuration has a part "webhook"',
+    'the configuration has a section "webhook"',
   );
   const previous = source.find('ELIGD_WEBHOOK_SECRET_PREVIOUS');
   return previous === null ? [current] : [current, previous.secret];
@@ -196,7 +195,7 @@ export function requireSecrets<Names extends readonly string[]>(
     const strangers = source.names.filter((name) => !(name in SECRETS));
     const hints = missing.flatMap((name) => {
       const near = nearest(name, strangers);
-      return near === null ? [] : [` There is a "${near}", which may be a misspelt ${name}.`];
+      return near === null ? [] : [` "${near}" is set, which may be a misspelled ${name}.`];
     });
     throw new EligdError('configuration', {
       what:
@@ -215,11 +214,11 @@ export function requireSecrets<Names extends readonly string[]>(
 function howToAdd(missing: readonly string[], env_file: string): string {
   if (env_file === '/etc/eligd/.env')
     return (
-      'Run the command with sudo. A secret that the service was never given: see "Secrets" in ' +
+      'Run the command with sudo. If the service never had the secret: see "Secrets" in ' +
       '/usr/share/doc/eligd/README.md.'
     );
   return (
-    `Write ${missing.map((name) => `${name}=…`).join(' and ')} into ${env_file}, one per line, ` +
+    `Add ${missing.map((name) => `${name}=…`).join(' and ')} to ${env_file}, one per line, ` +
     `and run "chmod 600 ${env_file}".`
   );
 }

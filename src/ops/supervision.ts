@@ -53,10 +53,11 @@ export async function supervise(options: Supervision): Promise<void> {
     if (first === undefined) await notifier.tell('WATCHDOG=1', await status(options));
     else
       await notifier.tell(
-        `STATUS=The stage ${first.stage} hangs since ${Math.round(first.still_ms / 1000)} s.`,
+        `STATUS=The stage ${first.stage} has made no progress for ` +
+          `${Math.round(first.still_ms / 1000)} s.`,
       );
   }
-  await notifier.tell('STOPPING=1', 'STATUS=Stopping: each stage finishes the step in hand.');
+  await notifier.tell('STOPPING=1', 'STATUS=Stopping: each stage finishes its current step.');
 }
 
 type Counted = Record<
@@ -80,6 +81,6 @@ async function status({ notifier, statusLine }: Supervision): Promise<string> {
   if (!notifier.is_heard) return '';
   // A database that cannot be read at the moment is the stages' affair; the line says only what is
   // known.
-  const line = await statusLine().catch(() => 'The database cannot be read; the log says why.');
+  const line = await statusLine().catch(() => 'The database cannot be read; see the log.');
   return `STATUS=${line}`;
 }

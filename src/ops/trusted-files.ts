@@ -56,10 +56,10 @@ export function requireTrusted(file: string, use: TrustedFile): void {
 function remedy(found: readonly Distrust[]): string {
   const commands = found.flatMap(({ command }) => command ?? []);
   const run = commands.length === 0 ? '' : `Run "${commands.join(' && ')}"`;
-  if (commands.length === found.length) return `${run} and then the same command again.`;
+  if (commands.length === found.length) return `${run}, then run this command again.`;
   return (
-    'Move it into a folder that nobody but you and root can change, and name it there. ' +
-    `${run === '' ? '' : `${run} first. `}Then run the same command again.`
+    'Move it to a folder that only you and root can change, and use that path. ' +
+    `${run === '' ? '' : `${run} first. `}Then run this command again.`
   );
 }
 
@@ -73,7 +73,7 @@ export function distrusted(file: string, { is_secret = false }: TrustedFile): Di
     if (stats.uid !== 0 && stats.uid !== user) {
       found.push({
         path,
-        why: `belongs to another user (user id ${stats.uid})`,
+        why: `belongs to another user (user ID ${stats.uid})`,
         command: stats.isDirectory() ? null : `chown ${user} ${path}`,
         is_changeable: true,
       });

@@ -23,7 +23,7 @@ export type Status =
 /** From `at_ms` on the inquiry has this status, until the next step. */
 export type Step = {
   at_ms: number;
-  /** `Status`, or a word that is not in the specification where the member id begins with WEIRD. */
+  /** `Status`, or a word that is not in the specification where the member ID begins with WEIRD. */
   status: Status | 'ON_HOLD';
   /** The answer that can be read: none yet, the call's, or that of the corrected call. */
   answer: 'none' | 'first' | 'revised';

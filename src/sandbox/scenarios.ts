@@ -109,7 +109,7 @@ export type Course = {
 
 /**
  * The course of an inquiry: a function of seed, request and, for UNSUCC1, how often the same was
- * asked. Where the member id forces nothing, the odds are modest: unsuccessful 3 %, cancelled 1 %,
+ * asked. Where the member ID forces nothing, the odds are modest: unsuccessful 3 %, cancelled 1 %,
  * inactive 4 %, a part unanswered 5 %.
  */
 export function courseOf(seed: number, subject: Subject, behaviors: Behaviors): Course {

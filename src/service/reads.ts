@@ -83,7 +83,7 @@ export function readSubscription(answered: Answered): Result<Subscription | null
     : fail(ambiguous('unreadable_reply', { status }));
 }
 
-/** Any 2xx, and a 404: it is not there, which is what was wanted. */
+/** Any 2xx, and a 404: it does not exist, which is what was wanted. */
 export function readDeletion(answered: Answered): Result<null> {
   const settled = settle(answered);
   return settled.ok || isAbsent(answered) ? { ok: true, value: null } : settled;

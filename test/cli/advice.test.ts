@@ -89,9 +89,9 @@ test('results of the CSV connector are written into outbox/', async () => {
   const { appointments } = JSON.parse((await clinic.run('list', '--json')).stdout) as {
     appointments: { id: string; why: string }[];
   };
-  expect(appointments[0]?.why).toBe('The newest answer is written into outbox/.');
+  expect(appointments[0]?.why).toBe('The newest answer was written to outbox/.');
   const { stdout } = await clinic.run('explain', appointments[0]?.id ?? '');
-  expect(stdout).toContain('The answer was written into outbox/ through connector front-desk');
+  expect(stdout).toContain('The answer was written to outbox/ through connector front-desk');
   expect(stdout).not.toContain('into the practice management system');
 }, 30_000);
 

@@ -46,8 +46,8 @@ test('a later visit with other codes says which were not asked, and how to ask',
   const { stdout } = await clinic.run('explain', '9050');
   expect(stdout).not.toContain('nothing to do');
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
-    'The payer was asked about other procedures of this patient, and not about D2740. Call the ' +
-      'payer yourself, or order a call with "eligd ask 9050".',
+    'The payer was asked about other procedures for this patient, but not about D2740. Call ' +
+      'the payer yourself, or order a call with "eligd ask 9050".',
   );
 });
 
@@ -56,11 +56,11 @@ test('eligd ask orders one call, states its cost, and refuses a second one meanw
   const done = await clinic.run('ask', '9050');
   expect(done).toMatchObject({ code: 0, stderr: '' });
   expect(done.stdout).toBe(
-    'A call is ordered (inquiry 2). It costs $13.00.\nIt goes out with the next calls.\n',
+    'A call was ordered (inquiry 2). It costs $13.00.\nIt goes out with the next calls.\n',
   );
   const twice = await clinic.run('ask', '9050');
   expect(twice.code).toBe(1);
-  expect(twice.stdout).toBe('Inquiry 2 about this is planned already and not sent yet.\n');
+  expect(twice.stdout).toBe('Inquiry 2 about this is already planned, but not sent yet.\n');
   await clinic.once();
   expect(await asked()).toEqual([
     ['D0120', 'D1110'],
@@ -69,7 +69,7 @@ test('eligd ask orders one call, states its cost, and refuses a second one meanw
   expect(clinic.attention()).toEqual([]);
   const under_way = await clinic.run('ask', '9050');
   expect(under_way.code).toBe(1);
-  expect(under_way.stdout).toBe('A call about this is under way already (inquiry 2).\n');
+  expect(under_way.stdout).toBe('A call about this is already in progress (inquiry 2).\n');
   // No second call, however often eligd looks and whatever the PMS exports.
   clinic.drop('third.csv', exportOf(twoVisits()));
   await clinic.once();
@@ -91,8 +91,8 @@ test('an ordered call stays within the budget', async () => {
   const { stdout, code } = await clinic.run('ask', '9050');
   expect(code).toBe(0);
   expect(stdout).toBe(
-    'A call is ordered (inquiry 2). It costs $13.00.\nIt waits until 2030-02-01 00:00. The one ' +
-      'call that policy.calls_per_month allows is used up.\n',
+    'A call was ordered (inquiry 2). It costs $13.00.\nIt waits until 2030-02-01 00:00. The ' +
+      'one call that policy.calls_per_month allows is used up.\n',
   );
   machine.pass({ hours: 1 });
   await clinic.once();
@@ -123,8 +123,8 @@ test('eligd ask says why it orders nothing', async () => {
   clinic.drop('export.csv', exportOf(cancelled));
   await clinic.once();
   const said = async (id: string) => (await clinic.run('ask', id)).stdout;
-  expect(await said('9001')).toBe('A call about this is under way already (inquiry 1).\n');
+  expect(await said('9001')).toBe('A call about this is already in progress (inquiry 1).\n');
   expect(await said('9002')).toBe(
-    'No call is ordered. The appointment was cancelled in the practice management system.\n',
+    'No call was ordered. The appointment was cancelled in the practice management system.\n',
   );
 });

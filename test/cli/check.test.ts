@@ -65,7 +65,7 @@ describe('eligd check', () => {
     const installation = install(await sandboxUrl());
     const { code, of } = await linesOf(installation);
     expect(code).toBe(0);
-    expect(of('database')[0]!.what).toContain('is not there yet; the first start makes it');
+    expect(of('database')[0]!.what).toContain('does not exist yet; the first start creates it');
     expect(everyFile(installation.folder)).toEqual(['eligd.yaml']);
   });
 
@@ -118,7 +118,7 @@ describe('eligd check', () => {
     expect(stdout).toMatch(/^→ Fix the file/m);
     expect(stdout).toContain('1 file in rejected/. → Read the .reasons.csv next to each');
     expect(stdout).toMatch(/^-- clock: Not compared/m);
-    expect(stderr).toMatch(/^eligd: The check found 3 faults\.\n/);
+    expect(stderr).toMatch(/^eligd: The check found 3 problems\.\n/);
   });
 });
 
@@ -130,7 +130,7 @@ describe('the exit code of eligd check', () => {
     expect(code).toBe(78);
     expect(stdout).toMatch(/^!! configuration: The configuration .* has \d+ errors\.$/m);
     expect(stdout).toContain('- line 1, clinic.nmae: is not a known key.');
-    expect(stdout).toMatch(/^-- the rest: Not looked at/m);
+    expect(stdout).toMatch(/^-- the rest: Not checked/m);
   });
 
   test('is 78 with a missing secret, and the service is not asked', async () => {

@@ -51,9 +51,7 @@ describe('config show', () => {
     writeFileSync(file, 'clinic: { nmae: x }\n');
     const { code, stdout, stderr } = await run(['config', 'show', '--config', file]);
     expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
-    expect(stderr).toContain(
-      '- line 1, clinic.nmae: is not a known key. The nearest known one is "name".',
-    );
+    expect(stderr).toContain('- line 1, clinic.nmae: is not a known key. Did you mean "name"?');
   });
 });
 

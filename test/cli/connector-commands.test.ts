@@ -70,7 +70,7 @@ describe('a connector that the configuration names by its path', () => {
     [
       ['pair', '--pin-code', '0'],
       75,
-      'eligd: "eligd mypms pair" did not do its work.\nThe PMS is away.\nTry again later.\n',
+      'eligd: "eligd mypms pair" failed.\nThe PMS is away.\nTry again later.\n',
     ],
   ])('says what is wrong with %j', async (args, expected, told) => {
     const { code, stderr } = await inFolder('mypms', ...args);

@@ -87,7 +87,7 @@ describe('eligd database', () => {
     expect(filesWithNeedle(eligd)).toHaveLength(2);
     expect(await eligd.run(['once'], keyed(OTHER))).toMatchObject({
       code: 78,
-      stderr: expect.stringContaining('is not encrypted, and eligd was given a database key'),
+      stderr: expect.stringContaining('is not encrypted, but eligd has a database key'),
     });
     expect(await eligd.run(['database', 'rekey'], keyed(OTHER))).toMatchObject({ code: 1 });
   });
@@ -108,8 +108,8 @@ describe('eligd database', () => {
   });
 
   test.each([
-    ['no key', {}, 'is encrypted, and eligd was given no key.'],
-    ['another key', keyed(OTHER), 'is encrypted with another key than the one that eligd'],
+    ['no key', {}, 'is encrypted, but eligd has no key.'],
+    ['another key', keyed(OTHER), 'is encrypted with a different key than eligd'],
   ])('every command says that it has %s, and none calls it damage', async (_name, env, said) => {
     const eligd = await installed();
     await eligd.run(['database', 'encrypt'], keyed(ONE));
@@ -181,7 +181,7 @@ describe('a backup on a new machine', () => {
     const eligd = install('http://127.0.0.1:9');
     const paper = join(eligd.folder, 'paper.txt');
     for (const [text, said] of [
-      [OTHER.reveal().join('\n'), 'is encrypted with another key'],
+      [OTHER.reveal().join('\n'), 'is encrypted with a different key'],
       [ONE.reveal().join('\n').slice(1), 'It has 63 characters instead of 64.'],
     ] as const) {
       writeFileSync(paper, text);
@@ -209,6 +209,6 @@ describe('the key of a service that is set up', () => {
     expect(systemDatabaseKey({ ...none, kept, has_database: true }).secrets).toEqual(found);
     expect(systemDatabaseKey({ ...none, given: kept, kept: 'x' }).secrets).toEqual(found);
     expect(systemDatabaseKey({ ...none, has_database: true }).secrets).toEqual([]);
-    expect(() => systemDatabaseKey({ ...none, given: 'x' })).toThrow('is no key');
+    expect(() => systemDatabaseKey({ ...none, given: 'x' })).toThrow('is not valid');
   });
 });

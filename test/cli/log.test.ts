@@ -30,8 +30,8 @@ test('lines become sentences of the catalog, and what is no event stays as it is
   expect(code).toBe(0);
   const lines = stdout.trimEnd().split('\n');
   expect(lines).toHaveLength(4);
-  expect(lines[1]).toMatch(/^2026-11-2\d \d\d:31:00 !! The service turns us away/);
-  expect(lines[1]).toContain('(http status 403, work a-2) -> eligd status says why');
+  expect(lines[1]).toMatch(/^2026-11-2\d \d\d:31:00 !! The service is rejecting our requests/);
+  expect(lines[1]).toContain('(http status 403, work a-2) -> Run "eligd status"');
   expect(lines[2]).toBe('Started eligd.service.');
   // An event of a connector that is not loaded brings its own words.
   expect(lines[3]).toMatch(/:32:00 ! +It is gone\. -> Look for it\.$/);
@@ -40,7 +40,7 @@ test('lines become sentences of the catalog, and what is no event stays as it is
 test('--level and --work choose', async () => {
   const warnings = await run(['log', logFile(), '--level', 'error']);
   expect(warnings.stdout).not.toContain('It is gone');
-  expect(warnings.stdout).toContain('turns us away');
+  expect(warnings.stdout).toContain('is rejecting our requests');
   const work = await run(['log', logFile(), '--work', 'a-1']);
   expect(work.stdout.trimEnd().split('\n')).toHaveLength(1);
 });

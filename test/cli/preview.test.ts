@@ -41,7 +41,7 @@ test('a new user sees unknown carriers before paying, maps them, and sees the co
   const file = exported(clinic, text);
   const first = await clinic.run('preview', file);
   expect(first).toMatchObject({ code: 0, stderr: '' });
-  expect(first.stdout).toBe(`What this export would cause (front-desk). Nothing was sent or stored.
+  expect(first.stdout).toBe(`What this export would do (front-desk). Nothing was sent or stored.
 
 Rows:        1 row cannot be read:
              row 2: appointment_at is not a date. Correct the date in the
@@ -93,7 +93,7 @@ Map one with: eligd payers map NAME ID
   expect(cost).toContain('Total:       5 calls, $65.00.\n');
   // What is under way is asked for once.
   const third = (await clinic.run('preview', file)).stdout;
-  expect(third).toContain('5 with a call that is under way');
+  expect(third).toContain('5 with a call in progress');
   expect(third).toContain('Calls:       no call.\n');
 });
 
@@ -152,7 +152,7 @@ test('mode: observe plans as usual, sends nothing, and says so everywhere', asyn
   expect(stdout).toMatch(/call planned +2/);
   expect(clinic.attention().map(({ reason }) => reason)).toEqual(['observe_mode']);
   const explained = (await clinic.run('explain', '9001')).stdout.replaceAll(/\s+/g, ' ');
-  expect(explained).toContain('Nothing is sent at the moment: eligd only observes');
+  expect(explained).toContain('eligd is not sending anything right now: eligd only observes');
   expect((await clinic.run('cost')).stdout).toContain(
     'Planned:     2 calls, $26.00, not sent yet.',
   );

@@ -56,9 +56,8 @@ describe('eligd sandbox', () => {
       const { code, stderr } = await run(['sandbox', '--port', String(port)]);
       expect(code).toBe(1);
       expect(stderr).toBe(
-        `eligd: The sandbox did not start.\nAnother program uses port ${port} of ` +
-          `127.0.0.1.\nEnd that program, or choose another port with --port (0: any that is ` +
-          `free).\n`,
+        `eligd: The sandbox did not start.\nAnother program is using port ${port} on ` +
+          '127.0.0.1.\nStop that program, or choose another port with --port (0: any free port).\n',
       );
     } finally {
       blocker.close();

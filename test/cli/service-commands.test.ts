@@ -63,7 +63,7 @@ describe('inquiry', () => {
     const { code, stdout } = await install(sandbox.url).run(['inquiry', 'list']);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: 'The service shows no such inquiry (dental).\n',
+      stdout: 'The service has no such inquiry (dental).\n',
     });
   });
 
@@ -101,8 +101,8 @@ describe('inquiry', () => {
     const { code, stdout, stderr } = await install(sandbox.url).run(['inquiry', 'get', id]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(
-      'eligd: The service knows no inquiry with this id.\nIt was asked for among those of ' +
-        'the specialty dental.\nCheck the id, or give another --specialty.\n',
+      'eligd: The service has no inquiry with this ID.\neligd asked for it under the specialty ' +
+        'dental.\nCheck the ID, or use another --specialty.\n',
     );
   });
 
@@ -150,7 +150,7 @@ describe('verification', () => {
     const { sandbox } = await bench();
     const { code, stdout } = await install(sandbox.url).run(['verification', 'unknown']);
     expect(code).toBe(0);
-    expect(stdout).toContain('There are no verifications');
+    expect(stdout).toContain('No checks yet');
   });
 });
 
@@ -158,14 +158,14 @@ describe('subscription', () => {
   test('is set, changed, shown and deleted', async () => {
     const { sandbox } = await bench();
     const { run } = install(sandbox.url);
-    const none = 'The service has no subscription; eligd asks for answers instead.\n';
+    const none = 'The service has no subscription; eligd polls for answers instead.\n';
     expect((await run(['subscription', 'show'])).stdout).toBe(none);
     const set = await run(['subscription', 'set', '--url', 'https://clinic.example/hook']);
     expect(set).toMatchObject({
       code: 0,
-      stdout: 'The service reports to https://clinic.example/hook every 5 minutes.\n',
+      stdout: 'The service sends webhook events to https://clinic.example/hook every 5 minutes.\n',
     });
-    expect(set.stderr).toContain('no part "webhook"');
+    expect(set.stderr).toContain('no section "webhook"');
     await run(['subscription', 'set', '--url', 'https://clinic.example/hook', '--minutes', '15']);
     expect(JSON.parse((await run(['subscription', 'show', '--json'])).stdout)).toEqual({
       schema: 'eligd.subscription/1',
@@ -185,7 +185,7 @@ describe('subscription', () => {
     expect(stdout).toContain('https://clinic.example/webhooks every 5 minutes');
     const { code, stderr } = await install(sandbox.url).run(['subscription', 'set']);
     expect(code).toBe(2);
-    expect(stderr).toContain('Say with --url');
+    expect(stderr).toContain('Use --url');
   });
 
   test.each([
@@ -211,7 +211,7 @@ describe('subscription', () => {
       'http://clinic.example/a',
     ]);
     expect(code).toBe(2);
-    expect(stderr).toContain('patient data can be read on the way');
+    expect(stderr).toContain('others on the network could read patient data');
   });
 
   test('tells what the service keeps when that is something else', async () => {
@@ -225,9 +225,9 @@ describe('subscription', () => {
     ]);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: 'The service reports to https://other.example every 60 minutes.\n',
+      stdout: 'The service sends webhook events to https://other.example every 60 minutes.\n',
     });
-    expect(stderr).toContain('keeps something else');
+    expect(stderr).toContain('stored something other');
   });
 });
 
@@ -257,11 +257,11 @@ describe('a failure of the service', () => {
 
   test.each([
     [403, 78, 'does not accept the credentials (403)'],
-    [402, 78, 'has to be paid for'],
+    [402, 78, 'needs payment'],
     [405, 78, 'service.base_url'],
-    [429, 75, 'asked too often (429)'],
-    [500, 75, 'trouble of its own (500)'],
-    [503, 75, 'trouble of its own (503)'],
+    [429, 75, 'too many requests (429)'],
+    [500, 75, 'internal problem (500)'],
+    [503, 75, 'internal problem (503)'],
     [302, 78, 'another address (302)'],
     [409, 1, 'does not know (409)'],
   ])('with the status %i ends with %i', async (status, expected, told) => {
@@ -291,7 +291,7 @@ describe('a failure of the service', () => {
     const { base_url } = await serve(({ socket }) => void socket.destroy());
     const { code, stderr } = await install(base_url, 'basic').run(['subscription', 'delete']);
     expect(code).toBe(75);
-    expect(stderr).toContain('It is not known whether the service made the change');
+    expect(stderr).toContain('eligd does not know whether the service made the change');
   });
 
   test('shows as a web page when the address is wrong', async () => {
@@ -346,7 +346,7 @@ describe('the rate limit', () => {
     await gate.pause(clock.now() + 3_600_000);
     await expect(clock.runUntil(gate.enter('urgent'))).rejects.toMatchObject({
       kind: 'temporary',
-      what: 'The service was not asked.',
+      what: 'eligd did not ask the service.',
     });
     expect(clock.elapsed()).toBe(150_000);
     await store.close();

@@ -116,17 +116,17 @@ describe('status', () => {
       'Writing:     no. eligd is not working (see above). → Start it: systemctl start',
       '             eligd (or "eligd run").',
       'Export:      yes',
-      'Backup:      unknown. No backup was made yet.',
+      'Backup:      unknown. There has been no backup yet.',
       'Clock:       no. eligd is not working (see above). → Start it: systemctl start',
       '             eligd (or "eligd run").',
       'Alert:       the clock of this computer is wrong, since 2026-11-20 09:00.',
       '',
       '  appointments            7',
       '  waiting                 1   first visit 2026-11-24 09:30; 1: The visit is too',
-      '                              far ahead: it is not within the look-ahead window',
-      '                              yet. The first is looked at 2026-11-21 09:00.',
+      '                              far ahead: it is not in the look-ahead window yet.',
+      '                              eligd looks at the first one 2026-11-21 09:00.',
       '  call planned            1   first visit 2026-11-24 09:30; 1 held: It was',
-      '                              missing from two exports, so no call is made.',
+      '                              missing from two exports, so eligd makes no call.',
       '  being asked             1   first visit 2026-11-24 09:30; 1 call with the',
       '                              service; the longest since 2026-11-20 09:00',
       '                              (inquiry:2)',
@@ -135,13 +135,13 @@ describe('status', () => {
       '  needs attention         1   first visit 2026-11-24 09:30',
       '  closed                  1   1 no coverage',
       '',
-      'Spent:       today 4 calls, this month 4 calls; what they cost is unknown.',
+      'Spent:       today 4 calls, this month 4 calls; their cost is unknown.',
       'To write:    1 to write, 0 failed and tried again, 0 need you; the oldest since',
       '             2026-11-20 09:00.',
       'Last read:   front-desk 2026-11-20 09:00',
       'For you:     2 entries on the attention list (1 refused, 1 submission stopped),',
       '             the oldest since 2026-11-20 09:00.',
-      'Next:        See what waits for you and what to do about it: eligd list',
+      'Next:        See what needs you, and what to do about it: eligd list',
       '             --attention',
       '',
     ]);
@@ -270,7 +270,7 @@ describe('show', () => {
     await clinic.appointment('12045');
     const { code, stdout, stderr } = await eligd('show', '12054');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain('There is no appointment or inquiry 12054.');
+    expect(stderr).toContain('No appointment or inquiry has the ID 12054.');
     expect(stderr).toContain('The nearest one is 12045.');
   });
 
@@ -296,15 +296,14 @@ describe('explain', () => {
       '',
       'Read from the practice management system.',
       'Inquiry 3: a call was planned. The visit is within the look-ahead window.',
-      'Inquiry 3: the request to the service was begun. Reason of sending.',
-      'Inquiry 3: the service has it and phones the payer. Reason of open.',
+      'Inquiry 3: eligd began to send it to the service. Reason of sending.',
+      'Inquiry 3: the service accepted it and phones the payer. Reason of open.',
       'Inquiry 3: the answer came. Reason of answered.',
-      'The answer is to be written into outbox/ through connector ' + 'front-desk.',
-      'The answer was written into outbox/ through connector ' +
-        'front-desk (batch 20261120T150000Z-1).',
+      'The answer will be written to outbox/ through connector front-desk.',
+      'The answer was written to outbox/ through connector front-desk (batch 20261120T150000Z-1).',
       '',
-      'Now: Incomplete. D1110: unknown. The payer was not asked about D1110. ' +
-        'The newest answer is written into outbox/.',
+      'Now: Incomplete. D1110: unknown. The payer was not asked about D1110. The newest answer ' +
+        'was written to outbox/.',
       'For you: Call the insurance company if you need to know it before the visit.',
       '',
     ]);
@@ -316,14 +315,14 @@ describe('explain', () => {
     vi.setSystemTime(VISIT + 25 * 86_400_000);
     const { stdout } = await eligd('explain', 'far');
     expect(stdout).toContain(
-      '2026-12-17 00:00  The visit came within 7 days (policy.look_ahead_days)',
+      '2026-12-17 00:00  The visit is now within 7 days (policy.look_ahead_days)',
     );
   });
 
   test('says what to do when a person has to', async () => {
     await fill();
     const { stdout } = await eligd('explain', 'refused');
-    expect(stdout).toContain('the service refused it; nobody is called. Reason of rejected.');
+    expect(stdout).toContain('the service rejected it; no call is made. Reason of rejected.');
     expect(stdout).toContain(
       'Now: needs attention. What of refused.\nFor you: What of refused. Next of refused.\n',
     );
@@ -335,7 +334,7 @@ describe('explain', () => {
       /^Inquiry 2\n[\s\S]*Now: appointment asked being asked\./,
     );
     expect((await eligd('explain', 'closed')).stdout).toContain(
-      'Closed. The practice management system holds no insurance',
+      'Closed. The practice management system has no insurance',
     );
   });
 });

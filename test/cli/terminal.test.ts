@@ -79,7 +79,7 @@ describe('list', () => {
     expect(await ids('--needs-me')).toEqual(['2']);
     const { code, stderr } = await clinic.run('list', '--from', '11/23/2026');
     expect(code).toBe(2);
-    expect(stderr).toContain('Write a day as 2026-11-23.');
+    expect(stderr).toContain('Write the date as 2026-11-23.');
   });
 
   test('is colored on a terminal, and not with NO_COLOR', async () => {

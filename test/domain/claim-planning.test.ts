@@ -140,8 +140,8 @@ describe('a claim', () => {
 
   it.each([
     ['no date of service', { date_of_service: null }, /the date of service/],
-    ['no member id', { coverage: aCoverage({ member_id: '' }) }, /the member id/],
-    ['an amount that is not a number', { billed_amount: 'much' }, /billed amount is no amount/],
+    ['no member id', { coverage: aCoverage({ member_id: '' }) }, /the member ID/],
+    ['an amount that is not a number', { billed_amount: 'much' }, /billed amount is not an amount/],
     ['no date of birth', { patient: { ...aClaim().patient, birth_date: null } }, /birth date/],
   ] as [string, Partial<ClaimInput>, RegExp][])('with %s waits for you', (_, over, what) => {
     const decision = plan(over);

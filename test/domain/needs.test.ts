@@ -39,17 +39,17 @@ const SAME: [string, Partial<AppointmentInput>][] = [
       ],
     },
   ],
-  ['how the member id is written', { coverages: [aCoverage({ member_id: ' w-12 3' })] }],
+  ['how the member ID is written', { coverages: [aCoverage({ member_id: ' w-12 3' })] }],
   ["the payer's name, as long as its id stays", { coverages: [aCoverage({ carrier: 'DELTA' })] }],
-  ['how the tax id is written', { provider: { ...provider, tax_id: '12-3456789' } }],
+  ['how the tax ID is written', { provider: { ...provider, tax_id: '12-3456789' } }],
 ];
 
 const OTHER: [string, Partial<AppointmentInput>][] = [
-  ['the member id', { coverages: [aCoverage({ member_id: 'W124' })] }],
+  ['the member ID', { coverages: [aCoverage({ member_id: 'W124' })] }],
   ['the payer', { coverages: [aCoverage({ payor_id: '54321' })] }],
   ['the birth date', { patient: { ...patient, birth_date: '1980-02-01' } }],
   ['the patient', { patient: { ...patient, id: 'P-2' } }],
-  ['the tax id', { provider: { ...provider, tax_id: '987654321' } }],
+  ['the tax ID', { provider: { ...provider, tax_id: '987654321' } }],
   ['the specialty', { specialty: 'medical' }],
   ['the year of the visit', { starts_at: '2027-01-04T15:30:00.000Z' }],
 ];

@@ -213,7 +213,7 @@ describe('coverage', () => {
     expect(coverages.map(({ rank, draft }) => [rank, draft.member_id])).toEqual([[2, 'M2']]);
     expect(attention.map(({ reason }) => reason)).toEqual(['field_missing']);
     const swapped = asked({ coverages: [aCoverage(nothing), aCoverage({ member_id: '' })] });
-    expect(swapped.attention[0]!.what).toContain('the member id (coverage 2)');
+    expect(swapped.attention[0]!.what).toContain('the member ID (coverage 2)');
   });
 });
 
@@ -251,13 +251,17 @@ describe('required fields', () => {
       { patient: { ...patient, birth_date: null } },
       "the patient's birth date is missing",
     ],
-    ['a member id', { coverages: [aCoverage({ member_id: ' ' })] }, 'the member id is missing'],
+    ['a member id', { coverages: [aCoverage({ member_id: ' ' })] }, 'the member ID is missing'],
     [
-      'a usable member id',
+      'a usable member ID',
       { coverages: [aCoverage({ member_id: '--' })] },
-      'the member id holds no letter or digit',
+      'the member ID has no letters or digits',
     ],
-    ['a tax id', { provider: { ...provider, tax_id: '12345' } }, 'the tax id has not nine digits'],
+    [
+      'a tax id',
+      { provider: { ...provider, tax_id: '12345' } },
+      'the tax ID does not have nine digits',
+    ],
     [
       'a billing NPI',
       { provider: { ...provider, billing_npi: '1234567890' } },
@@ -283,7 +287,7 @@ describe('required fields', () => {
       patient: { ...patient, birth_date: null },
       coverages: [aCoverage({ member_id: '' })],
     });
-    expect(attention.map(({ what }) => what).join()).toMatch(/birth date.*member id/);
+    expect(attention.map(({ what }) => what).join()).toMatch(/birth date.*member ID/);
   });
 
   test("say what the connector could not read, by the column's name and without the value", () => {

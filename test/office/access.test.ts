@@ -240,7 +240,7 @@ test('a user can be added before eligd has run for the first time', async () => 
   const clinic = makeClinic({ base_url: 'http://127.0.0.1:9' });
   const { code, stdout } = await clinic.run('user', 'add', 'maria', '--generate');
   expect(code).toBe(0);
-  expect(stdout).toContain('maria may log in as operator from now on.');
+  expect(stdout).toContain('maria can now log in as operator.');
   expect(new UserFile(join(clinic.state, 'office-users')).find('maria')?.role).toBe('operator');
   expect(statSync(clinic.state).mode & 0o777).toBe(0o700);
 });

@@ -144,7 +144,7 @@ questions: { dental: [
 describe('an error in the configuration', () => {
   test('names the line, the key and the nearest known key', async () => {
     expect(await problemsOf(changed('  auth: oauth', '  auth: oauth\n  settle_second: 3'))).toEqual(
-      ['10 service.settle_second: is not a known key. The nearest known one is "settle_seconds".'],
+      ['10 service.settle_second: is not a known key. Did you mean "settle_seconds"?'],
     );
   });
 
@@ -299,8 +299,8 @@ describe('two connectors', () => {
 
   test('are refused while the external id does not hold the connector', async () => {
     const [problem] = await problemsOf(changed('state:', second));
-    expect(problem).toContain('service.external_id: does not hold {connector}');
-    expect(problem).toContain('Write external_id: "{connector}:{appointment}".');
+    expect(problem).toContain('service.external_id: does not contain {connector}');
+    expect(problem).toContain('Set external_id: "{connector}:{appointment}".');
   });
 
   test('load with it, a path becoming absolute', async () => {
@@ -322,7 +322,7 @@ describe('two connectors', () => {
       '  external_id: "{connector}:{appointment}"\n  auth',
     );
     expect(await problemsOf(source)).toEqual([
-      '15 connectors[1].id: is used by the connector in line 12 too. Give each connector its ' +
+      '15 connectors[1].id: is also used by the connector in line 12. Give each connector its ' +
         'own id.',
     ]);
   });

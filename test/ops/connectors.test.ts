@@ -61,12 +61,12 @@ describe('connectors', () => {
   test.each([
     [
       'god',
-      'There is no connector "god". There is broken, empty or good. Write "good", which is ' +
-        'the nearest.',
+      'Connector "god" does not exist. The connectors are: broken, empty or good. Did you mean ' +
+        '"good"?',
     ],
-    ['banana', 'Write one of these, or the path of a module of your own.'],
+    ['banana', 'Use one of these, or the path of your own module.'],
     ['broken', 'failed: TypeError: no.'],
-    ['empty', 'has not the parts name, config and create.'],
+    ['empty', 'does not have name, config, and create.'],
     ['/nowhere/index.ts', 'There is no such file.'],
   ])('are refused with the reason: %s', async (type, told) => {
     const refused = loadConnectorType(type, root);

@@ -66,7 +66,7 @@ describe('the payer map', () => {
     [
       'an unknown action',
       `${HEADER}Aetna,,A,,cal,\n`,
-      '- line 2: its action is "cal". Write call, skip, attention or unsupported',
+      '- line 2: its action is "cal". Use call, skip, attention or unsupported',
     ],
     [
       'an age that is not a number',
@@ -81,12 +81,12 @@ describe('the payer map', () => {
     [
       'a name twice',
       `${HEADER}Aetna,,A,,,\n"AETNA.",,B,,,\n`,
-      '- line 3: its pms_name stands in an earlier line',
+      '- line 3: an earlier line has the same pms_name',
     ],
     [
       'an id twice',
       `${HEADER}Aetna,1,A,,,\nOther,1,B,,,\n`,
-      '- line 3: its pms_id stands in an earlier line.',
+      '- line 3: an earlier line has the same pms_id.',
     ],
     [
       'an unknown column',
@@ -102,12 +102,12 @@ describe('the payer map', () => {
     [
       'a short line',
       `${HEADER}Aetna,,A\n`,
-      '- line 2: it has another number of columns than the first line',
+      '- line 2: it has a different number of columns than the first line',
     ],
     [
       'a network that is neither yes nor no',
       'pms_name,in_network\nAetna,12345=yes\n',
-      '- line 2: its in_network is "12345=yes". Write yes, no, or tax IDs',
+      '- line 2: its in_network is "12345=yes". Use yes, no, or tax IDs',
     ],
     ['a quote that does not end', `${HEADER}"Aetna,,A,,,\n`, 'its quotes do not match'],
   ])('refuses %s and names the line', (_, text, told) => {

@@ -78,7 +78,7 @@ describe('secrets', () => {
     expect(error.what).toBe('Secrets are missing: ELIGD_SERVICE_USERNAME, ELIGD_SERVICE_PASSWORD.');
     expect(error.why).toContain('service.auth is oauth');
     expect(error.why).toContain(
-      'There is a "ELIGD_SERVICE_PASWORD", which may be a misspelt ELIGD_SERVICE_PASSWORD.',
+      '"ELIGD_SERVICE_PASWORD" is set, which may be a misspelled ELIGD_SERVICE_PASSWORD.',
     );
     expect(error.next).toContain(join(folder, '.env'));
   });
@@ -87,7 +87,7 @@ describe('secrets', () => {
     writeEnv('ELIGD_SERVICE_USERNAME=clinic\n', mode);
     expect(thrown(() => openSecrets(folder, {}))).toMatchObject({
       kind: 'configuration',
-      next: `Run "chmod 600 ${join(folder, '.env')}" and then the same command again.`,
+      next: `Run "chmod 600 ${join(folder, '.env')}", then run this command again.`,
     });
   });
 

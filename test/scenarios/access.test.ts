@@ -61,7 +61,7 @@ describe('check, next to a running daemon', () => {
     const { check } = await runningDaemon();
     expect((await check()).map(({ state, what }) => [state, what])).toContainEqual([
       'ok',
-      'The running eligd has access as well.',
+      'The running eligd is logged in, too.',
     ]);
   }, 30_000);
 

@@ -196,7 +196,7 @@ test('alert test sends to every kind of target, and names the one that fails', a
   const first = await clinic.run('alert', 'test');
   expect(first).toMatchObject({ code: 0, stderr: '' });
   expect(first.stdout.trim().split('\n').toSorted()).toEqual(
-    ['it-mail', 'pager', 'record', 'screen'].map((id) => `ok ${id}: it took the test message.`),
+    ['it-mail', 'pager', 'record', 'screen'].map((id) => `ok ${id}: it accepted the test message.`),
   );
   expect(mail.mails[0]).toContain('Subject: eligd at Riverside Dental: this is a test');
   expect(posts[0]?.authorization).toBe('Bearer pager-token');

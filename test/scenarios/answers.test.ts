@@ -59,7 +59,7 @@ describe('a call that brought nothing', () => {
     await clinic.once();
     expect(await service.ledger()).toHaveLength(2);
     expect((await clinic.run('explain', '9001')).stdout).toMatch(
-      /could not be asked successfully \(2 calls\)/,
+      /could not get an answer from the payer \(2 calls\)/,
     );
   });
 

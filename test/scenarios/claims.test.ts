@@ -130,7 +130,7 @@ describe('a claim that is old enough', () => {
 
   test.each([
     ['PAID-1', 'paid', 'APPROVED', /plan|written/],
-    ['APPROVED-1', 'approved', 'APPROVED', /did not settle the claim, so the payer is asked again/],
+    ['APPROVED-1', 'approved', 'APPROVED', /did not settle the claim, so eligd asks again/],
     ['PENDING-1', 'pending', 'PENDING', /asked again/],
     ['PROCESSED-2', 'paid', 'PROCESSED', /plan|written/],
     ['ODDSTATUS-1', 'unknown', 'AWAITING_COB', /asked again/],
@@ -444,7 +444,7 @@ test('Where nothing but claims come in, what is said of the run speaks of them',
     total: 0,
     claims: { total: 3, delivered: 1 },
   });
-  expect((await clinic.run('status')).stdout).not.toMatch(/Nothing was read yet/);
+  expect((await clinic.run('status')).stdout).not.toMatch(/Nothing has been read yet/);
   expect(await situation(clinic, 'CPAID-1')).toMatch(/In the log: claim CPAID-1 is/);
 });
 

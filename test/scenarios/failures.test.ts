@@ -177,7 +177,7 @@ describe.each(['single', 'bulk'])('with submission.mode %s', (mode) => {
     const sent_at_first = await made.service.ledger();
     expect(sent_at_first.map(({ external_id }) => external_id)).not.toContain('9001');
     expect(await explained(made.clinic)).toMatch(
-      /it became unclear whether the service has it, so it is looked for and not sent again/,
+      /the reply was lost, so eligd looks it up and does not send it again/,
     );
     // Within the settle time nobody looks and nothing is sent for it.
     made.machine.pass({ minutes: 4 });

@@ -103,7 +103,7 @@ test('a call of unknown price is said to be one', async () => {
   await clinic.once();
   expect(await stored(clinic)).toEqual([['9001', null, null]]);
   expect((await clinic.run('status')).stdout).toContain(
-    'Spent:       today 1 call, this month 1 call; what they cost is unknown.\n',
+    'Spent:       today 1 call, this month 1 call; their cost is unknown.\n',
   );
 });
 

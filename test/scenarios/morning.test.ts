@@ -57,7 +57,7 @@ describe.each(SHAPES)('an export of 200 rows in the shape %s', (shape) => {
       .written()
       .map((line) => `${line.inquiry_id}/${line.appointment_id}/${line.coverage}/${line.revision}`);
     for (const line of clinic.written())
-      if (line.revision !== '1') expect(line.notes).toMatch(/checks of the call have come/);
+      if (line.revision !== '1') expect(line.notes).toMatch(/call checks arrived/);
     expect(new Set(lines).size).toBe(lines.length);
     expect(new Set(lines.map((line) => line.split('/')[0]))).toEqual(
       new Set(ledger.map(({ id }) => id)),

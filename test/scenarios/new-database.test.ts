@@ -30,7 +30,7 @@ test('with backups next to it, a new database sends nothing until released', asy
   machine.pass({ hours: 1 });
   await clinic.once();
   expect(await service.ledger()).toEqual([]);
-  expect((await clinic.run('release', 'submission')).stdout).toContain('it is not the first one');
+  expect((await clinic.run('release', 'submission')).stdout).toContain('there was one before');
   await clinic.once();
   expect(await service.ledger()).toHaveLength(3);
 });

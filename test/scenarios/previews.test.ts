@@ -48,7 +48,7 @@ test('a file of HL7 messages is read; nothing is answered or moved', async () =>
   const before = readdirSync(clinic.folder);
   const { stdout, stderr, code } = await clinic.run('preview', file);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toContain('What this export would cause (interface)');
+  expect(stdout).toContain('What this export would do (interface)');
   expect(stdout).toContain('message: AIS-4 is not a time.');
   expect(stdout).toContain('1 with a call now');
   expect(stdout).toContain('1 on the attention list');
@@ -91,6 +91,6 @@ test('a preview says which sources there are when it is not clear', async () => 
   const clinic = makeClinic({ base_url: service.url });
   const none = await clinic.run('preview');
   expect(none.code).toBe(2);
-  expect(none.stderr).toContain('No connector of the configuration reads a server.');
+  expect(none.stderr).toContain('No connector in the configuration reads a server.');
   expect(none.stderr).toContain('Name a file');
 });

@@ -210,7 +210,7 @@ describe('in what is read', () => {
       expect(before.total).toBeGreaterThan(0);
       const lost = clinic.attention().filter((line) => line.reason === 'lost_at_service');
       expect(lost.map((line) => line.appointment_id)).toEqual(['9001', '9002']);
-      expect((await clinic.run('explain', '9001')).stdout).toMatch(/does not know it any more/);
+      expect((await clinic.run('explain', '9001')).stdout).toMatch(/no longer knows it/);
     },
   );
 });

@@ -56,7 +56,7 @@ describe('an inquiry that the service refuses in a batch', () => {
     await clinic.once();
     const [line] = clinic.attention().filter(({ reason }) => reason === 'refused');
     expect(line?.what_happened).toBe(
-      'The service refused the inquiry (422). It said: member ID: The carrier knows no member ' +
+      'The service rejected the inquiry (422). It said: member ID: The carrier knows no member ' +
         'ids of this form.',
     );
   });
@@ -65,7 +65,7 @@ describe('an inquiry that the service refuses in a batch', () => {
     const { clinic } = await refused();
     await clinic.once();
     const { stdout } = await clinic.run('explain', '9002');
-    expect(stdout).toMatch(/refused another inquiry of the same batch/);
+    expect(stdout).toMatch(/rejected another inquiry of the same batch/);
     expect(stdout).not.toMatch(/reply to the request was lost/i);
   });
 });

@@ -103,7 +103,7 @@ test('calls made right before a restore and listed late are not repeated (G1)', 
   expect(sent).toHaveLength(6);
 
   const { stdout } = await clinic.run('restore', backup);
-  expect(stdout).toContain('asks the service nothing for the next 2 minutes');
+  expect(stdout).toContain('sends no requests to the service for the next 2 minutes');
   machine.pass({ seconds: 61 });
   const daemon = await clinic.daemon();
   const stop = new AbortController();
@@ -180,13 +180,13 @@ test.each([
   [
     'is a text',
     (file: string) => writeFileSync(file, 'appointments of Tuesday\n'.repeat(100)),
-    'it is no database',
+    'it is not a database',
   ],
-  ['is a folder', (file: string) => mkdirSync(file), 'it is no file'],
+  ['is a folder', (file: string) => mkdirSync(file), 'it is not a file'],
   [
     'is the database of another program',
     (file: string) => foreign(file),
-    'a database of something else',
+    'another program’s database',
   ],
 ])('restore of what %s is refused with the reason', async (_, make, why) => {
   const clinic = makeClinic({ base_url: 'http://127.0.0.1:9' });
@@ -222,7 +222,7 @@ test(
     truncateSync(broken, statSync(broken).size / 2);
     const refused = await clinic.run('restore', broken);
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toMatch(/no sound copy/);
+    expect(refused.stderr).toMatch(/not a sound copy/);
 
     const daemon = await clinic.daemon();
     try {
@@ -233,7 +233,7 @@ test(
       await daemon.close();
     }
     expect(files()).toEqual(before);
-    expect((await clinic.run('backup', backup)).stderr).toMatch(/exists already/);
+    expect((await clinic.run('backup', backup)).stderr).toMatch(/already exists/);
   },
 );
 

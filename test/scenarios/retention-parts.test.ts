@@ -60,7 +60,7 @@ test('what a reader keeps on the disk is not called deleted, and goes the next t
   const kept = await clinic.run('purge', '--older-than', '60');
   expect(kept.code).toBe(75);
   expect(kept.stdout).not.toContain('Deleted');
-  expect(kept.stderr).toMatch(/bytes are still in it[\s\S]*tries again daily/);
+  expect(kept.stderr).toMatch(/bytes are still in the write-ahead log[\s\S]*tries again daily/);
   expect(bytesOf(clinic).includes(`${NAME}0`)).toBe(true);
   reader.exec('commit');
   reader.close();
@@ -87,7 +87,7 @@ test('files of the drop folder go by their age, and what is read there daily sta
   expect(files(clinic, 'processed')).toHaveLength(1);
   const { stdout } = await clinic.run('purge');
   const gone = counts.processed + counts.rejected + counts.outbox;
-  expect(stdout).toContain(`Also: ${gone} files of drop folders.`);
+  expect(stdout).toContain(`Also: ${gone} files in drop folders.`);
   for (const name of ['processed', 'rejected', 'outbox/records'])
     expect(files(clinic, name)).toEqual([]);
   const stays = before.outbox.filter((name) => !/^(eligibility|claims)-/.test(name));

@@ -72,8 +72,8 @@ test(
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout:
-        'Deleted: 40 appointments, 40 inquiries and 0 old copies of the database.\n' +
-        'Also: 65 files of drop folders.\n',
+        'Deleted: 40 appointments, 40 inquiries and 0 old database copies.\nAlso: 65 files in ' +
+        'drop folders.\n',
     });
     expect(found(clinic, secrets)).toEqual([]);
     expect(found(clinic, ['Youngest Patient1', 'ACTIVEYOUNG2'])).toHaveLength(2);

@@ -78,7 +78,7 @@ test('backups that cannot be looked at make no page unreadable', async () => {
     expect(await metrics.text()).toMatch(/^eligd_last_backup_timestamp_seconds NaN$/im);
     expect(await (await page('/readyz')).text()).toContain('"backup":"unknown"');
     const { stdout } = await clinic.run('status');
-    expect(stdout).toContain('The folder of the backups cannot be read (ENOTDIR).');
+    expect(stdout).toContain('The backup folder cannot be read (ENOTDIR).');
     // Whether this database is the first one cannot be told, so nothing is sent until it is.
     expect((await clinic.run('list', '--attention')).stdout).toMatch(/whether\s+there\s+are/);
   } finally {

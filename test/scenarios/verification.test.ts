@@ -66,7 +66,7 @@ describe('the verification of a call', () => {
       ['1', ''],
       ['2', 'high'],
     ]);
-    expect(clinic.written()[1]?.notes).toMatch(/checks of the call have come/);
+    expect(clinic.written()[1]?.notes).toMatch(/call checks arrived/);
     const times = await asked(service);
     machine.pass({ days: 3 });
     await clinic.once();

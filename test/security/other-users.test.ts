@@ -67,7 +67,7 @@ describeTwoUsers('another user of the machine', () => {
     expect(existsSync(proof)).toBe(false);
     expect(named).toMatchObject({
       status: 78,
-      stderr: expect.stringContaining(`belongs to another user (user id ${NOBODY})`),
+      stderr: expect.stringContaining(`belongs to another user (user ID ${NOBODY})`),
     });
   });
 

@@ -51,7 +51,7 @@ describe('files that others can change', () => {
     expect(code).toBe(78);
     expect(stdout).toContain(`- ${folder} can be changed`);
     // The folder may serve others: no remedy changes it.
-    expect(stdout).toContain('Move it into a folder that nobody but you and root can change');
+    expect(stdout).toContain('Move it to a folder that only you and root can change');
     expect(stdout).toContain(`Run "chmod go-w ${file}" first.`);
     expect(stdout).not.toContain(`chmod go-w ${folder} `);
   });

@@ -66,8 +66,9 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   intent_forgotten: one(
     'A row that a dead process left in sending is taken for unsent.',
     'src/stages/submit/send.ts',
-    "from: 'sending', to: 'uncertain', reason: 'The program ended while the request was out.',",
-    "from: 'sending', to: 'planned', reason: 'The program ended while the request was out.',",
+    "from: 'sending', to: 'uncertain', reason: 'eligd stopped while the request was in " +
+      "progress.',",
+    "from: 'sending', to: 'planned', reason: 'eligd stopped while the request was in progress.',",
   ),
   empty_lookup_believed: one(
     'A lookup that found nothing counts, whatever the list left out or did with the filter.',

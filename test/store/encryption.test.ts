@@ -108,8 +108,8 @@ describe('a database with a key', () => {
   });
 
   test.each([
-    ['without a key', () => use(), 'is encrypted, and eligd was given no key.'],
-    ['with another key', () => use(OTHER), 'is encrypted with another key than the one that'],
+    ['without a key', () => use(), 'is encrypted, but eligd has no key.'],
+    ['with another key', () => use(OTHER), 'is encrypted with a different key than'],
   ])('says so %s, and does not call it damage', async (_name, change, what) => {
     use(ONE);
     await fill();
@@ -163,7 +163,7 @@ describe('a database with a key', () => {
     for (const way of [() => openStore(path), () => inspectDatabase(path)])
       expect(await refusal(way)).toMatchObject({
         kind: 'configuration',
-        what: `The database ${path} is not encrypted, and eligd was given a database key.`,
+        what: `The database ${path} is not encrypted, but eligd has a database key.`,
       });
     writeBackup(path, join(folder, 'copy.db'), 5);
     expect(filesWithNeedle()).toEqual(['eligd.db']);

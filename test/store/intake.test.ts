@@ -375,7 +375,7 @@ describe('an appointment that is missing', () => {
 
   test.each([
     ['planned', 'No call is made for it.'],
-    ['open', 'The call for it is already made'],
+    ['open', 'The call is already made'],
     ['answered', 'The payer has already answered'],
   ] as const)('says what has happened: its call is %s', async (state, words) => {
     const { id } = await row('A-3');

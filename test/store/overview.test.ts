@@ -40,7 +40,7 @@ describe('an appointment', () => {
   test('that was just read waits for planning', async () => {
     expect(await explained(await clinic.appointment('1'))).toEqual({
       situation: 'waiting',
-      why: 'It is new or has changed, and is looked at in the next pass.',
+      why: 'It is new or has changed; eligd plans it in the next pass.',
       until: null,
       next: null,
     });
@@ -384,7 +384,7 @@ describe('reading', () => {
     const count = readDatabase(path, (db) => countSituations(db, NOW));
     await expect(count).rejects.toMatchObject({
       kind: 'configuration',
-      what: expect.stringContaining('does not have the form'),
+      what: expect.stringContaining('does not have the format'),
     });
     writeFileSync(path, 'appointment_id,patient_name\n'.repeat(100));
     const read = readDatabase(path, (db) => countSituations(db, NOW));

@@ -92,7 +92,7 @@ export async function encrypted(clinic: ClinicMachine, machine: Machine): Promis
     `without its key it ended with ${clinic.service().exit}`,
   );
   const said = clinic.journal('-n 8 -p 3');
-  expectTrue(said.includes('is encrypted, and eligd was given no key'), said);
+  expectTrue(said.includes('is encrypted, but eligd has no key'), said);
   machine.run(
     `sed -i 's/^#${line}/${line}/' ${DROP_IN}/clinic.conf && systemctl daemon-reload && ` +
       'systemctl stop eligd.service && eligd database decrypt',

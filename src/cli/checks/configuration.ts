@@ -16,7 +16,7 @@ import { type CheckedLine, checked, fine } from './line.ts';
 export async function checkConfiguration(config: Config): Promise<CheckedLine[]> {
   const notes = configNotes(config).map(({ what, next }) => fine('note', `${what} ${next}`));
   return [
-    fine('configuration', `${config.file} is in order.`),
+    fine('configuration', `${config.file} is valid.`),
     ...notes,
     ...(await checkPayers(config)),
     ...(await checkFees(config)),
@@ -28,8 +28,8 @@ async function checkPayers(config: Config): Promise<CheckedLine[]> {
   return await checked('payer map', () => {
     const { known } = readPayers(config);
     const what = existsSync(file)
-      ? `${file} is in order.`
-      : `There is no ${file}: eligd knows the ${known.length} names that it ships.`;
+      ? `${file} is valid.`
+      : `${file} does not exist: eligd knows the ${known.length} names that it comes with.`;
     return [fine('payer map', what)];
   });
 }
@@ -38,7 +38,7 @@ async function checkFees(config: Config): Promise<CheckedLine[]> {
   const file = feesPath(config);
   return await checked('fees', () => {
     readFees(config);
-    return existsSync(file) ? [fine('fees', `${file} is in order.`)] : [];
+    return existsSync(file) ? [fine('fees', `${file} is valid.`)] : [];
   });
 }
 

@@ -45,9 +45,14 @@ async function checkOne(config: Config, env: Env, means: ConnectorMeans): Promis
   const timeout = env.clock.sleep(CHECK_TIMEOUT_MS, over.signal).then(
     (): CheckedLine[] => {
       stop.abort();
-      const next = 'Look whether the practice management system answers at all, and try again.';
+      const next = 'Check that the practice management system is running, then try again.';
       return [
-        bad(part, 'temporary', `It said nothing within ${CHECK_TIMEOUT_MS / 1000} seconds.`, next),
+        bad(
+          part,
+          'temporary',
+          `It did not respond within ${CHECK_TIMEOUT_MS / 1000} seconds.`,
+          next,
+        ),
       ];
     },
     (): CheckedLine[] => [],

@@ -38,7 +38,7 @@ export async function checkService({ config, secrets, env }: Parts): Promise<Che
       try {
         unwrap(
           await client.login({ priority: 'urgent' }),
-          { what: 'The login at the service did not work.' },
+          { what: 'The login to the service failed.' },
           config,
         );
         const accepted = fine(
@@ -88,7 +88,7 @@ async function askDaemon(store: Store, env: Env): Promise<CheckedLine> {
     await env.clock.sleep(DAEMON_LOOK_MS);
     const answer = await accessAnswer(store.db);
     if (answer?.asked !== question) continue;
-    if (answer.is_accepted) return fine('service', 'The running eligd has access as well.');
+    if (answer.is_accepted) return fine('service', 'The running eligd is logged in, too.');
     const said = answer.status === null ? 'It got no reply.' : `HTTP ${answer.status}.`;
     return rejectedLine(said, await nextTry(store));
   }
@@ -151,16 +151,16 @@ function checkClock(skew_ms: number | null): CheckedLine {
     return skipped('clock', 'Not compared, because the service did not say what time it is.');
   const minutes = Math.round(Math.abs(skew_ms) / MINUTE_MS);
   if (isSmallSkew(skew_ms))
-    return fine('clock', "The clock of this machine agrees with the service's.");
+    return fine('clock', 'The clock of this machine agrees with the service’s.');
   const direction = skew_ms > 0 ? 'ahead of' : 'behind';
   const what =
-    `The clock of this machine is ${minutes} minutes ${direction} the service's, so no visit ` +
-    'is taken to be past.';
+    `The clock of this machine is ${minutes} minutes ${direction} the service’s, so eligd ` +
+    'treats no visit as past.';
   return bad(
     'clock',
     'failed',
     what,
-    'Set the clock, best by turning time synchronisation on ("timedatectl set-ntp true").',
+    'Set the clock. It is best to turn on time synchronization ("timedatectl set-ntp true").',
   );
 }
 

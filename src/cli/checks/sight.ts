@@ -33,7 +33,7 @@ export function checkSight(
       bad(
         'service',
         'configuration',
-        `The daemon does not see ${path}: it has a root of its own.`,
+        `The daemon cannot see ${path}: it sees only its own folders.`,
         `Add the line BindPaths="${path}" to ${INSTALLED.drop_in}, then run "systemctl ` +
           'daemon-reload" and "systemctl restart eligd".',
       ),
@@ -44,9 +44,9 @@ export function checkSight(
         bad(
           'service',
           'configuration',
-          `The daemon cannot start (226/NAMESPACE): ${path} is not there, and a line ` +
-            'BindPaths= of the service names it.',
-          `Mount it, make it (install -d -o ${INSTALLED.user} -m 700 ${path}), or change the ` +
+          'The daemon cannot start (226/NAMESPACE): a BindPaths= line of its unit names ' +
+            `${path}, which does not exist.`,
+          `Mount it, create it (install -d -o ${INSTALLED.user} -m 700 ${path}), or change the ` +
             `line in ${INSTALLED.drop_in}.`,
         ),
       ),

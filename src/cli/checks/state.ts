@@ -47,7 +47,7 @@ async function checkDaemon(config: Config, now: number): Promise<CheckedLine[]> 
     const said = HEALTH_QUESTIONS[question];
     const part = 'daemon';
     if (answer.is === 'yes') return fine(part, `Yes, ${said}.`);
-    if (answer.is === 'unknown') return skipped(part, `Not known whether ${said}. ${answer.why}`);
+    if (answer.is === 'unknown') return skipped(part, `Unknown whether ${said}. ${answer.why}`);
     const { time_zone } = config.clinic;
     const since = answer.since === null ? '' : ` since ${clinicTime(answer.since, time_zone)}`;
     return bad(part, 'failed', `Not true${since} that ${said}. ${answer.why}`, answer.next);
@@ -60,23 +60,21 @@ async function checkDatabase(path: string): Promise<CheckedLine[]> {
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const code = errorCode(error) ?? 'unknown';
-    const what = `The folder ${folder} cannot be read and written (${code}).`;
+    const what = `eligd cannot read and write the folder ${folder} (${code}).`;
     return [
       bad(
         'database',
         'configuration',
         what,
-        'Let the user that eligd runs as own it, or change state.path.',
+        'Make the user that eligd runs as its owner, or change state.path.',
       ),
     ];
   }
   const found = inspectDatabase(path);
   if (found === 'absent')
-    return [fine('database', `${path} is not there yet; the first start makes it.`)];
+    return [fine('database', `${path} does not exist yet; the first start creates it.`)];
   if (found === 'behind')
-    return [
-      fine('database', `${path} is sound; the next start brings it to the form of this version.`),
-    ];
+    return [fine('database', `${path} is sound; the next start upgrades it to this version.`)];
   return [fine('database', `${path} is sound${encryptionWords(keyIdOfDatabase(path))}.`)];
 }
 
@@ -85,7 +83,7 @@ function encryptionWords(key_id: string | null): string {
   const is_current = key_id === databaseKeys()[0]?.id;
   return is_current
     ? ' and encrypted'
-    : ', and encrypted with the key before: run "eligd database rekey"';
+    : ', and encrypted with the previous key: run "eligd database rekey"';
 }
 
 async function checkDisk(path: string): Promise<CheckedLine[]> {
@@ -99,7 +97,7 @@ async function checkDisk(path: string): Promise<CheckedLine[]> {
       'disk',
       'failed',
       what,
-      `Make room: at least ${FREE_MEGABYTES_MIN} MB, or eligd stops when the disk is full.`,
+      `Free up at least ${FREE_MEGABYTES_MIN} MB; eligd stops when the disk is full.`,
     ),
   ];
 }

@@ -31,7 +31,9 @@ export async function checkWebhook(config: Config, secrets: SecretSource): Promi
   return await checked(PART, async () => {
     const [secret] = webhookSecrets(secrets);
     if (secret === undefined || !isInstanceRunning(state.path)) {
-      return [skipped(PART, 'Not tried, because no daemon is running: start it, and check again.')];
+      return [
+        skipped(PART, 'Not checked, because the daemon is not running. Start it and check again.'),
+      ];
     }
     const tried = await tryOut(webhook, secret.reveal(), state.path, environmentWay(secrets));
     return [tried, ...(await checkReports(state.path))];
@@ -48,13 +50,13 @@ async function tryOut(
   if (typeof forged === 'string') return unreachable(webhook, forged);
   if (forged >= 200 && forged < 300) {
     const what =
-      `A report with a wrong signature was accepted at ${webhook.public_url}: it is not eligd ` +
-      'that answers there.';
+      `${webhook.public_url} accepted a webhook event with a wrong signature, so another ` +
+      'program answers there, not eligd.';
     return bad(
       PART,
       'failed',
       what,
-      'Let the proxy pass this path on to webhook.listen, without a login page in between.',
+      'Set the proxy to forward this path to webhook.listen, without a login page in between.',
     );
   }
   const { message_hash, body } = selfTest(webhook);
@@ -63,7 +65,7 @@ async function tryOut(
   if (status !== 200) return refused(webhook, status);
   if (!(await readDatabase(path, (db) => isInInbox(db, message_hash)))) {
     const what =
-      `A report was accepted at ${webhook.public_url} and is not in this database: another ` +
+      `${webhook.public_url} accepted a webhook event that is not in this database, so another ` +
       'eligd answers there.';
     return bad(
       PART,
@@ -74,7 +76,7 @@ async function tryOut(
   }
   return fine(
     PART,
-    `A report came all the way through ${webhook.public_url}, and a forged one was rejected.`,
+    `A test event arrived through ${webhook.public_url}, and a forged one was rejected.`,
   );
 }
 
@@ -124,7 +126,7 @@ function unreachable({ public_url, listen }: WebhookConfig, code: string): Check
       PART,
       'failed',
       what,
-      'Give the proxy a certificate that is valid for this name and comes with its whole chain.',
+      'Give the proxy a certificate that is valid for this name, with the full certificate chain.',
     );
   }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
@@ -132,35 +134,38 @@ function unreachable({ public_url, listen }: WebhookConfig, code: string): Check
       PART,
       'failed',
       what,
-      'Let the name in webhook.public_url point to the clinic’s address, or correct it.',
+      'Point the host name in webhook.public_url to the clinic’s address, or correct it.',
     );
   }
   const next =
-    `Let the router pass the port on to the proxy, and the proxy the path on to ${listen}. ` +
-    'Some routers cannot be reached by their outer name from inside: then try it from outside.';
+    'Set the router to forward the port to the proxy, and the proxy to forward the path to ' +
+    `${listen}. Some routers cannot be reached by their public name from inside; in that case, ` +
+    'test it from outside.';
   return bad(PART, 'failed', what, next);
 }
 
 function refused({ public_url, listen }: WebhookConfig, status: number): CheckedLine {
   const next: Record<number, string> = {
-    400: 'Let the proxy pass the body on as it came.',
+    400: 'Set the proxy to forward the body unchanged.',
     401:
-      'Let the proxy pass on the header of the signature, and the body as it came. If ' +
-      'ELIGD_WEBHOOK_SECRET was changed, restart the daemon.',
-    404: 'Let the proxy pass this very path on, or set webhook.path to the one that it passes on.',
+      'Set the proxy to forward the signature header, and the body unchanged. If ' +
+      'ELIGD_WEBHOOK_SECRET has changed, restart the daemon.',
+    404:
+      'Set the proxy to forward exactly this path, or set webhook.path to the path that it ' +
+      'forwards.',
     413:
-      'Raise the limit of the proxy (nginx: client_max_body_size), and ' +
-      'webhook.max_body_megabytes if need be.',
-    503: 'Look at the disk: the daemon could not store the report.',
+      'Raise the proxy’s limit (nginx: client_max_body_size), and webhook.max_body_megabytes ' +
+      'if necessary.',
+    503: 'Check the disk: the daemon could not store the event.',
   };
   const proxy =
     status >= 500
-      ? `Let the proxy pass the path on to ${listen}.`
-      : 'Look at what the proxy does with this path.';
+      ? `Set the proxy to forward the path to ${listen}.`
+      : 'Check what the proxy does with this path.';
   return bad(
     PART,
     'failed',
-    `A report to ${public_url} was answered with ${status}.`,
+    `${public_url} answered a test event with ${status}.`,
     next[status] ?? proxy,
   );
 }
@@ -169,17 +174,16 @@ function refused({ public_url, listen }: WebhookConfig, status: number): Checked
 async function checkReports(path: string): Promise<CheckedLine[]> {
   const { state } = await readDatabase(path, webhookState);
   if (state === 'heard')
-    return [fine('reports', "Webhook events come, and agree with the service's answers.")];
+    return [fine('reports', 'Webhook events arrive and agree with the service’s answers.')];
   if (state === 'unproven')
-    return [skipped('reports', 'None of our inquiries has been reported yet.')];
+    return [skipped('reports', 'No webhook event has arrived for our inquiries yet.')];
   const next =
-    'If the line above is ok, look at "eligd subscription show" and ask the operator of the ' +
-    'service.';
+    'If the line above is ok, run "eligd subscription show" and ask the calling service.';
   return [
     bad(
       'reports',
       'failed',
-      'Answers were found that the service had not reported; eligd asks for them instead.',
+      'eligd found answers for which no webhook event came; it polls for answers instead.',
       next,
     ),
   ];
@@ -199,19 +203,21 @@ export async function checkSubscription(
     return [
       fine(
         part,
-        'No subscription exists. The daemon makes one at its start and checks it every six hours.',
+        'There is no subscription. The daemon creates one when it starts, and checks it every ' +
+          'six hours.',
       ),
     ];
   }
   const { callback_url } = found.value;
   if (isSameUrl(callback_url, webhook.public_url))
-    return [fine(part, `The service reports to ${webhook.public_url}.`)];
+    return [fine(part, `The service sends webhook events to ${webhook.public_url}.`)];
   const next = 'If nobody needs that address, set webhook.take_over: true and restart the daemon.';
   return [
     bad(
       part,
       'failed',
-      `The service reports to ${shownUrl(callback_url)} and not to ${webhook.public_url}.`,
+      `The service sends webhook events to ${shownUrl(callback_url)}, not to ` +
+        `${webhook.public_url}.`,
       next,
     ),
   ];

@@ -24,8 +24,8 @@ const FINAL_STATUS = '78';
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Tells the targets of alerts (alerts.targets) that this is a test, or that the daemon does ' +
-        'not run.',
+      'Sends the alert targets (alerts.targets) a test message, or the message that the daemon ' +
+        'is not running.',
     )
     .addHelpText('after', '\nExamples:\n  eligd alert test\n  eligd alert failed\n');
   registerTest(command, context);
@@ -35,8 +35,8 @@ export function register(command: Command, context: CliContext): void {
 function registerTest(command: Command, context: CliContext): void {
   command
     .command('test')
-    .description('Sends a test message to every target, and says which of them took it.')
-    .argument('[target]', 'the id of one target alone')
+    .description('Sends a test message to every target, and shows which targets accepted it.')
+    .argument('[target]', 'test only the target with this ID')
     .addHelpText('after', '\nExamples:\n  eligd alert test\n  eligd alert test it-mail\n')
     .action(async (target: string | undefined) => {
       const place = alertPlace(await context.config());
@@ -46,13 +46,13 @@ function registerTest(command: Command, context: CliContext): void {
       if (senders.length === 0) throw noTarget(target);
       const text = testText(place, realClock.now());
       const failures = await sendToAll(senders, text, (id) =>
-        context.stdout.write(`ok ${id}: it took the test message.\n`),
+        context.stdout.write(`ok ${id}: it accepted the test message.\n`),
       );
       for (const { what, why, next } of failures)
         context.stdout.write(`!! ${what} ${why} → ${next}\n`);
       if (failures.length > 0)
         throw new EligdError('failed', {
-          what: `${failures.length} of ${senders.length} targets did not take the message.`,
+          what: `${failures.length} of ${senders.length} targets did not accept the message.`,
           why: 'See the lines marked "!!" above.',
           next: 'Follow the step after each arrow, then run the command again.',
         });
@@ -63,11 +63,11 @@ function registerFailed(command: Command, context: CliContext): void {
   command
     .command('failed')
     .description(
-      'Used by the systemd unit when the daemon has ended with an error: tells every target that ' +
-        'eligd cannot run. One message, at once for a wrong configuration, otherwise after 15 ' +
-        'minutes of failed starts.',
+      'Used by the systemd unit when the daemon has stopped with an error: tells every target ' +
+        'that eligd cannot run. Sends one message: at once if the configuration is wrong, ' +
+        'otherwise after 15 minutes of failed starts.',
     )
-    .addOption(new Option('--status <code>', 'the exit status of the daemon').hideHelp())
+    .addOption(new Option('--status <code>', 'exit status of the daemon').hideHelp())
     .addHelpText('after', '\nExamples:\n  eligd alert failed\n')
     .action(async (options: { status?: string }) => {
       const { environment } = context;
@@ -150,7 +150,7 @@ function failedText(
     id: 0,
     name: 'daemon_failed',
     about: '',
-    detail: `The daemon ended with status ${status}.`,
+    detail: `The daemon stopped with exit status ${status}.`,
     since,
     begun_at: now,
     gone_at: null,
@@ -163,7 +163,7 @@ function failedText(
 function noTarget(target: string | undefined): EligdError {
   return new EligdError('configuration', {
     what: target === undefined ? 'There is no target to test.' : `There is no target "${target}".`,
-    why: 'The configuration names none under alerts.targets.',
+    why: 'The configuration has none under alerts.targets.',
     next: 'Add one; docs/alerts.md shows how.',
   });
 }

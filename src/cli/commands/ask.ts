@@ -10,15 +10,16 @@ import { ID_HELP } from '../subject.ts';
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Orders another call about a visit whose answer is there, for example because its ' +
-        'procedures changed. It says what the call costs. The call stays within the budget.',
+      'Orders another call about a visit that already has an answer, for example because its ' +
+        'procedures changed. It shows what the call costs. The call counts against the budget.',
     )
     .argument('<id>', ID_HELP)
     .option('--json', 'as JSON (docs/json.md, eligd.operation/1)')
     .addHelpText(
       'after',
-      '\nExamples:\n  eligd ask 12045\n\nIt works while the daemon runs, and stands in the story ' +
-        'that "eligd explain"\ntells. While a call about the visit is under way, it orders none.\n',
+      '\nExamples:\n  eligd ask 12045\n\nYou can run it while the daemon runs. "eligd explain" ' +
+        'shows the order in the story.\nWhile a call about the visit is in progress, it orders ' +
+        'none.\n',
     )
     .action(async (id: string, options: { json?: true }) => {
       const config = await context.config();

@@ -40,7 +40,7 @@ type ShowOptions = {
 
 export function register(command: Command, context: CliContext): void {
   command.description(
-    'Who did what, and who looked at whose record: the audit trail and the access log.',
+    'Shows who did what and who looked at which patient: the audit trail and the access log.',
   );
   command.addHelpText(
     'after',
@@ -50,14 +50,14 @@ export function register(command: Command, context: CliContext): void {
   command
     .command('show')
     .description(
-      'Lists what people did and which records they looked at, the newest first. With ' +
-        '--patient, what eligd did itself is among it. It shows no name of a patient.',
+      'Lists what people did and which records they looked at, newest first. With --patient, ' +
+        'it also lists what eligd did. It shows no patient names.',
     )
-    .option('--by <name>', 'only this person: an account of the computer, or a user of the page')
-    .option('--patient <id>', 'only this patient (the id of the PMS), or this appointment')
-    .option('--from <date>', `from this day on (default: ${DAYS_SHOWN} days ago)`, day)
-    .option('--to <date>', 'up to and on this day', day)
-    .option('--limit <number>', 'at most so many', limitOf, 200)
+    .option('--by <name>', 'only this user: a login of the computer, or of the office page')
+    .option('--patient <id>', 'only this patient (PMS ID) or this appointment')
+    .option('--from <date>', `first day (default: ${DAYS_SHOWN} days ago)`, day)
+    .option('--to <date>', 'last day', day)
+    .option('--limit <number>', 'show at most this many', limitOf, 200)
     .option('--json', 'as JSON (docs/json.md, eligd.audit/1)')
     .addHelpText(
       'after',
@@ -69,8 +69,8 @@ export function register(command: Command, context: CliContext): void {
     .command('verify')
     .description(
       'Checks that nobody changed the audit trail or the access log: each entry holds the hash ' +
-        'of the one before it. The newest hashes go to the journal daily (audit_head); with ' +
-        '--head it checks that one of those is still in the chain.',
+        'of the one before it. The newest hashes go to the journal daily (audit_head). With ' +
+        '--head, it checks that one of those is still in the chain.',
     )
     .option('--head <head...>', 'a head from the journal, as 1234:9f86d081…', heads)
     .option('--json', 'as JSON (docs/json.md, eligd.audit_check/1)')
@@ -85,7 +85,7 @@ export function register(command: Command, context: CliContext): void {
 
 function day(text: string): string {
   if (isDate(text)) return text;
-  throw new InvalidArgumentError('Write a day as 2026-11-23.');
+  throw new InvalidArgumentError('Write the date as 2026-11-23.');
 }
 
 function limitOf(text: string): number {
@@ -118,7 +118,7 @@ async function show(context: CliContext, options: ShowOptions): Promise<void> {
           appointment: names.get(row.subject) ?? null,
         })),
       });
-    else if (rows.length === 0) stdout.write('There is no such entry.\n');
+    else if (rows.length === 0) stdout.write('No entry matches.\n');
     else printRows(context, rows, { names, config });
   });
 }
@@ -234,7 +234,7 @@ function printReports(
     const from = since === null ? '' : ` since ${clinicTime(since, config)}`;
     say(
       `${LOG_NAMES[log]}:`,
-      fault ?? `${rows} ${rows === 1 ? 'entry' : 'entries'}${from}, as they were written.`,
+      fault ?? `${rows} ${rows === 1 ? 'entry' : 'entries'}${from}, unchanged.`,
     );
     if (head !== null) say('', `head ${headText(head)}`);
   }
@@ -242,8 +242,8 @@ function printReports(
     say(
       'Journal:',
       lost.length === 0
-        ? 'every head that you gave is in the chain.'
-        : `${lost.length} of the heads that you gave ${lost.length === 1 ? 'is' : 'are'} in ` +
+        ? 'every head that you named is in the chain.'
+        : `${lost.length} of the heads that you named ${lost.length === 1 ? 'is' : 'are'} in ` +
             'neither log.',
     );
   else say('', 'Compare with the journal: "eligd audit verify --help" says how.');
@@ -253,14 +253,18 @@ function refuse(reports: readonly ChainReport[], lost: readonly Head[]): void {
   const broken = reports.find(({ fault }) => fault !== null);
   if (broken !== undefined)
     throw new EligdError('failed', {
-      what: `The ${LOG_NAMES[broken.log].toLowerCase()} is not as it was written.`,
+      what: `The ${LOG_NAMES[broken.log].toLowerCase()} was changed.`,
       why: broken.fault ?? '',
-      next: 'Keep a copy of the database, and find out who could write it. A backup may have more.',
+      next:
+        'Keep a copy of the database, and find out who could write to it. A backup may contain ' +
+        'more.',
     });
   if (lost.length > 0)
     throw new EligdError('failed', {
-      what: 'The logs do not have a head that the journal has.',
-      why: 'Entries were taken out or changed, or an older backup was restored since.',
-      next: '"eligd audit show" has each restore. Otherwise find out who could write the database.',
+      what: 'The logs do not contain a head that is in the journal.',
+      why: 'Entries were removed or changed, or an older backup was restored.',
+      next:
+        '"eligd audit show" lists each restore. If there was none, find out who could write to ' +
+        'the database.',
     });
 }

@@ -13,22 +13,21 @@ import { withProgressLine } from '../progress-line.ts';
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Copies the database while the daemon runs, and opens, checks and counts the copy. ' +
-        'Without FILE it goes into the folder of ' +
-        ('backups (backup.folder), of which the newest are kept (backup.keep), as the daemon ' +
-          'does automatically every night.'),
+      'Copies the database while the daemon runs, then opens and checks the copy. Without ' +
+        'FILE, the copy goes into the backup folder (backup.folder), which keeps the newest ' +
+        '(backup.keep). The daemon does the same every night.',
     )
-    .argument('[file]', 'where to; it must not exist')
+    .argument('[file]', 'the file to write; it must not exist')
     .option(
       '--before-upgrade <version>',
-      'used by the package: the copy is named after the version that is replaced',
+      'used by the package: names the copy after the version that is being replaced',
     )
     .option('--json', 'as JSON (docs/json.md, eligd.backup/1)')
     .addHelpText(
       'after',
       '\nExamples:\n  eligd backup\n  eligd backup /mnt/backup/eligd.db\n\nA backup holds ' +
-        'patient data: keep it where only those may read it who may see patients. It is ' +
-        'encrypted when the database is, with the same key (eligd database --help).\n',
+        'patient data: keep it where only people who may see patient data can read it. If the ' +
+        'database is encrypted, so is the backup, with the same key (eligd database --help).\n',
     )
     .action(async (file: string | undefined, options: { beforeUpgrade?: string; json?: true }) => {
       const config = await context.config();
@@ -39,7 +38,7 @@ export function register(command: Command, context: CliContext): void {
         throw new EligdError('configuration', {
           what: `There is no database at ${config.state.path} yet.`,
           why: 'eligd has not run with this configuration.',
-          next: 'Name the right configuration with --config FILE.',
+          next: 'Use --config FILE to name the right configuration.',
         });
       }
       const name =

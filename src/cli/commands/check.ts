@@ -17,11 +17,10 @@ type Versions = { version: string; node: string; platform: string };
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Looks whether everything that eligd needs is there: configuration, secrets, payer ' +
-        'map, database, disk, the login at the ' +
-        ('service, the clock, the way of a webhook through its public address, and each ' +
-          'connector. Every fault is listed with its ') +
-        'remedy. Nothing is changed and nobody is called.',
+      'Checks everything that eligd needs: configuration, secrets, payer map, database, disk, ' +
+        'the login to the service, the clock, the path of a webhook event through the public ' +
+        'address, and each connector. Each problem is listed with its fix. Nothing is changed ' +
+        'and no calls are made.',
     )
     .option(
       '--json',
@@ -77,7 +76,7 @@ async function* runChecks(context: CliContext): AsyncGenerator<CheckedLine[]> {
   } catch (error) {
     yield [
       badBecause('configuration', error),
-      skipped('the rest', 'Not looked at, because it depends on the configuration.'),
+      skipped('the rest', 'Not checked, because it depends on the configuration.'),
     ];
     return;
   }
@@ -126,9 +125,11 @@ function endWith(lines: readonly CheckedLine[]): void {
       : 'failed';
   throw new EligdError(kind, {
     what:
-      kinds.length === 1 ? 'The check found a fault.' : `The check found ${kinds.length} faults.`,
-    why: 'It stands above, marked with "!!" (with --json: "failed").',
-    next: 'Do what stands after the arrow, and run "eligd check" again.',
+      kinds.length === 1
+        ? 'The check found a problem.'
+        : `The check found ${kinds.length} problems.`,
+    why: 'See the lines marked "!!" above (with --json: "failed").',
+    next: 'Follow the step after each arrow, then run "eligd check" again.',
   });
 }
 

@@ -8,10 +8,10 @@ type Form = (typeof FORMS)[number];
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Prints the completion of a shell, or the man page, made from the commands and options ' +
-        'that this eligd has. The package installs all of them.',
+      'Prints shell completion, or the man page, for the commands and options of this version. ' +
+        'The package installs all of them.',
     )
-    .addArgument(new Argument('<form>', 'which of them').choices(FORMS))
+    .addArgument(new Argument('<form>', 'what to print').choices(FORMS))
     .addHelpText(
       'after',
       `

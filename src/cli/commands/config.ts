@@ -19,18 +19,16 @@ import type { CliContext } from '../context.ts';
 import { printJson } from '../output.ts';
 
 export function register(command: Command, context: CliContext): void {
-  command.description(
-    'Prints the JSON Schema of the configuration, or the values that are in effect.',
-  );
+  command.description('Prints the JSON Schema of the configuration, or the effective values.');
   command
     .command('schema')
     .description(
-      'Prints the JSON Schema of the configuration, with which an editor completes keys and ' +
-        'marks mistakes.',
+      'Prints the JSON Schema of the configuration. An editor uses it to complete keys and ' +
+        'mark mistakes.',
     )
     .option(
       '--write',
-      'write it, those of the records, and the page of the log events to config/ instead',
+      'write all schemas to config/schemas/, and the page of log events to docs/, instead',
     )
     .addHelpText(
       'after',
@@ -49,8 +47,7 @@ Examples:
   command
     .command('show')
     .description(
-      'Prints the values that are in effect, with every default filled in. Secrets are ' +
-        'named, not shown.',
+      'Prints the effective values, including every default. Secrets are named, not shown.',
     )
     .option('--json', 'as JSON: {"config": …, "secrets": [{"name", "state"}], "notes": […]}')
     .addHelpText(

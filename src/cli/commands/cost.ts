@@ -24,13 +24,16 @@ type Options = { from?: string; to?: string; csv?: true; json?: true; whatIf?: s
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Shows what calls cost: by day, payer and outcome. Without dates it shows this month. It ' +
-        'only reads.',
+      'Shows what calls cost, by day, payer, and outcome. Without dates, it shows this month. ' +
+        'Read-only.',
     )
     .option('--from <date>', 'first day, such as 2026-11-01', date)
     .option('--to <date>', 'last day', date)
     .option('--csv', 'one line per call, to compare with the bill')
-    .option('--what-if <file>', 'the same calls by another price list (YAML with "prices:")')
+    .option(
+      '--what-if <file>',
+      'what the same calls would cost with another price list (YAML with "prices:")',
+    )
     .option('--json', 'as JSON (docs/json.md, eligd.cost/1)')
     .addHelpText(
       'after',
@@ -89,8 +92,8 @@ async function readCosts(
   if (first_day > last_day) {
     throw new EligdError('usage', {
       what: `--from ${first_day} is after --to ${last_day}.`,
-      why: 'The first day comes before the last one.',
-      next: 'Exchange the two dates.',
+      why: 'The first day must come before the last day.',
+      next: 'Swap the two dates.',
     });
   }
   const begin = startOfDay(first_day, time_zone);
@@ -129,7 +132,7 @@ function readPrices(context: CliContext, path: string): (config: Config) => Pric
   try {
     content = parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw unusable(file, errorCode(error) ?? 'It is not YAML.', error);
+    throw unusable(file, errorCode(error) ?? 'The file is not YAML.', error);
   }
   const part = typeof content === 'object' && content !== null ? content : {};
   const found = prices.safeParse('prices' in part ? part.prices : undefined);
@@ -137,7 +140,7 @@ function readPrices(context: CliContext, path: string): (config: Config) => Pric
     const issue = found.error?.issues[0];
     const why =
       issue === undefined
-        ? 'It has no part "prices".'
+        ? 'It has no section "prices".'
         : `prices${issue.path.map((key) => `.${String(key)}`).join('')}: ${issue.message}`;
     throw unusable(file, why);
   }
@@ -148,7 +151,7 @@ function unusable(file: string, why: string, cause?: unknown): EligdError {
   return new EligdError('usage', {
     what: `The price list ${file} cannot be used.`,
     why,
-    next: 'Write a part "prices:" as in config/example.yaml; docs/cost.md says what it means.',
+    next: 'Add a section "prices:" as in config/example.yaml; docs/cost.md explains it.',
     cause,
   });
 }

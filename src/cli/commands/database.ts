@@ -10,21 +10,18 @@ import type { CliContext } from '../context.ts';
 import { noteAction } from '../looks.ts';
 import { withProgressLine } from '../progress-line.ts';
 
-const AS_INSTALLED =
-  'For the service of this machine: "Encryption" in /usr/share/doc/eligd/README.md.';
+const AS_INSTALLED = 'On an installed server: "Encryption" in /usr/share/doc/eligd/README.md.';
 
 export function register(command: Command, context: CliContext): void {
   command.description(
-    'Encrypts the database, its backups, and the copies that upgrades and restores have left. ' +
-      'The key is ELIGD_DATABASE_KEY, or the credential database_key.',
+    'Encrypts the database, its backups, and the copies left by upgrades and restores. The key ' +
+      'is ELIGD_DATABASE_KEY, or the credential database_key.',
   );
   command.addHelpText('after', '\nExamples:\n  eligd database key\n  eligd database encrypt\n');
   command
     .command('key')
-    .description(
-      'Prints a new key in the form that is kept on paper, the recovery key. Nothing is changed.',
-    )
-    .option('--current', 'prints the key in use instead, to put it on paper again')
+    .description('Prints a new key as a recovery key, to keep on paper. Nothing is changed.')
+    .option('--current', 'print the current key instead, to put it on paper again')
     .addHelpText(
       'after',
       `\nExamples:\n  eligd database key\n  eligd database key --current\n\n${AS_INSTALLED}\n`,
@@ -58,30 +55,33 @@ const CHANGES: readonly Change[] = [
     refusal: (key_id) =>
       key_id === null || key_id === databaseKeys()[0]?.id
         ? null
-        : { why: 'It is encrypted with the key before.', next: 'Run "eligd database rekey".' },
+        : {
+            why: 'It is still encrypted with the previous key.',
+            next: 'Run "eligd database rekey".',
+          },
     did: 'encrypted',
     done: 'is encrypted',
   },
   {
     name: 'rekey',
     description:
-      'Encrypts with another key: ELIGD_DATABASE_KEY is the new one, ' +
+      'Encrypts with a different key: ELIGD_DATABASE_KEY is the new one, ' +
       'ELIGD_DATABASE_KEY_PREVIOUS the old one. The daemon must be stopped.',
     refusal: (key_id) =>
       key_id === null
         ? { why: 'It is not encrypted.', next: 'Run "eligd database encrypt".' }
         : null,
     did: 'rekeyed',
-    done: 'is encrypted with the new key; ELIGD_DATABASE_KEY_PREVIOUS is needed no longer',
+    done: 'is encrypted with the new key; you can remove ELIGD_DATABASE_KEY_PREVIOUS',
   },
   {
     name: 'decrypt',
-    description: 'Puts everything back into plain text. The daemon must be stopped.',
+    description: 'Decrypts everything. The daemon must be stopped.',
     refusal: () => null,
     did: 'decrypted',
     done:
-      'is in plain text. Take the key away (ELIGD_DATABASE_KEY, the credential database_key): ' +
-      'with it, eligd does not start',
+      'is decrypted. Remove the key (ELIGD_DATABASE_KEY, the credential database_key); as long ' +
+      'as it is there, eligd does not start',
   },
 ];
 
@@ -89,7 +89,7 @@ function registerChange(command: Command, context: CliContext, change: Change): 
   command
     .command(change.name)
     .description(
-      `${change.description} Whenever it is interrupted, there is the old file or the new one: ` +
+      `${change.description} If it is interrupted, you have either the old file or the new one: ` +
         'run it again.',
     )
     .addHelpText('after', `\nExamples:\n  eligd database ${change.name}\n\n${AS_INSTALLED}\n`)
@@ -103,7 +103,9 @@ async function carryOut(context: CliContext, { name, refusal, did, done }: Chang
     throw new EligdError('configuration', {
       what: `There is no database at ${state.path} yet.`,
       why: 'eligd has not run with this configuration.',
-      next: 'Name the right configuration with --config FILE; a new database is encrypted at once.',
+      next:
+        'Use --config FILE to name the right configuration; a new database is encrypted at ' +
+        'once.',
     });
   }
   const lock = lockInstance(state.path);
@@ -133,7 +135,7 @@ async function currentKey(context: CliContext): Promise<DatabaseKey> {
   if (key !== undefined) return key;
   throw new EligdError('configuration', {
     what: 'eligd was given no database key.',
-    why: 'Neither ELIGD_DATABASE_KEY nor the credential database_key is there.',
+    why: 'Neither ELIGD_DATABASE_KEY nor the credential database_key is set.',
     next:
       'Make one with "eligd database key", write it on paper, and put it into .env as ' +
       `ELIGD_DATABASE_KEY='…' on one line. ${AS_INSTALLED}`,
@@ -142,7 +144,7 @@ async function currentKey(context: CliContext): Promise<DatabaseKey> {
 
 function leftOver(left: readonly { file: string; why: string }[]): EligdError {
   return new EligdError('failed', {
-    what: `${left.length === 1 ? 'A copy stays' : 'Copies stay'} as they were.`,
+    what: `${left.length === 1 ? 'One copy was' : 'Some copies were'} not changed.`,
     why: left.map(({ file, why }) => `\n- ${file}: ${why}`).join(''),
     next: 'Delete what is not needed, and run the same command again for the rest.',
   });

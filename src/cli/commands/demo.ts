@@ -51,15 +51,14 @@ const LIST_LOOK_MS = 200;
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Shows eligd at work on invented patients: starts a sandbox, drops an export into a ' +
-        'folder, and lets a week pass in half a ' +
-        ('minute. Everything is made in a new directory of its own; nobody is called. It ' +
-          'needs no configuration.'),
+      'Shows eligd at work with made-up patients: starts a sandbox, drops an export into a ' +
+        'folder, and runs a week in half a minute. It works in a new temporary folder, makes no ' +
+        'calls, and needs no configuration.',
     )
     .option(
       '--exit',
-      'end when everything is done, instead of staying up until Ctrl-C; so does a demo ' +
-        'without a terminal',
+      'stop when everything is done, instead of running until Ctrl-C (the default without a ' +
+        'terminal)',
     )
     .addHelpText('after', '\nExamples:\n  eligd demo\n  eligd demo --exit\n')
     .action(async (options: { exit?: true }) => {
@@ -82,7 +81,7 @@ async function demonstrate(
   const folder = mkdtempSync(join(tmpdir(), 'eligd-demo-'));
   const anchor_ms = Date.now();
   stdout.write(
-    `eligd demo, in ${folder}\nA sandbox plays the service that phones payers; a day takes ` +
+    `eligd demo, in ${folder}\nA sandbox plays the calling service; a day takes ` +
       `${(86_400 / SPEED).toFixed(1)} seconds.\n\n`,
   );
   const sandbox = await startSandboxProcess(folder, anchor_ms);
@@ -92,7 +91,7 @@ async function demonstrate(
     const config = await loadConfig(writeConfiguration(folder, sandbox.url, page.port));
     await addPageUser(config, page.password);
     const address = `http://127.0.0.1:${page.port}`;
-    stdout.write(`The office’s page: ${address} (name demo, password ${page.password})\n`);
+    stdout.write(`Office page: ${address} (user demo, password ${page.password})\n`);
     const log_stream = createWriteStream(join(folder, 'eligd.log'), { mode: 0o600 });
     const env = createEnv({
       clock,
@@ -122,11 +121,10 @@ async function demonstrate(
       if (!is_ending && !signal.aborted) {
         await slowSandbox(sandbox.url);
         slowDown();
-        stdout.write(`\n  The office’s page: ${address}, name demo, password ${page.password}\n`);
+        stdout.write(`\n  Office page: ${address} (user demo, password ${page.password})\n`);
         stdout.write(
-          '\nIt stays up until Ctrl-C, from now on at the pace of your clock: drop another CSV ' +
-            'file into dropbox/inbox/ and watch ' +
-            'dropbox/outbox/.\n',
+          '\nIt runs until Ctrl-C, now at normal speed. Drop another CSV file into ' +
+            'dropbox/inbox/ and watch dropbox/outbox/.\n',
         );
         await Promise.race([untilStopped(signal), running]);
       }
@@ -196,7 +194,7 @@ export function resultWords(counts: AllCounts): string {
   const parts = [
     `${delivered} of ${total} appointments are verified`,
     `${attention} ${attention === 1 ? 'needs' : 'need'} you`,
-    ...(under_way > 0 ? [`${under_way} ${under_way === 1 ? 'is' : 'are'} still under way`] : []),
+    ...(under_way > 0 ? [`${under_way} ${under_way === 1 ? 'is' : 'are'} still in progress`] : []),
     ...(closed > 0 ? [`${closed} ${closed === 1 ? 'is' : 'are'} closed with a reason`] : []),
   ];
   return `${parts.join('; ')}.`;
@@ -211,10 +209,10 @@ function tellResult(stdout: Output, folder: string, counts: AllCounts): void {
     resultWords(counts),
     '',
     `  ${outbox}/`,
-    '    schedule.csv, schedule.xlsx: the coming days on one page, for the front desk',
+    '    schedule.csv, schedule.xlsx: the next days on one page, for the front desk',
     `    ${files[0] ?? 'eligibility-….csv'}` +
       `${files.length > 1 ? ` and ${files.length - 1} more` : ''}: ` +
-      'a line for each answer, for the office',
+      'one line for each answer, for the office',
     `    records/: ${records} full records as JSON, for programs`,
     '    attention.csv: what needs you, why, and what to do',
     '',
@@ -229,9 +227,9 @@ function tellResult(stdout: Output, folder: string, counts: AllCounts): void {
 
 function notSettled(folder: string, counts: AllCounts): EligdError {
   return new EligdError('failed', {
-    what: `The demo was not done after ${DEADLINE_MS / 1000} seconds: ${summaryLine(counts)}`,
-    why: 'This machine was too busy for a week in half a minute, or something is wrong.',
-    next: `Look into ${join(folder, 'eligd.log')}, or run it again.`,
+    what: `The demo did not finish within ${DEADLINE_MS / 1000} seconds: ${summaryLine(counts)}`,
+    why: 'This machine was too busy, or something is wrong.',
+    next: `Look into ${join(folder, 'eligd.log')}, or run the demo again.`,
   });
 }
 
@@ -356,7 +354,7 @@ async function announcedUrl(child: ChildProcess): Promise<string> {
   }
   throw new EligdError('failed', {
     what: 'The sandbox of the demo did not start.',
-    why: complaint.trim() === '' ? 'It ended without a word.' : complaint.trim(),
+    why: complaint.trim() === '' ? 'It stopped without a message.' : complaint.trim(),
     next: 'Run "bin/eligd sandbox" to see more.',
   });
 }

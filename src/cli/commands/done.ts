@@ -10,11 +10,10 @@ const NOTE_CHARS_MAX = 500;
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Takes an item off the attention list that somebody has handled. It stays away until the ' +
-        'answer changes.',
+      'Takes a handled item off the attention list. It stays off until the answer changes.',
     )
     .argument('<id>', ID_HELP)
-    .option('--note <text>', 'what was done; it goes into the story that "eligd explain" tells', '')
+    .option('--note <text>', 'what was done; "eligd explain" shows it', '')
     .option('--json', 'as JSON (docs/json.md, eligd.operation/1)')
     .addHelpText(
       'after',

@@ -34,8 +34,8 @@ import {
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Tells the story of one appointment or one inquiry: what happened when and why, what ' +
-        'it waits for now, and what you should do. It only reads.',
+      'Tells the story of one appointment or inquiry: what happened, when, and why; what it is ' +
+        'waiting for; and what you should do. Read-only.',
     )
     .argument('<id>', ID_HELP)
     .option('--patients', 'with what others said, word for word, which may name a patient')
@@ -111,7 +111,7 @@ function explainLines(
     '',
     ...story.map(({ at, text }) => `${time(at)}  ${text}`),
     '',
-    ...(now.length > 0 ? now : ['Now: it serves no appointment.']),
+    ...(now.length > 0 ? now : ['Now: no appointment needs it.']),
     ...todoLines(detail, how),
     ...(log_key === null ? [] : detail.appointments.map((each) => inLog(each, log_key, config))),
   ];

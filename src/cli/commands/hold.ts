@@ -6,8 +6,7 @@ import { registerOperation } from '../operate.ts';
 export function register(command: Command, context: CliContext): void {
   registerOperation(command, context, {
     description:
-      'Keeps the planned calls of an appointment from being made, until "eligd release" lets ' +
-      'them go.',
+      'Puts the planned calls of an appointment on hold, until "eligd release" resumes them.',
     examples: '  eligd hold 12045\n  eligd release 12045',
     work: hold,
   });

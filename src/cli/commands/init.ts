@@ -35,27 +35,26 @@ type Question = { key: keyof Options & string; flag: string; at: string; ask: st
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Asks what eligd has to know, writes a commented configuration and the secrets (mode ' +
-        '600), and runs "eligd check". ' +
-        ('With --system it sets the installed service up: secrets as credentials of systemd, ' +
-          'a drop-in with the drop folder, and the start.'),
+      'Asks what eligd needs to know, writes a commented configuration and the secrets (mode ' +
+        '600), and runs "eligd check". With --system, it sets up and starts the installed ' +
+        'service, with the secrets as systemd credentials and a drop-in for the drop folder.',
     )
     .option('--clinic-name <name>', 'the name of the clinic, as the payer should hear it')
     .option('--time-zone <zone>', 'IANA name, such as America/Chicago')
     .option('--specialty <word>', SPECIALTIES.join(' | '))
-    .option('--tax-id <digits>', 'tax id of the billing practice')
+    .option('--tax-id <digits>', 'tax ID of the billing practice')
     .option('--billing-npi <digits>', 'NPI of the billing practice')
-    .option('--base-url <address>', 'address of the inquiry service')
+    .option('--base-url <address>', 'address of the calling service')
     .option('--auth <way>', 'oauth | basic')
     .option('--folder <path>', 'the drop folder')
-    .option('--system', 'for the service of this machine; needs root')
-    .option('--yes', 'ask nothing: take flags and defaults, and secrets from the environment')
+    .option('--system', 'set up the installed service; needs root')
+    .option('--yes', 'do not ask: take flags and defaults, and secrets from the environment')
     .addHelpText(
       'after',
       `
 Secrets are asked for, or taken from the environment
 (${Object.keys(SECRETS).slice(0, 4).join(', ')}).
-They are no flags, because every user of the machine can read the flags of a program.
+They are not flags, because every user of the machine can read the flags of a program.
 
 Examples:
   eligd init
@@ -113,9 +112,9 @@ function targetFile(context: CliContext, { system }: Options): string {
   if (system) {
     if (named !== undefined && named !== INSTALLED.config_file) {
       throw new EligdError('usage', {
-        what: `--system writes ${INSTALLED.config_file}, and --config names another file.`,
-        why: 'The service of this machine reads that file.',
-        next: 'Leave --config out.',
+        what: `--system writes ${INSTALLED.config_file}, but --config names a different file.`,
+        why: 'The installed service reads that file.',
+        next: 'Leave out --config.',
       });
     }
     return INSTALLED.config_file;
@@ -134,9 +133,9 @@ function isFoundAlone(context: CliContext, file: string): boolean {
 
 function exists(file: string): EligdError {
   return new EligdError('failed', {
-    what: `${file} exists already, and nothing was changed.`,
+    what: `${file} already exists; nothing was changed.`,
     why: '"eligd init" never replaces a configuration.',
-    next: 'Edit it and run "eligd check", or move it away and run the same command again.',
+    next: 'Edit it and run "eligd check", or move it away and run this command again.',
   });
 }
 
@@ -168,7 +167,7 @@ function questionsFor({ system }: Options): Question[] {
       key: 'taxId',
       flag: '--tax-id',
       at: 'clinic.tax_id',
-      ask: 'Tax id of the billing practice (9 digits)',
+      ask: 'Tax ID of the billing practice (9 digits)',
     },
     {
       key: 'billingNpi',
@@ -180,7 +179,7 @@ function questionsFor({ system }: Options): Question[] {
       key: 'baseUrl',
       flag: '--base-url',
       at: 'service.base_url',
-      ask: 'Address of the inquiry service (https://…)',
+      ask: 'Address of the calling service (https://…)',
     },
     {
       key: 'auth',
@@ -232,8 +231,8 @@ async function collect(
   if (missing.length > 0) {
     throw new EligdError('usage', {
       what: `With --yes these flags are needed too: ${missing.join(', ')}.`,
-      why: 'They have no default.',
-      next: 'Add them, or leave --yes out to be asked.',
+      why: 'They have no defaults.',
+      next: 'Add them, or leave out --yes to be asked.',
     });
   }
   for (;;) {
@@ -277,9 +276,9 @@ function installationOf(
 
 function wrongAnswers(said: string): EligdError {
   return new EligdError('usage', {
-    what: 'What was given cannot be right, and nothing was written.',
+    what: 'Some values cannot be right; nothing was written.',
     why: said,
-    next: 'Fix it in the command and run it again.',
+    next: 'Correct the command and run it again.',
   });
 }
 
@@ -299,7 +298,7 @@ async function collectSecrets(
   if (missing.length === 0) return found;
   throw new EligdError('usage', {
     what: `Secrets are missing: ${missing.join(', ')}.`,
-    why: `auth is ${auth}, and neither the environment nor an answer has them.`,
-    next: 'Put them into the environment of this command, or leave --yes out to be asked.',
+    why: `auth is ${auth}, and neither the environment nor your answers contain them.`,
+    next: 'Put them into the environment of this command, or leave out --yes to be asked.',
   });
 }

@@ -18,8 +18,8 @@ type ShownInquiry = { id: string; status: string; created_at: string | null; ext
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Shows what the service has, for support. It only reads: inquiries are sent by the ' +
-        'daemon, so that none is sent twice.',
+      'Shows what the service has, for support. Read-only: only the daemon sends inquiries, so ' +
+        'none is sent twice.',
     )
     .addHelpText(
       'after',
@@ -33,9 +33,9 @@ Examples:
   const list = command
     .command('list')
     .description(
-      'Lists the inquiries of a specialty at the service without anything about the patients.',
+      'Lists the inquiries that the service has for one specialty, without patient data.',
     )
-    .option('--external-id <id>', "only those with this label (the appointment's id)");
+    .option('--external-id <id>', 'only inquiries with this label (the appointment ID)');
   withOptions(
     list,
     'as JSON: {"schema", "inquiries": [{"id", "status", "created_at", "external_id"}], ' +
@@ -70,7 +70,7 @@ Examples:
     .description(
       'Shows one inquiry at the service: its status, and with --full the request and the answer.',
     )
-    .argument('<id>', 'the id that the service gave it');
+    .argument('<id>', 'the service’s ID of the inquiry');
   withOptions(get, 'as JSON: {"schema", "id", "status", "created_at", "external_id"}')
     .addHelpText(
       'after',
@@ -99,16 +99,12 @@ Examples:
 function withOptions(command: Command, json: string): Command {
   return command
     .addOption(
-      new Option(
-        '--specialty <name>',
-        "which of the service's parts (default: that of the clinic)",
-      ).choices(SPECIALTIES),
+      new Option('--specialty <name>', 'which specialty (default: the clinic’s)').choices(
+        SPECIALTIES,
+      ),
     )
     .option('--json', json)
-    .option(
-      '--full',
-      'everything that the service says, as JSON: patient data, so mind where it goes',
-    );
+    .option('--full', 'everything from the service, as JSON; contains patient data');
 }
 
 function showList(
@@ -127,14 +123,13 @@ function showList(
       is_complete,
     });
   else if (inquiries.length === 0)
-    context.stdout.write(`The service shows no such inquiry (${specialty}).\n`);
+    context.stdout.write(`The service has no such inquiry (${specialty}).\n`);
   else showTable(context, inquiries);
   if (is_complete) return;
   const unreadable =
-    unreadable_count === 0 ? '' : `; ${unreadable_count} of what it gave could not be read`;
+    unreadable_count === 0 ? '' : `; ${unreadable_count} entries could not be read`;
   context.stderr.write(
-    'The service did not show for certain where its list ends, so there may be ' +
-      `more${unreadable}.\n`,
+    `The service’s list has no certain end, so there may be more${unreadable}.\n`,
   );
 }
 
@@ -185,8 +180,8 @@ function shown({
 
 function notThere(specialty: Specialty): never {
   throw new EligdError('failed', {
-    what: 'The service knows no inquiry with this id.',
-    why: `It was asked for among those of the specialty ${specialty}.`,
-    next: 'Check the id, or give another --specialty.',
+    what: 'The service has no inquiry with this ID.',
+    why: `eligd asked for it under the specialty ${specialty}.`,
+    next: 'Check the ID, or use another --specialty.',
   });
 }

@@ -16,12 +16,12 @@ import { readState } from '../state.ts';
 import { clinicTime, isoTime } from '../times.ts';
 
 const REASON_CHARS_MAX = 500;
-const PATIENT = 'the patient’s id in the practice management system, or CONNECTOR:ID';
+const PATIENT = 'the patient’s ID in the practice management system, or CONNECTOR:ID';
 
 export function register(command: Command, context: CliContext): void {
   command.description(
-    'Keeps everything about a patient, however old, because a court, an auditor or a payer may ' +
-      'ask for it. It has nothing to do with "eligd hold", which keeps calls back.',
+    'Keeps everything about a patient, however old, for a court, an auditor, or a payer. It is ' +
+      'not related to "eligd hold", which puts calls on hold.',
   );
   command.addHelpText(
     'after',
@@ -31,16 +31,16 @@ export function register(command: Command, context: CliContext): void {
   command
     .command('add')
     .description(
-      'Puts a patient on legal hold: eligd deletes none of the visits, answers and log entries, ' +
-        'nor any file of the drop folder that they come from.',
+      'Puts a patient on legal hold: eligd deletes no visit, answer, or log entry of the ' +
+        'patient, and no file in the drop folder that they came from.',
     )
     .argument('<patient>', PATIENT)
-    .option('--reason <text>', 'why; it goes into the audit trail', '')
+    .option('--reason <text>', 'why; goes into the audit trail', '')
     .addHelpText('after', '\nExamples:\n  eligd legal-hold add 4711 --reason "Audit of 2026"\n')
     .action((text: string, { reason }: { reason: string }) => add(context, text, reason.trim()));
   command
     .command('remove')
-    .description('Ends a legal hold. What is too old goes with the next purge.')
+    .description('Ends a legal hold. The next purge deletes what is past its retention time.')
     .argument('<patient>', PATIENT)
     .addHelpText('after', '\nExamples:\n  eligd legal-hold remove 4711\n')
     .action((text: string) => remove(context, text));
@@ -65,7 +65,7 @@ async function add(context: CliContext, text: string, reason: string): Promise<v
       const is_new = await store.write((tx) =>
         addLegalHold(actingAs(tx, actor), patient, { reason, actor }, now),
       );
-      const what = is_new ? 'is on legal hold from now on' : 'was on legal hold already';
+      const what = is_new ? 'is now on legal hold' : 'was already on legal hold';
       context.stdout.write(`${patient.connector}:${patient.patient_id} ${what}.\n`);
     }
   });
@@ -86,7 +86,7 @@ async function remove(context: CliContext, text: string): Promise<void> {
       throw new EligdError('failed', {
         what: 'Nothing was changed.',
         why: `${text} is not on legal hold.`,
-        next: '"eligd legal-hold list" shows who is.',
+        next: '"eligd legal-hold list" shows who is on hold.',
       });
     for (const { connector, patient_id } of ended)
       context.stdout.write(`${connector}:${patient_id} is no longer on legal hold.\n`);
@@ -128,8 +128,10 @@ async function change(
 function unknown(text: string): EligdError {
   return new EligdError('failed', {
     what: `There is no patient ${text}.`,
-    why: 'No visit that eligd knows has a patient with this id.',
-    next: 'Look the id up in the practice management system; it is not that of the visit.',
+    why: 'No visit in eligd has a patient with this ID.',
+    next:
+      'Look up the patient’s ID in the practice management system; it is not the ID of the ' +
+      'visit.',
   });
 }
 

@@ -52,23 +52,23 @@ const LIMIT_MAX = 100_000;
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Lists appointments and claims with where each one is and why: coming visits first, the ' +
-        'nearest at the top, then past ones. Closed ones only when asked for. It only reads.',
+      'Lists appointments and claims, with where each one is and why: upcoming visits first, ' +
+        'soonest at the top, then past ones. Closed ones are listed only on request. Read-only.',
     )
-    .addOption(new Option('--situation <word>', 'only those in this situation').choices(SITUATIONS))
+    .addOption(new Option('--situation <word>', 'only items in this situation').choices(SITUATIONS))
     .addOption(
       new Option(
         '--attention',
-        'the attention list instead: what waits for you, and what to do',
+        'the attention list instead: what needs you, and what to do',
       ).conflicts('situation'),
     )
-    .addOption(new Option('--needs-me', 'only those that wait for you').conflicts('situation'))
-    .addOption(new Option('--today', 'only visits of today').conflicts(['from', 'to']))
-    .option('--from <date>', 'only visits from this day on, as 2026-11-23', day)
-    .option('--to <date>', 'only visits up to and on this day', day)
-    .option('--payer <text>', 'only those whose payer has this in its name, or has this id')
-    .option('--connector <id>', 'only those of this connector')
-    .option('--limit <number>', 'at most so many', limit, 50)
+    .addOption(new Option('--needs-me', 'only items that need you').conflicts('situation'))
+    .addOption(new Option('--today', 'only today’s visits').conflicts(['from', 'to']))
+    .option('--from <date>', 'only visits on or after this date, such as 2026-11-23', day)
+    .option('--to <date>', 'only visits on or before this date', day)
+    .option('--payer <text>', 'only payers with this text in the name, or with this ID')
+    .option('--connector <id>', 'only this connector')
+    .option('--limit <number>', 'show at most this many', limit, 50)
     .option('--patients', 'with patients’ names; without it no name is shown')
     .option('--json', 'as JSON (docs/json.md, eligd.list/1 and eligd.attention/1)')
     .addHelpText(
@@ -95,7 +95,7 @@ Examples:
 
 function day(text: string): string {
   if (isDate(text)) return text;
-  throw new InvalidArgumentError('Write a day as 2026-11-23.');
+  throw new InvalidArgumentError('Write the date as 2026-11-23.');
 }
 
 function limit(text: string): number {
@@ -110,9 +110,9 @@ function refuseUnknownConnector({ connector }: Options, { connectors }: Config):
   const near = nearest(connector, ids);
   throw new EligdError('usage', {
     what: `There is no connector "${connector}".`,
-    why: `The configuration names ${ids.join(', ')}.`,
+    why: `The configuration has ${ids.join(', ')}.`,
     next:
-      near === null ? 'Give one of these with --connector.' : `Did you mean --connector ${near}?`,
+      near === null ? 'Use one of these with --connector.' : `Did you mean --connector ${near}?`,
   });
 }
 
@@ -237,7 +237,7 @@ async function listAttention(
     return;
   }
   if (shown.length === 0) {
-    stdout.write('Nothing waits for you.\n');
+    stdout.write('Nothing needs you.\n');
     return;
   }
   const is_narrow = stdout.isTTY === true;

@@ -15,15 +15,50 @@ const LINES = '200';
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Prints the log as sentences: the journal of the eligd service, or a file. It only reads.',
+      'Prints the log as sentences, from the journal of the eligd daemon or from a file. ' +
+        'Read-only.',
     )
-    .argument('[file]', 'a file with lines of the log; - is standard input')
+    .argument('[file]', 'a log file; - is standard input')
     .addOption(
-      new Option('--level <level>', 'nothing below it').choices([...LEVELS]).default('info'),
+      new Option('--level <level>', 'only this level and above')
+        .choices([...LEVELS])
+        .default('info'),
     )
-    .option('--work <id>', 'only the lines of this piece of work (work in a line)')
-    .option('--lines <number>', 'how many lines of the journal, the newest', LINES)
-    .option('--since <time>', 'of the journal, such as "2 hours ago" or 2026-11-23')
+    .option('--work <id>', 'only lines with this "work"')
+    .option('--lines <number>', 'how many of the newest journal lines', LINES)
+    .option(
+      '--since <time>',
+      'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start start start start start ' +
+        'start start start start start start start start start start of the journal, such as "2 ' +
+        'hours ago" or 2026-11-23',
+    )
     .addHelpText(
       'after',
       '\nA line begins with "!!" for an error and with "!" for a warning.\n\nExamples:\n' +
@@ -63,7 +98,7 @@ async function opened(file: string, cwd: string): Promise<Readable> {
       new EligdError('usage', {
         what: `The log ${file} could not be read.`,
         why: `The system says ${errorCode(error) ?? 'no'}.`,
-        next: 'Name a file that holds lines of the log.',
+        next: 'Name a log file.',
       }),
     ),
   );
@@ -84,7 +119,7 @@ function journal({ lines, since }: Options): Readable {
       new EligdError('failed', {
         what: 'The journal could not be read.',
         why: `journalctl: ${errorCode(error) ?? 'failed'}.`,
-        next: 'Name a file with the log: eligd log FILE.',
+        next: 'Name a log file: eligd log FILE.',
       }),
     ),
   );

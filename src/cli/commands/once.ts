@@ -14,10 +14,9 @@ import { programVersion } from '../version.ts';
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Takes every stage once and ends: reads what is in the drop folder, sends what is due ' +
-        'within the rate limit, asks about ' +
-        ('every open inquiry, writes answers back. It waits until new files are complete, and ' +
-          'never for an answer.'),
+      'Runs every stage once, then stops: reads what is in the drop folder, sends what is due ' +
+        'within the rate limit, asks about every open inquiry, and writes answers back. It waits ' +
+        'for new files to be complete, but never for an answer.',
     )
     .option('--json', 'print the counts as JSON')
     .addHelpText(
@@ -63,28 +62,28 @@ export function register(command: Command, context: CliContext): void {
 
 function serviceAway(base_url: string): EligdError {
   return new EligdError('temporary', {
-    what: 'Nothing was sent: the inquiry service could not be reached, or turned us away.',
+    what: 'Nothing was sent: the service could not be reached, or it rejected our requests.',
     why:
       `Its list could not be read at ${new URL(base_url).origin}; the log above says how it ` +
       'failed.',
-    next: 'Run "eligd check" to see why. Everything due is kept and goes the next time.',
+    next: 'Run "eligd check" to see why. Everything that is due is kept and sent next time.',
   });
 }
 
 function connectorsAway(ids: readonly string[]): EligdError {
   return new EligdError('temporary', {
     what:
-      'Not everything could be read from, or written to, the practice management system: ' +
+      'Some data could not be read from or written to the practice management system: ' +
       `${ids.join(', ')}.`,
-    why: 'The log above says why; the rest was done.',
-    next: 'Run "eligd check" to see what is wrong. What is missing is tried again the next time.',
+    why: 'The log above says why. Everything else was done.',
+    next: 'Run "eligd check" to see what is wrong. eligd tries the rest again next time.',
   });
 }
 
 function stagesFailed(names: readonly string[]): EligdError {
   return new EligdError('failed', {
-    what: `A part of the work failed: ${names.join(', ')}.`,
-    why: 'The log above says why; the rest was done.',
-    next: 'Look at disk space and permissions first. What failed is tried again the next time.',
+    what: `Some of the work failed: ${names.join(', ')}.`,
+    why: 'The log above says why. Everything else was done.',
+    next: 'Check disk space and permissions first. eligd tries again next time.',
   });
 }

@@ -19,9 +19,9 @@ import { printUnmapped } from '../unmapped.ts';
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Lists the insurance companies of open visits that are not in the payer map, the most ' +
-        'frequent first, with the nearest names that eligd knows; and how long calls to each ' +
-        'payer take. It only reads.',
+      'Lists the payers of open visits that are not in the payer map, most frequent first, ' +
+        'with the closest names that eligd knows. Also shows how long calls to each payer take. ' +
+        'Read-only.',
     )
     .option('--json', 'as JSON (docs/json.md, eligd.payers/1)')
     .addHelpText(
@@ -39,12 +39,12 @@ Examples:
   command
     .command('map')
     .description(
-      'Writes a line of payers.csv. A running eligd reads it within a minute and plans every ' +
+      'Adds a line to payers.csv. A running eligd reads it within a minute and plans every ' +
         'open visit again.',
     )
-    .argument('<name>', 'the insurance company as the practice software names it')
+    .argument('<name>', 'the payer, as your PMS names it')
     .argument('<id>', 'a carrier identifier (AMERITAS), a payer ID (47009), or a known name')
-    .option('--phone <number>', 'its telephone number')
+    .option('--phone <number>', 'its phone number')
     .addHelpText(
       'after',
       `
@@ -68,7 +68,7 @@ async function list({ db, config }: State, as_json: boolean, context: CliContext
     return;
   }
   if (unmapped.length === 0)
-    context.stdout.write('Every insurance company of an open visit is in the payer map.\n');
+    context.stdout.write('The payer of every open visit is in the payer map.\n');
   else printUnmapped(unmapped, context.stdout);
   printTurnarounds(turnarounds, namesOf(readPayers(config)), context.stdout);
 }
@@ -80,10 +80,12 @@ function printTurnarounds(
 ): void {
   to.write('\n');
   if (payers.length === 0) {
-    to.write(`How long calls take is not known yet (from ${TURNAROUND_CALLS_MIN} calls on).\n`);
+    to.write(
+      `eligd does not know yet how long calls take (it needs ${TURNAROUND_CALLS_MIN} calls).\n`,
+    );
     return;
   }
-  to.write('From the request to the end of the call, in hours in which the payer answers:\n');
+  to.write('From the request to the end of the call, in hours when the payer answers its phone:\n');
   printTable(
     to,
     [
@@ -116,10 +118,10 @@ async function map(
 ): Promise<void> {
   const config = await context.config();
   const { name, as } = mapPayer(config, line);
-  const reason = `${name} is ${as} from now on.`;
+  const reason = `${name} is now ${as}.`;
   await noteAction(context, { subject: PAYERS_SUBJECT, to_state: 'mapped', reason });
   context.stdout.write(
-    `${name} is ${as} from now on.\n` +
-      `Written to ${payersPath(config)}; a running eligd reads it within a minute.\n`,
+    `${name} is now ${as}.\nWritten to ${payersPath(config)}; a running eligd reads it within ` +
+      'a minute.\n',
   );
 }

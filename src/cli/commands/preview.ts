@@ -19,16 +19,15 @@ type Options = { connector?: string; json?: true };
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Shows what an export would cause: rows that cannot be read, insurance companies that the ' +
-        'payer map does not have, the calls, and what they cost. It sends nothing and stores ' +
-        'nothing.',
+      'Shows what an export would cause: rows that cannot be read, payers that are missing ' +
+        'from the payer map, the calls, and what they cost. It sends and stores nothing.',
     )
     .argument(
       '[export]',
-      'the file, as the practice software writes it: an export, or messages; without it, the ' +
-        'server of the practice software is read',
+      'the file that your PMS writes: an export, or messages; without a file, eligd reads the ' +
+        'server of your PMS',
     )
-    .option('--connector <id>', 'which one is meant, when several connectors could be')
+    .option('--connector <id>', 'which connector, if more than one could read the file')
     .option('--json', 'as JSON (docs/json.md, eligd.preview/1)')
     .addHelpText(
       'after',
@@ -61,10 +60,10 @@ function unmappedIn({ payers }: Preview, config: Config): Unmapped[] {
 /** What becomes of a visit, when eligd would read the export now. */
 const VISIT_WORDS: Readonly<Record<SituationWord, string>> = {
   planned: 'with a call now',
-  waiting: 'later, when the visit is nearer',
-  asking: 'with a call that is under way',
-  answered: 'with an answer that is known',
-  delivered: 'with an answer that is known',
+  waiting: 'later, when the visit is closer',
+  asking: 'with a call in progress',
+  answered: 'with a known answer',
+  delivered: 'with a known answer',
   attention: 'on the attention list',
   closed: 'without a call: cancelled, past, self-pay or skipped',
 };
@@ -76,7 +75,7 @@ function printPreview(preview: Preview, unmapped: readonly Unmapped[], to: Outpu
   const { rejected } = rows;
   const total = visits.reduce((sum, { count }) => sum + count, 0);
   const lines = (name: string, text: string) => to.write(`${wrapped(name, text).join('\n')}\n`);
-  to.write(`What this export would cause (${connector}). Nothing was sent or stored.\n\n`);
+  to.write(`What this export would do (${connector}). Nothing was sent or stored.\n\n`);
   lines(
     'Rows:',
     rejected.length === 0 ? 'every row can be read.' : unreadableWords(rejected.length),

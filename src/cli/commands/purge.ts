@@ -28,19 +28,19 @@ type Options = { olderThan?: number; dryRun?: true; json?: true };
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Deletes for good what is older than retention: says: visits with everything that eligd ' +
-        'knows of them, older parts of answers, files of drop folders, copies of the database ' +
-        'that upgrades and restores have left, and old entries of the audit trail. It says ' +
+      'Permanently deletes data past its retention time (retention:): visits with everything ' +
+        'that eligd knows about them, older parts of answers, files in drop folders, database ' +
+        'copies left by upgrades and restores, and old entries of the audit trail. It says ' +
         'whether the bytes are gone. The daemon does the same daily. Other backups keep what ' +
-        'they hold; the practice management system is not touched.',
+        'they hold, and the practice management system is not changed.',
     )
     .option('--older-than <days>', 'days since the visit (default: retention.days)', wholeDays)
-    .option('--dry-run', 'says what would be deleted, and deletes nothing')
+    .option('--dry-run', 'show what would be deleted, and delete nothing')
     .option('--json', 'as JSON (docs/json.md, eligd.purge/1 and eligd.purge_preview/1)')
     .addHelpText(
       'after',
-      '\nExamples:\n  eligd purge --dry-run\n  eligd purge\n  eligd purge --older-than 90\n\n' +
-        'What a patient on legal hold is in stays: see "eligd legal-hold --help".\n',
+      '\nExamples:\n  eligd purge --dry-run\n  eligd purge\n  eligd purge --older-than ' +
+        '90\n\nData of a patient on legal hold is kept: see "eligd legal-hold --help".\n',
     )
     .action((options: Options) => work(context, options));
 }
@@ -87,8 +87,8 @@ async function work(context: CliContext, options: Options): Promise<void> {
 function nothingIsOld(): EligdError {
   return new EligdError('usage', {
     what: 'Nothing was deleted.',
-    why: 'Every limit of retention: is null, so eligd keeps everything.',
-    next: 'Say how old what goes must be: eligd purge --older-than 400',
+    why: 'Every limit under retention: is null, so eligd keeps everything.',
+    next: 'Name an age in days: eligd purge --older-than 400',
   });
 }
 
@@ -107,17 +107,17 @@ function reportJson(report: PurgeReport, older_than_days: number | null) {
 function reportLines(report: PurgeReport): string[] {
   const { appointments, inquiries, copies, answers, requests, recordings } = report;
   const { files, log_entries } = report;
-  const done = report.is_wal_empty ? 'Deleted' : 'Taken out, with bytes left on the disk';
+  const done = report.is_wal_empty ? 'Deleted' : 'Removed, but bytes are still on the disk';
   const others = [
-    [answers, 'answers as they came'],
+    [answers, 'stored answers'],
     [requests, 'requests'],
-    [recordings, 'records’ addresses of recordings'],
-    [files, 'files of drop folders'],
+    [recordings, 'recording addresses in records'],
+    [files, 'files in drop folders'],
     [log_entries, 'entries of the audit trail and the access log'],
   ] as const;
   return [
-    `${done}: ${appointments} appointments, ${inquiries} inquiries and ` +
-      `${copies} old copies of the database.`,
+    `${done}: ${appointments} appointments, ${inquiries} inquiries and ${copies} old database ` +
+      'copies.',
     ...others.flatMap(([count, what]) => (count === 0 ? [] : [`Also: ${count} ${what}.`])),
     '',
   ];
@@ -125,13 +125,13 @@ function reportLines(report: PurgeReport): string[] {
 
 const KINDS: readonly (readonly [OldKind, string])[] = [
   ['visits', 'visits and claims'],
-  ['answers', 'answers as they came'],
+  ['answers', 'stored answers'],
   ['requests', 'requests'],
-  ['recordings', 'addresses of recordings'],
+  ['recordings', 'recording addresses'],
   ['processed', 'files in processed/'],
   ['rejected', 'files in rejected/'],
   ['outbox', 'files in outbox/'],
-  ['copies', 'copies of the database'],
+  ['copies', 'database copies'],
   ['logs', 'entries of both logs'],
 ];
 

@@ -10,12 +10,12 @@ import { operate } from '../operate.ts';
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Resumes what was stopped: all of submission, or the calls of one appointment that ' +
-        '"eligd hold" keeps back. Of submission it says ' +
-        'first why it was stopped; a reason that still holds stops it again.',
+      'Resumes submission, or the calls of one appointment that "eligd hold" put on hold. For ' +
+        'submission, it first shows why it was stopped. If the reason still applies, submission ' +
+        'stops again.',
     )
-    .argument('<what>', 'submission, or the ID of what is on hold')
-    .option('--json', 'of an ID: as JSON (docs/json.md, eligd.operation/1)')
+    .argument('<what>', '"submission", or the ID of what is on hold')
+    .option('--json', 'with an ID: as JSON (docs/json.md, eligd.operation/1)')
     .addHelpText('after', '\nExamples:\n  eligd release submission\n  eligd release 12045\n')
     .action(async (what: string, options: { json?: true }) => {
       if (what === 'submission') await resume(context);
@@ -24,7 +24,7 @@ export function register(command: Command, context: CliContext): void {
 }
 
 const OBSERVING =
-  'No call is made: the configuration says mode: observe. Write mode: live there and\n' +
+  'eligd makes no calls: the configuration says mode: observe. Change it to mode: live and\n' +
   'restart eligd.\n';
 
 async function resume(context: CliContext): Promise<void> {
@@ -37,7 +37,7 @@ async function resume(context: CliContext): Promise<void> {
     );
     const is_observing = (await currentHalts(store.db)).length > 0;
     const said = halts.map(({ detail }) => `It was stopped because: ${detail}\n`);
-    const then = is_observing ? OBSERVING : 'It goes on with the next step.\n';
+    const then = is_observing ? OBSERVING : 'Submission resumes with the next step.\n';
     context.stdout.write(
       said.length > 0
         ? `${said.join('')}${then}`

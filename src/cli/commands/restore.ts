@@ -30,8 +30,8 @@ const SLACK_MS = 60 * 60_000;
 type Options = { recoveryKeyFile?: string; json?: true };
 
 const KEY_TO_PUT_IN_PLACE =
-  'eligd: The database is encrypted, and this installation has no key yet. Before the start, put ' +
-  'the recovery key in place as ELIGD_DATABASE_KEY, or as the credential database_key.\n';
+  'eligd: The database is encrypted, and this installation has no key yet. Before you start ' +
+  'eligd, set the recovery key as ELIGD_DATABASE_KEY, or as the credential database_key.\n';
 
 /** What becomes of the sources that a connector had acknowledged since the backup. */
 type Sources = {
@@ -46,17 +46,18 @@ type Sources = {
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Replaces the database with a backup. The current one is kept next to it. The daemon must ' +
-        'be stopped. Nothing is sent by this: the next ' +
-        ("start compares the service's whole list first, and what is there is taken instead " +
-          'of a call. Files that were read since the backup are read again; messages that were ' +
-          'acknowledged since cannot be had again and are named.'),
+      'Replaces the database with a backup. The current database is kept next to it. The daemon ' +
+        'must be stopped. This sends nothing: at the next start, eligd first compares the ' +
+        'service’s whole list and uses the calls that it finds there instead of making new ' +
+        'ones. Files read since the backup are read again. Messages acknowledged since then ' +
+        'are lost; eligd lists them.',
     )
     .argument('<file>', 'a file that "eligd backup" or the daemon wrote')
     .option(
       '--recovery-key-file <file>',
-      'the file with the recovery key of an encrypted backup; - for standard input. Without it a ' +
-        'terminal is asked. It is no argument, because every user can read those.',
+      'the file with the recovery key of an encrypted backup; - for standard input. Without ' +
+        'it, eligd asks in the terminal. The key is not an argument, because every user can read ' +
+        'those.',
     )
     .option('--json', 'as JSON (docs/json.md, eligd.restore/1)')
     .addHelpText(
@@ -100,7 +101,7 @@ async function findKey(
     if (!(error instanceof WrongKey)) throw error;
     if (key_file === undefined && process.stdin.isTTY !== true) {
       const next =
-        'Run the command in a terminal, which asks for the recovery key, or name a file with it: ' +
+        'Run the command in a terminal, which asks for the recovery key, or use ' +
         '--recovery-key-file FILE.';
       throw new EligdError('configuration', { what: error.what, why: error.why, next });
     }
@@ -116,9 +117,9 @@ async function recoveryKey(
   const key = parseDatabaseKey(await typedKey(context, key_file));
   if (key instanceof DatabaseKey) return key;
   throw new EligdError('failed', {
-    what: 'This is no recovery key, and nothing was changed.',
+    what: 'This is not a recovery key; nothing was changed.',
     why: key.fault,
-    next: 'Compare it with the paper, and run the same command again.',
+    next: 'Compare it with the paper, then run the command again.',
   });
 }
 
@@ -199,16 +200,17 @@ function restoreLines(
 ): string[] {
   const since = clinicTime(content.backed_up_at, config);
   return [
-    `The database is that of ${since} again: ${contentWords(content)}.`,
+    `The database is restored as of ${since}: ${contentWords(content)}.`,
     ...(replaced === null
       ? []
       : [
-          `The one that was there is kept: ${replaced}. It holds patient data; delete it ` +
-            'when it is not needed.',
+          `The previous database is kept as ${replaced}. It holds patient data; delete it ` +
+            'when you no longer need it.',
         ]),
     ...sources.flatMap((each) => sourceLines(each, since)),
-    `The daemon asks the service nothing for the next ${durationWords(quietMs(config))}, ` +
-      `then compares the service's list, then goes on. Next: systemctl start eligd`,
+    'The daemon sends no requests to the service for the next ' +
+      `${durationWords(quietMs(config))}. Then it compares the service’s list and continues. ` +
+      'Next: systemctl start eligd',
   ];
 }
 
@@ -229,7 +231,8 @@ function sourceLines(
   { connector, read_again, does_listen, lost }: Sources,
   since: string,
 ): string[] {
-  if (read_again === null && !does_listen) return [`${connector}: reads again what changed since.`];
+  if (read_again === null && !does_listen)
+    return [`${connector}: reads again what has changed since then.`];
   const lines: string[] = [];
   if (read_again !== null)
     lines.push(
@@ -248,12 +251,12 @@ function lostSentence(
   if (lost === null)
     return (
       `messages that were acknowledged since ${since} are lost${unless}, and the replaced ` +
-      'database cannot say which. Have the practice management system send everything since ' +
-      'then again.'
+      'database cannot say which. Ask for the practice management system to send everything ' +
+      'since then again.'
     );
-  if (lost.length === 0) return 'no message was acknowledged since.';
+  if (lost.length === 0) return 'no message was acknowledged since then.';
   return (
     `${lost.length} acknowledged ${lost.length === 1 ? 'message is' : 'messages are'} ` +
-    `lost${unless}; have the practice management system send again: ${lost.join(', ')}`
+    `lost${unless}; ask for the practice management system to send again: ${lost.join(', ')}`
   );
 }

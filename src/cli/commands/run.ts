@@ -15,9 +15,9 @@ export function register(command: Command, context: CliContext): void {
   command
     .description(
       'Runs the daemon in the foreground until Ctrl-C or SIGTERM: reads appointments, has ' +
-        'payers asked, writes answers back. ' +
-        'The log goes to standard output. Only one may run on a database. On SIGHUP it checks ' +
-        'its files and applies them, or refuses them and goes on with the old ones.',
+        'payers called, and writes answers back. The log goes to standard output. Only one ' +
+        'daemon can use a database. On SIGHUP, it checks its files and applies them, or rejects ' +
+        'them and keeps the previous ones.',
     )
     .addHelpText('after', '\nExamples:\n  eligd run\n  eligd run --config /etc/eligd/eligd.yaml\n')
     .action(async () => await runUntilStopped(context));

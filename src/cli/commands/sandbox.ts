@@ -37,28 +37,27 @@ type Options = {
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Runs the inquiry service on this machine, with invented answers. Nobody is called and ' +
-        'nothing leaves the machine. ' +
-        'It needs no configuration and runs until Ctrl-C.',
+      'Runs a practice service on this machine, with made-up answers. It makes no calls, and ' +
+        'nothing leaves the machine. It needs no configuration and runs until Ctrl-C.',
     )
-    .option('--port <number>', 'where it listens; 0: any free port', wholeNumber(0, 65_535), 8700)
-    .option('--host <address>', 'address it listens at', '127.0.0.1')
-    .option('--db <file>', 'SQLite file that it remembers inquiries in', ':memory:')
+    .option('--port <number>', 'port to listen on; 0: any free port', wholeNumber(0, 65_535), 8700)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--db <file>', 'SQLite file for its inquiries', ':memory:')
     .option(
       '--seed <number>',
-      'the same seed invents the same answers',
+      'the same seed gives the same answers',
       wholeNumber(0, Number.MAX_SAFE_INTEGER),
       1,
     )
-    .option('--speed <factor>', 'how fast its clock runs; 3600 makes an hour a second', factor, 1)
+    .option('--speed <factor>', 'speed of its clock; at 3600, an hour takes a second', factor, 1)
     .option(
       '--anchor-ms <milliseconds>',
-      "the machine's time at which its clock agrees (default: now)",
+      'machine time at which the two clocks agree (default: now)',
       wholeNumber(0, Number.MAX_SAFE_INTEGER),
     )
     .option(
       '--behavior <name=value>',
-      'how it reads what the specification leaves open; repeatable, names below',
+      'how to read what the specification leaves open; repeatable, names below',
       collectBehavior,
       {},
     )
@@ -126,13 +125,13 @@ function startFailure(
     case 'EADDRINUSE':
       return {
         what,
-        why: `Another program uses port ${port} of ${host}.`,
-        next: 'End that program, or choose another port with --port (0: any that is free).',
+        why: `Another program is using port ${port} on ${host}.`,
+        next: 'Stop that program, or choose another port with --port (0: any free port).',
       };
     case 'EACCES':
       return {
         what,
-        why: `This user may not listen at port ${port}.`,
+        why: `This user may not listen on port ${port}.`,
         next: 'Choose a port above 1023 with --port.',
       };
     case 'EADDRNOTAVAIL':
@@ -140,7 +139,7 @@ function startFailure(
       return {
         what,
         why: `${host} is not an address of this machine.`,
-        next: 'Leave --host out, or write 127.0.0.1.',
+        next: 'Leave out --host, or use 127.0.0.1.',
       };
     default:
       return code?.startsWith('SQLITE_') === true ? noDatabase(db, code) : null;
@@ -151,7 +150,7 @@ function noDatabase(db: string, reason: string) {
   return {
     what: 'The sandbox did not start.',
     why: `The database ${db} could not be opened: ${reason}.`,
-    next: 'Give a file in a folder that exists and can be written, or leave --db out.',
+    next: 'Name a file in an existing, writable folder, or leave out --db.',
   };
 }
 
@@ -169,8 +168,8 @@ function announce(
     ([name, value]) => `${name}=${value}`,
   );
   const lines = [
-    `The sandbox listens at ${url} (speed ${options.speed}, seed ${options.seed}, database ` +
-      `${options.db}).`,
+    `The sandbox is listening at ${url} (speed ${options.speed}, seed ${options.seed}, ` +
+      `database ${options.db}).`,
     ...(behaviors.length > 0 ? [`Behaviors: ${behaviors.join(', ')}`] : []),
     '',
     `In the configuration:   service: { base_url: ${url}, auth: oauth }`,
@@ -182,7 +181,7 @@ function announce(
     '',
     `What it has received:   curl ${url}/_sandbox/ledger`,
     `How it behaves:         curl ${url}/_sandbox/behaviors`,
-    'More in src/sandbox/README.md. Ctrl-C ends it.',
+    'See src/sandbox/README.md for more. Ctrl-C stops it.',
   ];
   stdout.write(`${lines.join('\n')}\n`);
 }
@@ -224,7 +223,7 @@ function collectBehavior(text: string, before: Partial<Behaviors> = {}): Partial
     return { ...before, ...parseBehavior(text) };
   } catch (error) {
     throw new InvalidArgumentError(
-      error instanceof Error ? error.message : 'It is not a behavior.',
+      error instanceof Error ? error.message : 'This is not a behavior.',
     );
   }
 }

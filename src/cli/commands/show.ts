@@ -34,8 +34,7 @@ import {
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Shows everything about one appointment or one inquiry, the payer’s answer included. ' +
-        'It only reads.',
+      'Shows everything about one appointment or inquiry, including the payer’s answer. Read-only.',
     )
     .argument('<id>', ID_HELP)
     .option(
@@ -46,7 +45,7 @@ export function register(command: Command, context: CliContext): void {
     .addHelpText(
       'after',
       `
-The answer is shown as it was delivered; what a payer said in words may name the patient.
+The answer is shown as it was delivered. A payer’s own words may name the patient.
 
 Examples:
   eligd show 12045
@@ -192,7 +191,7 @@ function showText(
     const told = verdicts.flatMap((verdict) => verdictText(verdict, patients));
     const said = patients
       ? answerLines(answer.record, verdicts, config.clinic.time_zone)
-      : ['  What the payer said may name a patient: --patients shows it.'];
+      : ['  Hidden, because the payer’s words may name a patient; --patients shows them.'];
     stdout.write(`\n${[heading, ...told, ...said].join('\n')}\n`);
   }
 }
@@ -209,8 +208,8 @@ function coverageLines(input: AppointmentInput | ClaimInput, patients: boolean):
   return coverages.map(({ rank, carrier, payor_id, member_id, group_id }) => {
     const parts = [
       carrier || 'payer without a name',
-      ...(payor_id === '' ? [] : [`payor id ${payor_id}`]),
-      ...(patients ? [`member id ${member_id || 'none'}`, `group ${group_id || 'none'}`] : []),
+      ...(payor_id === '' ? [] : [`payer ID ${payor_id}`]),
+      ...(patients ? [`member ID ${member_id || 'none'}`, `group ${group_id || 'none'}`] : []),
     ];
     return `  Coverage ${rank}: ${parts.join(', ')}`;
   });
@@ -228,7 +227,7 @@ function inquiryTable(inquiries: readonly InquiryDetail[], config: Config, stdou
       { title: 'inquiry', is_whole: true },
       { title: 'coverage' },
       { title: 'state', is_whole: true },
-      { title: 'service id', is_whole: true },
+      { title: 'service ID', is_whole: true },
       { title: 'service status' },
       { title: 'sent' },
       { title: 'answered' },

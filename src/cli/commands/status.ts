@@ -21,8 +21,8 @@ export function register(command: Command, context: CliContext): void {
   command
     .description(
       'Shows a one-page summary: whether eligd works, appointments by situation, why sending ' +
-        'is stopped (if it is), and what needs you. ' +
-        'It only reads, and works while the daemon runs.',
+        'is stopped (if it is), and what needs you. Read-only; you can run it while the daemon ' +
+        'runs.',
     )
     .option('--json', 'as JSON (docs/json.md, eligd.status/1)')
     .addHelpText(
@@ -145,14 +145,15 @@ function lastReads(
 function nextSteps({ attention, halts, counts, claims }: StatusOverview): string[] {
   const entries = attention.reduce((total, { count }) => total + count, 0);
   return [
-    ...(entries > 0
-      ? [`See what waits for you and what to do about it: eligd list --attention`]
-      : []),
+    ...(entries > 0 ? [`See what needs you, and what to do about it: eligd list --attention`] : []),
     ...(halts.some(({ reason, next_try_at }) => reason !== 'observe' && next_try_at === null)
-      ? ['Calls stay stopped until a person lets them go on: eligd release submission']
+      ? ['Calls stay stopped until you resume them: eligd release submission']
       : []),
     ...(counts.total + claims.total === 0
-      ? ['Nothing was read yet. Export appointments, and see that the daemon runs: eligd check']
+      ? [
+          'Nothing has been read yet. Export appointments, and check that the daemon is running: ' +
+            'eligd check',
+        ]
       : []),
   ];
 }
@@ -266,7 +267,7 @@ function waitingRemarks({ waiting }: StatusOverview, config: Config): string[] {
     const until =
       reason === null || next_at === null
         ? ''
-        : ` The first is looked at ${clinicTime(next_at, config)}.`;
+        : ` eligd looks at the first one ${clinicTime(next_at, config)}.`;
     return `${count}: ${waitWords(reason)}${until}`;
   });
 }
@@ -276,7 +277,7 @@ function askingRemarks({ inquiries }: StatusOverview, config: Config): string[] 
   return [
     ...(open > 0 ? [`${open} ${open === 1 ? 'call' : 'calls'} with the service`] : []),
     ...(sending > 0 ? [`${sending} on the way there`] : []),
-    ...(uncertain > 0 ? [`${uncertain} being looked for after a lost reply`] : []),
+    ...(uncertain > 0 ? [`${uncertain} being looked up after a lost reply`] : []),
     ...(overdue > 0 ? [`${overdue} of them late`] : []),
     ...(longest === null
       ? []

@@ -18,8 +18,8 @@ type Shown = { callback_url: string; update_frequency_min: number };
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Shows and changes where the service reports changes to (its webhook). The account has ' +
-        'one subscription or none.',
+      'Shows and changes where the service sends webhook events. The account has one ' +
+        'subscription or none.',
     )
     .addHelpText(
       'after',
@@ -38,7 +38,7 @@ Examples:
 function registerShow(command: Command, context: CliContext): void {
   command
     .command('show')
-    .description('Shows the subscription that the service has.')
+    .description('Shows the service’s current subscription.')
     .option('--json', JSON_FORM)
     .addHelpText(
       'after',
@@ -59,17 +59,15 @@ function registerShow(command: Command, context: CliContext): void {
 function registerSet(command: Command, context: CliContext): void {
   command
     .command('set')
-    .description(
-      'Makes the subscription, or changes the one that is there, and shows what the service keeps.',
-    )
+    .description('Creates or changes the subscription, and shows what the service stored.')
     .option(
       '--url <address>',
-      'where the service reports to (default: webhook.public_url of the configuration)',
+      'where the service sends webhook events (default: webhook.public_url of the configuration)',
       webAddress,
     )
     .option(
       '--minutes <number>',
-      'minutes between two reports (default: webhook.update_frequency_minutes of the ' +
+      'minutes between two events (default: webhook.update_frequency_minutes of the ' +
         'configuration)',
       wholeMinutes,
     )
@@ -107,7 +105,7 @@ Examples:
       for (const note of receiverNotes(await context.config(), kept.callback_url))
         context.stderr.write(`Note: ${note}\n`);
       if (!isSameUrl(kept.callback_url, wanted) || kept.update_frequency_min !== minutes) {
-        context.stderr.write('Note: the service keeps something else than what was asked for.\n');
+        context.stderr.write('Note: the service stored something other than what you asked for.\n');
       }
     });
 }
@@ -116,8 +114,7 @@ function registerDelete(command: Command, context: CliContext): void {
   command
     .command('delete')
     .description(
-      'Deletes the subscription, so that the service sends no webhook events. eligd goes ' +
-        'on asking it.',
+      'Deletes the subscription, so the service sends no webhook events. eligd keeps polling.',
     )
     .option('--json', JSON_FORM)
     .addHelpText('after', '\nExamples:\n  eligd subscription delete\n')
@@ -138,11 +135,11 @@ function registerDelete(command: Command, context: CliContext): void {
 function say({ stdout }: CliContext, subscription: Shown | null, options: { json?: true }): void {
   if (options.json) printJson(stdout, { schema: 'eligd.subscription/1', subscription });
   else if (subscription === null)
-    stdout.write('The service has no subscription; eligd asks for answers instead.\n');
+    stdout.write('The service has no subscription; eligd polls for answers instead.\n');
   else {
     const { callback_url, update_frequency_min } = subscription;
     const minutes = update_frequency_min === 1 ? 'minute' : `${update_frequency_min} minutes`;
-    stdout.write(`The service reports to ${callback_url} every ${minutes}.\n`);
+    stdout.write(`The service sends webhook events to ${callback_url} every ${minutes}.\n`);
   }
 }
 
@@ -156,11 +153,11 @@ function shown({ callback_url, update_frequency_min }: Subscription): Shown {
  */
 function receiverNotes({ webhook }: Config, callback_url: string): string[] {
   if (webhook === null)
-    return ['the configuration has no part "webhook", so it is not eligd that listens there.'];
+    return ['the configuration has no section "webhook", so eligd is not what listens there.'];
   if (isSameUrl(webhook.public_url, callback_url)) return [];
   const then = webhook.take_over
     ? 'the daemon takes it back'
-    : 'the daemon leaves it alone and asks for answers';
+    : 'the daemon leaves it alone and polls for answers';
   return [`webhook.public_url is ${webhook.public_url}; ${then}.`];
 }
 
@@ -170,19 +167,17 @@ function wantedAddress(given: string | undefined, config: Config): string {
   if (url === undefined) {
     throw new EligdError('usage', {
       what: 'The subscription was not set.',
-      why: 'There is neither --url nor webhook.public_url in the configuration.',
-      next: 'Say with --url where the service shall report to.',
+      why: 'Neither --url nor webhook.public_url in the configuration is set.',
+      next: 'Use --url to name where the service should send webhook events.',
     });
   }
   if (/^http:/i.test(url) && !isLoopback(url) && !config.service.allow_insecure) {
     throw new EligdError('usage', {
       what: 'The subscription was not set.',
       why:
-        'The address is plain http to another machine, where patient data can be read on the ' +
-        'way.',
-      next:
-        'Give an address that begins with https://; for tests, set service.allow_insecure: ' +
-        'true.',
+        'The address is plain http to another machine, so others on the network could read ' +
+        'patient data.',
+      next: 'Use an address that begins with https://; for tests, set service.allow_insecure: true.',
     });
   }
   return url;

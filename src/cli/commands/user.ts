@@ -21,17 +21,17 @@ type NewUser = { role: Role; generate?: true; signOn?: string };
 
 export function register(command: Command, context: CliContext): void {
   command.description(
-    'Manages who may log in to the office’s page (office: in the configuration). A viewer reads, ' +
-      'an operator also acts, an admin also sees the configuration.',
+    'Manages who may log in to the office page (office: in the configuration). A viewer can ' +
+      'read, an operator can also act, and an admin can also see the configuration.',
   );
   command.addHelpText('after', '\nExamples:\n  eligd user add maria\n  eligd user passwd maria\n');
   command
     .command('add')
     .description('Adds a user, and asks for the password.')
-    .argument('<name>', 'lower-case letters, digits, dots and dashes', userName)
+    .argument('<name>', 'lowercase letters, digits, dots, and dashes', userName)
     .option('--role <role>', ROLES.join(', '), roleOf, 'operator')
-    .option('--generate', 'makes a password and prints it')
-    .option('--sign-on <account>', 'logs in at office.single_sign_on with this account instead')
+    .option('--generate', 'generate a password and print it')
+    .option('--sign-on <account>', 'log in at office.single_sign_on with this account instead')
     .addHelpText(
       'after',
       '\nExamples:\n  eligd user add maria\n  eligd user add front --role viewer\n' +
@@ -46,32 +46,32 @@ export function register(command: Command, context: CliContext): void {
           : signOnMark(options.signOn);
       file.write([...file.all(), { name, role: options.role, hash }]);
       await note(context, name, 'added', `${name} may log in to the page as ${options.role}.`);
-      context.stdout.write(`${name} may log in as ${options.role} from now on.\n`);
+      context.stdout.write(`${name} can now log in as ${options.role}.\n`);
     });
   command
     .command('passwd')
-    .description('Sets another password; whoever is logged in with the old one is logged out.')
+    .description('Sets a new password, and logs the user out everywhere.')
     .argument('<name>', 'the user', userName)
-    .option('--generate', 'makes a password and prints it')
+    .option('--generate', 'generate a password and print it')
     .addHelpText('after', '\nExamples:\n  eligd user passwd maria\n')
     .action(async (name: string, options: { generate?: true }) => {
       const file = await usersOf(context);
       const { role } = findUser(file, name);
       const hash = await newHash(context, name, options.generate === true);
       file.write(file.all().map((user) => (user.name === name ? { name, role, hash } : user)));
-      await note(context, name, 'password_set', `${name} has another password for the page.`);
+      await note(context, name, 'password_set', `${name} has a new password for the office page.`);
       context.stdout.write(`${name} has a new password.\n`);
     });
   command
     .command('remove')
-    .description('Removes a user, who is logged out at once.')
+    .description('Removes a user and logs the user out at once.')
     .argument('<name>', 'the user', userName)
     .addHelpText('after', '\nExamples:\n  eligd user remove maria\n')
     .action(async (name: string) => {
       const file = await usersOf(context);
       findUser(file, name);
       file.write(file.all().filter((user) => user.name !== name));
-      await note(context, name, 'removed', `${name} may not log in to the page any more.`);
+      await note(context, name, 'removed', `${name} can no longer log in to the office page.`);
       context.stdout.write(`${name} can no longer log in.\n`);
     });
   command
@@ -83,7 +83,7 @@ export function register(command: Command, context: CliContext): void {
       const users = (await usersOf(context)).all().map(({ name, role }) => ({ name, role }));
       if (options.json) printJson(context.stdout, { schema: 'eligd.users/1', users });
       else if (users.length === 0)
-        context.stdout.write('There is no user yet. "eligd user add NAME" adds one.\n');
+        context.stdout.write('There are no users yet. "eligd user add NAME" adds one.\n');
       else
         printTable(
           context.stdout,
@@ -111,16 +111,16 @@ function findUser(file: UserFile, name: string): User {
   if (user !== null) return user;
   throw new EligdError('failed', {
     what: `There is no user ${name}.`,
-    why: `The file of users ${file.path} does not have the name.`,
-    next: '"eligd user list" shows those that there are.',
+    why: `The user file ${file.path} does not have this name.`,
+    next: '"eligd user list" shows all users.',
   });
 }
 
 function alreadyThere(name: string): EligdError {
   return new EligdError('failed', {
-    what: `There is a user ${name} already.`,
+    what: `The user ${name} already exists.`,
     why: 'Each name can be used once.',
-    next: `Use another name, or "eligd user passwd ${name}" for another password.`,
+    next: `Use another name, or "eligd user passwd ${name}" for a new password.`,
   });
 }
 
@@ -139,8 +139,11 @@ async function newHash(
     const password = await asker.askSecret('password');
     const fault = passwordFault(password, name);
     if (fault !== null) throw badPassword(fault);
-    if (process.stdin.isTTY === true && (await asker.askSecret('the same again')) !== password)
-      throw badPassword('The two were not the same.');
+    if (
+      process.stdin.isTTY === true &&
+      (await asker.askSecret('the same password again')) !== password
+    )
+      throw badPassword('The two passwords were not the same.');
     return await hashPassword(password);
   } finally {
     asker.close();
@@ -149,7 +152,7 @@ async function newHash(
 
 function badPassword(why: string): EligdError {
   return new EligdError('usage', {
-    what: 'The password was not taken.',
+    what: 'The password was not accepted.',
     why,
     next: 'Use four or more words that do not belong together, or --generate.',
   });
@@ -159,7 +162,7 @@ function userName(text: string): string {
   const name = text.trim();
   if (isUserName(name)) return name;
   throw new InvalidArgumentError(
-    'A name begins with a lower-case letter and has letters, digits, dots and dashes.',
+    'A name begins with a lowercase letter and has only letters, digits, dots, and dashes.',
   );
 }
 

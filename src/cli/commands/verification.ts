@@ -9,18 +9,15 @@ import { unwrap, withService } from '../service.ts';
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Shows how the service has checked the transcripts of the calls for an inquiry: each ' +
-        'criterion, and whether it was met.',
+      'Shows how the service checked the call transcripts of an inquiry: each criterion, and ' +
+        'whether it was met.',
     )
-    .argument('<id>', 'the id that the service gave the inquiry')
+    .argument('<id>', 'the service’s ID of the inquiry')
     .option(
       '--json',
       'as JSON: {"schema", "verifications": [{"id", "created_at", "items": [{"name", "status"}]}]}',
     )
-    .option(
-      '--full',
-      'everything that the service says, as JSON: quotes of the call, so mind where it goes',
-    )
+    .option('--full', 'everything from the service, as JSON; quotes the call')
     .addHelpText(
       'after',
       `
@@ -32,7 +29,7 @@ Examples:
     .action(async (id: string, options: { json?: true; full?: true }) => {
       const found = await withService(context, async ({ client, config }) => {
         const result = await client.verifications(inquiryId(id.trim()), { priority: 'urgent' });
-        return unwrap(result, { what: 'The verifications could not be read.' }, config);
+        return unwrap(result, { what: 'The checks could not be read.' }, config);
       });
       await noteInquiries(context, 'verification', [{ id: id.trim(), external_id: '' }]);
       if (options.full) printJson(context.stdout, { verifications: found });
@@ -64,8 +61,7 @@ function wordOf(text: string | null | undefined): string | null {
 function showTable(context: CliContext, found: readonly unknown[]): void {
   if (found.length === 0) {
     context.stdout.write(
-      'There are no verifications: the call has not ended yet, or the service does not know ' +
-        'the inquiry.\n',
+      'No checks yet: the call has not ended, or the service does not know the inquiry.\n',
     );
     return;
   }

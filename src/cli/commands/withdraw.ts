@@ -6,8 +6,8 @@ import { registerOperation } from '../operate.ts';
 export function register(command: Command, context: CliContext): void {
   registerOperation(command, context, {
     description:
-      'Takes back the planned calls of an appointment and closes it. A call that may have ' +
-      'begun cannot be taken back; then nothing is changed.',
+      'Cancels the planned calls of an appointment and closes it. A call that may have started ' +
+      'cannot be canceled; in that case nothing changes.',
     examples: '  eligd withdraw 12045\n  eligd withdraw inquiry:3 --json',
     work: withdraw,
   });

@@ -55,8 +55,8 @@ export function openAsker(to: Output): Asker {
 
 function ended(): EligdError {
   return new EligdError('usage', {
-    what: 'The answers ended before the questions did, and nothing was written.',
+    what: 'The input ended before all questions were answered; nothing was written.',
     why: 'Standard input was closed.',
-    next: 'Run the command in a terminal, or give every answer as a flag with --yes.',
+    next: 'Run the command in a terminal, or pass every answer as a flag with --yes.',
   });
 }

@@ -17,14 +17,14 @@ export function systemDatabaseKey(known: {
     const key = parseDatabaseKey(value);
     if (key instanceof DatabaseKey) return { secrets: [written(key)], said: '' };
     throw new EligdError('usage', {
-      what: 'The database key is no key, and nothing was written.',
+      what: 'The database key is not valid; nothing was written.',
       why: key.fault,
       next: 'Correct ELIGD_DATABASE_KEY in the environment of this command, or unset it.',
     });
   }
   if (known.has_database) {
     const said =
-      'There is a database already, and it was left as it is. To encrypt it: "Encryption" in ' +
+      'There is already a database; it was not changed. To encrypt it: see "Encryption" in ' +
       '/usr/share/doc/eligd/README.md.\n\n';
     return { secrets: [], said };
   }

@@ -24,11 +24,9 @@ function envValue(value: string): string {
   if (quote !== undefined && !(quote === '"' && value.includes('\\')))
     return `${quote}${value}${quote}`;
   throw new EligdError('usage', {
-    what: 'A secret holds all three kinds of quotes, so it cannot stand in a .env.',
-    why: 'It would be read back as another one.',
-    next:
-      'Ask for another secret, or hand it over as a credential of systemd (eligd init ' +
-      '--system).',
+    what: 'A secret contains all three kinds of quotes, so it cannot go into a .env file.',
+    why: 'It would be read back as a different secret.',
+    next: 'Ask for a different secret, or pass it as a systemd credential (eligd init --system).',
   });
 }
 
@@ -43,12 +41,12 @@ export function writeNew(file: string, content: string | Buffer, mode: number): 
       what: `${file} could not be written.`,
       why:
         code === 'EEXIST'
-          ? 'It exists already, and is not replaced.'
+          ? 'It already exists, and eligd does not replace it.'
           : `The system says ${code ?? 'no'}.`,
       next:
         code === 'EEXIST'
-          ? 'Move it away and run the same command again.'
-          : 'Check the permissions and the space on the disk.',
+          ? 'Move it away, then run this command again.'
+          : 'Check the permissions and the free disk space.',
       cause: error,
     });
   }
@@ -78,10 +76,10 @@ export async function runCheck(
   });
   if (code === EXIT_CODES.done || code === EXIT_CODES.temporary) return;
   throw new EligdError(code === EXIT_CODES.configuration ? 'configuration' : 'failed', {
-    what: 'Everything is written, but it cannot work yet.',
-    why: 'The lines marked with "!!" above say what is wrong.',
+    what: 'Everything is written, but eligd cannot work yet.',
+    why: 'See the lines marked "!!" above.',
     next:
-      `Do what stands after the arrows (the configuration is ${file}), and run "eligd check" ` +
+      `Follow the step after each arrow (the configuration is ${file}), then run "eligd check" ` +
       'again.',
   });
 }

@@ -11,15 +11,15 @@ export function requireRoot(): void {
     throw notPossible('This user is not root.', 'Run "sudo eligd init --system".');
   if (serviceUser() === null) {
     const next =
-      'Install the package (apt install ./eligd_*.deb), which makes the user; without it, ' +
-      'run "eligd init".';
+      'Install the package (apt install ./eligd_*.deb), which creates the user. Without the ' +
+      'package, run "eligd init".';
     throw notPossible('There is no user "eligd" on this machine.', next);
   }
 }
 
 function notPossible(why: string, next: string): EligdError {
   return new EligdError('usage', {
-    what: 'The service of this machine cannot be set up.',
+    what: 'The eligd service cannot be set up on this machine.',
     why,
     next,
   });
@@ -62,7 +62,7 @@ export function writeSystem(parts: SystemInstallation): string[] {
   return [
     parts.file,
     INSTALLED.credentials,
-    had_one ? `${INSTALLED.drop_in} (the one that was there is kept as ${old})` : INSTALLED.drop_in,
+    had_one ? `${INSTALLED.drop_in} (the previous file is kept as ${old})` : INSTALLED.drop_in,
     ...(made ? [parts.folder] : []),
   ];
 }
@@ -75,27 +75,27 @@ function makeDropFolder(folder: string, { uid, gid }: { uid: number; gid: number
   if (/[:\p{Cc}]/u.test(folder)) {
     throw new EligdError('usage', {
       what:
-        'The path of the drop folder holds a colon or a control character, and nothing was ' +
+        'The path of the drop folder contains a colon or a control character; nothing was ' +
         'written.',
-      why: 'A unit of systemd cannot name it.',
-      next: 'Name another folder with --folder.',
+      why: 'A systemd unit cannot name such a path.',
+      next: 'Use --folder to name another folder.',
     });
   }
   if (existsSync(folder)) {
     if (statSync(folder).isDirectory()) return false;
     throw new EligdError('usage', {
-      what: `${folder} is no folder, and nothing was written.`,
-      why: 'The drop folder holds the folders inbox/, outbox/ and others.',
-      next: 'Name a folder with --folder.',
+      what: `${folder} is not a folder; nothing was written.`,
+      why: 'The drop folder contains inbox/, outbox/, and other folders.',
+      next: 'Use --folder to name a folder.',
     });
   }
   if (!existsSync(dirname(folder))) {
     throw new EligdError('failed', {
-      what: `The drop folder ${folder} cannot be made, and nothing was written.`,
-      why: `${dirname(folder)} is not there.`,
+      what: `The drop folder ${folder} cannot be created; nothing was written.`,
+      why: `${dirname(folder)} does not exist.`,
       next:
-        'If it is on a network share, mount that first; otherwise name another folder with ' +
-        '--folder.',
+        'If it is on a network share, mount the share first. Otherwise use --folder to name ' +
+        'another folder.',
     });
   }
   mkdirSync(folder, { mode: 0o700 });
@@ -142,18 +142,18 @@ ${credentials.join('\n')}
 /** Has the service started, when systemd runs here, and says how it went. */
 export function startSystem(): string {
   if (!existsSync('/run/systemd/system'))
-    return '\nsystemd does not run here, so the service was not started.\n';
+    return '\nsystemd is not running here, so the service was not started.\n';
   execFileSync('systemctl', ['daemon-reload']);
   execFileSync('systemctl', ['enable', '--quiet', 'eligd.service']);
   const { status } = spawnSync('systemctl', ['restart', 'eligd.service'], { stdio: 'ignore' });
   if (status === 0)
     return (
-      '\nThe service runs. See it with "systemctl status eligd", and its log with "journalctl ' +
-      '-u eligd".\n'
+      '\nThe service is running. "systemctl status eligd" shows it; "journalctl -u eligd" ' +
+      'shows its log.\n'
     );
   throw new EligdError('failed', {
     what: 'Everything is written, but the service did not start.',
-    why: '"journalctl -u eligd -n 20" says why.',
+    why: '"journalctl -u eligd -n 20" shows why.',
     next: 'Fix that and run "systemctl restart eligd".',
   });
 }

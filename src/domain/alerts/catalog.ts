@@ -34,7 +34,7 @@ export const ALERTS = {
   daemon_restarted: {
     level: 'soon',
     title: 'eligd hung or crashed and was restarted',
-    next: 'Nothing is lost. Report it when it happens again.',
+    next: 'Nothing is lost. If it happens again, report it.',
   },
   daemon_hangs: {
     level: 'urgent',
@@ -44,7 +44,7 @@ export const ALERTS = {
   database_unusable: {
     level: 'urgent',
     title: 'the database cannot be written',
-    next: 'Check the disk: its space, and the permissions of the state folder.',
+    next: 'Check the free disk space and the permissions of the state folder.',
     because_of: ['database_damaged'],
   },
   database_damaged: {
@@ -54,13 +54,15 @@ export const ALERTS = {
   },
   database_new: {
     level: 'urgent',
-    title: 'the database is new, and there was another one before; nothing is sent',
-    next: 'Run "eligd restore", or "eligd release submission" if a new one is right.',
+    title: 'the database is new, but there was one before; nothing is sent',
+    next:
+      'Run "eligd restore". If you meant to start with a new database, run "eligd release ' +
+      'submission".',
   },
   disk_low: {
     level: 'soon',
     title: 'the disk of the database is almost full',
-    next: 'Make room on the disk.',
+    next: 'Free up disk space.',
   },
   clock_wrong: {
     level: 'urgent',
@@ -131,18 +133,18 @@ export const ALERTS = {
   },
   payers_unreadable: {
     level: 'soon',
-    title: 'the payer map has an error; the one before it is used',
+    title: 'the payer map has an error; eligd keeps using the previous one',
     next: 'Correct payers.csv. "eligd check" names the lines.',
   },
   fees_unreadable: {
     level: 'soon',
-    title: 'the fee schedule has an error; the one before it is used',
+    title: 'the fee schedule has an error; eligd keeps using the previous one',
     next: 'Correct fees.csv. "eligd check" names the lines.',
   },
   answers_overdue: {
     level: 'urgent',
-    title: 'answers are late for visits that are near',
-    next: `The office calls these payers itself. ${SEE_ATTENTION}`,
+    title: 'answers are late for visits that are close',
+    next: `Have the office call these payers. ${SEE_ATTENTION}`,
     because_of: [
       'service_away',
       'credentials_rejected',
@@ -155,7 +157,9 @@ export const ALERTS = {
   payer_unreachable: {
     level: 'soon',
     title: 'a payer cannot be reached; calls to it wait',
-    next: 'Nothing yet: eligd tries one call a day. For near visits, call the payer yourself.',
+    next:
+      'No action needed yet: eligd tries one call a day. If a visit is close, call the payer ' +
+      'yourself.',
   },
   attention_growing: {
     level: 'soon',
@@ -177,25 +181,25 @@ export const ALERTS = {
   },
   backup_missing: {
     level: 'soon',
-    title: 'no backup was made for two days',
-    next: 'Run "eligd backup". It says what is wrong.',
+    title: 'there has been no backup for two days',
+    next: 'Run "eligd backup" to see what is wrong.',
     because_of: ['database_damaged'],
   },
   purge_missing: {
     level: 'soon',
-    title: 'old data was not deleted for two days',
-    next: 'Run "eligd purge". It says what is wrong.',
+    title: 'old data has not been deleted for two days',
+    next: 'Run "eligd purge" to see what is wrong.',
     // Old copies are old data, too.
     because_of: ['backup_missing'],
   },
   certificate_expiring: {
     level: 'soon',
     title: 'a certificate expires within 30 days',
-    next: 'Renew it before that day.',
+    next: 'Renew it before it expires.',
   },
   port_taken: {
     level: 'soon',
-    title: 'eligd cannot listen at an address of its configuration',
+    title: 'eligd cannot listen on a configured address',
     next: RUN_CHECK,
   },
   webhook_silent: {
@@ -219,14 +223,14 @@ export const ALERTS = {
   },
   subscription_failed: {
     level: 'soon',
-    title: 'the subscription of webhook events could not be set',
+    title: 'the webhook subscription could not be set',
     next: 'Run "eligd subscription show".',
     because_of: ['service_away', 'credentials_rejected'],
   },
   alert_unsent: {
     level: 'soon',
-    title: 'alerts cannot be sent to one of their targets',
-    next: 'Run "eligd alert test". It says what is wrong.',
+    title: 'alerts cannot be sent to one of the targets',
+    next: 'Run "eligd alert test" to see what is wrong.',
   },
 } as const satisfies Record<string, AlertDescription>;
 

@@ -6,73 +6,79 @@ export const COLLECT_EVENTS = {
     level: 'warn',
     fields: ['inquiry', 'until'],
     means: 'The answer to an inquiry is late; until is when the visit begins.',
-    next: 'Call the payer yourself if the visit is near; the answer is still taken when it comes.',
+    next:
+      'If the visit is close, call the payer yourself. eligd still takes the answer when it ' +
+      'arrives.',
   },
   poll_failed: {
     level: 'warn',
     fields: ['failure', 'http_status', 'inquiry'],
     means:
-      'An inquiry could not be asked about; asked again later. While the service is away, this ' +
-      'is not logged again.',
-    next: 'Nothing at first. If it goes on, run "eligd check".',
+      'The service did not say how an inquiry is going; eligd asks again later. While the ' +
+      'service is unavailable, this is not logged again.',
+    next: 'No action needed at first. If it continues, run "eligd check".',
   },
   polls_resumed: {
     level: 'info',
     fields: ['failures'],
     means:
-      'The calling service answers questions again; failures is how often eligd had tried. ' +
-      'Questions that were due meanwhile are asked now.',
+      'The calling service answers again; failures is how often eligd had tried. eligd now ' +
+      'asks what was due in the meantime.',
   },
   inquiry_unknown_at_service: {
     level: 'warn',
     fields: ['inquiry', 'service_id', 'unknown_replies'],
     means:
-      'The service does not know an inquiry that it had accepted; unknown_replies is how often ' +
-      'it has said so in a row.',
+      'The service does not know an inquiry that it accepted earlier; unknown_replies is how ' +
+      'often it has said so in a row.',
     next:
-      'After three such answers it is on the attention list; ask the calling service ' +
-      'about service_id.',
+      'After three such replies the inquiry goes on the attention list. Ask the calling ' +
+      'service about service_id.',
   },
   answer_received: {
     level: 'info',
     fields: ['inquiry', 'service_id', 'status'],
-    means: 'The service has ended an inquiry; the answer is committed as it came.',
+    means: 'The service finished an inquiry; its answer is stored unchanged.',
   },
   record_written: {
     level: 'info',
     fields: ['inquiry', 'service_id', 'unparsed_parts'],
-    means: 'An answer became a record; unparsed_parts were not understood and are kept verbatim.',
+    means:
+      'An answer became a record; unparsed_parts is how many parts eligd did not understand ' +
+      'and kept verbatim.',
   },
   verification_received: {
     level: 'info',
     fields: ['inquiry', 'verified_calls'],
-    means: 'Checks of the transcripts of an inquiry’s calls have come, of verified_calls calls.',
+    means:
+      'The checks of an inquiry’s call transcripts arrived; verified_calls is how many calls ' +
+      'were checked.',
   },
   verification_not_read: {
     level: 'warn',
     fields: ['failure', 'inquiry'],
     means:
-      'The transcript verification of an inquiry could not be asked for; it is tried again. ' +
-      'The answer does not wait for it.',
+      'The transcript checks of an inquiry could not be read; eligd tries again. The answer ' +
+      'does not wait for them.',
     next: 'Nothing.',
   },
   records_delivered: {
     level: 'info',
     fields: ['connector', 'deliveries', 'delivered', 'delivery_batch'],
     means:
-      'Records were written into the practice management system; deliveries is how many were ' +
-      'tried, delivered how many of them it took.',
+      'Records were written to the practice management system; deliveries is how many eligd ' +
+      'tried, delivered how many it accepted.',
   },
   delivery_failed: {
     level: 'warn',
     fields: ['connector', 'deliveries', 'delivery_batch', 'reason', 'wait_ms'],
-    means: 'Records could not be written; they are written again later.',
-    next: 'Do what reason says, and run "eligd check". Nothing is lost meanwhile.',
+    means: 'Records could not be written; eligd tries again later.',
+    next: 'Do what reason says, and run "eligd check". Nothing is lost in the meantime.',
   },
   delivery_parked: {
     level: 'error',
     fields: ['connector'],
-    means: 'A record was given up on after all attempts; it is on the attention list.',
-    next: 'Fix what the attention list says (eligd list --attention), then eligd retry.',
+    means: 'eligd gave up on a record after all attempts; it is on the attention list.',
+    next: 'Fix what the attention list names (eligd list --attention), then run "eligd retry".',
   },
 } as const satisfies Record<string, EventDescription>;

@@ -6,28 +6,27 @@ export const INTAKE_EVENTS = {
     level: 'info',
     fields: ['accepted', 'connector', 'rejected', 'unchanged', 'vanished'],
     means:
-      'Appointments of a connector are committed; vanished is how many are missing ' +
-      'from a full export.',
+      'A connector’s appointments are stored; vanished is how many are missing from a full export.',
   },
   appointment_planned: {
     level: 'info',
     fields: ['appointment', 'connector', 'inquiry'],
     means:
-      'An appointment, as a keyed hash of its id in the PMS, is served by an inquiry; further ' +
-      'lines name the inquiry.',
+      'An appointment (a keyed hash of its PMS ID) is served by an inquiry; later lines name ' +
+      'the inquiry.',
   },
   connector_failed: {
     level: 'warn',
     fields: ['connector', 'failure', 'reason'],
     means:
-      'A connector could not read or write; the line says why and what to do. It is tried again.',
+      'A connector could not read or write; the line says why and what to do. eligd tries again.',
     next: 'Do what reason says, and run "eligd check".',
   },
   connector_recovered: {
     level: 'info',
     fields: ['connector', 'direction', 'failures'],
     means:
-      'A connector reads, listens or writes (direction) again after so many failures. Identical ' +
-      'ones were counted and not logged.',
+      'A connector can read, listen, or write (direction) again; failures is how many attempts ' +
+      'failed. Identical failures were counted, not logged.',
   },
 } as const satisfies Record<string, EventDescription>;

@@ -6,45 +6,45 @@ export const SERVICE_EVENTS = {
     level: 'info',
     fields: [],
     means:
-      'Webhook events come, and agree with what eligd finds when it asks; it asks less often ' +
-      'from now on.',
+      'Webhook events arrive and agree with what polling finds; eligd polls less often from ' +
+      'now on.',
   },
   webhook_believed: {
     level: 'info',
     fields: [],
     means:
-      'A report held the same answer as the reply to the question after it: from now on ' +
-      'whole answers are taken from reports.',
+      'A webhook event held the same answer as the poll after it; from now on eligd takes ' +
+      'whole answers from webhook events.',
   },
   webhook_contradicted: {
     level: 'warn',
     fields: ['inquiry'],
     means:
-      'A report held another answer than the reply to the question after it. The reply ' +
-      'counts, and for a week no answer is taken from a report without asking.',
+      'A webhook event held a different answer than the poll after it. The poll counts, and ' +
+      'for a week eligd takes no answer from a webhook event without polling.',
     next:
-      'Nothing. If it comes again, tell the calling service; eligd show inquiry:N says ' +
-      'which inquiry it was.',
+      'No action needed. If it happens again, tell the calling service; "eligd show inquiry:N" ' +
+      'shows the inquiry.',
   },
   webhook_silent: {
     level: 'warn',
     fields: ['missed_answers'],
     means:
-      'Answers were found by asking that no report has told of (missed_answers); asking takes ' +
-      'over. Said once until reports come again.',
+      'Polling found answers for which no webhook event came (missed_answers); eligd goes back ' +
+      'to polling. Logged once until webhook events arrive again.',
     next:
-      'eligd check tries the whole way from outside; eligd subscription show says where the ' +
-      'service reports to.',
+      '"eligd check" tests the whole path from outside; "eligd subscription show" shows where ' +
+      'the service sends events.',
   },
   webhook_unreadable: {
     level: 'warn',
     fields: ['messages'],
     means:
-      'Reports that are signed rightly and hold something else than inquiries; they are ' +
-      'dropped, and asking finds what they meant.',
+      'Webhook events with a valid signature held something other than inquiries; they were ' +
+      'dropped, and polling finds what they were about.',
     next:
-      'Nothing, unless they go on: then somebody else signs with this key, or the service has ' +
-      'changed its messages; report it.',
+      'No action needed. If it continues, someone else may be signing with this key, or the ' +
+      'service has changed its messages; report it.',
   },
   webhook_strangers: {
     level: 'info',
@@ -54,65 +54,67 @@ export const SERVICE_EVENTS = {
   subscription_set: {
     level: 'info',
     fields: ['host', 'reason'],
-    means: 'The service reports to this installation from now on; reason says why it was set.',
+    means:
+      'The service sends webhook events to this installation from now on; reason says why ' +
+      'eligd set the subscription.',
   },
   subscription_elsewhere: {
     level: 'error',
     fields: ['host'],
     means:
-      'The subscription of the account points to somebody else (host); it is left alone, and ' +
-      'eligd asks for answers.',
+      'The account’s webhook subscription points to another address (host); eligd leaves it ' +
+      'alone and polls for answers.',
     next: 'If nobody needs that address, set webhook.take_over: true.',
   },
   subscription_failed: {
     level: 'warn',
     fields: ['failure', 'http_status', 'reason', 'wait_ms'],
     means:
-      'The subscription could not be read or set, or the service keeps something else; it is ' +
-      'tried again.',
+      'The webhook subscription could not be read or set, or the service stored something ' +
+      'else; eligd tries again.',
     next:
-      'Nothing while it is rare: answers come by asking meanwhile. Otherwise eligd ' +
-      'subscription show says what the service has.',
+      'No action needed while it is rare: polling finds the answers. Otherwise "eligd ' +
+      'subscription show" shows what the service has.',
   },
   webhook_refused: {
     level: 'warn',
     fields: ['error_code', 'http_status', 'reason', 'refusals'],
     means:
-      'A delivery to the webhook was refused; reason says why, and refusals how many ' +
-      'there were since the start. Said once a minute for each reason.',
+      'A request to the webhook was refused; reason says why, and refusals is how many there ' +
+      'have been since the start. Logged once a minute for each reason.',
     next:
-      'bad_signature: compare ELIGD_WEBHOOK_SECRET with what the calling service gave ' +
-      'you; no_commit: look at the disk.',
+      'bad_signature: compare ELIGD_WEBHOOK_SECRET with the secret from the calling service; ' +
+      'no_commit: check the disk.',
   },
   service_logged_in: {
     level: 'info',
     fields: [],
-    means: 'A new access token of the inquiry service is in use.',
+    means: 'eligd logged in to the calling service and uses a new access token.',
   },
   service_asked_to_wait: {
     level: 'warn',
     fields: ['http_status', 'retry_after_ms'],
     means: 'The service answered 429, or 5xx with Retry-After; all requests to it wait that long.',
     next:
-      'Nothing, unless calls come too late by it: then ask the calling service for a ' +
+      'No action needed. If calls go out too late because of it, ask the calling service for a ' +
       'higher limit.',
   },
   service_bookkeeping_failed: {
     level: 'error',
     fields: ['error_name', 'reason'],
     means:
-      'After a request, its slot, a pause or the clock check could not be noted. The outcome ' +
-      'of the request is kept.',
+      'After a request, eligd could not store its rate-limit slot, a pause, or the clock ' +
+      'check. The outcome of the request is kept.',
     next:
-      'Look at the database: disk space and permissions. The rate limit may be stricter or ' +
-      'looser than configured until it works again.',
+      'Check disk space and permissions of the database. Until this works again, the rate ' +
+      'limit may be stricter or looser than configured.',
   },
   service_page_link_refused: {
     level: 'warn',
     fields: ['specialty'],
     means:
-      'A list of the service points to another host for its next page. Credentials are not ' +
-      'sent there, so the list counts as incomplete.',
-    next: 'Compare service.base_url with the address that the service calls itself.',
+      'The next page of a service list is on another host. eligd does not send its credentials ' +
+      'there, so the list counts as incomplete.',
+    next: 'Compare service.base_url with the address that the service uses for itself.',
   },
 } as const satisfies Record<string, EventDescription>;

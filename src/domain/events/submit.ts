@@ -5,123 +5,120 @@ export const SUBMIT_EVENTS = {
   inquiries_sent: {
     level: 'info',
     fields: ['accepted', 'inquiries', 'shape', 'specialty'],
-    means: 'Inquiries were sent to the service; accepted is how many it took.',
+    means: 'Inquiries were sent to the service; accepted is how many it accepted.',
   },
   inquiry_refused: {
     level: 'warn',
     fields: ['http_status', 'inquiry'],
-    means: 'The service refused the content of an inquiry; its words are on the attention list.',
-    next: 'eligd explain shows them.',
+    means: 'The service rejected the content of an inquiry; its message is on the attention list.',
+    next: 'Run "eligd explain" to read the message.',
   },
   inquiry_uncertain: {
     level: 'warn',
     fields: ['inquiry'],
     means:
-      'It is not known whether the service has an inquiry; it is looked for before anything ' +
-      'is sent again.',
+      'A reply was lost, so eligd does not know whether the service has an inquiry; it does a ' +
+      'lookup before it sends anything again.',
     next:
-      'Nothing: it is settled automatically within minutes, or goes on the attention list. ' +
-      'Many of them point to the network or to the service.',
+      'No action needed: eligd finds out within minutes, or puts it on the attention list. If ' +
+      'there are many, check the network and the service.',
   },
   inquiry_found: {
     level: 'info',
     fields: ['inquiry', 'service_id'],
-    means: 'An inquiry whose reply was lost is at the service; it goes on as open.',
+    means: 'The service has an inquiry whose reply was lost; eligd now waits for its answer.',
   },
   inquiry_absent: {
     level: 'info',
     fields: ['inquiry'],
-    means: 'Two lookups have shown that the service does not have an inquiry; it is sent again.',
+    means: 'Two lookups showed that the service does not have an inquiry; eligd sends it again.',
   },
   inquiry_undecidable: {
     level: 'error',
     fields: ['inquiry'],
     means:
-      'It cannot be found out whether the service has an inquiry, and it is not sent again ' +
+      'eligd cannot find out whether the service has an inquiry, and does not send it again ' +
       'automatically.',
-    next:
-      'Ask the calling service for the inquiry under its external id; eligd explain ' +
-      'says which.',
+    next: 'Ask the calling service about the inquiry by its external ID; "eligd explain" shows the ID.',
   },
   inquiry_adopted: {
     level: 'info',
     fields: ['inquiry', 'service_id'],
-    means: 'An inquiry that the service held already serves a need, so no call was made.',
+    means: 'An inquiry that the service already had covers a need, so no call was made.',
   },
   lookup_inconclusive: {
     level: 'warn',
     fields: ['inquiry', 'reason'],
     means:
-      'The list of the service is no proof that an inquiry is absent: incomplete, or not ' +
-      'known to show ours. Looked again later.',
+      'The service’s list does not prove that an inquiry is absent: it is incomplete, or not ' +
+      'known to show our inquiries. eligd does another lookup later.',
     next:
-      'Nothing at first. If it goes on, ask the calling service why its list is short; ' +
-      'eligd explain shows the inquiry.',
+      'No action needed at first. If it continues, ask the calling service why its list is ' +
+      'short; "eligd explain" shows the inquiry.',
   },
   reply_mismatch: {
     level: 'error',
     fields: ['inquiry', 'service_id'],
     means:
-      'An inquiry that was read is not the one its id was taken for; nothing of it is ' +
-      'stored, and the ids of that reply are looked up again.',
+      'eligd read an inquiry that is not the one its ID stood for; it stores nothing from it ' +
+      'and looks the IDs of that reply up again.',
     next:
-      'Nothing: they are looked for automatically. Tell the calling service that ids ' +
-      'of a reply come in another order.',
+      'No action needed: eligd looks them up automatically. Tell the calling service that the ' +
+      'IDs in a reply came in a different order.',
   },
   duplicate_call_found: {
     level: 'error',
     fields: ['inquiry', 'service_id'],
     means: 'The service holds a second inquiry for the same need: a duplicate call.',
     next:
-      'Compare with the bill of the service; eligd show inquiry:N says which appointment it ' +
-      'is, if nobody else uses the account.',
+      'Compare with the service’s bill. "eligd show inquiry:N" shows the appointment, if ' +
+      'nobody else uses the account.',
   },
   submission_stopped: {
     level: 'error',
     fields: ['http_status', 'reason', 'unknown_inquiries'],
     means:
-      'The service turns us away, or somebody else uses the account; nothing is sent until ' +
-      'that is fixed.',
-    next: 'eligd status says why and when it is tried again.',
+      'The service is rejecting our requests, or another installation is using the account. ' +
+      'Submission is stopped until this is resolved.',
+    next: 'Run "eligd status" to see why, and when eligd tries again.',
   },
   submission_resumed: { level: 'info', fields: [], means: 'The service accepts inquiries again.' },
   bulk_learned: {
     level: 'info',
     fields: ['shape', 'size', 'specialty'],
     means:
-      'Something about the bulk endpoint was learned: its shape, its size, or that there is none.',
+      'eligd learned something about the bulk endpoint: its format, its size, or that it does ' +
+      'not exist.',
   },
   reconciliation_done: {
     level: 'info',
     fields: ['listed_inquiries', 'specialty', 'unknown_inquiries'],
     means:
-      'The list of the service was compared with the database; unknown_inquiries were ' +
-      'not known before.',
+      'The service’s list was compared with the database; unknown_inquiries is how many are ' +
+      'new to eligd.',
   },
   reconciliation_failed: {
     level: 'warn',
     fields: ['failure', 'http_status', 'specialty'],
     means:
-      'The list of the service could not be read; nothing is sent for this specialty until it ' +
-      'can. Not logged again until it was read, or fails for another reason.',
-    next: 'Nothing at first: eligd tries again. If it goes on, run "eligd check".',
+      'The service’s list could not be read; eligd sends nothing for this specialty until it ' +
+      'can. Not logged again until the list was read or fails for another reason.',
+    next: 'No action needed at first: eligd tries again. If it continues, run "eligd check".',
   },
   label_check_failed: {
     level: 'warn',
     fields: ['failure', 'inquiry'],
     means:
-      'The list of the calling service has no certain end, and the query by label that precedes ' +
-      'a call there has failed. The call waits.',
-    next: 'Nothing at first: eligd tries again. If it goes on, run "eligd check".',
+      'The calling service’s list has no certain end, and the query by label that must come ' +
+      'before a call failed. The call waits.',
+    next: 'No action needed at first: eligd tries again. If it continues, run "eligd check".',
   },
   reconciliation_incomplete: {
     level: 'warn',
     fields: ['specialty', 'unreadable_inquiries'],
-    means:
-      'The list of the service has no certain end, so it proves nothing about what is ' +
-      'missing from it.',
+    means: 'The service’s list has no certain end, so it does not prove that anything is missing.',
     next:
-      'Nothing at first. If it goes on, tell the calling service that its list cannot ' +
-      'be read to the end.',
+      'No action needed at first. If it continues, tell the calling service that its list ' +
+      'cannot be read to the end.',
   },
 } as const satisfies Record<string, EventDescription>;

@@ -8,7 +8,7 @@ const NO_LIMIT = /^(?:unlimited|no (?:limit|maximum|max|cap)|none)\.?$/i;
 const NOTHING = /^(?:none|no deductible|waived)\.?$/i;
 const CENTS_MAX = 1e13;
 
-/** Decimal text (`1500.00`) as cents, rounded; null when it is no amount. */
+/** Decimal text (`1500.00`) as cents, rounded; null when it is not an amount. */
 export function centsOf(amount: string): number | null {
   if (!/^\d{1,12}(?:\.\d{1,20})?$/.test(amount)) return null;
   const [whole = '0', decimals = ''] = amount.split('.');

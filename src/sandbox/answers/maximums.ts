@@ -73,7 +73,7 @@ type Deductible = {
 };
 
 /**
- * What the family has used is one number for all under the member id, and nobody has used more than
+ * What the family has used is one number for all under the member ID, and nobody has used more than
  * the family.
  */
 function deductibleOf(context: AnswerContext, individual: number): Deductible {

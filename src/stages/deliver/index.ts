@@ -215,7 +215,7 @@ async function fail(
   outcome: Extract<DeliveryOutcome, { outcome: 'failed' }> | undefined,
 ): Promise<void> {
   const { env, connector_id } = deps;
-  const what = outcome?.what ?? 'The connector said nothing about it.';
+  const what = outcome?.what ?? 'The connector did not report on it.';
   const is_parked = outcome?.is_permanent === true || delivery.failures + 1 >= FAILURES_MAX;
   if (!is_parked) {
     const due_at = now + backoffMs(delivery.failures + 1, ITEM_LIMITS, env.random());
@@ -233,9 +233,9 @@ async function fail(
     },
     {
       reason: 'delivery_parked',
-      what: `The answer is there but could not be written back. ${what}`,
+      what: `The answer could not be written back. ${what}`,
       words: outcome?.words ?? null,
-      next: `${parkedRemedy(outcome)} "eligd retry" with the id of the appointment then writes it.`,
+      next: `${parkedRemedy(outcome)} Then run "eligd retry" with the ID of the appointment.`,
     },
     now,
   );
@@ -248,8 +248,8 @@ function parkedRemedy(
 ): string {
   if (outcome?.is_permanent === true) return outcome.next;
   return (
-    `It was tried ${FAILURES_MAX} times and is not tried again automatically. Fix what is wrong; ` +
-    'the log of eligd says more.'
+    `eligd tried ${FAILURES_MAX} times and does not try again automatically. Fix the problem; ` +
+    'eligd’s log says more.'
   );
 }
 
@@ -281,7 +281,7 @@ async function write(
 function noPlaceFor({ key }: ClaimedDelivery): DeliveryOutcome {
   const told = {
     what: 'This connector cannot write claims.',
-    next: 'Look at the answer with eligd show, and tell the maker of the connector.',
+    next: 'See the answer with "eligd show", and tell the author of the connector.',
   };
   return { key, outcome: 'failed', is_permanent: true, ...told };
 }

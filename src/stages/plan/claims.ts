@@ -204,7 +204,7 @@ async function leaveUnsent(tx: Tx, row: ClaimRow, kept: number | null, now: numb
     const inquiry = id === kept ? null : await inquiryById(tx, id);
     if (inquiry?.state !== 'planned' && inquiry?.state !== 'rejected') continue;
     await unlink(tx, id, row.id, now);
-    const reason = 'The claim does not need it any more.';
+    const reason = 'The claim no longer needs it.';
     await moveInquiries(tx, [id], { from: inquiry.state, to: 'withdrawn', reason }, now);
     await resolveAttention(tx, inquirySubject(id), now, ['refused']);
   }

@@ -97,11 +97,11 @@ async function attendUnplannable(tx: Tx, id: number, now: number): Promise<void>
     {
       reason: 'planning_failed',
       what:
-        'eligd could not decide what this appointment or claim needs, because of an error of ' +
-        'its own; the log has it (stage_failed). It tries again every minute.',
+        'eligd could not decide what this appointment or claim needs, because of a bug in ' +
+        'eligd (stage_failed in the log). It tries again every minute.',
       next:
-        'Call the payer yourself if the visit is near, and report the line of the log to ' +
-        'whoever installed eligd.',
+        'If the visit is close, call the payer yourself. Report the log line to whoever ' +
+        'installed eligd.',
     },
     now,
   );

@@ -51,7 +51,7 @@ export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<
   if (inquiry.state === 'withdrawn' && inquiry.was_accepted === 1) {
     // A person withdrew it when nobody could say whether it exists: it may still be called for
     // (G1).
-    const reason = 'It is needed again, and the service had said that it accepted it.';
+    const reason = 'It is needed again, and the service had already accepted it.';
     await moveInquiries(
       tx,
       [inquiry.id],
@@ -67,7 +67,9 @@ export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<
       from: inquiry.state,
       to: 'planned',
       reason:
-        inquiry.state === 'rejected' ? 'The refused content was corrected.' : 'It is needed again.',
+        inquiry.state === 'rejected'
+          ? 'The rejected content was corrected.'
+          : 'It is needed again.',
       set: { due_at: now, hold_reason: null },
     },
     now,
@@ -92,7 +94,7 @@ export async function revise(context: PlanContext, id: number): Promise<void> {
     await moveInquiries(
       tx,
       [id],
-      { from: 'planned', to: 'withdrawn', reason: 'No appointment needs it any more.' },
+      { from: 'planned', to: 'withdrawn', reason: 'No appointment needs it any longer.' },
       now,
     );
     return;
@@ -139,7 +141,7 @@ async function dropRefused(tx: Tx, inquiry: InquiryRow, now: number): Promise<vo
   await moveInquiries(
     tx,
     [inquiry.id],
-    { from: 'rejected', to: 'withdrawn', reason: 'No appointment needs it any more.' },
+    { from: 'rejected', to: 'withdrawn', reason: 'No appointment needs it any longer.' },
     now,
   );
   await resolveAttention(tx, inquirySubject(inquiry.id), now, ['refused']);
@@ -162,8 +164,7 @@ export async function leave(
   const { now } = context.facts;
   await unlink(tx, id, appointment.id, now);
   const reason =
-    'The answer is about what the appointment does not say any more: another coverage, birth ' +
-    'date or tax id.';
+    'The appointment has changed since the answer: another coverage, birth date, or tax ID.';
   await parkDeliveriesOf(tx, { appointment: appointment.id, inquiry: id }, reason, now);
   await revise(context, id);
 }

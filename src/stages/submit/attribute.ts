@@ -229,15 +229,15 @@ async function serve(context: SubmitContext, row: InquiryRow, found: Found): Pro
 
 const FINDS = {
   planned: {
-    reason: 'The service holds an inquiry for this already, so no call is made.',
+    reason: 'The service already has an inquiry for this, so no call is made.',
     event: 'inquiry_adopted',
   },
   uncertain: {
-    reason: 'It was found at the service: only its reply was lost.',
+    reason: 'The service has it: only its reply was lost.',
     event: 'inquiry_found',
   },
   undecidable: {
-    reason: 'It was found at the service, later than expected.',
+    reason: 'The service has it after all; it was listed later than expected.',
     event: 'inquiry_found',
   },
 } as const;
@@ -268,7 +268,7 @@ async function report(context: SubmitContext, row: InquiryRow, found: Found): Pr
     await aboutInquiry(tx, row),
     {
       reason: 'extra_call',
-      what: `The service holds a second inquiry (${service_id}) for the same question.`,
+      what: `The service has a second inquiry (${service_id}) for the same question.`,
       next:
         'Ask the calling service not to charge for it, and raise service.settle_seconds if it ' +
         'happens again.',

@@ -102,7 +102,7 @@ async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> 
   );
   return shows_ours
     ? { kind: 'absent' }
-    : { kind: 'inconclusive', why: 'the list does not show what is known to be there' };
+    : { kind: 'inconclusive', why: 'the list does not show inquiries that are known to be there' };
 }
 
 /**
@@ -220,7 +220,7 @@ async function countAbsence(context: SubmitContext, row: InquiryRow): Promise<vo
     await askAPerson(tx, current, now);
   } else {
     await updateInquiry(tx, row.id, { empty_lookups }, now);
-    const reason = 'Two lookups at the service have shown that it was not accepted.';
+    const reason = 'Two lookups showed that the service did not accept it.';
     await backToPlanned(context, [row.id], { reason, due_at: now, from: 'uncertain' });
     tx.after(() => deps.env.log('inquiry_absent', { inquiry: row.id }));
   }
@@ -236,12 +236,12 @@ async function attendUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: numb
     {
       reason: 'unconfirmed',
       what:
-        'The reply to the inquiry was lost, and whether the service has it could not be found ' +
-        `out yet: ${why}. It is looked for again automatically, and not sent again, because that ` +
-        'could be a second paid call.',
+        'The reply to the inquiry was lost, and eligd could not find out yet whether the ' +
+        `service has it: ${why}. eligd does another lookup automatically. It does not send the ` +
+        'inquiry again, because that could be a second paid call.',
       next:
-        'Ask the calling service whether the inquiry exists; if the visit is near, ' +
-        'call the payer yourself.',
+        'Ask the calling service whether the inquiry exists. If the visit is close, call the ' +
+        'payer yourself.',
     },
     now,
   );
@@ -254,8 +254,8 @@ async function askAPerson(tx: Tx, row: InquiryRow, now: number): Promise<void> {
     {
       reason: 'undecidable',
       what:
-        'The service said it accepted the inquiry but gave no id, and its list does not show ' +
-        'it. It is not sent again, because that could be a second paid call.',
+        'The service said that it accepted the inquiry but gave no ID, and its list does not ' +
+        'show it. eligd does not send it again, because that could be a second paid call.',
       next:
         'Ask the calling service whether the inquiry exists; if not, call the payer ' + 'yourself.',
     },

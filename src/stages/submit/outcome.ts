@@ -55,7 +55,7 @@ export async function bindAccepted(
   const { settings, env } = context.deps;
   const owner = (await ownersOf(tx, [accepted.inquiry_id])).get(accepted.inquiry_id) ?? row.id;
   if (owner !== row.id) {
-    const reason = 'The service accepted the inquiry under an id that another inquiry has.';
+    const reason = 'The service accepted the inquiry under an ID that another inquiry has.';
     await makeUncertain(context, [row.id], { reason, was_accepted: true });
     return;
   }
@@ -126,7 +126,7 @@ export async function settleFailure(
   } else if (failure.class === 'refused') {
     for (const row of rows) await refuse(context, row, failure);
   } else if (failure.class === 'stopped') {
-    const reason = `The service turned the request away (${failure.status}); nothing was sent.`;
+    const reason = `The service rejected the request (${failure.status}); no inquiry was created.`;
     await backToPlanned(context, ids, { reason, due_at: now + STOPPED_RETRY_MS });
     await stopSubmission(context, failure.status);
   } else {
@@ -168,7 +168,7 @@ export async function backToPlanned(
   await moveInquiries(
     tx,
     needless,
-    { from: 'planned', to: 'withdrawn', reason: 'No appointment needs it any more.' },
+    { from: 'planned', to: 'withdrawn', reason: 'No appointment needs it any longer.' },
     now,
   );
   await replanAppointmentsOf(tx, ids, now);
@@ -218,7 +218,7 @@ export async function settleItem(
     tx.after(() => deps.env.log('inquiry_refused', { inquiry: row.id, http_status: 422 }));
   } else {
     const reason = item.accepted
-      ? 'The service said that it accepted the batch, without an id for this inquiry.'
+      ? 'The service said that it accepted the batch, but gave no ID for this inquiry.'
       : REFUSED_NEIGHBOR;
     await makeUncertain(context, [row.id], { reason, was_accepted: item.accepted });
   }
@@ -237,7 +237,7 @@ async function refuse(
   const body = (await callUnderWay(tx, row.id))?.body ?? '{}';
   const sent = JSON.parse(body) as Record<string, unknown>;
   if (await learnNeeds(context, errors, sent)) {
-    const reason = 'Proven unsent: the service asks for a field that goes along from now on.';
+    const reason = 'Proven unsent: the service asks for a field that eligd sends from now on.';
     await backToPlanned(context, [row.id], { reason, due_at: now });
     return;
   }
@@ -254,7 +254,7 @@ async function refuse(
     await aboutInquiry(tx, row),
     {
       reason: 'refused',
-      what: `The service refused the inquiry (${status}).`,
+      what: `The service rejected the inquiry (${status}).`,
       words: words === '' ? null : `It said: ${words}.`,
       next: 'Correct it in your practice software. eligd sends it again after the next export.',
     },
@@ -275,12 +275,12 @@ export async function stopSubmission(
     {
       reason: 'submission_stopped',
       what:
-        `Nothing is sent: the service answered ${status}. Everything due is kept, and it is ` +
-        'tried again every 15 minutes.',
+        `eligd is not sending anything: the service answered ${status}. Everything that is due ` +
+        'is kept; eligd tries again every 15 minutes.',
       next:
         status === 401 || status === 403
-          ? 'Check the credentials of the inquiry service (ELIGD_SERVICE_…) with "eligd ' +
-            'check", or ask its operator.'
+          ? 'Check the service credentials (ELIGD_SERVICE_…) with "eligd check", or ask the ' +
+            'calling service.'
           : 'Check service.base_url with "eligd check", or ask the calling service ' +
             'about the account.',
     },

@@ -132,12 +132,12 @@ async function reportUnreadableList(
     {
       reason: 'submission_stopped',
       what:
-        `Nothing is sent: the service's list of ${specialty} inquiries could not be read, ` +
-        `because ${why}. Everything due is kept and sent when the list can be read again.`,
+        `eligd is not sending anything: the service’s list of ${specialty} inquiries could not ` +
+        `be read, because ${why}. Everything that is due is kept, and is sent when the list ` +
+        'can be read again.',
       next: is_too_large
-        ? 'Ask the calling service for an account of your own, or to take old inquiries off its ' +
-          'list.'
-        : 'Run "eligd check", which names the cause: the credentials (ELIGD_SERVICE_…), ' +
+        ? 'Ask the calling service for your own account, or to take old inquiries off its list.'
+        : 'Run "eligd check" to find the cause: the credentials (ELIGD_SERVICE_…), ' +
           'service.base_url, or the network.',
     },
     now,
@@ -223,11 +223,12 @@ async function stopForStrangers(
     {
       reason: 'submission_stopped',
       what:
-        `Nothing is sent: ${strangers} new inquiries on the account were not sent by this ` +
-        'installation, so a second one may be calling for the same patients.',
+        `eligd is not sending anything: ${strangers} new inquiries on the account were not ` +
+        'sent by this installation, so another installation may be calling for the same ' +
+        'patients.',
       next:
-        'Stop the other installation and run "eligd release submission"; if others use the ' +
-        'account on purpose, set service.shared_account: true.',
+        'Stop the other installation and run "eligd release submission"; if others are meant ' +
+        'to use the account, set service.shared_account: true.',
     },
     now,
   );

@@ -165,10 +165,10 @@ async function setAsideDamaged(tx: Tx, row: InquiryRow, now: number): Promise<vo
     },
     {
       reason: 'inquiry_unreadable',
-      what: 'What eligd stored about this call is damaged. The call is not made.',
+      what: 'eligd’s stored data about this call is damaged. eligd does not make the call.',
       next:
         'Run "eligd retry" with the ID of the appointment: eligd prepares the call again. If ' +
-        'this comes back, call the payer yourself and check the disk.',
+        'this happens again, call the payer yourself and have the disk checked.',
     },
     now,
   );
@@ -281,7 +281,7 @@ async function sendSingly(
       backToPlanned(
         { tx, deps, now },
         waiting.map(({ row }) => row.id),
-        { reason: 'It was not sent: the ones before it did not get through.', due_at: now },
+        { reason: 'It was not sent: the batches before it did not get through.', due_at: now },
       ),
     );
   }
@@ -368,7 +368,7 @@ export async function recoverSending(
     {
       from: 'sending',
       to: 'uncertain',
-      reason: 'The program ended while the request was out.',
+      reason: 'eligd stopped while the request was in progress.',
       set: { lookup_at: now + timeout_ms + settle_ms, empty_lookups: 0 },
     },
     now,

@@ -111,7 +111,7 @@ export async function takeUpAgain(tx: Tx, key: string, now: number): Promise<boo
       ),
     )
     .execute();
-  await reopen(tx, parked, 'The appointment is again what the answer is about.', now);
+  await reopen(tx, parked, 'The appointment matches the answer again.', now);
   return parked.length > 0;
 }
 

@@ -44,7 +44,9 @@ export function askAgain(
   return async (tx, subject, now) => {
     const visit = subject.kind === 'appointment' ? await visitOf(tx, subject.id) : null;
     if (visit === null)
-      return [{ did: false, what: 'Name an appointment: eligd asks again about claims itself.' }];
+      return [
+        { did: false, what: 'Name an appointment: eligd asks about claims again automatically.' },
+      ];
     const { coverages, refused } = await coveragesToAsk(tx, rules, visit, now);
     if (coverages.length === 0) return refused;
     const done: Done[] = [];
@@ -71,13 +73,13 @@ async function coveragesToAsk(
   const facts = { ...rules.facts, now, is_clock_trusted: true };
   const decision = await planLearned(db, visit, facts);
   if (decision.kind === 'close')
-    return refuse(`No call is ordered. ${CLOSED_WORDS[decision.reason]}`);
-  if (decision.kind === 'wait') return refuse(`No call is ordered. ${waitWords(decision.reason)}`);
+    return refuse(`No call was ordered. ${CLOSED_WORDS[decision.reason]}`);
+  if (decision.kind === 'wait') return refuse(`No call was ordered. ${waitWords(decision.reason)}`);
   const { coverages, attention } = decision;
   if (coverages.length === 0)
     return refuse(...attention.map(({ what, next }) => `${what} ${next}`));
   if (coverages.some(({ call_by }) => call_by < now))
-    return refuse('No call is ordered: the visit is too near for one.');
+    return refuse('No call was ordered: the visit is too soon.');
   return { coverages, refused: [] };
 }
 
@@ -118,7 +120,7 @@ async function order(
   const latest = await latestForNeed(tx, need_base, benefit_year);
   const refusal = refuseAsking(latest);
   if (refusal !== null || latest === null)
-    return refusal ?? { did: false, what: 'No call was made for it yet.' };
+    return refusal ?? { did: false, what: 'No call has been made for it yet.' };
   const added = await addPlanned(
     tx,
     {
@@ -139,7 +141,10 @@ async function order(
     now,
   );
   if (added === null)
-    return { did: false, what: 'Another call that the service could not tell from it goes first.' };
+    return {
+      did: false,
+      what: 'Another call, which the service could not tell apart from this one, goes first.',
+    };
   const join = { inquiry: added.id, appointment: visit.id, coverage_rank: coverage.rank, draft };
   await link(tx, join, now);
   return ordered(added.id, callPrice(rules, draft, now));

@@ -82,7 +82,7 @@ async function handleOne(
   if (!TO_HANDLE.some((each) => each === reason))
     return {
       did: false,
-      what: `"${unquoted(what)}" goes off the list when it is fixed, not before.`,
+      what: `"${unquoted(what)}" leaves the list only when it is fixed.`,
     };
   await resolveAttention(tx, subject, now, [reason as AttentionReason]);
   const told = note === '' ? '' : ` Note: ${note}`;

@@ -97,18 +97,20 @@ const LAST_INQUIRY = prepared()((db) =>
 );
 
 async function stop(tx: Tx, traces: readonly string[], now: number): Promise<void> {
-  const detail = `The database is new, but it is not the first one: ${traces.join(', and ')}.`;
+  const detail = `The database is new, but there was one before: ${traces.join(', and ')}.`;
   await halt(tx, { reason: 'new_database', detail, next_try_at: null }, now);
   await raiseAttention(
     tx,
     { connector: null, appointment: null, inquiry: null, subject: haltSubject('new_database') },
     {
       reason: 'submission_stopped',
-      what: `Nothing is sent. ${detail} eligd does not know what was asked before.`,
+      what:
+        `eligd is not sending anything. ${detail} eligd does not know which calls were made ` +
+        'before.',
       next:
         'Stop eligd and run "eligd restore" with the newest backup. If the old database is ' +
-        'gone for good, run "eligd release submission": eligd then finds its calls at the ' +
-        'calling service.',
+        'gone for good, run "eligd release submission": eligd then looks up its earlier calls ' +
+        'at the calling service.',
     },
     now,
   );

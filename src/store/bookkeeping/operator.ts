@@ -97,7 +97,7 @@ export async function releaseSubmission(tx: Tx, now: number): Promise<Halt[]> {
     await resolveAttention(tx, haltSubject(reason), now);
   }
   const entry = { at: now, subject: 'submission', from_state: null, to_state: 'released' };
-  const which = halts.map((each) => each.reason).join(', ') || 'nothing had stopped it';
+  const which = halts.map((each) => each.reason).join(', ') || 'it was not stopped';
   await writeAudit(tx, [{ ...entry, reason: `${requestedBy(tx.actor)} (${which})` }]);
   return halts;
 }

@@ -64,9 +64,9 @@ async function keep(tx: Tx, payers: readonly UnmappedPayer[], now: number): Prom
         (payers.length === 1
           ? 'An insurance company is '
           : `${payers.length} insurance companies are `) +
-        `not in the payer map: ${namesOf(payers)}. Visits without a payer ID get no call; the ` +
-        'others are called for by payer ID alone.',
-      next: 'Ask IT to run "eligd payers": it shows the nearest known names and how to map one.',
+        `not in the payer map: ${namesOf(payers)}. Visits without a payer ID get no call. For ` +
+        'the others, calls go out by payer ID only.',
+      next: 'Ask IT to run "eligd payers": it shows the closest known names and how to map one.',
     },
     now,
   );

@@ -18,7 +18,7 @@ const INCIDENT = { reason: 'payer_unreachable' as const, connector: null };
 export const NEAR_VISIT: Attention = {
   reason: 'payer_waits',
   what:
-    'The last calls to this payer brought no answer, and the visit is near. eligd calls the ' +
+    'The last calls to this payer brought no answer, and the visit is close. eligd calls the ' +
     'payer again when it can be reached.',
   next: 'Call the payer yourself before the patient comes.',
 };

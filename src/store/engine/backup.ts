@@ -46,9 +46,9 @@ const BACKED_UP_AT = 'backed_up_at';
 export function writeBackup(path: string, file: string, now: number): CopyContent {
   if (existsSync(file)) {
     throw new EligdError('failed', {
-      what: `${file} exists already.`,
+      what: `${file} already exists.`,
       why: 'A backup never replaces another file.',
-      next: 'Give another name, or move that file away.',
+      next: 'Use another name, or move that file away.',
     });
   }
   const part = join(dirname(file), `.${basename(file)}.part`);
@@ -71,8 +71,8 @@ export function writeBackup(path: string, file: string, now: number): CopyConten
       what: `The backup ${file} could not be written.`,
       why: `The system says ${errorCode(error) ?? 'no'}.`,
       next:
-        'Check the space on the disk and the permissions of the folder. The database itself is ' +
-        'as it was.',
+        'Check the free disk space and the permissions of the folder. The database itself is ' +
+        'unchanged.',
       cause: error,
     });
   }
@@ -115,7 +115,7 @@ export function inspectCopy(file: string): CopyContent {
   try {
     raw = openSqlite(file, { readonly: true, fileMustExist: true });
     const said = raw.pragma('integrity_check(1)', { simple: true });
-    if (said !== 'ok') throw notSound(file, 'SQLite’s own check finds errors in it');
+    if (said !== 'ok') throw notSound(file, 'SQLite’s integrity check found errors in it');
     refuseNewer(raw, file);
     const count = (table: string) =>
       raw?.prepare(`select count(*) from ${table}`).pluck().get() as number;
@@ -145,24 +145,24 @@ export function inspectCopy(file: string): CopyContent {
 }
 
 const WHY_NOT: Readonly<Record<string, string>> = {
-  SQLITE_NOTADB: 'it is no database',
-  SQLITE_ERROR: 'it is a database of something else, or an empty file',
+  SQLITE_NOTADB: 'it is not a database',
+  SQLITE_ERROR: 'it is another program’s database, or an empty file',
   SQLITE_CORRUPT: 'it is damaged',
 };
 
 /** SQLite would say that it cannot open it, and not why. */
 function refuseUnreadable(file: string): void {
   try {
-    if (!statSync(file).isFile()) throw notSound(file, 'it is no file');
+    if (!statSync(file).isFile()) throw notSound(file, 'it is not a file');
     accessSync(file, constants.R_OK);
   } catch (error) {
     if (error instanceof EligdError) throw error;
-    if (errorCode(error) !== 'EACCES') throw notSound(file, 'it is not there');
+    if (errorCode(error) !== 'EACCES') throw notSound(file, 'it does not exist');
     throw new EligdError('failed', {
       what: `${file} cannot be read.`,
-      why: `It lies where the user that eligd runs as may not read.`,
+      why: 'The user that eligd runs as cannot read files there.',
       next:
-        `Give that user a copy, and name the copy: install -o eligd -m 600 ${file} ` +
+        `Make a copy for that user, and name the copy: install -o eligd -m 600 ${file} ` +
         '/var/lib/eligd/backups/',
     });
   }
@@ -170,9 +170,9 @@ function refuseUnreadable(file: string): void {
 
 function notSound(file: string, why: string): EligdError {
   return new EligdError('failed', {
-    what: `${file} is no sound copy of eligd's database.`,
-    why: `Looking at it, ${why}.`,
-    next: 'Name another backup; "eligd backup" and the daemon check every one that they write.',
+    what: `${file} is not a sound copy of eligd’s database.`,
+    why: `eligd checked it: ${why}.`,
+    next: 'Name another backup; "eligd backup" and the daemon check every backup that they write.',
   });
 }
 

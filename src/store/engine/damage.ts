@@ -8,11 +8,11 @@ export class DamagedDatabase extends EligdError {}
 export function damaged(path: string, cause?: unknown): DamagedDatabase {
   return new DamagedDatabase('configuration', {
     what: `The database ${path} is damaged.`,
-    why: 'SQLite’s own check finds errors in it, or it is no database at all.',
+    why: 'SQLite’s integrity check found errors in it, or it is not a database.',
     next:
-      'See that state.path names the right file. Then stop the daemon and run "eligd restore" ' +
-      'with the newest backup: it keeps the damaged file, and what the service has is found by ' +
-      'its list before anything is sent.',
+      'Check that state.path names the right file. Then stop the daemon and run "eligd ' +
+      'restore" with the newest backup. It keeps the damaged file, and eligd compares the ' +
+      'service’s list before it sends anything.',
     cause,
   });
 }
@@ -30,8 +30,8 @@ export function unusable(path: string, error: unknown): EligdError {
           ? 'Its disk is full.'
           : `Its disk reported an error (${code}).`,
       next:
-        'Make room or look after the disk; nothing is lost, and the service starts again by ' +
-        'itself when it can.',
+        'Free up space or replace the disk. Nothing is lost, and eligd starts again ' +
+        'automatically when it can.',
       cause: error,
     });
   }
@@ -40,17 +40,17 @@ export function unusable(path: string, error: unknown): EligdError {
       what: `The database ${path} cannot be opened for writing.`,
       why: `The system says ${code}: its folder is read-only, or belongs to another user.`,
       next:
-        'Check the permissions of the folder, the disk, and state.path in the configuration. The ' +
-        'eligd service starts again automatically when it can.',
+        'Check the permissions of the folder, the disk, and state.path in the configuration. ' +
+        'eligd starts again automatically when it can.',
       cause: error,
     });
   }
   return new EligdError('configuration', {
     what: `The database ${path} cannot be opened.`,
-    why: `The system says ${errorCode(error) ?? 'that it is no SQLite database'}.`,
+    why: `The system says ${errorCode(error) ?? 'that it is not a SQLite database'}.`,
     next:
-      'Check state.path in the configuration, the permissions of its folder, and the space on ' +
-      'the disk.',
+      'Check state.path in the configuration, the permissions of its folder, and the free disk ' +
+      'space.',
     cause: error,
   });
 }

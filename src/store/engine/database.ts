@@ -176,8 +176,8 @@ export function inspectDatabase(path: string): 'absent' | 'behind' | 'current' {
 function refuseHalfRestored(path: string): void {
   if (!existsSync(path + RESTORING)) return;
   throw new EligdError('configuration', {
-    what: `There is no database at ${path}, because a restore was cut short.`,
-    why: `${path}${RESTORING} is there, and the old database lies next to it.`,
+    what: `There is no database at ${path}, because a restore was interrupted.`,
+    why: `${path}${RESTORING} exists, and the old database is next to it.`,
     next: 'Run the same "eligd restore" again.',
   });
 }
@@ -217,10 +217,9 @@ function refuseExposed(path: string): void {
       why: `eligd keeps patient data in it, and its mode is ${mode(folder)} instead of 700.`,
       // Never a command that changes the folder: it may be /tmp, or serve other programs.
       next:
-        'Give eligd a folder of its own: set ' +
-        `state.path: ${join(folder, 'eligd', basename(path))}. eligd makes that folder. ` +
-        'If there is a database already, stop eligd and move it there ' +
-        `(every file whose name begins with ${basename(path)}).`,
+        `Give eligd its own folder: set state.path: ${join(folder, 'eligd', basename(path))}. ` +
+        'eligd creates that folder. If there is already a database, stop eligd and move it ' +
+        `there (every file whose name begins with ${basename(path)}).`,
     });
   if (isOpen(path))
     throw new EligdError('configuration', {
@@ -252,11 +251,11 @@ function refusePlain(raw: Raw, path: string): void {
   if (databaseKeys().length === 0) return;
   raw.close();
   throw new EligdError('configuration', {
-    what: `The database ${path} is not encrypted, and eligd was given a database key.`,
-    why: 'The key was put in place and the database was not encrypted with it, or was decrypted.',
+    what: `The database ${path} is not encrypted, but eligd has a database key.`,
+    why: 'The key was set but the database was not encrypted with it, or it was decrypted.',
     next:
-      'Stop eligd and run "eligd database encrypt". Or take the key away ' +
-      '(ELIGD_DATABASE_KEY, the credential database_key) to keep the database as it is.',
+      'Stop eligd and run "eligd database encrypt". To keep the database as it is, remove the ' +
+      'key (ELIGD_DATABASE_KEY, the credential database_key).',
   });
 }
 
@@ -316,8 +315,8 @@ export function refuseNewer(raw: Raw, path: string): void {
   throw new EligdError('configuration', {
     what: `The database ${path} was written by a newer eligd.`,
     why:
-      'It has been migrated to a form that this version does not know, and going back could ' +
-      'lose what is in it.',
+      'It was migrated to a format that this version does not know, and going back could lose ' +
+      'data.',
     next: 'Install the newer version again, or restore a backup that this version wrote.',
   });
 }

@@ -112,16 +112,16 @@ export function keyTrouble(path: string): WrongKey | null {
   const form = formOf(path);
   if (typeof form === 'string' || keys.some(({ id }) => id === form.key_id)) return null;
   const next =
-    'Nothing is damaged. Put the right key in place (the credential database_key, or ' +
-    'ELIGD_DATABASE_KEY in .env): it is the recovery key that was printed when the database was ' +
-    'encrypted. If another key has just been put in place, keep the old one as ' +
-    'ELIGD_DATABASE_KEY_PREVIOUS and run "eligd database rekey".';
+    'Nothing is damaged. Set the right key (the credential database_key, or ELIGD_DATABASE_KEY ' +
+    'in .env). It is the recovery key that was printed when the database was encrypted. If you ' +
+    'have just changed the key, keep the old one as ELIGD_DATABASE_KEY_PREVIOUS and run "eligd ' +
+    'database rekey".';
   const has = keys.length === 0 ? '' : `; eligd has ${keys.map(({ id }) => id).join(' and ')}`;
   return new WrongKey('configuration', {
     what:
       keys.length === 0
-        ? `${path} is encrypted, and eligd was given no key.`
-        : `${path} is encrypted with another key than the one that eligd was given.`,
+        ? `${path} is encrypted, but eligd has no key.`
+        : `${path} is encrypted with a different key than eligd has.`,
     why: `It needs the key ${form.key_id}${has}.`,
     next,
   });
@@ -136,7 +136,7 @@ function encryptingDriver(): Encrypted {
     loaded ??= createRequire(import.meta.url)('better-sqlite3-multiple-ciphers');
   } catch (error) {
     throw new EligdError('configuration', {
-      what: 'eligd was given a database key, and cannot encrypt.',
+      what: 'eligd has a database key, but cannot encrypt.',
       why:
         'The package better-sqlite3-multiple-ciphers cannot be loaded ' +
         `(${errorCode(error) ?? 'no code'}).`,

@@ -22,7 +22,7 @@ export class FileIdentity {
     const done = found === undefined ? 'deleted' : 'replaced';
     throw new EligdError('failed', {
       what: `The database ${this.#path} was ${done} while eligd ran.`,
-      why: 'What eligd writes now would be lost, so it makes no more calls and ends.',
+      why: 'Anything eligd wrote now would be lost, so it makes no more calls and stops.',
       next:
         'Stop eligd and put the right file back: "eligd restore" with the file whose name ends ' +
         'in .rescued.db, if there is one next to it, or with the newest backup.',
@@ -44,7 +44,7 @@ export function tracesOfDatabase(path: string, backup_folder: string): string[] 
     : [];
   return [
     ...tracesIn(backup_folder),
-    ...(copies.length > 0 ? ['there is an older copy next to it'] : []),
+    ...(copies.length > 0 ? ['an older copy is next to it'] : []),
   ];
 }
 

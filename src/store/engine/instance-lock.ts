@@ -26,7 +26,7 @@ export function lockInstance(path: string): InstanceLock {
       what: 'Another eligd is running on this database.',
       why: `${file} is locked. Two at once could make the same paid call twice.`,
       next:
-        'Wait until the other one is done, or stop it (systemctl stop eligd, or Ctrl-C where ' +
+        'Wait until the other one finishes, or stop it (systemctl stop eligd, or Ctrl-C where ' +
         'it runs).',
     });
   }

@@ -20,9 +20,7 @@ export async function readDatabase<Value>(
   if (!existsSync(path)) {
     throw new EligdError('configuration', {
       what: `There is no database at ${path} yet.`,
-      why:
-        'eligd has not run with this configuration, or state.path is not the one that it ran ' +
-        'with.',
+      why: 'eligd has not run with this configuration, or it ran with a different state.path.',
       next:
         'Start it with "eligd run" or "eligd once", or name the right configuration with ' +
         '--config FILE.',
@@ -48,7 +46,7 @@ function unreadable(path: string, error: unknown): unknown {
   // SQLite's word for a table or a column that is not there.
   if (code === 'SQLITE_ERROR') {
     return new EligdError('configuration', {
-      what: `The database ${path} does not have the form that this version of eligd reads.`,
+      what: `The database ${path} does not have the format that this version of eligd reads.`,
       why: 'It is empty, or another version of eligd wrote it.',
       next:
         'Use the version that runs as the daemon; "eligd once" or "eligd run" of a newer ' +

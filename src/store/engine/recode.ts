@@ -129,7 +129,7 @@ function recodeFile(path: string, key: DatabaseKey | null): boolean {
     if (copy.pragma('source.quick_check(1)', { simple: true }) !== 'ok') throw damaged(path);
     copyAttached(copy, 'BEGIN EXCLUSIVE');
     if (copy.pragma('main.integrity_check(1)', { simple: true }) !== 'ok')
-      throw new Error('The new file is not sound.');
+      throw new Error('The new file is damaged.');
     takePlace(path);
     return true;
   } catch (error) {
@@ -196,8 +196,8 @@ function overwrite(file: string, first_bytes: number): void {
 
 function inUse(path: string): EligdError {
   return new EligdError('temporary', {
-    what: `${basename(path)} is in use, and was not changed.`,
-    why: 'Another command of eligd has it open.',
-    next: 'Wait until that command is done, and run the same one again.',
+    what: `${basename(path)} is in use; it was not changed.`,
+    why: 'Another eligd command has it open.',
+    next: 'Wait until that command finishes, then run this one again.',
   });
 }

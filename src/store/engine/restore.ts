@@ -41,8 +41,8 @@ export function restoreDatabase(
 ): Restored {
   if (existsSync(path) && isSameFile(path, from)) {
     throw new EligdError('usage', {
-      what: `${from} is the database itself, and nothing was changed.`,
-      why: 'A restore puts another file in its place.',
+      what: `${from} is the database itself; nothing was changed.`,
+      why: 'A restore replaces the database with another file.',
       next: 'Name a backup.',
     });
   }

@@ -250,7 +250,7 @@ async function supersede(
     .set({ superseded_at: now, closed_reason: 'replaced', closed_at: now, plan_due_at: now })
     .where('id', '=', row.id)
     .execute();
-  const reason = 'The practice management system uses this appointment id for somebody else now.';
+  const reason = 'The practice management system now uses this appointment ID for someone else.';
   // Written now, the answer would land in that other person's chart.
   await parkDeliveriesOf(tx, { appointment: row.id }, reason, now);
   audit.push({

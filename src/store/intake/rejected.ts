@@ -51,8 +51,8 @@ function capitalized(text: string): string {
 }
 
 const THEN_REMOVE =
-  'This entry goes when a file of the same name is read, or when the file is removed from ' +
-  'rejected/.';
+  'This entry disappears when a file with the same name is read, or when the file is removed ' +
+  'from rejected/.';
 
 /** A file of this name was read: what was wrong with an earlier one is corrected. */
 export async function forgetRejectedFile(

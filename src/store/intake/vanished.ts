@@ -130,15 +130,15 @@ async function progressOf(tx: Tx, appointment: number): Promise<Progress> {
 
 function vanished(progress: Progress): Attention {
   const calls: Record<Progress, string> = {
-    none: 'No call is made for it.',
-    called: 'The call for it is already made, and its answer will be written back.',
-    answered: 'The payer has already answered, and the answer is written back.',
+    none: 'eligd makes no call for it.',
+    called: 'The call is already made, and its answer will be written back.',
+    answered: 'The payer has already answered, and eligd writes the answer back.',
   };
   return {
     reason: 'vanished',
     what:
-      'The appointment was missing from the last two exports, which held the others of those ' +
-      `days. ${calls[progress]}`,
+      'The appointment was missing from the last two exports, which contained the other ' +
+      `appointments of those days. ${calls[progress]}`,
     next:
       'If it was cancelled, cancel it in your practice software. If it takes place, export it ' +
       'again.',

@@ -198,7 +198,7 @@ async function inquiryDetail(
   coverage_rank: number | null,
 ): Promise<InquiryDetail> {
   const row = await inquiryById(db, id);
-  if (row === null) throw new Error(`There is no inquiry ${id}.`);
+  if (row === null) throw new Error(`Inquiry ${id} does not exist.`);
   const latest = await latestRecord(db, id);
   if (latest === null) return { row, coverage_rank, answer: null };
   const { revision, created_at, record } = latest;

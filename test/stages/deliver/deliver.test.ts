@@ -66,7 +66,7 @@ test(
     }
     const [line] = await openAttention(clinic.store.db, 'front-desk');
     expect(line?.next).toMatch(
-      /^It was tried 12 times and is not tried again automatically\. .*"eligd retry"/,
+      /^eligd tried 12 times and does not try again automatically\. .*"eligd retry"/,
     );
     is_broken = false;
     await clinic.store.write((tx) => retry(tx, { kind: 'appointment', id: 1 }, clinic.now()));

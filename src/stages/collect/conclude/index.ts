@@ -97,7 +97,7 @@ async function attendUnusable(tx: Tx, answer: RawAnswer, now: number): Promise<v
     {
       reason: 'answer_unusable',
       what:
-        'The service answered, and eligd could not make a record of the answer. The answer is ' +
+        'The service answered, but eligd could not make a record of the answer. The answer is ' +
         'kept.',
       next:
         'Install the newest version of eligd, which tries again automatically, or call the payer ' +
@@ -192,7 +192,7 @@ async function follow(context: CollectContext, row: InquiryRow, outcome: Outcome
   const notes = deliveryNotes(row, deps.settings.time_zone);
   if (!outcome.is_verification_alone) notes.push(...outcome.changes);
   if (outcome.is_verification_alone) {
-    notes.push('Written again because the checks of the call have come.');
+    notes.push('Written again because the call checks arrived.');
   } else if (status === 'successful') {
     await resolveAttention(tx, inquirySubject(row.id), now, [
       'unsuccessful',
@@ -345,7 +345,7 @@ async function withdrawAttempt(tx: Tx, row: InquiryRow, now: number): Promise<vo
   // A visit that the other attempt came to serve meanwhile is served by this call from now on (G2).
   await planAgain(tx, next.id, now);
   for (const { id } of await appointmentsOf(tx, next.id)) await unlink(tx, next.id, id, now);
-  const reason = 'The call before it was answered after all.';
+  const reason = 'The earlier call was answered after all.';
   await moveInquiries(tx, [next.id], { from: 'planned', to: 'withdrawn', reason }, now);
 }
 

@@ -91,7 +91,7 @@ export async function noteUnanswered(
       what:
         `eligd cannot ask for results. ${trouble.why} Nothing is lost: eligd asks again every ` +
         'few minutes.',
-      next: `${trouble.next} If a visit is near, call the payer yourself.`,
+      next: `${trouble.next} If a visit is close, call the payer yourself.`,
     },
     now,
   );

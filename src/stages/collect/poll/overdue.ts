@@ -65,15 +65,15 @@ const ENTRIES: Readonly<Record<'tell' | 'call', Attention>> = {
   tell: {
     reason: 'answer_late',
     what:
-      'The answer of the payer is late, and the visit is in less than a day. eligd goes on ' +
-      'asking for it.',
-    next: 'Nothing yet. If it has still not come four hours before the visit, this list says so.',
+      'The payer’s answer is late, and the visit is in less than a day. eligd keeps asking for ' +
+      'it.',
+    next: 'No action needed yet. If it has not come four hours before the visit, this list says so.',
   },
   call: {
     reason: 'answer_missing',
     what:
-      'The answer of the payer is late, and the visit is in less than four hours. eligd goes ' +
-      'on asking for it.',
+      'The payer’s answer is late, and the visit is in less than four hours. eligd keeps ' +
+      'asking for it.',
     next: 'Call the payer yourself before the patient comes.',
   },
 };

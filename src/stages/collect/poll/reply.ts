@@ -163,7 +163,7 @@ async function stillOpen(
       {
         from: 'answered',
         to: 'open',
-        reason: 'The service took its answer back and is at work again.',
+        reason: 'The service withdrew its answer and is working on it again.',
         set: { ...changes, charge_cents: null },
       },
       now,
@@ -198,8 +198,8 @@ async function setAside({ tx, now }: CollectContext, row: InquiryRow): Promise<v
       'The calling service sent an answer that eligd cannot use: it is too large, nested too ' +
       'deeply, or fails in another way. eligd tried three times and set it aside.',
     next:
-      'Ask the calling service to correct its answer, then run "eligd retry" with the ID of the ' +
-      'appointment. If the visit is near, call the payer yourself.',
+      'Ask the calling service to correct its answer, then run "eligd retry" with the ID of ' +
+      'the appointment. If the visit is close, call the payer yourself.',
   });
 }
 
@@ -238,8 +238,8 @@ async function attendNoAnswer({ tx, deps, now }: CollectContext, row: InquiryRow
     reason: 'no_answer',
     what:
       `${claim === undefined ? 'The visit was' : 'The claim should have been asked about'} ` +
-      `more than ${deps.settings.give_up_after_days} days ago and the service has not answered. ` +
-      'It is not asked any more.',
+      `more than ${deps.settings.give_up_after_days} days ago and the service has not ` +
+      'answered. eligd does not ask any longer.',
     next: 'Ask the calling service about this inquiry if the answer still matters.',
   });
 }
@@ -266,7 +266,9 @@ async function doubtIds(context: CollectContext, row: InquiryRow): Promise<void>
     {
       from: 'open',
       to: 'uncertain',
-      reason: 'The ids of the reply stand for other inquiries; it is looked up by what it asked.',
+      reason:
+        'The IDs in the reply belong to other inquiries; eligd looks this one up by its ' +
+        'content.',
       set: {
         service_id: null,
         is_verified: 0,
@@ -309,7 +311,7 @@ async function countUnknown({ tx, deps, now }: CollectContext, row: InquiryRow):
     {
       from: 'open',
       to: 'undecidable',
-      reason: 'The service does not know the inquiry any more that it had accepted.',
+      reason: 'The service no longer knows the inquiry that it had accepted.',
       set: { empty_polls, poll_at: null },
     },
     now,
@@ -317,8 +319,8 @@ async function countUnknown({ tx, deps, now }: CollectContext, row: InquiryRow):
   await attend(tx, row, now, {
     reason: 'lost_at_service',
     what:
-      `The service accepted the inquiry under the id ${row.service_id}, but does not know it ` +
-      'any more. It is not sent again, because that could be a second paid call.',
+      `The service accepted the inquiry under the ID ${row.service_id}, but no longer knows ` +
+      'it. eligd does not send it again, because that could be a second paid call.',
     next: 'Ask the calling service about it, or call the payer yourself.',
   });
 }

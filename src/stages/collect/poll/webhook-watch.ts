@@ -83,10 +83,10 @@ export async function judgeReports(deps: CollectDeps): Promise<number | null> {
         reason: 'webhook_silent',
         what:
           'The calling service has stopped sending webhook events. Nothing is lost: eligd ' +
-          'asks for them instead.',
+          'polls for answers instead.',
         next:
-          'Run "eligd check": it says whether the service can reach this computer, and what to ' +
-          'fix.',
+          'Run "eligd check": it shows whether the service can reach this computer, and what ' +
+          'to fix.',
       },
       now,
     );

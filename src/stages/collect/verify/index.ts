@@ -156,11 +156,9 @@ export async function attendVerification(
   }
   const entry: Attention = {
     reason: 'verification_failed',
-    what: 'The answer is there, but the transcript of the call does not bear it out.',
+    what: 'There is an answer, but the call transcript does not support it.',
     words: `It says: ${faults.join('; ')}.`,
-    next:
-      'Read the record with the evidence of its checks, and call the payer yourself if the ' +
-      'answer matters.',
+    next: 'Read the record and its checks. If the answer matters, call the payer yourself.',
   };
   await raiseAttention(
     tx,
