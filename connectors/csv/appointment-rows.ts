@@ -151,8 +151,8 @@ const ANOTHER_PATIENT = {
   field: 'appointment_id',
   value_class: "the id of another patient's appointment",
   remedy:
-    'eligd asks only about the first patient of an appointment. Give each patient an ' +
-    'appointment of their own, or call the payers of the others yourself.',
+    'eligd asks only about the first patient of an appointment. Book a separate appointment ' +
+    'for each patient, or call the payers of the others yourself.',
 };
 
 const TOO_MANY_ROWS = {

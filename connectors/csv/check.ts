@@ -27,12 +27,12 @@ async function checkAccess(folder: Folder): Promise<CheckLine> {
       return {
         ok: false,
         what: 'What "folder:" names is not a folder.',
-        next: 'Name a folder in the configuration.',
+        next: 'Set "folder:" in the configuration to a folder.',
       };
     await access(folder.root, constants.R_OK | constants.W_OK | constants.X_OK);
     if (process.platform !== 'win32' && (found.mode & 0o007) !== 0) {
       const next =
-        'Run "chmod o-rwx" on the folder of "folder:"; let the PMS reach it by its owner or group.';
+        'Run "chmod o-rwx" on the drop folder; give the PMS access as its owner or group.';
       return {
         ok: false,
         what: 'The drop folder holds patient data and is open to every user of this machine.',
@@ -40,13 +40,16 @@ async function checkAccess(folder: Folder): Promise<CheckLine> {
       };
     }
     for (const part of PARTS) await accessIfThere(folder[part]);
-    return { ok: true, what: 'The drop folder can be read and written.' };
+    return { ok: true, what: 'eligd can read and write the drop folder.' };
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') return notWritable(error);
   }
   try {
     await access(dirname(folder.root), constants.W_OK | constants.X_OK);
-    return { ok: true, what: 'The drop folder is not there yet; it is made at the start.' };
+    return {
+      ok: true,
+      what: 'The drop folder does not exist yet; eligd creates it when it starts.',
+    };
   } catch (error) {
     return notWritable(error);
   }
@@ -64,9 +67,9 @@ function notWritable(error: unknown): CheckLine {
   const code = errorCode(error) ?? 'unknown';
   const next =
     code === 'ENOENT'
-      ? 'Make the folder above it, or correct "folder:"; if it is on a network share, check ' +
+      ? 'Create the folder above it, or correct "folder:". If it is on a network share, check ' +
         'that the share is mounted.'
-      : 'Give the user that eligd runs as the right to write it and everything inside it.';
+      : 'Let the user that eligd runs as write to it and everything inside it.';
   return { ok: false, what: `The drop folder cannot be used (${code}).`, next };
 }
 
@@ -77,12 +80,12 @@ async function checkSpace(folder: Folder): Promise<CheckLine> {
     const what = `${free} MB are free on the disk of the drop folder.`;
     return free >= FREE_MEGABYTES_MIN
       ? { ok: true, what }
-      : { ok: false, what, next: 'Make room; old files in processed/ may be deleted.' };
+      : { ok: false, what, next: 'Free up space; you can delete old files in processed/.' };
   } catch (error) {
     return {
       ok: false,
-      what: `The free space of the drop folder is not known (${errorCode(error) ?? 'unknown'}).`,
-      next: 'Check disk and network share.',
+      what: `The free space of the drop folder is unknown (${errorCode(error) ?? 'unknown'}).`,
+      next: 'Check the disk and the network share.',
     };
   }
 }
@@ -96,8 +99,7 @@ async function checkFiles(folder: Folder): Promise<CheckLine[]> {
   });
   if (inbox.unreadable.length > 0) {
     const next =
-      'Give the user that eligd runs as the right to read them; links and folders are not ' +
-      'followed.';
+      'Let the user that eligd runs as read them. eligd does not follow links or folders.';
     lines.push({
       ok: false,
       what: `${count(inbox.unreadable.length, 'file')} in inbox/ cannot be read.`,
@@ -108,7 +110,7 @@ async function checkFiles(folder: Folder): Promise<CheckLine[]> {
     const next = 'Only .csv, .txt and .tsv are read. Save spreadsheets as CSV.';
     lines.push({
       ok: false,
-      what: `${count(inbox.other.length, 'file')} in inbox/ with another ending.`,
+      what: `${count(inbox.other.length, 'file')} in inbox/ with a different extension.`,
       next,
     });
   }
@@ -117,7 +119,7 @@ async function checkFiles(folder: Folder): Promise<CheckLine[]> {
   if (stuck > 0)
     lines.push({
       ok: true,
-      what: `${count(stuck, 'file')} in processing/, read again at the next look.`,
+      what: `${count(stuck, 'file')} in processing/; eligd reads them again in the next pass.`,
     });
   const rejected = (await namesIn(folder.rejected)).filter(
     (name) => !name.startsWith('.') && !name.endsWith('.reasons.csv'),
@@ -125,8 +127,8 @@ async function checkFiles(folder: Folder): Promise<CheckLine[]> {
   if (rejected === 0) lines.push({ ok: true, what: 'No file in rejected/.' });
   else {
     const next =
-      'Read the .reasons.csv next to each, fix the file, put it into inbox/ again, and delete ' +
-      'the rejected one.';
+      'Read the .reasons.csv next to each file, fix the file, put it into inbox/ again, and ' +
+      'delete the rejected one.';
     lines.push({ ok: false, what: `${count(rejected, 'file')} in rejected/.`, next });
   }
   return lines;

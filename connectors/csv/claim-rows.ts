@@ -42,7 +42,7 @@ function mapClaim(
       position: `row ${number}`,
       field: sheet.columns.header.claim_id,
       ...(source_id === ''
-        ? { value_class: 'empty', remedy: 'Give the claim its number, or take the row out.' }
+        ? { value_class: 'empty', remedy: 'Add the number of the claim, or remove the row.' }
         : {
             value_class: 'number in scientific notation',
             remedy: 'Export again without opening the file in a spreadsheet.',
@@ -77,8 +77,8 @@ function readClaimStatus(
   const status = statusOf(cells.plain('claim_status'));
   if (status !== null) return status;
   const remedy =
-    'Say in the configuration what it means, under "claim_statuses:" as "<word>: open" or ' +
-    '"<word>: settled". Until then it counts as open.';
+    'Add it to the configuration under "claim_statuses:" as "<word>: open" or "<word>: ' +
+    'settled". Until then it counts as open.';
   cells.report('claim_status', 'unknown word', remedy);
   return 'open';
 }
@@ -91,7 +91,7 @@ function readCoverageRank(cells: Cells): number {
     cells.report(
       'coverage',
       'unknown word',
-      'Write 1 or primary, 2 or secondary. Until then it counts as primary.',
+      'Use 1 or primary, 2 or secondary. Until then it counts as primary.',
     );
   return rank ?? 1;
 }

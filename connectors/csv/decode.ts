@@ -25,14 +25,14 @@ export const READ_CHUNK_BYTES = 262_144;
 const NOT_TEXT: Undecodable = {
   value_class: 'not a text file',
   remedy:
-    'Export as CSV (comma separated values). A file made by a spreadsheet program is saved ' +
-    'with "Save as", type CSV.',
+    'Export as CSV (comma-separated values). In a spreadsheet program, use "Save as" and ' +
+    'choose CSV.',
 };
 const WORKBOOK: Undecodable = {
   value_class: 'spreadsheet workbook',
   remedy:
-    'Open the file in the spreadsheet program and save it as CSV (comma separated values); ' +
-    'another name alone does not change what it is.',
+    'Open the file in the spreadsheet program and save it as CSV (comma-separated values). ' +
+    'Renaming the file is not enough.',
 };
 
 /** Reads the whole file once. `wanted` is the configured encoding. */

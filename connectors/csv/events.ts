@@ -6,30 +6,30 @@ export const EVENTS = {
     level: 'info',
     fields: ['accepted', 'connector', 'duration_ms', 'rejected', 'size'],
     means:
-      'A file of the drop folder was read to its end and moved to processed/, or to ' +
-      'rejected/ when no row could be used.',
+      'A file in the drop folder was read and moved to processed/, or to rejected/ if no row ' +
+      'could be used.',
   },
   csv_file_repeated: {
     level: 'info',
     fields: ['connector', 'size'],
     means:
-      'A file with the content of the one that was read last was moved to processed/ without ' +
+      'A file with the same content as the previous one was moved to processed/ without ' +
       'reading it again.',
   },
   csv_file_rejected: {
     level: 'warn',
     fields: ['connector', 'reason', 'size'],
     means:
-      'A file could not be understood as a whole and was moved to rejected/; the line holds ' +
-      'the class of the fault.',
+      'A file could not be used at all and was moved to rejected/; the line has the kind of ' +
+      'problem.',
     next: 'Read the .reasons.csv next to it.',
   },
   csv_file_changed: {
     level: 'warn',
     fields: ['connector', 'size'],
     means:
-      'A file was written to while it was read; it went back to inbox/ and is read again ' +
-      'when it is still.',
+      'A file changed while eligd was reading it; it went back to inbox/ and is read again ' +
+      'when it stops changing.',
     next:
       'If it happens often, raise stable_seconds, or let the export write to a temporary name ' +
       'first.',
@@ -38,14 +38,14 @@ export const EVENTS = {
     level: 'warn',
     fields: ['cause', 'connector'],
     means:
-      'A file of the drop folder could not be read or moved. The others go on; it is tried ' +
-      'again at every look.',
-    next: 'Check permissions and disk; eligd check counts such files.',
+      'A file in the drop folder could not be read or moved. eligd reads the others and tries ' +
+      'this one again in each pass.',
+    next: 'Check the permissions and the disk; "eligd check" counts such files.',
   },
   csv_file_ignored: {
     level: 'info',
     fields: ['connector', 'files'],
-    means: 'Files in inbox/ are neither .csv, .txt nor .tsv; they stay where they are.',
+    means: 'Some files in inbox/ are not .csv, .txt, or .tsv; they stay there.',
   },
 } as const satisfies ConnectorEvents;
 

@@ -65,7 +65,9 @@ export function folderError(error: unknown): ConnectorError {
   const code = errorCode(error) ?? 'unknown';
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     return new ConnectorError('permanent', {
-      what: `The drop folder cannot be made, because the folder above it is not there (${code}).`,
+      what:
+        'The drop folder cannot be created, because the folder above it does not exist ' +
+        `(${code}).`,
       next:
         'Check "folder:" in the configuration; if it is on a network share, check that the ' +
         'share is mounted.',
@@ -73,18 +75,16 @@ export function folderError(error: unknown): ConnectorError {
   }
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     return new ConnectorError('permanent', {
-      what: `The drop folder may not be written (${code}).`,
-      next:
-        'Give the user that eligd runs as the right to write the folder of "folder:" and ' +
-        'everything inside it.',
+      what: `eligd may not write to the drop folder (${code}).`,
+      next: 'Let the user that eligd runs as write to the drop folder and everything inside it.',
     });
   }
   return new ConnectorError('transient', {
     what: `The drop folder could not be used (${code}).`,
     next:
       code === 'ENOSPC'
-        ? 'Make room on the disk of the drop folder.'
-        : 'eligd tries again; if it stays so, check disk and network share.',
+        ? 'Free up space on the disk of the drop folder.'
+        : 'eligd tries again. If it persists, check the disk and the network share.',
   });
 }
 

@@ -100,7 +100,7 @@ export async function readLying(reading: Reading, path: string): Promise<void> {
   if (before === null) {
     throw new ConnectorError('permanent', {
       what: `The file ${path} cannot be read.`,
-      next: 'Check the path, and that you may read the file.',
+      next: 'Check the path, and that you can read the file.',
     });
   }
   const survey = await surveyFile(path, config.encoding, call.signal);

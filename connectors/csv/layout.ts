@@ -34,7 +34,7 @@ export function findLayout(
     return {
       field: 'file',
       value_class: 'empty',
-      remedy: `Export the ${kind} again; this file holds nothing.`,
+      remedy: `Export the ${kind} again; this file is empty.`,
     };
   const lines = head.replaceAll(/\r\n?/g, '\n').split('\n');
   const separators = config.separator === 'auto' ? SEPARATORS : [config.separator];
@@ -79,7 +79,7 @@ function layoutOf(found: Candidate, map: ColumnMap, kind: RowKind): Layout | NoL
       field: column,
       value_class: 'two columns of one meaning',
       remedy:
-        `Two header names mean ${column}. Name the right one in the configuration, under ` +
+        `Two columns look like ${column}. Name the right one in the configuration under ` +
         `"columns:" as "${column}: <header name>".`,
     };
   }
@@ -99,7 +99,7 @@ function unknownHeader(kind: RowKind): NoLayout {
     field: kind === 'claims' ? 'claim_id' : 'appointment_id',
     value_class: 'no known header row',
     remedy:
-      'The first row must hold the column names. Export with headers, or name them in the ' +
+      'The first row must contain the column names. Export with headers, or name them in the ' +
       'configuration under "columns:".',
   };
 }

@@ -48,7 +48,7 @@ function mapRow(sheet: Sheet, number: number, row: readonly string[]): MappedRow
     return reject(
       'appointment_id',
       'empty',
-      'Give the appointment its number, or take the row out.',
+      'Add the number of the appointment, or remove the row.',
     );
   // Many numbers become the same one in scientific notation: one appointment would take the place
   // of another.
@@ -63,7 +63,11 @@ function mapRow(sheet: Sheet, number: number, row: readonly string[]): MappedRow
   if (start.value === null) {
     const fault = start.fault ?? 'empty';
     const column = startColumn(sheet, fault);
-    return reject(column, fault, DATE_REMEDIES[fault] ?? 'Give the appointment its date and time.');
+    return reject(
+      column,
+      fault,
+      DATE_REMEDIES[fault] ?? 'Add the date and time of the appointment.',
+    );
   }
   const patient = {
     id: cells.id('patient_id') || null,
@@ -106,14 +110,14 @@ export function readTreatment(
       rendering_npi: cells.id('rendering_npi'),
       billing_npi: cells.id('billing_npi'),
       tax_id: cells.id('tax_id'),
-      is_specialist: cells.read('is_specialist', values.readYesNo, 'Write yes or no.'),
-      in_network: cells.read('in_network', values.readYesNo, 'Write yes or no.'),
+      is_specialist: cells.read('is_specialist', values.readYesNo, 'Use yes or no.'),
+      in_network: cells.read('in_network', values.readYesNo, 'Use yes or no.'),
     },
     location: cells.name('location') || null,
     specialty: cells.read(
       'specialty',
       values.readSpecialty,
-      'Write dental, medical or mental_health.',
+      'Use dental, medical, or mental_health.',
     ),
     procedure_codes: cells.codes('procedure_codes', values.readProcedureCodes),
     diagnosis_codes: cells.codes('diagnosis_codes', values.readDiagnosisCodes),
@@ -151,8 +155,8 @@ function readStatus(sheet: Sheet, cells: Cells): AppointmentStatus {
   cells.report(
     'status',
     'unknown word',
-    'Say in the configuration what it means, under "statuses:" as "<word>: booked" or ' +
-      '"<word>: cancelled". Until then it counts as booked.',
+    'Add it to the configuration under "statuses:" as "<word>: booked" or "<word>: cancelled". ' +
+      'Until then it counts as booked.',
   );
   return 'booked';
 }

@@ -25,16 +25,16 @@ export type Sheet = {
 
 const ROW_REMEDIES: Record<RowFault, string> = {
   'stray quotation mark':
-    'Take the quotation mark out of this row, or export again with text in quotation marks.',
+    'Remove the quotation mark from this row, or export again with text in quotation marks.',
   'unclear quotation mark':
-    'A quotation mark that is open here may belong to this row or to another one, so none of ' +
-    'these rows was used. Take the mark out, or export again with every cell in quotation marks.',
+    'An open quotation mark here may belong to this row or to another one, so eligd used none ' +
+    'of these rows. Remove the mark, or export again with every cell in quotation marks.',
   'line break in a cell':
-    'A name, date or number of this row goes over two lines. Take the line break out in the ' +
+    'A name, date, or number in this row spans two lines. Remove the line break in the ' +
     'practice management system.',
-  'too long': 'Look at this row in the export; it is longer than any appointment can be.',
+  'too long': 'Check this row in the export; it is longer than any appointment can be.',
   'too few cells':
-    'The row has fewer cells than the header, so nobody can say which is which. Export ' +
+    'The row has fewer cells than the header, so eligd cannot tell which is which. Export ' +
     'again, or fix this row.',
   'too many cells':
     'The row has more cells than the header: usually a separator inside a name or note. ' +
@@ -43,7 +43,7 @@ const ROW_REMEDIES: Record<RowFault, string> = {
 
 export const DATE_REMEDIES: Record<string, string> = {
   'impossible date':
-    'There is no such day. Correct it in the practice management system; if day and month ' +
+    'This day does not exist. Correct it in the practice management system. If day and month ' +
     'are swapped everywhere, set "date_order:".',
   'two-digit year': 'Export years with four digits; 24 may be 1924 or 2024.',
   'not a date':
@@ -191,7 +191,7 @@ export class Cells {
       this.report(
         'procedure_fees',
         'not a fee for each code',
-        'Write one fee for each procedure code, in the same order, separated by semicolons.',
+        'Give one fee for each procedure code, in the same order, separated by semicolons.',
       );
     return fees === null || Object.keys(fees).length === 0 ? null : fees;
   }

@@ -20,7 +20,7 @@ type Parts = { client: FhirClient; config: FhirConfig; env: FhirEnv };
 
 export async function checkServer(parts: Parts, signal: AbortSignal): Promise<CheckLine[]> {
   const { client } = parts;
-  const login = await line('Logged in at the FHIR server.', () => client.login(signal));
+  const login = await line('Logged in to the FHIR server.', () => client.login(signal));
   if (!login.ok) return [login];
   let capability: Capability | null = null;
   const metadata = await line('The FHIR server answers.', async () => {
@@ -63,7 +63,7 @@ function serverLine({ is_known, software, fhir_version }: Capability): CheckLine
     ok: true,
     what:
       'The server gives no CapabilityStatement that can be read (/metadata). eligd works ' +
-      'without: it asks for no includes, and looks before every write.',
+      'without it: it asks for no includes, and checks before every write.',
   };
 }
 
@@ -72,12 +72,12 @@ function scopeLines({ client, config }: Parts): CheckLine[] {
   if (granted === null) return [];
   const missing = missingScopes(config, granted);
   if (missing.length === 0)
-    return [{ ok: true, what: 'The login allows everything that is asked for.' }];
+    return [{ ok: true, what: 'The login allows everything that eligd asks for.' }];
   const next =
-    'Have these scopes added to the client of eligd at the FHIR server, or leave out what ' +
-    'needs them (write_back:, attention:).';
+    'Have these scopes added to eligd’s client on the FHIR server, or turn off what needs them ' +
+    '(write_back:, attention:).';
   return [
-    { ok: false, what: `The login does not allow all of it for: ${missing.join(', ')}.`, next },
+    { ok: false, what: `The login does not allow everything for: ${missing.join(', ')}.`, next },
   ];
 }
 
@@ -113,8 +113,8 @@ function readLines(config: FhirConfig, capability: Capability): CheckLine[] {
   const isSearched = (name: string) => capability.searchParameter('Coverage', name) !== false;
   if (!needed.includes('Coverage') && !isSearched('patient') && !isSearched('beneficiary')) {
     const next =
-      'Have the server allow a search of Coverage by patient; without it nobody’s insurance ' +
-      'is known.';
+      'Have the server allow a search of Coverage by patient; without it, eligd knows nobody’s ' +
+      'insurance.';
     lines.push({ ok: false, what: 'The server does not search Coverage by patient.', next });
   }
   return lines;
@@ -160,19 +160,20 @@ async function searchLines(
     const hint =
       config.search_by.length > 0
         ? 'Check the names and values in search_by:.'
-        : 'If the server wants a place or a person, name them in search_by:, e.g. "- location: ' +
-          'Location/12".';
+        : 'If the server requires a location or a practitioner, name them in search_by:, e.g. ' +
+          '"- location: Location/12".';
     return [{ ...both, next: `${both.next ?? ''} ${hint}`.trim() }];
   }
   const since = new Date(now).toISOString();
   const changes = await search(
     { ...NOTHING_READ, since, window_on: localDate(now, env.time_zone) },
-    'Appointments can be asked for by what has changed.',
+    'eligd can ask for changed appointments.',
   );
   const is_told_changes =
     changes.ok && capability.searchParameter('Appointment', '_lastUpdated') !== false;
   const instead =
-    'The server cannot be asked for changes (_lastUpdated), so the whole window is read each hour.';
+    'The server does not search for changes (_lastUpdated), so eligd reads the whole window ' +
+    'each hour.';
   return [
     window,
     ...(await ignoredLines({ client, config, env }, queryFor(NOTHING_READ), signal)),
@@ -207,8 +208,8 @@ async function ignoredLines(
   }
   if (ignored.size === 0) return [];
   const next =
-    'Check the name in search_by:. As it stands, the appointments of all places would be ' +
-    'read, and the payers of all of them called.';
+    'Check the name in search_by:. As it is, eligd would read the appointments of all ' +
+    'locations and call the payers of all of them.';
   return [
     {
       ok: false,
@@ -254,8 +255,8 @@ async function insuranceLines(
   }
   const where = config.search_by.length === 0 ? '' : ' with what search_by: names';
   const what =
-    `The first page holds no visit of a patient${where}, so whether patients and coverages can ` +
-    'be read was not tried.';
+    `The first page has no visit of a patient${where}, so eligd did not check whether it can ` +
+    'read patients and coverages.';
   return [{ ok: true, what }];
 }
 
@@ -263,11 +264,14 @@ async function insuranceLines(
 function refusedLine(type: string, capability: Capability): CheckLine {
   const fallback = fallbackFor(type, capability);
   if (fallback !== null)
-    return { ok: true, what: `The server takes no ${type}; eligd writes ${fallback} instead.` };
+    return {
+      ok: true,
+      what: `The server does not accept ${type}; eligd writes ${fallback} instead.`,
+    };
   const next =
-    'Have the server allow it, or choose what it takes in write_back: and attention:; ' +
+    'Have the server allow it, or set write_back: and attention: to what it accepts. ' +
     'docs/fhir.md says what eligd falls back to.';
-  return { ok: false, what: `The server takes no ${type}, and nothing in its place.`, next };
+  return { ok: false, what: `The server does not accept ${type} or any replacement for it.`, next };
 }
 
 function writeLines({ client, config }: Parts, capability: Capability): CheckLine[] {
@@ -298,19 +302,20 @@ function writeLines({ client, config }: Parts, capability: Capability): CheckLin
   );
   const lines: CheckLine[] = [];
   for (const type of refused) lines.push(refusedLine(type, capability));
-  if (refused.length === 0) lines.push({ ok: true, what: `The server takes ${types.join(', ')}.` });
+  if (refused.length === 0)
+    lines.push({ ok: true, what: `The server accepts ${types.join(', ')}.` });
   lines.push(...read_only);
   if (looked.length > 0)
     lines.push({
       ok: true,
       what:
-        `The server has no conditional create for ${looked.join(', ')}, so eligd looks before ` +
+        `The server has no conditional create for ${looked.join(', ')}, so eligd checks before ` +
         'it writes.',
     });
   if (fixed.length > 0) {
     const next =
-      'Have the server allow updates; without them a corrected answer cannot take the place ' +
-      'of the first one.';
+      'Have the server allow updates; without them, a corrected answer cannot replace the ' +
+      'first one.';
     lines.push({ ok: false, what: `The server does not update ${fixed.join(', ')}.`, next });
   }
   return lines;

@@ -25,10 +25,10 @@ export const COMMANDS = {
       "to see its public part. Afterwards write key_file: and client_id: into the connector's " +
       'part of the configuration, and run "eligd check".',
     options: {
-      key: { value: 'file', description: 'the file of the private key', is_required: true },
+      key: { value: 'file', description: 'the private key file', is_required: true },
       algorithm: {
         value: 'name',
-        description: 'what a new key signs with',
+        description: 'algorithm of a new key',
         choices: ALGORITHMS,
         default: ALGORITHMS[0],
       },
@@ -109,7 +109,7 @@ async function publicKey(file: string, pem: string): Promise<JWK> {
 function unusable(file: string, why: string, cause?: unknown): ConnectorError {
   return new ConnectorError('permanent', {
     what: `The key file ${file} cannot be used. ${why}`,
-    next: 'Name another file with --key.',
+    next: 'Use --key to name another file.',
     cause,
   });
 }

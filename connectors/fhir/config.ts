@@ -25,7 +25,7 @@ export function isExposed(address: string): boolean {
 const address = text
   .refine((value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ''), {
     error: 'is not a web address.',
-    params: { next: 'Write the whole address, beginning with https://.' },
+    params: { next: 'Use the full address, beginning with https://.' },
   })
   .transform((value) => value.replace(/\/+$/, ''));
 

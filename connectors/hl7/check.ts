@@ -27,7 +27,7 @@ export async function checkHl7(
     lines.push({
       ok: false,
       what,
-      next: 'Use write_back: pin_i07 or oru_r01, unless the maker of the receiver asked for A08.',
+      next: 'Use write_back: pin_i07 or oru_r01, unless the vendor of the receiver asked for A08.',
     });
   }
   return lines;

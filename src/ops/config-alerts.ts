@@ -97,7 +97,7 @@ export const alertsSchema = z
     targets: z
       .array(z.discriminatedUnion('type', [email, command, webhook, file]))
       .default([])
-      .describe('Who is told. Every alert goes to each of them.'),
+      .describe('Alert targets. Every alert goes to each of them.'),
     quiet_hours: z
       .strictObject({
         from: timeOfDay.describe('Beginning, by the clinic’s clock.').meta({ examples: ['18:00'] }),
@@ -114,4 +114,6 @@ export const alertsSchema = z
       .describe('When only urgent alerts are sent; the others wait for its end. Null: never.'),
   })
   .prefault({})
-  .describe('Who is told when something is wrong with the installation. Without patient data.');
+  .describe(
+    'Who gets an alert when something is wrong with the installation. Without patient data.',
+  );

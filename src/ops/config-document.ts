@@ -46,7 +46,7 @@ export function readDocument(
         next:
           error.code === 'DUPLICATE_KEY'
             ? 'Keep one of the keys with this name.'
-            : 'Mind the indentation (blanks, not tabs) and put a blank after each colon.',
+            : 'Check the indentation (spaces, not tabs), and put a space after each colon.',
       })),
     };
   }

@@ -28,13 +28,13 @@ const claims = z
     ask_after_days: wholeFrom(0)
       .max(364)
       .default(14)
-      .describe('Days after the service at which the payer is asked about an open claim.'),
+      .describe('Days after the date of service at which eligd asks about an open claim.'),
     ask_again_days: wholeFrom(1)
       .default(14)
-      .describe('Days until it is asked again, while the payer has not decided about the claim.'),
+      .describe('Days until eligd asks again, while the payer has not decided on the claim.'),
     max_calls: wholeFrom(1)
       .default(6)
-      .describe('Calls about one claim at most; then it is on the attention list.'),
+      .describe('Maximum calls about one claim; after that it goes on the attention list.'),
     required_fields: z
       .array(z.enum(CLAIM_REQUIRED_FIELDS))
       .default(['patient_name', 'dob', 'member_id', 'tax_id', 'billing_npi', 'date_of_service'])
@@ -92,7 +92,7 @@ export const policy = z
       .min(0)
       .max(365)
       .default(7)
-      .describe('How many days before the visit the payer is called at the earliest.'),
+      .describe('How many days before the visit eligd calls at the earliest.'),
     min_lead_hours: z
       .number()
       .min(0)
@@ -114,7 +114,7 @@ export const policy = z
       .number()
       .min(0)
       .default(30)
-      .describe('How long an answer serves later visits with the same need.'),
+      .describe('How many days an answer is used for later visits with the same need.'),
     benefits_days: z
       .number()
       .min(0)
@@ -126,7 +126,7 @@ export const policy = z
     attempts: wholeFrom(1)
       .max(10)
       .default(2)
-      .describe('Calls for one need at most, counting the first.'),
+      .describe('Maximum calls for one need, including the first.'),
     attempt_pause_hours: z
       .number()
       .min(0)
@@ -140,19 +140,19 @@ export const policy = z
     calls_per_day: wholeFrom(0)
       .nullable()
       .default(null)
-      .describe('Calls in a day at most; null: no limit. What exceeds it waits.'),
+      .describe('Maximum calls in a day; null: no limit. Further calls wait.'),
     calls_per_month: wholeFrom(0)
       .nullable()
       .default(null)
-      .describe('Calls in a month at most; null: no limit. What exceeds it waits.'),
+      .describe('Maximum calls in a month; null: no limit. Further calls wait.'),
     dollars_per_day: dollarAmount
       .nullable()
       .default(null)
-      .describe('US dollars in a day at most; null: no limit. It needs prices.per_inquiry.'),
+      .describe('Maximum US dollars in a day; null: no limit. It needs prices.per_inquiry.'),
     dollars_per_month: dollarAmount
       .nullable()
       .default(null)
-      .describe('US dollars in a month at most; null: no limit. It needs prices.per_inquiry.'),
+      .describe('Maximum US dollars in a month; null: no limit. It needs prices.per_inquiry.'),
     new_codes: z
       .enum(['note', 'call'])
       .default('note')
@@ -173,7 +173,7 @@ export const policy = z
       .strictObject({
         not_eligible: attentionKind('The plan is inactive, has ended, or has not begun.'),
         not_covered: attentionKind('A scheduled procedure is not covered.'),
-        limit_reached: attentionKind('A frequency or age limit stands against a procedure.'),
+        limit_reached: attentionKind('A frequency or age limit applies to a procedure.'),
         maximum_used_up: attentionKind('Nothing is left of the maximum.'),
         prior_authorization: attentionKind('A procedure needs prior authorization.'),
         out_of_network: attentionKind('The office is out of network.'),

@@ -13,7 +13,7 @@ const questionRule = z
     name: z
       .string()
       .refine((value) => /^[A-Za-z0-9_-]+$/.test(value), {
-        error: 'holds something else than letters, digits, dashes and underscores.',
+        error: 'may contain only letters, digits, dashes, and underscores.',
         params: { next: 'Write a short name, such as orthodontics.' },
       })
       .describe(

@@ -62,7 +62,7 @@ export const configSchema = z.strictObject({
         .describe('The database file; it and its folder hold patient data.')
         .meta({ examples: ['./state/eligd.db'] }),
     })
-    .describe('What eligd remembers.'),
+    .describe('The database.'),
   policy,
   prices,
   claim_words: z
@@ -95,7 +95,7 @@ export const configSchema = z.strictObject({
             "time that its payer's calls usually take. While webhook events come, much more " +
             'rarely.',
         ),
-      urgent_interval_minutes: above0.default(15).describe('The same when the visit is near.'),
+      urgent_interval_minutes: above0.default(15).describe('The same when the visit is close.'),
     })
     .prefault({})
     .describe('How the service is asked for answers.'),
@@ -111,7 +111,7 @@ export const configSchema = z.strictObject({
         ),
     })
     .prefault({})
-    .describe('What happens when.'),
+    .describe('Schedules.'),
   webhook,
   monitoring: z
     .strictObject({
@@ -158,10 +158,10 @@ export const configSchema = z.strictObject({
       level: z
         .enum(['debug', 'info', 'warn', 'error'])
         .default('info')
-        .describe('The least serious event that is logged; ELIGD_LOG_LEVEL wins.'),
+        .describe('The lowest level that is logged; ELIGD_LOG_LEVEL wins.'),
     })
     .prefault({})
-    .describe('What eligd says while it runs.'),
+    .describe('The log.'),
 });
 
 /**

@@ -27,7 +27,7 @@ export function secretsInConfig(document: ConfigDocument): {
       line: document.lineOf(path),
       what: 'holds a secret, and secrets are refused here.',
       next: isAddressWithUser(value)
-        ? 'Take user name and password out of the address, and write them into the file .env ' +
+        ? 'Remove the user name and password from the address, and put them into the file .env ' +
           'next to the configuration (chmod 600).'
         : `Delete it, and write ${secretName(keyPath(path), key)} into the file .env next to ` +
           'the configuration (chmod 600).',

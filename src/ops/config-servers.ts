@@ -32,19 +32,22 @@ export const webhook = z
       .describe("Name of the header that holds the service's signature."),
     update_frequency_minutes: wholeFrom(1)
       .default(5)
-      .describe('How often the service shall report, in minutes.'),
+      .describe('How often the service should send webhook events, in minutes.'),
     take_over: z
       .boolean()
       .default(false)
       .describe(
-        'Whether a subscription that points elsewhere is replaced. The account has only one, ' +
-          'so somebody else loses theirs.',
+        'Whether to replace a subscription that points elsewhere. The account has only one, so ' +
+          'someone else loses theirs.',
       ),
-    max_body_megabytes: above0.max(256).default(16).describe('The longest delivery that is taken.'),
+    max_body_megabytes: above0
+      .max(256)
+      .default(16)
+      .describe('The largest webhook event that eligd accepts.'),
   })
   .nullable()
   .default(null)
-  .describe('Lets the service send webhook events. Null or absent: eligd only asks.');
+  .describe('Lets the service send webhook events. Null or absent: eligd only polls.');
 
 export const office = z
   .strictObject({
@@ -109,7 +112,7 @@ export const office = z
   })
   .nullable()
   .default(null)
-  .describe('The page for the office, with a login. Null or absent: there is no page.');
+  .describe('The office page, with a login. Null or absent: no page.');
 
 export const report = z
   .strictObject({

@@ -16,18 +16,18 @@ const submission = z
     mode: z
       .enum(['auto', 'bulk', 'single'])
       .default('auto')
-      .describe('Several inquiries in one request, or one each; auto: what the service can.'),
+      .describe('Several inquiries in one request, or one each; auto: what the service supports.'),
     batch_size: wholeFrom(1)
       .max(1000)
       .default(25)
-      .describe('Inquiries in one bulk request at most.'),
+      .describe('Maximum inquiries in one bulk request.'),
     max_per_minute: wholeFrom(0)
       .default(60)
-      .describe('Requests to the service in any minute at most; 0: no limit.'),
+      .describe('Maximum requests to the service in any minute; 0: no limit.'),
     concurrency: wholeFrom(1)
       .max(64)
       .default(4)
-      .describe('Requests to the service at the same time at most.'),
+      .describe('Maximum requests to the service at the same time.'),
     bulk_shape: z
       .enum(['auto', 'array', 'object'])
       .default('auto')
@@ -87,9 +87,9 @@ export const service = z
       .boolean()
       .default(false)
       .describe(
-        'Allows plain http to another machine, where patient data can be read on the way, and ' +
-          'lets NODE_TLS_REJECT_UNAUTHORIZED=0 turn off the checking of certificates. ' +
-          'For tests only.',
+        'Allows plain http to another machine, where others on the network could read patient ' +
+          'data, and lets NODE_TLS_REJECT_UNAUTHORIZED=0 turn off certificate checks. For tests ' +
+          'only.',
       ),
   })
   .describe('The insurance inquiry service.');

@@ -34,7 +34,7 @@ export const nonEmpty = text(
 export const taxId = text(
   (value) => /^\d{2}-?\d{7}$/.test(value),
   {
-    what: 'is not a tax id of 9 digits.',
+    what: 'is not a 9-digit tax ID.',
     next: 'Write the 9 digits in quotes, such as "123456789".',
   },
   '^\\d{2}-?\\d{7}$',
@@ -43,7 +43,7 @@ export const taxId = text(
 export const npi = text(
   isNpi,
   {
-    what: 'is not an NPI: it has not 10 digits, or its last digit does not check.',
+    what: 'is not a valid NPI. Check for a typo (10 digits).',
     next:
       'Write the 10 digits in quotes, such as "1234567893"; they can be looked up at ' +
       'npiregistry.cms.hhs.gov.',
@@ -291,7 +291,7 @@ export const externalIdTemplate = text(
 export const connectorId = text(
   (value) => /^[A-Za-z0-9-]+$/.test(value),
   {
-    what: 'holds something else than letters, digits and dashes.',
+    what: 'may contain only letters, digits, and dashes.',
     next: 'Write a short name, such as front-desk.',
   },
   '^[A-Za-z0-9-]+$',

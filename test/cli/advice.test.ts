@@ -61,7 +61,7 @@ test('init takes a tax ID with the quotes that the configuration asks for', asyn
   expect(quoted.config()).toContain('tax_id: "123456789"');
   const wrong = await initOnUtc([...flags, '--tax-id', '12345']);
   expect(wrong.code).toBe(2);
-  expect(wrong.said).toContain('--tax-id: is not a tax id of 9 digits. Write the 9 digits,');
+  expect(wrong.said).toContain('--tax-id: is not a 9-digit tax ID. Write the 9 digits,');
   expect(wrong.said).not.toMatch(/--tax-id:.*"/);
 }, 30_000);
 
@@ -70,8 +70,8 @@ test('a demo that was interrupted says how many appointments are under way', () 
   const claims = { ...none, closed: {}, total: 0 };
   const cut = { ...none, closed: { past: 2 }, total: 40, delivered: 23, attention: 1, claims };
   expect(resultWords({ ...cut, asking: 10, planned: 4 })).toBe(
-    '23 of 40 appointments are verified; 1 needs you; 14 are still under way; ' +
-      '2 are closed with a reason.',
+    '23 of 40 appointments are verified; 1 needs you; 14 are still in progress; 2 are closed ' +
+      'with a reason.',
   );
 });
 

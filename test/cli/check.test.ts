@@ -208,7 +208,7 @@ describe('the exit code of eligd check', () => {
   test('is 1 when the clocks differ by more than ten minutes', async () => {
     const { code, of } = await linesOf(install(await sandboxUrl({ date_skew_seconds: 660 })));
     expect(code).toBe(1);
-    expect(of('clock')[0]!.what).toContain("is 11 minutes behind the service's");
+    expect(of('clock')[0]!.what).toContain("is 11 minutes behind the service’s");
     expect(of('service')[0]!.state).toBe('ok');
     const close = await linesOf(install(await sandboxUrl({ date_skew_seconds: -590 })));
     expect(close.code).toBe(0);
@@ -263,7 +263,7 @@ describe('the database of eligd check', () => {
     const { code, of } = await linesOf(installation);
     lock.release();
     expect(code).toBe(0);
-    expect(of('daemon')[0]!.what).toMatch(/^Not known whether eligd is running/);
+    expect(of('daemon')[0]!.what).toMatch(/^Unknown whether eligd is running/);
     expect((await linesOf(installation)).of('daemon')[0]!.what).toBe(
       'The daemon has not run on this database yet.',
     );

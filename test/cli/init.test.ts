@@ -189,7 +189,7 @@ backup: { folder: /mnt/backup/eligd }
     ]),
   ).toEqual([
     expect.objectContaining({
-      what: expect.stringMatching(/cannot start .*\/srv\/clinic is not there/),
+      what: expect.stringMatching(/cannot start .*\/srv\/clinic, which does not exist/),
     }),
   ]);
   expect(checkSight({ ...config, file }, [])).toEqual([]);

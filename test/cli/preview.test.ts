@@ -53,7 +53,7 @@ Attention:   3 payer not callable
 Calls:       2 calls, $26.00.
 
 Not in the payer map:
-insurance company       payer ID  visits  calls  nearest known names
+insurance company       payer ID  visits  calls  closest known names
 Ameritas Group Dental   -              1  none   -
 Guardian Dental PPO     -              1  none   Guardian (GUARDIAN), Guardian Life (GUARDIAN)
 Local 134 Welfare Fund  -              1  none   -
@@ -82,7 +82,7 @@ Map one with: eligd payers map NAME ID
   const next_month = join(clinic.folder, 'later.csv');
   writeFileSync(next_month, text.replaceAll('2030-01-', '2030-02-'));
   const ahead = (await clinic.run('preview', next_month)).stdout;
-  expect(ahead).toContain('5 later, when the visit is nearer\nCalls:       no call now.\n');
+  expect(ahead).toContain('5 later, when the visit is closer\nCalls:       no call now.\n');
   expect(ahead).toContain('             5 calls, $65.00 later, when the visits are nearer.\n');
 
   clinic.drop('export.csv', text);

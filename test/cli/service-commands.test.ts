@@ -263,7 +263,7 @@ describe('a failure of the service', () => {
     [500, 75, 'internal problem (500)'],
     [503, 75, 'internal problem (503)'],
     [302, 78, 'another address (302)'],
-    [409, 1, 'does not know (409)'],
+    [409, 1, 'does not understand (409)'],
   ])('with the status %i ends with %i', async (status, expected, told) => {
     const { base_url } = await serve(() => ({ status, json: {} }));
     const { code, stderr } = await install(base_url, 'basic').run(['inquiry', 'list']);

@@ -141,8 +141,7 @@ describe('status', () => {
       'Last read:   front-desk 2026-11-20 09:00',
       'For you:     2 entries on the attention list (1 refused, 1 submission stopped),',
       '             the oldest since 2026-11-20 09:00.',
-      'Next:        See what needs you, and what to do about it: eligd list',
-      '             --attention',
+      'Next:        See what needs you, and what to do about it: eligd list --attention',
       '',
     ]);
   });
@@ -250,7 +249,7 @@ describe('show', () => {
     const { code, stdout } = await eligd('show', 'delivered');
     expect(code).toBe(0);
     expect(stdout).toContain('Appointment delivered of front-desk, visit 2026-11-24 09:30');
-    expect(stdout).toContain('Coverage 1: Delta Dental, payor id 12345');
+    expect(stdout).toContain('Coverage 1: Delta Dental, payer ID 12345');
     expect(stdout).toMatch(
       new RegExp(`inquiry:${delivered} +1 +answered +service-${delivered} +SUCCESS`),
     );
@@ -271,7 +270,7 @@ describe('show', () => {
     const { code, stdout, stderr } = await eligd('show', '12054');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('No appointment or inquiry has the ID 12054.');
-    expect(stderr).toContain('The nearest one is 12045.');
+    expect(stderr).toContain('The closest one is 12045.');
   });
 
   test('asks which one when two connectors have the id', async () => {

@@ -156,7 +156,7 @@ describe('a claim', () => {
     };
     const decision = plan({ claim_number: '' }, { policy });
     expect(decision.kind === 'attend' && decision.attention[0]?.what).toMatch(
-      /the payer's number of the claim/,
+      /the payer’s claim number/,
     );
   });
 });

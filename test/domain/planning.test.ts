@@ -278,7 +278,7 @@ describe('required fields', () => {
     const { coverages, attention } = asked(over);
     expect(coverages).toEqual([]);
     expect(attention).toHaveLength(1);
-    expect(attention[0]!.what).toContain(`No call is made: ${told}`);
+    expect(attention[0]!.what).toContain(`eligd made no call: ${told}`);
     expect(attention[0]!.next).toMatch(/^Correct /);
   });
 

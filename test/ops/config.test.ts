@@ -157,7 +157,7 @@ describe('an error in the configuration', () => {
   test('lists the known keys when none is near', async () => {
     const [problem] = await problemsOf(`${MINIMAL}polling: { banana: 1 }\n`);
     expect(problem).toBe(
-      '16 polling.banana: is not a known key. Known here: interval_minutes, ' +
+      '16 polling.banana: is not a known key. Known keys: interval_minutes, ' +
         'urgent_interval_minutes.',
     );
   });
@@ -188,13 +188,13 @@ describe('an error in the configuration', () => {
       'a tax id that is too short',
       '"123456789"',
       '"12345678"',
-      '5 clinic.tax_id: is not a tax id of 9 digits.',
+      '5 clinic.tax_id: is not a 9-digit tax ID.',
     ],
     [
       'an NPI whose check digit is wrong',
       '"1234567893"',
       '"1234567894"',
-      '6 clinic.billing_npi: is not an NPI',
+      '6 clinic.billing_npi: is not a valid NPI',
     ],
     [
       'a misspelt time zone',
@@ -225,7 +225,7 @@ describe('an error in the configuration', () => {
       'a number that is too small',
       '  auth',
       '  settle_seconds: -1\n  auth',
-      '9 service.settle_seconds: is too small. Write a number from 0, such as 300.',
+      '9 service.settle_seconds: is too small. Use a number from 0, such as 300.',
     ],
     [
       'plain http to another machine',
@@ -255,7 +255,7 @@ describe('an error in the configuration', () => {
       'an id with a blank',
       'front-desk',
       'front desk',
-      '11 connectors[0].id: holds something else than letters, digits and dashes.',
+      '11 connectors[0].id: may contain only letters, digits, and dashes.',
     ],
     [
       'a connector that does not exist',

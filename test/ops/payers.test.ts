@@ -91,12 +91,12 @@ describe('the payer map', () => {
     [
       'an unknown column',
       'pms_name,carier\nAetna,A\n',
-      '- line 1: "carier" is not a known column. The nearest is "carrier".',
+      '- line 1: "carier" is not a known column. Did you mean "carrier"?',
     ],
     [
       'a column twice',
       'pms_name,carrier,carrier\nAetna,A,B\n',
-      '- line 1: the column "carrier" stands there twice.',
+      '- line 1: the column "carrier" appears twice.',
     ],
     ['no header', 'Aetna,A\n', '- line 1: there is no column pms_name or pms_id.'],
     [

@@ -296,8 +296,8 @@ describe('what is not needed any more', () => {
   );
 
   test.each([
-    [0, 'The call for it is already made, and its answer will be written back.'],
-    [6, 'The payer has already answered, and the answer is written back.'],
+    [0, 'The call is already made, and its answer will be written back.'],
+    [6, 'The payer has already answered, and eligd writes the answer back.'],
   ])(
     'is said to be called about or answered when it vanishes %i days later',
     async (days, said) => {

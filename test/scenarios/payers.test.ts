@@ -47,7 +47,7 @@ describe('a visit whose payer nobody could phone', () => {
     await clinic.once();
     expect(await service.ledger()).toEqual([]);
     const [line] = clinic.attention().filter(({ appointment_id }) => appointment_id === '9001');
-    expect(line?.what_happened).toMatch(/^No call is made: .+\.$/);
+    expect(line?.what_happened).toMatch(/^eligd made no call: .+\.$/);
     expect(line?.what_to_do).toMatch(/payer ID|insurance company/);
   });
 
@@ -95,7 +95,7 @@ describe('payers that are not in the map', () => {
     expect(shared[0]?.what_to_do).toContain('eligd payers');
   });
 
-  test('are listed with how often they occur and the nearest known names', async () => {
+  test('are listed with how often they occur and the closest known names', async () => {
     const { clinic } = await clinicWith(unmapped, { count: 5 });
     await clinic.once();
     const { stdout } = await clinic.run('payers', '--json');

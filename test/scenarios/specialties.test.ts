@@ -236,7 +236,7 @@ describe('what the configuration says by specialty', () => {
     const entry = clinic.attention().find(({ appointment_id }) => appointment_id === 'M1');
     expect([entry?.reason, entry?.what_happened]).toEqual([
       'field_missing',
-      'No call is made: the diagnosis codes is missing. No call is made: the billed amount ' +
+      'eligd made no call: a diagnosis code is missing. eligd made no call: the billed amount ' +
         'is missing.',
     ]);
   });

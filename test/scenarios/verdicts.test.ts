@@ -146,14 +146,14 @@ test('what was handled stays away until the answer changes, and what is off alwa
     /A-S02 .*NOT ELIGIBLE +- +The plan is NOT ACTIVE\./,
   );
   expect((await clinic.run('show', 'A-S02')).stdout).toMatch(
-    / {2}Situation: {2}NOT ELIGIBLE\. The plan is NOT ACTIVE\. The newest answer is written/,
+    / {2}Situation: {2}NOT ELIGIBLE\. The plan is NOT ACTIVE\. The newest answer was written/,
   );
   await handledOf(clinic);
   await clinic.once();
   expect(ids()).not.toContain('not_eligible');
   // Handled, and still the first thing that is said.
   expect((await clinic.run('explain', 'A-S02')).stdout).toMatch(
-    /Now: NOT ELIGIBLE\. The plan is NOT ACTIVE\. The newest answer is written/,
+    /Now: NOT ELIGIBLE\. The plan is NOT ACTIVE\. The newest answer was written/,
   );
   expect((await clinic.run('explain', 'A-S02', '--patients')).stdout).toMatch(
     /Note: Has new insurance/,

@@ -374,7 +374,7 @@ describe('an appointment that is missing', () => {
   });
 
   test.each([
-    ['planned', 'No call is made for it.'],
+    ['planned', 'eligd makes no call for it.'],
     ['open', 'The call is already made'],
     ['answered', 'The payer has already answered'],
   ] as const)('says what has happened: its call is %s', async (state, words) => {

@@ -71,8 +71,7 @@ async function readOne(claim: Resource, means: Means): Promise<Outcome> {
 }
 
 function failedClaim({ id }: Resource): RejectedItem {
-  const remedy =
-    'It is read again automatically tomorrow; if it lasts, ask whoever runs the FHIR server.';
+  const remedy = 'eligd reads it again tomorrow. If it persists, ask whoever runs the FHIR server.';
   return {
     position: `Claim/${id}`,
     field: 'what it refers to',

@@ -51,7 +51,7 @@ export function rejected(source_id: string, field: string, value_class: string, 
 /** A group comes to one appointment; nobody of it is passed over without a word (G2). */
 export function othersOf(source_id: string): RejectedItem {
   const remedy =
-    'Only the first is asked about. Book an appointment for each, or call the payers of the ' +
+    'eligd asks only about the first. Book an appointment for each, or call the payers of the ' +
     'others yourself.';
   return {
     position: `Appointment/${source_id}`,
@@ -89,9 +89,9 @@ export function searchRefused(
   const asked = [...search_by.flatMap((extra) => Object.entries(extra)), ...query];
   const next =
     search_by.length === 0
-      ? 'Most servers that refuse this want a place or a person: name them in search_by: of ' +
-        'the connector, e.g. "- location: Location/12", one line each. Otherwise have the ' +
-        'client of eligd allowed to search Appointment.'
+      ? 'Most servers that refuse this require a location or a practitioner: name them in ' +
+        'search_by: of the connector, e.g. "- location: Location/12", one per line. Otherwise, ' +
+        'have eligd’s client allowed to search Appointment.'
       : 'Check the names and values in search_by: of the connector, and whether the client of ' +
         'eligd may search Appointment.';
   return new ConnectorError('permanent', {
@@ -113,8 +113,8 @@ function endedBadly(end: Exclude<SearchEnd, 'end'>): ConnectorError {
   }[end];
   const next =
     end === 'foreign_link'
-      ? 'Write the address that the server calls itself into base_url:, or have it set to the ' +
-        'one that is used.'
+      ? 'Set base_url: to the address that the server uses for itself, or have the server use ' +
+        'this one.'
       : 'Ask whoever runs the FHIR server; a larger page_size: or a smaller days_ahead: may help.';
   return new ConnectorError('permanent', { what: `${told} What was read is taken.`, next });
 }
@@ -125,6 +125,6 @@ export function failedItems(count: number, one: string, many: string): Connector
     'others were taken.';
   return new ConnectorError('transient', {
     what,
-    next: 'It is tried again automatically; if it lasts, ask whoever runs the FHIR server.',
+    next: 'eligd tries again automatically. If it persists, ask whoever runs the FHIR server.',
   });
 }

@@ -341,12 +341,12 @@ export class Puller {
       }
       if (!isPassing(error)) {
         const remedy =
-          'Have the client of eligd allowed to search Coverage by patient at the FHIR ' +
-          'server; "eligd check" looks for the cause.';
+          'Have eligd’s client allowed to search Coverage by patient on the FHIR server; ' +
+          '"eligd check" looks for the cause.';
         return rejected(id, 'Coverage', 'not readable', remedy);
       }
       const remedy =
-        'It is read again automatically; if it lasts, ask whoever runs the FHIR server.';
+        'eligd reads it again automatically. If it persists, ask whoever runs the FHIR server.';
       return {
         ...rejected(id, 'what it refers to', 'something that the FHIR server failed on', remedy),
         kind: 'failed' as const,

@@ -64,9 +64,9 @@ function secretOf(env: FhirEnv, last_part: string): string {
   const { name, value } = env.secret(last_part);
   if (value !== null) return value;
   throw new ConnectorError('permanent', {
-    what: `The secret ${name} is missing, so eligd cannot log in at the FHIR server.`,
+    what: `The secret ${name} is missing, so eligd cannot log in to the FHIR server.`,
     next:
-      `Write ${name}=… into the file .env next to the configuration, or give it as a systemd ` +
+      `Add ${name}=… to the file .env next to the configuration, or pass it as a systemd ` +
       'credential.',
   });
 }

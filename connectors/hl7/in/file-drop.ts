@@ -220,7 +220,7 @@ export async function readMessageFile(
   const content = await readFile(path).catch((error: unknown) => {
     throw new ConnectorError('permanent', {
       what: `The file ${path} cannot be read.`,
-      next: 'Check the path, and that you may read the file.',
+      next: 'Check the path, and that you can read the file.',
       cause: error,
     });
   });

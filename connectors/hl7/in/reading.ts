@@ -249,8 +249,8 @@ function otherPatients(
       field: 'PID',
       value_class: `another patient of appointment ${source_id}`,
       remedy:
-        'Only the first patient of a visit is asked about. Call the payers of the others ' +
-        'yourself, or schedule them apart.',
+        'eligd asks only about the first patient of a visit. Call the payers of the others ' +
+        'yourself, or schedule them separately.',
     };
   });
 }

@@ -140,7 +140,9 @@ export async function openConnection(
       what:
         `The receiver of answers at ${config.send_to} cannot be reached ` +
         `(${errorCode(error) ?? 'no answer'}).`,
-      next: 'Check that it runs and that "send_to:" is right; it is tried again automatically.',
+      next:
+        'Check that it is running and that "send_to:" is right. eligd tries again ' +
+        'automatically.',
       cause: error,
     });
   }

@@ -69,7 +69,7 @@ export async function deliverOverMllp(
     silent = reply === 'silent' ? silent + 1 : 0;
     is_answered ||= reply !== 'silent';
     if (silent < SILENT_MAX) continue;
-    const what = 'The receiving system takes messages and does not acknowledge them.';
+    const what = 'The receiving system accepts messages but does not acknowledge them.';
     if (!is_answered) throw new ConnectorError('transient', { what, next: SILENT_NEXT });
     return [...outcomes, ...notTried(dispatches, outcomes, what)];
   }
@@ -77,7 +77,7 @@ export async function deliverOverMllp(
 }
 
 const SILENT_NEXT =
-  'Look whether the receiving interface is stopped. It is tried again automatically.';
+  'Check whether the receiving interface is stopped. eligd tries again automatically.';
 
 function outcomeOf(key: string, reply: Reply): DeliveryOutcome {
   if (reply === 'silent')
@@ -96,11 +96,11 @@ function outcomeOf(key: string, reply: Reply): DeliveryOutcome {
     outcome: 'failed',
     // CE: not now. Everything else is about the message, which will be the same the next time.
     is_permanent: code !== 'CE',
-    what: `The receiving system refused the message (${code || 'no code'})${said}`,
+    what: `The receiving system rejected the message (${code || 'no code'})${said}`,
     ...(text === '' ? {} : { words: `It said: ${text}` }),
     next:
-      'Have its interface corrected, then have the delivery tried again; or enter the answer ' +
-      'by hand (eligd show has it).',
+      'Have its interface corrected, then run "eligd retry"; or enter the answer by hand ' +
+      '("eligd show" has it).',
   };
 }
 

@@ -56,8 +56,8 @@ export function register(command: Command, context: CliContext): void {
         'start start start start start start start start start start start start start start ' +
         'start start start start start start start start start start start start start start ' +
         'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start of the journal, such as "2 ' +
-        'hours ago" or 2026-11-23',
+        'start start start start start start start start start start start of the journal, such ' +
+        'as "2 hours ago" or 2026-11-23',
     )
     .addHelpText(
       'after',

@@ -148,7 +148,7 @@ describe('a row with the appointment id of somebody else', () => {
     ['another id', BOB],
     ['another birth date', 'P1,Alpha,Ann,1992-02-02,Delta,M-BOB'],
     ['another name and a shared account number', 'P1,Alpha,Bob,,Delta,M-BOB'],
-    ['another name alone', ',Alpha,Bob,,Delta,M-BOB'],
+    ['Renaming the file is not enough', ',Alpha,Bob,,Delta,M-BOB'],
   ])('is named, and lends nobody its insurance: %s', async (_, other) => {
     const { appointments, rejected } = await read(
       `1,${AT},,${ANN},D0120,K02.1,`,

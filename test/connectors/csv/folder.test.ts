@@ -247,7 +247,7 @@ describe('the drop folder', () => {
       'true The drop folder can be read and written.',
       'true n MB are free on the disk of the drop folder.',
       'true 1 file in inbox/.',
-      'false 1 file in inbox/ with another ending.',
+      'false 1 file in inbox/ with a different extension.',
       'false 1 file in rejected/.',
     ]);
     expect(lines.filter(({ ok }) => !ok).every(({ next }) => next !== undefined)).toBe(true);

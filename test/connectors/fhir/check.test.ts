@@ -48,8 +48,8 @@ describe('eligd check of a FHIR server', () => {
     ],
     [{ without: ['Task'] }, 'takes no Task; eligd writes Communication instead'],
     [{ has_metadata: false }, 'no CapabilityStatement'],
-    [{ conditional_create: false }, 'looks before it writes'],
-    [{ refuse_search: ['Appointment._lastUpdated'] }, 'the whole window is read each hour'],
+    [{ conditional_create: false }, 'checks before it writes'],
+    [{ refuse_search: ['Appointment._lastUpdated'] }, 'eligd reads the whole window each hour'],
     [
       { without: ['ServiceRequest', 'Condition'] },
       'does not offer ServiceRequest, Condition; eligd works without',
@@ -115,7 +115,7 @@ describe('eligd check of a FHIR server', () => {
     await offer(appointment(1));
     const lines = await connector.check(new AbortController().signal);
     expect(faults(lines)).toEqual([]);
-    expect(remarks(lines)).toMatch(/holds no visit of a patient with what search_by: names/);
+    expect(remarks(lines)).toMatch(/has no visit of a patient with what search_by: names/);
   });
 
   test('speaks of search_by only where the server refuses the search', async () => {

@@ -59,7 +59,7 @@ describe('the answer of the receiver', () => {
     expect(told.map(({ outcome }) => outcome)).toEqual(['delivered', 'failed', 'delivered']);
     expect(told[1]).toMatchObject({
       is_permanent: true,
-      what: 'The receiving system refused the message (AE).',
+      what: 'The receiving system rejected the message (AE).',
       words: expect.stringContaining('It said: Unknown patient'),
     });
   });
