@@ -117,7 +117,9 @@ async function notKept({ store, env }: SubscriptionDeps): Promise<StepResult> {
   env.log('subscription_failed', { reason: 'not_kept' });
   await tell(store, now, {
     reason: 'subscription_failed',
-    what: 'The service did not store the address for webhook events. eligd polls for answers instead.',
+    what:
+      'The service did not store the address for webhook events. ' +
+      'eligd polls for answers instead.',
     next: 'Run "eligd subscription show", and ask the calling service.',
   });
   return { did: 0, next_at: now + COMPARE_MS };
@@ -137,7 +139,9 @@ async function failed(deps: SubscriptionDeps, failure: ServiceFailure): Promise<
       what:
         `The service refuses to send webhook events to this clinic (status ${failure.status}). ` +
         'eligd polls for answers instead.',
-      next: 'Run "eligd subscription set" to see what the service says, and ask the calling service.',
+      next:
+        'Run "eligd subscription set" to see what the service says, ' +
+        'and ask the calling service.',
     });
   }
   return { did: 0, next_at: now + wait_ms };

@@ -79,7 +79,9 @@ function missing(
   return {
     reason: 'export_missing',
     what: `No appointment export arrived today by ${clock(due_minute)}.`,
-    next: 'Run the export in your practice software, and check its scheduled job and the drop folder.',
+    next:
+      'Run the export in your practice software, and check its scheduled job ' +
+      'and the drop folder.',
   };
 }
 

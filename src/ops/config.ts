@@ -54,7 +54,9 @@ function readConfigFile(file: string): string {
     throw new EligdError('configuration', {
       what: `The configuration ${file} could not be read.`,
       why: code === 'ENOENT' ? 'There is no such file.' : `The system said ${code ?? 'no'}.`,
-      next: 'Use --config to name the right path, or let the user that eligd runs as read the file.',
+      next:
+        'Use --config to name the right path, or let the user that eligd runs as ' +
+        'read the file.',
       cause: error,
     });
   }

@@ -83,7 +83,9 @@ function webhookNotes({ webhook }: Config): ConfigNote[] {
   return [
     {
       event: 'webhook_exposed',
-      what: `webhook.listen is ${webhook.listen}, which other machines can reach without encryption.`,
+      what:
+        `webhook.listen is ${webhook.listen}, which other machines can reach ` +
+        'without encryption.',
       next:
         'Use 127.0.0.1 and a reverse proxy on this machine (docs/webhooks.md), unless the ' +
         'proxy is another machine on the same network.',

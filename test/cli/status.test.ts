@@ -255,7 +255,7 @@ describe('show', () => {
     );
     expect(stdout).not.toMatch(/Roe|W123|1980-02-03|Gold/);
     const { stdout: named } = await eligd('show', 'delivered', '--patients');
-    expect(named).toMatch(/Jane Roe, born 1980-02-03[\s\S]*member id W123, group G9/);
+    expect(named).toMatch(/Jane Roe, born 1980-02-03[\s\S]*member ID W123, group G9/);
     expect(named).toMatch(/plan name: +Gold/);
   });
 

@@ -120,7 +120,7 @@ describe('a database with a key', () => {
       expect(error, name).not.toBeInstanceOf(DamagedDatabase);
       expect(error, name).toMatchObject({
         kind: 'configuration',
-        what: `${path} ${what}${what.endsWith('.') ? '' : ' eligd was given.'}`,
+        what: `${path} ${what}${what.endsWith('.') ? '' : ' eligd has.'}`,
         why: expect.stringContaining(`It needs the key ${ONE.id}`),
         next: expect.stringContaining('Nothing is damaged.'),
       });

@@ -26,39 +26,7 @@ export function register(command: Command, context: CliContext): void {
     )
     .option('--work <id>', 'only lines with this "work"')
     .option('--lines <number>', 'how many of the newest journal lines', LINES)
-    .option(
-      '--since <time>',
-      'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start start start start ' +
-        'start start start start start start start start start start start of the journal, such ' +
-        'as "2 hours ago" or 2026-11-23',
-    )
+    .option('--since <time>', 'start of the journal, such as "2 hours ago" or 2026-11-23')
     .addHelpText(
       'after',
       '\nA line begins with "!!" for an error and with "!" for a warning.\n\nExamples:\n' +

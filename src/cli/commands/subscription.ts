@@ -177,7 +177,9 @@ function wantedAddress(given: string | undefined, config: Config): string {
       why:
         'The address is plain http to another machine, so others on the network could read ' +
         'patient data.',
-      next: 'Use an address that begins with https://; for tests, set service.allow_insecure: true.',
+      next:
+        'Use an address that begins with https://; for tests, set ' +
+        'service.allow_insecure: true.',
     });
   }
   return url;

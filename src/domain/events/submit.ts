@@ -39,7 +39,9 @@ export const SUBMIT_EVENTS = {
     means:
       'eligd cannot find out whether the service has an inquiry, and does not send it again ' +
       'automatically.',
-    next: 'Ask the calling service about the inquiry by its external ID; "eligd explain" shows the ID.',
+    next:
+      'Ask the calling service about the inquiry by its external ID; ' +
+      '"eligd explain" shows the ID.',
   },
   inquiry_adopted: {
     level: 'info',

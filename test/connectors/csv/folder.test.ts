@@ -244,7 +244,7 @@ describe('the drop folder', () => {
     await folder.drop('c.xlsx', 'x');
     const lines = await connector.check(new AbortController().signal);
     expect(lines.map(({ ok, what }) => `${ok} ${what.replace(/\d+ MB/, 'n MB')}`)).toEqual([
-      'true The drop folder can be read and written.',
+      'true eligd can read and write the drop folder.',
       'true n MB are free on the disk of the drop folder.',
       'true 1 file in inbox/.',
       'false 1 file in inbox/ with a different extension.',

@@ -44,9 +44,9 @@ describe('eligd check of a FHIR server', () => {
     [{ include: false }, 'read one by one'],
     [
       { without: ['CoverageEligibilityResponse'] },
-      'takes no CoverageEligibilityResponse; eligd writes DocumentReference instead',
+      'does not accept CoverageEligibilityResponse; eligd writes DocumentReference instead',
     ],
-    [{ without: ['Task'] }, 'takes no Task; eligd writes Communication instead'],
+    [{ without: ['Task'] }, 'does not accept Task; eligd writes Communication instead'],
     [{ has_metadata: false }, 'no CapabilityStatement'],
     [{ conditional_create: false }, 'checks before it writes'],
     [{ refuse_search: ['Appointment._lastUpdated'] }, 'eligd reads the whole window each hour'],

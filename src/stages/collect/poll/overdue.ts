@@ -67,7 +67,9 @@ const ENTRIES: Readonly<Record<'tell' | 'call', Attention>> = {
     what:
       'The payer’s answer is late, and the visit is in less than a day. eligd keeps asking for ' +
       'it.',
-    next: 'No action needed yet. If it has not come four hours before the visit, this list says so.',
+    next:
+      'No action needed yet. If it has not come four hours before the visit, ' +
+      'this list says so.',
   },
   call: {
     reason: 'answer_missing',
