@@ -15,8 +15,8 @@ const NOT_RUN = [
   /\.(?:map|markdown|ya?ml|taprc|gyp|gypi|h|html|sh)$/,
   /(?<!\.d)\.[cm]?ts$/,
 ];
-/** Types, but not zod's: those of `eligd/connector` name them. */
-const TYPES = /^(?!zod\/).*\.d\.[cm]?ts$/;
+/** Types, but not zod's and undici's: those of `eligd/connector` name them. */
+const TYPES = /^(?!zod\/|undici\/).*\.d\.[cm]?ts$/;
 /** Debian's policy wants the licence in full; bill-of-materials.ts reads it. */
 const LICENCE = /^(?:licen[cs]e|copying|notice)/i;
 

@@ -80,7 +80,7 @@ export function payerAttention(called: Called): Attention[] {
     return [
       {
         reason: 'payer_unsupported',
-        what: `No call is made: the calling service cannot call ${name} (payers.csv).`,
+        what: `eligd made no call: the calling service cannot call ${name} (payers.csv).`,
         next: `Call the insurance company yourself${phone}.`,
       },
     ];
@@ -90,7 +90,7 @@ export function payerAttention(called: Called): Attention[] {
     return [
       {
         reason: 'field_missing',
-        what: 'No call is made: the insurance company is missing.',
+        what: 'eligd made no call: the insurance company is missing.',
         next:
           'Enter the insurance company in your practice software. eligd will call after the ' +
           'next export.',
@@ -101,7 +101,7 @@ export function payerAttention(called: Called): Attention[] {
     {
       reason: 'payer_not_callable',
       what:
-        `No call is made: the calling service does not know which company "${name}" is, and the ` +
+        `eligd made no call: the calling service does not know which company "${name}" is, and the ` +
         'visit has no payer ID.',
       next:
         'Enter the payer ID in your practice software, or ask IT to run "eligd payers" and map ' +

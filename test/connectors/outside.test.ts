@@ -76,7 +76,7 @@ beforeAll(() => {
   const project = join(ROOT, 'tsconfig.contract.json');
   const out = join(eligd, 'dist/contract');
   execFileSync(process.execPath, [TSC, '--project', project, '--outDir', out]);
-  for (const name of ['zod', '@types'])
+  for (const name of ['zod', 'undici', '@types'])
     symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
   writeFileSync(join(folder, 'package.json'), '{ "name": "mypms", "type": "module" }');
   for (const [file, source] of Object.entries(SOURCES)) writeFileSync(join(folder, file), source);

@@ -172,7 +172,9 @@ test('how long calls to a payer take is learned from five of them, and shown', a
   const covered = (index: number) => ({ ...same, member_id: `ACTIVE${index}` });
   clinic.drop('visits.csv', exportOf(visits(5, covered)));
   await clinic.once();
-  expect((await clinic.run('payers')).stdout).toContain('is not known yet (from 5 calls on)');
+  expect((await clinic.run('payers')).stdout).toContain(
+    'does not know yet how long calls take (it needs 5 calls)',
+  );
   machine.pass({ days: 5 });
   await clinic.once();
   expect((await clinic.run('payers')).stdout).toMatch(

@@ -26,6 +26,7 @@ describe('the files that a package brings', () => {
     ['fastify/README.md', false],
     ['zod/src/index.ts', false],
     ['zod/v4/core/core.d.ts', true],
+    ['undici/types/dispatcher.d.ts', true],
     ['yaml/dist/doc/Document.js', true],
     ['pdfkit/js/pdfkit.node.mjs', true],
     ['pdfkit/js/pdfkit.standalone.js', false],
