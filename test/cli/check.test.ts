@@ -208,7 +208,7 @@ describe('the exit code of eligd check', () => {
   test('is 1 when the clocks differ by more than ten minutes', async () => {
     const { code, of } = await linesOf(install(await sandboxUrl({ date_skew_seconds: 660 })));
     expect(code).toBe(1);
-    expect(of('clock')[0]!.what).toContain("is 11 minutes behind the service’s");
+    expect(of('clock')[0]!.what).toContain('is 11 minutes behind the service’s');
     expect(of('service')[0]!.state).toBe('ok');
     const close = await linesOf(install(await sandboxUrl({ date_skew_seconds: -590 })));
     expect(close.code).toBe(0);

@@ -156,7 +156,7 @@ describe('a change of what is asked', () => {
       expect(await service.ledger()).toHaveLength(4);
       expect(reasonsFor(clinic, '9003')).toEqual(['refused']);
       const { stdout } = await clinic.run('explain', '9003', '--patients');
-      expect(stdout).toMatch(/refused/);
+      expect(stdout).toMatch(/The service rejected the (?:inquiry|request)/);
       expect(stdout).toMatch(/The carrier knows no member ids of this form/);
       // The same content again is not tried again.
       await drop(...refused, ...visits(6).slice(5));

@@ -131,9 +131,9 @@ describe('a claim that is old enough', () => {
   test.each([
     ['PAID-1', 'paid', 'APPROVED', /plan|written/],
     ['APPROVED-1', 'approved', 'APPROVED', /did not settle the claim, so eligd asks again/],
-    ['PENDING-1', 'pending', 'PENDING', /asked again/],
+    ['PENDING-1', 'pending', 'PENDING', /so eligd asks again/],
     ['PROCESSED-2', 'paid', 'PROCESSED', /plan|written/],
-    ['ODDSTATUS-1', 'unknown', 'AWAITING_COB', /asked again/],
+    ['ODDSTATUS-1', 'unknown', 'AWAITING_COB', /so eligd asks again/],
   ])('and of which the payer says %s is written back as %s', async (number, status, said, why) => {
     const { clinic } = await asked([claimOf(number)]);
     expect(lines(clinic)).toEqual([[`C${number}`, status, said, 'SUCCESS']]);

@@ -208,7 +208,7 @@ test.each([
       await daemon.close();
     }
     const { stdout } = await clinic.run('explain', '9003');
-    if (shared_account) expect(stdout).toMatch(/the service has it/);
+    if (shared_account) expect(stdout).toMatch(/Call in progress: the service phones/);
     else expect(stdout).toMatch(/another|second|not sent by this installation/i);
     // What was sent before is still asked about and written back.
     await service.advance({ days: 8 });

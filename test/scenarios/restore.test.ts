@@ -143,7 +143,7 @@ test(
     const { code, stdout } = await clinic.run('restore', join(taken, 'eligd.db'));
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: expect.stringMatching(/again: 3 appointments, 3 inquiries/),
+      stdout: expect.stringMatching(/restored as of .*: 3 appointments, 3 inquiries/),
     });
     expect(readdirSync(clinic.state).filter((name) => name.includes('restoring'))).toEqual([]);
     const same = await clinic.run('restore', database);
@@ -175,7 +175,7 @@ test('after a restore that was cut short nothing starts with an empty database',
 });
 
 test.each([
-  ['is not there', (_: string) => {}, 'it is not there'],
+  ['is not there', (_: string) => {}, 'it does not exist'],
   ['is empty', (file: string) => writeFileSync(file, ''), 'an empty file'],
   [
     'is a text',

@@ -106,9 +106,13 @@ test(
     expect(replaced().length).toBeGreaterThan(0);
 
     machine.pass({ days: 50 });
-    expect((await clinic.run('purge', '--older-than', '60')).stdout).toContain('0 old copies');
+    expect((await clinic.run('purge', '--older-than', '60')).stdout).toContain(
+      '0 old database copies',
+    );
     machine.pass({ days: 11 });
-    expect((await clinic.run('purge', '--older-than', '60')).stdout).toContain('2 old copies');
+    expect((await clinic.run('purge', '--older-than', '60')).stdout).toContain(
+      '2 old database copies',
+    );
     expect(upgrade).toMatch(/^before-upgrade-from-0\.0\.1-/);
     expect(readdirSync(folder).sort()).toEqual([nightly, 'notes.txt']);
     expect(replaced()).toEqual([]);

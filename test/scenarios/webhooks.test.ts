@@ -472,7 +472,7 @@ describe('eligd check tries the whole way from outside', () => {
     await system.stop();
     expect(await checked(system, 'webhook')).toMatchObject({
       state: 'skipped',
-      what: expect.stringContaining('no daemon'),
+      what: expect.stringContaining('the daemon is not running'),
     });
   });
 

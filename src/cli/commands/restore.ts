@@ -251,12 +251,12 @@ function lostSentence(
   if (lost === null)
     return (
       `messages that were acknowledged since ${since} are lost${unless}, and the replaced ` +
-      'database cannot say which. Ask for the practice management system to send everything ' +
+      'database cannot say which. Have the practice management system send everything ' +
       'since then again.'
     );
   if (lost.length === 0) return 'no message was acknowledged since then.';
   return (
     `${lost.length} acknowledged ${lost.length === 1 ? 'message is' : 'messages are'} ` +
-    `lost${unless}; ask for the practice management system to send again: ${lost.join(', ')}`
+    `lost${unless}; have the practice management system send again: ${lost.join(', ')}`
   );
 }

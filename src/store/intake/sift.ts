@@ -52,7 +52,7 @@ export function sift(offered: Offered): Sifted {
       position: `appointment ${offered.appointments.indexOf(appointment) + 1}`,
       field: source_id === '' ? 'source_id' : 'starts_at',
       value_class: source_id === '' ? 'empty' : 'not a date and time',
-      remedy: 'Tell the maker of the connector: every appointment needs an id and a start.',
+      remedy: 'Tell the author of the connector: every appointment needs an ID and a start time.',
     });
     return false;
   });

@@ -56,7 +56,7 @@ describe('config/hl7.yaml', () => {
     const shown = connectors[0]?.options as Record<string, unknown>;
     const { listen, folder, send_to } = shown;
     expect(hl7ConfigSchema.parse({ listen, folder, send_to })).toEqual(shown);
-    const optional = ['listen_tls', 'send_tls'];
+    const optional = ['listen_tls', 'send_tls', 'send_proxy'];
     const keys = Object.keys((hl7.config as typeof hl7ConfigSchema).shape);
     const source = readFileSync(EXAMPLE, 'utf8');
     expect(keys.filter((key) => !optional.includes(key)).toSorted()).toEqual(
