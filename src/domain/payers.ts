@@ -101,8 +101,8 @@ export function payerAttention(called: Called): Attention[] {
     {
       reason: 'payer_not_callable',
       what:
-        `eligd made no call: the calling service does not know which company "${name}" is, and the ` +
-        'visit has no payer ID.',
+        `eligd made no call: the calling service does not know which company "${name}" is, and ` +
+        'the visit has no payer ID.',
       next:
         'Enter the payer ID in your practice software, or ask IT to run "eligd payers" and map ' +
         'the name. eligd then calls.',

@@ -80,7 +80,7 @@ describe('a batch', () => {
     },
   );
 
-  test('with a field of a million characters goes on the list without it, and no call', async () => {
+  test('lists a visit with a field of a million characters, and takes the others', async () => {
     const long = 'x'.repeat(1_000_000);
     const { patient } = on(2);
     const counts = await accept({

@@ -53,7 +53,7 @@ describe('messages that come together', () => {
     ]);
   });
 
-  test('lose a visit with a field that is too long to the attention list, and no other', async () => {
+  test('lose no visit but one with a field that is too long, which is listed', async () => {
     const long = visit('B', { location: 'x'.repeat(1_001) });
     await accept(message('1', { appointments: [visit('A'), long] }));
     expect(await statuses()).toEqual([['A', 'booked']]);
