@@ -6,7 +6,7 @@
  */
 import type { AttentionEntry } from '../../connectors/contract.ts';
 import type { World } from './network.ts';
-import { PayerClock } from './payer-clock.ts';
+import { isBusinessDay, PayerClock } from './payer-clock.ts';
 import { DAY_MS, HOUR_MS } from './plan.ts';
 import type { Accepted } from './service.ts';
 import { Broken } from './story.ts';
@@ -15,6 +15,8 @@ import { Broken } from './story.ts';
 const LONG_MS = 6 * DAY_MS;
 /** The payer clock counts whole quarters of an hour. */
 const ROUNDING_HOURS = 0.5;
+/** A payer takes any part of its longest time; so much of it is its p90 in fewest calls. */
+const LEARNED_SHARE = 0.5;
 /** While so many payer hours are left, the office can phone the payer itself. */
 const OFFICE_HOURS = 4;
 /** Between a booking that is read and the list that says something about it. */
@@ -40,6 +42,7 @@ export class LeadCheck {
     const { plan, pms } = this.#world;
     const { clock_steps, clock_at_limit, spite } = plan.machine;
     if (clock_steps > 0 || clock_at_limit || spite === 'clock') return;
+    this.#checkDate(call);
     for (const { version } of pms.book.history()) {
       const { input, at } = version;
       const starts_at = Date.parse(input.starts_at);
@@ -54,14 +57,26 @@ export class LeadCheck {
     );
   }
 
+  /** The day by which an answer is asked for is a business day, and not over when it is sent. */
+  #checkDate(call: Accepted): void {
+    const [month, day, year] = String(call.request.desired_completion_date).split('-');
+    const date = `${year}-${month}-${day}`;
+    const sent = new Intl.DateTimeFormat('en-CA', { timeZone: this.#world.plan.time_zone });
+    if (date >= sent.format(call.carrier.sent_at) && isBusinessDay(date)) return;
+    this.#world.fail(
+      new Broken('lead', `Call ${call.id} is wanted by ${date}.`, [call.external_id, call.id]),
+    );
+  }
+
   #isInTime(from: number, starts_at: number): boolean {
     const { config, service } = this.#world.plan;
     const { min_lead_hours, late_visits } = config;
     const hours = this.payers.hoursBetween(from, starts_at);
     if (hours + ROUNDING_HOURS < min_lead_hours) return false;
-    // What the payers of this world take, around the clock, is what eligd can learn.
-    if (starts_at - from >= service.answers_within_hours * HOUR_MS) return true;
-    return late_visits === 'buy' || this.payers.canAnswer(from, starts_at);
+    if (late_visits === 'buy') return true;
+    // What the payers of this world take is what eligd can learn, from a few calls at least.
+    if (hours >= service.answers_within_hours * LEARNED_SHARE) return true;
+    return this.payers.canAnswer(from, starts_at);
   }
 
   /** The attention list, as the practice gets it. While there is trouble, it may come late. */

@@ -319,6 +319,12 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
       },
     ],
   },
+  date_on_weekend: one(
+    'The day by which an answer is wanted may be one on which no payer answers the phone.',
+    'src/domain/business-days.ts',
+    'return nextBusinessDay(date > today ? date : today, closed);',
+    'return date > today ? date : today;',
+  ),
   attention_expires_early: one(
     'An entry leaves the list with the first of the visits that it is about.',
     'src/store/bookkeeping/attention.ts',

@@ -46,7 +46,7 @@ export class PayerClock {
 
   /** The instant at which so many payer hours have passed, to a quarter of an hour. */
   after(from: number, hours: number): number {
-    let left = hours * 4;
+    let left = Math.ceil(hours * 4);
     let at = Math.ceil(from / QUARTER_MS);
     for (; left > 0; at += 1) if (this.isOpen(at * QUARTER_MS)) left -= 1;
     return at * QUARTER_MS;
@@ -94,6 +94,11 @@ export class PayerClock {
       if (this.isOpen(start + quarter * QUARTER_MS)) open.add(quarter);
     return open.size / 4;
   }
+}
+
+/** `date`: `2026-11-26`. */
+export function isBusinessDay(date: string): boolean {
+  return ![0, 6].includes(new Date(date).getUTCDay()) && !HOLIDAYS.has(date);
 }
 
 function minuteOf(time: string): number {

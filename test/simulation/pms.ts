@@ -297,6 +297,20 @@ export class Pms {
     return faults.shuffled(outcomes);
   }
 
+  /** A database that was lost or restored gives an answer its old name, so nobody reads it twice. */
+  #checkName(written: ReadonlyMap<string, Written>, entry: Written): void {
+    const content = contentOf(entry);
+    const before = [...written.values()].find(
+      (one) => one.inquiry_id === entry.inquiry_id && contentOf(one) === content,
+    );
+    if (before === undefined) return;
+    this.onBroken(
+      new Broken('G4', `One record was written under two keys: ${before.key} and ${entry.key}.`, [
+        entry.source_id,
+      ]),
+    );
+  }
+
   #write(life: Life, delivery: Delivery): void {
     const { written } = this.output(life.machine.name);
     const entry: Written = {
@@ -320,7 +334,10 @@ export class Pms {
             before.source_id,
           ]),
         );
-    } else this.counts.delivered += 1;
+    } else {
+      this.counts.delivered += 1;
+      this.#checkName(written, entry);
+    }
     written.set(delivery.key, entry);
     this.#story.tell(
       this.#scheduler.now,
@@ -331,6 +348,11 @@ export class Pms {
     );
     this.onWritten(life, entry);
   }
+}
+
+/** The revision of an answer, about one coverage of one patient's visit. */
+function contentOf({ source_id, rank, revision, delivery }: Written): string {
+  return JSON.stringify([source_id, rank, revision, delivery.appointment.patient, delivery.record]);
 }
 
 function away(): ConnectorError {

@@ -2,14 +2,22 @@
  * What becomes of an inquiry at the service, and what the payer said: answers with holes, whose
  * holes must stay holes (G8).
  */
+import type { PayerClock } from './payer-clock.ts';
 import { CODES, HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
 import { Random } from './random.ts';
 
 /** `results`: which version of the answer is shown; null while there is none. */
 export type Stage = { at: number; status: string; results: number | null };
 
-export function timelineOf({ service }: Plan, random: Random, now: number): Stage[] {
-  const done_at = now + random.int(20 * MINUTE_MS, service.answers_within_hours * HOUR_MS);
+/** `payers`: when they answer the phone; null: always, also at night. */
+export function timelineOf(
+  { service }: Plan,
+  random: Random,
+  now: number,
+  payers: PayerClock | null,
+): Stage[] {
+  const took_ms = random.int(20 * MINUTE_MS, service.answers_within_hours * HOUR_MS);
+  const done_at = payers?.after(now, took_ms / HOUR_MS) ?? now + took_ms;
   const stages: Stage[] = [
     {
       at: now,

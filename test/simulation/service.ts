@@ -3,6 +3,7 @@
  * of what was accepted, which is what the oracle believes. It knows nothing of eligd but what comes
  * over the wire.
  */
+import { PayerClock } from './payer-clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
 import { Random } from './random.ts';
 import { Reports } from './reports.ts';
@@ -76,6 +77,8 @@ export class Service {
   readonly #story: Story;
   readonly #random: Random;
   readonly #tokens = new Map<string, number>();
+  /** Null: payers that always answer. */
+  readonly #payers: PayerClock | null;
   #last = 0;
 
   constructor(plan: Plan, scheduler: Scheduler, story: Story) {
@@ -83,6 +86,8 @@ export class Service {
     this.#scheduler = scheduler;
     this.#story = story;
     this.#random = new Random(plan.seed, 'service');
+    const { late_visits, payer_hours } = plan.config;
+    this.#payers = late_visits === 'buy' ? null : new PayerClock(payer_hours);
     this.reports = new Reports(plan, scheduler, story, (one) => ({
       form: this.#readForm(one),
       stage: this.statusOf(one),
@@ -260,7 +265,7 @@ export class Service {
       accepted_at: now,
       carrier,
       visible_at: now + hidden_ms,
-      timeline: timelineOf(this.#plan, random, now),
+      timeline: timelineOf(this.#plan, random, now, this.#payers),
       machine: carrier.machine,
       is_forgotten: false,
     };
