@@ -8,6 +8,7 @@ import { momentWords, soonWords } from './times.ts';
 import { mayDo } from './users.ts';
 
 const DOCTYPE = constantHtml('<!doctype html>');
+const MAIN = constantHtml('<main id="main">');
 
 /** Titles and addresses hold no patient data: browsers keep both in their history. */
 export function documentOf(title: string, body: Html): string {
@@ -35,6 +36,11 @@ export type Framed = {
   notice: Notice | null;
   report: HealthReport;
   now: number;
+  /**
+   * As of when the page is, for the script that keeps it up to date; null: it stays as it is, such
+   * as the answer to a form, whose address shows another page.
+   */
+  mark: string | null;
 };
 
 export function framed(office: Office, page: Framed): string {
@@ -50,7 +56,7 @@ ${navigation(page)}
 <input type="hidden" name="csrf" value="${page.session.csrf}">
 <small>${page.session.user.name}</small><button class="plain">Log out</button></form>
 </div></header>
-<main id="main" data-live="yes">
+${page.mark === null ? MAIN : html`<main id="main" data-live="${page.mark}">`}
 ${notice(page.notice)}
 ${healthLine(page.report, { now: page.now, time_zone })}
 ${page.body}

@@ -1,7 +1,8 @@
 /**
  * Tells open pages that something has changed, as server-sent events (HTML Standard 9.2). An event
- * says nothing else: the page is asked for again, with all that a page needs.
+ * has the mark of the present state and nothing else: a page with another mark is asked for again.
  */
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { changeMark } from '../store/views/change-mark.ts';
@@ -13,6 +14,14 @@ const LOOK_MS = 3_000;
 const LOOKS_PER_SIGN = 5;
 /** Tabs that are forgotten must not take every connection. */
 const STREAMS_MAX = 200;
+
+/** Another word whenever something has changed; it says nothing about what. */
+export async function liveMark({ store }: Pick<Office, 'store'>): Promise<string> {
+  const mark = await changeMark(store.db);
+  return createHash('sha256').update(mark).digest('base64url').slice(0, 22);
+}
+
+const changed = (mark: string) => `event: changed\ndata: ${mark}\n\n`;
 
 export class LivePages {
   readonly #office: Office;
@@ -38,6 +47,7 @@ export class LivePages {
     }
     raw.write('retry: 10000\n\n');
     const send = (text: string) => {
+      if (raw.writableEnded) return;
       raw.write(text);
       void isLoggedIn().then(
         (is_in) => is_in || raw.end(),
@@ -46,18 +56,23 @@ export class LivePages {
     };
     this.#streams.add(send);
     request.raw.once('close', () => this.#streams.delete(send));
+    // What changed before the stream began, such as while a connection was lost.
+    void liveMark(this.#office).then(
+      (mark) => raw.writableEnded || raw.write(changed(mark)),
+      () => raw.end(),
+    );
     this.#watching ??= this.#watch();
   }
 
   /** As long as somebody has a page open. */
   async #watch(): Promise<void> {
-    const { store } = this.#office;
-    let mark = await changeMark(store.db).catch(() => '');
+    const read = () => liveMark(this.#office);
+    let mark = await read().catch(() => '');
     for (let look = 1; this.#streams.size > 0; look += 1) {
       // People watch in real time, whatever the clock of a demo does.
       await sleep(LOOK_MS, undefined, { ref: false });
-      const now = await changeMark(store.db).catch(() => mark);
-      const text = now === mark ? ': here\n\n' : 'event: changed\ndata: \n\n';
+      const now = await read().catch(() => mark);
+      const text = now === mark ? ': here\n\n' : changed(now);
       if (now !== mark || look % LOOKS_PER_SIGN === 0) for (const send of this.#streams) send(text);
       mark = now;
     }

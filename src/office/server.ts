@@ -20,7 +20,7 @@ import { type Answer, missing, type Notice, type Office, type Visit } from './co
 import { readCookie, SECURITY_HEADERS, sessionCookie, TLS_HEADERS } from './headers.ts';
 import { html } from './html.ts';
 import { framed } from './layout.ts';
-import { LivePages } from './live.ts';
+import { LivePages, liveMark } from './live.ts';
 import { type LoginTrouble, loginPage, placeOf } from './login.ts';
 import { mapByForm } from './map-payer.ts';
 import { schedulePage } from './schedule.ts';
@@ -253,10 +253,12 @@ async function showPage(
   if (session === null) return toLogin(desk, request, reply);
   if (!mayDo(session.user.role, page.role)) return await refuseRole(desk, reply, session);
   const visit = visitOf(desk, request, session);
+  // Read before the page, so that what changes meanwhile is shown by the next refresh.
+  const mark = await liveMark(desk.office);
   const answer = await page.show(desk.office, visit);
   const is_refresh = isRefresh(request);
   const shows = is_refresh && page.shows !== null ? refreshOf(page.shows) : page.shows;
-  return await sendPage(desk, reply, { ...visit, is_refresh, shows }, answer);
+  return await sendPage(desk, reply, { ...visit, is_refresh, shows, mark }, answer);
 }
 
 async function takeForm(
@@ -293,10 +295,10 @@ function visitOf({ office }: Desk, request: FastifyRequest, session: Session): V
 async function sendPage(
   desk: Desk,
   reply: FastifyReply,
-  visit: Visit & { is_refresh?: boolean; shows?: Page['shows'] },
+  visit: Visit & { is_refresh?: boolean; shows?: Page['shows']; mark?: string },
   answer: Answer,
 ): Promise<FastifyReply> {
-  const { session, now, is_refresh = false, shows = ofVisit('visit') } = visit;
+  const { session, now, is_refresh = false, shows = ofVisit('visit'), mark = null } = visit;
   if (answer.kind === 'done') {
     desk.keepNotice(session, answer.notice);
     return reply.redirect(answer.to, 303);
@@ -311,7 +313,7 @@ async function sendPage(
   const notice = answer.notice ?? (is_refresh ? null : desk.takeNotice(session));
   const report = await desk.office.health();
   const { title, active, body } = answer;
-  const page = { title, active, body, session, notice, report, now };
+  const page = { title, active, body, session, notice, report, now, mark };
   return reply.type('text/html; charset=utf-8').send(framed(desk.office, page));
 }
 
@@ -330,6 +332,7 @@ async function sendNotice(
     notice: { is_bad: true, lines },
     report: await desk.office.health(),
     now,
+    mark: null,
   };
   return reply.code(status).type('text/html; charset=utf-8').send(framed(desk.office, page));
 }

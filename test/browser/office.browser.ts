@@ -7,26 +7,19 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startChromium } from '../support/chromium.ts';
 import { type OfficeClinic, PASSWORD, startOffice } from '../support/office.ts';
 import { HOSTILE, visitDay } from '../support/office-visits.ts';
 import { exportOf, visits } from '../support/visits.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) =>
-  existsSync(path),
-);
 const SHOTS = process.env.ELIGD_SCREENSHOTS ?? '';
 
 let browser: Browser;
 beforeAll(async () => {
-  if (CHROMIUM === undefined)
-    throw new Error('There is no Chromium. Run: apt-get install chromium');
-  browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-  });
+  browser = await startChromium();
 });
 afterAll(() => browser?.close());
 

@@ -202,23 +202,36 @@ test('an entry is done with a note, and the story says who did it', LONG, async 
 test('a page that is open hears that something has changed', LONG, async () => {
   const office = await startOffice({ config: CONFIG, fill });
   const maria = await office.login('operator');
-  const stop = new AbortController();
-  const response = await fetch(`${office.url}/events`, {
-    headers: { cookie: maria.cookie },
-    signal: stop.signal,
-  });
-  expect(response.headers.get('content-type')).toBe('text/event-stream');
-  const heard = (async () => {
+  const markOf = ({ text }: { text: string }) => /data-live="([^"]+)"/.exec(text)?.[1];
+  const mia = await pathOf(maria, 'Mia Missing');
+  const csrf = await maria.csrf();
+  const shown = markOf(await maria.get('/attention'));
+  const listen = async (until: number) => {
+    const stop = new AbortController();
+    const { headers, body } = await fetch(`${office.url}/events`, {
+      headers: { cookie: maria.cookie },
+      signal: stop.signal,
+    });
+    expect(headers.get('content-type')).toBe('text/event-stream');
     let text = '';
-    for await (const chunk of response.body ?? []) {
+    for await (const chunk of body ?? []) {
       text += Buffer.from(chunk).toString();
-      if (text.includes('event: changed')) return text;
+      if (text.split('event: changed').length > until) break;
     }
+    stop.abort();
     return text;
-  })();
-  const ann = await pathOf(maria, 'Mia Missing');
-  await maria.post(`${ann}/retry`, { csrf: await maria.csrf() });
+  };
+  // The state of now comes at once: a page that shows it has nothing to ask for.
+  const [first] = await Promise.all([listen(2), maria.post(`${mia}/retry`, { csrf })]);
   // Nothing but that: no name, no ID.
-  expect(await heard).toMatch(/^retry: 10000\n\n(?:: here\n\n)*event: changed\ndata: \n\n$/);
-  stop.abort();
+  const word = '[A-Za-z0-9_-]{22}';
+  const events = `(?:(?:: here|event: changed\\ndata: ${word})\\n\\n)+`;
+  expect(first).toMatch(new RegExp(`^retry: 10000\\n\\n${events}$`));
+  // What changed while no stream was open is heard with the next one, as after a lost connection.
+  const missed = /data: (\S+)/.exec(await listen(1))?.[1];
+  expect(missed).not.toBe(shown);
+  expect(markOf(await maria.get('/attention'))).toBe(missed);
+  // The answer to a form stays as it is: its address shows another page.
+  const refused = await maria.post(`${mia}/called`, { csrf, is_active: '' });
+  expect([refused.status, markOf(refused)]).toEqual([200, undefined]);
 });

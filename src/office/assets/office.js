@@ -8,7 +8,9 @@ const showPrint = () => {
 };
 const main = document.querySelector('main[data-live]');
 if (main !== null && 'EventSource' in window) {
-  let is_stale = false;
+  // The newest state that the server has told of; the page shows that of its own mark.
+  let newest = main.dataset.live;
+  let is_asking = false;
   const is_changed = (field) => {
     if (field.type === 'checkbox' || field.type === 'radio')
       return field.checked !== field.defaultChecked;
@@ -20,41 +22,45 @@ if (main !== null && 'EventSource' in window) {
   const is_busy = () =>
     main.contains(document.activeElement) ||
     [...main.querySelectorAll('input, textarea, select')].some(is_changed);
-  const refresh = async () => {
-    if (is_busy() || document.hidden) return;
-    is_stale = false;
+  const show = async () => {
     const response = await fetch(location.href, { headers: { 'x-refresh': '1' } });
-    if (response.redirected || !response.ok) return location.reload();
+    if (is_busy()) return;
+    if (response.redirected) return location.reload();
+    if (!response.ok) return;
     const page = new DOMParser().parseFromString(await response.text(), 'text/html');
     const fresh = page.querySelector('main[data-live]');
     if (fresh === null || is_busy()) return;
     const open = [...main.querySelectorAll('details[open][id]')].map(({ id }) => id);
-    const notices = main.querySelectorAll('.notice');
+    // What was done with the last form; the server says it once.
+    const notices = main.querySelectorAll(':scope > .notice');
     main.replaceChildren(...notices, ...fresh.childNodes);
+    main.dataset.live = fresh.dataset.live;
     showPrint();
     for (const id of open) document.getElementById(id)?.setAttribute('open', '');
+  };
+  const refresh = async () => {
+    if (is_asking || newest === main.dataset.live || document.hidden || is_busy()) return;
+    is_asking = true;
+    await show().catch(() => {});
+    is_asking = false;
   };
   let events = null;
   const listen = () => {
     events = new EventSource('/events');
-    events.addEventListener('changed', () => {
-      is_stale = true;
-      refresh().catch(() => {});
+    // The first one comes with each connection, also after one that was lost.
+    events.addEventListener('changed', ({ data }) => {
+      newest = data;
+      refresh();
     });
   };
-  setInterval(() => {
-    if (is_stale) refresh().catch(() => {});
-  }, 5000);
+  // What came while somebody was typing, or while a page was on its way.
+  setInterval(refresh, 5000);
   // A browser has few connections to one address: a tab that nobody sees holds none.
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) {
       events?.close();
       events = null;
-    } else if (events === null) {
-      is_stale = true;
-      listen();
-      refresh().catch(() => {});
-    }
+    } else if (events === null) listen();
   });
   if (!document.hidden) listen();
 }
