@@ -1,5 +1,5 @@
 /** A table as an Excel workbook: every cell is text, so nothing becomes a number or a formula. */
-import writeExcelFile, { type Cell } from 'write-excel-file/node';
+import type { Cell } from 'write-excel-file/node';
 import type { IdCell } from './cells.ts';
 
 /** What XML cannot hold, and line breaks: a record is one line in the CSV as well. */
@@ -15,6 +15,8 @@ export async function workbookFile(
   columns: readonly WorkbookColumn[],
   lines: readonly (readonly (string | IdCell)[])[],
 ): Promise<Buffer> {
+  // Loaded when the first workbook is written: it takes 15 MB.
+  const { default: writeExcelFile } = await import('write-excel-file/node');
   const header = columns.map(({ name }): Cell => ({ value: name, fontWeight: 'bold' }));
   const file = writeExcelFile([header, ...lines.map((line) => line.map(cellOf))], {
     sheet,

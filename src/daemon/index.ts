@@ -5,7 +5,7 @@
 import { dirname } from 'node:path';
 import { ClockWatch } from '../domain/clock-watch.ts';
 import { DAY_MS } from '../domain/time.ts';
-import { Metrics } from '../http/metrics.ts';
+import type { Metrics } from '../http/metrics.ts';
 import type { HttpService } from '../http/server.ts';
 import { type ConnectorMeans, createConnectors } from '../ops/connectors.ts';
 import { configNotes } from '../ops/profile.ts';
@@ -25,7 +25,6 @@ import { watchContact } from './contact.ts';
 import { keepPulse, restartOf } from './heartbeat.ts';
 import { serveHttp } from './listening.ts';
 import { noteMode } from './observing.ts';
-import { officeServices } from './office.ts';
 import { type OnceResult, once } from './once.ts';
 import {
   countEvents,
@@ -67,7 +66,7 @@ const STOP_GRACE_MS = 5_000;
  */
 export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
   const progress = new Progress(given.env.clock);
-  const metrics = given.config.monitoring === null ? null : new Metrics();
+  const metrics = given.config.monitoring === null ? null : await newMetrics();
   const options = { ...given, env: progress.watch(countEvents(given.env, metrics)) };
   const { config, env } = options;
   const closers: (() => Promise<void> | void)[] = [];
@@ -134,12 +133,25 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
   }
 }
 
-/** What the local HTTP server offers; services with the same address share one. */
-function httpServices(parts: Parts): HttpService[] {
+/** The library of metrics is in memory only where somebody asks for them. */
+async function newMetrics(): Promise<Metrics> {
+  const { Metrics } = await import('../http/metrics.ts');
+  return new Metrics();
+}
+
+/**
+ * What the local HTTP server offers; services with the same address share one. What the
+ * configuration leaves out is not loaded: the office page alone takes 15 MB.
+ */
+async function httpServices(parts: Parts): Promise<HttpService[]> {
   const { options, store, wakers, webhook_counts } = parts;
   const { config, secrets, env } = options;
-  const { webhook } = config;
-  const services = [...monitoringServices(parts), ...officeServices(parts)];
+  const { webhook, office } = config;
+  const services = monitoringServices(parts);
+  if (office !== null) {
+    const { officeService } = await import('./office.ts');
+    services.push(await officeService(parts, office));
+  }
   if (webhook !== null) {
     const onStored = () => wakers.inbox.wake();
     services.push(
@@ -159,7 +171,7 @@ async function run(parts: Parts, signal: AbortSignal): Promise<void> {
     const end = AbortSignal.any([signal, lost.signal]);
     await Promise.all([
       runStages(parts, end),
-      serveHttp(parts, httpServices(parts), end),
+      httpServices(parts).then((services) => serveHttp(parts, services, end)),
       watchDatabase(parts, lost, end),
     ]);
   } finally {

@@ -2,12 +2,7 @@
 import { backoffMs } from '../domain/backoff.ts';
 import { EligdError } from '../domain/errors.ts';
 import { MINUTE_MS } from '../domain/time.ts';
-import {
-  addressText,
-  type HttpServer,
-  type HttpService,
-  startHttpServers,
-} from '../http/server.ts';
+import type { HttpServer, HttpService } from '../http/server.ts';
 import { setIncidents } from '../store/bookkeeping/incidents.ts';
 import type { Parts } from './parts.ts';
 import { addressOf, listenAgain } from './webhook.ts';
@@ -21,10 +16,12 @@ export async function serveHttp(
   signal: AbortSignal,
 ): Promise<void> {
   const { env } = parts.options;
-  const by_address = Map.groupBy(services, ({ address }) => addressText(address));
   const troubles = new Map<string, EligdError>();
   const judge = () => judgePorts(parts, [...troubles.values()]);
   await judge();
+  if (services.length === 0) return;
+  const { addressText, startHttpServers } = await import('../http/server.ts');
+  const by_address = Map.groupBy(services, ({ address }) => addressText(address));
   await Promise.all(
     [...by_address].map(async ([address, same]) => {
       let servers: HttpServer[] | null = null;

@@ -5,7 +5,7 @@ import type { HttpAddress, HttpService } from '../http/server.ts';
 import { createHttpAgent } from '../network/http.ts';
 import { Access } from '../office/access.ts';
 import { officeRoute } from '../office/server.ts';
-import { SingleSignOn } from '../office/single-sign-on.ts';
+import type { SingleSignOn } from '../office/single-sign-on.ts';
 import { UserFile, usersPath } from '../office/users.ts';
 import type { Config } from '../ops/config.ts';
 import { readFees } from '../ops/fees.ts';
@@ -17,13 +17,14 @@ import { liveHealth } from './heartbeat.ts';
 import type { Parts } from './parts.ts';
 import { addressOf } from './webhook.ts';
 
+type OfficeConfig = NonNullable<Config['office']>;
+
 const SIGN_ON_LIMITS = { connections: 4, timeout_ms: 10_000 };
 
-export function officeServices(parts: Parts): HttpService[] {
+/** `office`: that part of the configuration, which is there. */
+export async function officeService(parts: Parts, office: OfficeConfig): Promise<HttpService> {
   const { options, store, wakers, connectors } = parts;
   const { config, env } = options;
-  const { office } = config;
-  if (office === null) return [];
   const users = new UserFile(usersPath(config));
   const route = officeRoute({
     store,
@@ -35,7 +36,7 @@ export function officeServices(parts: Parts): HttpService[] {
       users,
       idle_ms: office.idle_minutes * MINUTE_MS,
     }),
-    sign_on: signOnOf(office, options),
+    sign_on: await signOnOf(office, options),
     is_secure: office.tls !== null || office.public_url?.startsWith('https:') === true,
     health: () => liveHealth(parts, store.db),
     fees: () => readFees(config),
@@ -49,21 +50,22 @@ export function officeServices(parts: Parts): HttpService[] {
       for (const { deliver } of connectors) deliver.wake();
     },
   });
-  return [{ address: pageAddress(office), route }];
+  return { address: pageAddress(office), route };
 }
 
-function signOnOf(
-  { single_sign_on, public_url }: NonNullable<Config['office']>,
+async function signOnOf(
+  { single_sign_on, public_url }: OfficeConfig,
   { config, secrets, env }: Parts['options'],
-): SingleSignOn | null {
+): Promise<SingleSignOn | null> {
   if (single_sign_on === null || public_url === null) return null;
   const secret = secrets.find('ELIGD_OFFICE_CLIENT_SECRET')?.secret.reveal() ?? null;
   const redirect_uri = `${public_url.replace(/\/$/, '')}/login/return`;
+  const { SingleSignOn } = await import('../office/single-sign-on.ts');
   const agent = createHttpAgent(() => signOnWay(config, secrets), SIGN_ON_LIMITS);
   return new SingleSignOn({ ...single_sign_on, secret, redirect_uri }, env.clock, agent);
 }
 
-function pageAddress({ listen, tls }: NonNullable<Config['office']>): HttpAddress {
+function pageAddress({ listen, tls }: OfficeConfig): HttpAddress {
   const address: HttpAddress = listen.startsWith('unix:')
     ? { host: 'localhost', port: 0, socket: listen.slice('unix:'.length) }
     : addressOf(listen);

@@ -10,10 +10,11 @@
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
+import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import type { Env } from '../domain/env.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import { ConnectionLimit } from './connections.ts';
+import { refuse } from './refusal.ts';
 
 /**
  * Puts its routes on the server; called once, before it listens. Use `app.register` for hooks and
@@ -202,14 +203,6 @@ async function discardRest(request: IncomingMessage, env: Env, patience_ms: numb
   request.once('end', onEnd).once('close', onEnd).once('error', onEnd).resume();
   await env.clock.sleep(patience_ms, enough.signal).catch(() => {});
   request.off('end', onEnd).off('close', onEnd).off('error', onEnd);
-}
-
-/**
- * An empty answer after which the connection ends, so that whatever else was piped into it is not
- * even read.
- */
-export function refuse(reply: FastifyReply, status: number): FastifyReply {
-  return reply.code(status).header('connection', 'close').send();
 }
 
 function cannotListen(address: HttpAddress, error: unknown): EligdError {

@@ -11,7 +11,8 @@ import { hasTooManyValues } from '../domain/json-limits.ts';
 import { verifySignature } from '../service/signature.ts';
 import type { Inbox } from '../store/answers/inbox.ts';
 import { BodyReader, BodyRefused } from './body.ts';
-import { type HttpRoute, refuse } from './server.ts';
+import { refuse } from './refusal.ts';
+import type { HttpRoute } from './server.ts';
 
 export type WebhookOptions = {
   /** Of the route, such as `/webhooks/inquiries`. */

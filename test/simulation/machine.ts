@@ -21,6 +21,8 @@ import { createDaemon, type Daemon } from '../../src/daemon/index.ts';
 import type { Env, LogFields } from '../../src/domain/env.ts';
 import { EligdError } from '../../src/domain/errors.ts';
 import type { EventName } from '../../src/domain/events.ts';
+// The daemon loads it when it is needed, which takes real time, and the world must not go on then.
+import '../../src/http/server.ts';
 import type { Config } from '../../src/ops/config.ts';
 import { type SecretSource, serviceCredentials } from '../../src/ops/secrets.ts';
 import { Network, type World } from './network.ts';
