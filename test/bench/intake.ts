@@ -13,19 +13,24 @@ import { realClock } from '../../src/ops/env.ts';
 import { newConnectorState } from '../../src/stages/connector-state.ts';
 import { pullStep } from '../../src/stages/pull/index.ts';
 import { openStore } from '../../src/store/engine/store.ts';
-import { jobOfChild } from './measure.ts';
+import { jobOfChild, stopwatch } from './measure.ts';
 
 /** `file` is moved into the drop folder by `eligd`. */
 export type IntakeJob = { reader: 'eligd' | 'csv-parse'; file: string };
-export type IntakeResult = { rows: number; duration_ms: number; rss_mb: number };
+export type IntakeResult = {
+  rows: number;
+  duration_ms: number;
+  cpu_ms: number;
+  rss_mb: number;
+};
 
 const { reader, file } = jobOfChild<IntakeJob>();
-const { rows, duration_ms } = reader === 'eligd' ? await throughEligd() : throughCsvParse();
+const read = reader === 'eligd' ? await throughEligd() : throughCsvParse();
 // The most that the process ever held; Linux and macOS both give kilobytes here through libuv.
-const result: IntakeResult = { rows, duration_ms, rss_mb: process.resourceUsage().maxRSS / 1024 };
+const result: IntakeResult = { ...read, rss_mb: process.resourceUsage().maxRSS / 1024 };
 process.stdout.write(JSON.stringify(result));
 
-async function throughEligd(): Promise<{ rows: number; duration_ms: number }> {
+async function throughEligd(): Promise<Omit<IntakeResult, 'rss_mb'>> {
   const folder = mkdtempSync(join(tmpdir(), 'eligd-bench-'));
   const store = await openStore(join(folder, 'eligd.db'));
   try {
@@ -42,7 +47,7 @@ async function throughEligd(): Promise<{ rows: number; duration_ms: number }> {
       secret: (name) => ({ name, value: null }),
       journal: { read: async () => null, write: async () => {} },
     });
-    const started_ms = performance.now();
+    const took = stopwatch();
     await pullStep(
       {
         store,
@@ -54,20 +59,20 @@ async function throughEligd(): Promise<{ rows: number; duration_ms: number }> {
       },
       new AbortController().signal,
     );
-    const duration_ms = performance.now() - started_ms;
+    const times = took();
     const { count } = await store.db
       .selectFrom('appointments')
       .select((select) => select.fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow();
-    return { rows: count, duration_ms };
+    return { rows: count, ...times };
   } finally {
     await store.close();
     rmSync(folder, { recursive: true });
   }
 }
 
-function throughCsvParse(): { rows: number; duration_ms: number } {
-  const started_ms = performance.now();
+function throughCsvParse(): Omit<IntakeResult, 'rss_mb'> {
+  const took = stopwatch();
   const records: string[][] = parse(readFileSync(file), { bom: true });
-  return { rows: records.length - 1, duration_ms: performance.now() - started_ms };
+  return { rows: records.length - 1, ...took() };
 }

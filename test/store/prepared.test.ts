@@ -1,6 +1,6 @@
 import { type Compilable, sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { prepared } from '../../src/store/engine/prepared.ts';
+import { prepared, preparedRows } from '../../src/store/engine/prepared.ts';
 import { temporaryStore } from './temporary.ts';
 
 test('a prepared statement is built once, and every run has its own values', async () => {
@@ -75,4 +75,59 @@ test('constants are in the text, and each of them makes a statement of its own',
   expect(await some(store.db, { from: 1 }, 1)).toEqual([{ id: 'a' }]);
   expect(await some(store.db, { from: 3 }, 5)).toEqual([{ id: 'c' }]);
   expect(texts.map((text) => text.replace(/.* limit/, 'limit'))).toEqual(['limit 5', 'limit 1']);
+});
+
+test('a list of any length finds its rows, and lengths share statements', async () => {
+  const store = await temporaryStore();
+  let built = 0;
+  const ids = Array.from({ length: 150 }, (_, index) => `batch-${index}`);
+  await store.write((tx) => ADD_BATCHES(tx, ids.map(batchOf)));
+  const those = prepared<{ ids: readonly string[]; connector: string }>()((db, place) => {
+    built += 1;
+    return db
+      .selectFrom('delivery_batches')
+      .select('id')
+      .where('connector', '=', place('connector'))
+      .where('id', 'in', place('ids'))
+      .orderBy('created_at');
+  });
+  for (const count of [1, 2, 3, 5, 7, 8, 100, 150])
+    expect(
+      (await those(store.db, { ids: ids.slice(0, count), connector: 'pms' })).map(({ id }) => id),
+    ).toEqual(ids.slice(0, count));
+  expect(await those(store.db, { ids: ids.slice(0, 3), connector: 'other' })).toEqual([]);
+  expect(built).toBe(6);
+});
+
+test('rows of any number are written in order, with few statements', async () => {
+  const store = await temporaryStore();
+  for (const count of [0, 1, 63, 64, 200]) {
+    const ids = Array.from({ length: count }, (_, index) => `${count}-${index}`);
+    const added = await store.write((tx) => ADD_BATCHES(tx, ids.map(batchOf)));
+    expect(added.map(({ id }) => id)).toEqual(ids);
+  }
+  expect(built_rows).toEqual(new Set([1, 2, 4, 8, 16, 32, 64]));
+});
+
+test('a read outside a transaction does not see what is not committed', async () => {
+  const store = await temporaryStore();
+  const all = prepared()((db) => db.selectFrom('delivery_batches').select('id'));
+  let outside: Promise<{ id: string }[]> | undefined;
+  const failed = store.write(async (tx) => {
+    await ADD_BATCHES(tx, [batchOf('x', 0)]);
+    outside = all(store.db, {});
+    expect(await all(tx, {})).toEqual([{ id: 'x' }]);
+    throw new Error('It is rolled back.');
+  });
+  await expect(failed).rejects.toThrow('It is rolled back.');
+  expect(await outside).toEqual([]);
+});
+
+const built_rows = new Set<number>();
+
+const batchOf = (id: string, created_at: number) => ({ id, connector: 'pms', created_at });
+
+const ADD_BATCHES = preparedRows<ReturnType<typeof batchOf>>()((tx, rows) => {
+  built_rows.add(rows.length);
+  return tx.insertInto('delivery_batches').values(rows).returning('id');
 });

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../engine/database.ts';
-import { prepared } from '../engine/prepared.ts';
-import { auditHash, CHAIN_START, sealWords } from './chain.ts';
+import { prepared, preparedRows } from '../engine/prepared.ts';
+import { type AuditLink, auditHash, CHAIN_START, sealWords } from './chain.ts';
 import { logKeyIn } from './log-key.ts';
 
 /** What happened to a subject; `reason` may hold the service's words. */
@@ -26,9 +26,6 @@ export type Covered = { covers: number; start_hash: Buffer };
 /** `to_state` of the row that lets the words of its subject be erased (migrations/0029). */
 export const PURGED = 'purged';
 
-/** Rows that SQLite takes in one statement without its limit of variables being near. */
-const ROWS_PER_STATEMENT = 500;
-
 /**
  * Subjects that hold the name of a file or an id of the practice management system; either may name
  * a patient, and the trail is kept for years. One that is hashed already has no second colon.
@@ -37,7 +34,8 @@ const NAMED = /^(?:rejected|item|source):(?![0-9a-f]{12}$)/;
 
 /** The same transaction in somebody's name: what is written to the trail with it names `actor`. */
 export function actingAs(tx: Tx, actor: string): Tx {
-  return Object.assign(tx.withoutPlugins(), { after: tx.after, actor });
+  const { after, database } = tx;
+  return Object.assign(tx.withoutPlugins(), { after, actor, ...(database && { database }) });
 }
 
 /**
@@ -66,12 +64,12 @@ export async function writeAudit(
     hash = auditHash(hash, link);
     rows.push({ ...link, reason, salt, hash });
   }
-  for (let first = 0; first < rows.length; first += ROWS_PER_STATEMENT)
-    await tx
-      .insertInto('audit')
-      .values(rows.slice(first, first + ROWS_PER_STATEMENT))
-      .execute();
+  await ADD(tx, rows);
 }
+
+const ADD = preparedRows<AuditLink & { reason: string; salt: Buffer; hash: Buffer }>()((tx, rows) =>
+  tx.insertInto('audit').values(rows),
+);
 
 /** The head of the chain. */
 export async function newestAuditHash(db: Db | Tx): Promise<Buffer> {

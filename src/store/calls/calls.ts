@@ -2,11 +2,12 @@
  * The calls: one row for every request to make one (POST), and one for every inquiry that the
  * service's list has shown and that is not ours. Only retention erases rows.
  */
-import { type Selectable, sql } from 'kysely';
+import { type Insertable, type Selectable, sql } from 'kysely';
 import { givenNameOf } from '../../domain/inquiry.ts';
 import { canonicalExternalId } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { prepared, preparedRows } from '../engine/prepared.ts';
 import type { Tables } from '../engine/tables.ts';
 import type { InquiryRow } from './inquiries.ts';
 
@@ -38,19 +39,23 @@ export async function intendCall(tx: Tx, row: InquiryRow, body: string): Promise
     sent_service_at: row.sent_service_at,
     fate: 'out' as const,
   };
-  const used = await tx
-    .updateTable('calls')
-    .set(values)
-    .where('inquiry', '=', row.id)
-    .where('fate', '=', 'unsent')
-    .returning('id')
-    .execute();
-  if (used.length > 0) return;
-  await tx
-    .insertInto('calls')
-    .values({ ...values, inquiry: row.id, specialty: row.specialty, service_status: '' })
-    .execute();
+  const call = { ...values, inquiry: row.id, specialty: row.specialty, service_status: '' };
+  const [unsent] = await UNSENT(tx, { inquiry: row.id });
+  if (unsent === undefined) await INTEND(tx, [call]);
+  else await tx.updateTable('calls').set(values).where('id', '=', unsent.id).execute();
 }
+
+const UNSENT = prepared<{ inquiry: number }>()((tx, place) =>
+  tx
+    .selectFrom('calls')
+    .select('id')
+    .where('inquiry', '=', place('inquiry'))
+    .where('fate', '=', sql.lit('unsent')),
+);
+
+const INTEND = preparedRows<Insertable<Tables['calls']>>()((tx, calls) =>
+  tx.insertInto('calls').values(calls),
+);
 
 /** What became of the calls of the inquiries that have no id and were in one of `from`. */
 export async function settleCalls(
@@ -74,8 +79,12 @@ export async function callUnderWay(tx: Tx, inquiry: number): Promise<CallRow | n
 
 export async function callsOf(tx: Tx, inquiries: readonly number[]): Promise<CallRow[]> {
   if (inquiries.length === 0) return [];
-  return await tx.selectFrom('calls').selectAll().where('inquiry', 'in', inquiries).execute();
+  return await OF_INQUIRIES(tx, { inquiries });
 }
+
+const OF_INQUIRIES = prepared<{ inquiries: readonly number[] }>()((tx, place) =>
+  tx.selectFrom('calls').selectAll().where('inquiry', 'in', place('inquiries')),
+);
 
 export type Alike = {
   specialty: Specialty;
@@ -86,16 +95,19 @@ export type Alike = {
 
 /** Everything that asks what the match keys ask: our calls, and what lists have shown. */
 export async function callsAlike(tx: Tx, { specialty, match_keys, of }: Alike): Promise<CallRow[]> {
-  const alike = await tx
-    .selectFrom('calls')
-    .selectAll()
-    .where('match_key', 'in', match_keys)
-    .where('match_key', '!=', '')
-    .where('specialty', '=', specialty)
-    .execute();
+  const keys = match_keys.filter((key) => key !== '');
+  const alike = keys.length === 0 ? [] : await ALIKE(tx, { match_keys: keys, specialty });
   const known = new Set(alike.map(({ id }) => id));
   return [...alike, ...(await callsOf(tx, of)).filter(({ id }) => !known.has(id))];
 }
+
+const ALIKE = prepared<{ match_keys: readonly string[]; specialty: Specialty }>()((tx, place) =>
+  tx
+    .selectFrom('calls')
+    .selectAll()
+    .where('match_key', 'in', place('match_keys'))
+    .where('specialty', '=', place('specialty')),
+);
 
 /**
  * Notes what a list showed and returns those that were not known before. Of what serves no inquiry
@@ -154,6 +166,8 @@ export type Claim = {
   call: number | null;
 };
 
+type Accepted = { call: number; role: Claim['role'] };
+
 /** The service's inquiry is the inquiry's: it serves it, or is a duplicate call. */
 export async function claimCall(
   tx: Tx,
@@ -170,13 +184,26 @@ export async function claimCall(
   }
   const { service_id, service_status } = seen;
   // What a list showed before it was known to be this call is one row with it from now on.
-  await tx.deleteFrom('calls').where('service_id', '=', service_id).execute();
-  await tx
-    .updateTable('calls')
-    .set({ service_id, service_status, role, fate: 'accepted' })
-    .where('id', '=', call)
-    .execute();
+  await FORGET_SHOWN(tx, { service_id });
+  await ACCEPT(tx, { call, service_id, service_status, role });
 }
+
+const FORGET_SHOWN = prepared<{ service_id: string }>()((tx, place) =>
+  tx.deleteFrom('calls').where('service_id', '=', place('service_id')),
+);
+
+const ACCEPT = prepared<Pick<SeenInquiry, 'service_id' | 'service_status'> & Accepted>()(
+  (tx, place) =>
+    tx
+      .updateTable('calls')
+      .set({
+        service_id: place('service_id'),
+        service_status: place('service_status'),
+        role: place('role'),
+        fate: 'accepted',
+      })
+      .where('id', '=', place('call')),
+);
 
 /** The ids turned out to belong to something else: the calls of these inquiries are lost again. */
 export async function loseIds(tx: Tx, inquiries: readonly number[]): Promise<void> {
@@ -207,16 +234,21 @@ export async function ownersOf(
 ): Promise<Map<string, number | null>> {
   const owners = new Map<string, number | null>();
   for (let first = 0; first < service_ids.length; first += IDS_PER_STATEMENT) {
-    const rows = await db
-      .selectFrom('calls')
-      .select(['service_id', 'inquiry'])
-      .where('service_id', 'in', service_ids.slice(first, first + IDS_PER_STATEMENT))
-      .execute();
+    const rows = await OWNERS(db, {
+      service_ids: service_ids.slice(first, first + IDS_PER_STATEMENT),
+    });
     for (const { service_id, inquiry } of rows)
       if (service_id !== null) owners.set(service_id, inquiry);
   }
   return owners;
 }
+
+const OWNERS = prepared<{ service_ids: readonly string[] }>()((db, place) =>
+  db
+    .selectFrom('calls')
+    .select(['service_id', 'inquiry'])
+    .where('service_id', 'in', place('service_ids')),
+);
 
 /**
  * Ours that a complete list of the specialty has to show: all that are open, and those that were

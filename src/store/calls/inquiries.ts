@@ -4,7 +4,7 @@ import type { Specialty } from '../../domain/specialty.ts';
 import { type InquiryState, isInquiryStep } from '../../domain/states.ts';
 import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { prepared } from '../engine/prepared.ts';
+import { prepared, preparedRows } from '../engine/prepared.ts';
 import type { Tables } from '../engine/tables.ts';
 
 const IDS_PER_STATEMENT = 500;
@@ -42,9 +42,8 @@ export async function addPlanned(
   reason: string,
   now: number,
 ): Promise<InquiryRow | null> {
-  const row = await tx
-    .insertInto('inquiries')
-    .values({
+  const [row] = await PLAN(tx, [
+    {
       ...inquiry,
       draft: JSON.stringify(inquiry.draft),
       state: 'planned',
@@ -62,16 +61,22 @@ export async function addPlanned(
       reason,
       created_at: now,
       updated_at: now,
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .returningAll()
-    .executeTakeFirst();
+    },
+  ]);
   if (row === undefined) return null;
   await writeAudit(tx, [
     { at: now, subject: inquirySubject(row.id), from_state: null, to_state: 'planned', reason },
   ]);
   return row;
 }
+
+const PLAN = preparedRows<Insertable<Tables['inquiries']>>()((tx, rows) =>
+  tx
+    .insertInto('inquiries')
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll(),
+);
 
 /** A change of state. `set`: columns that change along with it. */
 export type InquiryStep = {
@@ -83,25 +88,22 @@ export type InquiryStep = {
 
 /**
  * Moves inquiries from `from` to `to`, all for the same reason, and writes the audit trail. The
- * step must be in the table of `domain/states.ts`. Returns the rows that were in `from` and moved;
- * a row that another step took meanwhile is not among them.
+ * step must be in the table of `domain/states.ts`. Returns the ids of the rows that were in `from`
+ * and moved; one that another step took meanwhile is not among them.
  */
 export async function moveInquiries(
   tx: Tx,
   ids: readonly number[],
   step: InquiryStep,
   now: number,
-): Promise<InquiryRow[]> {
+): Promise<{ id: number }[]> {
   if (!isInquiryStep(step.from, step.to))
     throw new Error(`An inquiry cannot go from ${step.from} to ${step.to}.`);
   if (ids.length === 0) return [];
-  const moved = await tx
-    .updateTable('inquiries')
-    .set({ ...step.set, state: step.to, reason: step.reason, updated_at: now })
-    .where('id', 'in', ids)
-    .where('state', '=', step.from)
-    .returningAll()
-    .execute();
+  const { from, to, reason, set = {} } = step;
+  const columns = Object.keys(set).join(' ');
+  const given = { ...set, ids, to, reason, updated_at: now };
+  const moved = await MOVE(tx, given, columns, from);
   await writeAudit(
     tx,
     moved.map(({ id }) => ({
@@ -115,6 +117,18 @@ export async function moveInquiries(
   return moved;
 }
 
+const MOVE = prepared<Moved>()((tx, place, columns: string, from: InquiryState) =>
+  tx
+    .updateTable('inquiries')
+    .set({ ...placesOf(place, columns), state: place('to') })
+    .set({ reason: place('reason'), updated_at: place('updated_at') })
+    .where('id', 'in', place('ids'))
+    .where('state', '=', sql.lit(from))
+    .returning('id'),
+);
+
+type Moved = { ids: readonly number[]; to: InquiryState; reason: string; updated_at: number };
+
 /** Changes columns without a change of state. */
 export async function updateInquiry(
   tx: Tx,
@@ -122,11 +136,21 @@ export async function updateInquiry(
   changes: InquiryChanges,
   now: number,
 ): Promise<void> {
-  await tx
+  const columns = Object.keys(changes).join(' ');
+  await CHANGE(tx, { ...changes, id, updated_at: now }, columns);
+}
+
+const CHANGE = prepared<{ id: number; updated_at: number }>()((tx, place, columns: string) =>
+  tx
     .updateTable('inquiries')
-    .set({ ...changes, updated_at: now })
-    .where('id', '=', id)
-    .execute();
+    .set({ ...placesOf(place, columns), updated_at: place('updated_at') })
+    .where('id', '=', place('id')),
+);
+
+/** `columns`: with spaces between them; each has the place of its name. */
+function placesOf(place: (name: never) => unknown, columns: string): InquiryChanges {
+  const names = columns === '' ? [] : columns.split(' ');
+  return Object.fromEntries(names.map((name) => [name, place(name as never)]));
 }
 
 export async function inquiryById(db: Db | Tx, id: number): Promise<InquiryRow | null> {
@@ -280,13 +304,17 @@ export async function inquiriesByMatch(
   specialty: Specialty,
   match_keys: readonly string[],
 ): Promise<InquiryRow[]> {
-  return await tx
+  if (match_keys.length === 0) return [];
+  return await BY_MATCH(tx, { match_keys, specialty });
+}
+
+const BY_MATCH = prepared<{ match_keys: readonly string[]; specialty: Specialty }>()((tx, place) =>
+  tx
     .selectFrom('inquiries')
     .selectAll()
-    .where('match_key', 'in', match_keys)
-    .where('specialty', '=', specialty)
-    .execute();
-}
+    .where('match_key', 'in', place('match_keys'))
+    .where('specialty', '=', place('specialty')),
+);
 
 /** The attempts for the need right before this one, each of which was unsuccessful. */
 export async function attemptsBefore(tx: Tx, row: InquiryRow): Promise<number[]> {

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 import type { AppointmentInput, CoverageInput } from '../../domain/appointment.ts';
 import { ANSWER_REASONS } from '../../domain/attention.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
@@ -7,8 +7,8 @@ import { type InquiryDraft, readDraft } from '../../domain/inquiry.ts';
 import { nameNextVisit, resolveAttention } from '../bookkeeping/attention.ts';
 import { appointmentSubject, inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { prepared } from '../engine/prepared.ts';
-import type { SubjectKind } from '../engine/tables.ts';
+import { prepared, preparedRows } from '../engine/prepared.ts';
+import type { SubjectKind, Tables } from '../engine/tables.ts';
 
 /**
  * Which appointments an inquiry serves. The join has many rows on both sides: visits share a call,
@@ -32,17 +32,20 @@ export async function link(
   join: { inquiry: number; appointment: number; coverage_rank: number; draft: InquiryDraft },
   now: number,
 ): Promise<void> {
-  const values = { ...join, draft: JSON.stringify(join.draft), created_at: now };
-  await tx
-    .insertInto('inquiry_appointments')
-    .values(values)
-    .onConflict((conflict) =>
-      conflict
-        .columns(['inquiry', 'appointment'])
-        .doUpdateSet({ draft: values.draft, coverage_rank: values.coverage_rank }),
-    )
-    .execute();
+  await LINK(tx, [{ ...join, draft: JSON.stringify(join.draft), created_at: now }]);
 }
+
+const LINK = preparedRows<Insertable<Tables['inquiry_appointments']>>()((tx, links) =>
+  tx
+    .insertInto('inquiry_appointments')
+    .values(links)
+    .onConflict((conflict) =>
+      conflict.columns(['inquiry', 'appointment']).doUpdateSet({
+        draft: (excluded) => excluded.ref('excluded.draft'),
+        coverage_rank: (excluded) => excluded.ref('excluded.coverage_rank'),
+      }),
+    ),
+);
 
 /** The coverage that the inquiry is about has another place on the appointment now. */
 export async function setCoverageRank(
@@ -242,12 +245,19 @@ export async function setPlanDue(
   due_at: number | null,
   wait: string | null,
 ): Promise<void> {
-  await tx
-    .updateTable('appointments')
-    .set({ plan_due_at: due_at, plan_wait: wait })
-    .where('id', '=', appointment)
-    .execute();
+  await SET_PLAN_DUE(tx, { appointment, due_at, wait });
 }
+
+const SET_PLAN_DUE = prepared<{
+  appointment: number;
+  due_at: number | null;
+  wait: string | null;
+}>()((tx, place) =>
+  tx
+    .updateTable('appointments')
+    .set({ plan_due_at: place('due_at'), plan_wait: place('wait') })
+    .where('id', '=', place('appointment')),
+);
 
 /**
  * Has planning look again at those appointments of inquiries that it left alone because a call was
@@ -341,11 +351,7 @@ export async function closeAppointment(
   reason: ClosedReason,
   now: number,
 ): Promise<void> {
-  await tx
-    .updateTable('appointments')
-    .set({ closed_reason: reason, closed_at: now, plan_due_at: null, plan_wait: null })
-    .where('id', '=', id)
-    .execute();
+  await CLOSE(tx, { id, reason, now });
   await resolveAttention(tx, appointmentSubject(id), now);
   // A visit that is over is another matter: what was not answered before it may still be missed.
   if (reason !== 'past') await resolveAnswers(tx, id, now);
@@ -354,6 +360,14 @@ export async function closeAppointment(
     { at: now, subject: appointmentSubject(id), from_state: null, to_state: 'closed', reason },
   ]);
 }
+
+const CLOSE = prepared<{ id: number; reason: ClosedReason; now: number }>()((tx, place) =>
+  tx
+    .updateTable('appointments')
+    .set({ closed_reason: place('reason'), closed_at: place('now') })
+    .set({ plan_due_at: null, plan_wait: null })
+    .where('id', '=', place('id')),
+);
 
 /** Takes off the list what is about answers that nobody waits for any more. */
 async function resolveAnswers(tx: Tx, id: number, now: number): Promise<void> {

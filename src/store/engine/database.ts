@@ -50,6 +50,8 @@ export type Tx = Transaction<Tables> & {
   after: (effect: () => void) => void;
   /** Who does the work, for the audit trail (`actingAs`); left out: eligd itself. */
   actor?: string;
+  /** Where `prepared` runs statements at once; left out: they take kysely's way. */
+  database?: SqliteDatabase;
 };
 
 /**
@@ -91,6 +93,11 @@ const MIGRATIONS = {
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;
+
+const DATABASES = new WeakMap<Db, SqliteDatabase>();
+
+/** What is below kysely, of a database that `openDatabase` has opened. */
+export const databaseBelow = (db: Db): SqliteDatabase | undefined => DATABASES.get(db);
 
 const CHECKPOINT_PAGES = 8_000; // 32 MB
 
@@ -135,7 +142,9 @@ export async function openDatabase(path: string): Promise<Db> {
     raw.close();
     throw unusable(path, error);
   }
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: memoised(raw) }) });
+  const database = memoised(raw);
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
+  DATABASES.set(db, database);
   try {
     await migrate(db, raw, path);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import type { Db, Tx } from './database.ts';
+import { type Db, databaseBelow, type Tx } from './database.ts';
 import { GroupCommit, type Outcome } from './group-commit.ts';
 import type { Tables } from './tables.ts';
 
@@ -21,6 +21,7 @@ export type WriteQueue = {
  * commit, and only when the job did not fail.
  */
 export function openWriteQueue(db: Db): WriteQueue {
+  const database = databaseBelow(db);
   const jobs = new GroupCommit<Job, unknown>({
     items_per_commit_max: JOBS_PER_COMMIT_MAX,
     // One turn of the event loop: replies that arrive together are committed together.
@@ -30,7 +31,11 @@ export function openWriteQueue(db: Db): WriteQueue {
         const taken = take();
         const run = taken.length === 1 ? runAlone : runInSavepoint;
         const done: Ran[] = [];
-        for (const job of taken) done.push(await run(transaction, job));
+        for (const job of taken) {
+          const { tx, effects } = withEffects(transaction);
+          if (database !== undefined) tx.database = database;
+          done.push(await run({ tx, effects }, job));
+        }
         return done;
       });
       return ran.map(finish);
@@ -49,13 +54,14 @@ type Ran = { value: unknown; effects: readonly (() => void)[] } | { error: unkno
  * Of a commit that is one job's alone the transaction is savepoint enough: when the job fails, all
  * of it is rolled back.
  */
-async function runAlone(transaction: Transaction<Tables>, job: Job): Promise<Ran> {
-  const { tx, effects } = withEffects(transaction);
+async function runAlone({ tx, effects }: View, job: Job): Promise<Ran> {
   return { value: await job(tx), effects };
 }
 
 /** The transaction as one job sees it, with the effects that wait for its commit. */
-function withEffects(transaction: Transaction<Tables>): { tx: Tx; effects: (() => void)[] } {
+type View = { tx: Tx; effects: (() => void)[] };
+
+function withEffects(transaction: Transaction<Tables>): View {
   const effects: (() => void)[] = [];
   // Another view of the same transaction: jobs that share a commit do not share effects.
   const tx = Object.assign(transaction.withoutPlugins(), {
@@ -80,8 +86,7 @@ function finish(ran: Ran): Outcome<unknown> {
  * savepoint is left, and what comes after must not run as if there were one: everything of the
  * commit fails, with the error that broke it.
  */
-async function runInSavepoint(transaction: Transaction<Tables>, job: Job): Promise<Ran> {
-  const { tx, effects } = withEffects(transaction);
+async function runInSavepoint({ tx, effects }: View, job: Job): Promise<Ran> {
   await sql`savepoint job`.execute(tx);
   try {
     const value = await job(tx);
