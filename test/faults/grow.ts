@@ -21,6 +21,15 @@ const PATIENTS = ['patient_key'];
 const TIMES = ['starts_at', 'visit_at', 'sent_at', 'answered_at', 'received_at', 'delivered_at'];
 /** Each copy is a day earlier, as far back as an installation keeps them. */
 const DAYS = 400;
+/** No visit is farther ahead. */
+const AHEAD_DAYS = 14;
+/** What is left of a visit that is over. */
+const CLOSED: Readonly<Record<string, string>> = {
+  closed_reason: `'past'`,
+  closed_at: 'starts_at',
+  plan_due_at: 'null',
+  plan_wait: 'null',
+};
 const DAY_MS = 86_400_000;
 
 /** Copies the visits whose answers are written until there are `count`. */
@@ -35,26 +44,30 @@ export function growDatabase(file: string, count: number): void {
       where d.state = 'delivered' group by l.appointment having count(*) = 1`);
   const visits = one('select count(*) from chosen');
   const ids = one('select max(id) from audit');
+  raw.exec(`
+    create temp table copies as
+      with recursive numbers (copy) as (
+        select 1 union all select copy + 1 from numbers where (copy + 1) * ${visits} < ${count}
+      ) select copy from numbers`);
   raw.transaction(() => {
     raw.pragma('defer_foreign_keys = ON');
-    for (let copy = 1; copy * visits < count; copy += 1)
-      for (const [table, chosen] of Object.entries(TABLES)) {
-        const names = raw.prepare(`select name from pragma_table_info('${table}')`).pluck();
-        const columns = names.all() as string[];
-        const values = columns.map((name) => copiedValue(name, copy, ids));
-        raw.exec(
-          `insert into ${table} (${columns.join(', ')}) ` +
-            `select ${values.join(', ')} from ${table} where ${chosen}`,
-        );
-      }
+    for (const [table, chosen] of Object.entries(TABLES)) {
+      const names = raw.prepare(`select name from pragma_table_info('${table}')`).pluck();
+      const columns = names.all() as string[];
+      const values = columns.map((name) => copiedValue(name, ids));
+      raw.exec(
+        `insert into ${table} (${columns.join(', ')}) ` +
+          `select ${values.join(', ')} from ${table}, copies where ${chosen}`,
+      );
+    }
   })();
   raw.close();
 }
 
-function copiedValue(name: string, copy: number, ids: number): string {
-  if (NUMBERED.includes(name)) return `${name} + ${copy * ids}`;
-  if (TEXTS.includes(name)) return `${name} || '-${copy}'`;
-  if (PATIENTS.includes(name)) return `${name} || '-${copy}'`;
-  if (TIMES.includes(name)) return `${name} - ${(copy % DAYS) * DAY_MS}`;
+function copiedValue(name: string, ids: number): string {
+  if (NUMBERED.includes(name)) return `${name} + copy * ${ids}`;
+  if (TEXTS.includes(name) || PATIENTS.includes(name)) return `${name} || '-' || copy`;
+  if (TIMES.includes(name)) return `${name} - copy % ${DAYS} * ${DAY_MS}`;
+  if (name in CLOSED) return `iif(copy % ${DAYS} < ${AHEAD_DAYS}, ${name}, ${CLOSED[name]})`;
   return name;
 }

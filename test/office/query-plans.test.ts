@@ -2,27 +2,11 @@
  * No page reads a whole table: every statement behind every page, on the books of a clinic in which
  * everything happens that the pages have a word for.
  */
-import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely';
+import type { CompiledQuery } from 'kysely';
 import { expect, test } from 'vitest';
-import { Access } from '../../src/office/access.ts';
-import type { Office, Visit } from '../../src/office/context.ts';
-import { scheduleReport } from '../../src/office/report.ts';
-import { PAGES } from '../../src/office/server.ts';
-import { UserFile } from '../../src/office/users.ts';
-import { loadConfig } from '../../src/ops/config.ts';
-import { createEnv } from '../../src/ops/env.ts';
-import { readFees } from '../../src/ops/fees.ts';
-import { healthSettings } from '../../src/ops/health-text.ts';
-import { readPayers } from '../../src/ops/payer-file.ts';
-import { budgetRules } from '../../src/ops/prices.ts';
-import { clinicProfile, policyOf } from '../../src/ops/profile.ts';
-import { openSqlite } from '../../src/store/engine/driver.ts';
-import type { Tables } from '../../src/store/engine/tables.ts';
-import { openWriteQueue } from '../../src/store/engine/write-queue.ts';
-import { changeMark } from '../../src/store/views/change-mark.ts';
-import { readHealth } from '../../src/store/views/health.ts';
-import { type Clinic, makeClinic } from '../support/clinic.ts';
-import { fillOffice, visitDay } from '../support/office-visits.ts';
+import { makeClinic } from '../support/clinic.ts';
+import { everyPage, openOffice } from '../support/office-pages.ts';
+import { fillOffice } from '../support/office-visits.ts';
 import { startService } from '../support/service.ts';
 
 /**
@@ -45,43 +29,6 @@ const isWhole = (detail: string) =>
   !detail.startsWith('SCAN CONSTANT ROW') &&
   !SHORT.some((each) => detail.startsWith(`SCAN ${each}`));
 
-async function openPages(clinic: Clinic) {
-  const raw = openSqlite(`${clinic.state}/eligd.db`);
-  const asked: CompiledQuery[] = [];
-  const db = new Kysely<Tables>({
-    dialect: new SqliteDialect({ database: raw }),
-    log: ({ query }) => void asked.push(query),
-  });
-  const config = await loadConfig(clinic.file);
-  const payers = readPayers(config);
-  const env = createEnv({ log: () => {} });
-  const store = { db, write: openWriteQueue(db).write, close: async () => {} };
-  const users = new UserFile(`${clinic.state}/office-users`);
-  const budget = () => budgetRules(config, payers);
-  const health = () => readHealth(db, healthSettings(config, payers), env.clock.now());
-  const office: Office = {
-    ...{ store, env, config, budget, health, sign_on: null, is_secure: false },
-    access: new Access({ store, clock: env.clock, users, idle_ms: 1 }),
-    fees: () => readFees(config),
-    planning: () => ({
-      ...{ clinic: clinicProfile(config), policy: policyOf(config), payers },
-      is_clock_trusted: true,
-    }),
-    secrets: () => [],
-    wake: () => {},
-  };
-  const plans = () =>
-    asked
-      .splice(0)
-      .filter(({ sql }) => /^\s*(select|with)/i.test(sql))
-      .flatMap(({ sql, parameters }) =>
-        (raw.prepare(`explain query plan ${sql}`).all(...parameters) as { detail: string }[]).map(
-          ({ detail }) => ({ detail, sql }),
-        ),
-      );
-  return { office, db, plans };
-}
-
 test('no statement behind a page reads a whole table', { timeout: 120_000 }, async () => {
   const service = await startService();
   const clinic = makeClinic({
@@ -92,29 +39,24 @@ test('no statement behind a page reads a whole table', { timeout: 120_000 }, asy
     },
   });
   await fillOffice(clinic, service);
-  const { office, db, plans } = await openPages(clinic);
-  const now = Date.now();
-  const user = { name: 'maria', role: 'admin', hash: '' } as const;
-  const session = { user, csrf: 'x', token: 'x' };
-  const read: Record<string, () => Promise<unknown>> = {
-    'what every page says about eligd': () => office.health(),
-    'whether something has changed': () => changeMark(db),
-    'the files': async () => await scheduleReport(office, await office.health(), now),
-  };
+  const asked: CompiledQuery[] = [];
+  const { office, db, raw } = await openOffice(clinic, (query) => void asked.push(query));
+  const plans = () =>
+    asked
+      .splice(0)
+      .filter(({ sql }) => /^\s*(select|with)/i.test(sql))
+      .flatMap(({ sql, parameters }) =>
+        (raw.prepare(`explain query plan ${sql}`).all(...parameters) as { detail: string }[]).map(
+          ({ detail }) => ({ detail, sql }),
+        ),
+      );
   const visits = await db.selectFrom('appointments').select('id').execute();
   expect(visits.length).toBeGreaterThan(5);
-  for (const { path, show } of PAGES)
-    for (const { id } of path.includes(':id') ? visits : visits.slice(0, 1)) {
-      const visit: Visit = {
-        ...{ session, now, form: new URLSearchParams() },
-        params: { id: String(id), date: visitDay() },
-      };
-      read[`${path} ${id}`] = async () => expect((await show(office, visit)).kind).toBe('page');
-    }
+  const ids = visits.map(({ id }) => id);
   plans();
   const whole: string[] = [];
   let steps = 0;
-  for (const [page, work] of Object.entries(read)) {
+  for (const [page, work] of Object.entries(everyPage({ office, db }, ids))) {
     await work();
     for (const { detail, sql } of plans()) {
       steps += 1;

@@ -261,10 +261,12 @@ export async function whatAListMustShow(db: Db, specialty: Specialty): Promise<S
     .where('sent_at', '=', (select) =>
       select
         .selectFrom('inquiries')
-        .select((each) => each.fn.max('sent_at').as('last'))
+        .select('sent_at')
         .where('specialty', '=', specialty)
         .where('is_verified', '=', 1)
-        .where('service_id', 'is not', null),
+        .where('sent_at', 'is not', null)
+        .orderBy('sent_at', 'desc')
+        .limit(1),
     )
     .execute();
   return [...open, ...newest];
@@ -273,13 +275,14 @@ export async function whatAListMustShow(db: Db, specialty: Specialty): Promise<S
 /** An inquiry of ours that a read form has shown. */
 type Sample = { service_id: string; external_id: string };
 
+/** One that was verified was sent and has an ID at the service. */
 function ofOurs(db: Db, specialty: Specialty) {
   return db
     .selectFrom('inquiries')
     .select(['service_id', 'external_id'])
     .where('specialty', '=', specialty)
     .where('is_verified', '=', 1)
-    .where('service_id', 'is not', null)
+    .where('sent_at', 'is not', null)
     .$narrowType<{ service_id: string }>();
 }
 

@@ -32,6 +32,7 @@ import * as accessLog from '../../../migrations/0029-access-log.ts';
 import * as attentionWords from '../../../migrations/0030-attention-words.ts';
 import * as retention from '../../../migrations/0031-retention.ts';
 import * as attentionInquiry from '../../../migrations/0032-attention-inquiry.ts';
+import * as openAppointments from '../../../migrations/0033-open-appointments.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import { damaged, unusable } from './damage.ts';
 import { openKeyed, type Raw } from './driver.ts';
@@ -90,6 +91,7 @@ const MIGRATIONS = {
   '0030-attention-words': attentionWords,
   '0031-retention': retention,
   '0032-attention-inquiry': attentionInquiry,
+  '0033-open-appointments': openAppointments,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;
