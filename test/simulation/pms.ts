@@ -297,7 +297,7 @@ export class Pms {
     return faults.shuffled(outcomes);
   }
 
-  /** A database that was lost or restored gives an answer its old name, so nobody reads it twice. */
+  /** A lost or restored database gives an answer its old name, so nobody reads it twice. */
   #checkName(written: ReadonlyMap<string, Written>, entry: Written): void {
     const content = contentOf(entry);
     const before = [...written.values()].find(
