@@ -2,9 +2,10 @@
  * From text to rows of cells, such that one bad row costs one row (G7) and no text inside a cell
  * becomes a row.
  *
- * csv-parse splits rows into cells; alone it would let a quotation mark that is never closed
- * swallow every row up to the next one, and with it other patients. So rows are cut here first. A
- * line is a row, unless a quotation mark at the beginning of one of its cells is open at its end:
+ * csv-parse alone would let a quotation mark that is never closed swallow every row up to the next
+ * one, and with it other patients. So rows are cut here first; csv-parse only reads the header and
+ * rows of several lines. A line is a row, unless a quotation mark at the beginning of one of its
+ * cells is open at its end:
  *
  * - If the mark closes properly on a later line (RFC 4180), all lines up to that are one row,
  *   whatever is written in its cells.
@@ -110,13 +111,7 @@ export class RowReader {
     const queue = this.held.length === 0 ? lines : [...this.held, ...lines];
     this.held = [];
     const rows: Row[] = [];
-    let plain: Numbered[] = [];
-    const flush = () => {
-      splitPlainLines(plain, this.shape, rows);
-      plain = [];
-    };
     const report = (count: number, fault: RowFault) => {
-      flush();
       for (let n = 0; n < count; n += 1) rows.push({ number: this.nextNumber(), fault });
       i += count;
     };
@@ -145,16 +140,15 @@ export class RowReader {
       if (found === 'unclear' && typeof end === 'number') {
         report(end + 1 - i, 'unclear quotation mark');
       } else if (typeof found !== 'string' && typeof end === 'number') {
-        flush();
         const row = checkedRow(this.nextNumber(), found, this.shape);
         if (row !== null) rows.push(row);
         i = end + 1;
       } else {
-        plain.push({ number: this.nextNumber(), line });
+        const row = rowOfLine(this.nextNumber(), line, this.shape);
+        if (row !== null) rows.push(row);
         i += 1;
       }
     }
-    flush();
     return rows;
   }
 
@@ -163,8 +157,6 @@ export class RowReader {
     return this.row_number;
   }
 }
-
-type Numbered = { number: number; line: Line };
 
 function normalLineEnds(text: string): string {
   return text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
@@ -258,43 +250,40 @@ const OPTIONS = {
   bom: false,
 } as const;
 
+/** Null for a line that says nothing. */
+function rowOfLine(number: number, line: Line, shape: Shape): Row | null {
+  if (line.is_too_long) return { number, fault: 'too long' };
+  if (line.opens || line.is_stray) return { number, fault: 'stray quotation mark' };
+  if (line.text.trim() === '') return null;
+  return checkedRow(number, cellsOfLine(line.text, shape.separator), shape);
+}
+
 /**
- * Many lines in one call of csv-parse, which is what makes it fast; one by one when a stray mark
- * has joined some of them.
+ * The cells of a line on which every quoted cell ends, and properly. A mark inside an unquoted cell
+ * is text.
  */
-function splitPlainLines(lines: readonly Numbered[], shape: Shape, rows: Row[]): void {
-  const usable: Numbered[] = [];
-  for (const numbered of lines) {
-    const { text, opens, is_stray, is_too_long } = numbered.line;
-    if (!is_too_long && !opens && !is_stray && text.trim() !== '') usable.push(numbered);
-  }
-  const cells =
-    splitTogether(usable, shape.separator) ??
-    usable.map(({ line }) => looseRow(line.text, shape.separator));
-  let at = 0;
-  for (const { number, line } of lines) {
-    if (line.is_too_long) rows.push({ number, fault: 'too long' });
-    else if (line.opens || line.is_stray) rows.push({ number, fault: 'stray quotation mark' });
-    else if (usable[at]?.number === number) {
-      const row = checkedRow(number, cells[at] ?? null, shape);
-      if (row !== null) rows.push(row);
-      at += 1;
-    }
+export function cellsOfLine(text: string, separator: string): string[] {
+  if (!text.includes('"')) return text.split(separator);
+  const cells: string[] = [];
+  for (let at = 0; ; ) {
+    const is_quoted = text[at] === '"';
+    const mark = is_quoted ? closingMark(text, at + 1) : at;
+    const next = text.indexOf(separator, is_quoted ? mark + 1 : at);
+    const end = next === -1 ? text.length : next;
+    cells.push(is_quoted ? text.slice(at + 1, mark).replaceAll('""', '"') : text.slice(at, end));
+    if (next === -1) return cells;
+    at = next + separator.length;
   }
 }
 
-function splitTogether(lines: readonly Numbered[], separator: string): string[][] | null {
-  if (lines.length === 0) return [];
-  try {
-    const records = parse(lines.map(({ line }) => line.text).join('\n'), {
-      ...OPTIONS,
-      delimiter: separator,
-    });
-    return records.length === lines.length ? records : null;
-  } catch {
-    return null;
-  }
+/** Where the cell ends that is quoted and whose text begins at `from`; two marks are one of it. */
+function closingMark(text: string, from: number): number {
+  let mark = text.indexOf('"', from);
+  while (mark !== -1 && text[mark + 1] === '"') mark = text.indexOf('"', mark + 2);
+  return mark === -1 ? text.length : mark;
 }
+
+const isEmpty = (cell: string): boolean => cell === '' || cell.trim() === '';
 
 /**
  * Null for a row of empty cells, which spreadsheets leave at the end. Empty cells beyond the header
@@ -302,9 +291,9 @@ function splitTogether(lines: readonly Numbered[], separator: string): string[][
  */
 function checkedRow(number: number, cells: string[] | null, { width, used }: Shape): Row | null {
   if (cells === null) return { number, fault: 'stray quotation mark' };
-  if (cells.every((cell) => cell.trim() === '')) return null;
+  if (cells.every(isEmpty)) return null;
   if (cells.length < width) return { number, fault: 'too few cells' };
-  if (cells.length > width && cells.slice(width).some((cell) => cell.trim() !== ''))
+  if (cells.length > width && !cells.slice(width).every(isEmpty))
     return { number, fault: 'too many cells' };
   for (const i of used)
     if (cells[i]?.includes('\n')) return { number, fault: 'line break in a cell' };

@@ -13,13 +13,17 @@ const OWN_TEXT = 'as_written';
  * long, such as `patient.last_name`; null: none is.
  */
 export function tooLongField(input: object): string | null {
-  for (const [name, value] of Object.entries(input)) {
+  for (const name in input) {
+    const value: unknown = input[name as keyof typeof input];
     if (name === OWN_TEXT) continue;
     if (typeof value === 'string' && value.length > FIELD_LENGTH_MAX) return name;
     if (typeof value !== 'object' || value === null) continue;
-    if (Object.keys(value).length > LIST_LENGTH_MAX) return name;
-    const inner = tooLongField(value as object);
+    if (lengthOf(value) > LIST_LENGTH_MAX) return name;
+    const inner = tooLongField(value);
     if (inner !== null) return `${name}.${inner}`;
   }
   return null;
 }
+
+const lengthOf = (value: object): number =>
+  Array.isArray(value) ? value.length : Object.keys(value).length;

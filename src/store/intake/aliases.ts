@@ -7,6 +7,7 @@ import type { ClaimInput } from '../../domain/claim.ts';
 import type { PatientUpdate } from '../../domain/patient-update.ts';
 import { mergeLegalHold } from '../bookkeeping/legal-holds.ts';
 import type { Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
 
 /** The ids that stay, by those of `patient_ids` that were merged away. */
@@ -18,16 +19,20 @@ export async function aliasesOf(
   const ids = [...new Set(patient_ids.filter((id) => id !== null))];
   const found = new Map<string, string>();
   for (let first = 0; first < ids.length; first += IDS_PER_STATEMENT) {
-    const rows = await tx
-      .selectFrom('patient_aliases')
-      .select(['alias', 'patient_id'])
-      .where('connector', '=', connector)
-      .where('alias', 'in', ids.slice(first, first + IDS_PER_STATEMENT))
-      .execute();
-    for (const { alias, patient_id } of rows) found.set(alias, patient_id);
+    const part = ids.slice(first, first + IDS_PER_STATEMENT);
+    for (const { alias, patient_id } of await ALIASES(tx, { connector, ids: part }))
+      found.set(alias, patient_id);
   }
   return found;
 }
+
+const ALIASES = prepared<{ connector: string; ids: readonly string[] }>()((tx, place) =>
+  tx
+    .selectFrom('patient_aliases')
+    .select(['alias', 'patient_id'])
+    .where('connector', '=', place('connector'))
+    .where('alias', 'in', place('ids')),
+);
 
 /**
  * The same visits and claims under their patients' ids of today, in the same order. What comes

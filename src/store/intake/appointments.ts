@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
+import { sql } from 'kysely';
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import { patientKey } from '../../domain/needs.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 
 /** Variables a statement may have; SQLite takes 32,766. */
 export const IDS_PER_STATEMENT = 500;
@@ -30,27 +32,23 @@ export async function knownAppointments(
 ): Promise<Map<string, KnownAppointment>> {
   const known = new Map<string, KnownAppointment>();
   for (let first = 0; first < source_ids.length; first += IDS_PER_STATEMENT) {
-    const rows = await tx
-      .selectFrom('appointments')
-      .select([
-        'id',
-        'connector',
-        'source_id',
-        'content',
-        'content_hash',
-        'patient_key',
-        'closed_reason',
-        'missing_since',
-      ])
-      .where('connector', '=', connector)
-      .where('kind', '=', 'appointment')
-      .where('superseded_at', 'is', null)
-      .where('source_id', 'in', source_ids.slice(first, first + IDS_PER_STATEMENT))
-      .execute();
-    for (const row of rows) known.set(row.source_id, row);
+    const part = source_ids.slice(first, first + IDS_PER_STATEMENT);
+    for (const row of await KNOWN(tx, { connector, source_ids: part }))
+      known.set(row.source_id, row);
   }
   return known;
 }
+
+const KNOWN = prepared<{ connector: string; source_ids: readonly string[] }>()((tx, place) =>
+  tx
+    .selectFrom('appointments')
+    .select(['id', 'connector', 'source_id', 'content', 'content_hash', 'patient_key'])
+    .select(['closed_reason', 'missing_since'])
+    .where('connector', '=', place('connector'))
+    .where('kind', '=', sql.lit('appointment'))
+    .where('superseded_at', 'is', null)
+    .where('source_id', 'in', place('source_ids')),
+);
 
 export type PreparedAppointment = ReturnType<typeof prepare>;
 

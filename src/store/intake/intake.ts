@@ -6,7 +6,7 @@ import { parkDeliveriesOf } from '../answers/delivery-steps.ts';
 import { resolveAttention } from '../bookkeeping/attention.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { prepared } from '../engine/prepared.ts';
+import { prepared, preparedRows } from '../engine/prepared.ts';
 import {
   changeContent,
   changed,
@@ -286,33 +286,33 @@ async function insert(
   audit: AuditEntry[],
   now: number,
 ): Promise<void> {
-  for (let first = 0; first < rows.length; first += IDS_PER_STATEMENT) {
-    const ids = await tx
-      .insertInto('appointments')
-      .values(rows.slice(first, first + IDS_PER_STATEMENT))
-      .returning('id')
-      .execute();
-    for (const { id } of ids) {
-      audit.push({
-        at: now,
-        subject: appointmentSubject(id),
-        from_state: null,
-        to_state: 'accepted',
-        reason: 'Read from the practice management system.',
-      });
-    }
+  for (const { id } of await INSERT(tx, rows)) {
+    audit.push({
+      at: now,
+      subject: appointmentSubject(id),
+      from_state: null,
+      to_state: 'accepted',
+      reason: 'Read from the practice management system.',
+    });
   }
 }
+
+const INSERT = preparedRows<PreparedAppointment>()((tx, rows) =>
+  tx.insertInto('appointments').values(rows).returning('id'),
+);
 
 async function touch(tx: Tx, seen: readonly { id: number; source: number }[]): Promise<void> {
   for (const [source, rows] of Map.groupBy(seen, ({ source }) => source)) {
     for (let first = 0; first < rows.length; first += IDS_PER_STATEMENT) {
       const ids = rows.slice(first, first + IDS_PER_STATEMENT).map(({ id }) => id);
-      await tx
-        .updateTable('appointments')
-        .set({ last_source: source, missed_source: null })
-        .where('id', 'in', ids)
-        .execute();
+      await TOUCH(tx, { source, ids });
     }
   }
 }
+
+const TOUCH = prepared<{ source: number; ids: readonly number[] }>()((tx, place) =>
+  tx
+    .updateTable('appointments')
+    .set({ last_source: place('source'), missed_source: null })
+    .where('id', 'in', place('ids')),
+);

@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import { raiseAttention, resolveAttention } from '../bookkeeping/attention.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
 import type { IntakeContext } from './context.ts';
 
@@ -120,19 +122,19 @@ export async function forgetUnreadableItems(
   now: number,
 ): Promise<void> {
   for (let first = 0; first < source_ids.length; first += IDS_PER_STATEMENT) {
-    await tx
-      .updateTable('attention')
-      .set({ resolved_at: now })
-      .where(
-        'subject',
-        'in',
-        source_ids.slice(first, first + IDS_PER_STATEMENT).map((id) => itemSubject(connector, id)),
-      )
-      .where('reason', '=', 'row_unreadable')
-      .where('resolved_at', 'is', null)
-      .execute();
+    const part = source_ids.slice(first, first + IDS_PER_STATEMENT);
+    await READABLE(tx, { subjects: part.map((id) => itemSubject(connector, id)), now });
   }
 }
+
+const READABLE = prepared<{ subjects: readonly string[]; now: number }>()((tx, place) =>
+  tx
+    .updateTable('attention')
+    .set({ resolved_at: place('now') })
+    .where('subject', 'in', place('subjects'))
+    .where('reason', '=', sql.lit('row_unreadable'))
+    .where('resolved_at', 'is', null),
+);
 
 /**
  * A newer export takes the place of older ones: a row that is still unreadable is on the list again

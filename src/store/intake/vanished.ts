@@ -1,7 +1,6 @@
 /** Appointments that an export should have named and did not. */
 import { sql } from 'kysely';
 import type { Attention } from '../../domain/attention.ts';
-import type { ClosedReason } from '../../domain/explanation.ts';
 import { raiseAttention } from '../bookkeeping/attention.ts';
 import { appointmentSubject } from '../bookkeeping/audit.ts';
 import type { Tx } from '../engine/database.ts';
@@ -16,14 +15,24 @@ type Export = {
 /** Where and by whom an appointment takes place, as the export says it; empty: it does not. */
 type Place = { location: string; provider: string };
 
-type Upcoming = Place & {
+type Missing = Place & {
   id: number;
   starts_at: number;
-  created_at: number;
-  last_source: number | null;
   missing_since: number | null;
   missed_source: number | null;
-  closed_reason: ClosedReason | null;
+};
+
+/**
+ * What an export named of the upcoming visits: how many, how many of them were known before, from
+ * when to when, and where.
+ */
+type Named = {
+  count: number;
+  known: number;
+  first: number;
+  last: number;
+  locations: ReadonlySet<string>;
+  providers: ReadonlySet<string>;
 };
 
 /**
@@ -40,18 +49,16 @@ export async function flagVanished(tx: Tx, read: Export, now: number): Promise<n
     .select('first_seen_at')
     .where('id', '=', read.source)
     .executeTakeFirstOrThrow();
-  const upcoming = await upcomingOf(tx, read.connector, now);
-  const named = upcoming.filter(({ last_source }) => last_source === read.source);
-  const covers = coverage(named);
-  const known = upcoming.filter((each) => each.created_at < first_seen_at && covers(each));
-  const missing = known.filter(
-    ({ last_source, closed_reason }) => last_source !== read.source && closed_reason === null,
-  );
-  const named_known = known.filter(({ last_source }) => last_source === read.source).length;
-  if (read.completeness === 'unknown' && (named.length < 2 || missing.length > named_known))
+  const upcoming = { connector: read.connector, source: read.source, now };
+  const candidates = await notNamed(tx, upcoming, first_seen_at);
+  // After most exports nothing is missing, and what they named need not be read.
+  if (candidates.length === 0) return 0;
+  const named = await namedBy(tx, upcoming, first_seen_at);
+  const missing = candidates.filter(coverage(named));
+  if (read.completeness === 'unknown' && (named.count < 2 || missing.length > named.known))
     return 0;
   const fresh = missing.filter(({ missing_since }) => missing_since === null);
-  const isSecond = ({ missed_source }: Upcoming) =>
+  const isSecond = ({ missed_source }: Missing) =>
     missed_source !== null && missed_source !== read.source;
   const first_time = fresh.filter((each) => !isSecond(each)).map(({ id }) => id);
   for (let at = 0; at < first_time.length; at += IDS_PER_STATEMENT) {
@@ -66,34 +73,67 @@ export async function flagVanished(tx: Tx, read: Export, now: number): Promise<n
   return vanished.length;
 }
 
-/** Appointments that are not over, closed ones too, with where they take place. */
-async function upcomingOf(tx: Tx, connector: string, now: number): Promise<Upcoming[]> {
-  const rows = await tx
+type Upcoming = { connector: string; source: number; now: number };
+
+/** Appointments that are not over, closed ones too. */
+function upcomingOf(tx: Tx, { connector, now }: Upcoming) {
+  return tx
     .selectFrom('appointments')
-    .select(['id', 'starts_at', 'created_at', 'last_source'])
-    .select(['missing_since', 'missed_source', 'closed_reason'])
-    .select([
-      sql<string | null>`json_extract(content, '$.location')`.as('location'),
-      sql<string | null>`json_extract(content, '$.provider.rendering_npi')`.as('provider'),
-    ])
     .where('connector', '=', connector)
-    .where('kind', '=', 'appointment')
+    .where('kind', '=', sql.lit('appointment'))
     .where('superseded_at', 'is', null)
-    .where('starts_at', '>=', now)
+    .where('starts_at', '>=', now);
+}
+
+const LOCATION = sql<string | null>`json_extract(content, '$.location')`;
+const PROVIDER = sql<string | null>`json_extract(content, '$.provider.rendering_npi')`;
+
+const placeOf = (location: string | null, provider: string | null): Place => ({
+  location: (location ?? '').trim().toLowerCase(),
+  provider: provider ?? '',
+});
+
+/** Open ones that were known before the export, and that it did not name. */
+async function notNamed(tx: Tx, upcoming: Upcoming, known_before: number): Promise<Missing[]> {
+  const rows = await upcomingOf(tx, upcoming)
+    .select(['id', 'starts_at', 'missing_since', 'missed_source'])
+    .select([LOCATION.as('location'), PROVIDER.as('provider')])
+    .where('closed_reason', 'is', null)
+    .where('created_at', '<', known_before)
+    .where((where) =>
+      where.or([where('last_source', 'is', null), where('last_source', '<>', upcoming.source)]),
+    )
     .execute();
-  return rows.map(({ location, provider, ...row }) => ({
-    ...row,
-    location: (location ?? '').trim().toLowerCase(),
-    provider: provider ?? '',
-  }));
+  return rows.map(({ location, provider, ...row }) => ({ ...row, ...placeOf(location, provider) }));
+}
+
+async function namedBy(tx: Tx, upcoming: Upcoming, known_before: number): Promise<Named> {
+  const named = upcomingOf(tx, upcoming).where('last_source', '=', upcoming.source);
+  const counted = await named
+    .select((select) => [
+      select.fn.countAll<number>().as('count'),
+      sql<number | null>`sum(case when created_at < ${known_before} then 1 else 0 end)`.as('known'),
+      select.fn.min<number | null>('starts_at').as('first'),
+      select.fn.max<number | null>('starts_at').as('last'),
+    ])
+    .executeTakeFirstOrThrow();
+  const rows = await named
+    .select([LOCATION.as('location'), PROVIDER.as('provider')])
+    .distinct()
+    .execute();
+  const places = rows.map(({ location, provider }) => placeOf(location, provider));
+  return {
+    count: counted.count,
+    known: counted.known ?? 0,
+    first: counted.first ?? Number.POSITIVE_INFINITY,
+    last: counted.last ?? Number.NEGATIVE_INFINITY,
+    locations: new Set(places.map(({ location }) => location).filter(Boolean)),
+    providers: new Set(places.map(({ provider }) => provider).filter(Boolean)),
+  };
 }
 
 /** Whether an appointment lies within the days and the locations or providers of the export. */
-function coverage(named: readonly Upcoming[]): (each: Upcoming) => boolean {
-  const starts = named.map(({ starts_at }) => starts_at);
-  const [first, last] = [Math.min(...starts), Math.max(...starts)];
-  const locations = new Set(named.map(({ location }) => location).filter(Boolean));
-  const providers = new Set(named.map(({ provider }) => provider).filter(Boolean));
+function coverage({ first, last, locations, providers }: Named): (each: Missing) => boolean {
   return ({ starts_at, location, provider }) => {
     if (starts_at < first || starts_at > last) return false;
     if (locations.size > 0 && location !== '') return locations.has(location);

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RowReader } from '../../../connectors/csv/records.ts';
+import { cellsOfLine, RowReader } from '../../../connectors/csv/records.ts';
 
 const SHAPE = { separator: ',', width: 3, used: new Set([0, 1]) };
 
@@ -167,6 +167,30 @@ describe('any well-formed table', () => {
         },
       ),
       { numRuns: 200 },
+    );
+  });
+});
+
+describe('the cells of a line', () => {
+  const plain = fc.string({ unit: fc.constantFrom('a', 'ß', '"', '=', ' ', '|'), maxLength: 6 });
+  const quoted = fc
+    .string({ unit: fc.constantFrom('a', '"', ',', ';', ' '), maxLength: 6 })
+    .map((text) => `"${text.replaceAll('"', '""')}"`);
+  const cell = fc.oneof(
+    plain.filter((text) => !text.startsWith('"')),
+    quoted,
+  );
+
+  it.each([',', ';', '\t'])('between %j are those that csv-parse reads', (separator) => {
+    const line = fc.array(cell, { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(line, (cells) => {
+        const text = cells.join(separator);
+        const options = { delimiter: separator, relax_quotes: true, record_delimiter: '\n' };
+        fc.pre(text !== '');
+        expect([cellsOfLine(text, separator)]).toEqual(parse(text, options));
+      }),
+      { numRuns: 2_000 },
     );
   });
 });
