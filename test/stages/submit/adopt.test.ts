@@ -7,7 +7,15 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { demandReconciliation } from '../../../src/stages/submit/index.ts';
 import { noteSeen } from '../../../src/store/calls/calls.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
-import { callsBringNothing, firstBody, goToYearsEnd, lookUp, TWINS, twin } from './lost-calls.ts';
+import {
+  callsBringNothing,
+  firstBody,
+  goToYearsEnd,
+  lookUp,
+  loseCreates,
+  TWINS,
+  twin,
+} from './lost-calls.ts';
 
 test('the inquiry under the visit’s own label is adopted before any other', async () => {
   const clinic = await install();
@@ -51,13 +59,7 @@ test(
   async () => {
     const clinic = await install();
     await goToYearsEnd(clinic);
-    await clinic.service.fault({
-      method: 'POST',
-      path: '/api/v0/dental/inquiries',
-      times: 1,
-      when: 'after',
-      action: 'reset',
-    });
+    await loseCreates(clinic, 1);
     await send(clinic, clinic.visit('NEXT-YEAR', {}, 4));
     expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['uncertain']);
     await clinic.service.advance({ seconds: 60 });
@@ -103,13 +105,7 @@ test('an inquiry for another person is not adopted under the visit’s own label
 
 test('a later attempt that a restored database lacks serves as the next attempt', async () => {
   const clinic = await install();
-  await clinic.service.fault({
-    method: 'POST',
-    path: '/api/v0/dental/inquiries',
-    times: 1,
-    when: 'after',
-    action: 'reset',
-  });
+  await loseCreates(clinic, 1);
   await send(clinic, clinic.visit('A-1'));
   await clinic.service.advance({ hours: 3 });
   const later = await clinic.service.createBeside(await firstBody(clinic));

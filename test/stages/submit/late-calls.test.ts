@@ -16,6 +16,7 @@ import {
   hideCalls,
   lookUp,
   loseAndHide,
+  loseCreates,
   TWINS,
   twin,
 } from './lost-calls.ts';
@@ -168,13 +169,7 @@ test('a duplicate call whose request arrives late is reported, not as a stranger
   await send(clinic, clinic.visit('A-1'));
   await clinic.service.advance({ hours: 1 });
   clinic.pass(HOUR_MS);
-  await clinic.service.fault({
-    method: 'POST',
-    path: '/api/v0/dental/inquiries',
-    times: 1,
-    when: 'before',
-    action: 'reset',
-  });
+  await loseCreates(clinic, 1, 'before');
   await lookUp(clinic);
   await show(0);
   await lookUp(clinic);
@@ -244,13 +239,7 @@ test(
     });
     await clinic.service.advance({ hours: 2 });
     clinic.pass(2 * HOUR_MS);
-    await clinic.service.fault({
-      method: 'POST',
-      path: '/api/v0/dental/inquiries',
-      times: 1,
-      when: 'after',
-      action: 'reset',
-    });
+    await loseCreates(clinic, 1);
     await send(clinic, visit);
     callsBringNothing(clinic);
     await show(0);
@@ -371,13 +360,7 @@ test("a twin's call that is listed late is no attempt for the other one (G1)", a
     external_id: 'A-1',
   });
   await clinic.service.advance({ seconds: 60 });
-  await clinic.service.fault({
-    method: 'POST',
-    path: '/api/v0/dental/inquiries',
-    times: 1,
-    when: 'before',
-    action: 'reset',
-  });
+  await loseCreates(clinic, 1, 'before');
   await send(clinic, clinic.visit('A-1', twin('Ada')));
   await lookUp(clinic);
   await clinic.submitNow();
@@ -400,13 +383,7 @@ test("a lost reply is not taken for a twin's call that was listed before (G1)", 
     external_id: 'A-1',
   });
   await clinic.service.advance({ seconds: 60 });
-  await clinic.service.fault({
-    method: 'POST',
-    path: '/api/v0/dental/inquiries',
-    times: 1,
-    when: 'after',
-    action: 'reset',
-  });
+  await loseCreates(clinic, 1);
   await send(clinic, clinic.visit('A-1', twin('Ada')));
   await clinic.service.advance({ seconds: 60 });
   await lookUp(clinic);
@@ -418,23 +395,11 @@ test("a lost reply is not taken for a twin's call that was listed before (G1)", 
 test('a call that another lost reply may be about is no duplicate call (G1)', async () => {
   const clinic = await install();
   await goToYearsEnd(clinic);
-  await clinic.service.fault({
-    method: 'POST',
-    path: '/api/v0/dental/inquiries',
-    times: 1,
-    when: 'before',
-    action: 'reset',
-  });
+  await loseCreates(clinic, 1, 'before');
   await send(clinic, clinic.visit('A-1', SAME, 1), clinic.visit('A-2', SAME, 1.2));
   await clinic.read(clinic.visit('A-1', SAME, 5));
   await lookUp(clinic);
-  await clinic.service.fault({
-    method: 'POST',
-    path: '/api/v0/dental/inquiries',
-    times: 2,
-    when: 'after',
-    action: 'reset',
-  });
+  await loseCreates(clinic, 2);
   await clinic.planNow();
   clinic.pass(2 * MINUTE_MS);
   await clinic.planNow();

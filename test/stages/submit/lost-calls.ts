@@ -37,16 +37,29 @@ export function hideCalls({ client, service }: Installation): {
   return { show: async (index) => void shown.add((await service.ledger())[index]!.id) };
 }
 
+/** Of so many creates the reply is lost (`after` the service took the call), or the request. */
+export async function loseCreates(
+  { service }: Installation,
+  times: number,
+  when: 'before' | 'after' = 'after',
+): Promise<void> {
+  const path = '/api/v0/dental/inquiries';
+  await service.fault({ method: 'POST', path, times, when, action: 'reset' });
+}
+
 /** Replies to creates are lost, and what they brought is hidden. */
 export async function loseAndHide(clinic: Installation, times: number) {
-  await clinic.service.fault({
-    method: 'POST',
-    path: '/api/v0/dental/inquiries',
-    times,
-    when: 'after',
-    action: 'reset',
-  });
+  await loseCreates(clinic, times);
   return hideCalls(clinic);
+}
+
+/** A visit is called for twice, because two lookups did not find the first call. */
+export async function callTwice(clinic: Installation, times = 1) {
+  const hidden = await loseAndHide(clinic, times);
+  await send(clinic, clinic.visit('A-1'));
+  await clinic.service.advance({ seconds: 60 });
+  await lookUp(clinic);
+  return hidden;
 }
 
 /** The service says that its calls ended so. */
@@ -89,10 +102,7 @@ export async function lookUp({ pass, service, submitNow }: Installation): Promis
  * and brings nothing.
  */
 export async function callTwiceForNothing(clinic: Installation, times: number) {
-  const hidden = await loseAndHide(clinic, times);
-  await send(clinic, clinic.visit('A-1'));
-  await clinic.service.advance({ seconds: 60 });
-  await lookUp(clinic);
+  const hidden = await callTwice(clinic, times);
   await hidden.show(0);
   await lookUp(clinic);
   callsBringNothing(clinic);

@@ -9,19 +9,13 @@ import { handle } from '../../../src/store/bookkeeping/handled.ts';
 import { currentHalts } from '../../../src/store/calls/halts.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, SETTLE_MS, send } from '../installation.ts';
-import { lookUp, loseAndHide } from './lost-calls.ts';
+import { callTwice, lookUp, loseAndHide, loseCreates } from './lost-calls.ts';
 
 /** Sends and loses the request before the service has read it. */
-async function loseRequest({ planNow, submitNow, service }: Installation): Promise<void> {
-  await service.fault({
-    method: 'POST',
-    path: '/api/v0/dental/inquiries',
-    times: 1,
-    when: 'before',
-    action: 'reset',
-  });
-  await planNow();
-  await submitNow();
+async function loseRequest(clinic: Installation): Promise<void> {
+  await loseCreates(clinic, 1, 'before');
+  await clinic.planNow();
+  await clinic.submitNow();
 }
 
 test('a visit cancelled during the lookup of its lost call is not called for', async () => {
@@ -233,13 +227,7 @@ test('a service that is away goes on the attention list after an hour', async ()
 
 test('a lost reply unproven for an hour is on the attention list until found', async () => {
   const clinic = await install();
-  await clinic.service.fault({
-    method: 'POST',
-    path: '/api/v0/dental/inquiries',
-    times: 1,
-    when: 'after',
-    action: 'reset',
-  });
+  await loseCreates(clinic, 1);
   await send(clinic, clinic.visit('A-1'));
   const { list } = clinic.client;
   clinic.client.list = async () => ({
@@ -444,66 +432,26 @@ test(
   },
 );
 
-test(
-  'a duplicate call listed late is reported, whatever the clock said at its ' + 'successor',
-  async () => {
-    const clinic = await install();
-    await clinic.service.fault({
-      method: 'POST',
-      path: '/api/v0/dental/inquiries',
-      times: 1,
-      when: 'after',
-      action: 'reset',
-    });
-    await send(clinic, clinic.visit('A-1'));
-    const [late] = await clinic.service.ledger();
-    const { list } = clinic.client;
-    clinic.client.list = async (...given) => {
-      const result = await list(...given);
-      if (!result.ok) return result;
-      return {
-        ok: true,
-        value: {
-          ...result.value,
-          inquiries: result.value.inquiries.filter(({ id }) => id !== late?.id),
-        },
-      };
-    };
-    await clinic.service.advance({ seconds: 60 });
-    await lookUp(clinic);
-    expect(await clinic.service.ledger()).toHaveLength(2);
-    await clinic.store.write((tx) =>
-      tx
-        .updateTable('inquiries')
-        .set({ sent_at: clinic.now() - DAY_MS })
-        .execute(),
-    );
-    clinic.client.list = list;
-    await reconcile(clinic);
-    expect(await clinic.attention()).toContain('extra_call');
-  },
-);
+test('a duplicate call listed late is reported, whatever the clock said later', async () => {
+  const clinic = await install();
+  const hidden = await callTwice(clinic);
+  expect(await clinic.service.ledger()).toHaveLength(2);
+  await clinic.store.write((tx) =>
+    tx
+      .updateTable('inquiries')
+      .set({ sent_at: clinic.now() - DAY_MS })
+      .execute(),
+  );
+  await hidden.show(0);
+  await hidden.show(1);
+  await reconcile(clinic);
+  expect(await clinic.attention()).toContain('extra_call');
+});
 
 test('a list that fails at a start is read later, with nothing to send', async () => {
   const clinic = await install();
-  await clinic.service.fault({
-    method: 'POST',
-    path: '/api/v0/dental/inquiries',
-    times: 1,
-    when: 'after',
-    action: 'reset',
-  });
-  await send(clinic, clinic.visit('A-1'));
-  const [late] = await clinic.service.ledger();
   const { list } = clinic.client;
-  clinic.client.list = async (...given) => {
-    const result = await list(...given);
-    if (!result.ok) return result;
-    const inquiries = result.value.inquiries.filter(({ id }) => id !== late?.id);
-    return { ok: true, value: { ...result.value, inquiries } };
-  };
-  await clinic.service.advance({ seconds: 60 });
-  await lookUp(clinic);
+  await callTwice(clinic);
   expect(await clinic.service.ledger()).toHaveLength(2);
 
   clinic.submit.memory = newSubmitMemory();
