@@ -125,7 +125,7 @@ function judgeScheduled(record: EligibilityRecord, visit: JudgedVisit): Verdict 
     code: facts.code,
     standing,
     reasons,
-    remarks: reasons.some(({ code }) => code === 'not_covered') ? [] : remarksOf(facts),
+    remarks: remarksOf(facts, reasons),
     next_eligible: nextEligibleOf(facts, reasons),
     ...sharesAsSaid(facts, standing, has_other_shares),
     fee: feeText(fees, facts.code),
@@ -262,8 +262,12 @@ function sharesAsSaid(
   if (standing !== 'payable' || has_other_shares || is_met)
     return { plan_pays_percent: null, copay: null };
   const { copay } = facts.rule;
-  if (copay != null && 'amount' in copay) return { plan_pays_percent: null, copay: copay.amount };
   const patient = patientPercent(facts);
+  if (copay != null && 'amount' in copay) {
+    // Next to a share, a copay of nothing may be the absence of one.
+    const is_sure = (patient ?? 0) === 0 || (centsOf(copay.amount) ?? 0) > 0;
+    return { plan_pays_percent: null, copay: is_sure ? copay.amount : null };
+  }
   const plan = patient === null ? null : Math.round((100 - patient) * 1e6) / 1e6;
   return { plan_pays_percent: plan, copay: null };
 }

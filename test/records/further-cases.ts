@@ -9,10 +9,11 @@ import { MEETING_LIMITS } from './cases/meeting-limits.ts';
 import { MONEY } from './cases/money.ts';
 import { OTHERS } from './cases/others.ts';
 import { PLANS } from './cases/plans.ts';
+import { UNCLEAR } from './cases/unclear.ts';
 import type { VerdictCase } from './verdict-cases.ts';
 
 /** One visit each, of one coverage; ids F01 and on. */
 export const FURTHER_CASES: readonly VerdictCase[] = [
   ...[...MONEY, ...LIMITS],
-  ...[...PLANS, ...OTHERS, ...MEETING_LIMITS, ...MEETING_AMOUNTS],
+  ...[...PLANS, ...OTHERS, ...MEETING_LIMITS, ...MEETING_AMOUNTS, ...UNCLEAR],
 ].map((each, index) => ({ ...each, id: `F${String(index + 1).padStart(2, '0')}` }));

@@ -654,3 +654,57 @@ test('a verdict on an answer that names thousands of codes reads each of them a 
   expect(others).toHaveLength(count);
   expect(reads).toBeLessThan(20 * count);
 });
+
+describe('what the payer said besides', () => {
+  const remarksOf = (rule: object) => verdictOf(changed({ rule })).procedures[0]?.remarks;
+
+  test('is quoted where no reason quotes it, whatever the flags say', () => {
+    const words = { prior_auth_info: 'Recommended over $500.', downgraded_info: 'Amalgam fee.' };
+    const of_authorization = 'Also said of prior authorization: "Recommended over $500."';
+    const of_downgrade = 'Also said of a downgrade: "Amalgam fee."';
+    expect(remarksOf({ ...words, is_prior_auth_required: false, is_downgraded: false })).toEqual([
+      of_authorization,
+      of_downgrade,
+    ]);
+    expect(remarksOf({ ...words, is_prior_auth_required: true })).toEqual([]);
+    expect(remarksOf({ ...words, is_prior_auth_required: null })).toEqual([]);
+  });
+
+  test('of two answers about a code is quoted of both', () => {
+    const pairs = ['One.', 'Two.'].map((more_info) =>
+      pair('D1110', { coverage_percentage: 100, more_info }),
+    );
+    const verdict = verdictOf(changed({ pairs }));
+    expect(verdict.procedures[0]?.remarks).toEqual(['Also said: "One."', 'Also said: "Two."']);
+  });
+
+  test('of a code that is not covered is quoted as well', () => {
+    const rule = { is_covered: false, more_info: 'Cosmetic.', limitations: 'Front teeth.' };
+    expect(remarksOf(rule)).toEqual(['Also said: "Front teeth."']);
+  });
+});
+
+test('an authorization that nobody was asked about is undecided, and never a yes (G8)', () => {
+  const asked = { benefits_query: ['CODE_LOOKUP_BENEFITS'], benefits_codes: ['99213'] };
+  const rule = { is_covered: true, copay_amount: '30.00' };
+  const record = recordOf(
+    {
+      plan_information: { is_active: true },
+      procedure_codes: [[{ procedure_code: '99213' }, rule]],
+    },
+    { specialty: 'medical', asked },
+  );
+  const visit = { date: '2026-11-23', birth_date: '1980-04-02', fees: {} };
+  const verdict = judge(record, { ...visit, procedure_codes: ['99213'] });
+  expect(verdict.standing).toBe('incomplete');
+  expect(verdict.procedures.map(({ standing, reasons }) => [standing, reasons[0]?.text])).toEqual([
+    ['unknown', 'Nobody asked whether 99213 requires prior authorization.'],
+  ]);
+});
+
+test('a copay of $0 next to a share is not stated, because the share may count', () => {
+  const verdict = verdictOf(changed({ rule: { coverage_percentage: 80, copay_amount: '0' } }));
+  expect(verdict.procedures.map(({ copay, patient_pays }) => [copay, patient_pays])).toEqual([
+    [null, { low: '0.00', high: '20.00', currency: 'USD' }],
+  ]);
+});

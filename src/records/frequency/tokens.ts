@@ -11,10 +11,11 @@ const SMALL = [
   ...['nineteen', 'twenty'],
 ];
 
+const TENS = ['twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety'];
+
 const NUMBERS: ReadonlyMap<string, number> = new Map([
   ...SMALL.map((word, value): [string, number] => [word, value]),
-  ['thirty', 30],
-  ['sixty', 60],
+  ...TENS.map((word, index): [string, number] => [word, 10 * (index + 2)]),
 ]);
 
 /** Lower case, without quotation marks. Null for a text that is too long to be a limit. */
@@ -24,7 +25,21 @@ export function tokensOf(text: string): string[] | null {
     .toLowerCase()
     .replaceAll(/["'’‘“”*]/g, '')
     .replaceAll(/[–—]/g, '-');
-  return plain.match(TOKEN) ?? [];
+  return joinedTens(plain.match(TOKEN) ?? []);
+}
+
+/** `forty - eight` and `forty eight` are one number. */
+function joinedTens(tokens: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at] ?? '';
+    const behind = tokens[at + 1] === '-' ? at + 2 : at + 1;
+    const ones = SMALL.indexOf(tokens[behind] ?? '');
+    const is_whole = TENS.includes(token) && ones > 0 && ones < 10;
+    joined.push(is_whole ? String((NUMBERS.get(token) ?? 0) + ones) : token);
+    if (is_whole) at = behind;
+  }
+  return joined;
 }
 
 /** A whole number from its digits or its word; null for anything else. */

@@ -25,31 +25,67 @@ const WEEKS = new Set(['week', 'weeks', 'wk', 'wks']);
 const DAYS = new Set(['day', 'days']);
 const MONTHS_MAX = 600;
 
+/** Words that make a length longer than its number, or count it from another day. */
+const LONGER = new Set([
+  ...['hundred', 'thousand', 'dozen', 'half', 'halves', 'quarter', 'quarters', 'couple', 'few'],
+  ...['several', 'many', 'some', 'another', 'additional', 'more', 'over', 'plus', '+', 'minimum'],
+  ...['least', 'twice', 'double', 'lifetime', 'indefinite', 'indefinitely', 'permanent', 'always'],
+  ...['left', 'remaining', 'remain', 'remains', 'until', 'till', 'unmet', 'pending', 'not'],
+]);
+
+/** Lengths that are said in another way: `1.5 years`, `1½ years`, `yearly`. */
+const OTHER_LENGTH =
+  /^(?:\d+\.\d+|\d{4,}|[^\x20-\x7e]+|(?:bi|semi)?annual(?:ly)?|(?:year|month|quarter)ly|decades?)$/;
+
+const JOINTS = new Set(['and', ',', '&', '/', '-', ';', '(']);
+
+/** A length is never read shorter than it was said; what is not sure stays words. */
 export function readWaitingPeriods(text: string): WaitingPeriods {
   const tokens = (tokensOf(text) ?? []).filter((token) => token !== '.');
   if (NONE.has(tokens.join(' '))) return { kind: 'none' };
-  let longest: { months: number; days: number } | null = null;
-  for (const [index, token] of tokens.entries()) {
-    const length = numberOf(token);
-    if (length === null) continue;
-    const next = tokens[index + 1];
-    // "six (6) months"
-    if (next === '(' && numberOf(tokens[index + 2] ?? '') === length) continue;
-    const unit = (next === '-' || next === ')' ? tokens[index + 2] : next) ?? '';
-    const span = spanOf(length, unit);
-    // A number without its unit may be a longer one: "6 months basic, 12 major".
-    if (span === null) return { kind: 'words' };
-    if (longest === null || roughly(span) > roughly(longest)) longest = span;
-  }
-  if (longest === null || longest.months > MONTHS_MAX) return { kind: 'words' };
+  if (tokens.some((token) => LONGER.has(token) || OTHER_LENGTH.test(token)))
+    return { kind: 'words' };
+  const spans = spansOf(tokens);
+  if (spans === null || spans.length === 0) return { kind: 'words' };
+  const longest = spans.reduce((one, other) => (roughly(other) > roughly(one) ? other : one));
+  if (longest.months > MONTHS_MAX) return { kind: 'words' };
   return roughly(longest) === 0 ? { kind: 'none' } : { kind: 'lasts', ...longest };
 }
 
-function spanOf(length: number, unit: string): { months: number; days: number } | null {
+type Span = { months: number; days: number };
+
+/** Every length that is named. Null: there is a number without its unit, or a unit without one. */
+function spansOf(tokens: readonly string[]): Span[] | null {
+  const spans: Span[] = [];
+  const units = new Set<number>();
+  let end = -1;
+  for (const [index, token] of tokens.entries()) {
+    const is_one = (token === 'a' || token === 'an') && isUnit(tokens[index + 1]);
+    const length = is_one ? 1 : numberOf(token);
+    if (length === null) continue;
+    const next = tokens[index + 1];
+    // "six (6) months"
+    if (next === '(' && numberOf(tokens[index + 2]) === length) continue;
+    const at = next === '-' || next === ')' ? index + 2 : index + 1;
+    const span = spanOf(length, tokens[at] ?? '');
+    // A number without its unit may be a longer one: "6 months basic, 12 major".
+    if (span === null) return null;
+    // "1 year and 6 months" is one length, "6 months, 12 months" is two.
+    if (end !== -1 && tokens.slice(end + 1, index).every((each) => JOINTS.has(each))) return null;
+    end = at;
+    units.add(at);
+    spans.push(span);
+  }
+  return tokens.every((token, index) => !isUnit(token) || units.has(index)) ? spans : null;
+}
+
+const isUnit = (token: string | undefined) => spanOf(1, token ?? '') !== null;
+
+function spanOf(length: number, unit: string): Span | null {
   if (MONTHS.has(unit)) return { months: length, days: 0 };
   if (YEARS.has(unit)) return { months: 12 * length, days: 0 };
   if (WEEKS.has(unit)) return { months: 0, days: 7 * length };
   return DAYS.has(unit) ? { months: 0, days: length } : null;
 }
 
-const roughly = ({ months, days }: { months: number; days: number }) => months * 31 + days;
+const roughly = ({ months, days }: Span) => months * 31 + days;

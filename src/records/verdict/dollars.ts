@@ -16,11 +16,10 @@ import {
 } from './money.ts';
 import {
   countsTowardMaximum,
-  haveTwoShares,
   isDiagnostic,
   isOrthodontic,
   isPreventive,
-  patientPercent,
+  shareOf,
 } from './procedure.ts';
 import type { Standing } from './reasons.ts';
 
@@ -55,17 +54,17 @@ export function waysOf(
   has_other_shares: boolean,
 ): Way[] {
   if (standing === 'not_payable') return [UNPAID];
-  const percent = patientPercent(facts);
-  const copay = centsOfMoney(facts.rule.copay);
-  // Nothing was said of the share, two things that contradict each other, or what holds in network.
-  const is_share_known =
-    facts.conflicts.length === 0 &&
-    (percent !== null || copay !== null) &&
-    !haveTwoShares(facts) &&
-    facts.record.plan?.is_provider_in_network !== false;
-  const paid = is_share_known
-    ? sharesOf(facts, percent, copay).flatMap((share) => allocations(facts, share))
-    : [{ ...UNPAID, is_paid: true, patient_percent: 0 }];
+  // Of two answers that contradict each other neither counts, nor does what holds in network only.
+  const share =
+    facts.conflicts.length === 0 && facts.record.plan?.is_provider_in_network !== false
+      ? shareOf(facts)
+      : null;
+  const paid =
+    share === null
+      ? [{ ...UNPAID, is_paid: true, patient_percent: 0 }]
+      : sharesOf(facts, share.patient_percent, share.copay).flatMap((one) =>
+          allocations(facts, one),
+        );
   return standing === 'payable' && !has_other_shares ? paid : [...paid, UNPAID];
 }
 

@@ -4,9 +4,16 @@ import type { Allowance, Money } from '../eligibility.ts';
 /** Cents; `Infinity` where there is no limit. */
 export type CentRange = { low: number; high: number };
 
-const NO_LIMIT = /^(?:unlimited|no (?:limit|maximum|max|cap)|none)\.?$/i;
+/** "None" is no such word: it may as well mean that nothing is paid, or that nothing is left. */
+const NO_LIMIT = /^(?:unlimited|no (?:limit|maximum|max|cap))\.?$/i;
+const NO_LIMIT_LEFT = /^(?:unlimited|no limit)\.?$/i;
 const NOTHING = /^(?:none|no deductible|waived)\.?$/i;
+const NO_COPAY =
+  /^(?:none|no|no co-?pay(?:ment)?|waived|n\/?a|not applicable|does not apply|zero)\.?$/i;
+const UNANSWERED =
+  /^(?:n\/?a|unknown|not (?:applicable|available|provided|disclosed|known)|does not apply)\.?$/i;
 const CENTS_MAX = 1e13;
+const ENDLESS = Number.POSITIVE_INFINITY;
 
 /** Decimal text (`1500.00`) as cents, rounded; null when it is not an amount. */
 export function centsOf(amount: string): number | null {
@@ -38,6 +45,15 @@ export const isUnlimited = (money: Money | null | undefined) => NO_LIMIT.test(wo
 /** Whether the payer said in words that there is none of it. */
 export const isNothing = (money: Money | null | undefined) => NOTHING.test(wordsOf(money) ?? '');
 
+/** Words that say that nobody knows, or that it does not apply. */
+export const isUnanswered = ({ text }: { text: string }) => UNANSWERED.test(text.trim());
+
+/** A copay in words that say something of it; "None" and the like say that there is none. */
+export function copayWords(copay: Money | null | undefined): string | null {
+  const words = wordsOf(copay);
+  return words === null || NO_COPAY.test(words) ? null : words;
+}
+
 /** What is left of an allowance. Null: nothing is known. */
 export function leftOf(allowance: Allowance | undefined): CentRange | null {
   if (allowance === undefined) return null;
@@ -63,10 +79,19 @@ export function isThere(allowance: Allowance | undefined): boolean {
   return centsOfMoney(allowance.amount) !== 0;
 }
 
-/** What is left of a maximum; without limit, it is infinite. */
+/** What is left of a maximum; without limit, it is infinite. Null: nothing is known. */
 export function maximumLeft(allowance: Allowance | undefined): CentRange | null {
-  const left = centsOfMoney(allowance?.remaining);
-  if (left === null && (isUnlimited(allowance?.amount) || isUnlimited(allowance?.remaining)))
-    return { low: Number.POSITIVE_INFINITY, high: Number.POSITIVE_INFINITY };
-  return leftOf(allowance);
+  if (allowance === undefined || isLeftOpen(allowance)) return null;
+  const { amount, remaining } = allowance;
+  const [whole, left] = [amount, remaining].map(centsOfMoney);
+  // Something is left of a maximum that is not there: at least that much.
+  if (isUnlimited(amount)) return { low: left ?? ENDLESS, high: ENDLESS };
+  if (!NO_LIMIT_LEFT.test(wordsOf(remaining) ?? '')) return leftOf(allowance);
+  return whole == null ? { low: ENDLESS, high: ENDLESS } : null;
+}
+
+/** The payer said in words what is left, and they may mean that nothing is: "None". */
+export function isLeftOpen({ remaining }: Allowance): boolean {
+  const words = wordsOf(remaining);
+  return words !== null && !NO_LIMIT_LEFT.test(words) && !UNANSWERED.test(words);
 }

@@ -35,23 +35,58 @@ const EXCEPTION = new RegExp(
   `,? ?${EXCEPT}${CARE}(?: only)?$|,? only ${CARE}$|,? ${CARE} (?:only|excepted)$`,
 );
 
-/** Words that say how it is paid; a number with its sign, a rate, or "the same". */
+/** The whole text says that the patient pays all of it, or the plan nothing. */
+const PATIENT = '(?:the )?(?:patient|member|insured|subscriber|enrollee)';
+const ALL =
+  '(?:everything|all(?: of it| charges| costs| fees)?|in full|(?:the )?full (?:fee|amount|cost|charge)' +
+  '|100 ?%(?: of (?:the )?(?:fee|fees|cost|costs|charge|charges|bill|billed charges))?)';
+const NOTHING_PAID = [
+  new RegExp(`^${PATIENT} (?:pays|owes|is responsible for|responsible for)(?: for)? ${ALL}$`),
+  new RegExp(`^${ALL} (?:is )?(?:${PATIENT} responsibility|paid by ${PATIENT})$`),
+  /^(?:(?:the )?(?:plan|payer|insurance) (?:pays|covers) )?(?:\$ ?0(?:\.00?)?|0 ?%|zero|nothing)(?: out of network)?$/,
+];
+
+/** A share of the plan that is more than nothing. */
+const SHARE =
+  /(?<![\d.])(?:\d{1,2}(?:\.\d+)? ?(?:%|percent|per cent)|\d{1,2} (?:percentage )?points)/;
+/** All of it is a share only where it is said of what: "100%" alone may be what the patient pays. */
+const WHOLE_SHARE = /(?<![\d.])100(?:\.0+)? ?(?:%|percent|per cent) of\b/;
+/** Sure whatever follows, such as that the patient may be billed for the rest. */
+const PLAN_PAYS = [
+  /\b(?:same|equal|identical)\b.{0,40}\b(?:in network|benefits|coverage|percentages)\b/,
+  new RegExp(
+    '^(?:(?:the )?(?:plan|payer|insurance|benefits?|claims?|services?|it) (?:is |are )?)?' +
+      '(?:pays|paid|covers|covered|reimburse[sd]?|based|processed)(?: (?:at|on|up|to|of|by|the))*' +
+      ' (?:ucr|usual|customary|mac|mpa|allow\\w+|fee schedule|reasonable)',
+  ),
+];
+/** Other words that say how it is paid. */
 const HOW = [
-  /\d ?(?:%|percent|per cent|points)/,
-  /\$ ?\d/,
+  /\$ ?(?=[\d,.]*[1-9])\d/,
   /\b(?:ucr|usual|customary|mac|mpa|allowance|allowed amount|fee schedule|allowable)\b/,
   /\b(?:same|equal|identical)\b/,
 ];
 /** Words that deny something: what is paid then is for a person to read. */
-const DENIED =
-  /\b(?:unknown|not?|none|nothing|never|without|denie[sd]|deny|exclud\w*|only|unless|except\w*)\b/;
-/** `plan pays 0%`, `patient pays 100%`, `100% patient responsibility`. */
+const DENIED = new RegExp(
+  "\\b(?:unknown|not?|none|nothing|never|neither|nor|without|denie[sd]|deny|zero|nil|cannot|\\w+n['’]t" +
+    '|(?:do|does|is|are|wo|ca)nt|declin\\w*|refus\\w*|reject\\w*|unable|unavailable|ineligible' +
+    '|exclu\\w*|only|unless|except\\w*|emergenc\\w*|urgent)\\b',
+);
+/** Somebody other than the plan pays, unless a share of the plan is named as well. */
+const OTHER_PAYS =
+  /\b(?:patients?|members?|insured|subscribers?|enrollees?|you|full|owe[sd]?|due|responsib\w*|liab\w*|self|cash|pocket|balance|bill\w*|charges?)\b/;
+/** `plan pays 0%`, `$0`, `patient pays 100%`, `100% patient responsibility`. */
 const PLAN_PAYS_NOTHING = [
   /(?<![\d.])0+(?:\.0+)? ?(?:%|percent|per cent)/,
+  /\$ ?0+(?:\.0*)?(?![\d.]*[1-9])/,
   /\b(?:patient|member|insured|subscriber|enrollee)\b.{0,40}\b100 ?(?:%|percent|per cent)/,
   /\b100 ?(?:%|percent|per cent).{0,40}\b(?:patient|member|insured|subscriber|enrollee)\b/,
 ];
+/** Of these, nothing is no statement about what the plan pays. */
+const OTHER_ZERO =
+  /(?:deductible|copay)(?: of| is|:)? ?\$ ?0(?:\.00)?|\$ ?0(?:\.00)? (?:deductible|copay)/g;
 
+/** Never `differ` unless it is sure that the plan pays something for routine care. */
 export function networkBenefits(said: string): NetworkBenefits {
   if (said.length > TEXT_CHARS_MAX) return 'unknown';
   const text = said
@@ -61,9 +96,13 @@ export function networkBenefits(said: string): NetworkBenefits {
     .replaceAll(/\s+/g, ' ')
     .trim();
   const rest = text.replace(EXCEPTION, '').trim();
-  if (NONE.has(text) || NONE.has(rest)) return 'none';
-  const plain = text.replaceAll('no difference', 'same');
-  if (DENIED.test(plain) || PLAN_PAYS_NOTHING.some((pattern) => pattern.test(plain)))
-    return 'unknown';
-  return HOW.some((pattern) => pattern.test(plain)) ? 'differ' : 'unknown';
+  if ([text, rest].some((each) => NONE.has(each) || matchesAny(NOTHING_PAID, each))) return 'none';
+  const plain = text.replaceAll('no difference', 'same').replaceAll(OTHER_ZERO, '');
+  if (DENIED.test(plain) || matchesAny(PLAN_PAYS_NOTHING, plain)) return 'unknown';
+  if (SHARE.test(plain) || matchesAny(PLAN_PAYS, plain)) return 'differ';
+  const is_paid = WHOLE_SHARE.test(plain) || matchesAny(HOW, plain);
+  return is_paid && !OTHER_PAYS.test(plain) ? 'differ' : 'unknown';
 }
+
+const matchesAny = (patterns: readonly RegExp[], text: string) =>
+  patterns.some((pattern) => pattern.test(text));

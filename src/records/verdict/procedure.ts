@@ -7,7 +7,7 @@ import type { EligibilityRecord } from '../eligibility.ts';
 import { readWaitingPeriods } from '../frequency/waiting.ts';
 import { type ProcedureFacts, said } from './facts.ts';
 import { frequencyOf, frequencyReasons } from './limits.ts';
-import { centsOfMoney, maximumLeft } from './money.ts';
+import { centsOfMoney, copayWords, isLeftOpen, isUnanswered, maximumLeft } from './money.ts';
 import { americanDay, type Fact, fact, shortDay, type Weighed } from './reasons.ts';
 
 /** Every reason of the procedure's own; none means that the plan pays for it. */
@@ -47,8 +47,8 @@ function sourceReasons({ code, earlier, record }: ProcedureFacts): Weighed[] {
 }
 
 function silent(facts: ProcedureFacts): Weighed {
-  const { code, entries, record } = facts;
-  const is_asked = entries.some(({ entry }) => entry.asked) || wasAsked(record, code);
+  const { code } = facts;
+  const is_asked = isAsked(facts);
   return {
     code: is_asked ? 'not_answered' : 'not_asked',
     effect: 'unknown',
@@ -59,11 +59,14 @@ function silent(facts: ProcedureFacts): Weighed {
   };
 }
 
-function wasAsked({ asked }: EligibilityRecord, code: string): boolean {
-  return asked.benefits_codes.some((one) => {
-    const plain = one.trim().toUpperCase();
-    return plain === code || `D${plain}` === code;
-  });
+function isAsked({ entries, record, code }: ProcedureFacts): boolean {
+  return (
+    entries.some(({ entry }) => entry.asked) ||
+    record.asked.benefits_codes.some((one) => {
+      const plain = one.trim().toUpperCase();
+      return plain === code || `D${plain}` === code;
+    })
+  );
 }
 
 function conflicting(facts: ProcedureFacts): Weighed {
@@ -93,11 +96,40 @@ export function patientPercent({ rule }: Pick<ProcedureFacts, 'rule'>): number |
 }
 
 /** The shares of plan and patient were both said, and are not the whole together. */
-export function haveTwoShares({ rule }: Pick<ProcedureFacts, 'rule'>): boolean {
+function haveTwoShares({ rule }: Pick<ProcedureFacts, 'rule'>): boolean {
   const [plan, patient] = [rule.plan_pays_percent, rule.patient_pays_percent];
   return (
     typeof plan === 'number' && typeof patient === 'number' && roundPercent(plan + patient) !== 100
   );
+}
+
+/**
+ * Words about what the patient pays that no number explains: a copay, which would replace the
+ * share, or one of the shares where the other one is a number.
+ */
+function shareInWords({ rule }: Pick<ProcedureFacts, 'rule'>): string | null {
+  const copay = copayWords(rule.copay);
+  if (copay !== null) return copay;
+  const patient = patientPercent({ rule });
+  const words = [rule.plan_pays_percent, rule.patient_pays_percent].find(
+    (share) => share != null && typeof share === 'object',
+  );
+  if (patient === null || words === undefined || typeof words !== 'object') return null;
+  const numbers = words?.text.match(/\d+(?:\.\d+)?/g)?.map(Number) ?? [];
+  const shares = [patient, roundPercent(100 - patient)];
+  const is_explained = numbers.length > 0 && numbers.every((each) => shares.includes(each));
+  return is_explained || isUnanswered(words) ? null : (words?.text ?? null);
+}
+
+/** What the patient pays when the plan pays; null: it was not said, or in words, or twice. */
+export function shareOf(
+  facts: Pick<ProcedureFacts, 'rule'>,
+): { copay: number | null; patient_percent: number | null } | null {
+  const copay = centsOfMoney(facts.rule.copay);
+  const patient_percent = patientPercent(facts);
+  if (copay === null && patient_percent === null) return null;
+  if (haveTwoShares(facts) || shareInWords(facts) !== null) return null;
+  return { copay, patient_percent };
 }
 
 const roundPercent = (percent: number) => Math.round(percent * 1e6) / 1e6;
@@ -113,25 +145,22 @@ function coverageReasons(facts: ProcedureFacts): Weighed[] {
         facts: said(facts, 'is_covered'),
       },
     ];
-  const shares = said(facts, 'plan_pays_percent', 'patient_pays_percent', 'copay');
-  if (haveTwoShares(facts))
-    return [
-      {
-        code: 'conflicting',
-        effect: 'unknown',
-        text:
-          `The payer named ${rule.plan_pays_percent}% for the plan and ` +
-          `${rule.patient_pays_percent}% for the patient.`,
-        facts: shares,
-      },
-    ];
-  if (patientPercent(facts) !== null || centsOfMoney(rule.copay) !== null) return [];
+  if (shareOf(facts) !== null) return [];
+  const words = shareInWords(facts);
+  const text =
+    words === null
+      ? `${code} is covered, but the payer did not say how much the plan pays.`
+      : `${code} is covered. Ask what the patient pays; the payer said: "${words}"`;
+  const is_twice = haveTwoShares(facts);
   return [
     {
-      code: 'not_answered',
+      code: is_twice ? 'conflicting' : 'not_answered',
       effect: 'unknown',
-      text: `${code} is covered, but the payer did not say how much the plan pays.`,
-      facts: shares,
+      text: is_twice
+        ? `The payer named ${rule.plan_pays_percent}% for the plan and ` +
+          `${rule.patient_pays_percent}% for the patient.`
+        : text,
+      facts: said(facts, 'plan_pays_percent', 'patient_pays_percent', 'copay'),
     },
   ];
 }
@@ -214,18 +243,36 @@ export function countsTowardMaximum(
   return true;
 }
 
-function isMaximumUsedUp({ specialty, maximums }: EligibilityRecord): boolean {
-  const left = specialty === 'dental' ? maximumLeft(maximums?.coverage_limit) : null;
-  return left !== null && left.high <= 0;
+/** Of a dental plan. `open`: the payer said in words what is left, and they may mean nothing. */
+function maximumState({ specialty, maximums }: EligibilityRecord): 'left' | 'open' | 'used_up' {
+  const limit = maximums?.coverage_limit;
+  if (specialty !== 'dental' || limit === undefined) return 'left';
+  if (isLeftOpen(limit)) return 'open';
+  const left = maximumLeft(limit);
+  return left !== null && left.high <= 0 ? 'used_up' : 'left';
+}
+
+const remainingFact = ({ maximums }: EligibilityRecord) =>
+  fact('maximums.coverage_limit.remaining', maximums?.coverage_limit?.remaining);
+
+function openMaximum(record: EligibilityRecord): Weighed {
+  const { remaining } = record.maximums?.coverage_limit ?? {};
+  const words = remaining != null && 'text' in remaining ? remaining.text : '';
+  return {
+    code: 'maximum_used_up',
+    effect: 'unknown',
+    text: `The payer said of what is left of the maximum: "${words}". It may be used up.`,
+    facts: [remainingFact(record)],
+  };
 }
 
 /** Of the plan as a whole: some procedures may not count toward the maximum. */
 export function usedUpMaximum(record: EligibilityRecord): Weighed[] {
-  if (!isMaximumUsedUp(record)) return [];
+  const state = maximumState(record);
+  if (state === 'left') return [];
+  if (state === 'open') return [openMaximum(record)];
   const text = 'The maximum is used up, and what counts toward it is unknown.';
-  const { remaining } = record.maximums?.coverage_limit ?? {};
-  const facts = [fact('maximums.coverage_limit.remaining', remaining)];
-  return [{ code: 'maximum_used_up', effect: 'unknown', text, facts }];
+  return [{ code: 'maximum_used_up', effect: 'unknown', text, facts: [remainingFact(record)] }];
 }
 
 function maximumReasons({ record, code }: ProcedureFacts): Weighed[] {
@@ -240,9 +287,10 @@ function maximumReasons({ record, code }: ProcedureFacts): Weighed[] {
         facts: [fact('maximums.orthodontics_coverage_limit', orthodontic)],
       },
     ];
-  if (!isMaximumUsedUp(record)) return [];
   const counts = countsTowardMaximum(record, code);
-  if (counts === false) return [];
+  const state = counts === false ? 'left' : maximumState(record);
+  if (state === 'left') return [];
+  if (state === 'open') return [openMaximum(record)];
   const clause = record.clauses?.preventive_applies_to_maximum;
   return [
     {
@@ -253,7 +301,7 @@ function maximumReasons({ record, code }: ProcedureFacts): Weighed[] {
           ? 'Not payable: the maximum is used up.'
           : `The maximum is used up, and whether ${code} counts toward it is unknown.`,
       facts: [
-        fact('maximums.coverage_limit.remaining', record.maximums?.coverage_limit?.remaining),
+        remainingFact(record),
         ...(isPreventive(code) ? [fact('clauses.preventive_applies_to_maximum', clause)] : []),
       ],
     },
@@ -261,7 +309,9 @@ function maximumReasons({ record, code }: ProcedureFacts): Weighed[] {
 }
 
 function authorizationReasons(facts: ProcedureFacts): Weighed[] {
-  const { rule } = facts;
+  const { rule, code } = facts;
+  // "No" is an answer; no flag, asked for or not, leaves it undecided.
+  if (rule.is_prior_auth_required === false) return [];
   const info = rule.prior_auth_info;
   const quote = info == null ? '' : ` The payer said: "${info}"`;
   const rests_on = said(facts, 'is_prior_auth_required', 'prior_auth_info');
@@ -274,37 +324,56 @@ function authorizationReasons(facts: ProcedureFacts): Weighed[] {
         facts: rests_on,
       },
     ];
-  if (rule.is_prior_auth_required === null)
-    return [
-      {
-        code: 'not_answered',
-        effect: 'unknown',
-        text: `The payer did not say whether prior authorization is required.${quote}`,
-        facts: rests_on,
-      },
-    ];
-  return [];
+  return [
+    {
+      code: isAsked(facts) ? 'not_answered' : 'not_asked',
+      effect: 'unknown',
+      text:
+        rule.is_prior_auth_required === null
+          ? `The payer did not say whether prior authorization is required.${quote}`
+          : `Nobody asked whether ${code} requires prior authorization.${quote}`,
+      facts: rests_on,
+    },
+  ];
 }
+
+const NO_DOWNGRADE = /^(?:none|no|no downgrades?|not downgraded|does not apply|n\/?a)\.?$/i;
 
 function downgradeReasons(facts: ProcedureFacts): Weighed[] {
   const { rule } = facts;
-  if (rule.is_downgraded !== true) return [];
-  const info = rule.downgraded_info;
+  const info = rule.downgraded_info ?? null;
+  // Words without their flag say that there may be one.
+  const is_named = rule.is_downgraded == null && info !== null && !NO_DOWNGRADE.test(info.trim());
+  if (rule.is_downgraded !== true && !is_named) return [];
   return [
     {
       code: 'downgrade',
       effect: 'note',
       text:
-        'The plan pays for a cheaper procedure instead; the patient owes the difference.' +
-        (info == null ? '' : ` The payer said: "${info}"`),
+        (is_named
+          ? 'The plan may pay for a cheaper procedure instead; then the patient owes the difference.'
+          : 'The plan pays for a cheaper procedure instead; the patient owes the difference.') +
+        (info === null ? '' : ` The payer said: "${info}"`),
       facts: said(facts, 'is_downgraded', 'downgraded_info'),
     },
   ];
 }
 
-/** What else the payer said of the code, quoted: nothing of it is read. */
-export function remarksOf({ rule }: ProcedureFacts): string[] {
-  return [rule.more_info, rule.limitations].flatMap((words) =>
-    words == null ? [] : [`Also said: "${words}"`],
+const REMARKS = [
+  ['prior_auth_info', 'Also said of prior authorization'],
+  ['downgraded_info', 'Also said of a downgrade'],
+  ['more_info', 'Also said'],
+  ['limitations', 'Also said'],
+] as const;
+
+/** What else the payer said of the code and no reason quotes; nothing of it is read. */
+export function remarksOf({ entries }: ProcedureFacts, reasons: readonly Weighed[]): string[] {
+  const remarks = entries.flatMap(({ entry: { benefits } }) =>
+    REMARKS.flatMap(([name, label]) => {
+      const words = benefits[name];
+      const is_quoted = reasons.some(({ text }) => text.includes(`said: "${words}"`));
+      return words == null || is_quoted ? [] : [`${label}: "${words}"`];
+    }),
   );
+  return [...new Set(remarks)];
 }

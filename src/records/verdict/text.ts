@@ -167,7 +167,8 @@ const TO_DO: Readonly<Partial<Record<ReasonCode, string>>> = {
 const TO_ASK: Readonly<Partial<Record<ReasonCode, string>>> = {
   age_limit: 'Ask the insurance company about the limit, if you need to know it.',
   frequency: 'Ask the insurance company about the limit, if you need to know it.',
-  maximum_used_up: 'Ask the insurance company whether this counts toward the maximum.',
+  maximum_used_up:
+    'Ask the insurance company what is left of the maximum, and what counts toward it.',
   out_of_network: 'Ask the insurance company what the plan pays out of network.',
 };
 

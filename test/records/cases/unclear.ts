@@ -1,0 +1,179 @@
+/** Words where a number or a clear statement belongs: open, never a plain yes or no. */
+import type { VerdictCase } from '../verdict-cases.ts';
+import { CLEANING, CLEANING_FEE, CROWN, CROWN_FEE, FILLING_FEE, MET, one } from './build.ts';
+
+const VISIT_FEE = { '99213': '150.00' };
+const WAIVED = { coinsurance_percentage: '20', is_deductible_waived: true };
+
+/** A covered crown at 50 percent, with no deductible left. */
+const crownWith = (about: string, given: object, expected: [string, string, string]) =>
+  one(
+    'D',
+    about,
+    {
+      rules: { D2740: CROWN },
+      fees: CROWN_FEE,
+      ...given,
+      maximums: { ...MET, ...maximumsOf(given) },
+    },
+    {
+      verdict: expected[0] === 'payable' ? 'eligible' : 'incomplete',
+      of: { D2740: expected },
+    },
+  );
+
+const maximumsOf = (given: object): object =>
+  'maximums' in given && typeof given.maximums === 'object' ? (given.maximums ?? {}) : {};
+
+/** A crown out of network, in these words. */
+const outside = (words: string, expected: [string, string, string]) =>
+  one(
+    'D',
+    `out of network: ${words}`,
+    {
+      rules: { D2740: CROWN },
+      plan: { is_provider_in_network: false, out_of_network_benefits: words },
+      fees: CROWN_FEE,
+    },
+    { verdict: 'attention', reasons: 'out_of_network', of: { D2740: expected } },
+  );
+
+const NOTHING: [string, string, string] = ['not_payable', 'out_of_network', '1200.00 1200.00'];
+const OPEN: [string, string, string] = ['unknown', 'out_of_network', '0.00 1200.00'];
+
+const waits = (words: string, days: number) =>
+  crownWith(
+    `waiting period "${words}", covered for ${days} days`,
+    { plan: { effective_date: `{visit-${days}}` }, clauses: { waiting_periods: words } },
+    ['unknown', 'waiting_period', '600.00 1200.00'],
+  );
+
+const MAXIMUM_WORDS: VerdictCase[] = [
+  // Nothing is left of it, or there is no maximum to speak of: nobody can tell.
+  crownWith(
+    'a maximum of 1500, of which "None" is left',
+    { maximums: { coverage_limit_remaining: 'None' } },
+    ['unknown', 'maximum_used_up', '600.00 1200.00'],
+  ),
+  crownWith(
+    'a maximum and a rest of it that are both "None"',
+    { maximums: { coverage_limit: 'None', coverage_limit_remaining: 'None' } },
+    ['unknown', 'maximum_used_up', '600.00 1200.00'],
+  ),
+  crownWith(
+    'the maximum is "None", and nothing was said of the rest',
+    { maximums: { coverage_limit: 'None', coverage_limit_remaining: undefined } },
+    ['payable', '', '600.00 1200.00'],
+  ),
+  crownWith(
+    'a maximum of 1500, and "Unlimited" is left of it: the two contradict each other',
+    { maximums: { coverage_limit_remaining: 'Unlimited' } },
+    ['payable', '', '600.00 1200.00'],
+  ),
+  crownWith(
+    'an unlimited maximum, and the rest of it is unlimited too',
+    { maximums: { coverage_limit: 'Unlimited', coverage_limit_remaining: 'Unlimited' } },
+    ['payable', '', '600.00 600.00'],
+  ),
+  one(
+    'D',
+    'the orthodontics maximum is "None"',
+    {
+      rules: { D8080: CROWN },
+      maximums: { ...MET, orthodontics_coverage_limit: 'None' },
+      dob: '2015-05-05',
+      fees: { D8080: '5000.00' },
+    },
+    { verdict: 'eligible', of: { D8080: ['payable', '', '2500.00 5000.00'] } },
+  ),
+];
+
+const COPAY_WORDS: VerdictCase[] = [
+  one(
+    'M',
+    'a copay in words next to a share: which of them is due is open',
+    { rules: { '99213': { ...WAIVED, copay_amount: '$25 then 20%' } }, fees: VISIT_FEE },
+    { verdict: 'incomplete', of: { '99213': ['unknown', 'not_answered', '0.00 150.00'] } },
+  ),
+  one(
+    'M',
+    'the copay varies',
+    { rules: { '99213': { ...WAIVED, copay_amount: 'varies by provider' } }, fees: VISIT_FEE },
+    { verdict: 'incomplete', of: { '99213': ['unknown', 'not_answered', '0.00 150.00'] } },
+  ),
+  ...['None', 'N/A', 'waived', 'No copay', 'Not applicable', 'does not apply'].map((words) =>
+    one(
+      'M',
+      `the copay is "${words}": the share counts`,
+      { rules: { '99213': { ...WAIVED, copay_amount: words } }, fees: VISIT_FEE },
+      { verdict: 'eligible', of: { '99213': ['payable', '', '30.00 30.00'] } },
+    ),
+  ),
+  one(
+    'D',
+    'the share of the plan is in words that the share of the patient does not explain',
+    {
+      rules: { D2392: { coverage_percentage: 'varies', coinsurance_percentage: '20' } },
+      maximums: MET,
+      fees: FILLING_FEE,
+    },
+    { verdict: 'incomplete', of: { D2392: ['unknown', 'not_answered', '0.00 200.00'] } },
+  ),
+];
+
+const FLAGS: VerdictCase[] = [
+  one(
+    'D',
+    'no authorization is required, and words about it are there',
+    { rules: { D1110: { ...CLEANING, prior_auth_info: 'Recommended.' } }, fees: CLEANING_FEE },
+    { verdict: 'eligible', of: { D1110: ['payable', '', '0.00 0.00'] } },
+  ),
+  // A cheaper procedure may be paid instead: half of 1200 at most.
+  one(
+    'D',
+    'words about a downgrade without its flag',
+    {
+      rules: { D2740: { ...CROWN, downgraded_info: 'Paid as base metal.' } },
+      maximums: MET,
+      fees: CROWN_FEE,
+    },
+    { verdict: 'attention', of: { D2740: ['payable', 'downgrade', '600.00 1200.00'] } },
+  ),
+  one(
+    'D',
+    'the words about a downgrade say that there is none',
+    {
+      rules: { D2740: { ...CROWN, downgraded_info: 'No downgrade' } },
+      maximums: MET,
+      fees: CROWN_FEE,
+    },
+    { verdict: 'eligible', of: { D2740: ['payable', '', '600.00 600.00'] } },
+  ),
+];
+
+export const UNCLEAR: VerdictCase[] = [
+  ...MAXIMUM_WORDS,
+  ...COPAY_WORDS,
+  ...[
+    waits('2 year wait for major; basic a year', 400),
+    waits('a year and a half', 400),
+    waits('Major: 1.5 years', 400),
+    waits('forty-eight months', 1200),
+    waits('one hundred eighty days', 100),
+    waits('3 months left on major', 150),
+  ],
+  ...[
+    outside('$0', NOTHING),
+    outside('Plan pays $0', NOTHING),
+    outside('0%', NOTHING),
+    outside('Patient pays everything', NOTHING),
+    outside('Patient pays full UCR', OPEN),
+    outside('Patient responsible for usual and customary fees', OPEN),
+    outside('Plan pays $0; patient owes the allowed amount', OPEN),
+    outside('100% out of pocket', OPEN),
+    outside("Plan doesn't pay UCR", OPEN),
+    outside('80% for emergencies', OPEN),
+    outside('$0 deductible, plan pays 60% of UCR', ['payable', 'out_of_network', '0.00 1200.00']),
+  ],
+  ...FLAGS,
+];
