@@ -113,26 +113,51 @@ function specialtyOf(appointment: Resource, { specialties }: FhirConfig): Specia
   return words.map((word) => specialties[word]).find((found) => found !== undefined) ?? null;
 }
 
-function codesOf({ appointment, orders, conditions }: Gathered, { systems }: FhirConfig) {
-  const codings = [
-    ...orders.flatMap((order) => [
+/** What names the procedures of the visit; each order and each concept is one. */
+function procedureSources({ appointment, orders }: Gathered) {
+  return [
+    orders.map((order) => [
       ...codingsAt(order, 'code'),
       ...codingsAt(order, 'orderDetail'),
       ...codingsAt(order, 'reasonCode'),
     ]),
-    ...codingsAt(appointment, 'serviceType'),
-    ...codingsAt(appointment, 'reasonCode'),
-    ...conditions.flatMap((condition) => codingsAt(condition, 'code')),
+    ...['serviceType', 'reasonCode'].map((name) =>
+      listAt(appointment, name).map((concept) => codingsAt({ concept }, 'concept')),
+    ),
   ];
-  const inSystems = (names: readonly string[]) => [
+}
+
+function codesOf(gathered: Gathered, { systems }: FhirConfig) {
+  const sources = procedureSources(gathered);
+  const inSystems = (
+    codings: readonly { system: string; code: string }[],
+    names: readonly string[],
+  ) => [
     ...new Set(
       codings
         .filter(({ system, code }) => code !== '' && names.includes(system))
         .map(({ code }) => code.toUpperCase()),
     ),
   ];
+  const all = [
+    ...sources.flat(2),
+    ...gathered.conditions.flatMap((condition) => codingsAt(condition, 'code')),
+  ];
+  const procedure_codes = inSystems(all, systems.procedure);
+  // Orders and the appointment may both name it: the source that names it most often counts.
+  const countOf = (code: string) =>
+    Math.max(
+      ...sources.map(
+        (source) =>
+          source.filter((codings) => inSystems(codings, systems.procedure).includes(code)).length,
+      ),
+    );
+  const counts = procedure_codes
+    .map((code): [string, number] => [code, countOf(code)])
+    .filter(([, count]) => count > 1);
   return {
-    procedure_codes: inSystems(systems.procedure),
-    diagnosis_codes: inSystems(systems.diagnosis),
+    procedure_codes,
+    ...(counts.length === 0 ? {} : { procedure_counts: Object.fromEntries(counts) }),
+    diagnosis_codes: inSystems(all, systems.diagnosis),
   };
 }

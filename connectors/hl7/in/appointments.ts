@@ -54,7 +54,7 @@ export function visitOf(
   const problems: FieldProblem[] = [];
   const codes = (name: 'procedure_codes' | 'diagnosis_codes', form: RegExp) => {
     const found = fields.all(scope, name).map((code) => code.toUpperCase());
-    return found.filter((code) => form.test(code));
+    return [...new Set(found.filter((code) => form.test(code)))];
   };
   return {
     source_id: fields.one(scope, 'appointment_id'),
@@ -71,9 +71,18 @@ export function visitOf(
     location: fields.one(scope, 'location') || null,
     specialty: null,
     procedure_codes: codes('procedure_codes', PROCEDURE_CODE),
+    ...countsOf(scope, fields),
     diagnosis_codes: codes('diagnosis_codes', DIAGNOSIS_CODE),
     problems,
   };
+}
+
+/** Two fillings with one code are two AIS segments, or two PR1. */
+function countsOf(scope: Scope, fields: FieldReader): Pick<AppointmentInput, 'procedure_counts'> {
+  const repeated = [...fields.counts(scope, 'procedure_codes')].filter(
+    ([code, count]) => count > 1 && PROCEDURE_CODE.test(code),
+  );
+  return repeated.length === 0 ? {} : { procedure_counts: Object.fromEntries(repeated) };
 }
 
 /**

@@ -103,6 +103,20 @@ export class FieldReader {
     }
     return [...found];
   }
+
+  /** How many segments have each value, in upper case, as the path that has it most often says. */
+  counts(scope: Scope, name: FieldName): ReadonlyMap<string, number> {
+    const most = new Map<string, number>();
+    for (const path of this.#paths[name]) {
+      const found = new Map<string, number>();
+      for (const segment of scope.all(path.segment)) {
+        for (const value of new Set(segment.values(path).map((each) => each.toUpperCase())))
+          found.set(value, (found.get(value) ?? 0) + 1);
+      }
+      for (const [value, count] of found) most.set(value, Math.max(count, most.get(value) ?? 0));
+    }
+    return most;
+  }
 }
 
 const placeOf = (path: Path | undefined) =>

@@ -290,6 +290,33 @@ describe('an appointment', () => {
     });
   });
 
+  test('counts a code that several orders name, and not the appointment that says it again', async () => {
+    const codes = (...found: string[]) => ({
+      coding: found.map((code) => ({ system: 'http://www.ada.org/cdt', code })),
+    });
+    const order = (id: string, code: object) => ({
+      ...{ resourceType: 'ServiceRequest', id, status: 'active', intent: 'order' },
+      ...{ subject: { reference: 'Patient/P-1' }, code },
+    });
+    const { visit } = await readWith(
+      edit(
+        'Appointment',
+        (one) => {
+          one.basedOn = ['one', 'two', 'three'].map((id) => ({
+            reference: `ServiceRequest/${id}`,
+          }));
+          one.serviceType = [codes('D2392'), codes('D0120', 'D0120')];
+        },
+        ...[order('one', codes('D2392')), order('two', codes('D2392', 'd2392'))],
+        order('three', codes('D1110')),
+      ),
+    );
+    expect(visit).toMatchObject({
+      procedure_codes: ['D2392', 'D1110', 'D0120'],
+      procedure_counts: { D2392: 2 },
+    });
+  });
+
   test.each([
     ['supportingInformation', { supportingInformation: [{ reference: 'Appointment/A-0' }] }],
     [

@@ -397,6 +397,19 @@ test('a message without a control id is refused, because it could not be acknowl
   expect(read(msh('ADT^A08', '')).kind).toBe('refused');
 });
 
+test('a code in two segments is two procedures, and one that PR1 says again is not', () => {
+  const procedures = (...codes: string[]) => siu({ ...appointment(1), procedure_codes: codes });
+  const counted = (text: string) => {
+    const { procedure_codes, procedure_counts } = visitOf(text);
+    return [procedure_codes, procedure_counts];
+  };
+  const twice = procedures('D2392', 'd2392', 'D0120');
+  expect(counted(twice)).toEqual([['D2392', 'D0120'], { D2392: 2 }]);
+  const said_again = ['PR1|1||D2392', 'PR1|2||D2392', 'PR1|3||D0120'].join('\r');
+  expect(counted(`${twice}\r${said_again}`)).toEqual([['D2392', 'D0120'], { D2392: 2 }]);
+  expect(counted(procedures('D2392', 'D0120'))).toEqual([['D2392', 'D0120'], undefined]);
+});
+
 describe('the form of a message', () => {
   test.each(['\r', '\n', '\r\n'])('may have lines that end with %j', (end) => {
     expect(visitOf(siu(visit).replaceAll('\r', end)).source_id).toBe('A-1');
