@@ -44,7 +44,7 @@ export function benefitLine(rule: BenefitRule, held: Held): string {
     ),
     quoted('prior authorization', rule.prior_auth_info),
     rule.frequency_limitations === null && isOpen
-      ? 'frequency unknown'
+      ? 'no frequency limit named'
       : quoted('frequency', rule.frequency_limitations),
     numberWords(rule.age_limit, (years) => `age limit ${years}`, 'age limit', false),
     yesNoWords(rule.is_downgraded, 'downgraded', 'not downgraded', null),

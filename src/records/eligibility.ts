@@ -106,6 +106,8 @@ const maximumsSchema = z
   })
   .meta({ id: 'Maximums', description: 'Deductibles, limits and out-of-pocket maximums.' });
 
+const NO_LIMIT = 'Null where anything else was answered: the payer named no such limit.';
+
 const benefitRuleSchema = z
   .strictObject({
     is_covered: yesNo('Whether it is covered. Null is unknown, never no.'),
@@ -123,9 +125,9 @@ const benefitRuleSchema = z
     ),
     copay: known(moneySchema, 'What the patient pays per visit or service.'),
     is_deductible_waived: yesNo('Whether the deductible is waived for it.'),
-    frequency_limitations: text('How often it is covered.'),
-    age_limit: known(ageSchema, 'Up to which age it is covered.'),
-    is_downgraded: yesNo('Whether a cheaper procedure is paid in its place.'),
+    frequency_limitations: text(`How often it is covered. ${NO_LIMIT}`),
+    age_limit: known(ageSchema, `Up to which age it is covered. ${NO_LIMIT}`),
+    is_downgraded: yesNo(`Whether a cheaper procedure is paid in its place. ${NO_LIMIT}`),
     downgraded_info: text('About the downgrade.'),
     limitations: text('Other limitations.'),
     more_info: text('Anything else that was said.'),

@@ -3,7 +3,8 @@
  * describes every field. Each row says whose it is, so that a receiver can load rows one by one.
  *
  * In every field (G8): a value; the payer's own words; `U` for asked and not answered; empty for
- * not asked. Yes and no are `Y` and `N`.
+ * not asked, and for a limit that the payer did not name in a row that it answered. Yes and no are
+ * `Y` and `N`.
  */
 import type { ClaimCode } from '../../../src/records/claim-status.ts';
 import type {
@@ -171,35 +172,40 @@ function allowanceFields({ amount, used, remaining }: Allowance): Values<'ZBN'> 
 
 function codeRows({ record, verdict }: Delivery): Values<'ZBN'>[] {
   const lines = summarizeEligibility(record, verdict).procedure_codes;
-  return (record.procedure_codes?.codes ?? []).map(
-    ({ code, answered, benefits, next_eligible }, index) => ({
+  return (record.procedure_codes?.codes ?? []).map(({ code, answered, benefits }, index) => {
+    const judged = judgedOf(verdict, code);
+    return {
       kind: 'C',
       name: code,
       answered: yesNo(answered),
-      ...ruleFields(benefits),
-      next_eligible:
-        next_eligible === undefined ? null : (next_eligible.date ?? next_eligible.standing),
+      ...ruleFields(benefits, answered),
+      // As at this visit: no day after the end of the plan, and none for what it never pays.
+      next_eligible: judged?.next_eligible ?? null,
       line: lines[index]?.line ?? null,
-      standing: standingOf(verdict, code),
-    }),
-  );
+      standing: judged?.standing ?? 'unknown',
+    };
+  });
 }
 
-const standingOf = ({ procedures, others }: Verdict, code: string) =>
-  [...procedures, ...others].find((each) => each.code === code)?.standing ?? 'unknown';
+const judgedOf = ({ procedures, others }: Verdict, code: string) =>
+  [...procedures, ...others].find((each) => each.code === code);
 
 function classRows({ record, verdict }: Delivery): Values<'ZCL'>[] {
   const lines = summarizeEligibility(record, verdict).procedure_classes;
   return (record.procedure_classes?.classes ?? []).map(({ name, answered, benefits }, index) => ({
     class: name,
     answered: yesNo(answered),
-    ...ruleFields(benefits),
+    ...ruleFields(benefits, answered),
     line: lines[index]?.line ?? null,
     standing: classStanding(verdict, benefits),
   }));
 }
 
-function ruleFields(rule: BenefitRule): { [Name in (typeof RULE)[number]]: Field } {
+function ruleFields(
+  rule: BenefitRule,
+  answered: boolean,
+): { [Name in (typeof RULE)[number]]: Field } {
+  const limit = <Limit>(said: Limit | null | undefined) => (answered ? (said ?? undefined) : said);
   const remarks = [rule.prior_auth_info, rule.downgraded_info, rule.more_info].filter(
     (words) => typeof words === 'string',
   );
@@ -210,9 +216,9 @@ function ruleFields(rule: BenefitRule): { [Name in (typeof RULE)[number]]: Field
     copay: moneyField(rule.copay),
     is_deductible_waived: yesNo(rule.is_deductible_waived),
     is_prior_auth_required: yesNo(rule.is_prior_auth_required),
-    frequency: textField(rule.frequency_limitations),
-    age_limit: numberField(rule.age_limit),
-    is_downgraded: yesNo(rule.is_downgraded),
+    frequency: textField(limit(rule.frequency_limitations)),
+    age_limit: numberField(limit(rule.age_limit)),
+    is_downgraded: yesNo(limit(rule.is_downgraded)),
     limitations: textField(rule.limitations),
     remarks: remarks.join(' '),
   };
