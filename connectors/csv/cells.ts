@@ -24,15 +24,33 @@ export function cellText(value: string): string {
   return is_formula || FORMULA_START.test(line) ? `'${line}` : line;
 }
 
-/** What a spreadsheet would make a number of: leading zeros are lost, long numbers are rounded. */
-const LOOKS_LIKE_A_NUMBER = /^(?:0\d+|\d{12,})$/;
+/** Shown as it is, although it is a number: no leading zero, and short enough. */
+const SHORT_NUMBER = /^(?:0|[1-9]\d{0,10})$/;
+/** `0012E3`, `12 PM`, `MAR-1`, `5-MAY`: letters that a spreadsheet takes for a number or a time. */
+const READ_WITH_LETTERS = [
+  /^[\d.,\s]+e\s*[-+]?\s*\d+$/i,
+  /^[\d\s.:]+(?:am|pm|a|p)$/i,
+  /^[\d\s./,-]*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[\d\s./,'-]*$/i,
+  /^(?:true|false)$/i,
+];
+
+/**
+ * What a spreadsheet would make a number, a date or a time of: leading zeros are lost, long numbers
+ * are rounded, `1/2` becomes a day.
+ */
+function isChangedBySpreadsheet(id: string): boolean {
+  if (SHORT_NUMBER.test(id) || id.includes('"')) return false;
+  if (!/[a-z]/i.test(id)) return /\d/.test(id);
+  return READ_WITH_LETTERS.some((pattern) => pattern.test(id));
+}
 
 /** An identifier. `="00123"` stays text at a double click in Excel and LibreOffice. */
 export type IdCell = { id: string };
 
 function textOf(value: string | IdCell): string {
-  if (typeof value === 'string') return cellText(value);
-  return LOOKS_LIKE_A_NUMBER.test(value.id) ? `="${value.id}"` : cellText(value.id);
+  const text = cellText(typeof value === 'string' ? value : value.id);
+  const is_plain = typeof value === 'string' || text !== value.id || !isChangedBySpreadsheet(text);
+  return is_plain ? text : `="${text}"`;
 }
 
 export function csvLine(values: readonly (string | IdCell)[]): string {

@@ -3,11 +3,12 @@
  * writes down what it shows.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, expect, test } from 'vitest';
+import { csvFile } from '../../connectors/csv/cells.ts';
 import { startCaseService } from '../support/case-service.ts';
 import { makeClinic } from '../support/clinic.ts';
 import { csvText } from '../support/csv-text.ts';
@@ -15,9 +16,14 @@ import { csvText } from '../support/csv-text.ts';
 const folder = mkdtempSync(join(tmpdir(), 'eligd-spreadsheet-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** In a window LibreOffice finds the mark of UTF-8; without a window it has to be told. */
+/**
+ * In a window LibreOffice finds the mark of UTF-8 and reads dates and exponents as Excel does;
+ * without a window it has to be told.
+ */
 const reading = (file: string) =>
-  file.endsWith('.csv') ? ['--infilter=Text - txt - csv (StarCalc):44,34,76'] : [];
+  file.endsWith('.csv')
+    ? ['--infilter=Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false']
+    : [];
 
 /** The file as LibreOffice shows it, by the names of its columns. */
 function opened(file: string): Record<string, string>[] {
@@ -42,6 +48,27 @@ function opened(file: string): Record<string, string>[] {
   const text = readFileSync(join(folder, 'out', name), 'utf8');
   return parse(text, { bom: true, columns: true });
 }
+
+/** IDs of which a spreadsheet makes a number, a day or a time, and others like them. */
+const IDS = [
+  ...['0012', '0012E3', '0012.50', '1E10', '12e3', '1 E5', '1.E5', '1e-5', '9E99', '00', '0E0'],
+  ...['01-02', '1/2', '3-4-2026', '12:30', '00:12', '12 PM', '12 a', 'MAR-1', 'MAR1', '1-MAR-99'],
+  ...['5-MAY', 'Sep-20', 'MARCH 5', 'MAR 2020', '1.50', '1,234', '5%', '$5', '(5)', '.5', '5.'],
+  ...['12-', 'true', 'FALSE', '123456789012', '12345678901', '0', '7', 'W0012345E6', 'E12', '12E'],
+  ...['A-1', 'P/1', '7b0f8d8e-58a4', '12-AB', '1 1/2', '123 456', 'Marvin 5', '12A'],
+];
+
+test('every identifier stays as it is when the file is opened', () => {
+  const file = join(folder, 'ids.csv');
+  writeFileSync(
+    file,
+    csvFile(
+      ['id', 'more'],
+      IDS.map((id) => [{ id }, 'x']),
+    ),
+  );
+  expect(opened(file).map(({ id }) => id)).toEqual(IDS);
+});
 
 const HEADER = [
   ...['appointment_id', 'appointment_at', 'patient_id', 'patient_name', 'dob', 'carrier'],
