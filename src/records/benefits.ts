@@ -12,6 +12,7 @@ import { isObject, keepKnown, ObjectReader, pathTo, Remainder } from './reader.t
 import {
   comparableCode,
   isSilent,
+  neverLost,
   readAge,
   readCoinsurance,
   readCopay,
@@ -20,6 +21,9 @@ import {
   readText,
   readYesNo,
 } from './values.ts';
+
+const asText = (text: string) => ({ text });
+const readLimit = neverLost(readText, (words) => words);
 
 type Rule = { benefits: BenefitRule; answered: boolean };
 
@@ -34,8 +38,11 @@ function readRule(
   remainder: Remainder,
 ): Rule {
   const fields = new ObjectReader(raw, path, remainder);
-  const coverage = fields.read('coverage_percentage', readPercent);
-  const coinsurance = fields.read('coinsurance_percentage', readCoinsurance);
+  const coverage = fields.read('coverage_percentage', neverLost(readPercent, asText));
+  const coinsurance = fields.read(
+    'coinsurance_percentage',
+    neverLost(readCoinsurance, (text) => ({ patient: { text } })),
+  );
   const benefits: BenefitRule = keepKnown(
     {
       is_covered: fields.read('is_covered', readYesNo),
@@ -43,13 +50,13 @@ function readRule(
       prior_auth_info: fields.read('prior_auth_info', readText),
       plan_pays_percent: coverage ?? coinsurance?.plan ?? coverage,
       patient_pays_percent: coinsurance === null ? null : coinsurance?.patient,
-      copay: fields.read('copay_amount', readCopay),
+      copay: fields.read('copay_amount', neverLost(readCopay, asText)),
       is_deductible_waived: fields.read('is_deductible_waived', readYesNo),
-      frequency_limitations: fields.read('frequency_limitations', readText),
-      age_limit: fields.read('age_limit', readAge),
+      frequency_limitations: fields.read('frequency_limitations', readLimit),
+      age_limit: fields.read('age_limit', neverLost(readAge, asText)),
       is_downgraded: fields.read('is_downgraded', readYesNo),
-      downgraded_info: fields.read('downgraded_info', readText),
-      limitations: fields.read('limitations', readText),
+      downgraded_info: fields.read('downgraded_info', readLimit),
+      limitations: fields.read('limitations', readLimit),
       more_info: fields.read('more_info', readText),
     },
     isAsked,

@@ -27,6 +27,7 @@ import { withNextEligible } from './frequency.ts';
 import { inapplicable, type Parts, withoutFields } from './inapplicable.ts';
 import { isObject, keepKnown, ObjectReader, Remainder, settle } from './reader.ts';
 import {
+  neverLost,
   readAmount,
   readDate,
   readText,
@@ -307,7 +308,10 @@ function readClauses(
   const fields = new ObjectReader(raw, 'results.extra_info', remainder);
   const clauses = keepKnown(
     {
-      waiting_periods: fields.read('waiting_periods', readText),
+      waiting_periods: fields.read(
+        'waiting_periods',
+        neverLost(readText, (words) => words),
+      ),
       missing_tooth_clause: fields.read('missing_tooth_clause', readText),
       deductible_applies_to_preventive: fields.read('deductible_applies_to_preventive', readYesNo),
       preventive_applies_to_maximum: fields.read('preventative_applies_to_maximum', readYesNo),

@@ -74,6 +74,26 @@ export function readText(raw: unknown): Reading<string> {
   return unreadable('not text');
 }
 
+/**
+ * A reader of something that limits what is paid: what it cannot read at all, such as a list in the
+ * place of a text, stays as words, because nothing there would say that there is no limit.
+ */
+export function neverLost<Value>(
+  read: (raw: unknown) => Reading<Value>,
+  fromWords: (words: string) => Value,
+): (raw: unknown) => Reading<Value> {
+  return (raw) => {
+    const reading = read(raw);
+    if (reading.is !== 'unreadable' || isHollow(raw)) return reading;
+    const texts = Array.isArray(raw) ? raw : [raw];
+    const words = texts.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
+    return { is: 'doubtful', value: fromWords(words.join('; ')), why: reading.why };
+  };
+}
+
+const isHollow = (raw: unknown) =>
+  typeof raw === 'object' && raw !== null && Object.keys(raw).length === 0;
+
 /** true, false, and yes, no, y, n, true, false as words. A number is not read: 0 may be a count. */
 export function readYesNo(raw: unknown): Reading<boolean> {
   if (isSilent(raw)) return SILENT;

@@ -97,8 +97,8 @@ describe('the summary of a record', () => {
       {
         code: 'D2740',
         line:
-          'coverage unknown; plan pays unknown; prior authorization unknown; frequency ' +
-          'unknown; downgraded; downgrade "to D2751"',
+          'coverage unknown; plan pays unknown; prior authorization unknown; no ' +
+          'frequency limit named; downgraded; downgrade "to D2751"',
       },
       { code: 'D0120', line: 'unknown' },
     ]);

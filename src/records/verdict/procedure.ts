@@ -339,11 +339,17 @@ function authorizationReasons(facts: ProcedureFacts): Weighed[] {
 
 const NO_DOWNGRADE = /^(?:none|no|no downgrades?|not downgraded|does not apply|n\/?a)\.?$/i;
 
+const UNREAD_DOWNGRADE = /^results\.procedure_codes\[\d+\]\[1\]\.is_downgraded$/;
+
 function downgradeReasons(facts: ProcedureFacts): Weighed[] {
-  const { rule } = facts;
+  const { rule, record } = facts;
+  const is_unreadable =
+    rule.is_downgraded === null && record.unparsed.some(({ path }) => UNREAD_DOWNGRADE.test(path));
   const info = rule.downgraded_info ?? null;
-  // Words without their flag say that there may be one.
-  const is_named = rule.is_downgraded == null && info !== null && !NO_DOWNGRADE.test(info.trim());
+  // Words without their flag, and a flag in words, say that there may be one.
+  const is_named =
+    rule.is_downgraded == null &&
+    (is_unreadable || (info !== null && !NO_DOWNGRADE.test(info.trim())));
   if (rule.is_downgraded !== true && !is_named) return [];
   return [
     {

@@ -151,6 +151,54 @@ const FLAGS: VerdictCase[] = [
   ),
 ];
 
+/** Values that are no text and no number: what they limit is not unlimited. */
+const ODD_VALUES: VerdictCase[] = [
+  ...(
+    [
+      ['frequency_limitations', ['1 per 60 months', 'replacement only'], 'frequency'],
+      ['frequency_limitations', { count: 1, period: 'lifetime' }, 'frequency'],
+      ['age_limit', { to: 18 }, 'age_limit'],
+    ] as const
+  ).map(([name, value, reason]) =>
+    one(
+      'D',
+      `${name} is ${JSON.stringify(value)}`,
+      { rules: { D2740: { ...CROWN, [name]: value } }, maximums: MET, fees: CROWN_FEE },
+      { verdict: 'incomplete', of: { D2740: ['unknown', reason, '600.00 1200.00'] } },
+    ),
+  ),
+  one(
+    'D',
+    'an empty list is no limit',
+    { rules: { D2740: { ...CROWN, frequency_limitations: [] } }, maximums: MET, fees: CROWN_FEE },
+    { verdict: 'eligible', of: { D2740: ['payable', '', '600.00 600.00'] } },
+  ),
+  one(
+    'D',
+    'whether a crown is downgraded depends',
+    {
+      rules: { D2740: { ...CROWN, is_downgraded: 'depends on the tooth' } },
+      maximums: MET,
+      fees: CROWN_FEE,
+    },
+    { verdict: 'attention', of: { D2740: ['payable', 'downgrade', '600.00 1200.00'] } },
+  ),
+  one(
+    'M',
+    'a copay that is no amount next to a share',
+    { rules: { '99213': { ...WAIVED, copay_amount: { amount: 25 } } }, fees: VISIT_FEE },
+    { verdict: 'incomplete', of: { '99213': ['unknown', 'not_answered', '0.00 150.00'] } },
+  ),
+  crownWith(
+    'waiting periods in a list',
+    {
+      plan: { effective_date: '{visit-30}' },
+      clauses: { waiting_periods: ['6 months basic', '12 months major'] },
+    },
+    ['unknown', 'waiting_period', '600.00 1200.00'],
+  ),
+];
+
 export const UNCLEAR: VerdictCase[] = [
   ...MAXIMUM_WORDS,
   ...COPAY_WORDS,
@@ -176,4 +224,5 @@ export const UNCLEAR: VerdictCase[] = [
     outside('$0 deductible, plan pays 60% of UCR', ['payable', 'out_of_network', '0.00 1200.00']),
   ],
   ...FLAGS,
+  ...ODD_VALUES,
 ];
