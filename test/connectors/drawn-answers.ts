@@ -25,6 +25,7 @@ type Rule = {
   is_prior_auth_required?: boolean;
   more_info?: string;
   downgraded_info?: string;
+  prior_auth_info?: string;
 };
 export type Facts = {
   specialty: 'dental' | 'medical';
@@ -33,12 +34,23 @@ export type Facts = {
   effective_date: string | undefined;
   in_network: boolean | undefined;
   out_of_network_benefits: string | undefined;
+  maximum: string | undefined;
   remaining: string | undefined;
+  waiting_periods: string | undefined;
   out_of_pocket_used: string | undefined;
   is_child: boolean;
   cleanings: number;
   rules: Record<string, Rule>;
 };
+
+/** Out of network: nothing is paid; and words from which nobody can tell. */
+const NETWORK_NONE = ['None', 'None, except for emergencies', '$0', 'Plan pays $0'];
+const NETWORK_OPEN = [
+  ...['Patient pays full UCR', 'Patient responsible for usual and customary fees'],
+  ...["Plan doesn't pay UCR", '80% for emergencies'],
+];
+/** None of them is over for a coverage of eight months, and each may be about any class. */
+const WAITS = ['6 months basic, a year major', 'forty-eight months', '1.5 years'];
 
 const some = <Value>(...values: Value[]) => fc.constantFrom(...values);
 const rule: fc.Arbitrary<Rule> = fc
@@ -46,24 +58,27 @@ const rule: fc.Arbitrary<Rule> = fc
     is_covered: some(true, true, true, false, undefined),
     coverage_percentage: some(100, 80, 50, undefined),
     coinsurance_percentage: some(undefined, undefined, '20'),
-    copay_amount: some(undefined, undefined, '25.00'),
+    copay_amount: some(undefined, undefined, undefined, '25.00', 'varies by visit', 'None'),
     age_limit: some(undefined, undefined, 18),
     frequency_limitations: some(undefined, '2 per calendar year', 'as the plan allows'),
     is_downgraded: some(undefined, true, false),
     is_prior_auth_required: some(undefined, false, true),
     // Of which plan, day or network nobody said.
     more_info: some(undefined, undefined, 'plan pays 90%; covered; copay $5'),
-    downgraded_info: some(undefined, 'plan pays 70%, limit used up'),
+    downgraded_info: some(undefined, undefined, 'plan pays 70%, limit used up'),
+    prior_auth_info: some(undefined, undefined, 'covered without it under $300'),
   })
   .map((fields) => JSON.parse(JSON.stringify(fields)) as Rule);
 export const facts: fc.Arbitrary<Facts> = fc.record({
   specialty: some('dental' as const, 'dental' as const, 'medical' as const),
   is_active: some(true, true, true, true, false, undefined),
   termination_date: some(undefined, undefined, '10-31-2026', '12-31-2026'),
-  effective_date: some(undefined, '01-01-2020', '01-01-2027'),
+  effective_date: some(undefined, '01-01-2020', '01-01-2020', '04-01-2026', '01-01-2027'),
   in_network: some(true, false, undefined),
-  out_of_network_benefits: some('None', 'None, except for emergencies', '60% of UCR', undefined),
-  remaining: some(undefined, '0', '500.00'),
+  out_of_network_benefits: some(...NETWORK_NONE, ...NETWORK_OPEN, '60% of UCR', undefined),
+  maximum: some('1500', '1500', 'Unlimited', 'None'),
+  remaining: some(undefined, '0', '500.00', '500.00', 'None', 'Unlimited'),
+  waiting_periods: some(undefined, undefined, ...WAITS),
   out_of_pocket_used: some(undefined, '3000', '10'),
   is_child: fc.boolean(),
   cleanings: some(0, 1, 2),
@@ -83,7 +98,7 @@ export function recordFor(given: Facts): EligibilityRecord {
         out_of_network_benefits: given.out_of_network_benefits,
       },
       maximums: {
-        coverage_limit: given.remaining === undefined ? undefined : '1500',
+        coverage_limit: given.remaining === undefined ? undefined : given.maximum,
         coverage_limit_remaining: given.remaining,
         individual_out_of_pocket_maximum: given.out_of_pocket_used && '3000',
         individual_out_of_pocket_maximum_used: given.out_of_pocket_used,
@@ -93,6 +108,7 @@ export function recordFor(given: Facts): EligibilityRecord {
           .slice(0, cleanings)
           .map((day) => [day, [{ procedure_code: 'D1110' }]]),
       ),
+      extra_info: { waiting_periods: given.waiting_periods },
       procedure_classes: { PREVENTIVE: rules.D1110, CROWNS: rules.D2740 },
       procedure_codes: CODES.map((code) => [{ procedure_code: code }, rules[code]]),
     },
@@ -109,8 +125,29 @@ export function isPlanSurelyUnpaid(given: Facts): boolean {
     given.is_active === false ||
     given.termination_date === '10-31-2026' ||
     given.effective_date === '01-01-2027';
-  const is_out = given.in_network === false && given.out_of_network_benefits?.startsWith('None');
-  return is_over || is_out === true;
+  const is_out = NETWORK_NONE.includes(given.out_of_network_benefits ?? '');
+  return is_over || (given.in_network === false && is_out);
+}
+
+/** Nobody can tell from the answer whether the plan pays for the code, or what. */
+export function isOpen(given: Facts, code: Code): boolean {
+  const rule = given.rules[code] ?? {};
+  const { in_network, out_of_network_benefits, effective_date, waiting_periods } = given;
+  const is_waiting = waiting_periods !== undefined && effective_date !== '01-01-2020';
+  const has_share = rule.coverage_percentage ?? rule.coinsurance_percentage ?? rule.copay_amount;
+  return (
+    given.is_active === undefined ||
+    (in_network === false &&
+      (out_of_network_benefits === undefined || NETWORK_OPEN.includes(out_of_network_benefits))) ||
+    is_waiting ||
+    (given.specialty === 'dental' && given.remaining === 'None') ||
+    rule.is_covered === undefined ||
+    rule.is_prior_auth_required === undefined ||
+    rule.frequency_limitations === 'as the plan allows' ||
+    rule.copay_amount === 'varies by visit' ||
+    has_share === undefined ||
+    has_share === 'None'
+  );
 }
 
 /** It is sure that a limit for cleanings is used up. */
@@ -126,7 +163,11 @@ export function isSurelyUnpaid(given: Facts, code: Code): boolean {
   const is_dental = given.specialty === 'dental';
   return (
     (age_limit === 18 && !given.is_child) ||
-    (is_dental && given.remaining === '0' && (code === 'D2740' || code === 'D8080')) ||
+    (is_dental && isUsedUp(given) && (code === 'D2740' || code === 'D8080')) ||
     isLimitUsedUp(given, code)
   );
 }
+
+/** It is sure that nothing is left of the yearly maximum. */
+export const isUsedUp = ({ maximum, remaining }: Facts) =>
+  remaining === '0' && maximum !== 'Unlimited';

@@ -26,8 +26,10 @@ import {
   FEES,
   facts,
   isLimitUsedUp,
+  isOpen,
   isPlanSurelyUnpaid,
   isSurelyUnpaid,
+  isUsedUp,
   recordFor,
   VISIT,
 } from './drawn-answers.ts';
@@ -81,14 +83,14 @@ function pieces(delivery: Delivery): Record<string, string[]> {
       typeof cell === 'string' ? cell.split(' | ') : [],
     ),
     json: procedures.flatMap(
-      ({ code, standing, plan_pays_percent, copay, patient_pays, reasons }) => [
+      ({ code, standing, plan_pays_percent, copay, patient_pays, reasons, remarks }) => [
         [
           `${code}: ${standing === 'not_payable' ? 'NOT payable' : standing}`,
           ...(plan_pays_percent === null ? [] : [`plan pays ${plan_pays_percent}%`]),
           ...(copay === null ? [] : [`copay $${copay}`]),
           ...(patient_pays === null ? [] : [`patient pays ${dollarText(patient_pays)}`]),
         ].join('; '),
-        ...reasons.map(({ text }) => `${code}: ${text}`),
+        ...[...reasons.map(({ text }) => text), ...remarks].map((text) => `${code}: ${text}`),
       ],
     ),
     pin: eligibilityPin(WRITING, delivery).text.split('\r'),
@@ -115,6 +117,8 @@ function pieces(delivery: Delivery): Record<string, string[]> {
 
 const STATES_PAYMENT =
   /plan pays \d|patient pays \d+(?:\.\d+)?%|copay \$?\d|(?:^|[>:;|"] ?)covered\b/i;
+const STATES_SHARE = /plan pays \d|patient pays \d+(?:\.\d+)?%|copay \$?\d/i;
+const SAYS_PAYABLE = /(?<!not[ _])\bpayable\b/i;
 const SAYS_COVERED = /(?:^|[>:;|"] ?)covered\b/;
 const SAYS_LIMIT_USED = /limit used up|both used|all used|, used on/;
 /** "The maximum is used up, and whether D1110 counts toward it is unknown." leaves it open. */
@@ -124,9 +128,11 @@ const CLASSES = { PREVENTIVE: 'D1110', CROWNS: 'D2740' } as const;
 /** Without the payer's own words: in quotation marks, or as a field of their own. */
 function ownWords(piece: string, { rules }: Facts): string {
   const said = Object.values(rules).flatMap((rule) => {
-    const words = [rule.downgraded_info, rule.more_info].filter((each) => each !== undefined);
+    const words = [rule.prior_auth_info, rule.downgraded_info, rule.more_info].filter(
+      (each) => each !== undefined,
+    );
     // A PIN^I07 has them in one field.
-    return [words.join(' '), ...words, rule.frequency_limitations ?? ''];
+    return [words.join(' '), ...words, rule.frequency_limitations ?? '', rule.copay_amount ?? ''];
   });
   return said
     .filter((words) => words !== '')
@@ -139,12 +145,17 @@ function ownWords(piece: string, { rules }: Facts): string {
 function codeFaults(given: Facts, code: Code, text: string): string[] {
   const rule = given.rules[code] ?? {};
   const is_unpaid = isSurelyUnpaid(given, code);
+  const is_open = isOpen(given, code) && !is_unpaid;
+  const is_sure = !is_open && given.in_network !== false;
   const faults: [fault: string, is_false: boolean][] = [
     ['a payment', is_unpaid && STATES_PAYMENT.test(text)],
     ['covered', rule.is_covered !== true && SAYS_COVERED.test(text)],
     ['not payable', !is_unpaid && /NOT payable/.test(text)],
     ['a limit used up', !isLimitUsedUp(given, code) && SAYS_LIMIT_USED.test(text)],
-    ['the maximum used up', given.remaining !== '0' && SAYS_MAXIMUM_USED.test(text)],
+    ['the maximum used up', !isUsedUp(given) && SAYS_MAXIMUM_USED.test(text)],
+    // Whether it pays, or what it pays here, nobody said: then it may pay nothing.
+    ['a sure payment', !is_sure && STATES_SHARE.test(text.replace(/if it pays as usual: .*/, ''))],
+    ['payable', is_open && SAYS_PAYABLE.test(text)],
   ];
   for (const [, percent] of text.matchAll(/plan pays (\d+(?:\.\d+)?)%/g)) {
     const shares = [rule.coverage_percentage, 100 - Number(rule.coinsurance_percentage)];
@@ -156,7 +167,8 @@ function codeFaults(given: Facts, code: Code, text: string): string[] {
   for (const [, low, high = low] of text.matchAll(
     /patient pays \$([\d.]+\d)(?: to \$([\d.]+\d))?/g,
   )) {
-    const is_amount = Number(low) <= Number(high) && Number(high) <= fee;
+    const is_amount =
+      Number(low) <= Number(high) && (is_open ? Number(high) === fee : Number(high) <= fee);
     faults.push([`${low} to ${high}`, !is_amount || (is_unpaid && Number(low) !== fee)]);
   }
   return faults.filter(([, is_false]) => is_false).map(([fault]) => `${code}: ${fault}`);
@@ -202,7 +214,9 @@ const PLAIN: Facts = {
   effective_date: undefined,
   in_network: true,
   out_of_network_benefits: undefined,
+  maximum: '1500',
   remaining: '500.00',
+  waiting_periods: undefined,
   out_of_pocket_used: undefined,
   is_child: false,
   cleanings: 0,
@@ -235,6 +249,23 @@ describe('whatever the payer answers', () => {
         form,
       ).toBe(true);
     expect(faultsOf(PLAIN, ['D2740'], found)).toEqual([]);
+  });
+
+  test('what was said of authorization and downgrade is in every form of people', () => {
+    fc.assert(
+      fc.property(facts, (given) => {
+        const { rules, is_active } = given;
+        const { prior_auth_info, downgraded_info, is_covered } = rules.D2740 ?? {};
+        fc.pre(is_active === true && is_covered !== undefined && !isPlanSurelyUnpaid(given));
+        const found = pieces(deliveryOf(given, ['D2740']));
+        for (const form of ['csv', 'json', 'pin', 'oru', 'fhir', 'show'])
+          for (const words of [prior_auth_info, downgraded_info])
+            expect([form, found[form]?.join(' ')]).toEqual([
+              ...[form, expect.stringContaining(words ?? '')],
+            ]);
+      }),
+      { seed: 19, numRuns: 50 },
+    );
   });
 
   /** The answer is the first; the verdict is of the second, as a fault would make it. */
