@@ -55,12 +55,16 @@ const NOUNS = new Set([
   ...['x', 'time', 'times', 'visit', 'visits', 'service', 'services', 'treatment', 'treatments'],
   ...['exam', 'exams', 'examination', 'examinations', 'evaluation', 'evaluations', 'cleaning'],
   ...['cleanings', 'procedure', 'procedures', 'prophylaxis', 'prophylaxes', 'prophy', 'prophys'],
-  ...['prophies', 'set', 'sets', 'series', 'film', 'films', 'image', 'images', 'application'],
+  ...['prophies', 'set', 'sets', 'series', 'application', 'fluoride', 'panoramic', 'pano', 'fmx'],
   ...['applications', 'occurrence', 'occurrences', 'session', 'sessions', 'sealant', 'sealants'],
-  ...['crown', 'crowns', 'bitewing', 'bitewings', 'fluoride', 'xray', 'xrays', 'ray', 'rays', 'ea'],
-  ...['denture', 'dentures', 'implant', 'implants', 'filling', 'fillings', 'panoramic', 'pano'],
-  ...['fmx', 'replacement', 'replacements', 'total', 'allowed', 'covered', 'only', 'of', 'payable'],
+  ...['crown', 'crowns', 'denture', 'dentures', 'implant', 'implants', 'filling', 'fillings'],
+  ...['total', 'allowed', 'covered', 'only', 'of', 'payable', 'ea'],
 ]);
+/** Images are counted one by one, while a code may be four of them: "4 bitewings per year". */
+const IMAGES = new Set([
+  ...['film', 'films', 'image', 'images', 'bitewing', 'bitewings', 'xray', 'xrays', 'ray', 'rays'],
+]);
+const SETS = new Set(['set', 'sets', 'series']);
 const TAILS = new Set(['only', 'max', 'maximum', 'allowed', 'covered', 'payable', 'limit']);
 const LINKS = new Set([
   'per',
@@ -101,6 +105,10 @@ const PLACES: ReadonlyMap<string, Place> = new Map([
   ['quad', 'quadrant'],
   ['arch', 'arch'],
 ]);
+const AGE_WORDS = new Set([
+  ...['age', 'ages', 'aged', 'old', 'older', 'over', 'above', 'under', 'below', 'younger'],
+  ...['birthday', 'child', 'children', 'dependent', 'dependents'],
+]);
 const CODE = /^d\d{4}$/;
 
 /** Null: not understood, the payer's words are all there is. */
@@ -140,8 +148,11 @@ function readClause(cursor: Cursor, found: Frequency, conditions: { ages: number
   if (last !== undefined && cursor.attempt(() => (readShared(cursor, last) ? true : null)))
     return true;
   if (last !== undefined && cursor.attempt(() => readRolling(cursor, last))) return true;
+  const from = cursor.at;
   const age = cursor.attempt(() => readAge(cursor));
-  if (age === null) return false;
+  // "Up to two" is no age.
+  if (age === null || !cursor.tokens.slice(from, cursor.at).some((token) => AGE_WORDS.has(token)))
+    return false;
   found.age = age;
   conditions.ages += 1;
   return true;
@@ -151,7 +162,7 @@ function readClause(cursor: Cursor, found: Frequency, conditions: { ages: number
 function readLimit(cursor: Cursor): FrequencyLimit | null {
   skipLeads(cursor);
   const count = takeCount(cursor);
-  cursor.skip(NOUNS);
+  if (!skipNouns(cursor, count)) return null;
   const parts: { period: Period | null; place: Place | null } = { period: null, place: null };
   // "every 6 months" is one; "per 6 months" alone is half of a sentence.
   const is_every = count === null && cursor.peek() === 'every';
@@ -179,6 +190,15 @@ function skipLeads(cursor: Cursor): void {
       cursor.take('not', 'to', 'exceed');
     if (!is_negated && cursor.takeAny(LEADS) === null) return;
   }
+}
+
+/** What is counted; not where one code may be several of it. */
+function skipNouns(cursor: Cursor, count: number | null): boolean {
+  const from = cursor.at;
+  while (cursor.takeAny(NOUNS) !== null || cursor.takeAny(IMAGES) !== null);
+  const nouns = cursor.tokens.slice(from, cursor.at);
+  const is_single = count === null || count === 1 || nouns.some((noun) => SETS.has(noun));
+  return is_single || !nouns.some((noun) => IMAGES.has(noun));
 }
 
 function takeCount(cursor: Cursor): number | null {
@@ -242,10 +262,11 @@ function readPeriod(cursor: Cursor): Period | null {
   if (cursor.take('visit') || cursor.take('appointment')) return { kind: 'visit' };
   if ((cursor.take('calendar') || cursor.take('cal')) && cursor.takeAny(YEARS) !== null)
     return { kind: 'calendar_year' };
-  if (cursor.takeAny(PLAN_YEARS) !== null) {
-    return cursor.takeAny(YEARS) !== null || cursor.take('period')
-      ? { kind: 'benefit_year' }
-      : null;
+  const plan_year = cursor.takeAny(PLAN_YEARS);
+  if (plan_year !== null) {
+    // A contract may be for two years.
+    const is_year = plan_year === 'benefit' && cursor.take('period');
+    return is_year || cursor.takeAny(YEARS) !== null ? { kind: 'benefit_year' } : null;
   }
   if (cursor.take('other', 'year')) return { kind: 'months', months: 24 };
   return readSpan(cursor);
