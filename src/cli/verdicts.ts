@@ -63,7 +63,7 @@ const verdictLine = (verdict: Verdict, patients: boolean): VerdictLine => ({
   reasons: patients ? reasonsInOneLine(verdict) : unquoted(reasonsInOneLine(verdict)),
 });
 
-/** What the newest answer about the visit's first coverage comes to; undefined: there is none. */
+/** What the newest answer about the visit's first coverage comes to; undefined: no answer yet. */
 export function leadingVerdict(
   detail: ExplainedSubject,
   { source_id }: ExplainedAppointment,

@@ -7,6 +7,7 @@ import {
 } from '../domain/attention.ts';
 import { isWithdrawable, refuseWithdrawal } from '../domain/operator.ts';
 import { type Cents, dollars } from '../domain/price.ts';
+import { CALL_REASONS } from '../records/schedule-line.ts';
 import type { Operand } from '../store/bookkeeping/operator.ts';
 import type { ScheduledVisit } from '../store/views/schedule.ts';
 import type { SubjectDetail } from '../store/views/subject.ts';
@@ -61,19 +62,10 @@ const TO_RETRY: ReadonlySet<string> = new Set<AttentionReason>([
   'answer_unwritable',
 ]);
 
-/** Reasons for which the office calls the payer. */
-const TO_CALL: ReadonlySet<string> = new Set<AttentionReason>([
-  'too_late_to_call',
-  'answer_missing',
-  'answer_late',
-  'payer_needs_attention',
-  'payer_unsupported',
-  'payer_not_callable',
-  'unsuccessful',
-  'cancelled_by_service',
-  'no_answer',
-  'answer_unusable',
-  'undecidable',
+/** Reasons for which the office calls the payer, or may do so before it has to. */
+const TO_CALL: ReadonlySet<string> = new Set<string>([
+  ...CALL_REASONS,
+  ...(['answer_late', 'codes_not_asked'] satisfies AttentionReason[]),
 ]);
 
 /** What another call costs; `cents` is null where the price is not known. */

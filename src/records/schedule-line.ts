@@ -3,6 +3,7 @@
  * to collect and what is left of the benefits. Pure. Every list of the coming days says the same,
  * because it asks here. Unknown is never yes, and an amount that nobody said is never 0 (G8).
  */
+import type { AttentionReason } from '../domain/attention.ts';
 import type { ClosedReason, Explanation } from '../domain/explanation.ts';
 import type { SituationWord } from '../domain/situation.ts';
 import type { EligibilityRecord } from './eligibility.ts';
@@ -68,8 +69,8 @@ export type LineFacts = {
   answer: { record: EligibilityRecord; verdict: Verdict } | null;
 };
 
-/** Nobody but the office can get the answer in time. */
-const CALL_REASONS: ReadonlySet<string> = new Set([
+/** The office calls the payer: nobody else gets the answer in time. */
+export const CALL_REASONS: ReadonlySet<string> = new Set<AttentionReason>([
   'too_late_to_call',
   'answer_missing',
   'payer_needs_attention',
@@ -81,6 +82,7 @@ const CALL_REASONS: ReadonlySet<string> = new Set([
   'answer_unusable',
   'undecidable',
   'lost_at_service',
+  'payer_waits',
 ]);
 
 export function scheduleLine(facts: LineFacts): ScheduleLine {

@@ -537,6 +537,20 @@ describe('answers like those of the cases', () => {
     expect([line.word, line.why]).toEqual(['incomplete', 'The insurance company gave no answer.']);
   });
 
+  test.each(['lost_at_service', 'payer_waits', 'answer_missing', 'too_late_to_call'])(
+    'says to call the payer oneself: %s',
+    (reason) => {
+      const entry = { reason, what: 'Because.', next: 'Call the payer yourself. At once.' };
+      const line = scheduleLine({
+        ...{ situation: 'attention', closed_reason: null, entries: [entry], answer: null },
+        explanation: { why: '', until: null, next: null },
+      });
+      expect([line.word, line.why, line.to_do]).toEqual([
+        ...['call_yourself', 'Because.', 'Call the payer yourself.'],
+      ]);
+    },
+  );
+
   test('warns of nothing where the payer said nothing', () => {
     const one = structuredClone(CASES.find(({ id }) => id === 'S01')!);
     const verdict = verdictOf({ ...one, answer: { status: 'UNSUCCESSFUL', results: null } });

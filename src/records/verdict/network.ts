@@ -38,18 +38,21 @@ const EXCEPTION = new RegExp(
 /** The whole text says that the patient pays all of it, or the plan nothing. */
 const PATIENT = '(?:the )?(?:patient|member|insured|subscriber|enrollee)';
 const ALL =
-  '(?:everything|all(?: of it| charges| costs| fees)?|in full|(?:the )?full (?:fee|amount|cost|charge)' +
-  '|100 ?%(?: of (?:the )?(?:fee|fees|cost|costs|charge|charges|bill|billed charges))?)';
+  '(?:everything|all(?: of it| charges| costs| fees)?|in full|(?:the )?full (?:fee|amount|cost)' +
+  '|100 ?%(?: of (?:the )?(?:fees?|costs?|charges?|bill|billed charges))?)';
+const ZERO = String.raw`(?:\$ ?0(?:\.00?)?|0 ?%|zero|nothing)`;
 const NOTHING_PAID = [
   new RegExp(`^${PATIENT} (?:pays|owes|is responsible for|responsible for)(?: for)? ${ALL}$`),
   new RegExp(`^${ALL} (?:is )?(?:${PATIENT} responsibility|paid by ${PATIENT})$`),
-  /^(?:(?:the )?(?:plan|payer|insurance) (?:pays|covers) )?(?:\$ ?0(?:\.00?)?|0 ?%|zero|nothing)(?: out of network)?$/,
+  new RegExp(
+    `^(?:(?:the )?(?:plan|payer|insurance) (?:pays|covers) )?${ZERO}(?: out of network)?$`,
+  ),
 ];
 
 /** A share of the plan that is more than nothing. */
 const SHARE =
   /(?<![\d.])(?:\d{1,2}(?:\.\d+)? ?(?:%|percent|per cent)|\d{1,2} (?:percentage )?points)/;
-/** All of it is a share only where it is said of what: "100%" alone may be what the patient pays. */
+/** Said of what, all of it is a share: "100%" alone may be what the patient pays. */
 const WHOLE_SHARE = /(?<![\d.])100(?:\.0+)? ?(?:%|percent|per cent) of\b/;
 /** Sure whatever follows, such as that the patient may be billed for the rest. */
 const PLAN_PAYS = [
@@ -68,13 +71,15 @@ const HOW = [
 ];
 /** Words that deny something: what is paid then is for a person to read. */
 const DENIED = new RegExp(
-  "\\b(?:unknown|not?|none|nothing|never|neither|nor|without|denie[sd]|deny|zero|nil|cannot|\\w+n['’]t" +
-    '|(?:do|does|is|are|wo|ca)nt|declin\\w*|refus\\w*|reject\\w*|unable|unavailable|ineligible' +
-    '|exclu\\w*|only|unless|except\\w*|emergenc\\w*|urgent)\\b',
+  '\\b(?:unknown|not?|none|nothing|never|neither|nor|without|denie[sd]|deny|zero|nil|cannot' +
+    "|\\w+n['’]t|(?:do|does|is|are|wo|ca)nt|declin\\w*|refus\\w*|reject\\w*|unable|unavailable" +
+    '|ineligible|exclu\\w*|only|unless|except\\w*|emergenc\\w*|urgent)\\b',
 );
 /** Somebody other than the plan pays, unless a share of the plan is named as well. */
-const OTHER_PAYS =
-  /\b(?:patients?|members?|insured|subscribers?|enrollees?|you|full|owe[sd]?|due|responsib\w*|liab\w*|self|cash|pocket|balance|bill\w*|charges?)\b/;
+const OTHER_PAYS = new RegExp(
+  '\\b(?:patients?|members?|insured|subscribers?|enrollees?|you|full|owe[sd]?|due|responsib\\w*' +
+    '|liab\\w*|self|cash|pocket|balance|bill\\w*|charges?)\\b',
+);
 /** `plan pays 0%`, `$0`, `patient pays 100%`, `100% patient responsibility`. */
 const PLAN_PAYS_NOTHING = [
   /(?<![\d.])0+(?:\.0+)? ?(?:%|percent|per cent)/,

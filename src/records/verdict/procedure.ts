@@ -357,7 +357,7 @@ function downgradeReasons(facts: ProcedureFacts): Weighed[] {
       effect: 'note',
       text:
         (is_named
-          ? 'The plan may pay for a cheaper procedure instead; then the patient owes the difference.'
+          ? 'The plan may pay for a cheaper procedure instead; ask what the patient would owe.'
           : 'The plan pays for a cheaper procedure instead; the patient owes the difference.') +
         (info === null ? '' : ` The payer said: "${info}"`),
       facts: said(facts, 'is_downgraded', 'downgraded_info'),

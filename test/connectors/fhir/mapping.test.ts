@@ -290,7 +290,7 @@ describe('an appointment', () => {
     });
   });
 
-  test('counts a code that several orders name, and not the appointment that says it again', async () => {
+  test('counts a code that several orders name', async () => {
     const codes = (...found: string[]) => ({
       coding: found.map((code) => ({ system: 'http://www.ada.org/cdt', code })),
     });

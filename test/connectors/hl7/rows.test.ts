@@ -1,4 +1,4 @@
-/** The rows of a procedure agree with the verdict: ZBN-23, and limits that the payer did not name. */
+/** The rows of a procedure agree with the verdict: ZBN-23, and limits that nobody named. */
 import { expect, test } from 'vitest';
 import { batchOf } from '../../../connectors/conformance/examples.ts';
 import { ROW_FIELDS, rowsOf } from '../../../connectors/hl7/out/z-segments.ts';

@@ -138,6 +138,9 @@ export function one(
 export const CROWN = { coverage_percentage: 50 };
 export const FILLING = { coverage_percentage: 80 };
 export const CLEANING = { coverage_percentage: 100 };
-export const CROWN_FEE = { D2740: '1200.00' };
-export const FILLING_FEE = { D2392: '200.00' };
-export const CLEANING_FEE = { D1110: '98.00' };
+/** What the office charges, by what it is for. */
+export const FEES = {
+  crown: { D2740: '1200.00' },
+  filling: { D2392: '200.00' },
+  cleaning: { D1110: '98.00' },
+};

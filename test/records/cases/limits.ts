@@ -1,6 +1,6 @@
 /** Waiting periods, frequencies and ages. */
 import type { VerdictCase } from '../verdict-cases.ts';
-import { CLEANING, CLEANING_FEE, CROWN, CROWN_FEE, FILLING, one } from './build.ts';
+import { CLEANING, CROWN, FEES, FILLING, one } from './build.ts';
 
 export const LIMITS: VerdictCase[] = [
   one(
@@ -11,7 +11,7 @@ export const LIMITS: VerdictCase[] = [
       plan: { effective_date: '{visit-60}' },
       clauses: { waiting_periods: '12 months for major services' },
       history: { '{visit-30}': 'D1110' },
-      fees: CLEANING_FEE,
+      fees: FEES.cleaning,
     },
     { verdict: 'attention', of: { D1110: ['not_payable', 'frequency', '98.00 98.00'] } },
   ),
@@ -61,7 +61,7 @@ export const LIMITS: VerdictCase[] = [
     {
       rules: { D1110: { ...CLEANING, frequency_limitations: '2 per calendar year' } },
       history: { '{jan1}': 'D1110' },
-      fees: CLEANING_FEE,
+      fees: FEES.cleaning,
     },
     { verdict: 'eligible', of: { D1110: ['payable', '', '0.00 0.00'] } },
   ),
@@ -154,7 +154,7 @@ export const LIMITS: VerdictCase[] = [
         },
       },
       history: { '{visit-400}': 'D2740' },
-      fees: CROWN_FEE,
+      fees: FEES.crown,
     },
     { verdict: 'attention', of: { D2740: ['not_payable', 'frequency', '1200.00 1200.00'] } },
   ),

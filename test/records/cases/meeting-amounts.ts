@@ -1,15 +1,6 @@
 /** Rules that meet in one visit: amounts that run out, clauses, contradictions. */
 import type { VerdictCase } from '../verdict-cases.ts';
-import {
-  CLEANING,
-  CLEANING_FEE,
-  CROWN,
-  CROWN_FEE,
-  FILLING,
-  FILLING_FEE,
-  MET,
-  one,
-} from './build.ts';
+import { CLEANING, CROWN, FEES, FILLING, MET, one } from './build.ts';
 
 export const MEETING_AMOUNTS: VerdictCase[] = [
   // From the first 50 and 30; 20 percent of the second. Or 50 and 20, and 20 percent of the first.
@@ -18,7 +9,7 @@ export const MEETING_AMOUNTS: VerdictCase[] = [
     'two fillings at one share: the deductible is met by either, and the sum is the same',
     {
       rules: { D2392: FILLING, D2391: FILLING },
-      fees: { ...FILLING_FEE, D2391: '150.00' },
+      fees: { ...FEES.filling, D2391: '150.00' },
     },
     {
       verdict: 'eligible',
@@ -32,7 +23,7 @@ export const MEETING_AMOUNTS: VerdictCase[] = [
     'a deductible that is higher than one of the fees',
     {
       rules: { D2330: FILLING, D2392: FILLING },
-      fees: { D2330: '30.00', ...FILLING_FEE },
+      fees: { D2330: '30.00', ...FEES.filling },
     },
     {
       verdict: 'eligible',
@@ -47,7 +38,7 @@ export const MEETING_AMOUNTS: VerdictCase[] = [
     {
       rules: { D2392: FILLING },
       maximums: { individual_deductible_used: '30' },
-      fees: FILLING_FEE,
+      fees: FEES.filling,
     },
     { verdict: 'eligible', of: { D2392: ['payable', '', '56.00 56.00'] } },
   ),
@@ -57,7 +48,7 @@ export const MEETING_AMOUNTS: VerdictCase[] = [
     {
       rules: { D1110: CLEANING },
       clauses: { deductible_applies_to_preventive: true },
-      fees: CLEANING_FEE,
+      fees: FEES.cleaning,
     },
     { verdict: 'eligible', of: { D1110: ['payable', '', '50.00 50.00'] } },
   ),
@@ -67,7 +58,7 @@ export const MEETING_AMOUNTS: VerdictCase[] = [
     {
       rules: { D1110: CLEANING },
       clauses: { deductible_applies_to_preventive: undefined },
-      fees: CLEANING_FEE,
+      fees: FEES.cleaning,
     },
     { verdict: 'eligible', of: { D1110: ['payable', '', '0.00 50.00'] } },
   ),
@@ -78,7 +69,7 @@ export const MEETING_AMOUNTS: VerdictCase[] = [
     {
       rules: { D2740: CROWN, D9944: { bare: true, is_covered: false } },
       maximums: { ...MET, coverage_limit_remaining: '400' },
-      fees: { ...CROWN_FEE, D9944: '500.00' },
+      fees: { ...FEES.crown, D9944: '500.00' },
     },
     {
       verdict: 'attention',
@@ -96,7 +87,7 @@ export const MEETING_AMOUNTS: VerdictCase[] = [
       rules: { D1110: CLEANING, D2740: CROWN },
       maximums: { ...MET, coverage_limit_remaining: '100' },
       clauses: { preventative_applies_to_maximum: false },
-      fees: { ...CLEANING_FEE, ...CROWN_FEE },
+      fees: { ...FEES.cleaning, ...FEES.crown },
     },
     {
       verdict: 'eligible',
@@ -110,7 +101,7 @@ export const MEETING_AMOUNTS: VerdictCase[] = [
     {
       rules: { D2392: FILLING, D2740: CROWN },
       maximums: { family_deductible_used: '150' },
-      fees: { ...FILLING_FEE, ...CROWN_FEE },
+      fees: { ...FEES.filling, ...FEES.crown },
     },
     {
       verdict: 'eligible',
@@ -128,7 +119,7 @@ export const MEETING_AMOUNTS: VerdictCase[] = [
         is_provider_in_network: false,
         out_of_network_benefits: 'Plan pays 60% of UCR, after a deductible of $100.',
       },
-      fees: CROWN_FEE,
+      fees: FEES.crown,
     },
     { verdict: 'attention', of: { D2740: ['payable', 'out_of_network', '0.00 1200.00'] } },
   ),
@@ -152,7 +143,7 @@ export const MEETING_AMOUNTS: VerdictCase[] = [
     {
       rules: { D2392: { ...FILLING, is_downgraded: true } },
       maximums: { coverage_limit_remaining: '0' },
-      fees: FILLING_FEE,
+      fees: FEES.filling,
     },
     { verdict: 'attention', of: { D2392: ['not_payable', 'maximum_used_up', '200.00 200.00'] } },
   ),
@@ -162,7 +153,7 @@ export const MEETING_AMOUNTS: VerdictCase[] = [
     {
       rules: { D2392: { ...FILLING, is_downgraded: false, downgraded_info: 'No downgrade' } },
       maximums: MET,
-      fees: FILLING_FEE,
+      fees: FEES.filling,
     },
     { verdict: 'eligible', of: { D2392: ['payable', '', '40.00 40.00'] } },
   ),
@@ -172,7 +163,7 @@ export const MEETING_AMOUNTS: VerdictCase[] = [
     'authorization for the crown, none for the cleaning',
     {
       rules: { D1110: CLEANING, D2740: { ...CROWN, is_prior_auth_required: true } },
-      fees: { ...CLEANING_FEE, ...CROWN_FEE },
+      fees: { ...FEES.cleaning, ...FEES.crown },
     },
     {
       verdict: 'attention',
@@ -200,7 +191,7 @@ export const MEETING_AMOUNTS: VerdictCase[] = [
     {
       rules: { D2392: FILLING },
       plan: { is_primary_insurance: false },
-      fees: FILLING_FEE,
+      fees: FEES.filling,
     },
     {
       verdict: 'attention',
@@ -217,7 +208,7 @@ export const MEETING_AMOUNTS: VerdictCase[] = [
         D1110: { ...CLEANING, frequency_limitations: '2 per calendar year' },
         'D1110 again': { ...CLEANING, frequency_limitations: '1 per 6 months' },
       },
-      fees: CLEANING_FEE,
+      fees: FEES.cleaning,
     },
     { verdict: 'incomplete', of: { D1110: ['unknown', 'conflicting', '0.00 98.00'] } },
   ),

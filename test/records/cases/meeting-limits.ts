@@ -1,6 +1,6 @@
 /** Rules that meet in one visit: counted limits, waiting periods and ages. */
 import type { VerdictCase } from '../verdict-cases.ts';
-import { CLEANING, CLEANING_FEE, CROWN, CROWN_FEE, MET, one } from './build.ts';
+import { CLEANING, CROWN, FEES, MET, one } from './build.ts';
 
 const PERIO = { coverage_percentage: 80 };
 const EXAM = { coverage_percentage: 100 };
@@ -17,7 +17,7 @@ export const MEETING_LIMITS: VerdictCase[] = [
         D1110: { ...CLEANING, frequency_limitations: '2 per calendar year combined with D4910' },
       },
       history: { '{jan1}': 'D4910' },
-      fees: CLEANING_FEE,
+      fees: FEES.cleaning,
     },
     { verdict: 'eligible', of: { D1110: ['payable', '', '0.00 0.00'] } },
   ),
@@ -29,7 +29,7 @@ export const MEETING_LIMITS: VerdictCase[] = [
         D1110: { ...CLEANING, frequency_limitations: '2 per calendar year combined with D4910' },
       },
       history: { '{jan1}': 'D4910', '{jan2}': 'D1110' },
-      fees: CLEANING_FEE,
+      fees: FEES.cleaning,
     },
     { verdict: 'attention', of: { D1110: ['not_payable', 'frequency', '98.00 98.00'] } },
   ),
@@ -121,7 +121,7 @@ export const MEETING_LIMITS: VerdictCase[] = [
       rules: { D1110: { ...CLEANING, frequency_limitations: '2 per benefit year' } },
       plan: { is_calendar_year_plan: false },
       history: { '{visit-200}': 'D1110', '{visit-100}': 'D1110' },
-      fees: CLEANING_FEE,
+      fees: FEES.cleaning,
     },
     { verdict: 'incomplete', of: { D1110: ['unknown', 'frequency', '0.00 98.00'] } },
   ),
@@ -157,7 +157,7 @@ export const MEETING_LIMITS: VerdictCase[] = [
       rules: { D2740: CROWN },
       plan: { effective_date: '{visit-60}' },
       clauses: { waiting_periods: '12 months for major, waived with proof of prior coverage' },
-      fees: CROWN_FEE,
+      fees: FEES.crown,
     },
     // When it is over: 50, and half of 1150.
     { verdict: 'incomplete', of: { D2740: ['unknown', 'waiting_period', '625.00 1200.00'] } },

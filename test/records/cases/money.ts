@@ -1,15 +1,6 @@
 /** What the patient pays. */
 import type { VerdictCase } from '../verdict-cases.ts';
-import {
-  CLEANING,
-  CLEANING_FEE,
-  CROWN,
-  CROWN_FEE,
-  FILLING,
-  FILLING_FEE,
-  MET,
-  one,
-} from './build.ts';
+import { CLEANING, CROWN, FEES, FILLING, MET, one } from './build.ts';
 
 export const MONEY: VerdictCase[] = [
   one(
@@ -18,7 +9,7 @@ export const MONEY: VerdictCase[] = [
     {
       rules: { D2740: CROWN },
       maximums: { ...MET, coverage_limit_remaining: '300' },
-      fees: CROWN_FEE,
+      fees: FEES.crown,
     },
     { verdict: 'eligible', of: { D2740: ['payable', '', '900.00 900.00'] } },
   ),
@@ -29,7 +20,7 @@ export const MONEY: VerdictCase[] = [
     {
       rules: { D2740: CROWN, D2392: FILLING },
       maximums: { ...MET, coverage_limit_remaining: '100' },
-      fees: { ...CROWN_FEE, ...FILLING_FEE },
+      fees: { ...FEES.crown, ...FEES.filling },
     },
     {
       verdict: 'eligible',
@@ -47,7 +38,7 @@ export const MONEY: VerdictCase[] = [
       rules: { D1110: CLEANING },
       maximums: { coverage_limit_remaining: '0' },
       clauses: { preventative_applies_to_maximum: undefined },
-      fees: CLEANING_FEE,
+      fees: FEES.cleaning,
     },
     { verdict: 'incomplete', of: { D1110: ['unknown', 'maximum_used_up', '0.00 98.00'] } },
   ),
@@ -57,7 +48,7 @@ export const MONEY: VerdictCase[] = [
     {
       rules: { D2740: CROWN },
       maximums: { ...MET, coverage_limit: 'Unlimited', coverage_limit_remaining: undefined },
-      fees: CROWN_FEE,
+      fees: FEES.crown,
     },
     { verdict: 'eligible', of: { D2740: ['payable', '', '600.00 600.00'] } },
   ),
@@ -85,7 +76,7 @@ export const MONEY: VerdictCase[] = [
     {
       rules: { D2392: FILLING },
       maximums: { family_deductible_used: '130' },
-      fees: FILLING_FEE,
+      fees: FEES.filling,
     },
     { verdict: 'eligible', of: { D2392: ['payable', '', '56.00 56.00'] } },
   ),
@@ -95,7 +86,7 @@ export const MONEY: VerdictCase[] = [
     {
       rules: { D2392: FILLING },
       maximums: { family_deductible: undefined, family_deductible_used: undefined },
-      fees: FILLING_FEE,
+      fees: FEES.filling,
     },
     { verdict: 'eligible', of: { D2392: ['payable', '', '80.00 80.00'] } },
   ),
@@ -105,14 +96,14 @@ export const MONEY: VerdictCase[] = [
     {
       rules: { D2392: FILLING },
       maximums: { individual_deductible: 'None', individual_deductible_used: undefined },
-      fees: FILLING_FEE,
+      fees: FEES.filling,
     },
     { verdict: 'eligible', of: { D2392: ['payable', '', '40.00 40.00'] } },
   ),
   one(
     'D',
     'the deductible does not apply to the cleaning, so the filling takes it',
-    { rules: { D1110: CLEANING, D2392: FILLING }, fees: { ...CLEANING_FEE, ...FILLING_FEE } },
+    { rules: { D1110: CLEANING, D2392: FILLING }, fees: { ...FEES.cleaning, ...FEES.filling } },
     {
       verdict: 'eligible',
       of: { D1110: ['payable', '', '0.00 0.00'], D2392: ['payable', '', '80.00 80.00'] },
@@ -126,7 +117,7 @@ export const MONEY: VerdictCase[] = [
     {
       rules: { D1110: CLEANING, D2392: FILLING },
       clauses: { deductible_applies_to_preventive: true },
-      fees: { ...CLEANING_FEE, ...FILLING_FEE },
+      fees: { ...FEES.cleaning, ...FEES.filling },
     },
     {
       verdict: 'eligible',
@@ -139,7 +130,7 @@ export const MONEY: VerdictCase[] = [
     'one is not covered and paid in full, the other one takes the deductible',
     {
       rules: { D2391: { bare: true, is_covered: false }, D2392: FILLING },
-      fees: { D2391: '180.00', ...FILLING_FEE },
+      fees: { D2391: '180.00', ...FEES.filling },
     },
     {
       verdict: 'attention',
@@ -157,7 +148,7 @@ export const MONEY: VerdictCase[] = [
     {
       rules: { D2740: { ...CROWN, is_downgraded: true, downgraded_info: 'Paid as base metal.' } },
       maximums: MET,
-      fees: CROWN_FEE,
+      fees: FEES.crown,
     },
     { verdict: 'attention', of: { D2740: ['payable', 'downgrade', '600.00 1200.00'] } },
   ),

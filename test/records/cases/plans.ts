@@ -1,6 +1,6 @@
 /** The plan as a whole, the network, and what was not said. */
 import type { VerdictCase } from '../verdict-cases.ts';
-import { CLEANING, CLEANING_FEE, CROWN, CROWN_FEE, MET, one } from './build.ts';
+import { CLEANING, CROWN, FEES, MET, one } from './build.ts';
 
 export const PLANS: VerdictCase[] = [
   one(
@@ -9,7 +9,7 @@ export const PLANS: VerdictCase[] = [
     {
       rules: { D1110: CLEANING, D2740: CROWN },
       plan: { is_active: false },
-      fees: { ...CLEANING_FEE, ...CROWN_FEE },
+      fees: { ...FEES.cleaning, ...FEES.crown },
     },
     {
       verdict: 'not_eligible',
@@ -36,7 +36,7 @@ export const PLANS: VerdictCase[] = [
   one(
     'D',
     'benefits were given, and nobody said whether the plan is active',
-    { rules: { D1110: CLEANING }, plan: { is_active: undefined }, fees: CLEANING_FEE },
+    { rules: { D1110: CLEANING }, plan: { is_active: undefined }, fees: FEES.cleaning },
     {
       verdict: 'incomplete',
       reasons: 'plan_unknown',
@@ -59,13 +59,13 @@ export const PLANS: VerdictCase[] = [
   one(
     'D',
     'covered, and nothing was said of the share',
-    { rules: { D2740: {} }, fees: CROWN_FEE },
+    { rules: { D2740: {} }, fees: FEES.crown },
     { verdict: 'incomplete', of: { D2740: ['unknown', 'not_answered'] } },
   ),
   one(
     'D',
     'nothing was said of an authorization',
-    { rules: { D2740: { ...CROWN, bare: true } }, fees: CROWN_FEE },
+    { rules: { D2740: { ...CROWN, bare: true } }, fees: FEES.crown },
     { verdict: 'incomplete', of: { D2740: ['unknown', 'not_answered'] } },
   ),
   one(
@@ -80,7 +80,7 @@ export const PLANS: VerdictCase[] = [
     {
       rules: { D2740: CROWN, 'D2740 again': { coverage_percentage: '50' } },
       maximums: MET,
-      fees: CROWN_FEE,
+      fees: FEES.crown,
     },
     { verdict: 'eligible', of: { D2740: ['payable', '', '600.00 600.00'] } },
   ),
@@ -96,7 +96,7 @@ export const PLANS: VerdictCase[] = [
     {
       rules: { D2740: CROWN },
       plan: { is_provider_in_network: false, out_of_network_benefits: 'None' },
-      fees: CROWN_FEE,
+      fees: FEES.crown,
     },
     {
       verdict: 'attention',
@@ -144,7 +144,7 @@ export const PLANS: VerdictCase[] = [
         out_of_network_benefits: 'Percentages are 20 points lower than in network.',
       },
       history: { '{visit-30}': 'D1110' },
-      fees: CLEANING_FEE,
+      fees: FEES.cleaning,
     },
     {
       verdict: 'attention',

@@ -1,6 +1,6 @@
 /** Words where a number or a clear statement belongs: open, never a plain yes or no. */
 import type { VerdictCase } from '../verdict-cases.ts';
-import { CLEANING, CLEANING_FEE, CROWN, CROWN_FEE, FILLING_FEE, MET, one } from './build.ts';
+import { CLEANING, CROWN, FEES, MET, one } from './build.ts';
 
 const VISIT_FEE = { '99213': '150.00' };
 const WAIVED = { coinsurance_percentage: '20', is_deductible_waived: true };
@@ -12,7 +12,7 @@ const crownWith = (about: string, given: object, expected: [string, string, stri
     about,
     {
       rules: { D2740: CROWN },
-      fees: CROWN_FEE,
+      fees: FEES.crown,
       ...given,
       maximums: { ...MET, ...maximumsOf(given) },
     },
@@ -33,7 +33,7 @@ const outside = (words: string, expected: [string, string, string]) =>
     {
       rules: { D2740: CROWN },
       plan: { is_provider_in_network: false, out_of_network_benefits: words },
-      fees: CROWN_FEE,
+      fees: FEES.crown,
     },
     { verdict: 'attention', reasons: 'out_of_network', of: { D2740: expected } },
   );
@@ -115,7 +115,7 @@ const COPAY_WORDS: VerdictCase[] = [
     {
       rules: { D2392: { coverage_percentage: 'varies', coinsurance_percentage: '20' } },
       maximums: MET,
-      fees: FILLING_FEE,
+      fees: FEES.filling,
     },
     { verdict: 'incomplete', of: { D2392: ['unknown', 'not_answered', '0.00 200.00'] } },
   ),
@@ -125,7 +125,7 @@ const FLAGS: VerdictCase[] = [
   one(
     'D',
     'no authorization is required, and words about it are there',
-    { rules: { D1110: { ...CLEANING, prior_auth_info: 'Recommended.' } }, fees: CLEANING_FEE },
+    { rules: { D1110: { ...CLEANING, prior_auth_info: 'Recommended.' } }, fees: FEES.cleaning },
     { verdict: 'eligible', of: { D1110: ['payable', '', '0.00 0.00'] } },
   ),
   // A cheaper procedure may be paid instead: half of 1200 at most.
@@ -135,7 +135,7 @@ const FLAGS: VerdictCase[] = [
     {
       rules: { D2740: { ...CROWN, downgraded_info: 'Paid as base metal.' } },
       maximums: MET,
-      fees: CROWN_FEE,
+      fees: FEES.crown,
     },
     { verdict: 'attention', of: { D2740: ['payable', 'downgrade', '600.00 1200.00'] } },
   ),
@@ -145,7 +145,7 @@ const FLAGS: VerdictCase[] = [
     {
       rules: { D2740: { ...CROWN, downgraded_info: 'No downgrade' } },
       maximums: MET,
-      fees: CROWN_FEE,
+      fees: FEES.crown,
     },
     { verdict: 'eligible', of: { D2740: ['payable', '', '600.00 600.00'] } },
   ),
@@ -163,14 +163,14 @@ const ODD_VALUES: VerdictCase[] = [
     one(
       'D',
       `${name} is ${JSON.stringify(value)}`,
-      { rules: { D2740: { ...CROWN, [name]: value } }, maximums: MET, fees: CROWN_FEE },
+      { rules: { D2740: { ...CROWN, [name]: value } }, maximums: MET, fees: FEES.crown },
       { verdict: 'incomplete', of: { D2740: ['unknown', reason, '600.00 1200.00'] } },
     ),
   ),
   one(
     'D',
     'an empty list is no limit',
-    { rules: { D2740: { ...CROWN, frequency_limitations: [] } }, maximums: MET, fees: CROWN_FEE },
+    { rules: { D2740: { ...CROWN, frequency_limitations: [] } }, maximums: MET, fees: FEES.crown },
     { verdict: 'eligible', of: { D2740: ['payable', '', '600.00 600.00'] } },
   ),
   one(
@@ -179,7 +179,7 @@ const ODD_VALUES: VerdictCase[] = [
     {
       rules: { D2740: { ...CROWN, is_downgraded: 'depends on the tooth' } },
       maximums: MET,
-      fees: CROWN_FEE,
+      fees: FEES.crown,
     },
     { verdict: 'attention', of: { D2740: ['payable', 'downgrade', '600.00 1200.00'] } },
   ),

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { entryActions } from '../../src/office/entry-actions.ts';
+import { CALL_REASONS } from '../../src/records/schedule-line.ts';
+
+/** The buttons next to an entry about visit 7. */
+function buttonsOf(reason: string): string {
+  const target = { subject: { kind: 'appointment', id: 7 }, csrf: 'x', back: 'attention' } as const;
+  return entryActions({ id: 1, reason }, target, { visit: 7, quote: null, about: null }).text;
+}
+
+test.each([...CALL_REASONS, 'answer_late', 'codes_not_asked'])(
+  'whoever may have to call the payer finds the call sheet next to %s',
+  (reason) => {
+    expect(buttonsOf(reason)).toContain('/visit/7/call-sheet');
+    expect(buttonsOf(reason)).toContain('/visit/7/called');
+  },
+);
+
+test('next to what no call would change there is no call sheet', () => {
+  for (const reason of ['field_missing', 'not_covered', 'patient_deceased', 'delivery_parked'])
+    expect(buttonsOf(reason)).not.toContain('call-sheet');
+});
