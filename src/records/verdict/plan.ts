@@ -32,9 +32,38 @@ export function planReasons({ plan }: EligibilityRecord, day: string): Weighed[]
   return reasons;
 }
 
+const SAYS_WHEN =
+  /\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|day|week|month|year|last|next|end/i;
+/** Dates that stand for none. */
+const PLACEHOLDER = /\b(?:0000|0001|9999)\b/;
+
+/** A date in words that may put the visit outside of the coverage; null: it does not. */
+function dateInWords(
+  { unparsed }: EligibilityRecord,
+  name: 'effective_date' | 'termination_date',
+  day: string,
+): string | null {
+  const value = unparsed.find(({ path }) => path === `results.plan_information.${name}`)?.value;
+  if (typeof value !== 'string' || !SAYS_WHEN.test(value) || PLACEHOLDER.test(value)) return null;
+  const years = value.match(/\b(?:19|20)\d\d\b/g) ?? [];
+  const of_visit = day.slice(0, 4);
+  const is_covered = (year: string) =>
+    name === 'effective_date' ? year < of_visit : year > of_visit;
+  return years.length > 0 && years.every(is_covered) ? null : value;
+}
+
 /** Without `is_active` the plan is unknown, whatever benefits were given. */
-export function unknownPlan({ plan }: EligibilityRecord, day: string): Weighed[] {
-  if (typeof plan?.is_active === 'boolean') return [];
+export function unknownPlan(record: EligibilityRecord, day: string): Weighed[] {
+  const { plan } = record;
+  if (typeof plan?.is_active === 'boolean')
+    return (['effective_date', 'termination_date'] as const).flatMap((name): Weighed[] => {
+      const words = dateInWords(record, name, day);
+      if (words === null) return [];
+      const what = name === 'effective_date' ? 'begins' : 'ends';
+      const text = `Ask whether the plan covers ${shortDay(day)}: it ${what} "${words}".`;
+      const facts = [fact(`plan.${name}`, plan[name])];
+      return [{ code: 'plan_unknown', effect: 'unknown', text, facts }];
+    });
   return [
     {
       code: 'plan_unknown',

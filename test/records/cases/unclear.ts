@@ -189,6 +189,23 @@ const ODD_VALUES: VerdictCase[] = [
     { rules: { '99213': { ...WAIVED, copay_amount: { amount: 25 } } }, fees: VISIT_FEE },
     { verdict: 'incomplete', of: { '99213': ['unknown', 'not_answered', '0.00 150.00'] } },
   ),
+  ...(
+    [
+      ['termination_date', 'end of the month', 'unknown'],
+      ['termination_date', 'about {visit-30}', 'unknown'],
+      ['termination_date', 'not before {visit+800}', 'payable'],
+      ['termination_date', 'None', 'payable'],
+      ['termination_date', '12-31-0001', 'payable'],
+      ['effective_date', 'next month', 'unknown'],
+      ['effective_date', 'around {visit+10}', 'unknown'],
+      ['effective_date', 'some time in 2011', 'payable'],
+    ] as const
+  ).map(([name, words, standing]) =>
+    crownWith(`${name} is "${words}"`, { plan: { [name]: words } }, [
+      ...[standing, standing === 'unknown' ? 'plan_unknown' : ''],
+      standing === 'unknown' ? '600.00 1200.00' : '600.00 600.00',
+    ] as [string, string, string]),
+  ),
   crownWith(
     'waiting periods in a list',
     {
