@@ -669,6 +669,21 @@ test('a verdict on an answer that names thousands of codes reads each of them a 
   expect(reads).toBeLessThan(20 * count);
 });
 
+test.each([
+  ['60 visits combined PT/OT/ST per calendar year', 'unknown', 'frequency'],
+  ['Max of thirty sessions, then review', 'unknown', 'frequency'],
+  ['Under age 19', 'not_payable', 'age_limit'],
+  ['2 per year, ages 6-15', 'not_payable', 'age_limit'],
+  ['No limit', 'payable', ''],
+  ['In person or by video.', 'payable', ''],
+  ['A treatment plan after 20 visits.', 'payable', ''],
+])('the limitation "%s" leaves the procedure %s', (limitations, standing, reasons) => {
+  const [procedure] = verdictOf(changed({ rule: { limitations } })).procedures;
+  expect([procedure?.standing, procedure?.reasons.map(({ code }) => code).join(' ')]).toEqual([
+    ...[standing, reasons],
+  ]);
+});
+
 describe('what the payer said besides', () => {
   const remarksOf = (rule: object) => verdictOf(changed({ rule })).procedures[0]?.remarks;
 

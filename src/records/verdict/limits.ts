@@ -2,19 +2,30 @@
 import type { BenefitRule, EligibilityRecord } from '../eligibility.ts';
 import { type History, type LimitUse, useOf } from '../frequency/history.ts';
 import { type Frequency, readFrequency } from '../frequency/read.ts';
+import { numberOf, tokensOf } from '../frequency/tokens.ts';
 import { type ProcedureFacts, said } from './facts.ts';
 import { americanDay, type Fact, fact, shortDay, type Weighed } from './reasons.ts';
 
 /** The limit, read; `words` when it cannot be read, null when there is none. */
-export function frequencyOf(rule: BenefitRule): Frequency | 'words' | null {
+function frequencyOf(rule: BenefitRule): Frequency | 'words' | null {
   if (rule.frequency_limitations == null) return null;
   return readFrequency(rule.frequency_limitations) ?? 'words';
 }
 
-/** Where a limit in other words ("20 visits per calendar year") reads as one, it is one. */
-function limitationsOf({ limitations }: BenefitRule): Frequency | null {
-  const read = limitations == null ? null : readFrequency(limitations);
-  return read === null || read.limits.length === 0 ? null : read;
+/** Words that limit how often, if there is a number with them. */
+const LIMITING =
+  /\b(?:per|every|each|annual\w*|year\w*|month\w*|lifetime|max\w*|limit\w*|exceed|combined)\b/i;
+
+/**
+ * Where a limit in other words ("20 visits per calendar year") reads as one, it is one; where it
+ * names a number and cannot be read, it is one in words. Anything else is a remark.
+ */
+function limitationsOf({ limitations }: BenefitRule): Frequency | 'words' | null {
+  if (limitations == null) return null;
+  const read = readFrequency(limitations);
+  if (read !== null) return read.limits.length === 0 && read.age === null ? null : read;
+  const has_number = (tokensOf(limitations) ?? []).some((token) => numberOf(token) !== null);
+  return has_number && LIMITING.test(limitations) ? 'words' : null;
 }
 
 export function historyOf({ treatment_history, unparsed }: EligibilityRecord): History | null {
@@ -33,7 +44,7 @@ type NamedLimit = {
 const NO_HISTORY: History = { treatments: [], is_whole: true };
 
 /** What was said of how often, in either field. */
-function limitsOf({ rule }: ProcedureFacts): NamedLimit[] {
+export function limitsOf({ rule }: ProcedureFacts): NamedLimit[] {
   const own = frequencyOf(rule);
   const other = limitationsOf(rule);
   const { frequency_limitations, limitations } = rule;

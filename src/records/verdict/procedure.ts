@@ -6,7 +6,7 @@ import { saidOn } from '../earlier.ts';
 import type { EligibilityRecord } from '../eligibility.ts';
 import { readWaitingPeriods } from '../frequency/waiting.ts';
 import { type ProcedureFacts, said } from './facts.ts';
-import { frequencyOf, frequencyReasons } from './limits.ts';
+import { frequencyReasons, limitsOf } from './limits.ts';
 import { centsOfMoney, copayWords, isLeftOpen, isUnanswered, maximumLeft } from './money.ts';
 import { americanDay, type Fact, fact, shortDay, type Weighed } from './reasons.ts';
 
@@ -168,17 +168,15 @@ function coverageReasons(facts: ProcedureFacts): Weighed[] {
 function ageReasons(facts: ProcedureFacts): Weighed[] {
   const { rule, visit } = facts;
   const limit = rule.age_limit;
-  const frequency = frequencyOf(rule);
-  const in_frequency = frequency === 'words' ? null : (frequency?.age ?? null);
   const rules: { rule: AgeRule | null; words: string; facts: Fact[] }[] = [];
   if (limit != null) {
     const read = typeof limit === 'number' ? upToAge(limit) : readAgeWords(limit.text);
     const words = typeof limit === 'number' ? `age limit ${limit}` : `age limit "${limit.text}"`;
     if (read !== 'none') rules.push({ rule: read, words, facts: said(facts, 'age_limit') });
   }
-  if (in_frequency !== null) {
-    const words = `"${rule.frequency_limitations}"`;
-    rules.push({ rule: in_frequency, words, facts: said(facts, 'frequency_limitations') });
+  for (const { name, words, frequency } of limitsOf(facts)) {
+    const read = frequency === 'words' ? null : frequency.age;
+    if (read !== null) rules.push({ rule: read, words: `"${words}"`, facts: said(facts, name) });
   }
   const age = visit.birth_date === null ? null : ageOn(visit.birth_date, visit.date);
   return rules.flatMap(({ rule: one, words, facts: rests_on }): Weighed[] => {
