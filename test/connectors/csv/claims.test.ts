@@ -200,7 +200,15 @@ describe('outbox/claims-<batch>.csv', () => {
   it('has a line per answer with the words of the payer and one of ours', async () => {
     const { connector } = openCsv(folder);
     await connector.deliverClaims!(claimBatchOf(1, [1, 2]), new AbortController().signal);
-    const lines = readCsv(await folder.read('outbox', 'claims-claims-batch-1.csv'));
+    const text = await folder.read('outbox', 'claims-claims-batch-1.csv');
+    // People first: a hash is of use to programs alone.
+    expect(
+      text
+        .replace(/^\ufeff/, '')
+        .split(',')
+        .slice(0, 3),
+    ).toEqual([...['date_of_service', 'patient_name', 'claim_status']]);
+    const lines = readCsv(text);
     expect(lines).toHaveLength(2);
     expect(lines[0]).toMatchObject({
       claim_id: 'C-1',
