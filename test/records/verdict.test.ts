@@ -7,6 +7,7 @@ import { coverageAttention, verdictAttention } from '../../src/records/verdict/a
 import {
   deductibleLeftText,
   dollarText,
+  maximumLeftText,
   verdictInOneLine,
   verdictLines,
   whatToDo,
@@ -728,6 +729,24 @@ test('an authorization that nobody was asked about is undecided, and never a yes
   expect(verdict.standing).toBe('incomplete');
   expect(verdict.procedures.map(({ standing, reasons }) => [standing, reasons[0]?.text])).toEqual([
     ['unknown', 'Nobody asked whether 99213 requires prior authorization.'],
+  ]);
+});
+
+test('what is left of a maximum of "None" is unknown, and of "Unlimited" unlimited', () => {
+  const leftOf = (coverage_limit: string) => {
+    const maximums = { coverage_limit, coverage_limit_remaining: undefined };
+    const { record, verdict } = judged(changed({ maximums }));
+    const { annual_maximum, annual_maximum_remaining } = summarizeEligibility(record, verdict);
+    return [annual_maximum, annual_maximum_remaining, maximumLeftText(record, verdict)];
+  };
+  expect(leftOf('None')).toEqual(['None', 'unknown', 'unknown']);
+  expect(leftOf('Unlimited')).toEqual(['Unlimited', 'unlimited', 'unlimited']);
+});
+
+test('a plan that ends in words names them', () => {
+  const verdict = verdictOf(changed({ plan: { termination_date: 'end of the month' } }));
+  expect(verdict.reasons.map(({ text, facts }) => [text, facts.at(-1)?.value])).toEqual([
+    ['Ask whether the plan covers 11/23: it ends "end of the month".', 'end of the month'],
   ]);
 });
 

@@ -1,7 +1,7 @@
 /** What the plan as a whole means for a visit: active on that day, network, referral, rank. */
 import type { EligibilityRecord } from '../eligibility.ts';
 import { networkBenefits } from './network.ts';
-import { americanDay, fact, shortDay, type Weighed } from './reasons.ts';
+import { americanDay, type Fact, fact, shortDay, type Weighed } from './reasons.ts';
 
 /** Reasons for which the visit is not eligible; empty when the plan is active or unknown. */
 export function planReasons({ plan }: EligibilityRecord, day: string): Weighed[] {
@@ -42,14 +42,16 @@ function dateInWords(
   { unparsed }: EligibilityRecord,
   name: 'effective_date' | 'termination_date',
   day: string,
-): string | null {
-  const value = unparsed.find(({ path }) => path === `results.plan_information.${name}`)?.value;
+): { words: string; rests_on: Fact } | null {
+  const index = unparsed.findIndex(({ path }) => path === `results.plan_information.${name}`);
+  const value = unparsed[index]?.value;
   if (typeof value !== 'string' || !SAYS_WHEN.test(value) || PLACEHOLDER.test(value)) return null;
   const years = value.match(/\b(?:19|20)\d\d\b/g) ?? [];
   const of_visit = day.slice(0, 4);
   const is_covered = (year: string) =>
     name === 'effective_date' ? year < of_visit : year > of_visit;
-  return years.length > 0 && years.every(is_covered) ? null : value;
+  if (years.length > 0 && years.every(is_covered)) return null;
+  return { words: value, rests_on: fact(`unparsed[${index}].value`, value) };
 }
 
 /** Without `is_active` the plan is unknown, whatever benefits were given. */
@@ -57,11 +59,11 @@ export function unknownPlan(record: EligibilityRecord, day: string): Weighed[] {
   const { plan } = record;
   if (typeof plan?.is_active === 'boolean')
     return (['effective_date', 'termination_date'] as const).flatMap((name): Weighed[] => {
-      const words = dateInWords(record, name, day);
-      if (words === null) return [];
+      const found = dateInWords(record, name, day);
+      if (found === null) return [];
       const what = name === 'effective_date' ? 'begins' : 'ends';
-      const text = `Ask whether the plan covers ${shortDay(day)}: it ${what} "${words}".`;
-      const facts = [fact(`plan.${name}`, plan[name])];
+      const text = `Ask whether the plan covers ${shortDay(day)}: it ${what} "${found.words}".`;
+      const facts = [fact(`plan.${name}`, plan[name]), found.rests_on];
       return [{ code: 'plan_unknown', effect: 'unknown', text, facts }];
     });
   return [
