@@ -11,7 +11,8 @@ import { type Instant, isDate, type LocalDate, localDate } from './time.ts';
 export type InquiryDraft = {
   specialty: Specialty;
   patient_name: string;
-  dob: LocalDate;
+  /** Empty only where the office has called itself: no call is planned without a birth date. */
+  dob: LocalDate | '';
   member_id: string;
   group_id: string;
   tax_id: string;
@@ -61,7 +62,7 @@ const date = text.refine(isDate);
 const draftSchema: z.ZodType<InquiryDraft> = z.object({
   specialty: z.enum(SPECIALTIES),
   patient_name: text,
-  dob: date,
+  dob: z.union([date, z.literal('')]),
   member_id: text,
   group_id: text,
   tax_id: text,

@@ -286,7 +286,7 @@ function planCoverage(
 }
 
 /** What is asked, and under which need. */
-function draftCoverage(
+export function draftCoverage(
   question: CoverageQuestion & { payer: PayerEntry | null; provider: Provider; visit: LocalDate },
   { clinic, policy, now }: PlanningFacts,
   learned: Learned,
@@ -352,7 +352,7 @@ function callByUnder(
  * What the PMS says of the network with a visit is about the first coverage: each payer has its
  * own networks.
  */
-function treatedUnder(appointment: AppointmentInput, rank: number): AppointmentInput {
+export function treatedUnder(appointment: AppointmentInput, rank: number): AppointmentInput {
   if (rank === 1) return appointment;
   return { ...appointment, provider: { ...appointment.provider, in_network: null } };
 }

@@ -10,7 +10,7 @@ import type { EligibilityRecord } from '../records/eligibility.ts';
 import { judge, VERDICT_CAUTION, type Verdict } from '../records/verdict.ts';
 import { type AccessRow, looksAt } from '../store/bookkeeping/access-log.ts';
 import { quoteOf } from '../store/bookkeeping/ask-again.ts';
-import { lastRevisions, type ScheduledVisit, visitById } from '../store/views/schedule.ts';
+import { answerBefore, type ScheduledVisit, visitById } from '../store/views/schedule.ts';
 import { readSubject, type SubjectDetail, trailOf } from '../store/views/subject.ts';
 import { askRules } from './actions.ts';
 import {
@@ -45,7 +45,8 @@ export async function visitPage(office: Office, request: Visit): Promise<Answer>
   const story = tellStory(detail, await trailOf(store.db, detail), config, moment);
   const sheets: Html[] = [];
   for (const answer of [...visit.answers, ...answersBefore(visit, detail)]) {
-    const [, before = null] = await lastRevisions(store.db, answer.inquiry);
+    const is_answer = answer.record.outcome === 'successful';
+    const before = is_answer ? await answerBefore(store.db, visit.id, answer) : null;
     const verdict = judge(answer.record, judgedVisit(visit.input, answer.coverage_rank, settings));
     const coverage = visit.input.coverages[answer.coverage_rank - 1];
     const title =
@@ -56,7 +57,9 @@ export async function visitPage(office: Office, request: Visit): Promise<Answer>
       before === null
         ? null
         : judge(before, judgedVisit(visit.input, answer.coverage_rank, settings));
-    const note = visit.answers.includes(answer) ? null : BEFORE_NOTE;
+    const newest = visit.answers.find((each) => each.coverage_rank === answer.coverage_rank);
+    const before_note = newest === undefined ? ASKED_AGAIN_NOTE : NOTHING_NEW_NOTE;
+    const note = newest === answer ? null : before_note;
     const { record } = answer;
     sheets.push(answerSheet({ title, note, record, verdict, before, earlier, time_zone }));
   }
@@ -102,24 +105,29 @@ const memberIds = ({ coverages }: AppointmentInput) =>
     .filter((each) => each !== '')
     .join(', ') || 'missing';
 
-/** What a payer said last about a coverage that is asked about again at the moment. */
+/** What a payer said last about a coverage of which the newest call has brought nothing, or not yet. */
 function answersBefore(
   { answers }: ScheduledVisit,
   { inquiries }: SubjectDetail,
 ): ScheduledVisit['answers'] {
   const found = new Map<number, ScheduledVisit['answers'][number]>();
+  const has_answer = (rank: number) =>
+    answers.some(
+      ({ coverage_rank, record }) => coverage_rank === rank && record.outcome === 'successful',
+    );
   for (const { row, coverage_rank, answer } of inquiries) {
     if (coverage_rank === null || answer === null || found.has(coverage_rank)) continue;
-    if (answers.some((each) => each.coverage_rank === coverage_rank)) continue;
-    if (answer.record.schema !== 'eligd.eligibility/1') continue;
     const { record, ...rest } = answer;
+    if (record.schema !== 'eligd.eligibility/1' || record.outcome !== 'successful') continue;
+    if (has_answer(coverage_rank)) continue;
     found.set(coverage_rank, { ...rest, record, coverage_rank, inquiry: row.id });
   }
   return [...found.values()];
 }
 
-const BEFORE_NOTE =
+const ASKED_AGAIN_NOTE =
   'The payer is being asked again. Until the new answer is here, this is what it said before.';
+const NOTHING_NEW_NOTE = 'The newest call brought no answer. This is what the payer said before.';
 
 type Sheet = {
   title: string;

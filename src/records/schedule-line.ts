@@ -76,6 +76,7 @@ export const CALL_REASONS: ReadonlySet<string> = new Set<AttentionReason>([
   'payer_needs_attention',
   'payer_unsupported',
   'payer_not_callable',
+  'payer_waits',
   'unsuccessful',
   'cancelled_by_service',
   'no_answer',
@@ -109,7 +110,9 @@ function lineWord({ situation, closed_reason, entries, answer }: LineFacts): Lin
     return entries.some(({ reason }) => CALL_REASONS.has(reason))
       ? 'call_yourself'
       : 'needs_action';
-  if (situation === 'closed' && closed_reason !== 'past') return closedWord(closed_reason);
+  // The office may have called itself for a visit that eligd leaves alone.
+  const is_left = situation === 'closed' && closed_reason !== 'past';
+  if (is_left && (verdict === null || isGone(closed_reason))) return closedWord(closed_reason);
   switch (verdict) {
     case 'attention':
       return 'needs_action';
@@ -124,8 +127,10 @@ function lineWord({ situation, closed_reason, entries, answer }: LineFacts): Lin
   }
 }
 
+const isGone = (reason: ClosedReason | null) => reason === 'cancelled' || reason === 'replaced';
+
 function closedWord(reason: ClosedReason | null): LineWord {
-  if (reason === 'cancelled' || reason === 'replaced') return 'cancelled';
+  if (isGone(reason)) return 'cancelled';
   return reason === 'no_coverage' ? 'no_insurance' : 'not_asked';
 }
 

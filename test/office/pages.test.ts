@@ -77,10 +77,10 @@ test('the office reads, acts and answers on the page', LONG, async () => {
     individual_deductible_used: '50',
     coverage_limit: '1500',
     coverage_limit_remaining: '900.50',
-    is_covered_0: 'yes',
-    coverage_percentage_0: '100',
-    is_covered_1: 'yes',
-    coverage_percentage_1: '80',
+    is_covered_D0120: 'yes',
+    coverage_percentage_D0120: '100',
+    is_covered_D1110: 'yes',
+    coverage_percentage_D1110: '80',
   });
   expect(saved.headers.get('location')).toBe(una);
   const written = () =>

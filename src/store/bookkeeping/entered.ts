@@ -3,10 +3,11 @@
  * everything after it is as with any other: a record, a verdict, a delivery. The calling service
  * knows nothing of it and no call follows from it, because it is the newest for its need (G1).
  */
-import { randomUUID } from 'node:crypto';
-import { ANSWER_REASONS } from '../../domain/attention.ts';
-import { draftMatchKey, type InquiryDraft } from '../../domain/inquiry.ts';
-import { storeAnswer } from '../answers/answers.ts';
+import { ANSWER_REASONS, type AttentionReason } from '../../domain/attention.ts';
+import type { EnteredCoverage } from '../../domain/entered.ts';
+import type { ClosedReason } from '../../domain/explanation.ts';
+import { draftMatchKey } from '../../domain/inquiry.ts';
+import { answerHash, latestAnswer, storeAnswer } from '../answers/answers.ts';
 import { inquiryById, latestForNeed, moveInquiries } from '../calls/inquiries.ts';
 import { appointmentsOf, inquiriesOf, link, setPlanDue, unlink } from '../calls/links.ts';
 import type { Tx } from '../engine/database.ts';
@@ -14,8 +15,16 @@ import { resolveAttention } from './attention.ts';
 import { inquirySubject, writeAudit } from './audit.ts';
 
 export type EnteredAnswer = {
-  appointment: { id: number; connector: string; patient_key: string; starts_at: number };
-  coverage: { rank: number; need_base: string; benefit_year: number; draft: InquiryDraft };
+  appointment: {
+    id: number;
+    connector: string;
+    patient_key: string;
+    starts_at: number;
+    closed_reason: ClosedReason | null;
+  };
+  coverage: EnteredCoverage;
+  /** Of the form that was filled in, so that sending it twice is one answer. */
+  form_id: string;
   external_id: string;
   /** Who typed it in. */
   entered_by: string;
@@ -24,9 +33,22 @@ export type EnteredAnswer = {
   summary: string | null;
 };
 
-/** Returns the inquiry. */
-export async function enterAnswer(tx: Tx, entered: EnteredAnswer, now: number): Promise<number> {
-  const { appointment, coverage, entered_by, results, summary } = entered;
+/** Entries about a call that nobody waits for any more once the office has the answer itself. */
+const SETTLED: readonly AttentionReason[] = [
+  ...ANSWER_REASONS,
+  'answer_unusable',
+  'undecidable',
+  'lost_at_service',
+  'refused',
+];
+
+/** `saved`: when the same form was sent before, and whether it said the same. */
+export type Entered = { kind: 'entered' } | { kind: 'saved'; at: number; is_same: boolean };
+
+export async function enterAnswer(tx: Tx, entered: EnteredAnswer, now: number): Promise<Entered> {
+  const { appointment, coverage, entered_by, form_id, results, summary } = entered;
+  const saved = await savedBefore(tx, entered);
+  if (saved !== null) return saved;
   await withdrawPlanned(tx, entered, now);
   const newest = await latestForNeed(tx, coverage.need_base, coverage.benefit_year);
   const reason = `Entered by the office (${entered_by}); eligd made no call.`;
@@ -70,7 +92,7 @@ export async function enterAnswer(tx: Tx, entered: EnteredAnswer, now: number): 
   const { rank, draft } = coverage;
   await link(tx, { inquiry: id, appointment: appointment.id, coverage_rank: rank, draft }, now);
   const raw = {
-    id: `office-${randomUUID()}`,
+    id: rawId(form_id),
     status: 'SUCCESS',
     creation_ts: new Date(now).toISOString(),
     summary,
@@ -80,9 +102,47 @@ export async function enterAnswer(tx: Tx, entered: EnteredAnswer, now: number): 
   await storeAnswer(tx, { inquiry: id, service_status: 'SUCCESS', raw, content_hash: raw.id }, now);
   for (const other of await inquiriesOf(tx, appointment.id))
     if (other.coverage_rank === rank)
-      await resolveAttention(tx, inquirySubject(other.id), now, ANSWER_REASONS);
-  await setPlanDue(tx, appointment.id, now, null);
-  return id;
+      await resolveAttention(tx, inquirySubject(other.id), now, SETTLED);
+  // Of a closed visit nothing is planned: eligd would call for its other coverages.
+  if (appointment.closed_reason === null) await setPlanDue(tx, appointment.id, now, null);
+  return { kind: 'entered' };
+}
+
+const rawId = (form_id: string) => `office-${form_id}`;
+
+/** The answer of the same form, if it is there already. */
+async function savedBefore(
+  tx: Tx,
+  { appointment, form_id, results, summary }: EnteredAnswer,
+): Promise<Entered | null> {
+  for (const { id } of await inquiriesOf(tx, appointment.id)) {
+    const raw = (await latestAnswer(tx, id))?.raw as Partial<Raw> | undefined;
+    if (raw?.id !== rawId(form_id)) continue;
+    const said = (given: Pick<Raw, 'results' | 'summary'>) =>
+      answerHash({ status: '', summary: given.summary, results: withoutTime(given.results) });
+    const { creation_ts = '' } = raw;
+    const before = { results: raw.results ?? {}, summary: raw.summary ?? null };
+    const is_same = said(before) === said({ results, summary });
+    return { kind: 'saved', at: Date.parse(creation_ts), is_same };
+  }
+  return null;
+}
+
+type Raw = {
+  id: string;
+  creation_ts: string;
+  results: Record<string, unknown>;
+  summary: string | null;
+};
+
+/** Without when it was entered, which differs between two sendings of one form. */
+function withoutTime(results: Record<string, unknown>): Record<string, unknown> {
+  const { call_details } = results;
+  const calls = (Array.isArray(call_details) ? (call_details as object[]) : []).map((call) => ({
+    ...call,
+    call_end_time: null,
+  }));
+  return { ...results, call_details: calls };
 }
 
 /** What was planned for the same coverage is not needed any more, and has cost nothing yet. */

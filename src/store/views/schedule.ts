@@ -46,16 +46,35 @@ export async function visitById(
   return { ...visit, patient_key };
 }
 
-/** The newest answer to an inquiry and the one before it. */
-export async function lastRevisions(db: Db, inquiry: number): Promise<EligibilityRecord[]> {
+/**
+ * What the payer said about a coverage of a visit before this answer: the revision before it, or
+ * the last of an earlier call. Answers without benefits do not count. Null: nothing.
+ */
+export async function answerBefore(
+  db: Db,
+  visit: number,
+  { coverage_rank, inquiry, revision }: Pick<VisitAnswer, 'coverage_rank' | 'inquiry' | 'revision'>,
+): Promise<EligibilityRecord | null> {
   const rows = await db
-    .selectFrom('records')
-    .select('record')
-    .where('inquiry', '=', inquiry)
-    .orderBy('revision', 'desc')
-    .limit(sql.lit(2))
+    .selectFrom('inquiry_appointments as l')
+    .innerJoin('records as r', 'r.inquiry', 'l.inquiry')
+    .select('r.record')
+    .where('l.appointment', '=', visit)
+    .where('l.coverage_rank', '=', coverage_rank)
+    .where((where) =>
+      where.or([
+        where('l.inquiry', '<', inquiry),
+        where.and([where('l.inquiry', '=', inquiry), where('r.revision', '<', revision)]),
+      ]),
+    )
+    .orderBy('l.inquiry', 'desc')
+    .orderBy('r.revision', 'desc')
     .execute();
-  return rows.map(({ record }) => JSON.parse(record) as EligibilityRecord);
+  for (const { record } of rows) {
+    const read = JSON.parse(record) as EligibilityRecord;
+    if (read.schema === 'eligd.eligibility/1' && read.outcome === 'successful') return read;
+  }
+  return null;
 }
 
 /** Visits that start from `from` on and before `to`, by chair time; closed ones are among them. */

@@ -182,8 +182,11 @@ type Outcome = {
 
 async function follow(context: CollectContext, row: InquiryRow, outcome: Outcome): Promise<void> {
   const { tx, deps, now } = context;
-  const standing = (await appointmentsOf(tx, row.id)).filter(
-    ({ closed_reason }) => closed_reason === null,
+  const standing = (await appointmentsOf(tx, row.id)).filter(({ closed_reason }) =>
+    // What the office has typed in is written back for a visit that is over, too.
+    row.entered_by === null
+      ? closed_reason === null
+      : closed_reason !== 'cancelled' && closed_reason !== 'replaced',
   );
   const needing = standing.filter(
     ({ kind, starts_at }) => kind === 'claim' || isOfYear(row, starts_at, deps.settings.time_zone),

@@ -1,0 +1,145 @@
+/**
+ * What the office typed in itself is put into the form of the calling service's results, so that
+ * the same code makes a record, a verdict and a delivery of it.
+ */
+import { randomUUID } from 'node:crypto';
+import { coveragesToEnter, refuseEntering } from '../domain/entered.ts';
+import { externalId } from '../domain/needs.ts';
+import { isDate } from '../domain/time.ts';
+import { actingAs } from '../store/bookkeeping/audit.ts';
+import { enterAnswer } from '../store/bookkeeping/entered.ts';
+import type { ScheduledVisit } from '../store/views/schedule.ts';
+import { actorOf } from './access.ts';
+import {
+  calledPage,
+  codeField,
+  findVisit,
+  formIdOf,
+  maximumName,
+  maximumPart,
+  TEXT_CHARS_MAX,
+} from './called.ts';
+import { type Answer, missing, type Office, type Visit } from './context.ts';
+import { momentWords } from './times.ts';
+
+/** `POST /visit/:id/called` */
+export async function enterByForm(office: Office, request: Visit): Promise<Answer> {
+  const { params, form, session, now } = request;
+  const visit = await findVisit(office, params.id, now);
+  if (visit === null) return missing;
+  const refusal = refuseEntering(visit);
+  if (refusal !== null)
+    return await shownAgain(office, request, `Nothing was saved: ${refusal.what}`);
+  const coverage = coveragesToEnter(visit, { ...office.planning(), now }).find(
+    ({ rank }) => String(rank) === (form.get('rank') ?? '1'),
+  );
+  if (coverage === undefined)
+    return await shownAgain(
+      office,
+      request,
+      'Nothing was saved: the visit has other insurance now.',
+    );
+  if (!form.get('is_active'))
+    return await shownAgain(
+      office,
+      request,
+      'Nothing was saved: say first whether the plan is active.',
+    );
+  const { connector, source_id } = visit;
+  const done = await office.store.write((tx) =>
+    enterAnswer(
+      actingAs(tx, actorOf(session)),
+      {
+        appointment: visit,
+        coverage,
+        form_id: formIdOf(form) ?? randomUUID(),
+        external_id: externalId(office.config.service.external_id, connector, source_id),
+        entered_by: session.user.name,
+        results: resultsOf(form, visit, now),
+        summary: (form.get('summary') ?? '').trim().slice(0, TEXT_CHARS_MAX) || null,
+      },
+      now,
+    ),
+  );
+  office.wake();
+  const to = `/visit/${visit.id}`;
+  if (done.kind === 'entered')
+    return { kind: 'done', to, notice: { is_bad: false, lines: [savedWords(visit)] } };
+  const when = momentWords(done.at, office.config.clinic.time_zone);
+  if (done.is_same)
+    return {
+      kind: 'done',
+      to,
+      notice: { is_bad: false, lines: [`Saved once, ${when}. Sending it again changed nothing.`] },
+    };
+  form.delete('form');
+  return await shownAgain(
+    office,
+    request,
+    `Nothing was changed: this form was saved ${when}, with other values. If these are the right ` +
+      'ones, save them now.',
+  );
+}
+
+/** The form as it was typed, and why it was not saved. */
+async function shownAgain(office: Office, request: Visit, line: string): Promise<Answer> {
+  const page = await calledPage(office, request);
+  return page.kind === 'page' ? { ...page, notice: { is_bad: true, lines: [line] } } : page;
+}
+
+function savedWords({ input }: ScheduledVisit): string {
+  if (input.is_unwritable === true)
+    return (
+      'Saved here. The practice software lets eligd write nothing for this visit: enter the ' +
+      'answer there yourself. No call is made for it.'
+    );
+  return 'Saved. eligd writes it into the practice software next; no call is made for it.';
+}
+
+function resultsOf(form: URLSearchParams, visit: ScheduledVisit, now: number) {
+  const words = (name: string) => (form.get(name) ?? '').trim().slice(0, 200) || null;
+  const flag = (name: string) => ({ yes: true, no: false })[form.get(name) ?? ''] ?? null;
+  const day = (name: string) => (isDate(form.get(name) ?? '') ? form.get(name) : null);
+  const dollars = (name: string) => {
+    const plain = (form.get(name) ?? '').replaceAll(/[$,\s]/g, '');
+    const amount = /^\d{1,7}(?:\.\d{1,2})?$/.exec(plain)?.[0];
+    return amount === undefined ? null : `$${amount}`;
+  };
+  const percent = (name: string) => {
+    const given = (form.get(name) ?? '').trim();
+    return given !== '' && Number(given) >= 0 && Number(given) <= 100 ? Number(given) : null;
+  };
+  const maximum = maximumName(visit);
+  const part = maximumPart(visit).name;
+  return {
+    plan_information: {
+      is_active: flag('is_active'),
+      is_provider_in_network: flag('is_provider_in_network'),
+      plan_name: words('plan_name'),
+      effective_date: day('effective_date'),
+      termination_date: day('termination_date'),
+    },
+    maximums: {
+      individual_deductible: dollars('individual_deductible'),
+      individual_deductible_used: dollars('individual_deductible_used'),
+      [maximum]: dollars(maximum),
+      [part]: dollars(part),
+    },
+    procedure_codes: visit.input.procedure_codes.map((procedure_code) => [
+      { procedure_code },
+      {
+        is_covered: flag(codeField('is_covered', procedure_code)),
+        coverage_percentage: percent(codeField('coverage_percentage', procedure_code)),
+        is_prior_auth_required: flag(codeField('is_prior_auth_required', procedure_code)),
+        frequency_limitations: words(codeField('frequency_limitations', procedure_code)),
+      },
+    ]),
+    call_details: [
+      {
+        call_end_time: new Date(now).toISOString(),
+        representative_name: words('representative'),
+        reference_number: words('reference_number'),
+      },
+    ],
+  };
+}
