@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { FinalOutcome } from './outcome.ts';
 import { unquoted } from './quotes.ts';
 
@@ -24,6 +25,16 @@ export function entryText(
 ): string {
   if (patients) return words == null || words === '' ? what : `${what} ${words}`;
   return words == null || words === '' ? unquoted(what) : `${unquoted(what)} ${MORE_SAID}`;
+}
+
+/** Another word whenever the entry says something else, so that nobody handles what they did not see. */
+export function entryMark({
+  what,
+  next,
+  words,
+}: Pick<Attention, 'what' | 'next' | 'words'>): string {
+  const text = JSON.stringify([what, next, words ?? '']);
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
 
 const MORE_SAID = 'There is more, but it may name a patient; --patients shows it.';

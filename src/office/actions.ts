@@ -1,8 +1,10 @@
 /** What an operator does with the forms of the pages: the same work as the commands do. */
+import { type Attention, entryMark } from '../domain/attention.ts';
 import { type Done, said } from '../domain/operator.ts';
-import { type AskRules, askAgain, quoteOf } from '../store/bookkeeping/ask-again.ts';
+import { unquoted } from '../domain/quotes.ts';
+import { type AskRules, askAgain, quoteOf, retryQuote } from '../store/bookkeeping/ask-again.ts';
 import { actingAs, writeAudit } from '../store/bookkeeping/audit.ts';
-import { handle } from '../store/bookkeeping/handled.ts';
+import { handle, openEntry } from '../store/bookkeeping/handled.ts';
 import {
   hold,
   type Operand,
@@ -16,12 +18,14 @@ import { actorOf } from './access.ts';
 import { confirmPage } from './confirm.ts';
 import { type Answer, missing, type Notice, type Office, type Visit } from './context.ts';
 import {
+  addressOf,
   askSentence,
   isOperation,
   NOTE_CHARS_MAX,
   OPERATIONS,
   type OperationName,
   RESUME_QUESTION,
+  retrySentence,
   WITHDRAW_QUESTION,
 } from './entry-actions.ts';
 
@@ -42,9 +46,10 @@ export function operate(kind: Operand['kind']) {
     const id = Number(params.id);
     const name = params.operation ?? '';
     if (!isOperation(name) || !Number.isSafeInteger(id)) return missing;
-    const question = form.get('sure') === 'yes' ? null : await questionFor(office, name, id, now);
+    const question =
+      form.get('sure') === 'yes' ? null : await questionFor(office, name, { kind, id }, now);
     if (question !== null) {
-      const path = `/${kind === 'appointment' ? 'visit' : 'inquiry'}/${id}/${name}`;
+      const path = `${addressOf({ kind, id })}/${name}`;
       return confirmPage(
         { question, path, back: backTo(form, id), button: OPERATIONS[name] },
         visit,
@@ -69,12 +74,17 @@ export function operate(kind: Operand['kind']) {
 async function questionFor(
   office: Office,
   name: OperationName,
-  id: number,
+  subject: Operand,
   now: number,
 ): Promise<string | null> {
+  const { db } = office.store;
   if (name === 'withdraw') return WITHDRAW_QUESTION;
+  if (name === 'retry') {
+    const again = await retryQuote(db, askRules(office), { subject, now });
+    return again === null ? null : retrySentence(again);
+  }
   if (name !== 'ask') return null;
-  const quote = await quoteOf(office.store.db, askRules(office), { id, now });
+  const quote = await quoteOf(db, askRules(office), { id: subject.id, now });
   // Nothing would be ordered: the work says why.
   return quote === null ? null : askSentence(quote);
 }
@@ -90,18 +100,41 @@ export function askRules(office: Office): AskRules {
 
 /** `POST /visit/:id/done` and `POST /inquiry/:id/done` */
 export function markDone(kind: Operand['kind']) {
-  return async (office: Office, { params, form, session, now }: Visit): Promise<Answer> => {
+  return async (office: Office, visit: Visit): Promise<Answer> => {
+    const { params, form, session, now } = visit;
     const id = Number(params.id);
     if (!Number.isSafeInteger(id)) return missing;
     const note = (form.get('note') ?? '').trim().slice(0, NOTE_CHARS_MAX);
     const entry = Number(form.get('entry'));
     if (!Number.isSafeInteger(entry) || entry < 1) return missing;
-    const done = await office.store.write((tx) =>
-      handle(note, entry)(actingAs(tx, actorOf(session)), { kind, id }, now),
-    );
+    const outcome = await office.store.write(async (own) => {
+      const tx = actingAs(own, actorOf(session));
+      const open = await openEntry(tx, entry);
+      if (open === null) return [{ did: false, what: 'It has left the list already.' }];
+      if (entryMark(open) !== form.get('shown')) return open;
+      return await handle(note, entry)(tx, { kind, id }, now);
+    });
+    if (!Array.isArray(outcome)) return changedEntry(outcome, { kind, id }, visit);
     office.wake();
-    return { kind: 'done', to: backTo(form, id), notice: noticeFor(done) };
+    return { kind: 'done', to: backTo(form, id), notice: noticeFor(outcome) };
   };
+}
+
+/** Nobody takes off the list what they have not read. */
+function changedEntry(
+  entry: Pick<Attention, 'what' | 'next' | 'words'>,
+  { kind, id }: Operand,
+  visit: Visit,
+): Answer {
+  const form = new URLSearchParams(visit.form);
+  form.set('shown', entryMark(entry));
+  const back = backTo(form, id);
+  const now_says = `It now says: ${unquoted(entry.what)} ${entry.next}`;
+  const question = `The entry has changed since you saw it. ${now_says} Is that done?`;
+  return confirmPage(
+    { question, path: `${addressOf({ kind, id })}/done`, back, button: 'Done' },
+    { ...visit, form },
+  );
 }
 
 /** `POST /submission/release` */

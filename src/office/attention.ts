@@ -4,7 +4,7 @@ import { entryText } from '../domain/attention.ts';
 import { type ClaimInput, firstCoverage } from '../domain/claim.ts';
 import { unquoted } from '../domain/quotes.ts';
 import type { ShownRecord } from '../store/bookkeeping/access-log.ts';
-import { quoteOf } from '../store/bookkeeping/ask-again.ts';
+import { quoteOf, retryQuote } from '../store/bookkeeping/ask-again.ts';
 import { type AttentionRow, openAttention } from '../store/bookkeeping/attention.ts';
 import type { Operand } from '../store/bookkeeping/operator.ts';
 import { withProgress } from '../store/views/progress.ts';
@@ -36,8 +36,9 @@ export async function attentionPage(office: Office, request: Visit): Promise<Ans
   const offers: Offers = may_act
     ? {
         csrf: session.csrf,
-        payers: await mapForms(office, session.csrf),
+        payers: await mapForms(office, request),
         quotes: await quotesFor(office, shown, request.now),
+        again: await retriesFor(office, shown, request.now),
         operated: await operatedOf(office, shown),
       }
     : null;
@@ -67,7 +68,7 @@ function countWords(count: number): string {
     : `${count} entries, the nearest visit first.`;
 }
 
-/** By visit: what another call about it costs. */
+/** By visit, or by entry: what a call about it costs. */
 type Quotes = ReadonlyMap<number, Quote | null>;
 
 async function quotesFor(
@@ -85,6 +86,22 @@ async function quotesFor(
       !quotes.has(appointment)
     )
       quotes.set(appointment, await quoteOf(office.store.db, rules, { id: appointment, now }));
+  return quotes;
+}
+
+/** By entry: what trying again costs. */
+async function retriesFor(
+  office: Office,
+  rows: readonly AttentionRow[],
+  now: number,
+): Promise<Quotes> {
+  const rules = askRules(office);
+  const quotes = new Map<number, Quote | null>();
+  for (const row of rows) {
+    const subject = row.reason === 'refused' ? operandOf(row) : null;
+    if (subject !== null)
+      quotes.set(row.id, await retryQuote(office.store.db, rules, { subject, now }));
+  }
   return quotes;
 }
 
@@ -110,6 +127,7 @@ type Offers = null | {
   csrf: string;
   payers: Html | null;
   quotes: Quotes;
+  again: Quotes;
   operated: ReadonlyMap<number, Operated>;
 };
 
@@ -135,7 +153,7 @@ const MAP_HERE =
 
 function actionsOf(
   row: AttentionRow,
-  { csrf, quotes, operated }: NonNullable<Offers>,
+  { csrf, quotes, again, operated }: NonNullable<Offers>,
 ): Html | null {
   const subject = operandOf(row);
   if (subject === null) return null;
@@ -146,6 +164,7 @@ function actionsOf(
     {
       visit,
       quote: visit === null ? null : (quotes.get(visit) ?? null),
+      again: again.get(row.id) ?? null,
       about: row.appointment === null ? null : (operated.get(row.appointment) ?? null),
     },
   )}</div>`;

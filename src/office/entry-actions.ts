@@ -1,7 +1,9 @@
 /** What can be done about an entry of the attention list, as forms next to it. */
 import {
   ANSWER_REASONS,
+  type Attention,
   type AttentionReason,
+  entryMark,
   entryText,
   VERDICT_REASONS,
 } from '../domain/attention.ts';
@@ -77,6 +79,11 @@ export function askSentence({ cents }: Quote): string {
     : `Another call about this visit costs ${dollars(cents)}. Order it?`;
 }
 
+export function retrySentence({ cents }: Quote): string {
+  const cost = cents === null ? 'costs money; its price is not known' : `costs ${dollars(cents)}`;
+  return `The service refused the call. It goes out again as it is, and ${cost}. Send it?`;
+}
+
 /** A visit or a claim, with where its calls are. */
 export type Operated = Pick<ScheduledVisit, 'id' | 'closed_reason'> & {
   inquiries: ScheduledVisit['progress']['inquiries'];
@@ -84,15 +91,15 @@ export type Operated = Pick<ScheduledVisit, 'id' | 'closed_reason'> & {
 
 type Target = { subject: Operand; csrf: string; back: 'visit' | 'attention' };
 
-const addressOf = ({ subject }: Target) =>
-  `/${subject.kind === 'appointment' ? 'visit' : 'inquiry'}/${subject.id}`;
+export const addressOf = ({ kind, id }: Operand) =>
+  `/${kind === 'appointment' ? 'visit' : 'inquiry'}/${id}`;
 
 const commonFields = ({ csrf, back }: Target) =>
   html`<input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="back" value="${back}">`;
 
 function operationForm(name: Exclude<OperationName, 'ask'>, target: Target): Html {
-  const action = `${addressOf(target)}/${name}`;
+  const action = `${addressOf(target.subject)}/${name}`;
   const fields = html`${commonFields(target)}<button>${OPERATIONS[name]}</button>`;
   return name === 'withdraw'
     ? html`<form method="post" action="${action}"
@@ -100,11 +107,20 @@ function operationForm(name: Exclude<OperationName, 'ask'>, target: Target): Htm
     : html`<form method="post" action="${action}">${fields}</form>`;
 }
 
+const priceWords = ({ cents }: Quote) => (cents === null ? 'price unknown' : dollars(cents));
+
+/** `quote`: null where trying again makes no call that costs money. */
+function retryForm(quote: Quote | null, target: Target): Html {
+  if (quote === null) return operationForm('retry', target);
+  return html`<form method="post" action="${addressOf(target.subject)}/retry"
+ data-confirm="${retrySentence(quote)}">${commonFields(target)}
+<button>${OPERATIONS.retry} (${priceWords(quote)})</button></form>`;
+}
+
 function askForm(quote: Quote, target: Target): Html {
-  const price = quote.cents === null ? 'price unknown' : dollars(quote.cents);
-  return html`<form method="post" action="${addressOf(target)}/ask"
+  return html`<form method="post" action="${addressOf(target.subject)}/ask"
  data-confirm="${askSentence(quote)}">${commonFields(target)}
-<button>${OPERATIONS.ask} (${price})</button></form>`;
+<button>${OPERATIONS.ask} (${priceWords(quote)})</button></form>`;
 }
 
 /** What a call that has not begun allows. */
@@ -122,12 +138,16 @@ function callForms({ closed_reason, inquiries }: Operated, target: Target): Html
   }${may_withdraw ? operationForm('withdraw', target) : null}`;
 }
 
-/** `entry`: its row, which is unique on the page. */
-function doneForm(entry: number, target: Target): Html {
-  return html`<form method="post" action="${addressOf(target)}/done">${commonFields(target)}
+type Entry = { id: number; reason: string } & Pick<Attention, 'what' | 'next' | 'words'>;
+
+/** With a mark of what is shown, so that an entry that has changed meanwhile is not taken. */
+function doneForm(row: Entry, target: Target): Html {
+  const entry = row.id;
+  return html`<form method="post" action="${addressOf(target.subject)}/done">${commonFields(target)}
 <input type="hidden" name="entry" value="${entry}">
+<input type="hidden" name="shown" value="${entryMark(row)}">
 <div><label for="note-${entry}">Note (optional)</label>
-<input id="note-${entry}" name="note" maxlength="${NOTE_CHARS_MAX}"></div>
+<input id="note-${entry}" name="note" maxlength="${NOTE_CHARS_MAX}" autocomplete="off"></div>
 <button class="main">Done</button></form>`;
 }
 
@@ -136,19 +156,18 @@ export const mayAsk = (reason: string) => TO_ASK.has(reason);
 
 /**
  * What can be done about an entry, for whoever may act. `quote`: null where no call can be ordered;
- * `visit`: null for a claim; `about`: whose calls it offers to hold, release and withdraw.
+ * `again`: what trying again costs, null where that makes no call; `visit`: null for a claim;
+ * `about`: whose calls it offers to hold, release and withdraw.
  */
-export function entryActions(
-  { id, reason }: { id: number; reason: string },
-  target: Target,
-  { visit, quote, about }: { visit: number | null; quote: Quote | null; about: Operated | null },
-): Html {
+export function entryActions(entry: Entry, target: Target, offers: EntryOffers): Html {
+  const { visit, quote, again, about } = offers;
+  const { reason } = entry;
   const of_visit = (each: number): Target => ({
     ...target,
     subject: { kind: 'appointment', id: each },
   });
-  return html`${TO_HANDLE.has(reason) ? doneForm(id, target) : null}
-${TO_RETRY.has(reason) ? operationForm('retry', target) : null}
+  return html`${TO_HANDLE.has(reason) ? doneForm(entry, target) : null}
+${TO_RETRY.has(reason) ? retryForm(again, target) : null}
 ${mayAsk(reason) && quote !== null && visit !== null ? askForm(quote, of_visit(visit)) : null}
 ${
   TO_CALL.has(reason) && visit !== null
@@ -159,22 +178,31 @@ ${
 ${about === null ? null : callForms(about, of_visit(about.id))}`;
 }
 
+export type EntryOffers = {
+  visit: number | null;
+  quote: Quote | null;
+  again: Quote | null;
+  about: Operated | null;
+};
+
 export function visitActions({
   visit,
   detail,
   session,
   quote,
+  again,
 }: {
   visit: ScheduledVisit;
   detail: SubjectDetail;
   session: Session;
   quote: Quote | null;
+  again: Quote | null;
 }): Html | null {
   const may_act = mayDo(session.user.role, 'operator');
   const subject: Operand = { kind: 'appointment', id: visit.id };
   const target: Target = { subject, csrf: session.csrf, back: 'visit' };
   // Once is enough on this page, with the other operations.
-  const offers = { visit: visit.id, quote: null, about: null };
+  const offers = { visit: visit.id, quote: null, again, about: null };
   const entries = detail.attention.map(
     (entry) => html`<div class="panel entry"><p><strong>${entryText(entry, {
       patients: true,
@@ -187,7 +215,7 @@ export function visitActions({
   return html`${entries}<div class="actions no-print">
 <a class="button" href="/visit/${visit.id}/called">I called myself</a>
 <a class="button" href="/visit/${visit.id}/call-sheet">Call sheet</a>
-${operationForm('retry', target)}
+${retryForm(again, target)}
 ${quote === null ? null : askForm(quote, target)}
 ${callForms({ ...visit, inquiries: visit.progress.inquiries }, target)}</div>`;
 }

@@ -11,8 +11,16 @@ import { type Html, html } from './html.ts';
 
 const PAYERS_SHOWN = 12;
 
-/** A form for each insurance company that visits name and the payer map does not have. */
-export async function mapForms({ store, config }: Office, csrf: string): Promise<Html | null> {
+/**
+ * A form for each insurance company that visits name and the payer map does not have. What was
+ * typed for one of them, and could not be used, is in its field.
+ */
+export async function mapForms(
+  { store, config }: Office,
+  { session: { csrf }, form }: Pick<Visit, 'session' | 'form'>,
+): Promise<Html | null> {
+  const typed = ({ carrier, payor_id }: { carrier: string; payor_id: string }) =>
+    form.get('name') === carrier && form.get('pms_id') === payor_id ? form.get('id') : '';
   const listed = await listedPayers(store.db);
   const payers = readablePayers(config);
   if (listed.length === 0 || payers === null) return null;
@@ -22,8 +30,8 @@ export async function mapForms({ store, config }: Office, csrf: string): Promise
 <input type="hidden" name="name" value="${carrier}">
 <input type="hidden" name="pms_id" value="${payor_id}">
 <div><label for="payer-${index}">${carrier || `Payer ID ${payor_id}`} is</label>
-<input id="payer-${index}" name="id" list="near-${index}" required
- placeholder="carrier or payer ID"><datalist id="near-${index}">${nearestPayers(
+<input id="payer-${index}" name="id" list="near-${index}" required autocomplete="off"
+ value="${typed({ carrier, payor_id })}" placeholder="carrier or payer ID"><datalist id="near-${index}">${nearestPayers(
    carrier,
    payers,
  ).map(({ name, carrier: known }) => html`<option value="${known}">${name}</option>`)}</datalist>
@@ -41,8 +49,12 @@ export function readablePayers(config: Office['config']): PayerList | null {
   }
 }
 
-/** `POST /payers/map` */
-export async function mapByForm(office: Office, { form, session, now }: Visit): Promise<Answer> {
+/** `POST /payers/map`; `showList`: the page that the form is on, with what was typed. */
+export async function mapByForm(
+  office: Office,
+  { form, session, now }: Visit,
+  showList: () => Promise<Answer>,
+): Promise<Answer> {
   const name = (form.get('name') ?? '').slice(0, 200);
   const pms_id = (form.get('pms_id') ?? '').slice(0, 100);
   const id = (form.get('id') ?? '').slice(0, 100);
@@ -67,6 +79,7 @@ export async function mapByForm(office: Office, { form, session, now }: Visit): 
   } catch (error) {
     if (!(error instanceof EligdError)) throw error;
     const lines = [`${error.what} ${error.why} ${error.next}`];
-    return { kind: 'done', to: '/attention', notice: { is_bad: true, lines } };
+    const list = await showList();
+    return list.kind === 'page' ? { ...list, notice: { is_bad: true, lines } } : list;
   }
 }

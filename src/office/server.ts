@@ -49,6 +49,7 @@ type Page = {
 };
 
 const SCHEDULE: Page['shows'] = { page: 'schedule', same_ms: SAME_LIST_MS };
+const ATTENTION: Page['shows'] = { page: 'attention', same_ms: SAME_LIST_MS };
 const ofVisit = (page: string): Page['shows'] => ({ page, same_ms: 0 });
 
 export const PAGES: readonly Page[] = [
@@ -76,7 +77,7 @@ export const PAGES: readonly Page[] = [
   {
     path: '/attention',
     role: 'viewer',
-    shows: { page: 'attention', same_ms: SAME_LIST_MS },
+    shows: ATTENTION,
     show: attentionPage,
   },
   { path: '/week', role: 'viewer', shows: null, show: weekPage },
@@ -88,13 +89,20 @@ export const ACTIONS: readonly {
   path: string;
   role: Role;
   act: (office: Office, visit: Visit) => Promise<Answer>;
+  /** What the page is, when the form is shown once more; left out: that of a visit. */
+  shows?: Page['shows'];
 }[] = [
   { path: '/visit/:id/called', role: 'operator', act: enterByForm },
   { path: '/visit/:id/done', role: 'operator', act: markDone('appointment') },
   { path: '/inquiry/:id/done', role: 'operator', act: markDone('inquiry') },
   { path: '/visit/:id/:operation', role: 'operator', act: operate('appointment') },
   { path: '/inquiry/:id/:operation', role: 'operator', act: operate('inquiry') },
-  { path: '/payers/map', role: 'operator', act: mapByForm },
+  {
+    path: '/payers/map',
+    role: 'operator',
+    act: (office, visit) => mapByForm(office, visit, () => attentionPage(office, visit)),
+    shows: ATTENTION,
+  },
   { path: '/submission/release', role: 'operator', act: releaseAll },
 ];
 
@@ -264,7 +272,7 @@ async function showPage(
 
 async function takeForm(
   desk: Desk,
-  { role, act }: (typeof ACTIONS)[number],
+  { role, act, shows = ofVisit('visit') }: (typeof ACTIONS)[number],
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -273,7 +281,7 @@ async function takeForm(
   if (!mayDo(session.user.role, role)) return await refuseRole(desk, reply, session);
   const visit = visitOf(desk, request, session);
   if (isGenuine(request, session))
-    return await sendPage(desk, reply, visit, await act(desk.office, visit));
+    return await sendPage(desk, reply, { ...visit, shows }, await act(desk.office, visit));
   // Of a page that an earlier login was given, such as in another tab.
   const kept = isSameSite(request) ? readKept(keptText(pathOf(request), visit.form)) : null;
   if (kept !== null)

@@ -9,7 +9,7 @@ import { changesBetween } from '../records/changes.ts';
 import type { EligibilityRecord } from '../records/eligibility.ts';
 import { judge, VERDICT_CAUTION, type Verdict } from '../records/verdict.ts';
 import { type AccessRow, looksAt } from '../store/bookkeeping/access-log.ts';
-import { quoteOf } from '../store/bookkeeping/ask-again.ts';
+import { quoteOf, retryQuote } from '../store/bookkeeping/ask-again.ts';
 import { answerBefore, type ScheduledVisit, visitById } from '../store/views/schedule.ts';
 import { readSubject, type SubjectDetail, trailOf } from '../store/views/subject.ts';
 import { askRules } from './actions.ts';
@@ -63,14 +63,16 @@ export async function visitPage(office: Office, request: Visit): Promise<Answer>
     const { record } = answer;
     sheets.push(answerSheet({ title, note, record, verdict, before, earlier, time_zone }));
   }
-  const quote = mayDo(session.user.role, 'operator')
-    ? await quoteOf(store.db, askRules(office), { id, now })
-    : null;
+  const may_act = mayDo(session.user.role, 'operator');
+  const rules = askRules(office);
+  const subject = { kind: 'appointment', id } as const;
+  const quote = may_act ? await quoteOf(store.db, rules, { id, now }) : null;
+  const again = may_act ? await retryQuote(store.db, rules, { subject, now }) : null;
   const views = mayDo(session.user.role, 'admin')
     ? await looksAt(store.db, visit, VIEWS_SHOWN)
     : [];
   const body = html`${visitHead(visit, line, time_zone)}
-${visitActions({ visit, detail, session, quote })}
+${visitActions({ visit, detail, session, quote, again })}
 ${sheets.length === 0 ? html`<p class="panel">There is no answer from the payer yet.</p>` : sheets}
 ${storyPanel(story, detail, time_zone)}
 ${viewsPanel(views, time_zone)}`;

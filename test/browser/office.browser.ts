@@ -272,7 +272,8 @@ async function watchChanges(at: Sitting, office: OfficeClinic): Promise<void> {
       .first();
     const entry = await form.locator('[name="entry"]').inputValue();
     const path = (await form.getAttribute('action')) ?? '';
-    await colleague.post(path, { csrf: await colleague.csrf(), entry });
+    const shown = await form.locator('[name="shown"]').inputValue();
+    await colleague.post(path, { csrf: await colleague.csrf(), entry, shown });
   };
   await page.goto(`${office.url}/attention`);
   await page.evaluate('window.is_same_page = true');

@@ -119,7 +119,9 @@ test(
     const written = () => office.clinic.written().map(({ appointment_id }) => appointment_id);
     await expect.poll(written, { timeout: 60_000, interval: 250 }).toContain('9002');
     // What is known is the verdict; not everything was said.
-  expect(wordOf((await maria.get(`/day/${visitDay()}`)).text, 'Wim Withdrawn')).toBe('Incomplete');
+    expect(wordOf((await maria.get(`/day/${visitDay()}`)).text, 'Wim Withdrawn')).toBe(
+      'Incomplete',
+    );
     expect(await office.service.ledger()).toHaveLength(1);
   },
 );

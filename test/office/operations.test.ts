@@ -136,14 +136,25 @@ test('done takes one entry off the list, and leaves the others of the visit', LO
       .map((each) => ({
         path: /action="(\/\w+\/\d+\/done)"/.exec(each)?.[1] ?? '',
         entry: /name="entry" value="(\d+)"/.exec(each)?.[1] ?? '',
+        shown: /name="shown" value="([^"]+)"/.exec(each)?.[1] ?? '',
       }));
   const [first, second, ...others] = await open();
   expect(others).toEqual([]);
   if (first === undefined || second === undefined) throw new Error('There are no two entries.');
   expect(first.path).toBe(second.path);
   const form = { csrf: await maria.csrf(), note: 'Spoke with him' };
-  await maria.post(first.path, { ...form, entry: first.entry });
+  // Of a page that showed something else: nothing is done before it is read.
+  const stale = { ...form, entry: first.entry, shown: second.shown };
+  const question = await maria.post(first.path, stale);
+  expect(question.text).toContain('The entry has changed since you saw it.');
+  expect(question.text).toContain('name="note" value="Spoke with him"');
+  expect(await open()).toEqual([first, second]);
+  const [, shown = ''] = /name="shown" value="([^"]+)"/.exec(question.text) ?? [];
+  await maria.post(first.path, { ...stale, shown });
   expect(await open()).toEqual([second]);
+  const late = await maria.post(first.path, { ...stale, shown });
+  expect(late.status).toBe(303);
+  expect((await maria.get('/attention')).text).toContain('It has left the list already.');
   // A form that names no entry does nothing.
   expect((await maria.post(first.path, form)).status).toBe(404);
   expect(await open()).toEqual([second]);
@@ -193,9 +204,45 @@ test('a payer that is known by its ID alone is mapped on the page', LONG, async 
   const list = (await maria.get('/attention')).text;
   expect(list).toContain('Payer ID 77Z77 is</label>');
   const form = { csrf: await maria.csrf(), name: '', pms_id: '77Z77', id: 'CIGNA' };
+  // What was typed is still there when it is wrong.
+  const wrong = await maria.post('/payers/map', { ...form, id: 'CIGMA "X"' });
+  expect(wrong.status).toBe(200);
+  expect(wrong.text).toContain('value="CIGMA &quot;X&quot;"');
+  expect(wrong.text).toContain('class="notice bad"');
   await maria.post('/payers/map', form);
   expect((await maria.get('/attention')).text).toContain('payer ID 77Z77 is CIGNA from now on.');
   await expect
     .poll(async () => (await maria.get('/attention')).text, { timeout: 60_000 })
     .toContain('Nothing needs you.');
 });
+
+test(
+  'a call that the service refused is sent again at its price, after a question',
+  LONG,
+  async () => {
+    const day = visitDay();
+    const office = await startOffice({
+      config: {
+        policy: { look_ahead_days: 14 },
+        service: { settle_seconds: 0 },
+        prices: { per_inquiry: 12.5 },
+      },
+      fill: async (clinic) => {
+        const row = { appointment_at: `${day}T09:00`, patient_name: 'Rae Refused' };
+        clinic.drop('export.csv', exportOf(visits(1, () => ({ ...row, member_id: 'REJECT1' }))));
+        await clinic.once();
+      },
+    });
+    const maria = await office.login('operator');
+    const list = (await maria.get('/attention')).text;
+    const entry = list.split('<section').find((each) => each.includes('Rae Refused')) ?? '';
+    expect(entry).toContain('Try again now ($12.50)');
+    const [, path = ''] = /action="(\/\w+\/\d+\/retry)"/.exec(entry) ?? [];
+    const question = await maria.post(path, { csrf: await maria.csrf(), back: 'attention' });
+    expect(question.text).toContain('It goes out again as it is, and costs $12.50. Send it?');
+    const rae = await pathOf(maria, 'Rae Refused');
+    expect((await maria.get(rae)).text).toContain('Try again now ($12.50)');
+    const sent = await maria.post(path, { csrf: await maria.csrf(), sure: 'yes' });
+    expect(sent.status).toBe(303);
+  },
+);

@@ -185,9 +185,11 @@ test('an entry is done with a note, and the story says who did it', LONG, async 
   expect(list).toContain('The plan is NOT ACTIVE.');
   const section = list.split('<section').find((each) => each.includes('NOT ACTIVE')) ?? '';
   const entry = /name="entry" value="(\d+)"/.exec(section)?.[1] ?? '';
+  const shown = /name="shown" value="([^"]+)"/.exec(section)?.[1] ?? '';
   await maria.post(`${ivan}/done`, {
     csrf: await maria.csrf(),
     entry,
+    shown,
     note: 'Has <b>new</b> insurance',
     back: 'attention',
   });

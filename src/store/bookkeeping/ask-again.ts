@@ -2,7 +2,7 @@
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import { ordered, refuseAsking } from '../../domain/ask-again.ts';
 import { budgetWords, CLOSED_WORDS, waitWords } from '../../domain/explanation.ts';
-import { draftMatchKey, type InquiryDraft } from '../../domain/inquiry.ts';
+import { draftMatchKey, type InquiryDraft, readDraft } from '../../domain/inquiry.ts';
 import { externalId } from '../../domain/needs.ts';
 import { type Done, requestedBy } from '../../domain/operator.ts';
 import type { PlannedCoverage, PlanningFacts } from '../../domain/planning.ts';
@@ -10,9 +10,9 @@ import { type Cents, priceAt } from '../../domain/price.ts';
 import { localDateTime } from '../../domain/time.ts';
 import { type BudgetRules, readBudget } from '../calls/budget.ts';
 import { currentHalts } from '../calls/halts.ts';
-import { addPlanned, latestForNeed } from '../calls/inquiries.ts';
+import { addPlanned, inquiryById, latestForNeed } from '../calls/inquiries.ts';
 import { planLearned } from '../calls/learned.ts';
-import { link } from '../calls/links.ts';
+import { inquiriesOf, link } from '../calls/links.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { resolveAttention } from './attention.ts';
 import { appointmentSubject, writeAudit } from './audit.ts';
@@ -100,11 +100,33 @@ export async function quoteOf(
     const latest = await latestForNeed(db, need_base, benefit_year);
     if (latest !== null && refuseAsking(latest) === null) prices.push(callPrice(rules, draft, now));
   }
-  if (prices.length === 0) return null;
-  return {
-    cents: prices.reduce((sum, each) => (sum === null || each === null ? null : sum + each)),
-  };
+  return prices.length === 0 ? null : { cents: sumOf(prices) };
 }
+
+/**
+ * What trying again costs: calls that the service refused go out as they are. Null: none would.
+ */
+export async function retryQuote(
+  db: Db,
+  rules: AskRules,
+  { subject, now }: { subject: Operand; now: number },
+): Promise<{ cents: Cents | null } | null> {
+  const ids =
+    subject.kind === 'inquiry'
+      ? [subject.id]
+      : (await inquiriesOf(db, subject.id)).map(({ id }) => id);
+  const prices: (Cents | null)[] = [];
+  for (const id of ids) {
+    const inquiry = await inquiryById(db, id);
+    const draft = inquiry?.state === 'rejected' ? readDraft(inquiry.draft) : null;
+    if (draft !== null) prices.push(callPrice(rules, draft, now));
+  }
+  return prices.length === 0 ? null : { cents: sumOf(prices) };
+}
+
+/** Null where one of them is not known. */
+const sumOf = (prices: readonly (Cents | null)[]): Cents | null =>
+  prices.reduce((sum, each) => (sum === null || each === null ? null : sum + each), 0);
 
 function callPrice({ budget }: AskRules, draft: InquiryDraft, now: number): Cents | null {
   const { time_zone } = budget.limits;

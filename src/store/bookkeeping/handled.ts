@@ -103,8 +103,20 @@ async function handleOne(
   };
 }
 
+/** An open entry as it is now; null: it is not on the list any more. */
+export async function openEntry(
+  tx: Tx,
+  entry: number,
+): Promise<Pick<Attention, 'what' | 'next' | 'words'> | null> {
+  const [found] = await entryOf(tx, entry);
+  return found ?? null;
+}
+
 const openEntries = (tx: Tx) =>
-  tx.selectFrom('attention').select(['subject', 'reason', 'what']).where('resolved_at', 'is', null);
+  tx
+    .selectFrom('attention')
+    .select(['subject', 'reason', 'what', 'next', 'words'])
+    .where('resolved_at', 'is', null);
 
 const entryOf = (tx: Tx, entry: number) => openEntries(tx).where('id', '=', entry).execute();
 
