@@ -69,8 +69,13 @@ const FLAWS: Readonly<Record<number, Partial<Row>>> = {
   ...{ 32: { member_id: 'USEDUP-3302' }, 33: { member_id: 'INACTIVE-7' } },
   ...{ 34: { member_id: 'NOTCOVERED-3401' }, 35: { member_id: 'OUTOFNET-3507' } },
 };
-/** Visits that somebody has to act on come last: they are still ahead when the demo ends. */
-const TO_ACT_ON: ReadonlySet<number> = new Set([32, 33, 34, 35]);
+/** Visits that need nobody, on the last day. */
+const ROUTINE: ReadonlySet<number> = new Set([18, 20, 21, 23, 25, 26, 28, 37]);
+/**
+ * The last day, which is still ahead when the demo ends, has some of everything: most visits need
+ * nobody, and somebody has to act on a few.
+ */
+const LAST_DAY: ReadonlySet<number> = new Set([...ROUTINE, 4, 29, 32, 33, 34, 35]);
 
 /**
  * A practice's export of `count` appointments over the week after `today`, as CSV. All people
@@ -89,7 +94,7 @@ function appointment(today: string, index: number, person: number): Row {
   const [carrier, payor_id] = PAYERS[person % PAYERS.length] ?? PAYERS[0];
   const codes = CODES[index % CODES.length] ?? '';
   const hour = 8 + (index % 9);
-  const days = TO_ACT_ON.has(index) ? 7 : 1 + (index % 6);
+  const days = LAST_DAY.has(index) ? 7 : 1 + (index % 6);
   return {
     appointment_id: String(7001 + index),
     appointment_at:
@@ -105,7 +110,7 @@ function appointment(today: string, index: number, person: number): Row {
     ].join('-'),
     carrier,
     payor_id,
-    member_id: `W${String(40_100_200 + person * 977)}`,
+    member_id: `${ROUTINE.has(index) ? 'ACTIVE-' : 'W'}${String(40_100_200 + person * 977)}`,
     group_id: person % 3 === 0 ? '0012345' : '',
     rendering_npi: '1245319599',
     procedure_codes: codes,

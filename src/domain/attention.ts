@@ -27,7 +27,7 @@ export function entryText(
   return words == null || words === '' ? unquoted(what) : `${unquoted(what)} ${MORE_SAID}`;
 }
 
-/** Another word whenever the entry says something else, so that nobody handles what they did not see. */
+/** Another word whenever the entry says something else: nobody handles what they did not see. */
 export function entryMark({
   what,
   next,

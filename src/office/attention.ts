@@ -3,6 +3,7 @@ import type { AppointmentInput } from '../domain/appointment.ts';
 import { entryText } from '../domain/attention.ts';
 import { type ClaimInput, firstCoverage } from '../domain/claim.ts';
 import { unquoted } from '../domain/quotes.ts';
+import { localDate, startOfDay } from '../domain/time.ts';
 import type { ShownRecord } from '../store/bookkeeping/access-log.ts';
 import { quoteOf, retryQuote } from '../store/bookkeeping/ask-again.ts';
 import { type AttentionRow, openAttention } from '../store/bookkeeping/attention.ts';
@@ -19,17 +20,22 @@ import {
 } from './entry-actions.ts';
 import { type Html, html } from './html.ts';
 import { mapForms } from './map-payer.ts';
+import { officeWords } from './office-words.ts';
 import { momentWords } from './times.ts';
 import { mayDo } from './users.ts';
 
-/** More than anybody works through in a day; the rest is on the list of the command line. */
+/** More than anybody works through in a day. */
 const ENTRIES_SHOWN = 200;
 
 export async function attentionPage(office: Office, request: Visit): Promise<Answer> {
   const { store, config } = office;
   const { session } = request;
-  const rows = await openAttention(store.db);
+  const { coming, over } = byUse(await openAttention(store.db), config, request.now);
+  const rows = [...coming, ...over];
   const shown = rows.slice(0, ENTRIES_SHOWN);
+  const is_shown = new Set(shown.map(({ id }) => id));
+  const list = (some: readonly AttentionRow[]) =>
+    some.filter(({ id }) => is_shown.has(id)).map((row) => entry(row, offers, time_zone));
   const may_act = mayDo(session.user.role, 'operator');
   const { time_zone } = config.clinic;
   const more = rows.length - shown.length;
@@ -44,8 +50,9 @@ export async function attentionPage(office: Office, request: Visit): Promise<Ans
     : null;
   const body = html`<div class="head"><h1>Needs you</h1>
 <p class="soft">${countWords(rows.length)}</p></div>
-${shown.map((row) => entry(row, offers, time_zone))}
-${more > 0 ? html`<p>And ${more} more: “eligd list --attention” has all of them.</p>` : null}`;
+${list(coming)}
+${over.length === 0 ? null : html`<h2>Visits that are over</h2>${list(over)}`}
+${more > 0 ? html`<p>And ${more} more, which come up when these are done.</p>` : null}`;
   const shows = shown.flatMap(shownBy);
   return { kind: 'page', title: 'Needs you', active: '/attention', body, shows };
 }
@@ -59,6 +66,18 @@ function shownBy({ connector, source_id, content, ...entry }: AttentionRow): Sho
   }
   const { patient } = JSON.parse(content) as AppointmentInput | ClaimInput;
   return [{ connector, source_id, patient_id: patient.id }];
+}
+
+/** What is about visits of earlier days comes last: nobody can act before them any more. */
+function byUse(
+  rows: readonly AttentionRow[],
+  { clinic: { time_zone } }: Office['config'],
+  now: number,
+): { coming: AttentionRow[]; over: AttentionRow[] } {
+  const today = startOfDay(localDate(now, time_zone), time_zone);
+  const isOver = ({ kind, starts_at }: AttentionRow) =>
+    kind === 'appointment' && starts_at !== null && starts_at < today;
+  return { coming: rows.filter((row) => !isOver(row)), over: rows.filter(isOver) };
 }
 
 function countWords(count: number): string {
@@ -140,8 +159,8 @@ function entry(row: AttentionRow, offers: Offers, time_zone: string): Html {
   return html`<section class="panel entry" id="e${id}">
 <header><h2>${heading}</h2>
 <small>since ${momentWords(since, time_zone)}</small></header>
-<p><strong>${entryText(row, { patients: true })}</strong></p>
-<p>${payers === null ? next : MAP_HERE}</p>
+<p><strong>${officeWords(entryText(row, { patients: true }))}</strong></p>
+<p>${payers === null ? officeWords(next) : MAP_HERE}</p>
 ${offers === null ? null : actionsOf(row, offers)}
 ${offers !== null && reason === 'submission_stopped' ? releaseForm(offers.csrf) : null}
 ${payers}

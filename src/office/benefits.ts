@@ -14,6 +14,7 @@ import { dollarWords } from '../records/schedule-line.ts';
 import { dollarText, STANDING_WORDS } from '../records/verdict/text.ts';
 import type { ProcedureVerdict, Verdict } from '../records/verdict.ts';
 import { type Html, html, WIDE } from './html.ts';
+import { moneyWords } from './office-words.ts';
 import { dateWords } from './times.ts';
 
 type Value = string | boolean | number | Money | Percent | Age | null | undefined;
@@ -120,7 +121,7 @@ function procedureRow(procedure: ProcedureVerdict, { reasons }: Verdict): Html {
   );
   const pays = [
     ...(plan_pays_percent === null ? [] : [`${plan_pays_percent}%`]),
-    ...(copay === null ? [] : [`copay $${copay}`]),
+    ...(copay === null ? [] : [`copay ${moneyWords(`$${copay}`)}`]),
   ].join(', ');
   const notes = [
     ...own.map(({ text }) => text),
@@ -129,8 +130,10 @@ function procedureRow(procedure: ProcedureVerdict, { reasons }: Verdict): Html {
   ];
   return html`<tr><th scope="row">${code}</th>
 <td><span class="pill ${STANDING_COLORS[standing]}">${STANDING_WORDS[standing]}</span></td>
-<td>${pays}</td><td>${fee === null ? '' : `$${fee}`}</td><td>${dollarText(patient_pays)}</td>
-<td>${[...new Set(notes)].join(' ')}</td></tr>`;
+<td>${pays}</td><td>${fee === null ? '' : moneyWords(`$${fee}`)}</td><td>${moneyWords(
+    dollarText(patient_pays),
+  )}</td>
+<td>${moneyWords([...new Set(notes)].join(' '))}</td></tr>`;
 }
 
 export function amountsTable(record: EligibilityRecord): Html | null {

@@ -1,6 +1,7 @@
 /** A question before what costs money or cannot be undone, for a browser without JavaScript too. */
 import type { Answer, Visit } from './context.ts';
 import { type Html, html } from './html.ts';
+import { officeWords } from './office-words.ts';
 
 /** `path`: where the form goes; `back`: the page it came from. */
 type Question = { question: string; path: string; back: string; button: string };
@@ -10,7 +11,7 @@ export function confirmPage(
   { question, path, back, button }: Question,
   { form, session }: Pick<Visit, 'form' | 'session'>,
 ): Answer {
-  const body = html`<section class="panel"><h1>Please confirm</h1><p>${question}</p>
+  const body = html`<section class="panel"><h1>Please confirm</h1><p>${officeWords(question)}</p>
 <div class="actions"><form method="post" action="${path}">
 ${keptFields(form)}<input type="hidden" name="csrf" value="${session.csrf}">
 <input type="hidden" name="sure" value="yes"><button class="main">${button}</button></form>

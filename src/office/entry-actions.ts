@@ -8,13 +8,14 @@ import {
   VERDICT_REASONS,
 } from '../domain/attention.ts';
 import { isWithdrawable, refuseWithdrawal } from '../domain/operator.ts';
-import { type Cents, dollars } from '../domain/price.ts';
+import type { Cents } from '../domain/price.ts';
 import { CALL_REASONS } from '../records/schedule-line.ts';
 import type { Operand } from '../store/bookkeeping/operator.ts';
 import type { ScheduledVisit } from '../store/views/schedule.ts';
 import type { SubjectDetail } from '../store/views/subject.ts';
 import type { Session } from './access.ts';
 import { type Html, html } from './html.ts';
+import { officeWords, priceText } from './office-words.ts';
 import { mayDo } from './users.ts';
 
 export const NOTE_CHARS_MAX = 500;
@@ -62,6 +63,7 @@ const TO_RETRY: ReadonlySet<string> = new Set<AttentionReason>([
   'field_malformed',
   'insurance_awaited',
   'answer_unwritable',
+  'answer_unusable',
 ]);
 
 /** Reasons for which the office calls the payer, or may do so before it has to. */
@@ -76,11 +78,11 @@ export type Quote = { cents: Cents | null };
 export function askSentence({ cents }: Quote): string {
   return cents === null
     ? 'Another call about this visit costs money; its price is not known. Order it?'
-    : `Another call about this visit costs ${dollars(cents)}. Order it?`;
+    : `Another call about this visit costs ${priceText(cents)}. Order it?`;
 }
 
 export function retrySentence({ cents }: Quote): string {
-  const cost = cents === null ? 'costs money; its price is not known' : `costs ${dollars(cents)}`;
+  const cost = cents === null ? 'costs money; its price is not known' : `costs ${priceText(cents)}`;
   return `The service refused the call. It goes out again as it is, and ${cost}. Send it?`;
 }
 
@@ -107,7 +109,7 @@ function operationForm(name: Exclude<OperationName, 'ask'>, target: Target): Htm
     : html`<form method="post" action="${action}">${fields}</form>`;
 }
 
-const priceWords = ({ cents }: Quote) => (cents === null ? 'price unknown' : dollars(cents));
+const priceWords = ({ cents }: Quote) => (cents === null ? 'price unknown' : priceText(cents));
 
 /** `quote`: null where trying again makes no call that costs money. */
 function retryForm(quote: Quote | null, target: Target): Html {
@@ -204,10 +206,10 @@ export function visitActions({
   // Once is enough on this page, with the other operations.
   const offers = { visit: visit.id, quote: null, again, about: null };
   const entries = detail.attention.map(
-    (entry) => html`<div class="panel entry"><p><strong>${entryText(entry, {
-      patients: true,
-    })}</strong></p>
-<p>${entry.next}</p>${
+    (entry) => html`<div class="panel entry"><p><strong>${officeWords(
+      entryText(entry, { patients: true }),
+    )}</strong></p>
+<p>${officeWords(entry.next)}</p>${
       may_act ? html`<div class="actions">${entryActions(entry, target, offers)}</div>` : null
     }</div>`,
   );

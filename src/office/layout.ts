@@ -4,6 +4,7 @@ import type { HealthReport } from '../store/views/health.ts';
 import type { Session } from './access.ts';
 import type { Notice, Office } from './context.ts';
 import { constantHtml, type Html, html } from './html.ts';
+import { officeWords } from './office-words.ts';
 import { momentWords, soonWords } from './times.ts';
 import { mayDo } from './users.ts';
 
@@ -83,7 +84,7 @@ function navigation({ session, active }: Framed): Html {
 function notice(given: Notice | null): Html | null {
   if (given === null) return null;
   const kind = given.is_bad ? 'notice bad' : 'notice';
-  const lines = given.lines.map((line) => html`<p>${line}</p>`);
+  const lines = given.lines.map((line) => html`<p>${officeWords(line)}</p>`);
   return html`<div class="${kind}" role="status">${lines}</div>`;
 }
 
@@ -106,10 +107,10 @@ export function healthLine(
   const reasons = new Map(wrong.map((each) => [each.why, each]));
   return html`<section class="health bad" aria-label="Whether eligd works">
 ${[...reasons.values()].map(
-  ({ question, since, why, next }) => html`<p><strong>Not working: ${
-    HEALTH_QUESTIONS[question]
-  }${since === null ? '' : ` (since ${soonWords(since, now, time_zone)})`}.</strong> ${why}
-${next}</p>`,
+  ({ since, why, next }) =>
+    html`<p><strong>${officeWords(why)}</strong>${
+      since === null ? null : html` Since ${soonWords(since, now, time_zone)}.`
+    } ${officeWords(next)}</p>`,
 )}<p>${as_of}</p></section>`;
 }
 
@@ -122,8 +123,8 @@ export const healthMark = (report: HealthReport): string =>
 
 /** What of eligd does not work, in sentences; empty where nothing is known to be wrong. */
 export function healthWords({ health }: HealthReport): string {
-  const sentences = answersThatAre(health, 'no').map(
-    ({ question, why, next }) => `Not working: ${HEALTH_QUESTIONS[question]}. ${why} ${next}`,
+  const sentences = answersThatAre(health, 'no').map(({ why, next }) =>
+    officeWords(`${why} ${next}`),
   );
   return [...new Set(sentences)].join(' ');
 }

@@ -31,10 +31,10 @@ export async function mapForms(
 <input type="hidden" name="pms_id" value="${payor_id}">
 <div><label for="payer-${index}">${carrier || `Payer ID ${payor_id}`} is</label>
 <input id="payer-${index}" name="id" list="near-${index}" required autocomplete="off"
- value="${typed({ carrier, payor_id })}" placeholder="carrier or payer ID"><datalist id="near-${index}">${nearestPayers(
-   carrier,
-   payers,
- ).map(({ name, carrier: known }) => html`<option value="${known}">${name}</option>`)}</datalist>
+ value="${typed({ carrier, payor_id })}" placeholder="carrier or payer ID">
+<datalist id="near-${index}">${nearestPayers(carrier, payers).map(
+      ({ name, carrier: known }) => html`<option value="${known}">${name}</option>`,
+    )}</datalist>
 </div><button>Map this payer</button></form></div>`,
   )}`;
 }

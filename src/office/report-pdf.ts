@@ -23,29 +23,58 @@ export type PdfContent = {
 
 type Column = { title: string; width: number; text: (each: VisitLine) => string };
 
-const MARGIN = 36;
-/** Of a sheet below the names of the columns. */
-const SHEET_HEIGHT = 612 - 2 * MARGIN - 40;
-const PADDING = 3;
-const SIZE = 7.5;
+/** Points; `widths`: of the columns, which fill the sheet between the margins. */
+type Layout = {
+  orientation: 'landscape' | 'portrait';
+  margin: number;
+  size: number;
+  padding: number;
+  widths: readonly number[];
+};
+
 const GRAY = '#555555';
 
-/** Letter, landscape: 720 points between the margins. */
-function columnsOf({ now, time_zone }: PdfContent): Column[] {
-  return [
-    { title: 'Time', width: 44, text: ({ visit }) => clockWords(visit.starts_at, time_zone) },
+const DENSE = {
+  orientation: 'portrait',
+  margin: 24,
+  widths: [36, 88, 62, 48, 44, 38, 36, 212],
+} as const;
+/** The first one in which a day is one sheet; forty visits are in the last, as a rule. */
+const LAYOUTS = [
+  {
+    orientation: 'landscape',
+    margin: 36,
+    size: 7.5,
+    padding: 3,
+    widths: [44, 120, 84, 60, 62, 48, 48, 254],
+  },
+  { ...DENSE, size: 7, padding: 1.5 },
+  { ...DENSE, size: 6.4, padding: 1 },
+  { ...DENSE, size: 5.8, padding: 0.7 },
+] as const satisfies readonly Layout[];
+/** Of a day that no layout holds: letters that are easy to read, on as many sheets as it takes. */
+const LONG_DAY: Layout = LAYOUTS[2];
+
+/** Letter, between the margins. */
+function columnsOf({ now, time_zone }: PdfContent, { widths, orientation }: Layout): Column[] {
+  const separator = orientation === 'landscape' ? '\n' : ' · ';
+  const texts: Omit<Column, 'width'>[] = [
+    { title: 'Time', text: ({ visit }) => clockWords(visit.starts_at, time_zone) },
     {
       title: 'Patient',
-      width: 120,
-      text: ({ visit }) => `${who(visit)}\n${visit.input.procedure_codes.join(', ')}`.trim(),
+      text: ({ visit }) =>
+        [who(visit), visit.input.procedure_codes.join(', ')]
+          .filter((each) => each !== '')
+          .join(separator),
     },
-    { title: 'Payer', width: 84, text: ({ visit }) => payersOf(visit) },
-    { title: 'Verdict', width: 60, text: ({ line }) => LINE_NAMES[line.word] },
-    { title: 'Collect', width: 62, text: ({ line }) => line.collect },
-    { title: 'Deductible left', width: 48, text: ({ line }) => line.deductible_left },
-    { title: 'Maximum left', width: 48, text: ({ line }) => line.maximum_left },
-    { title: 'What to do', width: 254, text: ({ line }) => toDoWords(line, now, time_zone) },
+    { title: 'Payer', text: ({ visit }) => payersOf(visit) },
+    { title: 'Verdict', text: ({ line }) => LINE_NAMES[line.word] },
+    { title: 'Collect', text: ({ line }) => line.collect },
+    { title: 'Deductible left', text: ({ line }) => line.deductible_left },
+    { title: 'Maximum left', text: ({ line }) => line.maximum_left },
+    { title: 'What to do', text: ({ line }) => toDoWords(line, now, time_zone) },
   ];
+  return texts.map((each, index) => ({ ...each, width: widths[index] ?? 0 }));
 }
 
 /** Each of them: paper has no page of the visit to open. */
@@ -57,33 +86,57 @@ export async function schedulePdf(content: PdfContent): Promise<Buffer> {
   const { default: PdfDocument } = await import('pdfkit');
   const { resolve } = createRequire(import.meta.url);
   const font = (name: string) => resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`);
-  const document = new PdfDocument({
-    size: 'LETTER',
-    layout: 'landscape',
-    margin: MARGIN,
-    autoFirstPage: false,
-    // A reader shows the title in its window: no patient data.
-    info: { Title: 'Schedule', CreationDate: new Date(content.now) },
-  });
-  document.registerFont('regular', font('DejaVuSansCondensed'));
-  document.registerFont('bold', font('DejaVuSansCondensed-Bold'));
+  const open = () => {
+    const opened = new PdfDocument({
+      autoFirstPage: false,
+      // A reader shows the title in its window: no patient data.
+      info: { Title: 'Schedule', CreationDate: new Date(content.now) },
+    });
+    opened.registerFont('regular', font('DejaVuSansCondensed'));
+    opened.registerFont('bold', font('DejaVuSansCondensed-Bold'));
+    return opened;
+  };
+  const document = open();
+  // Nobody reads it: only how much room each layout takes.
+  const scratch = open();
   const whole = buffer(document);
-  if (content.days.length === 0) sheet(document, content, 'No visits.', '');
+  if (content.days.length === 0) sheet(document, content, null, LAYOUTS[0]);
   for (const day of content.days) {
-    sheet(document, content, dayWords(day.date), countWords(day.lines));
-    table(document, columnsOf(content), day.lines);
+    const layout = LAYOUTS.find((each) => isOneSheet(scratch, content, day, each)) ?? LONG_DAY;
+    sheet(document, content, day, layout);
+    table(document, content, day.lines, layout);
   }
   document.end();
   return await whole;
 }
 
-/** Begins a sheet with what stands at its head. */
-function sheet(document: Document, content: PdfContent, title: string, count: string): void {
+function isOneSheet(
+  scratch: Document,
+  content: PdfContent,
+  day: ReportDay,
+  layout: Layout,
+): boolean {
+  sheet(scratch, content, day, layout);
+  const columns = columnsOf(content, layout);
+  const rows = [headCells(columns), ...day.lines.map((each) => cellsOf(columns, each))];
+  const heights = rows.map((cells) => rowHeight(scratch, cells, layout));
+  const bottom = heights.reduce((y, height) => y + height, scratch.y);
+  return bottom <= scratch.page.height - layout.margin;
+}
+
+/** Begins a sheet with what stands at its head; `day`: null where no day has a visit. */
+function sheet(
+  document: Document,
+  content: PdfContent,
+  day: ReportDay | null,
+  { orientation, margin }: Layout,
+): void {
   const { clinic, health, now, time_zone } = content;
-  document.addPage();
+  document.addPage({ size: 'LETTER', layout: orientation, margin });
+  const title = day === null ? 'No visits.' : dayWords(day.date);
   document.font('bold').fontSize(14).fillColor('black').text(title);
-  document.font('regular').fontSize(SIZE).fillColor(GRAY);
-  if (count !== '') document.text(count);
+  document.font('regular').fontSize(7.5).fillColor(GRAY);
+  if (day !== null) document.text(countWords(day.lines));
   document.text(
     `${clinic}. As of ${momentWords(now, time_zone)} (${time_zone}). From what payers said on ` +
       'the phone; not a guarantee of payment.',
@@ -92,65 +145,84 @@ function sheet(document: Document, content: PdfContent, title: string, count: st
   document.moveDown(0.6);
 }
 
-function table(document: Document, columns: readonly Column[], lines: readonly VisitLine[]): void {
-  const { page } = document;
-  let y = head(document, columns, document.y);
+function table(
+  document: Document,
+  content: PdfContent,
+  lines: readonly VisitLine[],
+  layout: Layout,
+): void {
+  const { orientation, margin } = layout;
+  const columns = columnsOf(content, layout);
+  let y = head(document, columns, layout, document.y);
   for (const each of lines) {
-    const is_urgent = URGENT_WORDS.has(each.line.word);
-    const cells = columns.map(({ title, text, width }) => ({
-      text: text(each),
-      width,
-      // What stands out is for whoever looks down the sheet; all of it would be harder to read.
-      font: is_urgent && title === 'Verdict' ? ('bold' as const) : ('regular' as const),
-    }));
-    const height = rowHeight(document, cells);
-    if (y + height > page.height - MARGIN) {
-      document.addPage();
-      y = head(document, columns, MARGIN);
+    const cells = cellsOf(columns, each);
+    const height = rowHeight(document, cells, layout);
+    if (y + height > document.page.height - margin) {
+      document.addPage({ size: 'LETTER', layout: orientation, margin });
+      y = head(document, columns, layout, margin);
     }
-    drawRow(document, cells, { y, height });
+    drawRow(document, cells, layout, { y, height });
     y += height;
   }
 }
 
+type Cell = { text: string; width: number; font: 'regular' | 'bold' };
+
+function cellsOf(columns: readonly Column[], each: VisitLine): Cell[] {
+  const is_urgent = URGENT_WORDS.has(each.line.word);
+  return columns.map(({ title, text, width }) => ({
+    text: text(each),
+    width,
+    // What stands out is for whoever looks down the sheet; all of it would be harder to read.
+    font: is_urgent && title === 'Verdict' ? 'bold' : 'regular',
+  }));
+}
+
+const headCells = (columns: readonly Column[]): Cell[] =>
+  columns.map(({ title, width }) => ({ text: title, width, font: 'bold' }));
+
 /** The names of the columns; gives where the rows begin. */
-function head(document: Document, columns: readonly Column[], y: number): number {
-  const cells = columns.map(({ title, width }) => ({ text: title, width, font: 'bold' as const }));
-  const height = rowHeight(document, cells);
-  drawRow(document, cells, { y, height });
+function head(document: Document, columns: readonly Column[], layout: Layout, y: number): number {
+  const cells = headCells(columns);
+  const height = rowHeight(document, cells, layout);
+  drawRow(document, cells, layout, { y, height });
   return y + height;
 }
 
-type Cell = { text: string; width: number; font: 'regular' | 'bold' };
-
-function rowHeight(document: Document, cells: readonly Cell[]): number {
+function rowHeight(
+  document: Document,
+  cells: readonly Cell[],
+  { size, padding, margin }: Layout,
+): number {
   const heights = cells.map(({ text, width, font }) =>
     document
       .font(font)
-      .fontSize(SIZE)
-      .heightOfString(text, { width: width - 2 * PADDING }),
+      .fontSize(size)
+      .heightOfString(text, { width: width - 2 * padding }),
   );
   // Only what fills a sheet alone is cut off: a text of two pages says nothing at the desk.
-  return Math.min(SHEET_HEIGHT, Math.max(...heights)) + 2 * PADDING;
+  const highest = document.page.height - 2 * margin - 40;
+  return Math.min(highest, Math.max(...heights)) + 2 * padding;
 }
 
 function drawRow(
   document: Document,
   cells: readonly Cell[],
+  { size, padding, margin }: Layout,
   { y, height }: { y: number; height: number },
 ): void {
-  let x = MARGIN;
-  document.fillColor('black');
+  let x = margin;
+  document.fillColor('black').fontSize(size);
   for (const { text, width, font } of cells) {
-    document.font(font).text(text, x + PADDING, y + PADDING, {
-      width: width - 2 * PADDING,
-      height: height - 2 * PADDING,
+    document.font(font).text(text, x + padding, y + padding, {
+      width: width - 2 * padding,
+      height: height - 2 * padding,
       ellipsis: true,
     });
     x += width;
   }
   document
-    .moveTo(MARGIN, y + height)
+    .moveTo(margin, y + height)
     .lineTo(x, y + height)
     .lineWidth(0.5)
     .strokeColor('#999999')

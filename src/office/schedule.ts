@@ -21,6 +21,7 @@ import {
 } from '../store/views/schedule.ts';
 import type { Answer, Office } from './context.ts';
 import { type Html, html, PRINT_BUTTON } from './html.ts';
+import { moneyWords, officeWords } from './office-words.ts';
 import { clockWords, dayWords, shortDayWords, soonWords } from './times.ts';
 
 const DAYS_SHOWN = 14;
@@ -67,13 +68,19 @@ export function lineOf(
   const first = visit.answers.find(({ coverage_rank }) => coverage_rank === 1);
   const verdict = first === undefined ? null : verdictOf(visit, first, settings);
   const answer = first === undefined || verdict === null ? null : { record: first.record, verdict };
-  const line = scheduleLine({
+  const said = scheduleLine({
     situation: visit.situation,
     closed_reason: visit.closed_reason,
     explanation: explain(visit, visit.progress, moment),
     entries: visit.progress.entries,
     answer,
   });
+  const line = {
+    ...said,
+    why: officeWords(said.why),
+    to_do: officeWords(said.to_do),
+    collect: moneyWords(said.collect),
+  };
   return { visit, line, verdict };
 }
 
@@ -162,11 +169,15 @@ export function countWords(lines: readonly VisitLine[]): string {
   return `${parts.join(', ')}.`;
 }
 
+/** More of them are printed in smaller letters, so that a day is one sheet of paper. */
+const ROOMY_VISITS_MAX = 18;
+
 type TableSettings = { now: number; time_zone: string; has_links: boolean };
 
 export function scheduleTable(lines: readonly VisitLine[], settings: TableSettings): Html {
   if (lines.length === 0) return html`<p class="panel">No visits on this day.</p>`;
-  return html`<table class="schedule" role="table">
+  const size = lines.length > ROOMY_VISITS_MAX ? 'schedule dense' : 'schedule';
+  return html`<table class="${size}" role="table">
 <caption class="hidden">Visits by chair time</caption>
 <thead role="rowgroup"><tr role="row">${[
     'Time',

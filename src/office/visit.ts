@@ -2,7 +2,6 @@
 import { actorName } from '../domain/actor.ts';
 import type { AppointmentInput } from '../domain/appointment.ts';
 import { judgedVisit } from '../domain/fees.ts';
-import { dollars } from '../domain/price.ts';
 import { type Chapter, tellStory } from '../domain/story.ts';
 import { localDate } from '../domain/time.ts';
 import { changesBetween } from '../records/changes.ts';
@@ -25,6 +24,7 @@ import {
 import { type Answer, missing, type Office, type Visit } from './context.ts';
 import { visitActions } from './entry-actions.ts';
 import { type Html, html, WIDE } from './html.ts';
+import { moneyWords, officeWords, priceText } from './office-words.ts';
 import { lineOf, payerOf, pill, readMoment, shownRecord } from './schedule.ts';
 import { clockWords, dateWords, dayWords, momentWords } from './times.ts';
 import { mayDo } from './users.ts';
@@ -107,7 +107,7 @@ const memberIds = ({ coverages }: AppointmentInput) =>
     .filter((each) => each !== '')
     .join(', ') || 'missing';
 
-/** What a payer said last about a coverage of which the newest call has brought nothing, or not yet. */
+/** What a payer said last about a coverage whose newest call has brought nothing, or not yet. */
 function answersBefore(
   { answers }: ScheduledVisit,
   { inquiries }: SubjectDetail,
@@ -177,13 +177,17 @@ function changesNote(
   if (before === null || earlier === null) return null;
   const matters = JSON.stringify(decided(verdict)) !== JSON.stringify(decided(earlier));
   const changes = changesBetween(before, record).map((each) => each.replace(/^Revised: /, ''));
-  const list = html`<ul>${changes.map((each) => html`<li>${each}</li>`)}</ul>`;
+  const list = html`<ul>${changes.map((each) => html`<li>${changeWords(each)}</li>`)}</ul>`;
   return matters
     ? html`<div class="notice bad"><p><strong>The answer has changed, and it matters for this
 visit.</strong></p>${list}</div>`
     : html`<details><summary>Changed since the last answer, without effect on this visit</summary>
 ${list}</details>`;
 }
+
+/** Amounts of a record have no sign of their own. */
+const changeWords = (change: string) =>
+  moneyWords(change.replaceAll(/(?<![\d$.,])(\d+\.\d{2})(?![\d.])/g, '$$$1'));
 
 /** What the front desk goes by. */
 const decided = ({ standing, patient_pays, procedures }: Verdict) => [
@@ -216,7 +220,8 @@ function storyPanel(
   return html`<section class="panel"><h2>What happened</h2>
 <p class="soft">${callsWords(inquiries)}</p>
 <ol class="story">${story.map(
-    ({ at, text }) => html`<li><time>${momentWords(at, time_zone)}</time><span>${text}</span></li>`,
+    ({ at, text }) =>
+      html`<li><time>${momentWords(at, time_zone)}</time><span>${officeWords(text)}</span></li>`,
   )}</ol></section>`;
 }
 
@@ -227,7 +232,7 @@ function callsWords(inquiries: SubjectDetail['inquiries']): string {
   const ordered = calls.length === 1 ? '1 call was ordered' : `${calls.length} calls were ordered`;
   const costs = calls.map(({ charge_cents, price_cents }) => charge_cents ?? price_cents);
   const known = costs.filter((cents) => cents !== null);
-  const total = dollars(known.reduce((sum, cents) => sum + cents, 0));
+  const total = priceText(known.reduce((sum, cents) => sum + cents, 0));
   const unknown = costs.length - known.length;
   if (unknown === 0) return `${ordered} for it, for ${total}.`;
   if (known.length === 0) return `${ordered} for it. The price is not known.`;

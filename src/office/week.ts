@@ -1,13 +1,14 @@
 /** The coming week in pictures, and the same in numbers for whoever cannot see them. */
 import type { Spent } from '../domain/call-budget.ts';
 import { budgetWords } from '../domain/explanation.ts';
-import { type Cents, dollars } from '../domain/price.ts';
+import type { Cents } from '../domain/price.ts';
 import { addDays, HOUR_MS, type LocalDate, localDate, startOfDay } from '../domain/time.ts';
 import { readBudget } from '../store/calls/budget.ts';
 import { type DayCount, dayCounts, turnaroundsByPayer } from '../store/views/week.ts';
 import type { Answer, Office, Visit } from './context.ts';
 import { type Html, html, WIDE } from './html.ts';
 import { readablePayers } from './map-payer.ts';
+import { officeWords, priceText } from './office-words.ts';
 import { shortDayWords } from './times.ts';
 
 const DAYS = 7;
@@ -27,13 +28,18 @@ export async function weekPage(office: Office, { now }: Visit): Promise<Answer> 
     };
     days.push({ date, counts: await dayCounts(store.db, range, now) });
   }
+  const payers = named(await turnaroundsByPayer(store.db, PAYERS_SHOWN), config);
   const body = html`<div class="head"><h1>This week</h1></div>
+<div class="charts">
 <section class="panel"><h2>Visits by day</h2>${weekChart(days)}${weekTable(days)}</section>
-<section class="panel"><h2>How long each payer takes</h2>
-${payerChart(named(await turnaroundsByPayer(store.db, PAYERS_SHOWN), config))}</section>
-<section class="panel"><h2>Calls and budget</h2>${await budgetPart(office, now)}</section>`;
+<section class="panel"><h2>How long each payer takes</h2>${payerChart(payers)}</section>
+<section class="panel"><h2>Calls and budget</h2>${await budgetPart(office, now)}</section>
+</div>`;
   return { kind: 'page', title: 'This week', active: '/week', body };
 }
+
+/** Charts are drawn for the width of a phone, so that their words can be read there. */
+const WIDTH = 320;
 
 const SERIES = [
   { key: 'verified', name: 'Verified', color: '#57a877' },
@@ -48,43 +54,59 @@ type Day = { date: LocalDate; counts: DayCount };
 
 function weekChart(days: readonly Day[]): Html {
   const highest = Math.max(1, ...days.map(({ counts }) => total(counts)));
-  const scale = 150 / highest;
+  const scale = 195 / highest;
   const bars = days.map(({ date, counts }, index) => {
-    const x = 20 + index * 96;
-    let y = 170;
+    const y = index * 28;
+    let x = 92;
     const parts = SERIES.map(({ key, color }) => {
-      const height = Math.round(counts[key] * scale);
-      y -= height;
-      return height === 0
+      const left = x;
+      x += Math.round(counts[key] * scale);
+      return x === left
         ? null
-        : html`<rect x="${x}" y="${y}" width="56" height="${height}" fill="${color}"/>`;
+        : html`<rect x="${left}" y="${y + 4}" width="${x - left}" height="20" fill="${color}"/>`;
     });
-    const sum = total(counts);
-    return html`${parts}${
-      sum === 0 ? null : html`<text x="${x + 28}" y="${y - 5}" text-anchor="middle">${sum}</text>`
-    }<text x="${x + 28}" y="188" text-anchor="middle">${shortDayWords(date)}</text>`;
+    return html`<text x="0" y="${y + 19}">${shortDayWords(date)}</text>${parts}
+<text x="${x + 5}" y="${y + 19}">${total(counts)}</text>`;
   });
   const legend = SERIES.map(({ name, color }, index) => {
-    const x = 20 + (index % 3) * 200;
-    const y = 202 + Math.floor(index / 3) * 20;
-    return html`<rect x="${x}" y="${y}" width="12" height="12" fill="${color}"/>
-<text x="${x + 18}" y="${y + 10}">${name}</text>`;
+    const x = (index % 2) * 160;
+    const y = days.length * 28 + 12 + Math.floor(index / 2) * 22;
+    return html`<rect x="${x}" y="${y}" width="13" height="13" fill="${color}"/>
+<text x="${x + 19}" y="${y + 11}">${name}</text>`;
   });
-  return html`<svg viewBox="0 0 700 240" role="img" aria-label="Visits of the coming seven days by
-what became of them; the table below has the numbers">${bars}${legend}</svg>`;
+  const height = days.length * 28 + 12 + Math.ceil(SERIES.length / 2) * 22;
+  const said = days.map(({ date, counts }) => `${shortDayWords(date)}: ${dayText(counts)}`);
+  return html`<svg viewBox="0 0 ${WIDTH} ${height}" role="img"
+ aria-label="Visits of the coming seven days. ${said.join('; ')}">${bars}${legend}</svg>`;
+}
+
+/** `12 (10 verified, 2 asked)`; for whoever hears the chart. */
+function dayText(counts: DayCount): string {
+  const parts = SERIES.filter(({ key }) => counts[key] > 0).map(
+    ({ key, name }) => `${counts[key]} ${name.toLowerCase()}`,
+  );
+  return parts.length === 0 ? 'none' : `${total(counts)} (${parts.join(', ')})`;
 }
 
 const total = (counts: DayCount) => SERIES.reduce((sum, { key }) => sum + counts[key], 0);
 
 function weekTable(days: readonly Day[]): Html {
+  return inNumbers(
+    ['Day', ...SERIES.map(({ name }) => name)],
+    days.map(({ date, counts }) => [
+      shortDayWords(date),
+      ...SERIES.map(({ key }) => String(counts[key])),
+    ]),
+  );
+}
+
+/** What a chart shows, as a table; the first of each row names it. */
+function inNumbers(head: readonly string[], rows: readonly (readonly string[])[]): Html {
   return html`<details><summary>The same in numbers</summary>${WIDE}<table>
-<thead><tr><th scope="col">Day</th>${SERIES.map(
-    ({ name }) => html`<th scope="col">${name}</th>`,
-  )}</tr></thead><tbody>${days.map(
-    ({ date, counts }) =>
-      html`<tr><th scope="row">${shortDayWords(date)}</th>${SERIES.map(
-        ({ key }) => html`<td>${counts[key]}</td>`,
-      )}</tr>`,
+<thead><tr>${head.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    ([name = '', ...cells]) =>
+      html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`,
   )}</tbody></table></div></details>`;
 }
 
@@ -106,18 +128,21 @@ function payerChart(payers: readonly Turnaround[]): Html {
   if (payers.length === 0)
     return html`<p class="soft">No payer has had five calls yet; fewer say nothing.</p>`;
   const longest = Math.max(1, ...payers.map(({ median_ms }) => median_ms));
-  const rows = payers.map(({ payer, median_ms, calls }, index) => {
-    const y = 8 + index * 28;
-    const width = Math.max(2, Math.round((median_ms / longest) * 330));
-    return html`<text x="0" y="${y + 14}">${payer.slice(0, 30)}</text>
-<rect x="220" y="${y}" width="${width}" height="18" fill="#7ba3cf"/>
-<text x="${228 + width}" y="${y + 14}">${durationWords(median_ms)} (${calls})</text>`;
+  const rows = payers.map(({ payer, median_ms }, index) => {
+    const y = index * 44;
+    const width = Math.max(2, Math.round((median_ms / longest) * 210));
+    return html`<text x="0" y="${y + 14}">${payer.slice(0, 42)}</text>
+<rect x="0" y="${y + 20}" width="${width}" height="16" fill="#7ba3cf"/>
+<text x="${width + 6}" y="${y + 33}">${durationWords(median_ms)}</text>`;
   });
-  const height = 16 + payers.length * 28;
   const said = payers.map(({ payer, median_ms }) => `${payer} ${durationWords(median_ms)}`);
-  return html`<svg viewBox="0 0 700 ${height}" role="img"
+  return html`<svg viewBox="0 0 ${WIDTH} ${payers.length * 44}" role="img"
  aria-label="Median time from call to answer: ${said.join('; ')}">${rows}</svg>
-<p class="soft">Median time from the request to the end of the call, with the number of calls.</p>`;
+<p class="soft">From the request to the end of the call; half of the calls take longer.</p>
+${inNumbers(
+  ['Payer', 'Median time', 'Calls'],
+  payers.map(({ payer, median_ms, calls }) => [payer, durationWords(median_ms), String(calls)]),
+)}`;
 }
 
 function durationWords(took_ms: number): string {
@@ -143,7 +168,7 @@ async function budgetPart(office: Office, now: number): Promise<Html> {
   const unpriced = month.unpriced;
   const callWords = (count: number) => `${count} ${count === 1 ? 'call' : 'calls'}`;
   return html`<h3>Calls</h3>${spentChart(calls, callWords)}
-${has_money ? html`<h3>Money</h3>${spentChart(money, dollars)}` : null}
+${has_money ? html`<h3>Money</h3>${spentChart(money, priceText)}` : null}
 ${
   has_money && unpriced > 0
     ? html`<p class="soft">${unpriced} of this month’s calls have no known price${
@@ -151,7 +176,7 @@ ${
       }.</p>`
     : null
 }
-${used_up === null ? null : html`<p><strong>${budgetWords(used_up)}</strong></p>`}`;
+${used_up === null ? null : html`<p><strong>${officeWords(budgetWords(used_up))}</strong></p>`}`;
 }
 
 const spentCents = ({ cents, estimated_cents }: Spent): Cents => cents + estimated_cents;
@@ -163,20 +188,29 @@ type Bar = { name: string; spent: number; limit: number | null };
 /** A bar for what was spent, and a red line where the budget ends. */
 function spentChart(rows: readonly Bar[], words: (amount: number) => string): Html {
   const widest = Math.max(1, ...rows.map(({ spent, limit }) => Math.max(spent, limit ?? 0)));
-  const scale = 360 / widest;
+  const scale = (WIDTH - 4) / widest;
   const said = ({ spent, limit }: Bar) =>
     limit === null ? `${words(spent)}, no limit` : `${words(spent)} of ${words(limit)}`;
   const bars = rows.map((row, index) => {
-    const y = 8 + index * 34;
-    const mark = row.limit === null ? null : 110 + Math.round(row.limit * scale);
-    return html`<text x="0" y="${y + 15}">${row.name}</text>
-<rect x="110" y="${y}" width="${Math.max(1, Math.round(row.spent * scale))}" height="20"
+    const y = index * 48;
+    const mark = row.limit === null ? null : Math.round(row.limit * scale);
+    return html`<text x="0" y="${y + 14}">${row.name}: ${said(row)}</text>
+<rect x="0" y="${y + 22}" width="${Math.max(1, Math.round(row.spent * scale))}" height="16"
  fill="#7ba3cf"/>${
    mark === null
      ? null
-     : html`<rect x="${mark}" y="${y - 4}" width="2" height="28" fill="#a11722"/>`
- }<text x="485" y="${y + 15}">${said(row)}</text>`;
+     : html`<rect x="${mark}" y="${y + 18}" width="2" height="24" fill="#a11722"/>`
+ }`;
   });
   const label = rows.map((row) => `${row.name}: ${said(row)}`).join('; ');
-  return html`<svg viewBox="0 0 700 76" role="img" aria-label="${label}">${bars}</svg>`;
+  return html`<svg viewBox="0 0 ${WIDTH} ${rows.length * 48}" role="img"
+ aria-label="${label}">${bars}</svg>
+${inNumbers(
+  ['', 'So far', 'At most'],
+  rows.map(({ name, spent, limit }) => [
+    name,
+    words(spent),
+    limit === null ? 'no limit' : words(limit),
+  ]),
+)}`;
 }

@@ -65,7 +65,7 @@ test('another call is offered with its price, ordered once, and its cost shown',
   expect(asked).toContain('this is what it said before');
   expect(asked).toContain('Reference number');
   expect(await noticeAfter(maria, `${ivan}/ask`)).toMatch(/already/);
-  expect((await maria.get(ivan)).text).toContain('2 calls were ordered for it, for $25.00.');
+  expect((await maria.get(ivan)).text).toContain('2 calls were ordered for it, for $25.');
   expect(await callsFor(office, 'INACTIVE2')).toBe(2);
   const story = await office.clinic.run('explain', '9002');
   expect(story.stdout).toContain('operator chose “Order another call” on the page.');

@@ -282,6 +282,11 @@ state:
 policy:
   late_visits: buy # the demo may begin on a weekend
   min_lead_hours: 0
+  dollars_per_month: 1000
+prices:
+  per_inquiry: 12.50
+backup:
+  cron: null # the folder is deleted after the demo
 office:
   listen: 127.0.0.1:${page_port}
 schedule:

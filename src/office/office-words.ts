@@ -1,0 +1,50 @@
+/**
+ * Sentences that the command line says as well, for people at the page: the name of a button in the
+ * place of a command, and one form for dollars.
+ */
+import { type Cents, dollars } from '../domain/price.ts';
+
+const RETRY = 'choose “Try again now”';
+
+/** In order: what has a button first, and then what is for whoever looks after the computer. */
+const REPLACED: readonly (readonly [RegExp, string])[] = [
+  [/\bRun "eligd retry[^"]*"(?: with the ID of the appointment)?/g, 'Choose “Try again now”'],
+  [/\brun "eligd retry[^"]*"(?: with the ID of the appointment)?/g, RETRY],
+  [/ with "eligd ask [^"]*"/g, ' here'],
+  [/On hold \(eligd hold\)/g, 'On hold'],
+  [/\bRun "eligd release" to resume/g, 'Choose “Release the call” to resume'],
+  [/until "eligd release"/g, 'until you choose “Release the call”'],
+  [/\bRun "eligd release submission"/g, 'Choose “Resume calls” under “Needs you”'],
+  [/\brun "eligd release submission"/g, 'choose “Resume calls” under “Needs you”'],
+  [/: "eligd list --attention --patients" shows the IDs\./g, '; the call sheet has the IDs.'],
+  [/See it with "eligd show" and enter it by hand/g, 'Enter it by hand'],
+  [/See "eligd explain", and call/g, 'See below what happened, and call'],
+  [/You withdrew it \(eligd withdraw\)/g, 'The office withdrew it'],
+  [/that policy\.\w+ allow/g, 'that the budget allow'],
+  [/; more calls follow policy\.attempts/g, ''],
+  [/ \((?:policy|prices)\.[\w.]+\)/g, ''],
+  [/(?<!\bto )\bRun "eligd/g, 'Ask IT to run "eligd'],
+  [/(?<!\bto )\brun "eligd/g, 'ask IT to run "eligd'],
+];
+
+/** The same sentences as somebody reads them who has the page and no terminal. */
+export function officeWords(text: string): string {
+  return moneyWords(REPLACED.reduce((said, [from, to]) => said.replaceAll(from, to), text));
+}
+
+/** Every amount in a text in one form: `$1,200`, `$45.50`. */
+export function moneyWords(text: string): string {
+  return text.replaceAll(
+    /\$(\d[\d,]*)(?:\.(\d{2}))?(?![\d])/g,
+    (whole, digits: string, cents: string | undefined) => {
+      const amount = Number(digits.replaceAll(',', ''));
+      if (!Number.isSafeInteger(amount)) return whole;
+      const tail = digits.endsWith(',') ? ',' : '';
+      const rest = cents === undefined || cents === '00' ? '' : `.${cents}`;
+      return `$${amount.toLocaleString('en-US')}${rest}${tail}`;
+    },
+  );
+}
+
+/** What a call costs. */
+export const priceText = (cents: Cents): string => moneyWords(dollars(cents));
