@@ -64,11 +64,13 @@ const FLAWS: Readonly<Record<number, Partial<Row>>> = {
   14: { status: 'cancelled' },
   19: { carrier: '', payor_id: '', member_id: '', group_id: '' },
   24: { rendering_npi: '1234567890' },
-  29: { member_id: 'UNSUCC-20931' },
+  27: { member_id: 'UNSUCC-20931' },
+  29: { member_id: 'CANCEL-2901' },
   31: { member_id: 'UNSUCC1-5521' },
   ...{ 32: { member_id: 'USEDUP-3302' }, 33: { member_id: 'INACTIVE-7' } },
   ...{ 34: { member_id: 'NOTCOVERED-3401' }, 35: { member_id: 'OUTOFNET-3507' } },
 };
+const DAYS = 7;
 /** Visits that need nobody, on the last day. */
 const ROUTINE: ReadonlySet<number> = new Set([18, 20, 21, 23, 25, 26, 28, 37]);
 /**
@@ -92,9 +94,9 @@ export function demoExport(today: string, count: number): string {
 
 function appointment(today: string, index: number, person: number): Row {
   const [carrier, payor_id] = PAYERS[person % PAYERS.length] ?? PAYERS[0];
-  const codes = CODES[index % CODES.length] ?? '';
+  const codes = CODES[ROUTINE.has(index) ? 0 : index % CODES.length] ?? '';
   const hour = 8 + (index % 9);
-  const days = LAST_DAY.has(index) ? 7 : 1 + (index % 6);
+  const days = LAST_DAY.has(index) ? DAYS : 1 + (index % 6);
   return {
     appointment_id: String(7001 + index),
     appointment_at:
@@ -121,6 +123,9 @@ function appointment(today: string, index: number, person: number): Row {
     ...FLAWS[index],
   };
 }
+
+/** The day of the last visits of an export. */
+export const lastVisitDay = (today: string): string => workday(today, DAYS);
 
 /** A practice is closed on Sundays. */
 function workday(today: string, days: number): string {

@@ -49,9 +49,9 @@ export const readCookie = (header: string | undefined, is_secure: boolean): stri
   readNamed(header, cookieName(is_secure));
 
 function readNamed(header: string | undefined, name: string): string | null {
-  for (const part of (header ?? '').slice(0, 4_096).split(';')) {
+  for (const part of (header ?? '').slice(0, 8_192).split(';')) {
     const [key, value = ''] = part.trim().split('=');
-    if (key === name && /^[A-Za-z0-9_-]{20,600}$/.test(value)) return value;
+    if (key === name && /^[A-Za-z0-9_-]{20,3600}$/.test(value)) return value;
   }
   return null;
 }
@@ -70,6 +70,18 @@ export function ticketCookie(ticket: string, is_secure: boolean): string {
   const flags = `Max-Age=${age}; Path=/login; HttpOnly; SameSite=Lax${is_secure ? '; Secure' : ''}`;
   return `${TICKET}=${ticket}; ${flags}`;
 }
+
+const KEPT = 'eligd-form';
+
+/** A form whose login had ended, sealed, while its sender logs in at the provider. */
+export function keptCookie(sealed: string, is_secure: boolean): string {
+  const age = sealed === '' ? 0 : 600;
+  const flags = `Max-Age=${age}; Path=/login; HttpOnly; SameSite=Lax${is_secure ? '; Secure' : ''}`;
+  return `${KEPT}=${sealed}; ${flags}`;
+}
+
+export const readKeptCookie = (header: string | undefined): string | null =>
+  readNamed(header, KEPT);
 
 /** The value of that cookie; null when it is missing or cannot be one. */
 export const readTicket = (header: string | undefined): string | null => readNamed(header, TICKET);

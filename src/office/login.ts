@@ -7,8 +7,16 @@ export type LoginTrouble =
   | { kind: 'wrong' | 'busy' | 'ended' | 'sign_on_failed' | 'not_added' }
   | { kind: 'locked'; until: number };
 
-/** `has_sign_on`: whether people may also log in with the account of their group. */
-export type LoginPlace = { clinic: string; time_zone: string; has_sign_on: boolean };
+/**
+ * `has_sign_on`: whether people may also log in with the account of their group;
+ * `is_kept_for_group`: whether what was typed comes back after that.
+ */
+export type LoginPlace = {
+  clinic: string;
+  time_zone: string;
+  has_sign_on: boolean;
+  is_kept_for_group?: boolean;
+};
 
 export const placeOf = ({ config, sign_on }: Office): LoginPlace => ({
   clinic: config.clinic.name,
@@ -25,7 +33,7 @@ export function loginPage(
   trouble: LoginTrouble | null,
   again: string | null = null,
 ): string {
-  const { clinic, time_zone, has_sign_on } = place;
+  const { clinic, time_zone, has_sign_on, is_kept_for_group = true } = place;
   const told =
     trouble === null
       ? null
@@ -44,11 +52,16 @@ ${again === null ? null : html`<p>What you typed is kept until you are logged in
 <button class="main">Log in</button>
 </form>${
     has_sign_on
-      ? html`<p><a class="button" href="/login/group">Log in with the group’s account</a></p>`
+      ? html`<p><a class="button" href="/login/group">Log in with the group’s account</a></p>
+${again === null || is_kept_for_group ? null : html`<p>${TOO_LONG}</p>`}`
       : null
   }</div></main>`;
   return documentOf('Log in', body);
 }
+
+const TOO_LONG =
+  'What you typed is too long to come back after a login with the group’s account: use a ' +
+  'password, or go back and copy it first.';
 
 function sentence(trouble: LoginTrouble, time_zone: string): string {
   switch (trouble.kind) {
@@ -78,10 +91,17 @@ function sentence(trouble: LoginTrouble, time_zone: string): string {
 
 /**
  * After the return from the provider: a page of this site that leads on, because a browser sends
- * the session's cookie (SameSite=Strict) only with a request that this site began.
+ * the session's cookie (SameSite=Strict) only with a request that this site began. `again`: a form
+ * whose login had ended.
  */
-export function loggedInPage(): string {
+export function loggedInPage(again: string | null): string {
   const body = html`<main id="main" class="login"><div class="panel"><h1>You are logged in</h1>
-<p><a class="button" href="/">Go to the schedule</a></p></div></main>`;
+${
+  again === null
+    ? null
+    : html`<form method="post" action="/login/again">
+<input type="hidden" name="again" value="${again}">
+<button class="main">Show what I typed</button></form>`
+}<p><a class="button" href="/">Go to the schedule</a></p></div></main>`;
   return documentOf('Logged in', body);
 }

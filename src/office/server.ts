@@ -18,12 +18,13 @@ import { calledPage } from './called.ts';
 import { configurationPage } from './configuration.ts';
 import { type Answer, missing, type Notice, type Office, type Visit } from './context.ts';
 import { enterByForm } from './entered.ts';
-import { readCookie, SECURITY_HEADERS, sessionCookie, TLS_HEADERS } from './headers.ts';
+import { keptCookie, readCookie, SECURITY_HEADERS, sessionCookie, TLS_HEADERS } from './headers.ts';
 import { html } from './html.ts';
 import { framed } from './layout.ts';
 import { LivePages, liveMark } from './live.ts';
 import { type LoginTrouble, loginPage, placeOf } from './login.ts';
 import { mapByForm } from './map-payer.ts';
+import { formOf, isSameSite, pathOf } from './requests.ts';
 import { schedulePage } from './schedule.ts';
 import { serveSignOn } from './sign-on-routes.ts';
 import { mayDo, type Role } from './users.ts';
@@ -240,6 +241,16 @@ function serveLogin(scope: FastifyInstance, desk: Desk): void {
     const visit = visitOf(desk, request, session);
     return await sendPage(desk, reply, visit, await againPage(office, kept, visit));
   });
+  // What was typed comes back after a login with the account of the group.
+  scope.post('/login/again', async (request, reply) => {
+    const kept = isSameSite(request) ? readKept(formOf(request).get('again')) : null;
+    const session = await desk.session(request);
+    if (kept === null) return reply.redirect('/', 303);
+    if (session === null)
+      return show(reply, 401, { kind: 'ended' }, keptText(kept.path, kept.form));
+    const visit = visitOf(desk, request, session);
+    return await sendPage(desk, reply, visit, await againPage(office, kept, visit));
+  });
   scope.post('/logout', async (request, reply) => {
     const session = await desk.session(request);
     // Another site must not log anybody out.
@@ -357,27 +368,17 @@ const isRefresh = ({ headers }: FastifyRequest) => headers['x-refresh'] !== unde
 function toLogin({ office }: Desk, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (request.method === 'GET') return reply.redirect('/login', 303);
   const again = isSameSite(request) ? keptText(pathOf(request), formOf(request)) : null;
+  // The login with the account of the group leaves this page: the browser keeps the form, sealed.
+  const sealed = again === null ? null : (office.sign_on?.sealForm(again) ?? null);
+  if (sealed !== null) reply.header('set-cookie', keptCookie(sealed, office.is_secure));
+  const place = { ...placeOf(office), is_kept_for_group: sealed !== null };
   return reply
     .code(401)
     .type('text/html; charset=utf-8')
-    .send(loginPage(placeOf(office), { kind: 'ended' }, again));
-}
-
-const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? '';
-
-function formOf(request: FastifyRequest): URLSearchParams {
-  return new URLSearchParams(typeof request.body === 'string' ? request.body : '');
+    .send(loginPage(place, { kind: 'ended' }, again));
 }
 
 /** A form of ours, of the page that this session was given. */
 function isGenuine(request: FastifyRequest, session: Session): boolean {
   return isSameSite(request) && isSameToken(formOf(request).get('csrf') ?? '', session.csrf);
-}
-
-/** What browsers say of where a form is from; what says nothing is no browser. */
-function isSameSite({ headers }: FastifyRequest): boolean {
-  const site = headers['sec-fetch-site'];
-  if (site !== undefined) return site === 'same-origin';
-  const { origin } = headers;
-  return origin === undefined || URL.parse(origin)?.host === headers.host;
 }

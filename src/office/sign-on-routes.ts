@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { errorCode } from '../domain/errors.ts';
 import type { Office } from './context.ts';
-import { readTicket, sessionCookie, ticketCookie } from './headers.ts';
+import { keptCookie, readKeptCookie, readTicket, sessionCookie, ticketCookie } from './headers.ts';
 import { type LoginTrouble, loggedInPage, loginPage, placeOf } from './login.ts';
 
 const QUERY_CHARS_MAX = 4_096;
@@ -34,10 +34,17 @@ export function serveSignOn(scope: FastifyInstance, office: Office): void {
       const account = await sign_on.finish(readTicket(request.headers.cookie), search);
       const token = account === null ? null : await office.access.signOn(account);
       if (token === null) return refuse(reply, { kind: 'not_added' });
+      const sealed = readKeptCookie(request.headers.cookie);
+      const form = sealed === null ? null : sign_on.openForm(sealed);
+      const cookies = [
+        sessionCookie(token, is_secure),
+        ticketCookie('', is_secure),
+        ...(sealed === null ? [] : [keptCookie('', is_secure)]),
+      ];
       return reply
-        .header('set-cookie', [sessionCookie(token, is_secure), ticketCookie('', is_secure)])
+        .header('set-cookie', cookies)
         .type('text/html; charset=utf-8')
-        .send(loggedInPage());
+        .send(loggedInPage(form));
     } catch (error) {
       return failed(reply, error);
     }

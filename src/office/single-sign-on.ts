@@ -4,6 +4,7 @@
  * says who may come in, and as what.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { deflateSync, inflateSync } from 'node:zlib';
 import * as oidc from 'openid-client';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../domain/env.ts';
@@ -27,6 +28,8 @@ export type SignOnSettings = {
  */
 type Begun = { state: string; nonce: string; verifier: string; at: number };
 
+/** A browser keeps 4,096 bytes of a cookie, with its name and flags. */
+const SEALED_CHARS_MAX = 3_600;
 const BEGUN_MS_MAX = 10 * MINUTE_MS;
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
@@ -75,7 +78,7 @@ export class SingleSignOn {
       code_challenge: await oidc.calculatePKCECodeChallenge(begun.verifier),
       code_challenge_method: 'S256',
     });
-    return { address: address.href, ticket: this.#seal(begun) };
+    return { address: address.href, ticket: this.#seal(Buffer.from(JSON.stringify(begun))) };
   }
 
   /**
@@ -85,7 +88,7 @@ export class SingleSignOn {
    */
   async finish(ticket: string | null, query: string): Promise<SignedOn | null> {
     const now = this.#clock.now();
-    const begun = ticket === null ? null : this.#open(ticket);
+    const begun = ticket === null ? null : readBegun(this.#open(ticket));
     if (begun === null || now - begun.at > BEGUN_MS_MAX || this.#done.has(begun.state))
       throw new UnknownTicket();
     const { claim, redirect_uri } = this.#settings;
@@ -108,6 +111,17 @@ export class SingleSignOn {
       return null;
     // A subject is a name of the provider's own, in which case counts (OpenID Connect Core 2).
     return { account: named.trim(), is_exact: claim === 'sub' };
+  }
+
+  /** A form as the browser may keep it meanwhile; null: it is too long for a cookie. */
+  sealForm(form: string): string | null {
+    const sealed = this.#seal(deflateSync(form));
+    return sealed.length <= SEALED_CHARS_MAX ? sealed : null;
+  }
+
+  openForm(sealed: string): string | null {
+    const form = this.#open(sealed);
+    return form === null ? null : inflateSync(form).toString();
   }
 
   /** Asked for once; again after a failure. */
@@ -138,15 +152,15 @@ export class SingleSignOn {
     return this.#provider;
   }
 
-  #seal(begun: Begun): string {
+  #seal(content: Buffer): string {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, this.#key, nonce);
-    const text = Buffer.concat([cipher.update(JSON.stringify(begun)), cipher.final()]);
+    const text = Buffer.concat([cipher.update(content), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url');
   }
 
   /** Null: not sealed here, or changed. */
-  #open(ticket: string): Begun | null {
+  #open(ticket: string): Buffer | null {
     const sealed = Buffer.from(ticket, 'base64url');
     const nonce = sealed.subarray(0, NONCE_BYTES);
     const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
@@ -155,11 +169,17 @@ export class SingleSignOn {
       const cipher = createDecipheriv(CIPHER, this.#key, nonce, { authTagLength: TAG_BYTES });
       cipher.setAuthTag(tag);
       const text = cipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES));
-      return JSON.parse(Buffer.concat([text, cipher.final()]).toString()) as Begun;
+      return Buffer.concat([text, cipher.final()]);
     } catch {
       return null;
     }
   }
+}
+
+/** Null: not a ticket, such as a form. */
+function readBegun(content: Buffer | null): Begun | null {
+  const text = content?.toString() ?? '';
+  return text.startsWith('{') ? (JSON.parse(text) as Begun) : null;
 }
 
 /** The browser came back without having left from here, twice, or too late. */

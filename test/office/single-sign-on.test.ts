@@ -162,3 +162,39 @@ test('a provider that is away is said, and asked again the next time', async () 
   // Passwords still open the page.
   await office.login('viewer');
 });
+
+test('what was typed comes back after a login with the account of the group', async () => {
+  const { provider, office } = await startGroup();
+  const typed = { representative: 'Pat "P" <b>', summary: 'Ask again. '.repeat(150), csrf: 'x' };
+  const same_site = { 'sec-fetch-site': 'same-origin' };
+  const late = await office.browser().post('/visit/1/done', { note: 'Left a message', entry: '1' });
+  const kept = late.headers.getSetCookie().find((each) => each.startsWith('eligd-form=')) ?? '';
+  expect(kept).toMatch(/Max-Age=600; Path=\/login; HttpOnly; SameSite=Lax/);
+  // Nobody reads it but eligd.
+  expect(Buffer.from(kept, 'base64url').toString('latin1')).not.toContain('message');
+  const browser = office.browser();
+  const left = await browser.get('/login/group');
+  const back = new URL(provider.login(left.headers.get('location') ?? ''));
+  browser.cookie = `${browser.cookie}; ${kept.split(';')[0]}`;
+  const page = await browser.get(back.pathname + back.search);
+  expect(page.text).toContain('Show what I typed');
+  const again = /name="again" value="([^"]*)"/.exec(page.text)?.[1]?.replaceAll('&amp;', '&');
+  expect(page.headers.getSetCookie().join()).toContain('eligd-form=; Max-Age=0');
+  browser.cookie = /eligd=[\w-]{43}/.exec(page.headers.getSetCookie().join())?.[0] ?? '';
+  const shown = await browser.post('/login/again', { again: again ?? '' }, same_site);
+  expect(shown.text).toContain('What you typed is here');
+  expect(shown.text).toContain('<dd>Left a message</dd>');
+  // Without a login it is only carried on.
+  const nobody = await office.browser().post('/login/again', { again: again ?? '' }, same_site);
+  expect([nobody.status, nobody.text.includes('What you typed is kept')]).toEqual([401, true]);
+  // A form with all that anybody says fits; one that does not is not lost without a word.
+  const whole = await office.browser().post('/visit/1/called', typed);
+  expect(whole.headers.getSetCookie().join()).toContain('eligd-form=');
+  const noise = createHash('sha512').update('noise');
+  const long = Array.from({ length: 60 }, () =>
+    noise.copy().update(`${Math.random()}`).digest('hex'),
+  );
+  const refused = await office.browser().post('/visit/1/called', { summary: long.join() });
+  expect(refused.headers.getSetCookie().join()).not.toContain('eligd-form=');
+  expect(refused.text).toContain('too long to come back after a login with the group’s account');
+});

@@ -17,7 +17,7 @@ import type { Command } from 'commander';
 import { createDaemon } from '../../daemon/index.ts';
 import type { Clock } from '../../domain/env.ts';
 import { EligdError } from '../../domain/errors.ts';
-import { HOUR_MS, localDate, localDateTime } from '../../domain/time.ts';
+import { HOUR_MS, localDate, localDateTime, startOfDay } from '../../domain/time.ts';
 import { createHttpAgent } from '../../network/http.ts';
 import { DIRECT } from '../../network/way.ts';
 import { generatedPassword, hashPassword, UserFile, usersPath } from '../../office/users.ts';
@@ -30,7 +30,7 @@ import { openAttention } from '../../store/bookkeeping/attention.ts';
 import type { Db } from '../../store/engine/database.ts';
 import { type AllCounts, countSituations } from '../../store/views/overview.ts';
 import type { CliContext, Output } from '../context.ts';
-import { demoExport } from '../demo-export.ts';
+import { demoExport, lastVisitDay } from '../demo-export.ts';
 import { stopSignal, untilStopped } from '../stop.ts';
 import { summaryLine } from '../summary.ts';
 import { programVersion } from '../version.ts';
@@ -45,6 +45,9 @@ const TIME_ZONE = 'America/Chicago';
 /** In real time: a demo that is not done by then has failed, and says what is left. */
 const DEADLINE_MS = 55_000;
 const PROGRESS_MS = 1_500;
+const LOOKS_PER_PROGRESS = 5;
+/** When somebody looks at the office page, on the day of the last visits. */
+const MORNING_HOUR = 7;
 const LIST_WAIT_MS = 10_000;
 const LIST_LOOK_MS = 200;
 
@@ -109,7 +112,9 @@ async function demonstrate(
       login_clock: realClock,
     });
     // Last, because days go by while the daemon starts.
-    dropExport(join(folder, 'dropbox', 'inbox'), localDate(clock.now(), TIME_ZONE));
+    const today = localDate(clock.now(), TIME_ZONE);
+    const last_day = lastVisitDay(today);
+    dropExport(join(folder, 'dropbox', 'inbox'), today);
     stdout.write(`An export of ${APPOINTMENTS} appointments was dropped into dropbox/inbox/.\n`);
     const ending = new AbortController();
     const running = daemon.run(AbortSignal.any([signal, ending.signal]));
@@ -119,6 +124,9 @@ async function demonstrate(
       await listWritten(daemon.store.db, folder, signal);
       tellResult(stdout, folder, counts);
       if (!is_ending && !signal.aborted) {
+        const morning = startOfDay(last_day, TIME_ZONE) + MORNING_HOUR * HOUR_MS;
+        const left_ms = Math.max(0, morning - clock.now());
+        await clock.sleep(left_ms, signal).catch(() => {});
         await slowSandbox(sandbox.url);
         slowDown();
         stdout.write(`\n  Office page: ${address} (user demo, password ${page.password})\n`);
@@ -156,8 +164,11 @@ async function follow(
   let said = '';
   let counts = await read();
   while (!signal.aborted && !isSettled(counts) && Date.now() - started_ms < DEADLINE_MS) {
-    await Promise.race([clock.sleep(PROGRESS_MS * SPEED, signal).catch(() => {}), running]);
-    counts = await read();
+    for (let look = 0; look < LOOKS_PER_PROGRESS && !isSettled(counts); look += 1) {
+      const pause_ms = (PROGRESS_MS / LOOKS_PER_PROGRESS) * SPEED;
+      await Promise.race([clock.sleep(pause_ms, signal).catch(() => {}), running]);
+      counts = await read();
+    }
     const line = counts.total === 0 ? '' : summaryLine(counts);
     if (line === said) continue;
     said = line;
@@ -270,6 +281,7 @@ function writeConfiguration(folder: string, base_url: string, page_port: number)
   specialty: dental
   tax_id: "123456789"
   billing_npi: "1234567893"
+  in_network: true
 service:
   base_url: ${base_url}
   auth: oauth
