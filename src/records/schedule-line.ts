@@ -83,7 +83,6 @@ export const CALL_REASONS: ReadonlySet<string> = new Set<AttentionReason>([
   'answer_unusable',
   'undecidable',
   'lost_at_service',
-  'payer_waits',
 ]);
 
 export function scheduleLine(facts: LineFacts): ScheduleLine {
