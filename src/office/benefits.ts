@@ -125,7 +125,9 @@ function procedureRow(procedure: ProcedureVerdict, { reasons }: Verdict): Html {
   ].join(', ');
   const notes = [
     ...own.map(({ text }) => text),
-    ...(next_eligible === null ? [] : [`Next eligible ${dateWords(next_eligible)}.`]),
+    ...(next_eligible === null || own.some(({ text }) => text.includes(dateWords(next_eligible)))
+      ? []
+      : [`Next eligible ${dateWords(next_eligible)}.`]),
     ...remarks,
   ];
   return html`<tr><th scope="row">${code}</th>

@@ -132,11 +132,17 @@ export async function schedulePage(
   const date = wanted ?? nearestDay(office, days, now);
   const lines = await readDay(office, date, now);
   const body = html`<div class="head"><h1>${dayWords(date)}</h1>
-<p class="soft">${countWords(lines)}</p>${PRINT_BUTTON}</div>
+<p class="soft">${countWords(lines)} ${toFirst(lines)}</p>${PRINT_BUTTON}</div>
 ${dayLinks(days, date)}
 ${scheduleTable(lines, { now, time_zone, has_links: true })}`;
   const shows = lines.map(({ visit }) => shownRecord(visit));
   return { kind: 'page', title: 'Schedule', active: '/', body, shows };
+}
+
+/** On a phone the first line to act on may be far below. */
+function toFirst(lines: readonly VisitLine[]): Html | null {
+  const is_there = lines.some(({ line }) => URGENT_WORDS.has(line.word));
+  return is_there ? html`<a class="no-print" href="#act">Go to the first</a>` : null;
 }
 
 /** Today while a visit is still to come, otherwise the next day that has one. */
@@ -176,6 +182,7 @@ type TableSettings = { now: number; time_zone: string; has_links: boolean };
 
 export function scheduleTable(lines: readonly VisitLine[], settings: TableSettings): Html {
   if (lines.length === 0) return html`<p class="panel">No visits on this day.</p>`;
+  const first = lines.find(({ line }) => URGENT_WORDS.has(line.word));
   const size = lines.length > ROOMY_VISITS_MAX ? 'schedule dense' : 'schedule';
   return html`<table class="${size}" role="table">
 <caption class="hidden">Visits by chair time</caption>
@@ -189,7 +196,9 @@ export function scheduleTable(lines: readonly VisitLine[], settings: TableSettin
     'Maximum left',
     'What to do',
   ].map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
-<tbody role="rowgroup">${lines.map((each) => row(each, settings))}</tbody></table>`;
+<tbody role="rowgroup">${lines.map((each) =>
+    row(each, { ...settings, is_first: settings.has_links && each === first }),
+  )}</tbody></table>`;
 }
 
 const COLORS: Readonly<Record<LineWord, string>> = {
@@ -209,12 +218,16 @@ export function pill({ word }: Pick<ScheduleLine, 'word'>): Html {
   return html`<span class="pill ${COLORS[word]}">${LINE_NAMES[word]}</span>`;
 }
 
-function row({ visit, line }: VisitLine, { now, time_zone, has_links }: TableSettings): Html {
+function row(
+  { visit, line }: VisitLine,
+  { now, time_zone, has_links, is_first }: TableSettings & { is_first: boolean },
+): Html {
   const { input, starts_at } = visit;
   const name = who(visit);
   const codes = input.procedure_codes.join(', ');
   const over = starts_at < now ? ' over' : '';
-  return html`<tr role="row" class="s-${COLORS[line.word]}${over}">
+  const mark = is_first ? html` id="act"` : null;
+  return html`<tr role="row"${mark} class="s-${COLORS[line.word]}${over}">
 <td role="cell">${clockWords(starts_at, time_zone)}</td>
 <td role="cell" class="who">${
     has_links ? html`<a href="/visit/${visit.id}">${name}</a>` : name

@@ -5,7 +5,9 @@ import { CALL_REASONS } from '../../src/records/schedule-line.ts';
 /** The buttons next to an entry about visit 7. */
 function buttonsOf(reason: string): string {
   const target = { subject: { kind: 'appointment', id: 7 }, csrf: 'x', back: 'attention' } as const;
-  return entryActions({ id: 1, reason }, target, { visit: 7, quote: null, about: null }).text;
+  const entry = { id: 1, reason, what: 'It happened.', next: 'Act.', words: null };
+  const offers = { visit: 7, quote: null, again: null, about: null };
+  return entryActions(entry, target, offers).text;
 }
 
 test.each([...CALL_REASONS, 'answer_late', 'codes_not_asked'])(
