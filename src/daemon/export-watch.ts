@@ -1,10 +1,13 @@
 /** Raises and ends the incidents about exports that do not come, or come without their rows. */
-import { type ExportTrouble, judgeExports, watchedDays } from '../domain/export-watch.ts';
+import { type ExportTrouble, judgeExports } from '../domain/export-watch.ts';
+import { MINUTE_MS } from '../domain/time.ts';
 import { type IncidentState, setIncidents } from '../store/bookkeeping/incidents.ts';
-import { arrivalsWithin } from '../store/intake/arrivals.ts';
+import { lastArrivals, readBook } from '../store/intake/arrivals.ts';
 import type { Parts } from './parts.ts';
 
 const REASONS = ['export_missing', 'export_empty', 'export_small'] as const;
+/** A file that waits is read soon after a start. */
+const START_GRACE_MS = 15 * MINUTE_MS;
 
 /** Says nothing while the clock is in doubt: by a wrong one every export is late. */
 export async function watchExports(parts: Parts): Promise<void> {
@@ -12,20 +15,24 @@ export async function watchExports(parts: Parts): Promise<void> {
   const { config, env } = options;
   if (!clock_watch.isTrusted()) return;
   const now = env.clock.now();
-  const days = watchedDays(config.clinic.time_zone, now);
+  const { time_zone } = config.clinic;
+  const is_starting = now - pulse.started_at < START_GRACE_MS;
   const states: IncidentState[] = [];
   for (const { id, connector } of connectors) {
     if (connector.pull === undefined) continue;
-    const arrivals = await arrivalsWithin(store.db, id, days);
+    const arrivals = await lastArrivals(store.db, id);
     const settings = {
-      time_zone: config.clinic.time_zone,
+      time_zone,
       closed: new Set(config.clinic.closed),
       expected_by: config.connectors.find((each) => each.id === id)?.expected_by ?? null,
-      watching_since: pulse.started_at,
     };
-    const trouble = judgeExports(arrivals, settings, now);
+    const book = await readBook(store.db, { connector: id, arrivals, time_zone }, now);
+    const trouble = judgeExports(arrivals, book, settings, now);
+    // What was missing before the start may be in the folder, and is missing until it is read.
+    const is_unknown = is_starting && trouble?.reason === 'export_missing';
     for (const reason of REASONS)
-      states.push({ reason, connector: id, entry: entryOf(trouble, reason) });
+      if (!is_unknown || reason !== 'export_missing')
+        states.push({ reason, connector: id, entry: entryOf(trouble, reason) });
   }
   await setIncidents(store, states, now);
 }

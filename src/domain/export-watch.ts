@@ -7,20 +7,17 @@ import {
   type LocalDate,
   localDate,
   localDateTime,
-  MINUTE_MS,
   startOfDay,
 } from './time.ts';
 
 /** An export that was read to its end. */
-export type Arrival = { at: Instant; rows: number };
+export type Arrival = { at: Instant; rows: number; source: number };
 
 export type ExportSettings = {
   time_zone: string;
   closed: ReadonlySet<LocalDate>;
   /** `07:30`: the hour of the configuration; null: it is learned. */
   expected_by: string | null;
-  /** Since when eligd can have seen an export; nothing is missed before. */
-  watching_since: Instant;
 };
 
 export type ExportTrouble = { reason: 'export_missing' | 'export_empty' | 'export_small' } & {
@@ -33,59 +30,104 @@ const LEARNED_WEEKS = 5;
 const WEEKS_MIN = 3;
 /** How much later than ever an export may come. */
 const GRACE_MINUTES = 60;
-/** A file that waits is read soon after a start. */
-const START_GRACE_MS = 15 * MINUTE_MS;
+/** Beyond, an export is missing since the last day of them. */
+const MISSED_DAYS_MAX = 10;
+/** How long before the last arrival the usual is learned. */
+export const LEARNED_DAYS = 7 * LEARNED_WEEKS + MISSED_DAYS_MAX;
 
 type Day = { first_minute: number; count: number; rows: number };
 
-/** The days by which `judgeExports` judges, today first; it asks for no other arrivals. */
-export function watchedDays(time_zone: string, now: Instant): { from: Instant; until: Instant }[] {
-  const today = localDate(now, time_zone);
-  return [today, ...sameWeekdays(today)].map((date) => boundsOf(date, time_zone));
-}
+/**
+ * What the practice has on its books at the same time, which says whether a day without an export,
+ * or a short export, is everyday life: an office that closes for a week has no visits in it.
+ */
+export type Book = {
+  /** Days with a visit that was not cancelled, from the last export's day until today. */
+  visit_days: ReadonlySet<LocalDate>;
+  /** Visits of later days that were known before today, and how many of them came again today. */
+  known_later: number;
+  named_again: number;
+  /** Whether there is a visit on a later day at all. */
+  has_later: boolean;
+};
 
-/** What is wrong with a connector's exports at `now`; at most one thing. */
+/**
+ * What is wrong with a connector's exports at `now`; at most one thing. `arrivals`: all since
+ * `LEARNED_DAYS` before the last one.
+ */
 export function judgeExports(
   arrivals: readonly Arrival[],
+  book: Book,
   settings: ExportSettings,
   now: Instant,
 ): ExportTrouble | null {
   const { time_zone } = settings;
   const today = localDate(now, time_zone);
   const current = dayOf(arrivals, today, time_zone);
-  const before = sameWeekdays(today)
-    .map((date) => dayOf(arrivals, date, time_zone))
-    .filter((day) => day !== null);
-  if (current === null) return missing(before, settings, today, now);
-  return shrunken(current, before);
-}
-
-function missing(
-  before: readonly Day[],
-  settings: ExportSettings,
-  today: LocalDate,
-  now: Instant,
-): ExportTrouble | null {
-  const { expected_by, closed, time_zone, watching_since } = settings;
-  if (now - watching_since < START_GRACE_MS) return null;
-  const due_minute = expected_by === null ? usualMinute(before) : minuteOf(expected_by);
-  if (due_minute === null || minuteAt(now, time_zone) < due_minute) return null;
-  // On a Saturday an export is missing only where exports come on Saturdays.
-  const is_weekend = dayOfWeek(today) > 5;
-  const is_free = is_weekend
-    ? expected_by !== null || closed.has(today)
-    : !isBusinessDay(today, closed);
-  if (is_free) return null;
+  if (current !== null) return shrunken(current, daysBefore(arrivals, today, time_zone), book);
+  const due = firstMissed({ arrivals, book, settings }, today, now);
+  if (due === null) return null;
   return {
     reason: 'export_missing',
-    what: `No appointment export arrived today by ${clock(due_minute)}.`,
+    what:
+      due.date === today
+        ? `No appointment export arrived today by ${clock(due.minute)}.`
+        : `No appointment export has arrived since before ${dateText(due.date)}.`,
     next:
       'Run the export in your practice software, and check its scheduled job ' +
       'and the drop folder.',
   };
 }
 
-function shrunken(current: Day, before: readonly Day[]): ExportTrouble | null {
+/** Days from the last export to `today`, its day included, on which one could be missed. */
+export function daysSince(last: Instant | null, today: LocalDate, time_zone: string): LocalDate[] {
+  const first = last === null ? today : localDate(last, time_zone);
+  const days = [first];
+  for (let day = first; day < today && days.length < MISSED_DAYS_MAX; ) {
+    day = addDays(day, 1);
+    days.push(day);
+  }
+  return days;
+}
+
+type Watch = { arrivals: readonly Arrival[]; book: Book; settings: ExportSettings };
+
+/** The first day since the last export whose export should be there, with its minute. */
+function firstMissed(
+  watch: Watch,
+  today: LocalDate,
+  now: Instant,
+): { date: LocalDate; minute: number } | null {
+  const { arrivals, settings } = watch;
+  const { time_zone } = settings;
+  const last = arrivals.length === 0 ? null : Math.max(...arrivals.map(({ at }) => at));
+  const days = daysSince(last, today, time_zone).slice(last === null ? 0 : 1);
+  for (const date of days) {
+    const minute = dueMinute(watch, date);
+    if (minute === null || isFree(watch, date, today)) continue;
+    if (date < today || minuteAt(now, time_zone) >= minute) return { date, minute };
+  }
+  return null;
+}
+
+function dueMinute({ arrivals, settings }: Watch, date: LocalDate): number | null {
+  const { expected_by, time_zone } = settings;
+  if (expected_by !== null) return minuteOf(expected_by);
+  return usualMinute(daysBefore(arrivals, date, time_zone));
+}
+
+function isFree({ book, settings }: Watch, date: LocalDate, today: LocalDate): boolean {
+  const { expected_by, closed } = settings;
+  // On a Saturday an export is missing only where exports come on Saturdays.
+  const is_weekend = dayOfWeek(date) > 5;
+  if (is_weekend ? expected_by !== null || closed.has(date) : !isBusinessDay(date, closed))
+    return true;
+  if (book.visit_days.has(date)) return false;
+  // The office is closed: its book goes on on a later day. Without any later visit nobody knows.
+  return book.has_later || [...book.visit_days].some((day) => day > date && day <= today);
+}
+
+function shrunken(current: Day, before: readonly Day[], book: Book): ExportTrouble | null {
   // Of several files a day, only all of them together say something.
   const usual_count = median(before.map(({ count }) => count)) ?? 1;
   if (current.count < usual_count) return null;
@@ -98,6 +140,8 @@ function shrunken(current: Day, before: readonly Day[]): ExportTrouble | null {
   }
   const usual_rows = before.length < WEEKS_MIN ? null : median(before.map(({ rows }) => rows));
   if (usual_rows === null || current.rows * 2 >= usual_rows) return null;
+  // It has most of what was on the books: the weeks to come are quiet.
+  if (book.known_later > 0 && book.named_again * 2 > book.known_later) return null;
   return {
     reason: 'export_small',
     what:
@@ -125,8 +169,11 @@ function boundsOf(date: LocalDate, time_zone: string) {
   return { from: startOfDay(date, time_zone), until: startOfDay(addDays(date, 1), time_zone) };
 }
 
-function sameWeekdays(today: LocalDate): LocalDate[] {
-  return Array.from({ length: LEARNED_WEEKS }, (_, week) => addDays(today, -7 * (week + 1)));
+/** The same weekday of the weeks before, where something arrived. */
+function daysBefore(arrivals: readonly Arrival[], date: LocalDate, time_zone: string): Day[] {
+  return Array.from({ length: LEARNED_WEEKS }, (_, week) => addDays(date, -7 * (week + 1)))
+    .map((each) => dayOf(arrivals, each, time_zone))
+    .filter((day) => day !== null);
 }
 
 /** The latest first arrival of these days, with some grace; null: not enough is known. */
@@ -147,6 +194,12 @@ function minuteOf(text: string): number {
 function clock(minute: number): string {
   const two = (number: number) => String(number).padStart(2, '0');
   return `${two(Math.floor(minute / 60))}:${two(minute % 60)}`;
+}
+
+/** `03/29/2030`. */
+function dateText(date: LocalDate): string {
+  const [year, month, day] = date.split('-');
+  return `${month}/${day}/${year}`;
 }
 
 function median(values: readonly number[]): number | null {

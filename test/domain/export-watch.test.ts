@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type Arrival, type ExportSettings, judgeExports } from '../../src/domain/export-watch.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
+import {
+  type Arrival,
+  type Book,
+  type ExportSettings,
+  judgeExports,
+} from '../../src/domain/export-watch.ts';
+import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 
 /** Monday, 7 January 2030, 00:00 in Chicago. */
 const MONDAY = Date.parse('2030-01-07T06:00:00Z');
@@ -8,24 +13,31 @@ const SETTINGS: ExportSettings = {
   time_zone: 'America/Chicago',
   closed: new Set(),
   expected_by: null,
-  watching_since: 0,
 };
 
 const at = (day: number, hours: number) => MONDAY + day * DAY_MS + hours * HOUR_MS;
 
 /** Exports on these days before Monday, at these hours of the day, with 40 rows. */
 const weeks = (...hours: number[]): Arrival[] =>
-  hours.map((hour, index) => ({ at: at(-7 * (index + 1), hour), rows: 40 }));
+  hours.map((hour, index) => ({ at: at(-7 * (index + 1), hour), rows: 40, source: 1 }));
 
-const judge = (arrivals: Arrival[], now: number, settings: Partial<ExportSettings> = {}) =>
-  judgeExports(arrivals, { ...SETTINGS, ...settings }, now)?.reason ?? null;
+/** Nothing is known of the books. */
+const NO_BOOK: Book = { visit_days: new Set(), known_later: 0, named_again: 0, has_later: false };
+
+const judge = (
+  arrivals: Arrival[],
+  now: number,
+  { book = {}, ...settings }: Partial<ExportSettings> & { book?: Partial<Book> } = {},
+) =>
+  judgeExports(arrivals, { ...NO_BOOK, ...book }, { ...SETTINGS, ...settings }, now)?.reason ??
+  null;
 
 describe('an export that does not come', () => {
   test('is missing an hour after the latest of the same weekdays', () => {
     const usual = weeks(7, 6.5, 7.25);
     expect(judge(usual, at(0, 8.24))).toBe(null);
     expect(judge(usual, at(0, 8.25))).toBe('export_missing');
-    expect(judgeExports(usual, SETTINGS, at(0, 9))?.what).toBe(
+    expect(judgeExports(usual, NO_BOOK, SETTINGS, at(0, 9))?.what).toBe(
       'No appointment export arrived today by 08:15.',
     );
   });
@@ -40,31 +52,48 @@ describe('an export that does not come', () => {
   });
 
   test('is not missing on a weekday on which none comes', () => {
-    expect(judge(weeks(7, 7, 7), at(1, 12))).toBe(null);
+    expect(judge([...weeks(7, 7, 7), { at: at(0, 7), rows: 40, source: 1 }], at(1, 12))).toBe(null);
   });
 
   test('is not missing on a federal holiday or a closed day', () => {
     // 21 January 2030 is Martin Luther King Day.
-    const usual = [-14, -7, 0, 7].map((day) => ({ at: at(day, 7), rows: 40 }));
+    const usual = [-14, -7, 0, 7].map((day) => ({ at: at(day, 7), rows: 40, source: 1 }));
     expect(judge(usual, at(14, 12))).toBe(null);
     expect(judge(weeks(7, 7, 7), at(0, 12), { closed: new Set(['2030-01-07']) })).toBe(null);
   });
 
   test('is missing on a Saturday only where exports come on Saturdays', () => {
-    const saturdays = [-2, -9, -16].map((day) => ({ at: at(day, 7), rows: 40 }));
+    const saturdays = [-2, -9, -16].map((day) => ({ at: at(day, 7), rows: 40, source: 1 }));
     expect(judge(saturdays, at(5, 12))).toBe('export_missing');
     expect(judge([], at(5, 12), { expected_by: '07:30' })).toBe(null);
   });
 
-  test('may wait in the folder of a computer that has just been turned on', () => {
-    const watching_since = at(0, 10);
-    expect(judge(weeks(7, 7, 7), at(0, 10) + MINUTE_MS, { watching_since })).toBe(null);
-    expect(judge(weeks(7, 7, 7), at(0, 10.5), { watching_since })).toBe('export_missing');
+  test('stays missing on later days, until one arrives', () => {
+    const usual = weeks(7, 7, 7);
+    const friday = [-3, -10, -17].map((day) => ({ at: at(day, 7), rows: 40, source: 1 }));
+    const book = { visit_days: new Set(['2030-01-07', '2030-01-08']), has_later: true };
+    const before = [...usual, ...friday];
+    expect(judge(before, at(0, 7), { book })).toBe(null);
+    expect(judge(before, at(1, 1), { book })).toBe('export_missing');
+    expect(judge(before, at(5, 1), { book })).toBe('export_missing');
+    expect(judgeExports(before, { ...NO_BOOK, ...book }, SETTINGS, at(1, 1))?.what).toBe(
+      'No appointment export has arrived since before 01/07/2030.',
+    );
+    expect(judge([...before, { at: at(1, 6), rows: 40, source: 2 }], at(1, 9), { book })).toBe(
+      null,
+    );
+  });
+
+  test('is not missing on a day without visits, when later days have some', () => {
+    expect(judge(weeks(7, 7, 7), at(0, 12), { book: { has_later: true } })).toBe(null);
+    const book = { visit_days: new Set(['2030-01-07']), has_later: true };
+    expect(judge(weeks(7, 7, 7), at(0, 12), { book })).toBe('export_missing');
   });
 });
 
 describe('an export that came', () => {
-  const today = (...rows: number[]) => rows.map((each) => ({ at: at(0, 7), rows: each }));
+  const today = (...rows: number[]) =>
+    rows.map((each) => ({ at: at(0, 7), rows: each, source: 2 }));
 
   test('without rows is empty, also the first one', () => {
     expect(judge(today(0), at(0, 8))).toBe('export_empty');
@@ -74,6 +103,18 @@ describe('an export that came', () => {
     expect(judge([...weeks(7, 7, 7), ...today(19)], at(0, 8))).toBe('export_small');
     expect(judge([...weeks(7, 7, 7), ...today(20)], at(0, 8))).toBe(null);
     expect(judge([...weeks(7, 7), ...today(1)], at(0, 8))).toBe(null);
+  });
+
+  test('is not small when it has most of what was on the books', () => {
+    const short = [...weeks(7, 7, 7), ...today(12)];
+    const quiet = { known_later: 12, named_again: 10 };
+    expect(judge(short, at(0, 8), { book: quiet })).toBe(null);
+    expect(judge(short, at(0, 8), { book: { known_later: 36, named_again: 12 } })).toBe(
+      'export_small',
+    );
+    expect(judge(short, at(0, 8), { book: { known_later: 16, named_again: 8 } })).toBe(
+      'export_small',
+    );
   });
 
   test('as one of several a day is judged with the others', () => {

@@ -1,6 +1,7 @@
 /**
  * `npm run faults`: forty faults, one by one, in a clinic whose days pass in seconds. Each is one
- * alert with its name, a begin and an end, and every page says the same meanwhile.
+ * alert with its name, a begin and an end, and every page says the same meanwhile. With `--year`, a
+ * year in which nothing breaks: at most one alert in it.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -8,51 +9,71 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import type { Row } from './live-fault.ts';
+import type { Told } from './simulated-clinic.ts';
 import { FAULTS } from './table.ts';
 
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
+    year: { type: 'boolean', default: false },
+    seed: { type: 'string', default: '1' },
     processes: { type: 'string', default: '2' },
     // Keeps the weeks before the faults there, for the next run.
     history: { type: 'string' },
   },
 });
+/** In a year without faults. */
+const FALSE_ALERTS_MAX = 1;
 const worker = join(import.meta.dirname, 'worker.ts');
 const folder = mkdtempSync(join(tmpdir(), 'eligd-faults-'));
 const chosen = FAULTS.map(({ name }) => name).filter((name) =>
   new RegExp(values.only ?? '').test(name),
 );
 
-async function order(job: object): Promise<Row | null> {
+async function order<Result>(job: object): Promise<Result | null> {
   const { stdout } = await promisify(execFile)(process.execPath, [worker, JSON.stringify(job)], {
     maxBuffer: 64 * 1024 * 1024,
   });
-  return stdout === '' ? null : (JSON.parse(stdout) as Row);
+  return stdout === '' ? null : (JSON.parse(stdout) as Result);
 }
 
-const history = values.history ?? join(folder, 'history');
-if (!existsSync(history)) await order({ make: history });
-const waiting = [...chosen];
-const rows: Row[] = [];
-const work = async () => {
-  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-    const row = await order({ fault: name, history }).catch((error: unknown) => ({
-      fault: name,
-      expected: null,
-      told: [],
-      faults: [error instanceof Error ? error.message.slice(-2_000) : String(error)],
-    }));
-    if (row === null) continue;
-    rows.push(row);
-    print(row);
-  }
-};
-await Promise.all(Array.from({ length: Number(values.processes) }, work));
+if (values.year) await liveYear();
+else await liveFaults();
 rmSync(folder, { recursive: true, force: true });
-const wrong = rows.filter(({ faults }) => faults.length > 0);
-process.stdout.write(`${rows.length} faults, ${rows.length - wrong.length} as they should be.\n`);
-process.exitCode = wrong.length === 0 ? 0 : 1;
+
+async function liveYear(): Promise<void> {
+  const told = (await order<Told[]>({ year: Number(values.seed) })) ?? [];
+  for (const { kind, name, about } of told)
+    process.stdout.write(`${kind} ${name} ${about ?? ''}\n`);
+  const alerts = told.filter(({ kind }) => kind === 'begin').length;
+  const found = `${alerts} alerts, at most ${FALSE_ALERTS_MAX}`;
+  process.stdout.write(`A year without a fault (seed ${values.seed}): ${found}.\n`);
+  process.exitCode = alerts <= FALSE_ALERTS_MAX ? 0 : 1;
+}
+
+async function liveFaults(): Promise<void> {
+  const history = values.history ?? join(folder, 'history');
+  if (!existsSync(history)) await order({ make: history });
+  const waiting = [...chosen];
+  const rows: Row[] = [];
+  const work = async () => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+      const row = await order<Row>({ fault: name, history }).catch((error: unknown) => ({
+        fault: name,
+        expected: null,
+        told: [],
+        faults: [error instanceof Error ? error.message.slice(-2_000) : String(error)],
+      }));
+      if (row === null) continue;
+      rows.push(row);
+      print(row);
+    }
+  };
+  await Promise.all(Array.from({ length: Number(values.processes) }, work));
+  const wrong = rows.filter(({ faults }) => faults.length > 0);
+  process.stdout.write(`${rows.length} faults, ${rows.length - wrong.length} as they should be.\n`);
+  process.exitCode = wrong.length === 0 ? 0 : 1;
+}
 
 function print({ fault, expected, told, faults }: Row): void {
   const alert = expected ?? 'no alert';

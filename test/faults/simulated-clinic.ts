@@ -61,6 +61,8 @@ export class SimulatedClinic {
   readonly log: { event: string; fields: Record<string, unknown> }[] = [];
   /** What the office exports from now on. */
   exports: Export = (_day, visits) => csv(visits);
+  /** Minutes after 6:00 at which it does so on a day. */
+  exportMinute: (day: string) => number = () => 30;
   #sandbox: Sandbox | null = null;
   #daemon: { daemon: Daemon; stop: AbortController; ended: Promise<void> } | null = null;
   #is_on = false;
@@ -285,7 +287,7 @@ export class SimulatedClinic {
     });
   }
 
-  /** Lets the clinic live until `until_ms`: the office exports on its business days at 6:30. */
+  /** Lets the clinic live until `until_ms`: the office exports on its business days. */
   async live(until_ms: number): Promise<void> {
     for (;;) {
       const next = this.#nextExport();
@@ -308,7 +310,7 @@ export class SimulatedClinic {
   #nextExport(): { day: string; at: number } {
     let day = localDate(this.clock.trueNow(), ZONE);
     for (;;) {
-      const at = instantOf(day, 6, ZONE, 30);
+      const at = instantOf(day, 6, ZONE, this.exportMinute(day));
       if (dayOfWeek(day) <= 5 && at > this.clock.trueNow()) return { day, at };
       day = addDays(day, 1);
     }

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { draftInquiry } from '../../src/domain/draft.ts';
-import { watchedDays } from '../../src/domain/export-watch.ts';
 import { effectiveProvider } from '../../src/domain/provider.ts';
 import { claimBatch } from '../../src/store/answers/deliveries.ts';
 import { answersOfNeed, termsOfGroup } from '../../src/store/answers/plan-terms.ts';
@@ -30,7 +29,7 @@ import { openSqlite, type Raw } from '../../src/store/engine/driver.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import type { Tables } from '../../src/store/engine/tables.ts';
 import { openWriteQueue } from '../../src/store/engine/write-queue.ts';
-import { arrivalsWithin, noteRepeatedArrival } from '../../src/store/intake/arrivals.ts';
+import { lastArrivals, noteRepeatedArrival, readBook } from '../../src/store/intake/arrivals.ts';
 import { isLatestSource } from '../../src/store/intake/intake.ts';
 import { takePatientUpdates } from '../../src/store/intake/patients.ts';
 import { countAttention } from '../../src/store/views/alerts.ts';
@@ -184,9 +183,17 @@ describe('the claim of', () => {
       'arrivals USING INDEX arrivals_at (connector=?)',
     ],
     [
-      'the arrivals of some days',
-      () => arrivalsWithin(db, 'front-desk', watchedDays('America/Chicago', NOW)),
-      'arrivals USING INDEX arrivals_at (connector=? AND at>? AND at<?)',
+      'the last arrivals',
+      () => lastArrivals(db, 'front-desk'),
+      'arrivals USING INDEX arrivals_at (connector=? AND at>?)',
+    ],
+    [
+      'the books around an export',
+      () => {
+        const about = { connector: 'front-desk', arrivals: [], time_zone: 'America/Chicago' };
+        return readBook(db, about, NOW);
+      },
+      'appointments_upcoming (connector=? AND starts_at>? AND starts_at<?)',
     ],
     [
       'calls of an older database',

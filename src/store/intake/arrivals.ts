@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Arrival } from '../../domain/export-watch.ts';
-import { DAY_MS } from '../../domain/time.ts';
+import { type Arrival, type Book, daysSince, LEARNED_DAYS } from '../../domain/export-watch.ts';
+import { addDays, DAY_MS, localDate, startOfDay } from '../../domain/time.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 
@@ -53,25 +53,65 @@ const LAST = prepared<{ connector: string }>()((tx, place) =>
     .limit(sql.lit(1)),
 );
 
-/** The arrivals within these times, each from its start until before its end; one at least. */
-export async function arrivalsWithin(
-  db: Db,
-  connector: string,
-  times: readonly { from: number; until: number }[],
-): Promise<Arrival[]> {
+/** The last arrivals, with those of the weeks before by which they are judged. */
+export async function lastArrivals(db: Db, connector: string): Promise<Arrival[]> {
   return await db
     .selectFrom('arrivals')
-    .select(['at', 'rows'])
-    .where((where) =>
-      where.or(
-        times.map(({ from, until }) =>
-          where.and([
-            where('connector', '=', connector),
-            where('at', '>=', from),
-            where('at', '<', until),
-          ]),
-        ),
-      ),
+    .select(['at', 'rows', 'source'])
+    .where('connector', '=', connector)
+    .where('at', '>=', (select) =>
+      select
+        .selectFrom('arrivals')
+        .select((last) => sql<number>`${last.fn.max('at')} - ${LEARNED_DAYS * DAY_MS}`.as('from'))
+        .where('connector', '=', connector),
     )
     .execute();
+}
+
+/**
+ * What the practice has on its books of a connector, today and since its last arrival. A visit
+ * counts as known before today by when it was first read.
+ */
+export async function readBook(
+  db: Db,
+  about: { connector: string; arrivals: readonly Arrival[]; time_zone: string },
+  now: number,
+): Promise<Book> {
+  const { connector, arrivals, time_zone } = about;
+  const today = localDate(now, time_zone);
+  const last = arrivals.length === 0 ? null : Math.max(...arrivals.map(({ at }) => at));
+  const [first = today] = daysSince(last, today, time_zone);
+  const from = startOfDay(today, time_zone);
+  const until = startOfDay(addDays(today, 1), time_zone);
+  const visits = ofConnector(db, connector);
+  const near = await visits
+    .select('starts_at')
+    .where('starts_at', '>=', startOfDay(first, time_zone))
+    .where('starts_at', '<', until)
+    .where((where) =>
+      where.or([where('closed_reason', 'is', null), where('closed_reason', '<>', 'cancelled')]),
+    )
+    .execute();
+  const later = await visits
+    .select(['created_at', 'last_source'])
+    .where('starts_at', '>=', until)
+    .where('closed_reason', 'is', null)
+    .execute();
+  const sources = new Set(arrivals.filter(({ at }) => at >= from).map(({ source }) => source));
+  const known = later.filter(({ created_at }) => created_at < from);
+  return {
+    visit_days: new Set(near.map(({ starts_at }) => localDate(starts_at, time_zone))),
+    known_later: known.length,
+    named_again: known.filter(({ last_source }) => last_source !== null && sources.has(last_source))
+      .length,
+    has_later: later.length > 0,
+  };
+}
+
+function ofConnector(db: Db, connector: string) {
+  return db
+    .selectFrom('appointments')
+    .where('connector', '=', connector)
+    .where('kind', '=', 'appointment')
+    .where('superseded_at', 'is', null);
 }
