@@ -12,6 +12,7 @@ export type LockedPackage = {
   dev?: boolean;
   license?: string;
   integrity?: string;
+  dependencies?: Record<string, string>;
 };
 
 type Parts = {

@@ -31,6 +31,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type LockedPackage, writeBillOfMaterials } from './bill-of-materials.ts';
+import { buildProgram, keptPackages } from './built-program.ts';
 import { type Architecture, checkNodeProgram } from './node-checksums.ts';
 import { isPacked } from './packed-files.ts';
 import { sign } from './sign.ts';
@@ -38,10 +39,8 @@ import { sign } from './sign.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 /** What of the working copy runs; tests, fixtures and what guards the project stay behind. */
 const PROGRAM = [
-  'src',
   'connectors',
   'dist/contract',
-  'migrations',
   'config',
   'docs',
   'bin/eligd',
@@ -51,6 +50,9 @@ const PROGRAM = [
 ];
 const NOT_RUN = [
   /^connectors\/conformance(?:\/|$)/,
+  // Built into JavaScript; a template is there to be read.
+  /^connectors\/(?!template)[^/]+\/(?!README\.md$)./,
+  /^connectors\/(?!contract)[^/]+\.ts$/,
   /^config\/(?:eligd\.yaml|\.env|state|dropbox)/,
 ];
 type Options = {
@@ -75,7 +77,7 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
 };
 if (values.arch !== 'x64' && values.arch !== 'arm64')
   throw new Error(`--arch ${values.arch}: eligd runs on x64 and on arm64.`);
-makePackage({
+await makePackage({
   out: resolve(values.out ?? join(ROOT, 'dist')),
   version: values.version ?? manifest.version,
   is_quick: values.quick,
@@ -83,13 +85,14 @@ makePackage({
   sign_with: values.sign,
 });
 
-function makePackage(options: Options): void {
+async function makePackage(options: Options): Promise<void> {
   const { out, version, is_quick, architecture, sign_with } = options;
   const debian = architecture === 'arm64' ? 'arm64' : 'amd64';
   const work = mkdtempSync(join(tmpdir(), 'eligd-package-'));
   try {
     buildContract();
     const tree = join(work, `eligd-${version}`);
+    await buildProgram(ROOT, join(tree, 'usr/lib/eligd'));
     stage(tree, { version, architecture, work });
     writeMaintainerFiles(tree, version, debian);
     mkdirSync(out, { recursive: true });
@@ -160,7 +163,9 @@ function stage(
   };
   writeFileSync(join(program, 'package.json'), `${JSON.stringify(packed, null, 2)}\n`);
   const packages = runningPackages(architecture);
-  for (const path of Object.keys(packages)) copyPackage(path, { program, architecture });
+  const kept = keptPackages(packages);
+  for (const path of Object.keys(packages))
+    copyPackage(path, { program, architecture, is_run: kept.has(path) });
   placeNode(program, { architecture, work, locked: packages[nodePackage(architecture)] });
   mkdirSync(join(program, 'node_modules/.bin'), { recursive: true });
   symlinkSync(`../node-linux-${architecture}/bin/node`, join(program, 'node_modules/.bin/node'));
@@ -236,18 +241,17 @@ function runningPackages(architecture: Architecture): Record<string, LockedPacka
   );
 }
 
+type PackageWanted = { program: string; architecture: Architecture; is_run: boolean };
+
 /** A package without those nested in it, which have lines of their own in the lockfile. */
-function copyPackage(
-  path: string,
-  { program, architecture }: { program: string; architecture: Architecture },
-): void {
+function copyPackage(path: string, { program, architecture, is_run }: PackageWanted): void {
   if (path === nodePackage(architecture)) return;
   const inside = (from: string) => from.slice(join(ROOT, 'node_modules').length + 1);
   cpSync(join(ROOT, path), join(program, path), {
     recursive: true,
     filter: (from) =>
       !from.slice(join(ROOT, path).length).includes('/node_modules') &&
-      (from === join(ROOT, path) || isPacked(inside(from), architecture)),
+      (from === join(ROOT, path) || isPacked(inside(from), { architecture, is_run })),
   });
 }
 

@@ -1,16 +1,22 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROJECT_ROOT } from './project.ts';
+import { MODULE_ENDING, PROJECT_ROOT } from './project.ts';
 import { distrusted } from './trusted-files.ts';
 
 /**
  * Where Node may keep compiled code, null when nowhere. Node runs what it finds in its cache and
  * asks nobody whose it is. So the cache lies in the packages of a working copy that belongs to the
- * user of this process and that nobody else can change. Root has none, and neither has the
- * installed program, whose folder is read-only. Node's default is a folder that all users share.
+ * user of this process and that nobody else can change, or in `compiled` of the installed program,
+ * which only root can change and compile-ahead.ts fills. Root has none. Node's default is a folder
+ * that all users share.
  */
 export function ownCacheFolder(root = PROJECT_ROOT): string | null {
   if (process.geteuid?.() === 0) return null;
+  if (MODULE_ENDING === '.js') {
+    const installed = join(root, 'compiled');
+    const is_safe = existsSync(installed) && distrusted(installed, { role: 'cache' }).length === 0;
+    return is_safe ? installed : null;
+  }
   const folder = join(root, 'node_modules', '.cache', 'compiled');
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -19,7 +19,7 @@ import type { Config } from './config-schema.ts';
 import { declareEvents, eventNameToLog } from './event-catalog.ts';
 import { nearest, oneOf } from './nearest.ts';
 import { connectorNetwork } from './network.ts';
-import { PROJECT_ROOT } from './project.ts';
+import { MODULE_ENDING, PROJECT_ROOT } from './project.ts';
 import { connectorSecretName, type SecretSource } from './secrets.ts';
 import { readTrusted, requireTrusted } from './trusted-files.ts';
 
@@ -57,7 +57,7 @@ export function isModulePath(type: string): boolean {
  * one. `why` of an error continues "type: …".
  */
 export async function loadConnectorType(type: string, root = PROJECT_ROOT): Promise<ConnectorType> {
-  const file = isModulePath(type) ? type : join(root, 'connectors', type, 'index.ts');
+  const file = isModulePath(type) ? type : join(root, 'connectors', type, `index${MODULE_ENDING}`);
   if (!isAbsolute(file) || !existsSync(file)) throw unknownType(type, root);
   if (isModulePath(type)) requireTrustedModules(file);
   let module: { default?: unknown };

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { extname, join, resolve } from 'node:path';
 
 /** The folder that holds package.json. */
 export const PROJECT_ROOT = resolve(import.meta.dirname, '..', '..');
+
+/** Of modules: `.ts` in a working copy, `.js` in the package, whose program is built. */
+export const MODULE_ENDING = extname(import.meta.filename);
 
 /**
  * Program and first arguments of a process of eligd. SIGUSR1 would open Node's debugger on a port
@@ -11,7 +14,7 @@ export const PROJECT_ROOT = resolve(import.meta.dirname, '..', '..');
 export const OWN_PROCESS: readonly [program: string, ...args: string[]] = [
   process.execPath,
   '--disable-sigusr1',
-  join(PROJECT_ROOT, 'src/main.ts'),
+  join(PROJECT_ROOT, MODULE_ENDING === '.ts' ? 'src/main.ts' : 'dist/program/main.js'),
 ];
 
 /**

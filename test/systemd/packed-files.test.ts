@@ -11,7 +11,7 @@ describe('the files that a package brings', () => {
     (name) => {
       const of = (architecture: string) =>
         readdirSync(join(ROOT, 'node_modules', name, 'prebuilds')).filter((file) =>
-          isPacked(`${name}/prebuilds/${file}`, architecture),
+          isPacked(`${name}/prebuilds/${file}`, { architecture, is_run: true }),
         );
       expect(of('x64')).toEqual(['linux-x64.node']);
       expect(of('arm64')).toEqual(['linux-arm64.node']);
@@ -24,10 +24,8 @@ describe('the files that a package brings', () => {
     ['undici/docs/index.html', false],
     ['kysely/dist/index.d.ts', false],
     ['fastify/README.md', false],
-    ['zod/src/index.ts', false],
-    ['zod/v4/core/core.d.ts', true],
-    ['undici/types/dispatcher.d.ts', true],
-    ['yaml/dist/doc/Document.js', true],
+    ['nodemailer/dist/cjs/nodemailer.js', false],
+    ['nodemailer/dist/esm/nodemailer.js', true],
     ['pdfkit/js/pdfkit.node.mjs', true],
     ['pdfkit/js/pdfkit.standalone.js', false],
     ['pdfkit/.yarn/releases/yarn.cjs', false],
@@ -41,6 +39,18 @@ describe('the files that a package brings', () => {
     ['pino/LICENSE', true],
     ['fastify/lib/server.js', true],
   ])('%s: %s', (path, is_packed) => {
-    expect(isPacked(path, 'x64')).toBe(is_packed);
+    expect(isPacked(path, { architecture: 'x64', is_run: true })).toBe(is_packed);
+  });
+
+  it.each([
+    ['kysely/dist/index.js', false],
+    ['kysely/package.json', true],
+    ['kysely/LICENSE', true],
+    ['zod/v4/core/core.d.ts', true],
+    ['zod/v4/core/core.js', false],
+    ['undici/types/dispatcher.d.ts', true],
+    ['undici/lib/core/connect.js', false],
+  ])('%s, whose code is in the built program: %s', (path, is_packed) => {
+    expect(isPacked(path, { architecture: 'x64', is_run: false })).toBe(is_packed);
   });
 });

@@ -1,0 +1,91 @@
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildProgram, keptPackages } from '../../systemd/built-program.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+describe('the program that the package brings', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'eligd-program-'));
+  const program = join(folder, 'eligd');
+  const configuration = join(folder, 'eligd.yaml');
+  const eligd = (...args: string[]) =>
+    execFileSync(process.execPath, [join(program, 'dist/program/main.js'), ...args], {
+      encoding: 'utf8',
+    });
+
+  beforeAll(async () => {
+    await buildProgram(ROOT, program);
+    for (const part of ['package.json', 'bin', 'config']) {
+      cpSync(join(ROOT, part), join(program, part), { recursive: true });
+    }
+    symlinkSync(join(ROOT, 'node_modules'), join(program, 'node_modules'));
+    writeFileSync(
+      configuration,
+      `clinic: { name: A, time_zone: America/Chicago, specialty: dental,
+  tax_id: "123456789", billing_npi: "1234567893" }
+service: { base_url: "http://127.0.0.1:9", auth: basic }
+connectors: [{ id: front-desk, type: csv, folder: ./dropbox }]
+state: { path: ./state/eligd.db }
+`,
+    );
+    writeFileSync(
+      join(folder, '.env'),
+      'ELIGD_SERVICE_PROJECT_ID=clinic\nELIGD_SERVICE_API_KEY=secret\n',
+      { mode: 0o600 },
+    );
+  }, 120_000);
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('has every command and every connector', () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    expect(eligd('--version')).toBe(`${version}\n`);
+    expect(eligd('--help')).toMatch(/^ {2}fhir /m);
+    const schema = eligd('config', 'schema');
+    for (const type of ['csv', 'fhir', 'hl7']) expect(schema).toContain(`connector ${type}`);
+  });
+
+  it('works through what is due, and copies the database in a thread', async () => {
+    expect(() => eligd('once', '--config', configuration)).toThrow();
+    const database = join(folder, 'state/eligd.db');
+    const copy = join(folder, 'copy.db');
+    const thread = pathToFileURL(join(program, 'dist/program/backup-thread.js')).href;
+    const { writeBackupAside } = (await import(
+      thread
+    )) as typeof import('../../src/store/engine/backup-thread.ts');
+    const { appointments } = await writeBackupAside(database, copy, 0);
+    expect(appointments).toBe(0);
+    expect(existsSync(copy)).toBe(true);
+    expect(existsSync(join(folder, 'dropbox/outbox/schedule.html'))).toBe(true);
+  });
+
+  it('is compiled ahead for the user who runs it', () => {
+    const compiled = join(program, 'compiled');
+    const compile = join(program, 'dist/program/compile-ahead.js');
+    execFileSync(process.execPath, [compile, compiled, '4242']);
+    const [made] = readdirSync(compiled);
+    expect(made).toMatch(new RegExp(`^${process.version}-${process.arch}-.*-4242$`));
+  });
+
+  it('keeps packages with native code and what they load, and no other', () => {
+    const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+    const kept = keptPackages(lock.packages);
+    for (const name of ['better-sqlite3', 'pino', 'thread-stream', 'find-my-way', 'fontkit'])
+      expect(kept).toContain(`node_modules/${name}`);
+    for (const name of ['kysely', 'undici', 'zod'])
+      expect(kept).not.toContain(`node_modules/${name}`);
+  });
+});
