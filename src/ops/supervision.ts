@@ -3,7 +3,7 @@ import type { Progress } from './progress.ts';
 import type { Notifier } from './systemd.ts';
 
 /** How often `systemctl status` gets a new line, at most. */
-const STATUS_INTERVAL_MS = 15_000;
+const STATUS_INTERVAL_MS = 60_000;
 /** Without systemd only the log hears of a stage that hangs. */
 const UNHEARD_INTERVAL_MS = 60_000;
 

@@ -1,4 +1,6 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
 
 /**
  * What systemd is told about the daemon (sd_notify(3)). Outside a unit of Type=notify nothing is
@@ -17,10 +19,21 @@ export type Notifier = {
   watchdog_ms: number | null;
 };
 
+type Relay = ChildProcessByStdio<Writable, Readable, null>;
+
 /**
- * Tells through the program systemd-notify, because Node has no datagram sockets of the Unix kind
- * and the package that adds them is not there for every processor; hence NotifyAccess=all in the
- * unit.
+ * Sends what it reads, up to a NUL, to systemd's socket, and writes a dot for it. The socket takes
+ * datagrams, of which Node has none of the Unix kind.
+ */
+const RELAY =
+  '$/ = "\\0"; $| = 1; (my $to = $ENV{NOTIFY_SOCKET}) =~ s/^@/\\0/; ' +
+  'socket(my $out, AF_UNIX, SOCK_DGRAM, 0) or exit 1; ' +
+  'while (<STDIN>) { chomp; send($out, $_, 0, pack_sockaddr_un($to)) or exit 1; print "."; }';
+
+/**
+ * Tells through one process of Perl, which every Debian and Ubuntu has and which lives as long as
+ * the daemon, so that no beat of the watchdog starts a process. Where it cannot, the program
+ * systemd-notify tells, started each time. Either is a child; hence NotifyAccess=all in the unit.
  */
 export function createNotifier(
   environment: Readonly<Record<string, string | undefined>>,
@@ -28,17 +41,43 @@ export function createNotifier(
   const { NOTIFY_SOCKET, WATCHDOG_USEC, PATH } = environment;
   if (!NOTIFY_SOCKET) return { is_heard: false, tell: async () => {}, watchdog_ms: null };
   const watchdog_ms = Number(WATCHDOG_USEC ?? 0) / 1000;
+  const env = { NOTIFY_SOCKET, PATH };
+  let relay: Relay | null = null;
   return {
     is_heard: true,
     watchdog_ms: watchdog_ms > 0 ? watchdog_ms : null,
-    tell: (...assignments) =>
-      new Promise((resolve) => {
-        const child = spawn('systemd-notify', assignments, {
-          env: { NOTIFY_SOCKET, PATH },
-          stdio: 'ignore',
-        });
-        child.on('error', () => resolve());
-        child.on('exit', () => resolve());
-      }),
+    tell: async (...assignments) => {
+      relay ??= startRelay(env);
+      if (!(await isRelayed(relay, assignments.join('\n')))) await tellOnce(assignments, env);
+    },
   };
+}
+
+function startRelay(env: NodeJS.ProcessEnv): Relay {
+  const relay = spawn('perl', ['-MSocket', '-e', RELAY], {
+    env,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  // It is known by its end that it cannot be started or written to.
+  relay.on('error', () => {});
+  relay.stdin.on('error', () => {});
+  return relay;
+}
+
+/** Whether the relay has sent it. One that has ended, or never began, sends nothing more. */
+async function isRelayed(relay: Relay, text: string): Promise<boolean> {
+  if (relay.pid === undefined || relay.exitCode !== null || relay.signalCode !== null) return false;
+  const over = new AbortController();
+  relay.stdin.write(`${text}\0`);
+  const sent = once(relay.stdout, 'data', over).then(() => true);
+  const ended = once(relay, 'exit', over).then(() => false);
+  return await Promise.race([sent, ended]).finally(() => over.abort());
+}
+
+function tellOnce(assignments: string[], env: NodeJS.ProcessEnv): Promise<void> {
+  return new Promise((resolve) => {
+    const child = spawn('systemd-notify', assignments, { env, stdio: 'ignore' });
+    child.on('error', () => resolve());
+    child.on('exit', () => resolve());
+  });
 }

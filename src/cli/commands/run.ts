@@ -30,12 +30,12 @@ export function register(command: Command, context: CliContext): void {
 async function runUntilStopped(context: CliContext): Promise<void> {
   let wanted = Promise.withResolvers<'reload'>();
   const stop = stopSignal(() => wanted.resolve('reload'));
+  const notifier = untilStop(createNotifier(context.environment), stop.signal);
   try {
     let world: World | null = await worldOf(context);
     while (world !== null) {
       const { env } = world;
       const reload = new AbortController();
-      const notifier = untilStop(createNotifier(context.environment), stop.signal);
       const daemon = await createDaemon({ ...world, notifier });
       world = null;
       try {
