@@ -5,7 +5,7 @@ import { closeOldVisits } from '../stages/plan/index.ts';
 import { sendAlertsOnce } from './alerts.ts';
 import type { Parts } from './parts.ts';
 import { writeReportOnce } from './report.ts';
-import { firstReconciliation, stages } from './steps.ts';
+import { meetService, stages } from './steps.ts';
 
 /**
  * Steps of one stage: far above what any installation has due, and still an end (every loop has a
@@ -14,8 +14,8 @@ import { firstReconciliation, stages } from './steps.ts';
 const ONCE_STEPS_MAX = 10_000;
 
 /**
- * `is_service_away`: the service's list could not be read, so nothing was sent; everything due is
- * kept. `connectors_away`: the ids of those that could not read or write all of it.
+ * `is_service_away`: the service did not answer, or its list could not be read, so nothing was sent;
+ * everything due is kept. `connectors_away`: the ids of those that could not read or write all of it.
  */
 export type OnceResult = {
   is_service_away: boolean;
@@ -49,7 +49,7 @@ export async function once(parts: Parts, signal: AbortSignal): Promise<OnceResul
   for (const each of parts.connectors)
     await guarded(`pull ${each.id}`, () => noted(each.id, step.pull(each)));
   await guarded('submit', async () => {
-    result.is_service_away = !(await firstReconciliation(parts));
+    result.is_service_away = !(await meetService(parts));
   });
   // What was sent a moment ago has no answer yet, so it is asked about the next time.
   await guarded('inbox', () => untilIdle(step.inbox));

@@ -5,7 +5,12 @@ import { collectStep } from '../stages/collect/poll/index.ts';
 import { deliverStep } from '../stages/deliver/index.ts';
 import { planStep } from '../stages/plan/index.ts';
 import { listenStep, pullStep } from '../stages/pull/index.ts';
-import { ensureReconciled, submitStep } from '../stages/submit/index.ts';
+import {
+  ensureReconciled,
+  forgetReconciled,
+  isListWanted,
+  submitStep,
+} from '../stages/submit/index.ts';
 import { followFees } from './fees.ts';
 import type { Parts, RunningConnector } from './parts.ts';
 import { followPayers } from './payers.ts';
@@ -16,6 +21,21 @@ import { followPayers } from './payers.ts';
  */
 export async function firstReconciliation({ options, submit }: Parts): Promise<boolean> {
   return await ensureReconciled(submit, options.config.clinic.specialty);
+}
+
+/**
+ * The same for `once`, which cron starts every few minutes: with nothing to send, one small request
+ * in the place of the list, which is as long as the account is old. It shows that the service is
+ * there, and its clock. Returns whether the service answered.
+ */
+export async function meetService(parts: Parts): Promise<boolean> {
+  const { options, submit, client, store } = parts;
+  const { specialty } = options.config.clinic;
+  const is_wanted = await isListWanted(submit, specialty);
+  if (!is_wanted && (await client.getSubscription({ priority: 'send' })).ok) return true;
+  if (await firstReconciliation(parts)) return true;
+  await forgetReconciled(store, specialty);
+  return false;
 }
 
 export function stages(parts: Parts, signal: AbortSignal) {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { makeClinic } from '../support/clinic.ts';
+import { setMachineClock } from '../support/machine-clock.ts';
 import { startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
 
@@ -50,3 +51,40 @@ test('daily work is done as soon as a computer wakes that slept through its time
   await daemon.close();
   expect(warned).not.toHaveBeenCalled();
 }, 40_000);
+
+test('"once" reads the service’s list when something may be sent, and once a day', async () => {
+  const machine = setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url, config: { service: { auth: 'oauth' } } });
+  const lists = async () => (await service.traffic()).by_route['GET /api/v0/dental/inquiries'] ?? 0;
+  /** How many requests for the list one run makes. */
+  const once = async () => {
+    const before = await lists();
+    expect(await clinic.run('once')).toMatchObject({ code: 0 });
+    return (await lists()) - before;
+  };
+  const pass = async (hours: number) => {
+    machine.pass({ hours });
+    await service.advance({ hours });
+  };
+  clinic.drop('export.csv', exportOf(visits(2)));
+  expect(await once()).toBeGreaterThan(0);
+  // A database that is new is compared with the list for a day, whatever is to be sent.
+  for (const _ of ['answered', 'delivered']) {
+    await pass(25);
+    await once();
+  }
+  await pass(1);
+  expect(await once()).toBe(0);
+  expect(await once()).toBe(0);
+  await pass(24);
+  expect(await once()).toBeGreaterThan(0);
+  expect(await once()).toBe(0);
+  clinic.drop('later.csv', exportOf(visits(3)));
+  expect(await once()).toBeGreaterThan(0);
+  expect(await service.ledger()).toHaveLength(3);
+  expect(await once()).toBe(0);
+  await service.forget();
+  await service.fault({ when: 'before', action: 'status', status: 503, times: 50 });
+  expect(await clinic.run('once')).toMatchObject({ code: 75 });
+}, 120_000);

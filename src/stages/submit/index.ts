@@ -9,6 +9,7 @@ import { isAboutOlderCalls, stopForOlderCalls } from '../../store/bookkeeping/ne
 import { nextSubmissionDue, uncertainDue, waitingToSend } from '../../store/calls/due-inquiries.ts';
 import { currentHalts, type Halt } from '../../store/calls/halts.ts';
 import { inState } from '../../store/calls/inquiries.ts';
+import { dueForPlanning } from '../../store/calls/links.ts';
 import type { StepResult } from '../loop.ts';
 import type { SubmitDeps } from './deps.ts';
 import { lookUp } from './lookup.ts';
@@ -18,6 +19,7 @@ import {
   ensureReconciled,
   RECONCILE_RETRY_MS,
   reconciliationsDemanded,
+  wasReconciled,
 } from './reconcile.ts';
 import { recoverSending, sendDue } from './send.ts';
 
@@ -27,9 +29,30 @@ export {
   type SubmitMemory,
   type SubmitSettings,
 } from './deps.ts';
-export { demandReconciliation, ensureReconciled } from './reconcile.ts';
+export { demandReconciliation, ensureReconciled, forgetReconciled } from './reconcile.ts';
 
 const LOOKUPS_PER_STEP = 20;
+
+/**
+ * Whether the list has to be read before anything is planned or sent: something may be sent, or
+ * somebody has to be told of what it shows. Whatever becomes due later in this process is compared
+ * with the list before it is sent, as ever.
+ */
+export async function isListWanted(
+  { store, env }: Pick<SubmitDeps, 'store' | 'env'>,
+  specialty: Specialty,
+): Promise<boolean> {
+  const now = env.clock.now();
+  const { db } = store;
+  const may_send =
+    (await dueForPlanning(db, now, 1)).length > 0 || (await waitingToSend(db, now)).length > 0;
+  return (
+    may_send ||
+    (await isAboutOlderCalls(db)) ||
+    (await currentHalts(db)).some(({ reason }) => reason !== 'observe') ||
+    !(await wasReconciled(db, specialty, now))
+  );
+}
 
 export async function submitStep(
   deps: SubmitDeps,
