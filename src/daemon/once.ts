@@ -14,8 +14,9 @@ import { meetService, stages } from './steps.ts';
 const ONCE_STEPS_MAX = 10_000;
 
 /**
- * `is_service_away`: the service did not answer, or its list could not be read, so nothing was sent;
- * everything due is kept. `connectors_away`: the ids of those that could not read or write all of it.
+ * `is_service_away`: the service did not answer, or its list could not be read, so nothing was
+ * sent; everything due is kept. `connectors_away`: the ids of those that could not read or write
+ * all of it.
  */
 export type OnceResult = {
   is_service_away: boolean;

@@ -6,8 +6,8 @@ import { MODULE_ENDING, PROJECT_ROOT } from './project.ts';
 const TEMPLATES = /^template/;
 
 /**
- * Names of the connectors that come with eligd: the folders of `connectors/` that have an index module.
- * None of them is imported.
+ * Names of the connectors that come with eligd: the folders of `connectors/` that have an index
+ * module. None of them is imported.
  */
 export function builtInTypes(root = PROJECT_ROOT): string[] {
   return foldersWith('index', root);
