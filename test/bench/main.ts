@@ -12,6 +12,7 @@ import { benchEncryption } from './encryption.ts';
 import type { FortnightResult } from './fortnight.ts';
 import type { SendingJob, SendingResult } from './hl7-sender.ts';
 import type { AnsweringJob } from './hl7-server.ts';
+import { benchIdle } from './idle.ts';
 import type { IntakeJob, IntakeResult } from './intake.ts';
 import type { LatencyResult } from './latency.ts';
 import { inTurn, measureInChild, printTable, type Spread, spread } from './measure.ts';
@@ -54,6 +55,7 @@ try {
     intake: benchIntake,
     memory: benchMemory,
     submit: () => benchSubmit(`http://127.0.0.1:${port}`),
+    idle: () => benchIdle(`http://127.0.0.1:${port}`),
     hl7: benchHl7,
     reports: benchReports,
     latency: benchLatency,

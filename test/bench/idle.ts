@@ -1,0 +1,136 @@
+/**
+ * `npm run bench -- idle`: what the program of the package takes from its start to the first
+ * reconciliation, and while there is nothing to do with a CSV folder alone, next to fastify with an
+ * open database. Processor time is the measure of a start: others may use the machine.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { buildProgram } from '../../systemd/built-program.ts';
+import { inTurn, printTable } from './measure.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const ROUNDS = 5;
+/** Until V8 has given back what the start took. */
+const SETTLE_MS = 150_000;
+const IDLE_MS = 120_000;
+/** Linux counts processor time in hundredths of a second. */
+const TICK_MS = 10;
+
+/** `base_url`: of a service whose list is empty. */
+export async function benchIdle(base_url: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'eligd-bench-idle-'));
+  try {
+    const eligd = await prepare(folder, base_url);
+    const bare = ['-e', BARE];
+    const starts = await inTurn(ROUNDS, {
+      eligd: () => startMs(eligd, 'reconciliation_done'),
+      bare: () => startMs(bare, 'listening'),
+    });
+    const idle = [await idleOf(eligd), await idleOf(bare)] as const;
+    const names = ['eligd, CSV alone', 'fastify and better-sqlite3'] as const;
+    printTable([
+      ['idle', 'start, ms of CPU', 'RSS, MB', '% of a core'],
+      ...[starts.eligd, starts.bare].map(({ median }, index) => [
+        names[index] ?? '',
+        String(Math.round(median)),
+        String(Math.round(idle[index]?.rss_mb ?? 0)),
+        (idle[index]?.percent ?? 0).toFixed(3),
+      ]),
+    ]);
+    console.log();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const BARE = `
+const app = require('fastify')();
+new (require('better-sqlite3'))(':memory:').exec('create table t (a)');
+app.listen({ port: 0 }).then(() => console.log('listening'));`;
+
+/** Arguments of Node for the daemon as its unit starts it, compiled ahead as by the package. */
+async function prepare(folder: string, base_url: string): Promise<string[]> {
+  const program = join(folder, 'eligd');
+  await buildProgram(ROOT, program);
+  for (const part of ['package.json', 'config'])
+    cpSync(join(ROOT, part), join(program, part), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(program, 'node_modules'));
+  const compile = join(program, 'dist/program/compile-ahead.js');
+  const compiling = node([compile, join(program, 'compiled'), String(process.getuid?.() ?? 0)]);
+  await new Promise((done) => compiling.once('exit', done));
+  mkdirSync(join(folder, 'dropbox'));
+  const configuration = join(folder, 'eligd.yaml');
+  writeFileSync(
+    configuration,
+    `clinic: { name: A, time_zone: America/Chicago, specialty: dental,
+  tax_id: "123456789", billing_npi: "1234567893" }
+service: { base_url: "${base_url}", auth: basic, submission: { max_per_minute: 0 } }
+connectors: [{ id: front-desk, type: csv, folder: ./dropbox }]
+state: { path: ./state/eligd.db }
+`,
+  );
+  writeFileSync(
+    join(folder, '.env'),
+    'ELIGD_SERVICE_PROJECT_ID=clinic\nELIGD_SERVICE_API_KEY=bench\n',
+    { mode: 0o600 },
+  );
+  const unit = readFileSync(join(ROOT, 'systemd/eligd.service'), 'utf8');
+  const main = join(program, 'dist/program/main.js');
+  return [...(unit.match(/--max-\S+/g) ?? []), main, 'run', '--config', configuration];
+}
+
+function node(args: string[]): ChildProcess {
+  return spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+/** Milliseconds of processor time until `word` is printed. */
+async function startMs(args: string[], word: string): Promise<number> {
+  const child = await started(args, word);
+  const used_ms = cpuMs(child);
+  await ended(child);
+  return used_ms;
+}
+
+async function idleOf(args: string[]): Promise<{ rss_mb: number; percent: number }> {
+  const child = await started(args, '');
+  await sleep(SETTLE_MS);
+  const before_ms = cpuMs(child);
+  await sleep(IDLE_MS);
+  const percent = ((cpuMs(child) - before_ms) / IDLE_MS) * 100;
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+  await ended(child);
+  return { rss_mb: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024, percent };
+}
+
+async function started(args: string[], word: string): Promise<ChildProcess> {
+  const child = node(args);
+  let said = '';
+  await new Promise<void>((done) =>
+    child.stdout?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      if (said.includes(word)) done();
+    }),
+  );
+  return child;
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  child.kill();
+  await new Promise((done) => child.once('exit', done));
+}
+
+function cpuMs({ pid }: ChildProcess): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ');
+  return (Number(fields[13]) + Number(fields[14])) * TICK_MS;
+}
