@@ -155,7 +155,10 @@ export async function releaseAll(office: Office, visit: Visit): Promise<Answer> 
   const lines =
     halts.length === 0
       ? ['Submission was not stopped.']
-      : [...halts.map(({ detail }) => `It was stopped because: ${detail}`), 'It goes on now.'];
+      : [
+          ...halts.map(({ detail }) => `It was stopped because: ${detail}`),
+          'eligd sends calls again.',
+        ];
   return { kind: 'done', to: '/attention', notice: { is_bad: false, lines } };
 }
 
@@ -166,7 +169,7 @@ export function noticeFor(done: readonly Done[]): Notice {
     is_bad: did.length === 0,
     lines:
       told.length === 0
-        ? ['Nothing was changed: there is nothing here that this could change.']
+        ? ['Nothing was changed: this action does not apply here.']
         : [...new Set(told.map(({ what }) => what))],
   };
 }

@@ -41,7 +41,9 @@ export async function againPage(
   const { session } = visit;
   const notice: Notice = {
     is_bad: true,
-    lines: ['Your login had ended, so nothing was done. What you typed is here: send it again.'],
+    lines: [
+      'Your login had ended, so nothing was saved. What you typed is below: please send it again.',
+    ],
   };
   const [, id = ''] = /^\/visit\/(\d+)\/called$/.exec(path) ?? [];
   if (id !== '' && mayDo(session.user.role, 'operator')) {
@@ -56,7 +58,7 @@ export async function againPage(
 <div class="actions"><form method="post" action="${path}">
 ${keptFields(form)}<input type="hidden" name="csrf" value="${session.csrf}">
 <button class="main">${buttonOf(path)}</button></form>
-<a class="button" href="/attention">No, go on</a></div></section>`;
+<a class="button" href="/attention">No, cancel</a></div></section>`;
   return { kind: 'page', title: 'Send it again', active: '', body, notice };
 }
 

@@ -69,7 +69,7 @@ function clauseFields({ clauses }: EligibilityRecord): Named[] {
   if (clauses === undefined) return [];
   return [
     named('Waiting periods', clauses.waiting_periods),
-    named('Missing teeth', clauses.missing_tooth_clause),
+    named('Missing tooth clause', clauses.missing_tooth_clause),
     named('Deductible applies to preventive care', clauses.deductible_applies_to_preventive),
     named('Preventive care counts toward the maximum', clauses.preventive_applies_to_maximum),
     named('Pending claims that use up benefits', clauses.has_pending_claims),
@@ -144,7 +144,7 @@ export function amountsTable(record: EligibilityRecord): Html | null {
   if (rows.length === 0 && ortho == null) return null;
   const cell = (money: Money | null | undefined) => valueWords(money) ?? 'not answered';
   return html`${WIDE}<table>
-<thead><tr><th scope="col">Amount</th><th scope="col">Whole</th><th scope="col">Used</th>
+<thead><tr><th scope="col">Amount</th><th scope="col">Total</th><th scope="col">Used</th>
 <th scope="col">Left</th></tr></thead><tbody>${rows.map(
     ({ label, allowance }) => html`<tr><th scope="row">${label}</th>
 <td>${cell(allowance?.amount)}</td><td>${cell(allowance?.used)}</td>

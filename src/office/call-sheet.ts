@@ -43,7 +43,7 @@ function sheet(office: Office, visit: ScheduledVisit, index: number): Html | nul
       ? []
       : ([
           ['Subscriber', coverage.subscriber.name],
-          ['Subscriber’s birth', dateWords(coverage.subscriber.birth_date ?? 'missing')],
+          ['Subscriber’s date of birth', dateWords(coverage.subscriber.birth_date ?? 'missing')],
         ] satisfies [string, string][])),
     ['Visit', momentWords(starts_at, time_zone)],
     ['Practice', name],
@@ -76,7 +76,7 @@ function questions({ input, starts_at }: ScheduledVisit, time_zone: string): str
   const day = dayWords(localDate(starts_at, time_zone));
   return [
     'Who am I speaking with?',
-    `Is the plan active on ${day}? Since when, until when?`,
+    `Is the plan active on ${day}? What are its effective and termination dates?`,
     'Are we in network? If not, what does the plan pay?',
     'Deductible: how much, and how much of it is met? Does it apply to this visit?',
     'Yearly maximum: how much, and how much is left?',

@@ -9,7 +9,7 @@ export async function configurationPage(office: Office): Promise<Answer> {
   const { config } = office;
   const text = stringify(shownConfig(config), { lineWidth: 0, aliasDuplicateObjects: false });
   const body = html`<div class="head"><h1>Configuration</h1></div>
-<p>The values in effect, from ${config.file} and the defaults. They are changed in that file.</p>
+<p>The values in effect, from ${config.file} and the defaults. To change them, edit that file.</p>
 <section class="panel"><h2>Secrets</h2><ul>${office
     .secrets()
     .map(({ name, state }) => html`<li>${name}: ${state}</li>`)}</ul></section>

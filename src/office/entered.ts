@@ -43,7 +43,7 @@ export async function enterByForm(office: Office, request: Visit): Promise<Answe
     return await shownAgain(
       office,
       request,
-      'Nothing was saved: say first whether the plan is active.',
+      'Nothing was saved: first choose whether the plan is active.',
     );
   const { connector, source_id } = visit;
   const done = await office.store.write((tx) =>

@@ -32,8 +32,8 @@ export type OperationName = keyof typeof OPERATIONS;
 
 export const isOperation = (name: string): name is OperationName => Object.hasOwn(OPERATIONS, name);
 
-export const WITHDRAW_QUESTION = 'No call is made for this visit, and it is closed. Withdraw it?';
-export const RESUME_QUESTION = 'Calls cost money. Is the reason gone for which they were stopped?';
+export const WITHDRAW_QUESTION = 'eligd closes this visit and makes no call for it. Withdraw it?';
+export const RESUME_QUESTION = 'Calls cost money. Has the problem that stopped them been fixed?';
 
 /** Reasons that a person can take off the list by hand. */
 const TO_HANDLE: ReadonlySet<string> = new Set<AttentionReason>([

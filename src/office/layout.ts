@@ -100,7 +100,7 @@ export function healthLine(
     return html`<section class="health" aria-label="Whether eligd works"><p>${
       unknown.length === 0
         ? 'eligd is working: calls, answers and results all go through.'
-        : `Nothing is known to be wrong. Not known yet: ${unknown
+        : `No problem is known. Not known yet: ${unknown
             .map(({ question }) => HEALTH_QUESTIONS[question])
             .join('; ')}.`
     } ${as_of}</p></section>`;

@@ -73,7 +73,7 @@ export async function mapByForm(
     );
     office.wake();
     const lines = [
-      `${mapped.name} is ${mapped.as} from now on. Every open visit is planned again.`,
+      `${mapped.name} is now mapped to ${mapped.as}. eligd plans every open visit again.`,
     ];
     return { kind: 'done', to: '/attention', notice: { is_bad: false, lines } };
   } catch (error) {

@@ -207,7 +207,7 @@ function serve(scope: FastifyInstance, desk: Desk): void {
 
 const failedText = (status: number) =>
   status >= 500
-    ? 'This page could not be made because of a bug in eligd; its log has the cause.'
+    ? 'This page could not be shown because of a bug in eligd. The log has the cause.'
     : 'This request could not be read.';
 
 function serveLogin(scope: FastifyInstance, desk: Desk): void {
@@ -326,7 +326,7 @@ async function sendPage(
   if (answer.kind === 'missing')
     return await sendNotice(desk, reply, session, {
       status: 404,
-      lines: ['There is no such page.'],
+      lines: ['This page does not exist.'],
     });
   if (shows !== null) await desk.noteLook(session, shows, answer.shows ?? []);
   // A refresh leaves it to the next page that somebody asks for.

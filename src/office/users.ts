@@ -70,9 +70,9 @@ export function passwordFault(password: string, name: string): string | null {
   if (password.length < PASSWORD_CHARS_MIN)
     return `It has ${password.length} characters; at least ${PASSWORD_CHARS_MIN} are needed.`;
   if (password.length > PASSWORD_CHARS_MAX)
-    return `It has ${password.length} characters; ${PASSWORD_CHARS_MAX} are enough.`;
-  if (password.toLowerCase().includes(name)) return 'It holds the name of the user.';
-  if (new Set(password).size < 5) return 'It repeats a few characters.';
+    return `It has ${password.length} characters; at most ${PASSWORD_CHARS_MAX} are allowed.`;
+  if (password.toLowerCase().includes(name)) return 'It contains the user name.';
+  if (new Set(password).size < 5) return 'It only repeats a few characters.';
   return null;
 }
 
@@ -101,7 +101,7 @@ export function isSignOnOf(hash: string, { account, is_exact }: SignedOn): boole
   return hash.startsWith(SIGN_ON) && plain(hash) === plain(signOnMark(account));
 }
 
-/** The file of users: as configured, otherwise next to the database. */
+/** The users file: as configured, otherwise next to the database. */
 export function usersPath({ office, state }: Pick<Config, 'office' | 'state'>): string {
   return office?.users ?? join(dirname(state.path), 'office-users');
 }
@@ -123,7 +123,7 @@ export class UserFile {
     const mark = `${mtimeMs} ${ino} ${size}`;
     if (mark === this.#mark) return this.#users;
     this.#users = parseUsers(
-      readTrusted(this.path, { role: 'file of users', is_secret: true }).toString('utf8'),
+      readTrusted(this.path, { role: 'users file', is_secret: true }).toString('utf8'),
       this.path,
     );
     this.#mark = mark;
@@ -138,7 +138,7 @@ export class UserFile {
   write(users: readonly User[]): void {
     // Users may be added before eligd has run for the first time.
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
-    requireTrusted(this.path, { role: 'file of users', is_secret: true });
+    requireTrusted(this.path, { role: 'users file', is_secret: true });
     const temporary = `${this.path}.part`;
     const text = users.map(({ name, role, hash }) => `${name} ${role} ${hash}\n`).join('');
     const file = openSync(temporary, 'w', 0o600);
@@ -162,7 +162,7 @@ function parseUsers(text: string, path: string): User[] {
       const known = ROLES.find((each) => each === role);
       if (known === undefined || !isUserName(name) || !/^(?:scrypt|sign-on):/.test(hash))
         throw new EligdError('configuration', {
-          what: `Line ${index + 1} of the file of users ${path} cannot be read.`,
+          what: `Line ${index + 1} of the users file ${path} cannot be read.`,
           why: 'Only "eligd user" should write this file.',
           next: 'Delete the line, then add the user again with "eligd user add".',
         });

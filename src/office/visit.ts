@@ -128,7 +128,7 @@ function answersBefore(
 }
 
 const ASKED_AGAIN_NOTE =
-  'The payer is being asked again. Until the new answer is here, this is what it said before.';
+  'eligd is asking the payer again. Until the new answer arrives, this is the previous one.';
 const NOTHING_NEW_NOTE = 'The newest call brought no answer. This is what the payer said before.';
 
 type Sheet = {
@@ -154,12 +154,12 @@ ${proceduresTable(verdict)}
 ${part('What is left', amountsTable(record))}
 ${part('The plan', planFacts(record))}
 ${part('By class', classes)}
-${part('By code, as said', codes)}
+${part('By code', codes)}
 ${part('Clauses', clauseFacts(record))}
 ${part('Treatment history', historyTable(record))}
-${part('Who said it', callsTable(record, time_zone))}
-${record.summary === null ? null : part('In the words of the call', html`<p>${record.summary}</p>`)}
-${part('Asked, and not answered', listOf(unanswered))}
+${part('The call', callsTable(record, time_zone))}
+${record.summary === null ? null : part('Summary of the call', html`<p>${record.summary}</p>`)}
+${part('Asked, not answered', listOf(unanswered))}
 ${part('Not asked', listOf(not_asked))}
 <p class="soft"><small>${VERDICT_CAUTION}</small></p></section>`;
 }
@@ -198,9 +198,7 @@ const decided = ({ standing, patient_pays, procedures }: Verdict) => [
 
 function callsTable({ calls, confidence, entered_by }: EligibilityRecord, time_zone: string): Html {
   const doubt =
-    confidence === 'low'
-      ? html`<p>A check of the call was not met, so read this with care.</p>`
-      : null;
+    confidence === 'low' ? html`<p>The call failed a check, so read this with care.</p>` : null;
   const by = entered_by === undefined ? null : html`<p>Entered by the office (${entered_by}).</p>`;
   if (calls.length === 0) return html`${by}<p class="soft">The answer names no call.</p>`;
   return html`${by}${doubt}${WIDE}<table><thead><tr><th scope="col">Call ended</th>

@@ -126,7 +126,7 @@ function named(payers: readonly Turnaround[], config: Office['config']): Turnaro
 
 function payerChart(payers: readonly Turnaround[]): Html {
   if (payers.length === 0)
-    return html`<p class="soft">No payer has had five calls yet; fewer say nothing.</p>`;
+    return html`<p class="soft">No payer has had five calls yet, so there is no median.</p>`;
   const longest = Math.max(1, ...payers.map(({ median_ms }) => median_ms));
   const rows = payers.map(({ payer, median_ms }, index) => {
     const y = index * 44;
@@ -172,7 +172,7 @@ ${has_money ? html`<h3>Money</h3>${spentChart(money, priceText)}` : null}
 ${
   has_money && unpriced > 0
     ? html`<p class="soft">${unpriced} of this month’s calls have no known price${
-        month.estimated_cents > 0 ? ' and are estimated' : ' and are not in it'
+        month.estimated_cents > 0 ? ' and are estimated' : ' and are not included'
       }.</p>`
     : null
 }

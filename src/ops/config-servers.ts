@@ -101,7 +101,7 @@ export const office = z
       .nullable()
       .default(null)
       .describe(
-        'Path of the file of users, which "eligd user" writes; null: office-users next to the ' +
+        'Path of the users file, which "eligd user" writes; null: office-users next to the ' +
           'database.',
       )
       .meta({ examples: ['./office-users'] }),

@@ -46,7 +46,7 @@ export function changesBetween(before: AnyRecord, after: AnyRecord): string[] {
     return [`Revised: ${path} was ${was}, is ${is}.`];
   });
   if (sentences.length === 0)
-    return ['Revised: the service called or wrote again; no benefit has changed.'];
+    return ['Revised: the calling service changed its answer; no benefit has changed.'];
   if (sentences.length <= SENTENCES_MAX) return sentences;
   const more = sentences.length - SENTENCES_MAX;
   return [

@@ -38,19 +38,19 @@ export type ClaimStatus = (typeof CLAIM_STATUSES)[number];
 const codeSchema = z
   .strictObject({
     code: z.string().describe('Upper case; a dental code with its D (1110 is D1110).'),
-    said_as: z.string().optional().describe('The code as the answer has it, when that differs.'),
+    said_as: z.string().optional().describe('The code as the answer has it, if different.'),
     asked: z.boolean().describe('Whether the claim has this code.'),
     answered,
     paid: signedMoneySchema.nullable().describe('What the payer paid.'),
     patient_responsibility: signedMoneySchema.nullable().describe('What the patient owes.'),
     applied_to_deductible: signedMoneySchema
       .nullable()
-      .describe('What of that goes to the deductible.'),
+      .describe('The part of it that goes to the deductible.'),
     adjustment: z.string().nullable().describe('About adjustments.'),
     denial_reason: z.string().nullable(),
     appeal_info: z.string().nullable().describe('About an appeal or a correction.'),
   })
-  .meta({ id: 'ClaimCode', description: 'What became of one procedure of the claim.' });
+  .meta({ id: 'ClaimCode', description: 'The result for one procedure of the claim.' });
 
 const claimSchema = z
   .strictObject({
@@ -58,21 +58,25 @@ const claimSchema = z
     status: z
       .enum(CLAIM_STATUSES)
       .describe(
-        'What the payer said in one of seven words. paid: also approved with a day of payment. ' +
-          'partly_paid: codes of it are denied, or the payer says so. unknown: silent, or a ' +
-          'word that is not known.',
+        'What the payer said, as one of seven words. paid: includes approved with a payment ' +
+          'date. partly_paid: some codes are denied, or the payer says so. unknown: no status, or ' +
+          'a word that eligd does not know.',
       ),
-    said_status: z.string().nullable().describe('The status in the words of the answer.'),
-    number: z.string().nullable().describe("The payer's number of the claim."),
+    said_status: z.string().nullable().describe('The status as the payer said it.'),
+    number: z.string().nullable().describe("The payer's claim number."),
     received_on: dateSchema.nullable(),
     processed_on: dateSchema.nullable(),
     paid_on: dateSchema.nullable(),
     processed_up_to: known(
       dateSchema,
-      'The day up to which the payer has processed what came in. Absent when nothing was said.',
+      'The payer has processed claims received up to this day. Absent when the payer did not say.',
     ),
-    turnaround: text('How long the payer takes. Absent when nothing was said.'),
-    codes: z.array(codeSchema).describe('As answered; then those of the claim that were not.'),
+    turnaround: text('How long the payer takes. Absent when the payer did not say.'),
+    codes: z
+      .array(codeSchema)
+      .describe(
+        'The codes in the order of the answer, then the codes of ' + 'the claim without an answer.',
+      ),
   })
   .meta({ id: 'Claim', description: 'What the payer said about the claim.' });
 
@@ -80,31 +84,31 @@ const claimSchema = z
 export const claimStatusRecordSchema = z
   .strictObject({
     schema: z.literal(CLAIM_SCHEMA),
-    inquiry_id: z.string().describe("The service's id of the inquiry."),
+    inquiry_id: z.string().describe("The calling service's ID of the inquiry."),
     inquiry_created_at: timestampSchema.nullable(),
     specialty: z.enum(SPECIALTY_WORDS),
     outcome: z
       .enum(OUTCOMES)
       .describe(
-        "How the inquiry ended, read from the service's word whatever its case: successful, " +
+        "How the inquiry ended, from the service's word in any case: successful, " +
           'unsuccessful, cancelled; unknown for any other word.',
       ),
     status: z
       .string()
       .describe(
-        "Of the inquiry, as the service said: SUCCESS, UNSUCCESSFUL, CANCELLED. The claim's " +
-          'is in `claim`.',
+        "The inquiry's status, as the service said: SUCCESS, UNSUCCESSFUL, CANCELLED. The " +
+          "claim's is in `claim`.",
       ),
     completeness: z
       .enum(['complete', 'partial', 'none'])
       .describe(
-        'none: nothing that could be read was answered. partial: the status is unknown, or a ' +
+        'none: the answer has nothing readable. partial: the status is unknown, or a ' +
           'decided claim lacks one of its codes. complete: otherwise.',
       ),
     summary: z
       .string()
       .nullable()
-      .describe("The service's summary of the call; null when it gave none."),
+      .describe("The calling service's summary of the call; null when it gave none."),
     asked: z
       .strictObject({
         claim_number: z.string().describe('Empty when the clinic did not know it.'),
@@ -117,7 +121,7 @@ export const claimStatusRecordSchema = z
     confidence: confidenceSchema.optional(),
     verification: verificationSchema
       .nullable()
-      .describe('What the service found in the transcripts; null while it has said nothing.'),
+      .describe("The calling service's checks of the transcripts; null until they arrive."),
     claim: claimSchema,
     unparsed: z.array(unparsedSchema),
   })

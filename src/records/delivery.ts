@@ -19,7 +19,10 @@ const dollars = z
 
 const paysSchema = z
   .strictObject({ low: dollars, high: dollars, currency: z.literal('USD') })
-  .meta({ id: 'PatientPays', description: 'A range; both ends are equal when nothing is open.' });
+  .meta({
+    id: 'PatientPays',
+    description: 'A range; both ends are equal when nothing is ' + 'uncertain.',
+  });
 
 const reasonSchema = z
   .strictObject({
@@ -28,7 +31,7 @@ const reasonSchema = z
     facts: z.array(
       z.strictObject({
         path: z.string().describe('Where in `record`: plan.is_active.'),
-        value: z.unknown().describe('As it stands there; null for what is absent.'),
+        value: z.unknown().describe('The value there; null when absent.'),
       }),
     ),
   })
@@ -39,25 +42,25 @@ const procedureSchema = z
     code: z.string().describe('Upper case; a dental code with its D.'),
     standing: z.enum(STANDINGS),
     reasons: z.array(reasonSchema),
-    remarks: z.array(z.string()).describe('What the payer said besides, quoted.'),
-    next_eligible: dateSchema.nullable().describe('When a limit that is used up allows it again.'),
+    remarks: z.array(z.string()).describe('What else the payer said, quoted.'),
+    next_eligible: dateSchema.nullable().describe('When a used-up limit allows it again.'),
     plan_pays_percent: z
       .number()
       .nullable()
-      .describe("The plan's share where it holds as said; null otherwise."),
-    copay: z.string().nullable().describe('US dollars where it holds as said; null otherwise.'),
-    fee: dollars.nullable().describe('What the clinic charges; null: not known.'),
-    patient_pays: paysSchema.nullable().describe('Null where no fee is known.'),
+      .describe("The plan's share, when it applies as stated; null otherwise."),
+    copay: z.string().nullable().describe('US dollars, when it applies as stated; null otherwise.'),
+    fee: dollars.nullable().describe("The clinic's fee; null when not known."),
+    patient_pays: paysSchema.nullable().describe('Null when no fee is known.'),
   })
   .meta({ id: 'Procedure', description: 'A scheduled procedure.' });
 
 export const deliverySchema = z
   .strictObject({
     schema: z.literal(DELIVERY_SCHEMA),
-    delivery_key: z.string().describe('Names this delivery for good.'),
-    revision: z.int().describe('1 for the first answer, counted up when it was revised.'),
+    delivery_key: z.string().describe('The permanent name of this delivery.'),
+    revision: z.int().describe('1 for the first answer; each revision adds 1.'),
     written_at: z.string().describe('Clinic time with its offset.'),
-    connector: z.string().describe('The id of the connector in the configuration.'),
+    connector: z.string().describe('The ID of the connector in the configuration.'),
     appointment: z.strictObject({
       id: z.string().describe("The practice management system's."),
       starts_at: z.string().describe('Clinic time with its offset.'),
@@ -90,7 +93,7 @@ export const deliverySchema = z
   })
   .meta({
     title: 'eligd delivery',
-    description: 'The answer about one visit and one coverage, and what it comes to.',
+    description: 'The answer about one visit and one coverage, with the verdict.',
   });
 
 export type DeliveryDocument = z.infer<typeof deliverySchema>;

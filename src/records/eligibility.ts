@@ -45,7 +45,7 @@ const planSchema = z
   .strictObject({
     answered,
     is_active: yesNo('Whether the coverage is active.'),
-    plan_type: text('As said (PPO, HMO, …); the service gives no closed list.'),
+    plan_type: text('As the payer said (PPO, HMO, …); the service has no fixed list.'),
     plan_name: text('The name of the plan.'),
     effective_date: known(dateSchema, 'First day of the coverage.'),
     termination_date: known(
@@ -59,7 +59,7 @@ const planSchema = z
     is_primary_insurance: yesNo('Whether this coverage pays first.'),
     is_provider_pcp: yesNo("Whether the provider is the patient's primary care provider."),
     has_other_insurance: yesNo('Whether the payer knows of another coverage.'),
-    is_self_funded: yesNo('Whether the employer bears the cost.'),
+    is_self_funded: yesNo('Whether the employer pays the claims.'),
     has_out_of_state_coverage: yesNo('Whether the plan covers care in another state.'),
     referral_required: yesNo('Whether a referral is required.'),
     referral_info: text('About referrals.'),
@@ -70,14 +70,14 @@ const planSchema = z
 
 const allowanceSchema = z
   .strictObject({
-    amount: moneySchema.nullable().describe('The whole of it.'),
-    used: moneySchema.nullable().describe('What of it is used or met.'),
+    amount: moneySchema.nullable().describe('The full amount.'),
+    used: moneySchema.nullable().describe('The part that is used or met.'),
     remaining: moneySchema.nullable().describe('What is left of it.'),
   })
   .meta({
     id: 'Allowance',
     description:
-      'An amount that is used up. Of used and remaining, the one that is not asked for is ' +
+      'An amount that gets used up. Of used and remaining, the one that was not asked for is ' +
       'computed when the other two are numbers.',
   });
 
@@ -126,15 +126,15 @@ const benefitRuleSchema = z
     copay: known(moneySchema, 'What the patient pays per visit or service.'),
     is_deductible_waived: yesNo('Whether the deductible is waived for it.'),
     frequency_limitations: text(`How often it is covered. ${NO_LIMIT}`),
-    age_limit: known(ageSchema, `Up to which age it is covered. ${NO_LIMIT}`),
-    is_downgraded: yesNo(`Whether a cheaper procedure is paid in its place. ${NO_LIMIT}`),
+    age_limit: known(ageSchema, `The age up to which it is covered. ${NO_LIMIT}`),
+    is_downgraded: yesNo(`Whether the plan pays for a cheaper procedure instead. ${NO_LIMIT}`),
     downgraded_info: text('About the downgrade.'),
     limitations: text('Other limitations.'),
     more_info: text('Anything else that was said.'),
   })
   .meta({
     id: 'BenefitRule',
-    description: 'What the plan does for a procedure or a class of procedures.',
+    description: "The plan's benefits for a procedure or a class of procedures.",
   });
 
 const classSchema = z
@@ -150,7 +150,7 @@ const nextEligibleSchema = z
     standing: z
       .enum(['open', 'from_date', 'used_up'])
       .describe(
-        'open: nothing on file stands against another one. from_date: one is allowed from ' +
+        'open: nothing on file prevents another one. from_date: one is allowed from ' +
           '`date` on. used_up: never again.',
       ),
     date: dateSchema.nullable(),
@@ -160,15 +160,15 @@ const nextEligibleSchema = z
     id: 'NextEligible',
     description:
       'When another treatment is allowed, computed from the frequency and the treatments of ' +
-      'this very code. Absent when the frequency is not in one of the usual forms, when it ' +
-      "is limited by tooth, or when the history was not answered: then the payer's words are " +
-      'all there is.',
+      'this code. Absent when the frequency is not in one of the usual forms, when it ' +
+      "is limited by tooth, or when the payer did not give the history: then the payer's " +
+      'words are the only source.',
   });
 
 const codeSchema = z
   .strictObject({
     code: z.string().describe('Upper case; a dental code with its D (1110 is D1110).'),
-    said_as: z.string().optional().describe('The code as the answer has it, when that differs.'),
+    said_as: z.string().optional().describe('The code as the answer has it, if different.'),
     name: z.string().nullable().describe('The name of the procedure, as said.'),
     asked: z.boolean().describe('Whether the inquiry asked about this code.'),
     answered,
@@ -178,14 +178,14 @@ const codeSchema = z
   .meta({
     id: 'ProcedureCode',
     description:
-      'A code that was asked or answered. A code stands here twice when it was answered twice.',
+      'A code that was asked or answered. A code is listed twice when it was answered twice.',
   });
 
 const treatmentSchema = z
   .strictObject({
     date: dateSchema,
     code: z.string().nullable().describe('Upper case; a dental code with its D.'),
-    said_as: z.string().optional().describe('The code as the answer has it, when that differs.'),
+    said_as: z.string().optional().describe('The code as the answer has it, if different.'),
     teeth: z.array(z.string()).nullable(),
     surfaces: z.array(z.string()).nullable(),
     quadrants: z.array(z.string()).nullable(),
@@ -202,13 +202,13 @@ const earlierSchema = z
     about: z
       .enum(['patient', 'plan'])
       .describe(
-        'patient: the call was about this patient. plan: it was about somebody else in the same ' +
-          'group, and the payer named the same plan for both.',
+        'patient: the call was about this patient. plan: it was about another patient in the ' +
+          'same group, and the payer named the same plan for both.',
       ),
     inquiry_id: z
       .string()
       .nullable()
-      .describe('Of that call; null when it was for another patient.'),
+      .describe('The inquiry of that call; null when it was for another patient.'),
     representative: z.string().nullable(),
     reference_number: z.string().nullable(),
   })
@@ -237,36 +237,36 @@ const clausesSchema = z
 export const eligibilityRecordSchema = z
   .strictObject({
     schema: z.literal(ELIGIBILITY_SCHEMA),
-    inquiry_id: z.string().describe("The service's id of the inquiry."),
+    inquiry_id: z.string().describe("The calling service's ID of the inquiry."),
     inquiry_created_at: timestampSchema.nullable(),
     specialty: z.enum(SPECIALTY_WORDS),
     outcome: z
       .enum(OUTCOMES)
       .describe(
-        "How the inquiry ended, read from the service's word whatever its case: successful, " +
+        "How the inquiry ended, from the service's word in any case: successful, " +
           'unsuccessful, cancelled; unknown for any other word.',
       ),
     status: z
       .string()
       .describe(
-        'As the service said: SUCCESS, UNSUCCESSFUL, CANCELLED. Another word is kept, and ' +
-          'stands under unparsed.',
+        'As the service said: SUCCESS, UNSUCCESSFUL, CANCELLED. Any other word is kept, and ' +
+          'listed under unparsed.',
       ),
     completeness: z
       .enum(['complete', 'partial', 'none'])
       .describe(
-        'none: nothing that could be read was answered. partial: a part or a code that was ' +
+        'none: the answer has nothing readable. partial: a part or a code that was ' +
           'asked has no answer, or not the one that decides: whether the plan is active, whether ' +
           'a code is covered, and its share. complete: otherwise.',
       ),
     summary: z
       .string()
       .nullable()
-      .describe("The service's summary of the call; null when it gave none."),
+      .describe("The calling service's summary of the call; null when it gave none."),
     entered_by: z
       .string()
       .optional()
-      .describe('Who of the office typed it in; absent: the service made the call.'),
+      .describe('Who in the office entered it; absent: the service made the call.'),
     asked: z
       .strictObject({
         benefits_query: z.array(z.string()),
@@ -281,7 +281,7 @@ export const eligibilityRecordSchema = z
     confidence: confidenceSchema.optional(),
     verification: verificationSchema
       .nullable()
-      .describe('What the service found in the transcripts; null while it has said nothing.'),
+      .describe("The calling service's checks of the transcripts; null until they arrive."),
     plan: planSchema.optional(),
     maximums: maximumsSchema.optional(),
     procedure_classes: z
@@ -299,7 +299,7 @@ export const eligibilityRecordSchema = z
       })
       .optional()
       .describe(
-        'Dental: what the payer has on file. No treatment with answered false is unknown, ' +
+        'Dental: what the payer has on file. With answered false, an empty list means unknown, ' +
           'not none.',
       ),
     clauses: clausesSchema.optional(),
@@ -307,7 +307,7 @@ export const eligibilityRecordSchema = z
       .array(earlierSchema)
       .optional()
       .describe(
-        'What the plan does for codes and classes that this call did not ask about again, with ' +
+        'Benefits for codes and classes that this call did not ask about again, with ' +
           'the day on which the payer said it. Left out: nothing is known from earlier.',
       ),
     does_not_apply: z

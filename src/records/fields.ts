@@ -24,7 +24,7 @@ export const RECORD_FIELDS = [
   ['out_of_network_benefits', 'plan.out_of_network_benefits', 'Out of network'],
   ['self_funded', 'plan.is_self_funded', 'Self-funded'],
   ['out_of_state_coverage', 'plan.has_out_of_state_coverage', 'Out-of-state coverage'],
-  ['amounts_name', 'maximums.name', 'Amounts are called'],
+  ['amounts_name', 'maximums.name', 'Name of these amounts'],
   ['individual_deductible', 'maximums.individual_deductible.amount', 'Individual deductible'],
   [
     'individual_deductible_used',
@@ -39,7 +39,7 @@ export const RECORD_FIELDS = [
   [
     'deductible_resets_on_january_1',
     'maximums.individual_deductible_resets_each_calendar_year',
-    'Deductible starts again on January 1',
+    'Deductible resets on January 1',
   ],
   ['family_deductible', 'maximums.family_deductible.amount', 'Family deductible'],
   ['family_deductible_used', 'maximums.family_deductible.used', 'Family deductible used'],
@@ -79,7 +79,7 @@ export const RECORD_FIELDS = [
     'Family out-of-pocket left',
   ],
   ['waiting_periods', 'clauses.waiting_periods', 'Waiting periods'],
-  ['missing_tooth_clause', 'clauses.missing_tooth_clause', 'Missing teeth'],
+  ['missing_tooth_clause', 'clauses.missing_tooth_clause', 'Missing tooth clause'],
   [
     'deductible_applies_to_preventive',
     'clauses.deductible_applies_to_preventive',

@@ -14,7 +14,7 @@ export const timestampSchema = z.iso
   .describe('UTC with milliseconds, 2026-11-23T15:30:00.000Z.');
 
 const wordsSchema = z
-  .strictObject({ text: z.string().min(1).describe('The words as they came.') })
+  .strictObject({ text: z.string().min(1).describe('The words as received.') })
   .meta({
     id: 'Words',
     description:
@@ -38,7 +38,7 @@ export const moneySchema = z
   ])
   .meta({
     id: 'Money',
-    description: 'An amount with its currency, or the words that stand in its place.',
+    description: "An amount with its currency, or the payer's words in its place.",
   });
 
 /** The same, below zero too: what a payer takes back of a claim. */
@@ -58,7 +58,7 @@ export const signedMoneySchema = z
   ])
   .meta({
     id: 'SignedMoney',
-    description: 'An amount that may be below zero, or the words that stand in its place.',
+    description: "An amount that may be below zero, or the payer's words in its place.",
   });
 
 export const percentSchema = z.union([z.number().min(0).max(100), wordsSchema]).meta({
@@ -69,16 +69,13 @@ export const percentSchema = z.union([z.number().min(0).max(100), wordsSchema]).
 
 export const ageSchema = z
   .union([z.int().min(1).max(120), wordsSchema])
-  .meta({ id: 'Age', description: 'An age in years, or the words that stand in its place.' });
+  .meta({ id: 'Age', description: "An age in years, or the payer's words in its place." });
 
 export const customAnswersSchema = z
   .array(
     z.strictObject({
-      question: z.string().describe('The key, as it came.'),
-      answer: z
-        .string()
-        .nullable()
-        .describe('The answer, as it came; null when it was left empty.'),
+      question: z.string().describe('The key, as received.'),
+      answer: z.string().nullable().describe('The answer, as received; null when empty.'),
     }),
   )
   .meta({
@@ -118,16 +115,13 @@ export const callSchema = z
 
 export const unparsedSchema = z
   .strictObject({
-    path: z
-      .string()
-      .describe('Where it stands in the inquiry: results.maximums.individual_deductible.'),
-    value: z.unknown().describe('The value as it came, any JSON.'),
+    path: z.string().describe('Its path in the inquiry: results.maximums.individual_deductible.'),
+    value: z.unknown().describe('The value as received, any JSON.'),
     why: z.string().describe('A stable phrase: unknown field, not an amount, impossible date, …'),
   })
   .meta({
     id: 'Unparsed',
-    description:
-      'Something in the answer that has no place in the record, or that a person should look at.',
+    description: 'Part of the answer that has no place in the record, or that you should check.',
   });
 
 const checkSchema = z
@@ -141,13 +135,13 @@ const checkSchema = z
     is_met: z.boolean().describe('Whether the status is MET. Any other word, or none, is not.'),
     evidence: z.string().nullable().describe('The words of the transcript.'),
     reasoning: z.string().nullable(),
-    validation: z.unknown().optional().describe('As it came; absent when there is none.'),
+    validation: z.unknown().optional().describe('As received; may be absent.'),
     call_log_id: z.string().nullable().describe("The service's id of the call that was checked."),
     checked_at: timestampSchema.nullable(),
   })
   .meta({
     id: 'Check',
-    description: 'One criterion that the service looked for in the transcript of a call.',
+    description: 'One criterion that the service checked in the transcript of a call.',
   });
 
 export const verificationSchema = z
@@ -160,8 +154,8 @@ export const verificationSchema = z
 export const confidenceSchema = z
   .enum(['high', 'low'])
   .describe(
-    'high: every check of the transcripts is met. low: one is not, as the newest call has ' +
-      'it. Absent while there is no check.',
+    'high: every check of the transcripts is met. low: one is not, in the newest call. ' +
+      'Absent until there is a check.',
   );
 
 export type Call = z.infer<typeof callSchema>;

@@ -197,7 +197,7 @@ function notesOf(record: EligibilityRecord, verdict: Verdict | null): string[] {
     ...sentence('Referral', plan?.referral_info),
     ...sentence('Out of network', plan?.out_of_network_benefits),
     ...sentence('Waiting periods', clauses?.waiting_periods),
-    ...sentence('Missing teeth', clauses?.missing_tooth_clause),
+    ...sentence('Missing tooth clause', clauses?.missing_tooth_clause),
     ...(clauses?.has_pending_claims === true
       ? ['Claims are pending that may use up benefits.']
       : []),
@@ -230,7 +230,7 @@ function completenessNotes({
   if (completeness === 'none') return ['The answer holds nothing that could be read.'];
   // Of a plan that is not active nobody expects more.
   return completeness === 'partial' && plan?.is_active !== false
-    ? ['Not everything that was asked was answered.']
+    ? ['Some questions were not answered.']
     : [];
 }
 
@@ -254,7 +254,7 @@ function verificationNotes(verification: Verification | null): string[] {
     .filter(({ is_met }) => !is_met)
     .map(
       ({ name, status }) =>
-        `A check of the call is not met: ${name ?? 'without a name'} (${status ?? 'no status'}).`,
+        `The call failed a check: ${name ?? 'without a name'} (${status ?? 'no status'}).`,
     );
 }
 
@@ -265,7 +265,7 @@ function unparsedNotes(entries: readonly Unparsed[]): string[] {
       said.length > UNPARSED_VALUE_LENGTH_MAX
         ? `${said.slice(0, UNPARSED_VALUE_LENGTH_MAX)} …`
         : said;
-    return `Not in the fields above (${why}): ${path} = ${cut}`;
+    return `Also said (${why}): ${path} = ${cut}`;
   });
   const more = entries.length - notes.length;
   return more > 0 ? [...notes, `And ${more} more under "unparsed" in the full record.`] : notes;

@@ -48,7 +48,7 @@ export type ProcedureVerdict = {
   code: string;
   standing: Standing;
   reasons: Weighed[];
-  /** What the payer said besides, quoted. */
+  /** What else the payer said, quoted. */
   remarks: string[];
   /** `YYYY-MM-DD`: from when it is paid for again; set when only a used-up limit is in the way. */
   next_eligible: string | null;
@@ -57,7 +57,7 @@ export type ProcedureVerdict = {
   /** Dollars; where it holds as said. */
   copay: string | null;
   fee: string | null;
-  /** Null where no fee is known. */
+  /** Null when no fee is known. */
   patient_pays: PatientPays | null;
 };
 

@@ -213,13 +213,13 @@ async function workThroughTheList(at: Sitting): Promise<void> {
   await at.told('It costs $12.50.');
 
   await at.click('button', 'Withdraw', at.entry('Mia'));
-  await at.agree('No call is made for this visit', /Withdraw/);
+  await at.agree('eligd closes this visit and makes no call', /Withdraw/);
   await at.told('It is closed.');
 
   await page.getByLabel(`Plan of ${seat.family} is`).fill('CIGNA');
   const map = page.locator('form', { has: page.getByLabel(`Plan of ${seat.family} is`) });
   await at.click('button', 'Map this payer', map);
-  await at.told(`Plan of ${seat.family} is CIGNA from now on.`);
+  await at.told(`Plan of ${seat.family} is now mapped to CIGNA.`);
 
   await at.click('link', 'Call sheet', at.entry('Uwe'));
   await at.look('call-sheet');

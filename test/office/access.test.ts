@@ -229,7 +229,7 @@ test('a clock that was set back locks nobody out for longer', () => {
   expect(lockedUntil(failures, 5 * MINUTE_MS)).toBeNull();
 });
 
-test('the file of users holds no password and only its owner can read it', async () => {
+test('the users file holds no password and only its owner can read it', async () => {
   const office = await startOffice();
   expect(usersText(office)).not.toContain(PASSWORD);
   expect(usersText(office)).toMatch(/^viewer viewer scrypt:32768:8:3:/);

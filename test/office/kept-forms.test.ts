@@ -83,6 +83,6 @@ test('an answer that lacks something is shown again as it was typed', LONG, asyn
   const una = await pathOf(maria, 'Una Unanswered');
   const form = { csrf: await maria.csrf(), is_active: '', representative: 'Pat at Delta' };
   const page = await maria.post(`${una}/called`, form);
-  expect(page.text).toContain('say first whether the plan is active');
+  expect(page.text).toContain('first choose whether the plan is active');
   expect(page.text).toContain('value="Pat at Delta"');
 });

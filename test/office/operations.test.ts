@@ -62,7 +62,7 @@ test('another call is offered with its price, ordered once, and its cost shown',
   const asked = (await maria.get(ivan)).text;
   expect(asked).not.toContain(`action="${ivan}/ask"`);
   // What the payer said before is still there, as that.
-  expect(asked).toContain('this is what it said before');
+  expect(asked).toContain('this is the previous one');
   expect(asked).toContain('Reference number');
   expect(await noticeAfter(maria, `${ivan}/ask`)).toMatch(/already/);
   expect((await maria.get(ivan)).text).toContain('2 calls were ordered for it, for $25.');
@@ -107,7 +107,7 @@ test('a call is held, released and withdrawn on the page of its visit', LONG, as
   // Asked first, also without JavaScript: what is withdrawn is closed.
   const question = await maria.post(`${cid}/withdraw`, { csrf: await maria.csrf() });
   expect(question.status).toBe(200);
-  expect(question.text).toContain('No call is made for this visit, and it is closed.');
+  expect(question.text).toContain('eligd closes this visit and makes no call for it.');
   expect((await maria.get(cid)).text).toContain(`action="${cid}/withdraw"`);
   expect(await noticeAfter(maria, `${cid}/withdraw`)).toContain('withdrawn');
   const { text } = await maria.get(`/day/${day}`);
@@ -210,7 +210,7 @@ test('a payer that is known by its ID alone is mapped on the page', LONG, async 
   expect(wrong.text).toContain('value="CIGMA &quot;X&quot;"');
   expect(wrong.text).toContain('class="notice bad"');
   await maria.post('/payers/map', form);
-  expect((await maria.get('/attention')).text).toContain('payer ID 77Z77 is CIGNA from now on.');
+  expect((await maria.get('/attention')).text).toContain('payer ID 77Z77 is now mapped to CIGNA.');
   await expect
     .poll(async () => (await maria.get('/attention')).text, { timeout: 60_000 })
     .toContain('Nothing needs you.');

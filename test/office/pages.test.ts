@@ -39,7 +39,7 @@ test('the office reads, acts and answers on the page', LONG, async () => {
   expect(/<title>(.*?)<\/title>/.exec(text)?.[1]).toBe('Schedule · eligd');
 
   const sheet = await maria.get(await pathOf(maria, 'Ann Active'));
-  for (const heading of ['What is left', 'The plan', 'Who said it', 'What happened'])
+  for (const heading of ['What is left', 'The plan', 'The call', 'What happened'])
     expect(sheet.text).toContain(heading);
   expect(sheet.text).toContain('Reference number');
   const hostile = await maria.get(await pathOf(maria, 'Hostile'));
@@ -118,8 +118,8 @@ test('the office reads, acts and answers on the page', LONG, async () => {
   await maria.post('/payers/map', { csrf, name: `Evil ${HOSTILE}`, pms_id: '', id: 'CIGNA' });
   // The script that refreshes the page leaves the notice to whoever clicked.
   const refreshed = await maria.get('/attention', { 'x-refresh': '1' });
-  expect(refreshed.text).not.toContain('is CIGNA from now on');
-  expect((await maria.get('/attention')).text).toContain('is CIGNA from now on');
+  expect(refreshed.text).not.toContain('is now mapped to CIGNA');
+  expect((await maria.get('/attention')).text).toContain('is now mapped to CIGNA');
   expect(readFileSync(join(office.clinic.folder, 'payers.csv'), 'utf8')).toContain('CIGNA');
   await expect
     .poll(async () => (await maria.get('/attention')).text.includes('not in the payer map'), {

@@ -94,7 +94,7 @@ describe('a revision says', () => {
       { inquiry: { summary: 'Called again.' } },
     );
     expect(changesBetween(answer(), again)).toEqual([
-      'Revised: the service called or wrote again; no benefit has changed.',
+      'Revised: the calling service changed its answer; no benefit has changed.',
     ]);
   });
 });

@@ -116,7 +116,7 @@ describe('a term from an earlier call', () => {
       patient_pays: { low: '900.00', high: '900.00' },
     });
     expect(crown?.reasons.map(({ code, text }) => [code, text])).toEqual([
-      ['said_earlier', 'What the plan does for D2740 is from the call of 03/02/2026.'],
+      ['said_earlier', 'The benefit for D2740 is from the call on 03/02/2026.'],
     ]);
   });
 

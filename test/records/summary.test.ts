@@ -137,7 +137,7 @@ describe('the summary of a record', () => {
       'The payer knows of other insurance.',
       'Waiting periods: 6 months',
       'Rollover: 250',
-      'Not in the fields above (unknown field): results.plan_information.network_tier = "B"',
+      'Also said (unknown field): results.plan_information.network_tier = "B"',
     ]);
   });
 

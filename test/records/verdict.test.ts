@@ -452,7 +452,7 @@ describe('answers like those of the cases', () => {
       'Not payable: the orthodontics maximum is $0.',
     );
     expect(whatToDo(verdict)).toEqual([
-      'Tell the patient that nothing is left of the maximum and what the visit costs.',
+      'Tell the patient that the maximum is used up and what the visit costs.',
     ]);
   });
 

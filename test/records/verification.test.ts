@@ -66,9 +66,7 @@ describe('the verification of a record', () => {
       const record = recordWith([call(item('a', 'MET'), item('b', status))]);
       expect(record.confidence).toBe('low');
       expect(summarizeEligibility(record)).toMatchObject({ confidence: 'low' });
-      expect(summarizeEligibility(record).notes.join(' ')).toContain(
-        'A check of the call is not met: b',
-      );
+      expect(summarizeEligibility(record).notes.join(' ')).toContain('The call failed a check: b');
     },
   );
 

@@ -145,7 +145,7 @@ describe('the verification of a call', () => {
     const { clinic } = await answered('NOTMET');
     expect(lines(clinic)).toEqual([['1', 'low']]);
     expect(clinic.written()[0]?.notes).toMatch(
-      /A check of the call is not met: reference_number_asked \(NOT_MET\)\./,
+      /The call failed a check: reference_number_asked \(NOT_MET\)\./,
     );
     expect(reasons(clinic)).toEqual([]);
   });

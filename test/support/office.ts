@@ -146,5 +146,5 @@ export class Browser {
   }
 }
 
-/** The log of the clinic's daemon is checked by `makeClinic`; this is its file of users. */
+/** The log of the clinic's daemon is checked by `makeClinic`; this is its users file. */
 export const usersText = ({ users }: OfficeClinic) => readFileSync(users.path, 'utf8');

@@ -15,8 +15,7 @@ export function disposition({ record, verdict }: Delivery): string {
     holds === null
       ? 'Whether the coverage is active is unknown.'
       : `Coverage is ${holds ? '' : 'not '}active.`;
-  const whole =
-    record.completeness === 'complete' ? '' : ' Not everything that was asked was answered.';
+  const whole = record.completeness === 'complete' ? '' : ' Some questions were not answered.';
   return `${active}${whole}`;
 }
 

@@ -111,7 +111,7 @@ const AGE_WORDS = new Set([
 ]);
 const CODE = /^d\d{4}$/;
 
-/** Null: not understood, the payer's words are all there is. */
+/** Null: not understood, the payer's words are the only source. */
 export function readFrequency(text: string): Frequency | null {
   const tokens = tokensOf(text);
   if (tokens === null) return null;

@@ -83,7 +83,7 @@ function limitReason(facts: ProcedureFacts, { name, words, frequency }: NamedLim
     const text =
       is_asked || facts.earlier === null
         ? `Limit "${words}", and the payer gave no treatment history.`
-        : `Limit "${words}"; the payer was not asked again what is used of it. Check the chart.`;
+        : `Limit "${words}"; eligd did not ask again how much of it is used. Check the chart.`;
     return open(text, [
       fact('treatment_history.answered', facts.record.treatment_history?.answered),
     ]);
@@ -101,7 +101,7 @@ function limitReason(facts: ProcedureFacts, { name, words, frequency }: NamedLim
       },
     ];
   if (use.standing === 'open')
-    return open(`Limit "${words}"; whether it is used up cannot be told from the history.`, [
+    return open(`Limit "${words}": the treatment history does not show whether it is used up.`, [
       on_file,
     ]);
   const next = use.next === null ? '' : ` Next: ${americanDay(use.next)}.`;

@@ -142,7 +142,7 @@ export function visitReasons({ plan }: EligibilityRecord, coverage_rank: number)
     reasons.push({
       code: 'not_primary',
       effect: 'note',
-      text: 'Another coverage pays first, says the payer.',
+      text: 'The payer says that another coverage pays first.',
       facts: [fact('plan.is_primary_insurance', false)],
     });
   return reasons;

@@ -37,7 +37,7 @@ function sourceReasons({ code, earlier, record }: ProcedureFacts): Weighed[] {
     {
       code: 'said_earlier',
       effect: 'source',
-      text: `What the plan does for ${code} is from the call of ${saidOn(earlier)}${whom}.`,
+      text: `The benefit for ${code} is from the call on ${saidOn(earlier)}${whom}.`,
       facts: [
         fact(`earlier[${(record.earlier ?? []).indexOf(earlier)}].said_on`, earlier.said_on),
         fact('plan.plan_name', record.plan?.plan_name),
@@ -185,7 +185,7 @@ function ageReasons(facts: ProcedureFacts): Weighed[] {
     const text =
       allowed === 'no'
         ? `Not payable on ${shortDay(visit.date)}: ${words}; the patient is ${age} that day.`
-        : `Ask the payer: ${words}; whether the patient is within it is unknown.`;
+        : `Ask the payer whether the patient is within the ${words}.`;
     return [
       { code: 'age_limit', effect: allowed === 'no' ? 'no' : 'unknown', text, facts: rests_on },
     ];

@@ -14,7 +14,7 @@ export type CollectDeps = {
   client: ServiceClient;
   settings: CollectSettings;
   memory: CollectMemory;
-  /** Null: nobody listens to the service's reports, and asking is all there is. */
+  /** Null: nobody listens to the service's reports, and asking is the only source. */
   webhook: WebhookWatch | null;
   onRecord: () => void;
   /** What this machine's clock is ahead of the service's; null until the service was heard. */

@@ -38,7 +38,7 @@ export async function forgetState(tx: Tx): Promise<void> {
   await forgetFact(tx, FACT);
 }
 
-/** Nobody listens: asking is all there is. */
+/** Nobody listens: asking is the only source. */
 export async function forgetWebhook(tx: Tx): Promise<void> {
   await forgetState(tx);
   await forgetFact(tx, CONTENT);

@@ -246,7 +246,7 @@ test(
     await expect(clinic.drainNow()).rejects.toThrow('dies here');
     expect((await answers(clinic)).map(({ is_normalized }) => is_normalized)).toEqual([1, 0, 0]);
     expect(await clinic.deliveries()).toHaveLength(1);
-    // What the process knew is gone; the database is all there is.
+    // What the process knew is gone; the database is the only source.
     clinic.collect.memory = newCollectMemory();
     clinic.client.verifications = verifications;
     await clinic.drainNow();
