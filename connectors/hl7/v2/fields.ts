@@ -1,5 +1,5 @@
 /**
- * Where each value of an appointment and of a coverage stands: the table of docs/hl7.md, and what a
+ * Where eligd finds each value of an appointment and a coverage: the table of docs/hl7.md, and what a
  * configuration puts in its place.
  */
 import type { Message, Segment } from './message.ts';

@@ -72,7 +72,7 @@ describe('the page about FHIR', () => {
 
   it('names every status that is not booked', () => {
     const [status] = rows('Mapping', 'eligd').filter(([name]) => name === 'status');
-    const [cancelled = '', completed = ''] = status?.[1]?.split(': cancelled') ?? [];
+    const [cancelled = '', completed = ''] = status?.[1]?.split(': canceled') ?? [];
     const words = (means: string) => R4.filter((word) => stateOf(word) === means).toSorted();
     expect(codes(cancelled).toSorted()).toEqual(words('cancelled'));
     expect(codes(completed).toSorted()).toEqual(words('completed'));

@@ -31,7 +31,7 @@ const codes = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => 
 
 describe('docs/hl7.md', () => {
   test('has every value with its paths in their order', () => {
-    const documented = tableBelow('## Where each value stands').map(([value, paths]) => [
+    const documented = tableBelow('## Where eligd finds each value').map(([value, paths]) => [
       codes(value)[0],
       codes(paths),
     ]);
