@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * Stands for an appointment in the log (G6): without the installation's key, which lies in its
- * database, nobody can tell which id of the PMS it is, and with the database it is one lookup.
+ * Identifies an appointment in the log (G6). Without the installation's key, which is in its
+ * database, nobody can tell which PMS ID it is; with the database, it takes one lookup.
  */
 export function appointmentHash(key: string, connector: string, source_id: string): string {
   return createHmac('sha256', key)

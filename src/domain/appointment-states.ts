@@ -1,9 +1,9 @@
 import type { AppointmentStatus } from './appointment.ts';
 
 /**
- * What the words of practice management systems for the state of an appointment mean for calling:
- * one list for every connector. It holds HL7 table 0278, FHIR R4's AppointmentStatus, and the words
- * of vendors.
+ * Maps the words that practice management systems use for the state of an appointment to what eligd
+ * does. One list serves every connector: HL7 table 0278, FHIR R4's AppointmentStatus, and vendors'
+ * words.
  */
 
 /** The visit may take place: eligd calls. */
@@ -18,8 +18,8 @@ const BOOKED =
   'confirmed, overbook, overbooked, started, in session';
 
 /**
- * Nobody comes at that time: eligd does not call. A place on a waiting list and a blocked time are
- * no visits. `rescheduled` marks the old place of a visit that was moved, in most systems.
+ * Nobody comes at that time: eligd does not call. A waiting list entry and blocked time are not
+ * visits. In most systems, `rescheduled` marks the old time of a visit that was moved.
  */
 const CANCELLED =
   'cancelled, canceled, cancel, cancelled by patient, canceled by patient, patient ' +
@@ -62,13 +62,13 @@ const STATE_WORDS: ReadonlyMap<string, AppointmentStatus> = new Map([
   ...listOf(COMPLETED, 'completed'),
 ]);
 
-/** Of several words about one appointment the one that stops a call counts. */
+/** If there are several words about one appointment, the one that stops a call counts. */
 const STRONGEST_FIRST: readonly AppointmentStatus[] = ['cancelled', 'completed', 'booked'];
 
 /**
- * Reads the state of an appointment out of the words that the PMS has for it; null when eligd knows
- * none of them. A configured word wins, first as it is written and then in any spelling. `Also`:
- * what a configuration may say besides.
+ * Reads the state of an appointment from the PMS's words; null when eligd knows none of them. A
+ * configured word takes precedence, first in its exact spelling and then in any spelling. `Also`:
+ * other values that a configuration may use.
  */
 export function appointmentStateReader<Also extends string = never>(
   configured: Readonly<Record<string, AppointmentStatus | Also>>,

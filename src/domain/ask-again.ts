@@ -8,8 +8,8 @@ import type { InquiryState } from './states.ts';
 const refused = (what: string): Done => ({ did: false, what });
 
 /**
- * Why no call is ordered while the newest inquiry for the need is in this state; null: nothing is
- * in the way. One call per need at a time (G1): only an answer makes room for the next.
+ * Why eligd orders no call while the newest inquiry for the need is in this state; null: nothing
+ * prevents it. There is one call per need at a time (G1): the next call needs an answer first.
  */
 export function refuseAsking(latest: { id: number; state: InquiryState } | null): Done | null {
   if (latest === null)
@@ -48,7 +48,7 @@ export function ordered(id: number, cents: Cents | null): Done {
   };
 }
 
-/** The attention item of a visit with codes that its answer does not know. */
+/** The attention item for a visit with codes that its answer does not cover. */
 export function notAskedAbout(codes: readonly string[], source_id: string): Attention {
   const list = codes.join(', ');
   return {

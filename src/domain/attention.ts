@@ -11,14 +11,16 @@ export type Attention = {
   what: string;
   next: string;
   /**
-   * Words of somebody else, as sentences that follow `what`: of the calling service, of a FHIR
-   * server, of an HL7 receiver, or the name of a file. They may name a patient, so they are shown
-   * only where patients are (G6).
+   * Words from others, as sentences that follow `what`: from the calling service, a FHIR server, or
+   * an HL7 receiver, or a file name. They may identify a patient, so eligd shows them only together
+   * with patient data (G6).
    */
   words?: string | null;
 };
 
-/** What happened: with all words for those who may see patients, and without for everybody else. */
+/**
+ * What happened: with these words for users who may see patient data, and without them for others.
+ */
 export function entryText(
   { what, words }: Pick<Attention, 'what' | 'words'>,
   { patients }: { patients: boolean },
@@ -40,8 +42,8 @@ export function entryMark({
 const MORE_SAID = 'There is more, but it may name a patient; --patients shows it.';
 
 /**
- * Stable words for programs, with who sets them. Sentences that need no value stand here; others
- * are made where they arise.
+ * Stable words for programs, with the code that sets them. Sentences without values are here;
+ * others are built where they occur.
  */
 export const ATTENTION_REASONS = {
   // planning
@@ -147,7 +149,7 @@ export const INCIDENT_REASONS = [
 
 export type IncidentReason = (typeof INCIDENT_REASONS)[number];
 
-/** Reasons that planning sets and takes back automatically each time it looks at an appointment. */
+/** Reasons that planning sets and clears automatically each time it checks an appointment. */
 export const PLANNING_REASONS: readonly AttentionReason[] = [
   'field_missing',
   'field_malformed',
@@ -162,10 +164,7 @@ export const PLANNING_REASONS: readonly AttentionReason[] = [
   'planning_failed',
 ];
 
-/**
- * Reasons that are about the answer alone: nobody has to act on them once what was asked for is
- * closed.
- */
+/** Reasons about the answer alone: nobody has to act on them once the appointment is closed. */
 export const ANSWER_REASONS: readonly AttentionReason[] = [
   'unsuccessful',
   'cancelled_by_service',
@@ -176,7 +175,7 @@ export const ANSWER_REASONS: readonly AttentionReason[] = [
   'no_answer',
 ];
 
-/** For an inquiry that ended without an answer after so many calls. */
+/** For an inquiry that ended without an answer after this many calls. */
 export function unanswered(outcome: FinalOutcome | null, calls: number): Attention {
   if (outcome === 'cancelled') {
     return {
@@ -195,8 +194,9 @@ export function unanswered(outcome: FinalOutcome | null, calls: number): Attenti
 }
 
 /**
- * What the answer itself asks somebody to do. The visit goes on without it, so these change no
- * situation; once handled (`eligd done`) they stay away until the answer changes.
+ * Reasons for which the answer itself asks the office to act. The visit proceeds without that, so
+ * these change no situation; once handled (`eligd done`), they do not return until the answer
+ * changes.
  */
 export const VERDICT_REASONS = [
   'not_eligible',

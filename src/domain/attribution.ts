@@ -1,27 +1,30 @@
 /**
- * Whose call is an inquiry that the service's list shows? One pure function decides it for the
- * lookup after a lost reply, for the reconciliation of the whole list, and for the check before a
- * call (G1). Whatever it says of one inquiry depends only on calls, needs, and inquiries that ask
- * the same: those with the same match key.
+ * Whose call is an inquiry in the service's list? One pure function decides this for the lookup
+ * after a lost reply, for the reconciliation of the whole list, and for the check before a call
+ * (G1). Its verdict on one inquiry depends only on calls, needs, and inquiries with the same match
+ * key, because those ask the same question.
  */
 import { CLOCKS_DIFFER_MS } from './clock-watch.ts';
 import { finalOutcome } from './outcome.ts';
 
-/** Labels, keys and names are as `domain/matching.ts` compares them; times are the service's. */
+/**
+ * Labels, keys, and names are in the form that `domain/matching.ts` compares; times are the
+ * service's.
+ */
 type Asked = { external_id: string; match_key: string; given_name: string };
 
 export type ListedInquiry = Asked & {
   service_id: string;
   status: string;
-  /** Null: the service does not say. */
+  /** Null: the service does not provide it. */
   created_at: number | null;
-  /** Whose it is already; a call gets no second id, and an id no second call. */
+  /** Who already owns it; a call never gets a second ID, and an ID never a second call. */
   claim: { inquiry: number; role: 'serves' | 'duplicate' } | null;
-  /** No list has shown it before. */
+  /** No earlier list showed it. */
   is_new: boolean;
 };
 
-/** One request of ours whose reply brought no id: lost, or proven absent. */
+/** One of our requests whose reply brought no ID: the reply was lost, or the call proven absent. */
 export type MadeCall = Asked & {
   id: number;
   inquiry: number;
@@ -30,8 +33,9 @@ export type MadeCall = Asked & {
 };
 
 /**
- * What an inquiry of ours waits for. `planned`: to be sent; `calling`: the check before its call;
- * `out`: for its reply; `sought`: its reply was lost. `served` has its call; `over` needs none.
+ * What our inquiry waits for. `planned`: to be sent; `calling`: the check before its call; `out`:
+ * its reply; `sought`: a lookup, because its reply was lost. `served` has its call; `over` needs
+ * none.
  */
 export type Stage = 'planned' | 'calling' | 'out' | 'sought' | 'served' | 'over';
 
@@ -40,7 +44,7 @@ export type Need = Asked & {
   stage: Stage;
   /** Of all its visits; `external_id` is among them. */
   labels: readonly string[];
-  /** The attempts right before this one, which came to nothing. */
+  /** The attempts right before this one, which failed. */
   earlier: readonly number[];
 };
 
@@ -55,25 +59,27 @@ export type Clock = {
   now: number;
   settle_ms: number;
   timeout_ms: number;
-  /** An answer that is older serves no visit. */
+  /** An older answer serves no visit. */
   reverify_ms: number;
-  /** When this process compared the list before; null: never, so that nobody is a stranger. */
+  /**
+   * When this process last compared the list; null: never, so no inquiry counts as a stranger's.
+   */
   compared_at: number | null;
 };
 
 /**
- * `call`: it serves the inquiry, as this call of it, or as one of a lost database (`call` null).
- * `duplicate`: the inquiry has another one. `undecided`: its reply is under way. `unclaimed`: kept,
- * and checked before every call. `stranger`: another installation has made it.
+ * `call`: it serves our inquiry as this call, or as a call from a lost database (`call` null).
+ * `duplicate`: our inquiry has another call. `undecided`: the reply is still on its way.
+ * `unclaimed`: kept, and checked before every call. `stranger`: another installation made it.
  */
 export type Verdict =
   | { is: 'call' | 'duplicate'; inquiry: number; call: number | null }
   | { is: 'undecided' | 'unclaimed' | 'stranger' };
 
-/** Whom a listed inquiry may belong to. */
+/** The owners that a listed inquiry may have. */
 type Reason = { inquiry: number; call: number | null };
 
-/** One verdict for every listed inquiry, by its id. */
+/** One verdict for every listed inquiry, by its ID. */
 export function attribute(account: Account, clock: Clock): Map<string, Verdict> {
   const { listed, needs } = account;
   const verdicts = new Map<string, Verdict>();
@@ -110,16 +116,16 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
   return verdicts;
 }
 
-/** Of those that belong to a need, the first serves it, and the others were called for twice. */
+/** Of the inquiries that belong to a need, the first serves it; the others are duplicate calls. */
 function verdictOf({ stage, inquiry }: Need, call: number | null, is_served: boolean): Verdict {
   if (stage === 'out') return { is: 'undecided' };
   if (stage === 'served' || is_served) return { is: 'duplicate', inquiry, call };
-  // It is left for the check before the call.
+  // The check before the call decides about it.
   if (stage === 'planned') return { is: 'undecided' };
   return stage === 'over' ? { is: 'unclaimed' } : { is: 'call', inquiry, call };
 }
 
-/** Those that belong to the need, what is surely one of its calls first. */
+/** The inquiries that belong to the need, starting with those that are certainly its calls. */
 function ownOf(
   need: Need,
   free: readonly ListedInquiry[],
@@ -129,7 +135,7 @@ function ownOf(
   const own = free.filter((each) => reasonOf(each)?.inquiry === need.inquiry);
   if (own.length > 0 || need.stage !== 'sought')
     return own.toSorted((a, b) => rankOf(reasonOf(a)) - rankOf(reasonOf(b)));
-  // By a clock that was wrong when it was sent.
+  // The clock was wrong when it was sent.
   return free.filter((each) => reasonOf(each) === undefined && isAlike(need, each)).slice(0, 1);
 }
 
@@ -138,9 +144,9 @@ function rankOf(reason: Reason | undefined): number {
 }
 
 /**
- * Which of our calls each listed inquiry is: the same question, label and name, accepted while the
- * request could arrive. Each call explains one. What was accepted before its request left may be
- * the call of a lost database for the same need.
+ * Matches each listed inquiry to one of our calls: same question, label, and name, and accepted
+ * while the request could arrive. Each call explains one inquiry. An inquiry accepted before our
+ * request left may be a call from a lost database for the same need.
  */
 function reasonsFor(
   free: readonly ListedInquiry[],
@@ -149,7 +155,7 @@ function reasonsFor(
 ): Map<string, Reason> {
   const stage_of = new Map(needs.map(({ inquiry, stage }) => [inquiry, stage]));
   const reasons = new Map<string, Reason>();
-  // What is looked for is likelier to be listed than what was proven absent.
+  // A call that is being looked up is likelier to be listed than one proven absent.
   const doubtOf = ({ inquiry, is_absent }: MadeCall) =>
     is_absent ? (stage_of.get(inquiry) === 'over' ? 2 : 1) : 0;
   const unused = new Set(calls.toSorted((a, b) => doubtOf(a) - doubtOf(b) || a.id - b.id));
@@ -165,7 +171,9 @@ function reasonsFor(
   return reasons;
 }
 
-/** Whether it was accepted before the request could arrive no more: for as long as it is sought. */
+/**
+ * Whether it was accepted while the request could still arrive, which is as long as we look it up.
+ */
 function isInTime(call: MadeCall, { created_at }: ListedInquiry, clock: Clock): boolean {
   const latest = call.sent_at + clock.timeout_ms + 2 * clock.settle_ms + CLOCKS_DIFFER_MS;
   return created_at === null || created_at <= latest;
@@ -175,7 +183,7 @@ function isAfter({ sent_at }: MadeCall, { created_at }: ListedInquiry): boolean 
   return created_at === null || created_at >= sent_at - CLOCKS_DIFFER_MS;
 }
 
-/** Twins share all but the name; the service may leave it out. */
+/** Twins differ only in the name, which the service may leave out. */
 function isAlike(asked: Asked, listed: ListedInquiry): boolean {
   return (
     asked.match_key === listed.match_key &&
@@ -188,14 +196,14 @@ function isServed({ inquiry }: Need, verdicts: ReadonlyMap<string, Verdict>): bo
   return [...verdicts.values()].some((each) => each.is === 'call' && each.inquiry === inquiry);
 }
 
-/** A duplicate call of an earlier attempt is paid for, so it serves as this one. */
+/** A duplicate call of an earlier attempt is already paid for, so it serves as this attempt. */
 function duplicateFor(
   { earlier, given_name }: Need,
   listed: readonly ListedInquiry[],
 ): ListedInquiry | null {
   const isTheirs = ({ claim }: ListedInquiry) =>
     claim?.role === 'duplicate' && earlier.includes(claim.inquiry);
-  // The service may have cancelled it because it was one too many.
+  // The service may have canceled it because it was a duplicate.
   const found = listed.find(
     (each) =>
       isTheirs(each) &&
@@ -212,9 +220,9 @@ type Others = {
 };
 
 /**
- * A call that this database knows nothing of serves the need, when it asks the same for the same
- * patient, its answer is fresh, and no other need waits under its label. One under the labels of
- * the need goes first.
+ * A call that this database does not know serves the need if it asks the same questions for the
+ * same patient, its answer is fresh, and no other need waits under its label. Calls under the
+ * need's own labels come first.
  */
 function unclaimedFor(
   need: Need,
@@ -237,7 +245,7 @@ function unclaimedFor(
   return fits.find(isLabelled) ?? fits[0] ?? null;
 }
 
-/** What a list has not shown before, and was made since the last comparison. */
+/** An inquiry that no earlier list showed and that was created since the last comparison. */
 function isStrange({ is_new, created_at }: ListedInquiry, { compared_at }: Clock): boolean {
   return (
     is_new &&
