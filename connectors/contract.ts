@@ -42,7 +42,7 @@ export type ConnectorType<Config = unknown> = {
    */
   commands?: ConnectorCommands;
   /**
-   * Where results go, as it stands in "written into …": left out, `the practice management system`.
+   * Where results go, as it is in "written into …": left out, `the practice management system`.
    */
   writes_into?: string;
   create: (config: Config, env: ConnectorEnv) => Connector;
@@ -81,7 +81,7 @@ export type ConnectorCommand = {
   description: string;
   /** By name, without the dashes. Each takes a value. */
   options?: Readonly<Record<string, CommandOption>>;
-  /** Whole command lines, each as a person types it. */
+  /** Whole command lines, as a user types them. */
   examples: readonly [string, ...string[]];
   /** Throws `ConnectorError`; what it says is printed with what to do next. */
   run: (call: CommandCall) => Promise<void>;
@@ -292,7 +292,7 @@ export type PullBatch = {
     /** Identifies the source's content for good, e.g. `sha256:…` of a file. */
     key: string;
     /**
-     * What a person would call it: the file's name, a control id. Kept in the database, not logged.
+     * What a user would call it: the file name, or a control ID. Kept in the database, not logged.
      */
     name: string;
     /** True on the last batch of the source. */
@@ -342,7 +342,7 @@ export type PullBatch = {
 };
 
 export type RejectedItem = FieldProblem & {
-  /** Where it stands in the source: `row 17`, `message 3`. */
+  /** Where it is in the source: `row 17`, `message 3`. */
   position: string;
   /**
    * The appointment's id, when that at least could be read: the entry leaves the attention list
@@ -357,7 +357,7 @@ const BRAND = Symbol.for('eligd.ConnectorError');
 
 /**
  * What a connector throws. `transient`: the PMS is away or busy, eligd tries again automatically;
- * `permanent`: a person must act. The sentences are shown and logged, so they hold no protected
+ * `permanent`: somebody must act. The sentences are shown and logged, so they hold no protected
  * health information; what the PMS itself said goes into `words`, which only those see who may see
  * patients.
  */

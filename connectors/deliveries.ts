@@ -20,8 +20,8 @@ export type Delivery = {
   /** 1 for the first answer, counted up when the service revised it. */
   revision: number;
   /**
-   * Plain sentences a person should see next to the record, e.g. that the call was made before the
-   * benefit year began.
+   * Plain sentences to show next to the record, e.g. that the call was made before the benefit year
+   * began.
    */
   notes: string[];
   /**

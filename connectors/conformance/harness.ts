@@ -28,7 +28,7 @@ export type Harness<Config> = {
 };
 
 export type TestPms = {
-  /** The connector's keys for this PMS, as they would stand in the configuration. */
+  /** The connector's keys for this PMS, as they would be in the configuration. */
   config: Record<string, unknown>;
   /**
    * Lets the PMS hand out these appointments as one source: drops a file, sends messages, puts

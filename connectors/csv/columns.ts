@@ -250,13 +250,13 @@ function knownHeaders(kind: RowKind): Map<string, Known> {
 }
 
 /**
- * Where each column stands, and what it is called there. `index[column]` is -1 when the file has no
+ * Where each column is, and what it is called there. `index[column]` is -1 when the file has no
  * such column.
  */
 export type ColumnPlan = {
   width: number;
   index: Record<CanonicalColumn, number>;
-  /** The header as the file has it, for telling a person which column is meant. */
+  /** The header as the file has it, used in messages to name the column. */
   header: Record<CanonicalColumn, string>;
   /** Indexes of every column that is read. */
   used: ReadonlySet<number>;

@@ -34,7 +34,7 @@ import {
 } from './folder.ts';
 
 /**
- * Columns of `eligibility-<batch>.csv`: what a person reads first comes first, what only programs
+ * Columns of `eligibility-<batch>.csv`: what the office reads first comes first, what only programs
  * need comes last. Described in docs/csv.md. Programs go by the names, or read the JSON.
  */
 export const RESULT_COLUMNS = [

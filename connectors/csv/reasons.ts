@@ -1,6 +1,6 @@
 /**
- * The file next to a read one that says what a person should fix. It names row and column, never a
- * value.
+ * The file next to a processed file that says what the office should fix. It names row and column,
+ * never a value.
  */
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -18,7 +18,7 @@ export function isResource(value: unknown): value is Resource {
   );
 }
 
-/** What stands under these names, one inside the other; undefined when any of them is not there. */
+/** What is under these names, one inside the other; undefined when any of them is not there. */
 export function at(value: unknown, ...names: string[]): unknown {
   let found = value;
   for (const name of names) found = isJson(found) ? found[name] : undefined;

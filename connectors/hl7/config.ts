@@ -149,7 +149,7 @@ export const hl7ConfigSchema = z
       )
       .default({})
       .describe(
-        'Where values stand, when that is not where the table in docs/hl7.md says: member_id: ' +
+        'Where values are, when that is not where the table in docs/hl7.md says: member_id: ' +
           'IN1-49.',
       ),
     statuses: z

@@ -145,7 +145,7 @@ export class StillFiles {
 }
 
 /**
- * Moves a file under a name that is free there; returns the name. What stands there already is
+ * Moves a file under a name that is free there; returns the name. What is there already is
  * never replaced.
  */
 export async function moveInto(from: string, directory: string, name: string): Promise<string> {

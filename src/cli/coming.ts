@@ -6,7 +6,7 @@ import { judge, type VerdictWord } from '../records/verdict.ts';
 import type { Db } from '../store/engine/database.ts';
 import { visitsBetween } from '../store/views/schedule.ts';
 
-/** Visits by the verdict of their first coverage; `no_answer`: there is none yet. */
+/** Visits by the verdict of their first coverage; `no_answer`: no answer yet. */
 export type ComingVerdicts = Record<VerdictWord | 'no_answer', number>;
 
 /** Today and the seven days after it, as the schedule of the front desk has them. */

@@ -29,7 +29,7 @@ export function builtInConnectorCommands(): CommandEntry[] {
 
 /**
  * The commands of a connector called `name` that the configuration names by the path of its module;
- * null when there is none. The rest of the configuration may be unfinished.
+ * null without one. The rest of the configuration may be unfinished.
  */
 export async function configuredConnectorCommand(
   name: string,

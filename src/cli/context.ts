@@ -35,7 +35,7 @@ export type CliContext = Host & {
    * Absolute path of the configuration: `--config`, or the first of the usual places that exists.
    */
   configFile: () => string;
-  /** What stands after `--config`, for a command that writes the file. */
+  /** What is after `--config`, for a command that writes the file. */
   configOption: () => string | undefined;
   /** The whole configuration, judged. Throws a ConfigError with everything that is wrong. */
   config: () => Promise<Config>;
@@ -50,7 +50,7 @@ export type CliContext = Host & {
   again: () => CliContext;
 };
 
-/** `configOption` gives what stands after `--config`, once the command line has been read. */
+/** `configOption` gives what is after `--config`, once the command line has been read. */
 export function createContext(host: Host, configOption: () => string | undefined): CliContext {
   let config: Promise<Config> | undefined;
   let secrets: Promise<SecretSource> | undefined;

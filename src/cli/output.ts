@@ -4,7 +4,7 @@ import type { CliContext, Output } from './context.ts';
 export type Column = {
   title: string;
   align?: 'left' | 'right';
-  /** Never cut in a narrow terminal, because a person copies it: an id. */
+  /** Never cut in a narrow terminal, because users copy it: an ID. */
   is_whole?: boolean;
   /** How a cell is shown where colors are. */
   style?: (text: string) => Style | null;

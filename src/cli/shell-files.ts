@@ -25,7 +25,7 @@ const wordsOf = (command: Command) => [
   ...command.commands.map((each) => each.name()),
   ...command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
 ];
-/** Plain ASCII text that may stand in single quotes of every shell. */
+/** Plain ASCII text that may be in single quotes of every shell. */
 const quoted = (text: string) =>
   `'${text.replaceAll(/[\u2018\u2019']/g, '').replaceAll('\n', ' ')}'`;
 

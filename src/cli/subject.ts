@@ -50,7 +50,7 @@ export async function findOrFail(
   });
 }
 
-/** The appointment's id as a person may type it: with the connector when there are several. */
+/** The appointment's ID as a user can type it: with the connector when there are several. */
 export function appointmentLabel(
   { connector, source_id }: { connector: string; source_id: string },
   config: Config,

@@ -16,7 +16,7 @@ export type ClaimDecision =
   | { kind: 'close'; reason: 'settled' | 'past' | 'no_coverage' | 'skipped' }
   /** Younger than `ask_after_days`: nothing to ask before `until`. */
   | { kind: 'wait'; until: Instant; reason: 'claim_too_young' | 'clock_unproven' }
-  /** A person has to fix something first. */
+  /** The office has to fix something first. */
   | { kind: 'attend'; attention: Attention[] }
   | { kind: 'ask'; claim: PlannedClaim };
 
@@ -159,8 +159,8 @@ const DECIDED: Readonly<Record<string, { reason: AttentionReason; what: string; 
 };
 
 /**
- * The attention entry for a claim about which the payer has decided and a person has to act; null:
- * nobody has to. `is_final`: the payer only says that it is done. eligd asks about such a claim
+ * The attention entry for a claim that the payer has decided and the office must act on; null:
+ * nothing to do. `is_final`: the payer only says that it is done. eligd asks about such a claim
  * again only after the PMS has changed it.
  */
 export function decidedClaim({ status, said_status, codes }: Said, is_final: boolean) {

@@ -70,8 +70,7 @@ export function claimHorizon(
 }
 
 /**
- * The coverage that names the payer to a person: the first of an appointment, the one that a claim
- * was sent to.
+ * The coverage whose payer we show: the first of an appointment, the one that a claim was sent to.
  */
 export function firstCoverage(input: AppointmentInput | ClaimInput): CoverageInput | null {
   return 'coverage' in input ? input.coverage : (input.coverages[0] ?? null);

@@ -28,14 +28,14 @@ export type Clock = {
 };
 
 /**
- * Writes one event of the catalogue in `events.ts`, at the level that stands there. There is no
+ * Writes one event of the catalogue in `events.ts`, at the level in its entry. There is no
  * free text: an event name and the fields below are all that can be said, so protected health
  * information has no way in (G6).
  */
 export type Log = <Name extends EventName>(event: Name, fields?: FieldsOf<Name>) => void;
 
 /**
- * What may be said about an event: the fields that stand in its entry of the catalogue, and which
+ * What may be said about an event: the fields in its entry of the catalogue, and which
  * piece of work it belongs to.
  */
 export type FieldsOf<Name extends EventName> = Pick<

@@ -5,7 +5,7 @@
 export type ErrorKind = 'failed' | 'usage' | 'temporary' | 'configuration';
 
 /**
- * An error that a person can act on: what happened, why, and what to do next, each a plain sentence
+ * An error that somebody can act on: what happened, why, and what to do next, each a plain sentence
  * without protected health information. It is shown without a stack trace; anything that is not an
  * `EligdError` is a bug of the program.
  */

@@ -22,7 +22,7 @@ export type Explanation = {
   why: string;
   /** When the next step falls due automatically; null: when something else happens. */
   until: number | null;
-  /** What a person should do; null: nothing. */
+  /** What you should do; null: nothing. */
   next: string | null;
 };
 

@@ -8,7 +8,7 @@ import { budgetWords } from './explanation.ts';
 import type { ServiceContact, ServiceTrouble } from './service-contact.ts';
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from './time.ts';
 
-/** Every question, as a person would say it when the answer is yes. */
+/** Every question, in the words for the answer yes. */
 export const HEALTH_QUESTIONS = {
   daemon: 'eligd is running and making progress',
   calls: 'calls can go out',

@@ -4,7 +4,7 @@ import { MINUTE_MS } from './time.ts';
 /** Wrong passwords for one name, since the last right one. */
 export type Failures = { count: number; last_at: Instant };
 
-/** As many mistakes as a person makes. */
+/** The number of mistakes that people make. */
 const FREE_TRIES = 5;
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 15 * MINUTE_MS;

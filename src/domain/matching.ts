@@ -67,7 +67,7 @@ export function lettersAndDigits(text: string): string {
   return text.toUpperCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** `YYYY-MM-DD` for the wire's three forms of a date; anything else is compared as it stands. */
+/** `YYYY-MM-DD` for the wire's three forms of a date; anything else is compared as it is. */
 function canonicalDate(text: string): string {
   const trimmed = text.trim();
   const month_first = /^(\d{1,2})[-/](\d{1,2})[-/](\d{4})$/.exec(trimmed);

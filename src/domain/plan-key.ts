@@ -2,7 +2,7 @@
 import { lettersAndDigits } from './matching.ts';
 import { type CalledPayer, payerKey } from './turnaround.ts';
 
-/** Words that stand in a group's place when there is none. */
+/** Words that PMSs write when a patient has no group. */
 const NO_GROUP = new Set(['NONE', 'NA', 'UNKNOWN', 'INDIVIDUAL', 'SELF', 'NOGROUP', 'TBD']);
 /** A shorter number is no group's own: `0`, `1`, `99`. */
 const GROUP_LENGTH_MIN = 3;

@@ -46,8 +46,8 @@ export type PlanningDecision =
       attention: Attention[];
     }
   /**
-   * `coverages` holds those that need an answer; `attention` what a person should fix. Both may be
-   * filled (G7).
+   * `coverages` holds those that need an answer; `attention` what the office should fix. Both may
+   * be filled (G7).
    */
   | {
       kind: 'ask';
@@ -167,7 +167,7 @@ function onTheList(
 
 /**
  * Nothing has come about the patient's insurance: that is unknown, not self-pay (G8). It is planned
- * when it comes; a person is asked from the day on which the call should be made.
+ * when it comes; from the day on which the call should be made, it is on the attention list.
  */
 function awaitInsurance(
   starts_at: Instant,

@@ -69,7 +69,7 @@ export type ClaimPolicy = {
   ask_after_days: number;
   /** Days after an answer that settles nothing. */
   ask_again_days: number;
-  /** Calls about one claim at most; then a person is told. */
+  /** The most calls about one claim; after that, it goes on the attention list. */
   max_calls: number;
   required_fields: readonly ClaimRequiredField[];
   /** The service's word for the patient's primary coverage; medical. `none`: it is not sent. */

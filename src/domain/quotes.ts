@@ -1,5 +1,5 @@
 /**
- * `text` without what stands between its first and last quotation mark: sentences about an answer
+ * `text` without what is between its first and last quotation mark: sentences about an answer
  * quote the payer there, who may have named a patient (G6).
  */
 export function unquoted(text: string): string {

@@ -30,7 +30,7 @@ export const SITUATIONS = [
 ] as const;
 export type SituationWord = (typeof SITUATIONS)[number];
 
-/** Entries that tell a person something while the appointment goes on automatically. */
+/** Entries that only inform, while the appointment continues automatically. */
 export const INFORMATIONAL_REASONS: readonly AttentionReason[] = [
   'payer_unmapped',
   'payers_unreadable',
@@ -41,7 +41,7 @@ export const INFORMATIONAL_REASONS: readonly AttentionReason[] = [
 ];
 
 /**
- * How far the inquiry of one coverage has come; the smallest one decides. Below zero there is none.
+ * The progress of one coverage's inquiry; the smallest one decides. Below zero, it has no inquiry.
  */
 export const STAGES = {
   none: -1,

@@ -37,17 +37,17 @@ export const INQUIRY_STEPS: Readonly<Record<InquiryState, readonly InquiryState[
   open: ['answered', 'uncertain', 'undecidable'],
   // open: the service withdrew its answer.
   answered: ['open', 'answered'],
-  // Both come back when the content changed or a person says so.
+  // Both come back when the content changes or the operator says so.
   rejected: ['planned', 'withdrawn'],
-  // By a person, after another lookup.
+  // By the operator, after another lookup.
   undecidable: ['uncertain', 'open', 'withdrawn'],
   // uncertain: the service had said success, so it is looked for before anything else.
   withdrawn: ['planned', 'uncertain'],
 };
 
 /**
- * The delivery of one record to one appointment. `failed` is tried again automatically,
- * `parked` only by a person.
+ * The delivery of one record to one appointment. `failed` is tried again automatically, `parked`
+ * only by the operator.
  */
 export const DELIVERY_STATES = ['pending', 'failed', 'delivered', 'parked'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];

@@ -35,7 +35,7 @@ export const isOperation = (name: string): name is OperationName => Object.hasOw
 export const WITHDRAW_QUESTION = 'eligd closes this visit and makes no call for it. Withdraw it?';
 export const RESUME_QUESTION = 'Calls cost money. Has the problem that stopped them been fixed?';
 
-/** Reasons that a person can take off the list by hand. */
+/** Reasons that a user can take off the list. */
 const TO_HANDLE: ReadonlySet<string> = new Set<AttentionReason>([
   ...VERDICT_REASONS,
   ...ANSWER_REASONS,
@@ -43,7 +43,7 @@ const TO_HANDLE: ReadonlySet<string> = new Set<AttentionReason>([
   'extra_call',
 ]);
 
-/** Reasons after which another call may help; each call costs money, so a person decides. */
+/** Reasons after which another call may help; each call costs money, so a user decides. */
 const TO_ASK: ReadonlySet<string> = new Set<AttentionReason>([
   ...VERDICT_REASONS,
   ...ANSWER_REASONS,

@@ -21,7 +21,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '`': '&#96;',
 };
 
-/** Text as it may stand between tags and in a quoted attribute. Control signs become blanks. */
+/** Text as it may be between tags and in a quoted attribute. Control signs become blanks. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll(/[&<>"'`]/g, (sign) => ESCAPES[sign] ?? sign)
@@ -36,7 +36,7 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlValu
   let text = strings[0] ?? '';
   for (const [index, value] of values.entries()) {
     if (/=\s*$/.test(strings[index] ?? ''))
-      throw new Error('A value in an attribute must stand in quotes.');
+      throw new Error('A value in an attribute must be in quotes.');
     text += rendered(value) + (strings[index + 1] ?? '');
   }
   return { [MADE]: true, text };

@@ -11,7 +11,7 @@ import type { SecretSource } from './secrets.ts';
 
 const TIMEOUT_MS = 10_000;
 
-/** `of`: as it stands in "The certificate of …". */
+/** `of`: as it is in "The certificate of …". */
 export type CertificateEnd = { of: string; expires_at: number };
 
 /** Of the calling service, the webhook's public address, and what eligd itself shows. */

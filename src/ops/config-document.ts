@@ -20,7 +20,7 @@ export type ConfigDocument = {
   data: unknown;
   /** Line of the key or list item at `path`; of the nearest thing around it when there is none. */
   lineOf: (path: Path) => number;
-  /** Whether something stands at `path`; a key without a value does not count. */
+  /** Whether something is at `path`; a key without a value does not count. */
   has: (path: Path) => boolean;
   /** The value at `path` as it was typed, when it is a short number or word. */
   typed: (path: Path) => string | null;

@@ -37,7 +37,7 @@ export function keyPath(path: Path): string {
 type Issue = z.core.$ZodIssue;
 
 /**
- * Says a schema's issues in words. `base` is where the judged value stands in the file; `schema`
+ * Says a schema's issues in words. `base` is where the judged value is in the file; `schema`
  * describes the judged value, for names, words and examples to offer.
  */
 export function problemsOf(

@@ -9,7 +9,7 @@ const USER_IN_ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/[^/\s@]*:[^/\s@]*@/i;
 const NAMED_BY_THE_CLINIC = new Set(['locations', 'providers']);
 
 /**
- * Secrets that stand in the configuration. They are refused wherever they are, because the file is
+ * Secrets in the configuration. They are refused wherever they are, because the file is
  * read by more people than `.env` and is printed by `eligd config show`. Values are never repeated
  * in the error.
  */

@@ -7,7 +7,7 @@ import { nearest } from './nearest.ts';
 
 /*
  * The kinds of value that the configuration is made of. Each says what is wrong with a bad one and
- * what to write instead: `params.next` of a refinement ends in the error that a person reads
+ * what to write instead: `params.next` of a refinement ends up in the error that the user reads
  * (config-problems.ts).
  */
 

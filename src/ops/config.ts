@@ -62,7 +62,7 @@ function readConfigFile(file: string): string {
   }
 }
 
-/** Judges the text of a configuration that stands (or would stand) at the absolute path `file`. */
+/** Judges the text of a configuration that is (or would be) at the absolute path `file`. */
 export async function parseConfig(
   source: string,
   file: string,

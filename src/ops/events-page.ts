@@ -38,7 +38,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** A line of each event, as it stands in a log, with invented values. */
+/** A line of each event, as it is in a log, with invented values. */
 function samples(events: Readonly<Record<string, EventDescription>>): string {
   const lines = Object.entries(events).map(([event, { level, fields, means, next = '' }]) => {
     const values = Object.fromEntries(fields.map((field) => [field, sampleOf(field as LogField)]));

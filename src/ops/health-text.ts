@@ -38,7 +38,7 @@ export function healthLines(health: Health, time_zone: string): string[] {
   );
 }
 
-/** One or more lines for each alert that is open; none when there is none. */
+/** One or more lines for each open alert. */
 export function alertLines(alerts: readonly Alert[], time_zone: string): string[] {
   return alerts.flatMap(({ name, about, begun_at, detail }) => {
     const whose = about === '' ? '' : ` (${about})`;

@@ -13,7 +13,7 @@ export type LogOptions = {
   level: EventLevel;
   /** The file descriptor of standard output (1) or standard error (2), or a stream, for tests. */
   to: 1 | 2 | DestinationStream;
-  /** Lines for a person at a terminal instead of JSON. */
+  /** Readable lines for a terminal instead of JSON. */
   pretty?: boolean;
   /**
    * Begin each line with the priority by which the journal of systemd sorts it: `<4>` for a warning

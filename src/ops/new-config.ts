@@ -21,7 +21,7 @@ export type NewInstallation = {
  * `judgeNewConfig`.
  */
 export function newConfigText(values: NewInstallation): string {
-  // A JSON text is a YAML text, whatever stands in it.
+  // A JSON text is a YAML text, whatever is in it.
   const quoted = (text: string) => JSON.stringify(text);
   return `# The configuration of eligd, written by "eligd init". Every other key, with its
 # default, is in config/example.yaml of the program.
@@ -55,7 +55,7 @@ state:
 `;
 }
 
-/** Everything that is wrong with the text, which would stand at `file`. */
+/** Everything that is wrong with the text, which would be at `file`. */
 export async function judgeNewConfig(
   text: string,
   file: string,

@@ -16,7 +16,7 @@ export type NamedCoverage = {
   coverage: CoverageInput;
 };
 
-/** A payer that the map does not have, as a person sees it. */
+/** A payer that the map does not have, as shown to users. */
 export type Unmapped = {
   name: string;
   payer_id: string | null;

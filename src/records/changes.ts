@@ -74,7 +74,7 @@ function valuesOf(record: AnyRecord): Map<string, string> {
   return values;
 }
 
-/** A value as a person reads it; null for a part that holds others. */
+/** A value in readable form; null for a part that contains others. */
 function textOf(value: unknown): string | null {
   if (value === null) return 'unknown';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';

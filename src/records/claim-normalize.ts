@@ -1,6 +1,6 @@
 /**
  * The service's answer to a claims-status inquiry, made into a `ClaimStatusRecord`. As with
- * benefits, nothing of the answer is lost: what has no place stands verbatim under `unparsed`.
+ * benefits, nothing of the answer is lost: what has no place is kept verbatim under `unparsed`.
  */
 import type { Specialty } from '../domain/specialty.ts';
 import { readCalls } from './calls.ts';

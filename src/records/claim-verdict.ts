@@ -1,7 +1,7 @@
 /** What became of a claim: from the evidence first, then from the payer's words. */
 import type { ClaimCode, ClaimStatus } from './claim-status.ts';
 
-/** What the configuration says a payer's words mean, by the words as a person writes them. */
+/** What the configuration says a payer's words mean, by those words as written. */
 export type ClaimWords = Readonly<Record<string, ClaimStatus>>;
 
 /** The parts of an answer that decide alone. */

@@ -153,7 +153,7 @@ export const ABSENCE_WORDS: Readonly<Record<Absence, string>> = {
   does_not_apply: 'Does not apply',
 };
 
-/** A field as it is read out; `text` is the value, or what stands in its place. */
+/** A field as it is read out; `text` is the value, or what is in its place. */
 export type ReadField = { key: FieldKey; label: string; text: string; absence: Absence | null };
 
 /** Every field of the list, in its order. Pure. */

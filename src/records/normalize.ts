@@ -2,7 +2,7 @@
  * The service's answer to a benefits inquiry, made into an `EligibilityRecord`.
  *
  * Nothing of the answer is lost: what has no place in the record, is not understood, or calls for a
- * second look stands verbatim under `unparsed`, with its path. Three things are left to the stored
+ * second look is kept verbatim under `unparsed`, with its path. Three things are left to the stored
  * raw answer: the text of transcripts, the fractions of a timestamp below a millisecond, and fields
  * that say nothing (null, blank).
  *

@@ -48,7 +48,7 @@ export type EligibilitySummary = Record<FieldKey, string> & {
   call_summary: string;
   /** By the checks of the transcripts: `high`, `low`, or empty while there is none. */
   confidence: Confidence | '';
-  /** Plain sentences, the most important first: what else a person should read before the visit. */
+  /** Plain sentences, the most important first: what else to read before the visit. */
   notes: string[];
 };
 
@@ -247,7 +247,7 @@ function customNotes({ plan, calls }: EligibilityRecord): string[] {
 const answerNotes = (answers: CustomAnswers) =>
   answers.map(({ question, answer }) => `${question}: ${answer ?? 'unknown'}`);
 
-/** A check that is not met tells a person what to doubt. */
+/** A failed check shows what to doubt. */
 function verificationNotes(verification: Verification | null): string[] {
   if (verification === null) return [];
   return latestChecks(verification)

@@ -11,11 +11,11 @@ export type Reading<Value> =
   /** Missing, null or blank: nothing was said. */
   | { is: 'silent' }
   | { is: 'read'; value: Value }
-  /** Kept in the record in the payer's words, and a person should look. */
+  /** Kept in the record in the payer's words, for somebody to check. */
   | { is: 'doubtful'; value: Value; why: Why }
   | { is: 'unreadable'; why: Why };
 
-/** Why something stands under `unparsed`. Stable phrases without data, fit for a log. */
+/** Why something is under `unparsed`. Stable phrases without data, fit for a log. */
 export type Why =
   | 'unknown field'
   | 'unknown status'

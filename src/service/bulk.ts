@@ -65,7 +65,7 @@ function readRefusal(reply: HttpReply, count: number, shape: BulkShape): BulkRes
   const errors = errorsOf(reply);
   const by_item = new Map<number, ValidationItem[]>();
   for (const error of errors) {
-    // FastAPI puts the offset of a JSON error where an item's index would stand.
+    // FastAPI puts the offset of a JSON error where an item's index would be.
     const index = isJsonError(error) ? null : itemIndex(error.loc);
     if (index !== null && index < count) by_item.set(index, [...(by_item.get(index) ?? []), error]);
   }

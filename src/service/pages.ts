@@ -15,7 +15,7 @@ export type Page = {
 export type NextLink =
   /** Nothing was said about a next page. */
   | { kind: 'unsaid' }
-  /** The service said that there is none. */
+  /** The service said that there is no next page. */
   | { kind: 'none' }
   /** On the service's own origin: path and query. */
   | { kind: 'path'; path: string }

@@ -124,7 +124,7 @@ export function usableId(value: unknown): InquiryId | null {
 const shownText = z.string().nullish().catch(null);
 
 /**
- * What a person is shown of a verification record: whatever is of another form is left out here,
+ * The part of a verification record that eligd shows: whatever is of another form is left out here,
  * and only here.
  */
 export const verificationSchema = z.looseObject({

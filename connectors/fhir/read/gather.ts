@@ -32,7 +32,7 @@ export type GatheredCoverage = {
 /** Why an appointment is not handed over. `no_patient`: a blocked time, which nobody misses. */
 type Ungathered = { why: 'no_patient' | 'patient_unreadable' };
 
-/** Organizations stand inside one another; more levels than this are a mistake of the server. */
+/** Organizations are nested; more levels than this are a mistake of the server. */
 const PARTS_MAX = 5;
 
 /** Collects what an appointment refers to. Throws a FhirError when the server failed in passing. */

@@ -61,7 +61,7 @@ export async function deliverClaims(
   return await writeAnswers(parts, batch.deliveries, writeOne, signal);
 }
 
-/** The claim as it stands now; null when it cannot be read, or is another patient's by now. */
+/** The claim as it is now; null when it cannot be read, or is another patient's by now. */
 async function claimOf(
   { claim }: ClaimDelivery,
   { client }: DeliverParts,

@@ -97,7 +97,7 @@ async function putEligibility(writer: InquiryWriter, answer: Answer): Promise<vo
     request = { reference: `CoverageEligibilityRequest/${id}` };
   });
   const response = await writer.put(eligibilityResponse(answer, request), answer);
-  // Where the answer comes from stands in its text as well, so a server without Provenance is no
+  // Where the answer comes from is in its text as well, so a server without Provenance is no
   // failure.
   await refusalOf(() => putProvenance(writer, answer, 'CoverageEligibilityResponse', response));
 }

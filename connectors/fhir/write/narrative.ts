@@ -6,7 +6,7 @@ import { verdictLines } from '../../../src/records/verdict/text.ts';
 import { holdsAt } from '../../../src/records/verdict.ts';
 import type { Delivery } from '../../contract.ts';
 
-/** What a person reads first: in one line, for lists. */
+/** The first line of the text, for lists. */
 export function disposition({ record, verdict }: Delivery): string {
   if (record.outcome !== 'successful')
     return `${OUTCOME_SENTENCES[record.outcome]} Nothing is known about the coverage.`;

@@ -22,7 +22,7 @@ import { FhirError, isPassing, unlessRefused } from '../server/failure.ts';
 import { printable } from './printable.ts';
 
 export type Slot = {
-  /** What is to stand there. */
+  /** What is to be there. */
   resource: Resource;
   isOurs: (found: Resource) => boolean;
   /**
@@ -36,7 +36,7 @@ export type Slot = {
   may_exist: boolean;
   /** Whether it cannot have been written before, except in a write that was begun. */
   is_fresh?: boolean;
-  /** Whether what stands there is known to be older, even if it seems to say the same. */
+  /** Whether what is there is known to be older, even if it seems to say the same. */
   is_newer: boolean;
   /** Keeps what an earlier write of ours put there, e.g. for another visit. */
   merge?: (found: Resource, wanted: Resource) => Resource;
@@ -54,7 +54,7 @@ const PATIENCE_MS = 20_000;
 /** Throws a FhirError: `isPassing` when trying again may help, otherwise the server's refusal. */
 export async function place(parts: WriteParts, wanted: Slot, signal: AbortSignal): Promise<Placed> {
   const slot = { ...wanted, resource: printable(wanted.resource) };
-  // Whether a write of ours may stand there already.
+  // Whether a write of ours may be there already.
   let may_exist = slot.may_exist;
   for (let tries = 1; ; tries += 1) {
     const { found, is_certain } = await find(parts, slot, may_exist, signal);

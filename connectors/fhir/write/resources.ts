@@ -70,7 +70,7 @@ export function eligibilityResponse(
   const inforce = holdsAt(record, verdict);
   const start = plan?.effective_date ?? null;
   const end = plan?.termination_date ?? null;
-  // FHIR allows no period that ends before it begins; both dates stand in the text.
+  // FHIR allows no period that ends before it begins; both dates are in the text.
   const is_period = start !== null && end !== null ? start <= end : start !== null || end !== null;
   return {
     resourceType: 'CoverageEligibilityResponse',

@@ -30,7 +30,7 @@ export function statusReader(configured: Readonly<Record<string, AppointmentStat
 }
 
 /**
- * CDT, CPT and HCPCS codes; other coding systems (SNOMED, a vendor's own) stand in the same fields
+ * CDT, CPT and HCPCS codes; other coding systems (SNOMED, a vendor's own) are in the same fields
  * and mean nothing to a payer.
  */
 export const PROCEDURE_CODE = /^(?:D\d{4}|\d{5}|\d{4}[A-Z]|[A-Z]\d{4})$/;
@@ -60,7 +60,7 @@ export function visitOf(
     source_id: fields.one(scope, 'appointment_id'),
     starts_at: startOf(scope, fields, time_zone),
     status: statusOf(event, fields.all(scope, 'status')),
-    // Numbers of the vendor's own stand in the same fields; only an NPI is one.
+    // Numbers of the vendor's own are in the same fields; only an NPI is one.
     provider: {
       rendering_npi: fields.all(scope, 'rendering_npi').find(isNpi) ?? '',
       billing_npi: '',

@@ -35,8 +35,8 @@ export type Reading =
   /** Nothing in it is for eligd: acknowledged, so that the feed goes on. */
   | { kind: 'ignored' }
   /**
-   * What is wrong is in the content (AE): a person has to fix it. `content` puts it on the
-   * attention list.
+   * The problem is in the content (AE): somebody has to fix it. `content` puts it on the attention
+   * list.
    */
   | { kind: 'faulty'; content: Content; fault: Fault }
   /** Not a message for this place at all (AR): the sender is set up wrongly. Nothing is kept. */
@@ -135,7 +135,7 @@ function faulty(
 }
 
 function withoutPatientId(rest: Partial<Content>): Reading {
-  const remedy = 'Have the sender fill PID-3, or say in "fields: patient_id:" where the id stands.';
+  const remedy = 'Have the sender fill PID-3, or say in "fields: patient_id:" where the id is.';
   return faulty(
     { code: 101, at: 'PID-3', what: 'the patient has no id' },
     { field: 'PID-3', value_class: 'empty', remedy },
@@ -324,7 +324,7 @@ function readPatient(message: Message, fields: FieldReader, settings: ReadingSet
 function withSharedId(patients: PatientUpdate[]): Reading {
   const remedy =
     'Have the sender give each patient an id of their own in PID-3, or say in "fields: ' +
-    'patient_id:" where it stands.';
+    'patient_id:" where it is.';
   return faulty(
     { code: 205, at: 'PID-3', what: 'several patients have the same id' },
     { field: 'PID-3', value_class: 'the same for several patients', remedy },

@@ -1,6 +1,6 @@
 /**
  * The PMS's own segments, given back with what eligd has to say in them. Every field that is not
- * named keeps its bytes: a receiver of an ADT^A08 takes what stands there for the truth.
+ * named keeps its bytes: a receiver of an ADT^A08 takes what is there for the truth.
  */
 import type { CoverageInput } from '../../../src/domain/appointment.ts';
 
@@ -8,7 +8,7 @@ import type { CoverageInput } from '../../../src/domain/appointment.ts';
 export const segmentsOf = ({ as_written }: { as_written?: string }): string[] =>
   as_written === undefined ? [] : as_written.split('\r');
 
-/** A field of the first of the segments with this name, as it stands there; null: not valued. */
+/** A field of the first of the segments with this name, as it is there; null: not valued. */
 export function rawField(segments: readonly string[], name: string, number: number): string | null {
   const found = segments.find((segment) => segment.startsWith(`${name}|`));
   return found?.split('|')[number] || null;

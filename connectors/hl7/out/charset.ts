@@ -1,6 +1,6 @@
 /** From text to the bytes of the receiver's character set (HL7 v2.5.1, table 0211). */
 
-/** What `header.character_set` may be, as it stands in MSH-18; the last code point of each. */
+/** What `header.character_set` may be, as it is in MSH-18; the last code point of each. */
 const LAST_CODE_POINT = { 'UNICODE UTF-8': 0x10ffff, '8859/1': 0xff, ASCII: 0x7f } as const;
 
 export type CharacterSet = keyof typeof LAST_CODE_POINT;

@@ -43,9 +43,9 @@ export function encodeAll(
 const SILENT_MAX = 2;
 
 /**
- * AA and CA are delivered, AE and AR are for a person, silence and CE are tried again by eligd.
- * When nobody answers at all it throws ConnectorError `transient`, so that no delivery is used up
- * while the receiver is away.
+ * AA and CA count as delivered, AE and AR go on the attention list, and eligd retries after CE or
+ * no answer. When nobody answers at all it throws ConnectorError `transient`, so that no delivery
+ * is used up while the receiver is away.
  */
 export async function deliverOverMllp(
   client: MllpClient,

@@ -99,7 +99,7 @@ export function compose(
   return { control_id, text: `${[msh, ...segments].join('\r')}\r` };
 }
 
-/** `name^universal id^type` may stand in the configuration, so carets are kept. */
+/** `name^universal id^type` may be in the configuration, so carets are kept. */
 function entity(text: string): string {
   return text.split('^').map(encode).join('^');
 }

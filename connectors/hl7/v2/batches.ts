@@ -23,7 +23,7 @@ const BEFORE_LINE = /^(?:\xef\xbb\xbf|\x0b)+|^[\0 \t]+(?=(?:MSH|[FB][HT]S)[^A-Za
 /**
  * Takes text in pieces, a character for each byte, and gives each message decoded by its own
  * character set. Lines end with CR, LF or both; empty ones count for nothing, and neither do the
- * marks of MLLP around a message, nor what stands between its frames.
+ * marks of MLLP around a message, nor what is between its frames.
  */
 export class MessageSplitter {
   readonly #bytes_max: number;
@@ -117,7 +117,7 @@ export class MessageSplitter {
 /** What only the splitter takes out of a message, or ends it at. */
 const MORE_THAN_SEGMENTS = /\n|\r(?:\r|MSH|[FB][HT]S|\xef\xbb\xbf)/;
 
-/** The messages of a frame. What stands before the first one is passed over. */
+/** The messages of a frame. What is before the first one is passed over. */
 export function splitMessages(bytes: Buffer): FoundMessage[] {
   const text = bytes.toString('latin1');
   // Nearly every frame is one message with lines as the standard has them.

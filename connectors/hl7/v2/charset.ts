@@ -1,7 +1,7 @@
 /** From bytes to text. */
 import { isUtf8 } from 'node:buffer';
 
-/** MSH-18 stands in them, whatever the names of the applications. */
+/** MSH-18 is in them, whatever the names of the applications. */
 const HEADER_CHARACTERS = 2000;
 
 /** Table 0211 (HL7 v2.5.1) and what senders write instead, as labels of the Encoding Standard. */

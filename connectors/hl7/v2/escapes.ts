@@ -2,7 +2,7 @@
 import { bytesText } from './charset.ts';
 
 /**
- * MSH-1 and MSH-2: what stands between fields, components, repetitions and subcomponents, and
+ * MSH-1 and MSH-2: what is between fields, components, repetitions and subcomponents, and
  * around an escape.
  */
 export type Separators = {

@@ -22,12 +22,12 @@ export class Segment {
     this.name = end === -1 ? line : line.slice(0, end);
   }
 
-  /** The whole segment as it stands in the message, but for its separators: they are the usual. */
+  /** The whole segment as it is in the message, but for its separators: they are the usual. */
   get text(): string {
     return withUsualSeparators(this.#line, this.#separators);
   }
 
-  /** The whole field as it stands in the message. */
+  /** The whole field as it is in the message. */
   raw(field: number): string {
     this.#fields ??= this.#split();
     return this.#fields[field] ?? '';

@@ -1,5 +1,5 @@
 /**
- * Where a value stands: `PID-3` the first component of the field, `PID-3.4.2` a subcomponent,
+ * Where a value is: `PID-3` the first component of the field, `PID-3.4.2` a subcomponent,
  * `PID-3[2].1` of the second repetition, `PID-3[MR].1` of the repetitions that have a component
  * with exactly this word.
  */

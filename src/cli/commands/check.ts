@@ -66,8 +66,8 @@ only the service or a practice management system is away, and 1 otherwise.
 }
 
 /**
- * The checks in the order in which a person would fix things; each goes on after what the ones
- * before found.
+ * The checks in the order in which you would fix things; each goes on after what the ones before
+ * found.
  */
 async function* runChecks(context: CliContext): AsyncGenerator<CheckedLine[]> {
   let config: Awaited<ReturnType<CliContext['config']>>;
@@ -102,7 +102,7 @@ const MARKS = { ok: 'ok', failed: '!!', skipped: '--' } as const;
 function sentence(line: CheckedLine): string {
   const told = `${MARKS[line.state]} ${line.part}: ${line.what}`;
   if (line.state !== 'failed') return told;
-  // Several faults of one file stand below each other, and the remedy below them.
+  // Several faults of one file are listed below each other, and the remedy below them.
   return `${told}${told.includes('\n') ? '\n' : ' '}→ ${line.next}`;
 }
 

@@ -29,7 +29,7 @@ type Options = Partial<
   system?: true;
 };
 
-/** `at`: where the answer stands in the configuration. */
+/** `at`: where the answer is in the configuration. */
 type Question = { key: keyof Options & string; flag: string; at: string; ask: string; or?: string };
 
 export function register(command: Command, context: CliContext): void {
@@ -209,8 +209,8 @@ function withoutQuotes(key: string, answer: string): string {
 }
 
 /**
- * Takes flags, defaults and answers. A person is asked again for what is wrong; with --yes it ends
- * the command.
+ * Takes flags, defaults, and answers. It asks again for a wrong value; with --yes it ends the
+ * command.
  */
 async function collect(
   options: Options,

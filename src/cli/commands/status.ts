@@ -34,7 +34,7 @@ Situations:
   being asked         sent, being looked for, or with the service
   being written back  the answer is here, and not in the practice management system yet
   delivered           the newest answer is in the practice management system
-  needs attention     a person has to do something: eligd list --attention
+  needs attention     you have to do something: eligd list --attention
   closed              nothing more is done, and why
 
 Examples:

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { EligdError } from '../../domain/errors.ts';
 import type { Output } from '../context.ts';
 
-/** Asks a person, line by line; also works with answers from a pipe. */
+/** Asks questions line by line; also works with answers from a pipe. */
 export type Asker = {
   /** An empty answer takes `or`; without it the question comes again. */
   ask: (question: string, or?: string) => Promise<string>;

@@ -10,7 +10,7 @@ export type AlertLevel = (typeof ALERT_LEVELS)[number];
 
 type AlertDescription = {
   level: AlertLevel;
-  /** What is wrong, as it stands in a subject line. */
+  /** What is wrong, as it is in a subject line. */
   title: string;
   next: string;
   /** How long it lasts before anybody is told: what is shorter belongs to everyday work. */

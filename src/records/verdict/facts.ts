@@ -71,7 +71,7 @@ function entriesByCode(record: EligibilityRecord): ReadonlyMap<string, Entries> 
   return by_code;
 }
 
-/** What was said of the code under these names, as it stands in the record. */
+/** What was said of the code under these names, as it is in the record. */
 export function said({ code, entries }: ProcedureFacts, ...names: (keyof BenefitRule)[]): Fact[] {
   if (entries.length === 0)
     return names.map((name) => fact(`procedure_codes.codes[${code}].benefits.${name}`, null));

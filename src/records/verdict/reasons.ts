@@ -31,7 +31,7 @@ export const REASON_CODES = [
 ] as const;
 export type ReasonCode = (typeof REASON_CODES)[number];
 
-/** `path`: where it stands in the record; `value`: as it stands there, null for what is absent. */
+/** `path`: where it is in the record; `value`: as it is there, null for what is absent. */
 export type Fact = { path: string; value: unknown };
 
 /**

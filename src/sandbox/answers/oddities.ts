@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 
-/** What stands in place of the value of a field with this name, wherever it is. */
+/** What is in place of the value of a field with this name, wherever it is. */
 const ODD_VALUES: { readonly [field: string]: Json } = {
   plan_type: 'hybrid-2',
   effective_date: '02-30-2024',

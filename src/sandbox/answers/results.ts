@@ -10,7 +10,7 @@ import { medicalResults } from './medical.ts';
 import { makeOdd } from './oddities.ts';
 import { endedPlan } from './plan.ts';
 
-/** What the read form shows of an answer: empty and null while there is none. */
+/** The answer in the read form: empty and null while there is no answer. */
 export type Answer = { summary: string; results: JsonObject | null };
 
 /**

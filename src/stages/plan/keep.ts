@@ -49,8 +49,7 @@ export function isSameContent(refused: InquiryRow, draft: InquiryDraft): boolean
 export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<void> {
   if (inquiry.state !== 'withdrawn' && inquiry.state !== 'rejected') return;
   if (inquiry.state === 'withdrawn' && inquiry.was_accepted === 1) {
-    // A person withdrew it when nobody could say whether it exists: it may still be called for
-    // (G1).
+    // The operator withdrew it when nobody knew whether it exists: it may still be called for (G1).
     const reason = 'It is needed again, and the service had already accepted it.';
     await moveInquiries(
       tx,
@@ -120,7 +119,7 @@ export async function revise(context: PlanContext, id: number): Promise<void> {
     await resolveAttention(tx, inquirySubject(id), now, ['inquiry_unreadable']);
 }
 
-/** What a person holds back stays so until they release it. */
+/** An inquiry that the operator holds stays held until it is released. */
 function holdReason(
   { hold_reason }: InquiryRow,
   standing: readonly { missing_since: number | null }[],

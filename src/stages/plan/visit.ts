@@ -67,7 +67,7 @@ export async function doNotAsk(
   const about = subjectOf(appointment);
   if (decision.kind === 'wait') {
     await setPlanDue(tx, appointment.id, decision.until, decision.reason);
-    // A clock that may be wrong says that the visit is over: a person still has to see what is on
+    // A clock that may be wrong says that the visit is over: the office still has to see what is on
     // the list about it (G2).
     if (decision.reason !== 'clock_unproven')
       await replaceAttention(
@@ -99,7 +99,7 @@ export async function doNotAsk(
 }
 
 /**
- * Nothing is asked, but the coverages may stand in another order now: what was asked goes where its
+ * Nothing is asked, but the coverages may be in another order now: what was asked goes where its
  * coverage is.
  */
 async function followCoverages(context: PlanContext, appointment: AppointmentRow): Promise<void> {

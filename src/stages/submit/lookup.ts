@@ -227,7 +227,7 @@ async function countAbsence(context: SubmitContext, row: InquiryRow): Promise<vo
 }
 
 /**
- * Nothing is sent and nothing is proven, perhaps for days: a person should know before the visit.
+ * Nothing is sent and nothing is proven, perhaps for days: the office must know before the visit.
  */
 async function attendUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: number): Promise<void> {
   await raiseAttention(

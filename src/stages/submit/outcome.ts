@@ -225,8 +225,8 @@ export async function settleItem(
 }
 
 /**
- * The service refused the content: nothing exists there, and a person fixes it. Its words stay in
- * the database (G6).
+ * The service rejected the content: no inquiry exists there, and the office fixes it. Its words
+ * stay in the database (G6).
  */
 async function refuse(
   context: SubmitContext,
@@ -262,7 +262,7 @@ async function refuse(
   );
 }
 
-/** Nothing is sent until the account works again; tried on a slow schedule, visible to a person. */
+/** Nothing is sent until the account works again; eligd retries rarely and shows why. */
 export async function stopSubmission(
   { tx, deps, now }: SubmitContext,
   status: number,

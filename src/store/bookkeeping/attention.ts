@@ -124,9 +124,9 @@ function resolved(tx: Db | Tx, now: Expression<number>) {
 
 /**
  * Takes entries about visits off the list when both the visit and the entry are older than
- * `before`: nobody can act any more, and the list stays one that a person reads. An entry about an
- * inquiry stays for as long as it serves a later visit that is open (G2). They stay in the
- * story. Returns the appointments whose visits they were about.
+ * `before`: nobody can act on them anymore, and the list stays readable. An entry about an inquiry
+ * stays for as long as it serves a later visit that is open (G2). They stay in the story. Returns
+ * the appointments whose visits they were about.
  */
 export async function expireAttention(tx: Tx, before: number, now: number): Promise<number[]> {
   const expired = await tx

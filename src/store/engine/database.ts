@@ -157,7 +157,7 @@ export async function openDatabase(path: string): Promise<Db> {
 }
 
 /**
- * What stands at `path`, without making, migrating or changing anything; for `eligd check`.
+ * What is at `path`, without making, migrating or changing anything; for `eligd check`.
  * `behind`: the next start will migrate it. Throws what `openDatabase` would throw for a damaged or
  * newer database.
  */

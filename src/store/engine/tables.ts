@@ -1,5 +1,5 @@
 /**
- * The tables of `migrations/`, as kysely sees them. What each column means stands in the migration.
+ * The tables of `migrations/`, as kysely sees them. The migration explains each column.
  */
 import type { Generated } from 'kysely';
 import type { ClosedReason } from '../../domain/explanation.ts';

@@ -1,5 +1,5 @@
 /**
- * Claims as they come in. They stand in the table `appointments` (migrations/0004-claims.ts), with
+ * Claims as they come in. They are in the table `appointments` (migrations/0004-claims.ts), with
  * rules of their own.
  */
 import { type ClaimInput, claimHorizon } from '../../domain/claim.ts';

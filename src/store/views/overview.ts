@@ -122,7 +122,7 @@ function foldCounts(groups: readonly SituationGroup[], of: SubjectKind): Situati
   return counts;
 }
 
-/** An appointment, or a claim, whose `starts_at` says nothing to a person (domain/claim.ts). */
+/** An appointment, or a claim, whose `starts_at` means nothing to users (domain/claim.ts). */
 export type AppointmentOverview = OverviewRow &
   ({ kind: 'appointment'; input: AppointmentInput } | { kind: 'claim'; input: ClaimInput });
 

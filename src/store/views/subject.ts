@@ -30,8 +30,8 @@ export type Found =
   | { kind: 'none' };
 
 /**
- * Reads an ID as a person gives it: `inquiry:3` and `appointment:12` (rows, as the attention list
- * and the log name them), the PMS's appointment id, the same with `connector:` before it, or the
+ * Reads an ID as a user types it: `inquiry:3` and `appointment:12` (rows, as the attention list and
+ * the log name them), the PMS's appointment id, the same with `connector:` before it, or the
  * service's id of an inquiry. A claim is named by its id as well; with `claim:` before it where an
  * appointment has the same id.
  */

@@ -1,6 +1,4 @@
-/**
- * What a person is told about an open inquiry: that its answer is late, and how much that matters.
- */
+/** The attention entry for an open inquiry: its answer is late, and how much that matters. */
 import type { Attention } from '../../../domain/attention.ts';
 import { CLOCKS_DIFFER_MS } from '../../../domain/clock-watch.ts';
 import { completionDate, readDraft } from '../../../domain/inquiry.ts';

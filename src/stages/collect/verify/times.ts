@@ -37,7 +37,7 @@ export function nextVerifyAt(row: InquiryRow, now: number): number | null {
 
 /**
  * Checks have come: notes how long they took, by what the service says, else by how long they were
- * asked for in vain.
+ * requested without success.
  */
 export async function learnDelay(
   tx: Tx,
