@@ -34,7 +34,7 @@ function table(page: string, ...header: string[]): string[][] {
   return lines.slice(start + 2, length < 0 ? undefined : start + 2 + length);
 }
 
-/** What stands between single backquotes. */
+/** What is between single backquotes. */
 function codeSpans(text: string): string[] {
   return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
 }
@@ -51,7 +51,7 @@ describe('docs/commands.md', () => {
     expect(documented).toHaveLength(allCommands().length);
   });
 
-  test('gives an example of the command in whose row it stands', () => {
+  test('gives an example of the command in whose row it is', () => {
     for (const [command = '', , examples = ''] of table(COMMANDS_PAGE, 'command', 'does')) {
       const name = codeSpans(command)[0];
       expect(codeSpans(examples).map((example) => example.split(' ').slice(0, 2))).toContainEqual([

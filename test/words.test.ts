@@ -19,6 +19,15 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:calls? too many|late calls?|extra calls?)\b/i, 'duplicate call'],
   [/\btold to a person\b/i, 'goes on the attention list'],
   [/\bfrequency met\b/i, 'frequency limit used up'],
+  [/\bturns? (?:us|them|it) away\b/i, 'rejects'],
+  [/\ba person (?:has to|must|should|decides|says|is told|is asked|lets|looks|withdrew)\b/i, 'you'],
+  [/\b(?:tells?|told|asks?) a person\b/i, 'goes on the attention list'],
+  [/\bin vain\b/i, 'without success'],
+  [/\b(?:neighbour|behaviour|recognis|honour|labelled|colour)/i, 'American spelling'],
+  [/\bwhat (?:stands|is told)\b/i, 'say what it is'],
+  [/\bas (?:it|they) stands?\b/i, 'as it is'],
+  [/\bstands verbatim\b/i, 'is kept verbatim'],
+  [/\bshall (?:be|read|report)\b/i, 'must, or should'],
 ];
 
 /** These name the words. */

@@ -132,7 +132,7 @@ function receivingTests<Config>(bench: Bench<Config>): void {
 }
 
 function failureTests<Config>(bench: Bench<Config>): void {
-  it('does not let a bad item block its neighbours (G7)', async () => {
+  it('does not let a bad item block its neighbors (G7)', async () => {
     const appointments = [appointment(1), appointment(2), appointment(3)];
     await bench.receive(() =>
       bench.pms.offer({ name: 'mixed', appointments, broken_items: BROKEN }),

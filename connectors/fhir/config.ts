@@ -56,7 +56,7 @@ const systems = z
   })
   .prefault({})
   .describe(
-    'By which systems identifiers and codes are recognised: a URI, or the code of an ' +
+    'By which systems identifiers and codes are recognized: a URI, or the code of an ' +
       'identifier type. A list takes the place of the default one.',
   );
 

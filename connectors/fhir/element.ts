@@ -56,7 +56,7 @@ export function codingsAt(value: unknown, ...names: string[]): { system: string;
 }
 
 /**
- * The value of the first identifier that is recognised by one of `systems` (a URI, or the code of
+ * The value of the first identifier that is recognized by one of `systems` (a URI, or the code of
  * its type), in the order of `systems`. One that is marked `old` or has ended before `today` counts
  * last.
  */

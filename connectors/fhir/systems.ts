@@ -1,5 +1,5 @@
 /**
- * By which systems an identifier or a code is recognised, and those that eligd writes with. An
+ * By which systems an identifier or a code is recognized, and those that eligd writes with. An
  * entry is the URI of a system or the code of an identifier type (HL7 v2 table 0203).
  */
 export const DEFAULT_SYSTEMS = {

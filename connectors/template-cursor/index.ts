@@ -113,7 +113,7 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * What cannot be read is rejected alone and never blocks its neighbours (G7). Of several changes of
+ * What cannot be read is rejected alone and never blocks its neighbors (G7). Of several changes of
  * one visit the last one counts.
  */
 function batchOf(page: Page, key: string): PullBatch {

@@ -97,7 +97,7 @@ function readItems(content: Buffer): unknown[] {
 
 /**
  * At least one batch, the last one marked. What cannot be read is rejected alone and never blocks
- * its neighbours (G7).
+ * its neighbors (G7).
  */
 function batchesOf(source: { key: string; name: string }, items: readonly unknown[]): PullBatch[] {
   const batches: PullBatch[] = [];

@@ -28,14 +28,14 @@ export type Clock = {
 };
 
 /**
- * Writes one event of the catalogue in `events.ts`, at the level in its entry. There is no
+ * Writes one event of the catalog in `events.ts`, at the level in its entry. There is no
  * free text: an event name and the fields below are all that can be said, so protected health
  * information has no way in (G6).
  */
 export type Log = <Name extends EventName>(event: Name, fields?: FieldsOf<Name>) => void;
 
 /**
- * What may be said about an event: the fields in its entry of the catalogue, and which
+ * What may be said about an event: the fields in its entry of the catalog, and which
  * piece of work it belongs to.
  */
 export type FieldsOf<Name extends EventName> = Pick<
@@ -46,7 +46,7 @@ export type FieldsOf<Name extends EventName> = Pick<
 /**
  * Every field that a log line may have. Values are numbers, flags, the program's own words,
  * identifiers that the program or the service made up (never the PMS's), keyed hashes, host names
- * and paths of configuration. `ops/log.ts` drops whatever an event's entry in the catalogue does
+ * and paths of configuration. `ops/log.ts` drops whatever an event's entry in the catalog does
  * not name.
  */
 export type LogFields = {

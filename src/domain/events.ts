@@ -1,5 +1,5 @@
 /**
- * Every event that eligd itself can log, with its level and its meaning. The catalogue is the only
+ * Every event that eligd itself can log, with its level and its meaning. The catalog is the only
  * source of event names: a call with another name does not compile, and a name that nobody logs is
  * found by a test. A connector declares its own events (`connectors/contract.ts`).
  */

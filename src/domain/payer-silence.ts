@@ -58,7 +58,7 @@ export function isTooLateFor(visit_at: Instant, until: Instant): boolean {
   return visit_at - until < ANSWER_MS;
 }
 
-/** What is told of the payers that cannot be reached; null: every payer can. */
+/** The alert text about payers that cannot be reached; null: all can be reached. */
 export function unreachablePayers(silences: PayerSilences): { what: string; next: string } | null {
   const names = Object.entries(silences)
     .filter(([, { next_try_at }]) => next_try_at !== null)

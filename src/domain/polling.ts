@@ -94,7 +94,7 @@ const ANNOUNCED_WAITS_MS = [1, 5, 15, 60].map((minutes) => minutes * MINUTE_MS);
 
 /**
  * When to ask again about an inquiry of which a webhook event said that it has ended, after `asks`
- * questions in vain; null: the event is not believed any more.
+ * unsuccessful requests; null: the event is not believed any more.
  */
 export function nextAskForAnnounced(asks: number, now: Instant): Instant | null {
   const wait_ms = ANNOUNCED_WAITS_MS[asks];

@@ -103,7 +103,7 @@ export async function startHttpServer(
 ): Promise<HttpServer> {
   const app = createApp(address, limits);
   new ConnectionLimit(app.server, limits.connections_max);
-  // No route needs a parsed body, and a wrong path shall be called that, whatever is sent to it.
+  // No route needs a parsed body, and a wrong path must be reported as such with any body.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.addHook('onSend', async (request, reply) => {

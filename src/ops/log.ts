@@ -59,7 +59,7 @@ export function createLog({
 }
 
 /**
- * What a person who finds the line needs to know; the catalogue knows it, so that the code that
+ * What a person who finds the line needs to know; the catalog knows it, so that the code that
  * logs need not.
  */
 function advice({ level, means, next }: EventDescription): { what?: string; next?: string } {

@@ -14,7 +14,7 @@ export type Stuck = { stage: string; still_ms: number };
  * life. A stage that waits for work has no step in hand. Signs of life within a step are log lines,
  * sleeps (which may be long: a rate limit, a pause that the service asked for) and whatever else
  * calls `mark`, such as a commit; they count for the step that they happen in, so that a busy
- * neighbour does not hide a stage that hangs.
+ * neighbor does not hide a stage that hangs.
  */
 export class Progress {
   readonly #clock: Clock;

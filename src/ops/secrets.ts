@@ -70,7 +70,7 @@ export type SecretOrigin = 'credentials directory' | 'environment' | '.env';
 
 export type SecretSource = {
   find: (name: string) => { secret: Secret; from: SecretOrigin } | null;
-  /** Names in the environment and `.env` that begin with `ELIGD_`, to recognise a misspelt one. */
+  /** Names in the environment and `.env` that begin with `ELIGD_`, to recognize a misspelt one. */
   names: readonly string[];
   /** The `.env` that is looked at, whether it exists or not. */
   env_file: string;

@@ -59,8 +59,8 @@ const claimSchema = z
       .enum(CLAIM_STATUSES)
       .describe(
         'What the payer said, as one of seven words. paid: includes approved with a payment ' +
-          'date. partly_paid: some codes are denied, or the payer says so. unknown: no status, or ' +
-          'a word that eligd does not know.',
+          'date. partly_paid: some codes are denied, or the payer says so. unknown: no status, ' +
+          'or a word that eligd does not know.',
       ),
     said_status: z.string().nullable().describe('The status as the payer said it.'),
     number: z.string().nullable().describe("The payer's claim number."),

@@ -159,8 +159,8 @@ function dollars(digits: string): Money {
 }
 
 /**
- * Text in place of a number: kept as it came; unless it is one of the usual words, a person should
- * look at it.
+ * Text in place of a number, kept as received; unless it is one of the usual words, the office
+ * should check it.
  */
 function words(raw: string, why: Why): Reading<{ text: string }> {
   const value = { text: raw };

@@ -1,7 +1,4 @@
-/**
- * The address of a subscription. The service may write it again, and its query may hold what nobody
- * else shall read.
- */
+/** The address of a subscription. The service may normalize it; its query may hold a secret. */
 
 /**
  * Whether both are the same address, however it is written. A slash at the end of a path makes

@@ -209,7 +209,7 @@ export class Session {
       const pauses = this.#pauses;
       try {
         const sent = await this.#inQueue(priority, waiting, async () => {
-          // A neighbour was told to wait while this one stood in the queue: back to the gate.
+          // A neighbor was told to wait while this one stood in the queue: back to the gate.
           if (pauses !== this.#pauses) return 'paused';
           const sent_ms = clock.now();
           const exchange = await this.#transport.exchange(request, this.#cutting.signal);

@@ -56,7 +56,7 @@ const FAILURE_LIMITS = { first_ms: 1_000, max_ms: 5 * 60_000 };
 /**
  * Runs a stage until `signal` is aborted: step after step while there is something to do, then a
  * pause of at most the interval. A step that throws is logged and tried again with backoff; it
- * stops neither the stage nor its neighbours (G7).
+ * stops neither the stage nor its neighbors (G7).
  */
 export async function runLoop({
   name,

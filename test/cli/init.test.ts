@@ -122,7 +122,7 @@ test('missing flags and missing secrets are named', async () => {
   expect(existsSync(join(folder, 'config'))).toBe(false);
 });
 
-test('a person is asked again for what is wrong, and only for that', async () => {
+test('it asks again for a wrong value, and only for that', async () => {
   const service = await startService();
   const folder = makeFolder();
   const typed = [

@@ -318,7 +318,7 @@ describe('explain', () => {
     );
   });
 
-  test('says what to do when a person has to', async () => {
+  test('says what to do when you have to act', async () => {
     await fill();
     const { stdout } = await eligd('explain', 'refused');
     expect(stdout).toContain('the service rejected it; no call is made. Reason of rejected.');

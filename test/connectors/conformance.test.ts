@@ -25,7 +25,7 @@ const FAULTS: Fault[] = [
         "else throw new Error('Bad.');",
       ],
     ],
-    caught_by: 'does not let a bad item block its neighbours',
+    caught_by: 'does not let a bad item block its neighbors',
   },
   {
     name: 'logs a patient',
@@ -54,12 +54,12 @@ const FAULTS: Fault[] = [
           'value_class: "not a time: " + (item as { start: string }).start });',
       ],
     ],
-    caught_by: 'does not let a bad item block its neighbours',
+    caught_by: 'does not let a bad item block its neighbors',
   },
   {
     name: 'gives the words of the schema for the kind of value',
     changes: [["value_class: 'not as expected'", "value_class: error.issues[0]?.message ?? ''"]],
-    caught_by: 'does not let a bad item block its neighbours',
+    caught_by: 'does not let a bad item block its neighbors',
   },
   {
     name: 'gives the words of the parser for a file that is no JSON',

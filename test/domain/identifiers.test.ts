@@ -48,7 +48,7 @@ describe('an NPI', () => {
     );
   });
 
-  test('is not valid any more with two neighbours swapped, but for 0 and 9', () => {
+  test('is not valid any more with two neighbors swapped, but for 0 and 9', () => {
     fc.assert(
       fc.property(nineDigits, fc.nat(8), (nine, place) => {
         const digits = [...completed(nine)];

@@ -5,7 +5,7 @@
  *     npm run fuzz:hl7 -- --inputs 1000000 --seed 1
  *
  * It fails on anything thrown, on an input that takes more than a second of the processor, on a
- * good message that its neighbours cost (G7), on an AA or CA for what was not committed (G3), on a
+ * good message that its neighbors cost (G7), on an AA or CA for what was not committed (G3), on a
  * batch that the core could not store, and on memory that grows. The seed of a failing input is
  * printed; `--only SEED` runs that one alone.
  */

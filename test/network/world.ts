@@ -1,4 +1,4 @@
-/** What stands between eligd and a server: proxies, and TLS with an authority of its own. */
+/** What is between eligd and a server: proxies, and TLS with an authority of its own. */
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';

@@ -46,7 +46,7 @@ const changed = (from: string, to: string) => {
 };
 
 describe('the minimal configuration', () => {
-  test('is the one of the design and loads as it stands', async () => {
+  test('is the one of the design and loads unchanged', async () => {
     const config = await load(MINIMAL);
     expect(config.service).toMatchObject({
       external_id: '{appointment}',

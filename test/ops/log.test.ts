@@ -91,7 +91,7 @@ describe('the log', () => {
     expect(isJournal(1, { JOURNAL_STREAM: '0:0' })).toBe(false);
   });
 
-  test('has in its catalogue only fields that a line may have, and every one of these', () => {
+  test('has in its catalog only fields that a line may have, and every one of these', () => {
     const events = [EVENTS, CSV, FHIR, HL7].flatMap((each) => Object.values(each));
     expect([...new Set(events.flatMap(({ fields }) => fields))].sort()).toEqual(
       LOG_FIELDS.toSorted(),

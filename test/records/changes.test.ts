@@ -18,7 +18,7 @@ const code = (procedure_code: string, benefits: object) => [
 ];
 
 describe('a revision says', () => {
-  test('what was and what is, in words, with the amount as it stands', () => {
+  test('what was and what is, in words, with the amount as it is', () => {
     const before = answer({
       plan_information: { is_active: true },
       maximums: { coverage_limit: '1500.00', coverage_limit_remaining: '900.00' },

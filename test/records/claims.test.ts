@@ -188,7 +188,7 @@ describe('the answer about a claim', () => {
     expect(isFinalWord(said)).toBe(is_final);
   });
 
-  it('with a status that is not known keeps the word, and a person should look', () => {
+  it('keeps the word of an unknown status, and lists it under unparsed', () => {
     const record = recordOf({ ...whole, timeline: {}, status: 'AWAITING_COB' });
     expect([record.claim.status, record.claim.said_status, record.completeness]).toEqual([
       'unknown',

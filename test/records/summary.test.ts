@@ -118,7 +118,7 @@ describe('the summary of a record', () => {
     ]);
   });
 
-  it('notes what a person should read', () => {
+  it('notes what the office should read', () => {
     const { notes } = summaryOf(
       {
         plan_information: {

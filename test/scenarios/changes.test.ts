@@ -148,7 +148,7 @@ describe('a change of what is asked', () => {
         index === 2 ? { ...visit, member_id: 'REJECT77' } : visit,
       );
       await drop(...refused);
-      // The neighbours of a batch that was refused are looked for twice before they go again.
+      // The neighbors of a batch that was refused are looked for twice before they go again.
       for (let round = 0; round < 2; round += 1) {
         machine.pass({ seconds: 15 });
         await clinic.once();

@@ -80,7 +80,7 @@ function visit(number: number): AppointmentInput {
 
 const appointmentOf = (input: AppointmentInput) => resourcesOf(input).at(-1) as Appointment;
 
-/** config/fhir.yaml as it stands, but for the addresses. */
+/** config/fhir.yaml unchanged, but for the addresses. */
 function connectorOf(peer: FhirPeer): Record<string, unknown> {
   const { connectors } = parse(readFileSync(FHIR_YAML, 'utf8')) as {
     connectors: Record<string, unknown>[];

@@ -124,7 +124,7 @@ test('no name, birth date, or member id is in the debug log, on the terminal, or
     expect(said).toContain(`"event":"${event}"`);
   expect(proxy.urls.some((url) => url.includes('external_id='))).toBe(true);
 
-  // Nothing but what the catalogue knows: events, and of each only its own fields.
+  // Nothing but what the catalog knows: events, and of each only its own fields.
   const lines = said.split('\n').filter((line) => line.startsWith('{"level"'));
   expect(lines.length).toBeGreaterThan(50);
   expect(lines.flatMap(strangeInLine)).toEqual([]);

@@ -244,7 +244,7 @@ describe('when the service falls silent', () => {
     ['it signs with another secret', { webhook_secret: 'wrong' }],
     ['it signs in another header', { webhook_header: 'X-Signature' }],
   ])(
-    'because %s, nothing is lost, asking takes over, and a person is told once',
+    'because %s, nothing is lost, asking takes over, and the attention list says so once',
     async (_, behaviors) => {
       const system = await running(4, { behaviors });
       await system.service.advance({ days: 9 });

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 /** Words for every text of an answer; each call is another one, so that a leak says where. */
 export class Marks {
   #count = 0;
-  /** What stands in front of each mark, and nowhere else. */
+  /** What is in front of each mark, and nowhere else. */
   static readonly BEGIN = 'Zqxname';
 
   next(): string {

@@ -15,7 +15,7 @@ export const SECRETS = {
   ELIGD_WEBHOOK_SECRET: WEBHOOK_SECRET,
 };
 
-/** What stands in eligd.yaml, as JSON. */
+/** What is in eligd.yaml, as JSON. */
 export function configText(plan: Plan): string {
   const { config } = plan;
   return JSON.stringify({

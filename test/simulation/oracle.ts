@@ -427,7 +427,7 @@ export class Oracle {
       const has_call = written.some((one) => one.source_id === visit.source_id);
       if (is_over && (closed === 'past' || has_call) && !this.#hadTime(input, last.at, calm_at))
         continue;
-      // Nothing is wrong with a probe: it was a neighbour that held it up.
+      // Nothing is wrong with a probe: it was a neighbor that held it up.
       this.#fail(
         visit.is_probe ? 'G7' : 'G2',
         `${visit.source_id} (${input.patient.id}, ${input.starts_at}) was accepted, and ` +
@@ -569,7 +569,7 @@ export class Oracle {
     this.acknowledged.set(machine.name, new Map(kept ?? []));
   }
 
-  /** A person is asked only about what cannot be found out. */
+  /** eligd asks the office only about what it cannot find out. */
   #checkUndecided(machine: Machine): void {
     const { service, plan } = this.#world;
     if (plan.service.list_cap !== null) return;
@@ -601,8 +601,8 @@ export class Oracle {
       if (shown !== undefined)
         this.#fail(
           'G2',
-          `A person is asked about ${external_id}, and the list has shown ${shown.id} since ` +
-            `${iso(shown.visible_at)}.`,
+          `The attention list asks about ${external_id}, and the service has listed ${shown.id} ` +
+            `since ${iso(shown.visible_at)}.`,
           [external_id, shown.id],
         );
     }

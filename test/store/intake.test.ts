@@ -509,7 +509,7 @@ describe('a rejected item', () => {
     remedy: 'Fix the date.',
   };
 
-  test('is on the attention list, and its neighbours are stored (G7)', async () => {
+  test('is on the attention list, and its neighbors are stored (G7)', async () => {
     expect(await accept({ appointments: [on(1)], rejected: [item] })).toMatchObject({
       new: 1,
       rejected: 1,

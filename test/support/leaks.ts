@@ -1,5 +1,5 @@
 /**
- * What must not stand in a log (G6): patient data in any spelling, and what the catalogue does not
+ * What must not stand in a log (G6): patient data in any spelling, and what the catalog does not
  * know.
  */
 import { existsSync } from 'node:fs';
@@ -42,7 +42,7 @@ export function datesAsSpelled(iso: string): string[] {
 }
 
 /**
- * What is wrong with a line of the log: an event, a level or a field that the catalogue does not
+ * What is wrong with a line of the log: an event, a level or a field that the catalog does not
  * have.
  */
 export function strangeInLine(line: string): string[] {
@@ -57,7 +57,7 @@ export function strangeInLine(line: string): string[] {
   } = JSON.parse(line) as Record<string, unknown>;
   const entry = KNOWN[String(event)];
   if (entry === undefined || entry.level !== level)
-    return [`${String(level)} ${String(event)} is not in the catalogue`];
+    return [`${String(level)} ${String(event)} is not in the catalog`];
   // Any line may say which piece of work it belongs to, by a number of eligd's own.
   if (work !== undefined && !/^[a-z0-9]+-\d+$/.test(String(work)))
     return [`${String(event)} has a strange work`];

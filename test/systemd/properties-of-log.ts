@@ -50,7 +50,7 @@ export async function monitoring(_: ClinicMachine, machine: Machine): Promise<st
 }
 
 /**
- * Everything that was logged in the whole run: what the catalogue knows, and nothing of a patient.
+ * Everything that was logged in the whole run: what the catalog knows, and nothing of a patient.
  */
 export async function journal(clinic: ClinicMachine, machine: Machine): Promise<string> {
   type Entry = { MESSAGE: string; _PID: string; PRIORITY: string };
@@ -59,7 +59,7 @@ export async function journal(clinic: ClinicMachine, machine: Machine): Promise<
   );
   const entries = said.split('\n').map((line) => JSON.parse(line) as Entry);
   const lines = entries.filter(({ MESSAGE }) => MESSAGE.startsWith('{"level"'));
-  // The older build has a catalogue of its own.
+  // The older build has a catalog of its own.
   const older = new Set(
     lines
       .filter(({ MESSAGE }) => /"daemon_started".*"version":"0\.0\.1"/.test(MESSAGE))
@@ -84,7 +84,7 @@ export async function journal(clinic: ClinicMachine, machine: Machine): Promise<
   );
   const warnings = own.filter(({ PRIORITY }) => Number(PRIORITY) <= 4).length;
   return (
-    `${own.length} lines of ${events.size} events, all in the catalogue with its fields only; ` +
+    `${own.length} lines of ${events.size} events, all in the catalog with its fields only; ` +
     `none of ${secrets.length} names, birth dates and member ids in the whole journal; ` +
     `${warnings} by priority warning`
   );

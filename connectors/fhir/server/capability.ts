@@ -14,7 +14,7 @@ export type Capability = {
   /** Whether `_include=<type>:<name>` may be asked for; never without being told. */
   include: (type: string, name: string) => boolean;
   /**
-   * Whether `If-None-Exist` is honoured; never without being told, because a server that ignores it
+   * Whether `If-None-Exist` is honored; never without being told, because a server that ignores it
    * writes twice.
    */
   conditionalCreate: (type: string) => boolean;

@@ -196,7 +196,7 @@ export class FhirClient {
   }
 
   /**
-   * Sent once: whoever calls looks before it writes again. `if_none_exist` is a query, honoured or
+   * Sent once: whoever calls looks before it writes again. `if_none_exist` is a query, honored or
    * not.
    */
   async create(

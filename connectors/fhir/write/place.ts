@@ -5,7 +5,7 @@
  * whatever was searched for. The order:
  *
  * 1. the id that the journal holds, read and judged;
- * 2. otherwise a conditional create (`If-None-Exist`) where the server honours it, else a search
+ * 2. otherwise a conditional create (`If-None-Exist`) where the server honors it, else a search
  *    first and a plain create after it;
  * 3. after a lost reply, a look before anything is written again: at once where the server itself
  *    looks before a create, and otherwise when the core comes back, since many servers show in

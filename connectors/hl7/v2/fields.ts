@@ -1,6 +1,6 @@
 /**
- * Where eligd finds each value of an appointment and a coverage: the table of docs/hl7.md, and what a
- * configuration puts in its place.
+ * Where eligd finds each value of an appointment and a coverage: the table of docs/hl7.md, and
+ * what a configuration puts in its place.
  */
 import type { Message, Segment } from './message.ts';
 import { type Path, parsePath } from './paths.ts';

@@ -164,7 +164,7 @@ function checkClock(skew_ms: number | null): CheckedLine {
   );
 }
 
-/** What stands in for the service's lines when there are no credentials to try. */
+/** Replaces the service's lines when there are no credentials to try. */
 export function serviceSkipped(): CheckedLine[] {
   return [
     skipped('service', 'Not asked, because secrets are missing.'),

@@ -77,8 +77,8 @@ const PUBLISH_AGAIN_MS = HOUR_MS;
 
 const DELIVERIES_PER_BATCH = 200;
 /**
- * Tries of one delivery after which a person is asked; with the backoff below that is about two
- * days.
+ * Tries of one delivery before it goes on the attention list; with the backoff below, that is about
+ * two days.
  */
 const FAILURES_MAX = 12;
 const ITEM_LIMITS = { first_ms: MINUTE_MS, max_ms: 6 * HOUR_MS };

@@ -12,7 +12,7 @@ type DeliveryToMove = Pick<Selectable<Tables['deliveries']>, 'id' | 'key' | 'sta
 
 /**
  * Settles one delivery after the write was tried. One that failed leaves its batch, so that the
- * next try is a batch of its own and the written neighbours are not written again (G7).
+ * next try is a batch of its own and the written neighbors are not written again (G7).
  */
 export async function settleDelivery(
   tx: Tx,

@@ -11,7 +11,7 @@ import type { Store } from '../engine/store.ts';
 
 export type InboxMessage = { message_hash: string; body: Buffer; received_at: number };
 
-/** Rows in one commit at most, so that none waits long for its neighbours. */
+/** Rows in one commit at most, so that none waits long for its neighbors. */
 const MESSAGES_PER_COMMIT_MAX = 200;
 /**
  * A commit waits for those that are expected, looking this often and no more than so many times.

@@ -5,7 +5,7 @@ import type { Tables } from './tables.ts';
 
 type Job = (tx: Tx) => Promise<unknown>;
 
-/** How many pieces of work one commit takes at most, so that none waits long for its neighbours. */
+/** How many pieces of work one commit takes at most, so that none waits long for its neighbors. */
 const JOBS_PER_COMMIT_MAX = 200;
 
 export type WriteQueue = {

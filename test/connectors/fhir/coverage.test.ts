@@ -181,7 +181,7 @@ describe('a coverage', () => {
     });
   });
 
-  test('is recognised by the systems of the configuration', async () => {
+  test('is recognized by the systems of the configuration', async () => {
     const change = (resources: Loose[]) =>
       resources.map((one) =>
         one.id === 'payer-05030'

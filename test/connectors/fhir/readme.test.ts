@@ -65,7 +65,7 @@ describe('the page about FHIR', () => {
     }
   });
 
-  it('names every system by which something is recognised', () => {
+  it('names every system by which something is recognized', () => {
     const shown = rows('Mapping', 'key').map(([key, value]) => [codes(key)[0], codes(value)]);
     expect(Object.fromEntries(shown)).toEqual(DEFAULT_SYSTEMS);
   });

@@ -101,7 +101,7 @@ function textsIn(part: unknown): string[] {
   return typeof part === 'object' && part !== null ? Object.values(part).flatMap(textsIn) : [];
 }
 
-test('tell a person all that the payer said, whichever part of the answer it stands in', () => {
+test('show all that the payer said, whichever part of the answer it is in', () => {
   fc.assert(
     fc.property(answerTree({ isClean: true }), (tree) => {
       const record = normalizeEligibility(inputOf(materialize(tree).raw, {}));

@@ -92,7 +92,7 @@ describe('frames', () => {
     ).toEqual([false]);
   });
 
-  test('count what stands between them', () => {
+  test('count what is between them', () => {
     const reader = fresh();
     reader.push(Buffer.from('ab\r\n\x0bA\x1c\rc'));
     expect(reader.junk_bytes).toBe(3);

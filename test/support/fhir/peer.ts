@@ -37,7 +37,7 @@ export type PeerOptions = {
   authorization?: string;
   /** Resource types that the server does not know at all. */
   without?: string[];
-  /** What differs in the CapabilityStatement and in what is honoured. */
+  /** What differs in the CapabilityStatement and in what is honored. */
   conditional_create?: boolean;
   include?: boolean;
   include_payor?: boolean;

@@ -27,8 +27,8 @@ import { noteHeard, pollingFacts } from './webhook-watch.ts';
 
 const FAILURE_LIMITS = { first_ms: MINUTE_MS, max_ms: 30 * MINUTE_MS };
 /**
- * An id that the service had given is unknown: looked at so often before a person is told
- * (docs/service.md "Unknown ID").
+ * The service does not know an ID that it gave us: eligd reads it this many times before it goes on
+ * the attention list (docs/service.md "Unknown ID").
  */
 const UNKNOWN_LOOKS = 3;
 /** SUCCESS without results is seen right after completion; believed after this. */
@@ -70,7 +70,7 @@ async function settleResult(
   const now = deps.env.clock.now();
   await deps.store.write(async (tx) => {
     const context = { tx, deps, now };
-    // Another step may have unbound the id meanwhile, because a neighbour of the same reply did not
+    // Another step may have unbound the id meanwhile, because a neighbor of the same reply did not
     // match.
     const current = await inquiryById(tx, row.id);
     if (current === null || current.service_id !== row.service_id) return;
