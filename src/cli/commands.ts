@@ -74,7 +74,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'list',
-    summary: 'List appointments and where they are, or the attention list',
+    summary: 'List appointments and their status, or the attention list',
     load: () => import('./commands/list.ts'),
   },
   {
@@ -84,7 +84,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'explain',
-    summary: 'Tell the story of one appointment, and what it is waiting for',
+    summary: 'Show the history of one appointment, and what it waits for',
     load: () => import('./commands/explain.ts'),
   },
   {
@@ -100,7 +100,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'audit',
-    summary: 'Show who did what and who looked at what, and check that record',
+    summary: 'Show or verify the audit trail and the access log',
     load: () => import('./commands/audit.ts'),
   },
   {
@@ -176,7 +176,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'purge',
-    summary: 'Delete what is older than the retention times, for good',
+    summary: 'Permanently delete data past its retention time',
     load: () => import('./commands/purge.ts'),
   },
   {

@@ -48,7 +48,7 @@ async function createProgram(
 ): Promise<Command> {
   const program = new Command('eligd')
     .description(
-      "Asks patients' payers about their coverage by phone before the visit, and writes the " +
+      "Has payers phoned about patients' coverage before the visit, and writes the " +
         'answer back into the PMS.',
     )
     .option(

@@ -181,7 +181,7 @@ export function manPage(program: Command): string {
     );
   return `.TH ELIGD 1 "" "eligd ${roff(program.version() ?? '')}" "eligd"
 .SH NAME
-eligd \\- asks patients' payers about their coverage before the visit
+eligd \\- has payers phoned about patients' coverage before the visit
 .SH SYNOPSIS
 .B eligd
 .RB [ \\-\\-config

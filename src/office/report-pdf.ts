@@ -124,7 +124,7 @@ function isOneSheet(
   return bottom <= scratch.page.height - layout.margin;
 }
 
-/** Begins a sheet with what stands at its head; `day`: null where no day has a visit. */
+/** Begins a sheet with its heading; `day`: null where no day has a visit. */
 function sheet(
   document: Document,
   content: PdfContent,
@@ -173,7 +173,7 @@ function cellsOf(columns: readonly Column[], each: VisitLine): Cell[] {
   return columns.map(({ title, text, width }) => ({
     text: text(each),
     width,
-    // What stands out is for whoever looks down the sheet; all of it would be harder to read.
+    // Highlighted for quick scanning; highlighting everything would be harder to read.
     font: is_urgent && title === 'Verdict' ? 'bold' : 'regular',
   }));
 }

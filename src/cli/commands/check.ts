@@ -35,9 +35,9 @@ Examples:
   eligd check --config /etc/eligd/eligd.yaml
   eligd check --json
 
-Lines begin with "ok", with "!!" (a fault, with what to do after the arrow), or with "--" (not
-looked at). It ends with 0 when nothing is wrong, 78 when configuration or secrets are, 75 when
-only the service or a practice management system is away, and 1 otherwise.
+Lines begin with "ok", with "!!" (a problem; the arrow shows what to do), or with "--" (not
+checked). Exit code: 0 if nothing is wrong, 78 if the configuration or secrets are wrong, 75 if
+only the calling service or a practice management system cannot be reached, and 1 otherwise.
 `,
     )
     .action(async (options: { json?: true }) => {

@@ -39,7 +39,7 @@ export function register(command: Command, context: CliContext): void {
     .argument('<id>', ID_HELP)
     .option(
       '--patients',
-      'with name, birth date, member ids, and what the payer said, which are left out otherwise',
+      'with name, birth date, member IDs, and the payer’s words, which are not shown otherwise',
     )
     .option('--json', 'as JSON (docs/json.md, eligd.show/1)')
     .addHelpText(

@@ -30,19 +30,19 @@ export function register(command: Command, context: CliContext): void {
       `
 Situations:
   waiting             too early to call, or about to be planned
-  call planned        decided, not sent
-  being asked         sent, being looked for, or with the service
+  call planned        planned, not sent
+  being asked         sent, being looked up, or with the service
   being written back  the answer is here, and not in the practice management system yet
   delivered           the newest answer is in the practice management system
   needs attention     you have to do something: eligd list --attention
-  closed              nothing more is done, and why
+  closed              no further action, with the reason
 
 Examples:
   eligd status
   eligd status --json
   eligd list --attention
 
-It ends with 0 when every answer is yes, with 1 when one is no, and with 75 when
+Exit code: 0 if every answer is yes, 1 if one is no, and 75 if
 none is no and one is unknown.
 `,
     )
