@@ -126,6 +126,7 @@ async function demonstrate(
       if (!is_ending && !signal.aborted) {
         const morning = startOfDay(last_day, TIME_ZONE) + MORNING_HOUR * HOUR_MS;
         const left_ms = Math.max(0, morning - clock.now());
+        stdout.write(`\nThe clock runs on to the morning of the last visits, ${last_day}.\n`);
         await clock.sleep(left_ms, signal).catch(() => {});
         await slowSandbox(sandbox.url);
         slowDown();
