@@ -21,7 +21,7 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
   [/See "eligd explain", and call/g, 'See below what happened, and call'],
   [/You withdrew it \(eligd withdraw\)/g, 'The office withdrew it'],
   [/that policy\.\w+ allow/g, 'that the budget allow'],
-  [/Read the summary in the record/g, 'Read the summary on the page of the visit'],
+  [/Read the summary in the record/g, 'Read the summary of the call'],
   [/; more calls follow policy\.attempts/g, ''],
   [/ \((?:policy|prices)\.[\w.]+\)/g, ''],
   [/(?<!\bto )\bRun "eligd/g, 'Ask IT to run "eligd'],

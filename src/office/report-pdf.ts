@@ -37,7 +37,7 @@ const GRAY = '#555555';
 const DENSE = {
   orientation: 'portrait',
   margin: 24,
-  widths: [36, 88, 62, 48, 44, 38, 36, 212],
+  widths: [34, 88, 64, 46, 43, 38, 36, 215],
 } as const;
 /** The first one in which a day is one sheet; forty visits are in the last, as a rule. */
 const LAYOUTS = [
@@ -50,7 +50,8 @@ const LAYOUTS = [
   },
   { ...DENSE, size: 7, padding: 1.5 },
   { ...DENSE, size: 6.4, padding: 1 },
-  { ...DENSE, size: 5.8, padding: 0.7 },
+  { ...DENSE, size: 5.9, padding: 0.7 },
+  { ...DENSE, size: 5.4, padding: 0.5 },
 ] as const satisfies readonly Layout[];
 /** Of a day that no layout holds: letters that are easy to read, on as many sheets as it takes. */
 const LONG_DAY: Layout = LAYOUTS[2];

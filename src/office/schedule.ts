@@ -175,15 +175,18 @@ export function countWords(lines: readonly VisitLine[]): string {
   return `${parts.join(', ')}.`;
 }
 
-/** More of them are printed in smaller letters, so that a day is one sheet of paper. */
-const ROOMY_VISITS_MAX = 18;
+/** Many visits are printed in smaller letters, so that a day is one sheet of paper. */
+const SIZES = [
+  { over: 30, name: 'schedule dense packed' },
+  { over: 18, name: 'schedule dense' },
+] as const;
 
 type TableSettings = { now: number; time_zone: string; has_links: boolean };
 
 export function scheduleTable(lines: readonly VisitLine[], settings: TableSettings): Html {
   if (lines.length === 0) return html`<p class="panel">No visits on this day.</p>`;
   const first = lines.find(({ line }) => URGENT_WORDS.has(line.word));
-  const size = lines.length > ROOMY_VISITS_MAX ? 'schedule dense' : 'schedule';
+  const size = SIZES.find(({ over }) => lines.length > over)?.name ?? 'schedule';
   return html`<table class="${size}" role="table">
 <caption class="hidden">Visits by chair time</caption>
 <thead role="rowgroup"><tr role="row">${[
