@@ -6,7 +6,7 @@ import { isoTime } from './times.ts';
 /** `3 calls, $37.50`, or how much of that is not known. */
 export function spentWords({ calls, cents, unpriced }: Omit<Spent, 'estimated_cents'>): string {
   const count = calls === 1 ? '1 call' : `${calls} calls`;
-  if (calls === 0) return 'no call';
+  if (calls === 0) return 'no calls';
   if (unpriced === calls) return `${count} of unknown price`;
   if (unpriced > 0) return `${count}, ${dollars(cents)} and ${unpriced} of unknown price`;
   return `${count}, ${dollars(cents)}`;

@@ -53,7 +53,7 @@ successful        1  $12.50
 unsuccessful      1   $0.00
 
 Total:       3 calls, $25.00.
-Planned:     no call.
+Planned:     no calls.
 Tomorrow:    no more calls.
 `);
 });

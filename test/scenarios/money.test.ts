@@ -63,7 +63,7 @@ test('the price is stored when the call is sent, and settled by the outcome', as
     ['9002', 1300, 0],
   ]);
   const page = (await clinic.run('status')).stdout;
-  expect(page).toContain('Spent:       today no call; this month 2 calls, $13.00.\n');
+  expect(page).toContain('Spent:       today no calls; this month 2 calls, $13.00.\n');
   expect(page).not.toContain('Left:');
 });
 
