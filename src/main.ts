@@ -1,6 +1,9 @@
 import module from 'node:module';
 import { ownCacheFolder } from './ops/compile-cache.ts';
 import { takeEnvironment } from './ops/environment.ts';
+import { keepHeapSmall } from './ops/heap.ts';
+
+keepHeapSmall();
 
 // Compiled code is kept between runs where nobody else can write: two thirds of the time until the
 // first line. The other imports come after it, or it misses them.

@@ -5,6 +5,7 @@ import { readAmount } from '../../src/records/values.ts';
 import type { RejectedItem } from '../contract.ts';
 import { type CanonicalColumn, COVERAGE_COLUMNS, type ColumnPlan } from './columns.ts';
 import type { CsvConfig } from './config.ts';
+import { instantText } from './instants.ts';
 import type { RowFault } from './records.ts';
 import type { Read, TimeParts } from './values.ts';
 import * as values from './values.ts';
@@ -58,7 +59,7 @@ export const DATE_REMEDIES: Record<string, string> = {
  * Distinct values of dates and times in a file are few; a file of a million different ones must not
  * fill the memory.
  */
-const MEMO_MAX = 20_000;
+const MEMO_MAX = 2_000;
 
 function memoized<T>(read: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();
@@ -213,7 +214,7 @@ function readStart(text: string, settings: Settings): Read<string> {
   if (own === '') return { value: null, fault: 'no time of day' };
   const time = values.readTime(own) ?? timeBehindDate(own, settings);
   if (time === null) return { value: null, fault: 'not a time' };
-  return { value: values.instantText(date.value, time, settings.time_zone), fault: null };
+  return { value: instantText(date.value, time, settings.time_zone), fault: null };
 }
 
 /** Some databases keep a time as a moment of a day long ago: `1899-12-30 14:30:00`. */

@@ -3,7 +3,6 @@
  * is wrong with it, never the text itself (G6): classes and remedies go into reasons files and onto
  * the attention list.
  */
-import { Temporal } from 'temporal-polyfill';
 import type { Specialty } from '../../src/domain/specialty.ts';
 
 export type DateOrder = 'mdy' | 'dmy' | 'ymd';
@@ -214,37 +213,6 @@ function offsetMinutes(offset: string): number {
   const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2));
   return offset.startsWith('-') ? -minutes : minutes;
 }
-
-/**
- * The instant of a wall time, as the contract wants it. Without an offset it is the clinic's time:
- * a time in a daylight-saving gap moves forward, in an overlap the first counts.
- */
-export function instantText(date: DateParts, time: TimeParts, time_zone: string): string {
-  if (time.offset_minutes !== null) {
-    const utc = Date.UTC(
-      date.year,
-      date.month - 1,
-      date.day,
-      time.hour,
-      time.minute - time.offset_minutes,
-      time.second,
-      time.millisecond,
-    );
-    return new Date(utc).toISOString();
-  }
-  const wall = Temporal.PlainDateTime.from({ ...calendar(date), ...clockOf(time) });
-  return new Date(
-    wall.toZonedDateTime(time_zone, { disambiguation: 'compatible' }).epochMilliseconds,
-  ).toISOString();
-}
-
-const calendar = ({ year, month, day }: DateParts) => ({ year, month, day });
-const clockOf = ({ hour, minute, second, millisecond }: TimeParts) => ({
-  hour,
-  minute,
-  second,
-  millisecond,
-});
 
 const YES = new Set([
   'yes',

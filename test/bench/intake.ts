@@ -10,6 +10,7 @@ import { parse } from 'csv-parse/sync';
 import { DIRECT_NETWORK } from '../../connectors/conformance/network.ts';
 import csv from '../../connectors/csv/index.ts';
 import { realClock } from '../../src/ops/env.ts';
+import { keepHeapSmall } from '../../src/ops/heap.ts';
 import { newConnectorState } from '../../src/stages/connector-state.ts';
 import { pullStep } from '../../src/stages/pull/index.ts';
 import { openStore } from '../../src/store/engine/store.ts';
@@ -24,6 +25,7 @@ export type IntakeResult = {
   rss_mb: number;
 };
 
+keepHeapSmall();
 const { reader, file } = jobOfChild<IntakeJob>();
 const read = reader === 'eligd' ? await throughEligd() : throughCsvParse();
 // The most that the process ever held; Linux and macOS both give kilobytes here through libuv.

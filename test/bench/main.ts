@@ -23,6 +23,7 @@ import { BODY_BYTES, benchReceiver, DELIVERIES } from './webhook.ts';
 
 const ROUNDS = 5;
 const MEMORY_ROUNDS = 3;
+const FEW_ROWS = 1_000;
 const SMALL_ROWS = 20_000;
 const LARGE_ROWS = 100_000;
 const SINGLES = 2_000;
@@ -106,7 +107,7 @@ async function benchIntake(): Promise<void> {
 
 async function benchMemory(): Promise<void> {
   const rows: [string, Spread][] = [];
-  for (const count of [SMALL_ROWS, LARGE_ROWS]) {
+  for (const count of [FEW_ROWS, SMALL_ROWS, LARGE_ROWS]) {
     const file = makeExport(count);
     const measured: number[] = [];
     for (let round = 0; round < MEMORY_ROUNDS; round += 1)

@@ -1,4 +1,6 @@
+import { Temporal } from 'temporal-polyfill';
 import { describe, expect, it } from 'vitest';
+import { instantText } from '../../../connectors/csv/instants.ts';
 import * as values from '../../../connectors/csv/values.ts';
 import { splitName } from '../../../connectors/csv/words.ts';
 
@@ -12,7 +14,7 @@ function day(text: string, order: values.DateOrder = 'mdy') {
 function instant(date: string, time: string) {
   const { value } = values.readDateParts(date, 'mdy', true);
   const clock = values.readTime(time);
-  return value === null || clock === null ? null : values.instantText(value, clock, ZONE);
+  return value === null || clock === null ? null : instantText(value, clock, ZONE);
 }
 
 describe('dates', () => {
@@ -112,6 +114,28 @@ describe('times', () => {
   it('moves a time in a daylight-saving gap forward, and takes the first of an overlap', () => {
     expect(instant('2026-03-08', '02:30')).toBe('2026-03-08T08:30:00.000Z');
     expect(instant('2026-11-01', '01:30')).toBe('2026-11-01T06:30:00.000Z');
+  });
+});
+
+describe('wall times', () => {
+  it.each([
+    ['America/Chicago', ['2026-03-07', '2026-03-08', '2026-11-01', '2026-11-02']],
+    ['America/Havana', ['2026-03-08', '2026-11-01']],
+    ['Australia/Lord_Howe', ['2026-04-05', '2026-10-04']],
+    ['Africa/Casablanca', ['2026-02-15', '2026-03-22']],
+  ])('of %s are instants as Temporal says, when clocks change too', (zone, days) => {
+    for (const day of days) {
+      const date = Temporal.PlainDate.from(day);
+      for (let minutes = 0; minutes < 24 * 60; minutes += 15) {
+        const time = { hour: Math.floor(minutes / 60), minute: minutes % 60 };
+        const parts = { ...time, second: 30, millisecond: 0, offset_minutes: null };
+        const wall = date.toPlainDateTime({ ...time, second: 30 });
+        const { year, month, day: of_month } = date;
+        expect(instantText({ year, month, day: of_month, rest: '' }, parts, zone)).toBe(
+          new Date(wall.toZonedDateTime(zone).epochMilliseconds).toISOString(),
+        );
+      }
+    }
   });
 });
 
