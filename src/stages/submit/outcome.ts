@@ -7,7 +7,13 @@ import { payerKeyOf } from '../../domain/turnaround.ts';
 import type { BulkItem, ServiceFailure, ValidationItem } from '../../service/api.ts';
 import { isTold } from '../../store/answers/webhook-watch.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
-import { callUnderWay, claimCall, ownersOf, settleCalls } from '../../store/calls/calls.ts';
+import {
+  callsOf,
+  callUnderWay,
+  claimCall,
+  ownersOf,
+  settleCalls,
+} from '../../store/calls/calls.ts';
 import { endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
 import { type InquiryRow, moveInquiries } from '../../store/calls/inquiries.ts';
 import { replanAppointmentsOf, withoutAppointment } from '../../store/calls/links.ts';
@@ -93,7 +99,8 @@ export async function bindAccepted(
     },
     now,
   );
-  const call = (await callUnderWay(tx, row.id))?.id ?? null;
+  const calls = await callsOf(tx, [row.id]);
+  const call = calls.find(({ fate }) => fate === 'out')?.id ?? null;
   const found = {
     service_id: accepted.inquiry_id,
     external_id: row.external_id,
@@ -104,7 +111,7 @@ export async function bindAccepted(
   };
   const { id, specialty } = row;
   await claimCall(tx, found, { inquiry: id, specialty, role: 'serves', call });
-  await attributeDuplicates(context, row);
+  if (calls.some(({ fate }) => fate === 'absent')) await attributeDuplicates(context, row);
 }
 
 /**

@@ -9,7 +9,7 @@ import { type AccountNeeds, inquiryRequest } from '../../service/request.ts';
 import { raiseAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { leftToSpend } from '../../store/calls/budget.ts';
-import { intendCall, settleCalls } from '../../store/calls/calls.ts';
+import { intendCall, settleCalls, withCalls } from '../../store/calls/calls.ts';
 import { dueForSubmission } from '../../store/calls/due-inquiries.ts';
 import { type InquiryRow, moveInquiries, updateInquiry } from '../../store/calls/inquiries.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
@@ -123,6 +123,7 @@ async function claim(
   const intents: Intent[] = [];
   let left_cents = budget.left_cents;
   const needs = await accountNeeds(tx, deps);
+  const known = await withCalls(tx, due);
   let adopted = 0;
   let moved = 0;
   for (const row of due) {
@@ -132,7 +133,9 @@ async function claim(
       await setAsideDamaged(tx, row, now);
       continue;
     }
-    if (await isServedAlready(context, row, options.external_id_template)) {
+    // What the intents of this claim add to the calls has no ID yet, and serves nobody.
+    const may_be_served = row.retry > 0 || known.has(row.id);
+    if (may_be_served && (await isServedAlready(context, row, options.external_id_template))) {
       adopted += 1;
       continue;
     }

@@ -101,6 +101,33 @@ export async function callsAlike(tx: Tx, { specialty, match_keys, of }: Alike): 
   return [...alike, ...(await callsOf(tx, of)).filter(({ id }) => !known.has(id))];
 }
 
+/** Of inquiries those with calls, or with calls that ask the same: the service may hold them. */
+export async function withCalls(
+  tx: Tx,
+  rows: readonly Pick<InquiryRow, 'id' | 'match_key'>[],
+): Promise<Set<number>> {
+  if (rows.length === 0) return new Set();
+  const called = await CALLED(tx, { ids: rows.map(({ id }) => id) });
+  const asked = await ASKED(tx, { match_keys: rows.map(({ match_key }) => match_key) });
+  const ids = new Set(called.map(({ inquiry }) => inquiry));
+  const match_keys = new Set(asked.map(({ match_key }) => match_key));
+  const known = rows.filter(({ id, match_key }) => ids.has(id) || match_keys.has(match_key));
+  return new Set(known.map(({ id }) => id));
+}
+
+const CALLED = prepared<{ ids: readonly number[] }>()((tx, place) =>
+  tx.selectFrom('calls').select('inquiry').where('inquiry', 'in', place('ids')),
+);
+
+const ASKED = prepared<{ match_keys: readonly string[] }>()((tx, place) =>
+  tx
+    .selectFrom('calls')
+    .select('match_key')
+    .where('match_key', 'in', place('match_keys'))
+    .where('match_key', '!=', sql.lit(''))
+    .distinct(),
+);
+
 const ALIKE = prepared<{ match_keys: readonly string[]; specialty: Specialty }>()((tx, place) =>
   tx
     .selectFrom('calls')

@@ -81,6 +81,12 @@ export function preparedRows<Given extends Values>() {
   };
 }
 
+/** A statement that takes no values and gives no rows, such as a savepoint's. */
+export function preparedText(text: string): (tx: Tx) => Promise<void> {
+  const runText = prepared()((tx) => ({ compile: () => sql.raw<never>(text).compile(tx) }));
+  return async (tx) => void (await runText(tx, {}));
+}
+
 /**
  * Inside a transaction the statement runs at once: the connection is the transaction's alone, and
  * to wait for it costs more than a short statement. A read outside of one takes kysely's turn,

@@ -1,9 +1,14 @@
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import { type Db, databaseBelow, type Tx } from './database.ts';
 import { GroupCommit, type Outcome } from './group-commit.ts';
+import { preparedText } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
 type Job = (tx: Tx) => Promise<unknown>;
+
+const BEGIN_JOB = preparedText('savepoint job');
+const END_JOB = preparedText('release job');
+const UNDO_JOB = preparedText('rollback to job');
 
 /** How many pieces of work one commit takes at most, so that none waits long for its neighbors. */
 const JOBS_PER_COMMIT_MAX = 200;
@@ -87,15 +92,15 @@ function finish(ran: Ran): Outcome<unknown> {
  * commit fails, with the error that broke it.
  */
 async function runInSavepoint({ tx, effects }: View, job: Job): Promise<Ran> {
-  await sql`savepoint job`.execute(tx);
+  await BEGIN_JOB(tx);
   try {
     const value = await job(tx);
-    await sql`release job`.execute(tx);
+    await END_JOB(tx);
     return { value, effects };
   } catch (error) {
     try {
-      await sql`rollback to job`.execute(tx);
-      await sql`release job`.execute(tx);
+      await UNDO_JOB(tx);
+      await END_JOB(tx);
     } catch {
       throw error;
     }

@@ -2,8 +2,8 @@
  * Messages: sources that are whole in one batch, come one by one and in a hurry, and may be sent
  * again.
  */
-import { sql } from 'kysely';
 import type { Tx } from '../engine/database.ts';
+import { preparedText } from '../engine/prepared.ts';
 import type { NamedAppointment } from './appointments.ts';
 import { takeClaims } from './claims.ts';
 import {
@@ -54,21 +54,23 @@ export async function acceptMessages(
   return { outcomes, counts };
 }
 
-/**
- * A name that no savepoint around it has, because only the innermost of a name is rolled back to.
- */
+/** A name that no savepoint around it has: only the innermost of a name is rolled back to. */
+const BEGIN = preparedText('savepoint messages');
+const END = preparedText('release messages');
+const UNDO = preparedText('rollback to messages');
+
 async function inSavepoint<Value>(
   tx: Tx,
   work: () => Promise<Value>,
 ): Promise<{ value: Value } | { error: unknown }> {
-  await sql`savepoint messages`.execute(tx);
+  await BEGIN(tx);
   try {
     const value = await work();
-    await sql`release messages`.execute(tx);
+    await END(tx);
     return { value };
   } catch (error) {
-    await sql`rollback to messages`.execute(tx);
-    await sql`release messages`.execute(tx);
+    await UNDO(tx);
+    await END(tx);
     return { error };
   }
 }
