@@ -60,7 +60,7 @@ test('a form that came back after the login stays as it is, whatever changes', L
   await logIn(tab);
   await tab.close();
   await page.getByRole('button', { name: 'Save the answer' }).click();
-  await page.getByText('What you typed is here').waitFor();
+  await page.getByText('What you typed is below').waitFor();
   await changeElsewhere(colleague);
   await page.waitForTimeout(TWO_LOOKS_MS);
   expect(await page.getByLabel('Spoke with').inputValue()).toBe('Pat');

@@ -238,7 +238,7 @@ async function answerByHand(at: Sitting, context: BrowserContext): Promise<void>
   await at.click('button', 'Save the answer');
   await page.getByText('What you typed is kept').waitFor();
   await at.logIn();
-  await page.getByText('What you typed is here').waitFor();
+  await page.getByText('What you typed is below').waitFor();
   expect(await page.getByLabel('Spoke with').inputValue()).toBe('Pat');
   expect(await page.getByLabel('What else was said').inputValue()).toBe(
     'Ask for "Pat" & call back',

@@ -182,7 +182,7 @@ test('what was typed comes back after a login with the account of the group', as
   expect(page.headers.getSetCookie().join()).toContain('eligd-form=; Max-Age=0');
   browser.cookie = /eligd=[\w-]{43}/.exec(page.headers.getSetCookie().join())?.[0] ?? '';
   const shown = await browser.post('/login/again', { again: again ?? '' }, same_site);
-  expect(shown.text).toContain('What you typed is here');
+  expect(shown.text).toContain('What you typed is below');
   expect(shown.text).toContain('<dd>Left a message</dd>');
   // Without a login it is only carried on.
   const nobody = await office.browser().post('/login/again', { again: again ?? '' }, same_site);
