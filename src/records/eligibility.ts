@@ -127,7 +127,10 @@ const benefitRuleSchema = z
     is_deductible_waived: yesNo('Whether the deductible is waived for it.'),
     frequency_limitations: text(`How often it is covered. ${NO_LIMIT}`),
     age_limit: known(ageSchema, `The age up to which it is covered. ${NO_LIMIT}`),
-    is_downgraded: yesNo(`Whether the plan pays for a cheaper procedure instead. ${NO_LIMIT}`),
+    is_downgraded: yesNo(
+      'Whether the plan pays for a cheaper procedure instead. Null where anything else was ' +
+        'answered: the payer named no downgrade.',
+    ),
     downgraded_info: text('About the downgrade.'),
     limitations: text('Other limitations.'),
     more_info: text('Anything else that was said.'),

@@ -57,7 +57,7 @@ describe('eligd sandbox', () => {
       expect(code).toBe(1);
       expect(stderr).toBe(
         `eligd: The sandbox did not start.\nAnother program is using port ${port} on ` +
-          '127.0.0.1.\nStop that program, or choose another port with --port (0: any free port).\n',
+          '127.0.0.1.\nStop that program, or choose another port with --port (0: a free port).\n',
       );
     } finally {
       blocker.close();

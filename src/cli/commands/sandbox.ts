@@ -40,7 +40,7 @@ export function register(command: Command, context: CliContext): void {
       'Runs a practice service on this machine, with made-up answers. It makes no calls, and ' +
         'nothing leaves the machine. It needs no configuration and runs until Ctrl-C.',
     )
-    .option('--port <number>', 'port to listen on; 0: any free port', wholeNumber(0, 65_535), 8700)
+    .option('--port <number>', 'port to listen on; 0: a free port', wholeNumber(0, 65_535), 8700)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--db <file>', 'SQLite file for its inquiries', ':memory:')
     .option(
@@ -126,7 +126,7 @@ function startFailure(
       return {
         what,
         why: `Another program is using port ${port} on ${host}.`,
-        next: 'Stop that program, or choose another port with --port (0: any free port).',
+        next: 'Stop that program, or choose another port with --port (0: a free port).',
       };
     case 'EACCES':
       return {
