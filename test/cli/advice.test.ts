@@ -97,7 +97,7 @@ test('results of the CSV connector are written into outbox/', async () => {
 
 test('a command that fails prints nothing but what docs/json.md says', async () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/json.md'), 'utf8');
-  const [, named = ''] = /([^.]*)print their page also/.exec(page) ?? [];
+  const [, named = ''] = /([^.]*)print their output even/.exec(page) ?? [];
   const exceptions = [...named.matchAll(/`([a-z ]+)`/g)].map(([, name = '']) => name.split(' ')[0]);
   expect(exceptions).toEqual(['status', 'check', 'once', 'alert']);
   for (const { name } of allCommands()) {

@@ -82,7 +82,7 @@ Map one with: eligd payers map NAME ID
   const next_month = join(clinic.folder, 'later.csv');
   writeFileSync(next_month, text.replaceAll('2030-01-', '2030-02-'));
   const ahead = (await clinic.run('preview', next_month)).stdout;
-  expect(ahead).toContain('5 later, when the visit is closer\nCalls:       no call now.\n');
+  expect(ahead).toContain('5 later, when the visit is closer\nCalls:       no calls now.\n');
   expect(ahead).toContain('             5 calls, $65.00 later, when the visits are nearer.\n');
 
   clinic.drop('export.csv', text);
@@ -94,7 +94,7 @@ Map one with: eligd payers map NAME ID
   // What is under way is asked for once.
   const third = (await clinic.run('preview', file)).stdout;
   expect(third).toContain('5 with a call in progress');
-  expect(third).toContain('Calls:       no call.\n');
+  expect(third).toContain('Calls:       no calls.\n');
 });
 
 test('a preview prints JSON as documented, with an unknown price as such', async () => {
@@ -133,7 +133,7 @@ test('a file that is not there, or is no export, is told', async () => {
   const odd = await clinic.run('preview', exported(clinic, 'one,two\r\n1,2\r\n'));
   expect(odd.code).toBe(0);
   expect(odd.stdout).toContain('cannot be read');
-  expect(odd.stdout).toContain('Calls:       no call.\n');
+  expect(odd.stdout).toContain('Calls:       no calls.\n');
 });
 
 test('mode: observe plans as usual, sends nothing, and says so everywhere', async () => {
