@@ -292,7 +292,7 @@ class FileReader {
     const batch = {
       source: { ...this.source, is_last },
       appointments,
-      claims,
+      ...(this.understood.kind === 'claims' ? { claims } : {}),
       rejected,
       cursor: null,
     };

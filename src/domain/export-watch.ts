@@ -7,6 +7,7 @@ import {
   type LocalDate,
   localDate,
   localDateTime,
+  MINUTE_MS,
   startOfDay,
 } from './time.ts';
 
@@ -30,12 +31,13 @@ const LEARNED_WEEKS = 5;
 const WEEKS_MIN = 3;
 /** How much later than ever an export may come. */
 const GRACE_MINUTES = 60;
-/** Beyond, an export is missing since the last day of them. */
-const MISSED_DAYS_MAX = 10;
+/** An office that is closed for longer than this does not say so by its books. */
+const CLOSED_DAYS_MAX = 60;
 /** How long before the last arrival the usual is learned. */
-export const LEARNED_DAYS = 7 * LEARNED_WEEKS + MISSED_DAYS_MAX;
+export const LEARNED_DAYS = 7 * (LEARNED_WEEKS + 1);
 
-type Day = { first_minute: number; count: number; rows: number };
+/** `files`: the rows of each, as they arrived. */
+type Day = { first_minute: number; files: readonly number[] };
 
 /**
  * What the practice has on its books at the same time, which says whether a day without an export,
@@ -47,7 +49,7 @@ export type Book = {
   /** Visits of later days that were known before today, and how many of them came again today. */
   known_later: number;
   named_again: number;
-  /** Whether there is a visit on a later day at all. */
+  /** Whether there is a visit on a later day soon. */
   has_later: boolean;
 };
 
@@ -64,7 +66,10 @@ export function judgeExports(
   const { time_zone } = settings;
   const today = localDate(now, time_zone);
   const current = dayOf(arrivals, today, time_zone);
-  if (current !== null) return shrunken(current, daysBefore(arrivals, today, time_zone), book);
+  if (current !== null) {
+    if (isDayOff(today, settings)) return null;
+    return shrunken(current, daysBefore(arrivals, today, time_zone), book);
+  }
   const due = firstMissed({ arrivals, book, settings }, today, now);
   if (due === null) return null;
   return {
@@ -83,7 +88,7 @@ export function judgeExports(
 export function daysSince(last: Instant | null, today: LocalDate, time_zone: string): LocalDate[] {
   const first = last === null ? today : localDate(last, time_zone);
   const days = [first];
-  for (let day = first; day < today && days.length < MISSED_DAYS_MAX; ) {
+  for (let day = first; day < today && days.length < CLOSED_DAYS_MAX; ) {
     day = addDays(day, 1);
     days.push(day);
   }
@@ -105,7 +110,12 @@ function firstMissed(
   for (const date of days) {
     const minute = dueMinute(watch, date);
     if (minute === null || isFree(watch, date, today)) continue;
-    if (date < today || minuteAt(now, time_zone) >= minute) return { date, minute };
+    // An export that comes shortly before midnight may be due after it.
+    const is_due =
+      date === today
+        ? minuteAt(now, time_zone) >= minute
+        : now >= startOfDay(date, time_zone) + minute * MINUTE_MS;
+    if (is_due) return { date, minute };
   }
   return null;
 }
@@ -116,12 +126,14 @@ function dueMinute({ arrivals, settings }: Watch, date: LocalDate): number | nul
   return usualMinute(daysBefore(arrivals, date, time_zone));
 }
 
+/** On a Saturday an export is missing only where exports come on Saturdays. */
+function isDayOff(date: LocalDate, { expected_by, closed }: ExportSettings): boolean {
+  if (dayOfWeek(date) > 5) return expected_by !== null || closed.has(date);
+  return !isBusinessDay(date, closed);
+}
+
 function isFree({ book, settings }: Watch, date: LocalDate, today: LocalDate): boolean {
-  const { expected_by, closed } = settings;
-  // On a Saturday an export is missing only where exports come on Saturdays.
-  const is_weekend = dayOfWeek(date) > 5;
-  if (is_weekend ? expected_by !== null || closed.has(date) : !isBusinessDay(date, closed))
-    return true;
+  if (isDayOff(date, settings)) return true;
   if (book.visit_days.has(date)) return false;
   // The office is closed: its book goes on on a later day. Without any later visit nobody knows.
   return book.has_later || [...book.visit_days].some((day) => day > date && day <= today);
@@ -129,24 +141,28 @@ function isFree({ book, settings }: Watch, date: LocalDate, today: LocalDate): b
 
 function shrunken(current: Day, before: readonly Day[], book: Book): ExportTrouble | null {
   // Of several files a day, only all of them together say something.
-  const usual_count = median(before.map(({ count }) => count)) ?? 1;
-  if (current.count < usual_count) return null;
-  if (current.rows === 0) {
+  const usual_count = median(before.map(({ files }) => files.length)) ?? 1;
+  if (current.files.length < usual_count) return null;
+  // An export that is run again takes the place of the one before.
+  const rowsOf = ({ files }: Day) => files.slice(-usual_count).reduce((sum, rows) => sum + rows, 0);
+  const rows = rowsOf(current);
+  const usual_rows = before.length < WEEKS_MIN ? null : median(before.map(rowsOf));
+  if (rows === 0) {
+    if (usual_rows === 0) return null;
     return {
       reason: 'export_empty',
-      what: 'Today’s appointment export has no rows.',
-      next: 'Check the filter of the export in your practice software, and run it again.',
+      what: 'Today’s appointment export has no row that eligd can use.',
+      next:
+        'Look for rejected rows on the attention list, check the filter of the export in your ' +
+        'practice software, and run it again.',
     };
   }
-  const usual_rows = before.length < WEEKS_MIN ? null : median(before.map(({ rows }) => rows));
-  if (usual_rows === null || current.rows * 2 >= usual_rows) return null;
+  if (usual_rows === null || rows * 2 >= usual_rows) return null;
   // It has most of what was on the books: the weeks to come are quiet.
   if (book.known_later > 0 && book.named_again * 2 > book.known_later) return null;
   return {
     reason: 'export_small',
-    what:
-      `Today’s appointment export has ${current.rows} rows; usually there are about ` +
-      `${usual_rows}.`,
+    what: `Today’s appointment export has ${rows} rows; usually there are about ${usual_rows}.`,
     next:
       'Check the filter of the export in your practice software. If it is right, no action is ' +
       'needed.',
@@ -156,22 +172,30 @@ function shrunken(current: Day, before: readonly Day[], book: Book): ExportTroub
 /** What arrived on one day of the clinic; null: nothing. */
 function dayOf(arrivals: readonly Arrival[], date: LocalDate, time_zone: string): Day | null {
   const { from, until } = boundsOf(date, time_zone);
-  const here = arrivals.filter(({ at }) => at >= from && at < until);
-  if (here.length === 0) return null;
-  return {
-    first_minute: minuteAt(Math.min(...here.map(({ at }) => at)), time_zone),
-    count: here.length,
-    rows: here.reduce((sum, { rows }) => sum + rows, 0),
-  };
+  const here = arrivals
+    .filter(({ at }) => at >= from && at < until)
+    .toSorted((one, other) => one.at - other.at);
+  const [first] = here;
+  if (first === undefined) return null;
+  // The same file again says nothing new.
+  const latest = new Map<number, number>();
+  for (const { source, rows } of here) {
+    latest.delete(source);
+    latest.set(source, rows);
+  }
+  return { first_minute: minuteAt(first.at, time_zone), files: [...latest.values()] };
 }
 
 function boundsOf(date: LocalDate, time_zone: string) {
   return { from: startOfDay(date, time_zone), until: startOfDay(addDays(date, 1), time_zone) };
 }
 
-/** The same weekday of the weeks before, where something arrived. */
+/** The same weekday of the last weeks in which something arrived, before `date`. */
 function daysBefore(arrivals: readonly Arrival[], date: LocalDate, time_zone: string): Day[] {
-  return Array.from({ length: LEARNED_WEEKS }, (_, week) => addDays(date, -7 * (week + 1)))
+  const last = Math.max(...arrivals.map(({ at }) => at));
+  let latest = addDays(date, -7);
+  while (arrivals.length > 0 && startOfDay(latest, time_zone) > last) latest = addDays(latest, -7);
+  return Array.from({ length: LEARNED_WEEKS }, (_, week) => addDays(latest, -7 * week))
     .map((each) => dayOf(arrivals, each, time_zone))
     .filter((day) => day !== null);
 }

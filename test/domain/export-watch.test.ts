@@ -19,7 +19,7 @@ const at = (day: number, hours: number) => MONDAY + day * DAY_MS + hours * HOUR_
 
 /** Exports on these days before Monday, at these hours of the day, with 40 rows. */
 const weeks = (...hours: number[]): Arrival[] =>
-  hours.map((hour, index) => ({ at: at(-7 * (index + 1), hour), rows: 40, source: 1 }));
+  hours.map((hour, index) => ({ at: at(-7 * (index + 1), hour), rows: 40, source: hour }));
 
 /** Nothing is known of the books. */
 const NO_BOOK: Book = { visit_days: new Set(), known_later: 0, named_again: 0, has_later: false };
@@ -84,6 +84,26 @@ describe('an export that does not come', () => {
     );
   });
 
+  test('is missing when the office opens again after weeks, and none comes', () => {
+    const usual = weeks(7, 7, 7);
+    // Visits again from 28 January, three weeks after the Monday on which the last one came.
+    const last = { at: at(0, 7), rows: 40, source: 1 };
+    const closed = { visit_days: new Set<string>(), has_later: true };
+    expect(judge([...usual, last], at(14, 12), { book: closed })).toBe(null);
+    const open = { visit_days: new Set(['2030-01-28']), has_later: true };
+    expect(judge([...usual, last], at(21, 12), { book: open })).toBe('export_missing');
+    expect(judge([...usual, last], at(40, 12), { book: open })).toBe('export_missing');
+  });
+
+  test('is not late at midnight when it comes shortly before', () => {
+    const late = weeks(23.8, 23.8, 23.8);
+    const before = [...late, { at: at(-1, 7), rows: 40, source: 1 }];
+    const book = { visit_days: new Set(['2030-01-07', '2030-01-08']), has_later: true };
+    expect(judge(before, at(0, 23.9), { book })).toBe(null);
+    expect(judge(before, at(1, 0.1), { book })).toBe(null);
+    expect(judge(before, at(1, 1), { book })).toBe('export_missing');
+  });
+
   test('is not missing on a day without visits, when later days have some', () => {
     expect(judge(weeks(7, 7, 7), at(0, 12), { book: { has_later: true } })).toBe(null);
     const book = { visit_days: new Set(['2030-01-07']), has_later: true };
@@ -93,7 +113,7 @@ describe('an export that does not come', () => {
 
 describe('an export that came', () => {
   const today = (...rows: number[]) =>
-    rows.map((each) => ({ at: at(0, 7), rows: each, source: 2 }));
+    rows.map((each, index) => ({ at: at(0, 7), rows: each, source: index }));
 
   test('without rows is empty, also the first one', () => {
     expect(judge(today(0), at(0, 8))).toBe('export_empty');
@@ -115,6 +135,21 @@ describe('an export that came', () => {
     expect(judge(short, at(0, 8), { book: { known_later: 16, named_again: 8 } })).toBe(
       'export_small',
     );
+  });
+
+  test('again, as the same file or with the same filter, stays small', () => {
+    const again = [12, 12].map((rows, index) => ({ at: at(0, 7 + index), rows, source: 7 }));
+    expect(judge([...weeks(7, 7, 7), ...again], at(0, 9))).toBe('export_small');
+    const other = [12, 13].map((rows, index) => ({ at: at(0, 7 + index), rows, source: index }));
+    expect(judge([...weeks(7, 7, 7), ...other], at(0, 9))).toBe('export_small');
+    const whole = [12, 40].map((rows, index) => ({ at: at(0, 7 + index), rows, source: index }));
+    expect(judge([...weeks(7, 7, 7), ...whole], at(0, 9))).toBe(null);
+  });
+
+  test('may be empty on a closed day, or where it always is', () => {
+    expect(judge(today(0), at(0, 8), { closed: new Set(['2030-01-07']) })).toBe(null);
+    const empty = weeks(7, 7, 7).map((each) => ({ ...each, rows: 0 }));
+    expect(judge([...empty, ...today(0)], at(0, 8))).toBe(null);
   });
 
   test('as one of several a day is judged with the others', () => {

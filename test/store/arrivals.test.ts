@@ -59,3 +59,22 @@ test('the books say on which days since the last export there are visits', async
   expect([...visit_days]).toEqual(['2026-12-01', '2026-12-03']);
   expect({ known_later, has_later }).toEqual({ known_later: 0, has_later: false });
 });
+
+test('an export of claims is no arrival of appointments', async () => {
+  const source = { key: 'sha256:claims', name: 'claims.csv', is_last: true };
+  await store.write((tx) =>
+    acceptBatch(
+      tx,
+      DESK,
+      {
+        source: { ...source, completeness: 'changes' },
+        appointments: [],
+        claims: [],
+        rejected: [],
+        cursor: null,
+      },
+      FRIDAY_MS,
+    ),
+  );
+  expect(await lastArrivals(store.db, DESK)).toEqual([]);
+});

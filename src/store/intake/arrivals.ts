@@ -5,6 +5,8 @@ import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 
 const KEPT_MS = 60 * DAY_MS;
+/** A book with visits within so many days is one that is filled ahead; a recall is no sign. */
+const AHEAD_MS = 14 * DAY_MS;
 
 /** An export was read to its end. Its rows are what it was the last to name. */
 export async function noteArrival(
@@ -93,7 +95,7 @@ export async function readBook(
     )
     .execute();
   const later = await visits
-    .select(['created_at', 'last_source'])
+    .select(['created_at', 'last_source', 'starts_at'])
     .where('starts_at', '>=', until)
     .where('closed_reason', 'is', null)
     .execute();
@@ -104,7 +106,7 @@ export async function readBook(
     known_later: known.length,
     named_again: known.filter(({ last_source }) => last_source !== null && sources.has(last_source))
       .length,
-    has_later: later.length > 0,
+    has_later: later.some(({ starts_at }) => starts_at < until + AHEAD_MS),
   };
 }
 

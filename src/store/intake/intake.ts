@@ -97,10 +97,12 @@ export async function acceptBatch(
     if (batch.source.completeness === 'full')
       counts.vanished += await settleMissingClaims(tx, connector, source, now);
     await tx.updateTable('sources').set({ completed_at: now }).where('id', '=', source).execute();
-    // A rejected file has not arrived, and a source with a cursor is asked all day long.
+    // A rejected file has not arrived, and a source with a cursor is asked all day long. Claims
+    // are another export.
     if (batch.source.kept_as === undefined) {
       await forgetRejectedFile(tx, connector, batch.source.name, now);
-      if (batch.cursor === null) await noteArrival(tx, connector, source, now);
+      if (batch.cursor === null && batch.claims === undefined)
+        await noteArrival(tx, connector, source, now);
     }
   }
   return counts;
