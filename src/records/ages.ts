@@ -63,26 +63,37 @@ export function readAgeWords(text: string): AgeRule | 'none' | null {
   return cursor.isDone ? rule : null;
 }
 
+/** What is said of dependents leaves open whether the subscriber is covered at another age. */
+function ofDependents(rule: AgeRule | null, words: readonly string[]): AgeRule | null {
+  const is_of_dependents = words.some((word) => /^dependents?$/.test(word));
+  if (rule === null || !is_of_dependents || words.some((word) => /^child(?:ren)?$/.test(word)))
+    return rule;
+  return { ...rule, possible: span(0, AGE_MAX) };
+}
+
 function bareAge(cursor: Cursor): AgeRule | null {
+  const from = cursor.at;
   cursor.skip(LEADS);
   const years = takeAge(cursor);
-  return years === null ? null : upToAge(years);
+  const words = cursor.tokens.slice(from, cursor.at);
+  return years === null ? null : ofDependents(upToAge(years), words);
 }
 
 /** An age phrase at the cursor; null when none is there, as with a bare number. */
 export function readAge(cursor: Cursor): AgeRule | null {
+  const from = cursor.at;
   cursor.skip(LEADS);
   // "limited to patients under 19"; "to 19" alone is read below.
   cursor.attempt(() => (cursor.take('to') && cursor.takeAny(PEOPLE) !== null ? true : null));
   cursor.skip(LEADS);
-  return (
+  const rule =
     cursor.attempt(() => readBirthday(cursor)) ??
     cursor.attempt(() => readBetween(cursor)) ??
     cursor.attempt(() => readBelow(cursor)) ??
     cursor.attempt(() => readUpTo(cursor)) ??
     cursor.attempt(() => readAbove(cursor)) ??
-    cursor.attempt(() => readWithTail(cursor))
-  );
+    cursor.attempt(() => readWithTail(cursor));
+  return ofDependents(rule, cursor.tokens.slice(from, cursor.at));
 }
 
 function takeAge(cursor: Cursor): number | null {

@@ -2,7 +2,7 @@
 
 import { addDays } from '../domain/time.ts';
 import type { EligibilityRecord, NextEligible, Treatment } from './eligibility.ts';
-import { firstOutside } from './frequency/history.ts';
+import { firstOutside, isPlaced } from './frequency/history.ts';
 import { type FrequencyLimit, readFrequency } from './frequency/read.ts';
 
 type Parts = Pick<EligibilityRecord, 'plan' | 'procedure_codes' | 'treatment_history'>;
@@ -16,7 +16,7 @@ export function withNextEligible<Some extends Parts>(parts: Some): Some {
   if (procedure_codes === undefined || treatment_history?.answered !== true) return parts;
   const codes = procedure_codes.codes.map((entry) => {
     const text = entry.benefits.frequency_limitations;
-    const frequency = text == null ? null : readFrequency(text);
+    const frequency = text == null ? null : readFrequency(text, entry.code);
     if (frequency === null || frequency.limits.length > 1) return entry;
     const treatments = treatment_history.treatments.filter(({ code }) => code === entry.code);
     const [limit] = frequency.limits;
@@ -65,8 +65,4 @@ function nextOf(
       return Number(oldest.slice(0, 4)) === year ? from(`${year + 1}-01-01`) : open;
     }
   }
-}
-
-function isPlaced({ teeth, surfaces, quadrants }: Treatment): boolean {
-  return [teeth, surfaces, quadrants].some((places) => places !== null && places.length > 0);
 }

@@ -9,7 +9,7 @@ import {
 import { readWaitingPeriods } from '../../src/records/frequency/waiting.ts';
 import { networkBenefits } from '../../src/records/verdict/network.ts';
 import { recordOf } from './answers.ts';
-import { AGES, NETWORKS, WAITS, WORDINGS } from './frequency-wordings.ts';
+import { AGES, NETWORKS, SERVICES, WAITS, WORDINGS } from './frequency-wordings.ts';
 
 function limitMeans({ count, period, place, shared, is_shared_in_words, of }: FrequencyLimit) {
   const span =
@@ -63,6 +63,10 @@ describe('a frequency limit in words', () => {
     const spaces = `1 per 6 months${' '.repeat(200)}x`;
     expect(readFrequency(spaces)).toBeNull();
   });
+});
+
+test.each(SERVICES)('of %s, "%s" means %s', (code, said, expected) => {
+  expect(means(readFrequency(said, code))).toBe(expected);
 });
 
 test.each(AGES)('the age "%s" means %s', (said, expected) => {

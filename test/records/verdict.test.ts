@@ -105,6 +105,13 @@ const CHANGES: [about: string, Change, standing: string, reasons: string, pays: 
   ['no coverage', { rule: { is_covered: undefined } }, 'unknown', 'not_answered', '0.00 100.00'],
   ['under 14', { rule: { age_limit: 'under 14' } }, 'not_payable', 'age_limit', '100.00 100.00'],
   ['children', { rule: { age_limit: 'children' } }, 'unknown', 'age_limit', '0.00 100.00'],
+  [
+    'dependents',
+    { rule: { age_limit: 'dependents to age 26' } },
+    'unknown',
+    'age_limit',
+    '0.00 100.00',
+  ],
   ['no age limit', { rule: { age_limit: 'none' } }, 'payable', '', '0.00 0.00'],
   [
     'to age 19, and 19',
@@ -678,8 +685,32 @@ test.each([
   ['No limit', 'payable', ''],
   ['In person or by video.', 'payable', ''],
   ['A treatment plan after 20 visits.', 'payable', ''],
+  ['See plan booklet', 'payable', ''],
+  ['Prior authorization is not required.', 'payable', ''],
+  ['Not covered over age 18', 'unknown', 'frequency'],
+  ['Not covered for patients over 18', 'unknown', 'frequency'],
+  ['Permanent molars only, through age 15', 'unknown', 'frequency'],
+  ['Covered under age 14 on molars', 'unknown', 'frequency'],
+  ['Limited to children', 'unknown', 'frequency'],
+  ['Once per lifetime per provider', 'unknown', 'frequency'],
+  ['Not within 90 days of perio surgery', 'unknown', 'frequency'],
+  ['No benefit if done within 30 days of D1110', 'unknown', 'frequency'],
+  ['Only after a crown', 'unknown', 'frequency'],
 ])('the limitation "%s" leaves the procedure %s', (limitations, standing, reasons) => {
   const [procedure] = verdictOf(changed({ rule: { limitations } })).procedures;
+  expect([procedure?.standing, procedure?.reasons.map(({ code }) => code).join(' ')]).toEqual([
+    ...[standing, reasons],
+  ]);
+});
+
+test.each([
+  ['2 cleanings per calendar year, 1 fluoride per calendar year', 'unknown', 'frequency'],
+  ['1 fluoride per calendar year', 'unknown', 'frequency'],
+  ['1 cleaning per calendar year', 'not_payable', 'frequency'],
+  ['2 per year, dependents to age 26', 'unknown', 'age_limit'],
+])('"%s" leaves a cleaning of an adult who had one %s', (words, standing, reasons) => {
+  const change = { rule: { frequency_limitations: words }, history: { '03-02-2026': [cleaning] } };
+  const [procedure] = verdictOf(changed(change)).procedures;
   expect([procedure?.standing, procedure?.reasons.map(({ code }) => code).join(' ')]).toEqual([
     ...[standing, reasons],
   ]);

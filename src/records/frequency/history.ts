@@ -100,7 +100,8 @@ function plannedAlike(limit: FrequencyLimit, code: string, planned: readonly str
   return limit.place === null ? planned.filter((one) => codes.includes(one)).length : 0;
 }
 
-function isPlaced({ teeth, surfaces, quadrants }: Treatment): boolean {
+/** Whether a treatment was done to a tooth, a surface or a quadrant. */
+export function isPlaced({ teeth, surfaces, quadrants }: Treatment): boolean {
   return [teeth, surfaces, quadrants].some((places) => places !== null && places.length > 0);
 }
 

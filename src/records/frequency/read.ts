@@ -4,6 +4,7 @@
  * (G8). test/records/frequency-wordings.ts lists real wordings and what each one means.
  */
 import { type AgeRule, readAge } from '../ages.ts';
+import { areOfOneCode, takeCodes, takeList, takeServices } from './services.ts';
 import { Cursor, tokensOf } from './tokens.ts';
 
 export type Period =
@@ -32,6 +33,8 @@ export type FrequencyLimit = {
   is_shared_in_words: boolean;
   /** Counts treatments of these codes only ("not within 6 months of D1110"). Null: its own code. */
   of: string[] | null;
+  /** The services that the words name ("2 cleanings"); empty: any. */
+  services: string[];
 };
 
 /** All of the limits hold. No limit at all: unlimited. */
@@ -51,20 +54,6 @@ const LEADS = new Set([
   ...['payable', 'frequency', 'is', 'are', 'eligible', 'allows', 'plan', 'covers', ':', 'at'],
   ...['benefit', 'benefits', 'pays', 'for', 'any', 'only'],
 ]);
-const NOUNS = new Set([
-  ...['x', 'time', 'times', 'visit', 'visits', 'service', 'services', 'treatment', 'treatments'],
-  ...['exam', 'exams', 'examination', 'examinations', 'evaluation', 'evaluations', 'cleaning'],
-  ...['cleanings', 'procedure', 'procedures', 'prophylaxis', 'prophylaxes', 'prophy', 'prophys'],
-  ...['prophies', 'set', 'sets', 'series', 'application', 'fluoride', 'panoramic', 'pano', 'fmx'],
-  ...['applications', 'occurrence', 'occurrences', 'session', 'sessions', 'sealant', 'sealants'],
-  ...['crown', 'crowns', 'denture', 'dentures', 'implant', 'implants', 'filling', 'fillings'],
-  ...['total', 'allowed', 'covered', 'only', 'of', 'payable', 'ea'],
-]);
-/** Images are counted one by one, while a code may be four of them: "4 bitewings per year". */
-const IMAGES = new Set([
-  ...['film', 'films', 'image', 'images', 'bitewing', 'bitewings', 'xray', 'xrays', 'ray', 'rays'],
-]);
-const SETS = new Set(['set', 'sets', 'series']);
 const TAILS = new Set(['only', 'max', 'maximum', 'allowed', 'covered', 'payable', 'limit']);
 const LINKS = new Set([
   'per',
@@ -109,10 +98,12 @@ const AGE_WORDS = new Set([
   ...['age', 'ages', 'aged', 'old', 'older', 'over', 'above', 'under', 'below', 'younger'],
   ...['birthday', 'child', 'children', 'dependent', 'dependents'],
 ]);
-const CODE = /^d\d{4}$/;
 
-/** Null: not understood, the payer's words are the only source. */
-export function readFrequency(text: string): Frequency | null {
+/**
+ * Null: not understood, the payer's words are the only source; so is a text that names another
+ * service than the `code` (upper case) of which it was said.
+ */
+export function readFrequency(text: string, code: string | null = null): Frequency | null {
   const tokens = tokensOf(text);
   if (tokens === null) return null;
   const said = tokens.filter((token) => token !== '.' && token !== ';').join(' ');
@@ -127,6 +118,8 @@ export function readFrequency(text: string): Frequency | null {
   }
   // Another limit for another age: which one counts is not computed.
   if (conditions.ages > 1 || (conditions.ages === 1 && found.limits.length > 1)) return null;
+  const named = found.limits.map(({ services }) => services);
+  if (!areOfOneCode(named, code)) return null;
   return found.limits.length === 0 && found.age === null ? null : found;
 }
 
@@ -162,7 +155,8 @@ function readClause(cursor: Cursor, found: Frequency, conditions: { ages: number
 function readLimit(cursor: Cursor): FrequencyLimit | null {
   skipLeads(cursor);
   const count = takeCount(cursor);
-  if (!skipNouns(cursor, count)) return null;
+  const services = takeServices(cursor, count);
+  if (services === null) return null;
   const parts: { period: Period | null; place: Place | null } = { period: null, place: null };
   // "every 6 months" is one; "per 6 months" alone is half of a sentence.
   const is_every = count === null && cursor.peek() === 'every';
@@ -179,6 +173,7 @@ function readLimit(cursor: Cursor): FrequencyLimit | null {
     shared: [],
     is_shared_in_words: false,
     of: null,
+    services,
   };
 }
 
@@ -190,15 +185,6 @@ function skipLeads(cursor: Cursor): void {
       cursor.take('not', 'to', 'exceed');
     if (!is_negated && cursor.takeAny(LEADS) === null) return;
   }
-}
-
-/** What is counted; not where one code may be several of it. */
-function skipNouns(cursor: Cursor, count: number | null): boolean {
-  const from = cursor.at;
-  while (cursor.takeAny(NOUNS) !== null || cursor.takeAny(IMAGES) !== null);
-  const nouns = cursor.tokens.slice(from, cursor.at);
-  const is_single = count === null || count === 1 || nouns.some((noun) => SETS.has(noun));
-  return is_single || !nouns.some((noun) => IMAGES.has(noun));
 }
 
 function takeCount(cursor: Cursor): number | null {
@@ -311,16 +297,12 @@ function readGap(cursor: Cursor): FrequencyLimit | null {
     place: null,
     shared: [],
     is_shared_in_words: false,
+    services: [],
   };
   if (!is_not_within) {
-    const is_apart =
-      cursor.take('apart') ||
-      cursor.take('between', 'services') ||
-      cursor.take('between', 'visits') ||
-      cursor.take('between', 'cleanings') ||
-      cursor.take('between', 'exams') ||
-      cursor.take('between', 'treatments');
-    return is_apart ? { ...limit, of: null } : null;
+    if (cursor.take('apart')) return { ...limit, of: null };
+    const services = cursor.take('between') && !cursor.isDone ? takeServices(cursor, null) : null;
+    return services === null ? null : { ...limit, of: null, services };
   }
   if (!cursor.take('of')) return { ...limit, of: null };
   if (cursor.take('each', 'other')) return { ...limit, of: null };
@@ -328,24 +310,9 @@ function readGap(cursor: Cursor): FrequencyLimit | null {
   if (codes.length > 0) return { ...limit, of: codes };
   cursor.skip(new Set(['the', 'a']));
   if (!cursor.take('last') && !cursor.take('previous') && !cursor.take('prior')) return null;
-  cursor.skip(NOUNS);
+  const services = takeServices(cursor, null) ?? [];
   cursor.take('one');
-  return { ...limit, of: null };
-}
-
-/** Codes joined by `and`, `or`, `,` and `/`, as far as they go. */
-function takeCodes(cursor: Cursor): string[] {
-  const codes: string[] = [];
-  for (;;) {
-    const token = cursor.peek() ?? '';
-    if (!CODE.test(token)) return codes;
-    codes.push(token.toUpperCase());
-    cursor.at += 1;
-    const joined = ['and', 'or', ',', '/', '&'].find(
-      (word) => cursor.peek() === word && CODE.test(cursor.peek(1) ?? ''),
-    );
-    if (joined !== undefined) cursor.at += 1;
-  }
+  return { ...limit, of: null, services };
 }
 
 /** `shared with D1120`, `combined with cleanings`: other services count as well. */
@@ -364,23 +331,12 @@ function readShared(cursor: Cursor, limit: FrequencyLimit): boolean {
     cursor.take('includes') ||
     cursor.take('including');
   if (!is_shared) return false;
-  const codes = takeCodes(cursor);
-  if (codes.length > 0) {
-    limit.shared.push(...codes);
-    return true;
-  }
-  let words = 0;
-  while (!cursor.isDone && /^[a-z]+$|^[-/&,]$/.test(cursor.peek() ?? '')) {
-    if (ENDS.has(cursor.peek() ?? '')) return false;
-    cursor.at += 1;
-    words += 1;
-  }
-  limit.is_shared_in_words = true;
-  return words > 0;
+  const list = takeList(cursor);
+  if (list === null) return false;
+  limit.shared.push(...list.codes);
+  limit.is_shared_in_words ||= list.has_words;
+  return true;
 }
-
-/** Words that begin another limit, which must not be lost in a list of services. */
-const ENDS = new Set(['per', 'every', 'once', 'twice', 'not', 'under', 'over', 'through', 'to']);
 
 /** `2 per year, rolling`: twelve months, not the calendar's. `to the day` says the same. */
 function readRolling(cursor: Cursor, { period }: FrequencyLimit): true | null {

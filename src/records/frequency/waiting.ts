@@ -25,17 +25,31 @@ const WEEKS = new Set(['week', 'weeks', 'wk', 'wks']);
 const DAYS = new Set(['day', 'days']);
 const MONTHS_MAX = 600;
 
-/** Words that make a length longer than its number, or count it from another day. */
-const LONGER = new Set([
-  ...['hundred', 'thousand', 'dozen', 'half', 'halves', 'quarter', 'quarters', 'couple', 'few'],
-  ...['several', 'many', 'some', 'another', 'additional', 'more', 'over', 'plus', '+', 'minimum'],
-  ...['least', 'twice', 'double', 'lifetime', 'indefinite', 'indefinitely', 'permanent', 'always'],
-  ...['left', 'remaining', 'remain', 'remains', 'until', 'till', 'unmet', 'pending', 'not'],
+/**
+ * Words that make no length longer, and count none from another day than the coverage. With any
+ * other word in it, a text stays words.
+ */
+const KNOWN = new Set([
+  ...['preventive', 'preventative', 'diagnostic', 'basic', 'major', 'minor', 'restorative'],
+  ...['orthodontic', 'orthodontics', 'orthodontia', 'ortho', 'endodontic', 'endodontics', 'endo'],
+  ...['periodontic', 'periodontics', 'periodontal', 'perio', 'oral', 'surgery', 'surgical', 'tmj'],
+  ...['prosthodontic', 'prosthodontics', 'prosthetics', 'prosthetic', 'crown', 'crowns', 'bridge'],
+  ...['bridges', 'bridgework', 'denture', 'dentures', 'implant', 'implants', 'filling', 'fillings'],
+  ...['extraction', 'extractions', 'root', 'canal', 'canals', 'inlays', 'onlays', 'restorations'],
+  ...['class', 'type', 'i', 'ii', 'iii', 'iv', 'dental', 'service', 'services', 'care', 'work'],
+  ...['treatment', 'treatments', 'procedure', 'procedures', 'benefits', 'coverage', 'waiting'],
+  ...['wait', 'waits', 'period', 'periods', 'for', 'on', 'and', 'the', 'to', 'in', 'is', 'are'],
+  ...['a', 'an', 'all', 'any', 'there', 'has', 'have', 'apply', 'applies', 'only', 'none', 'no'],
+  ...['yes', 'waived', 'met', 'satisfied', 'with', 's', ',', ';', ':', '(', ')', '/', '&', '-'],
 ]);
 
-/** Lengths that are said in another way: `1.5 years`, `1½ years`, `yearly`. */
-const OTHER_LENGTH =
-  /^(?:\d+\.\d+|\d{4,}|[^\x20-\x7e]+|(?:bi|semi)?annual(?:ly)?|(?:year|month|quarter)ly|decades?)$/;
+/** Whole phrases that are taken away before the words are looked at. */
+const PHRASES: readonly RegExp[] = [
+  /\b(?:from|after|following) (?:the )?effective date(?: of (?:the )?(?:coverage|plan|policy))?\b/g,
+  /\bof (?:continuous )?coverage\b/g,
+  /\b(?<=(?:wait|periods?) )of\b/g,
+  /\bwaived (?:with|if) (?:proof of )?(?:prior|previous|creditable|continuous) coverage\b/g,
+];
 
 const JOINTS = new Set(['and', ',', '&', '/', '-', ';', '(']);
 
@@ -43,8 +57,9 @@ const JOINTS = new Set(['and', ',', '&', '/', '-', ';', '(']);
 export function readWaitingPeriods(text: string): WaitingPeriods {
   const tokens = (tokensOf(text) ?? []).filter((token) => token !== '.');
   if (NONE.has(tokens.join(' '))) return { kind: 'none' };
-  if (tokens.some((token) => LONGER.has(token) || OTHER_LENGTH.test(token)))
-    return { kind: 'words' };
+  const plain = PHRASES.reduce((words, phrase) => words.replace(phrase, ''), tokens.join(' '));
+  const is_known = (token: string) => KNOWN.has(token) || isUnit(token) || numberOf(token) !== null;
+  if (!plain.split(' ').every((token) => token === '' || is_known(token))) return { kind: 'words' };
   const spans = spansOf(tokens);
   if (spans === null || spans.length === 0) return { kind: 'words' };
   const longest = spans.reduce((one, other) => (roughly(other) > roughly(one) ? other : one));

@@ -7,25 +7,36 @@ import { type ProcedureFacts, said } from './facts.ts';
 import { americanDay, type Fact, fact, shortDay, type Weighed } from './reasons.ts';
 
 /** The limit, read; `words` when it cannot be read, null when there is none. */
-function frequencyOf(rule: BenefitRule): Frequency | 'words' | null {
+function frequencyOf(rule: BenefitRule, code: string): Frequency | 'words' | null {
   if (rule.frequency_limitations == null) return null;
-  return readFrequency(rule.frequency_limitations) ?? 'words';
+  return readFrequency(rule.frequency_limitations, code) ?? 'words';
 }
 
-/** Words that limit how often, if there is a number with them. */
-const LIMITING =
-  /\b(?:per|every|each|annual\w*|year\w*|month\w*|lifetime|max\w*|limit\w*|exceed|combined)\b/i;
+const anyOf = (...words: string[]) => new RegExp(String.raw`\b(?:${words.join('|')})\b`, 'i');
+
+/** Words that limit how often, when, or at what age, if there is a number with them. */
+const LIMITING_NUMBER = anyOf(
+  ...['per', 'every', 'each', 'annual\\w*', 'year\\w*', 'month\\w*', 'weeks?', 'days?', 'lifetime'],
+  ...['max\\w*', 'limit\\w*', 'exceed', 'combined', 'within', 'first', 'up to', 'over', 'under'],
+  ...['above', 'below', 'older', 'younger', 'through', 'until', 'between', 'ages?', 'aged'],
+);
+/** Words that may exclude a patient or a treatment without a number. */
+const EXCLUDING = anyOf(
+  ...['once', 'twice', 'only', 'never', 'child', 'children', 'adults?', 'dependents?', 'minors'],
+  ...['pediatric', 'no benefits?', 'not(?! (?:required|needed|subject|applicable|limited)\\b)'],
+);
 
 /**
  * Where a limit in other words ("20 visits per calendar year") reads as one, it is one; where it
- * names a number and cannot be read, it is one in words. Anything else is a remark.
+ * may exclude the visit and cannot be read, it is one in words. Anything else is a remark.
  */
-function limitationsOf({ limitations }: BenefitRule): Frequency | 'words' | null {
+function limitationsOf({ limitations }: BenefitRule, code: string): Frequency | 'words' | null {
   if (limitations == null) return null;
-  const read = readFrequency(limitations);
+  const read = readFrequency(limitations, code);
   if (read !== null) return read.limits.length === 0 && read.age === null ? null : read;
   const has_number = (tokensOf(limitations) ?? []).some((token) => numberOf(token) !== null);
-  return has_number && LIMITING.test(limitations) ? 'words' : null;
+  const is_limit = has_number && LIMITING_NUMBER.test(limitations);
+  return is_limit || EXCLUDING.test(limitations) ? 'words' : null;
 }
 
 export function historyOf({ treatment_history, unparsed }: EligibilityRecord): History | null {
@@ -44,9 +55,9 @@ type NamedLimit = {
 const NO_HISTORY: History = { treatments: [], is_whole: true };
 
 /** What was said of how often, in either field. */
-export function limitsOf({ rule }: ProcedureFacts): NamedLimit[] {
-  const own = frequencyOf(rule);
-  const other = limitationsOf(rule);
+export function limitsOf({ rule, code }: ProcedureFacts): NamedLimit[] {
+  const own = frequencyOf(rule, code);
+  const other = limitationsOf(rule, code);
   const { frequency_limitations, limitations } = rule;
   return [
     ...(own === null || frequency_limitations == null
@@ -75,7 +86,7 @@ function limitReason(facts: ProcedureFacts, { name, words, frequency }: NamedLim
     { code: 'frequency', effect: 'unknown', text, facts: [...rests_on, ...more] },
   ];
   if (frequency === 'words')
-    return open(`Limit in words: "${words}". Ask the payer whether it is used up.`);
+    return open(`Limit in words: "${words}". Ask the payer whether the visit is within it.`);
   const is_of_visit = frequency.limits.every(({ period }) => period.kind === 'visit');
   const history = is_of_visit ? NO_HISTORY : historyOf(facts.record);
   if (history === null) {
