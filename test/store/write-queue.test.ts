@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { actingAs } from '../../src/store/bookkeeping/audit.ts';
 import { readFact, writeFact } from '../../src/store/bookkeeping/facts.ts';
 import type { Tx } from '../../src/store/engine/database.ts';
 import type { Store } from '../../src/store/engine/store.ts';
@@ -44,6 +46,27 @@ describe('the write queue', () => {
     ]);
     expect(outcomes[1]).toMatchObject({ reason: new Error('broken') });
     expect(await names(store)).toEqual(['a', 'b']);
+  });
+
+  test('refuses statements of work that has ended, and commits none of them', async () => {
+    const store = await temporaryStore();
+    const after = await store.write(async (tx) => actingAs(tx, 'somebody'));
+    await expect(note('after')(after)).rejects.toThrow('has ended');
+    let late: Promise<unknown> | undefined;
+    const outcomes = await Promise.allSettled([
+      store.write(async (tx) => {
+        late = expect(turn().then(() => note('late')(tx))).rejects.toThrow('has ended');
+        throw new Error('broken');
+      }),
+      store.write(async (tx) => {
+        await turn();
+        await turn();
+        await note('next')(tx);
+      }),
+    ]);
+    await late;
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    expect(await names(store)).toEqual(['next']);
   });
 
   test('runs work in the order of arrival, and each sees the writes before it', async () => {

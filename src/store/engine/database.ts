@@ -51,8 +51,8 @@ export type Tx = Transaction<Tables> & {
   after: (effect: () => void) => void;
   /** Who does the work, for the audit trail (`actingAs`); left out: eligd itself. */
   actor?: string;
-  /** Where `prepared` runs statements at once; left out: they take kysely's way. */
-  database?: SqliteDatabase;
+  /** Where `prepared` runs statements, until the work ends; left out: they take kysely's way. */
+  database?: Pick<SqliteDatabase, 'prepare'>;
 };
 
 /**

@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely';
+import type { SqliteDatabase, Transaction } from 'kysely';
 import { type Db, databaseBelow, type Tx } from './database.ts';
 import { GroupCommit, type Outcome } from './group-commit.ts';
 import { preparedText } from './prepared.ts';
@@ -35,12 +35,9 @@ export function openWriteQueue(db: Db): WriteQueue {
       const ran = await db.transaction().execute(async (transaction) => {
         const taken = take();
         const run = taken.length === 1 ? runAlone : runInSavepoint;
+        const queue = viewOf(transaction, database).tx;
         const done: Ran[] = [];
-        for (const job of taken) {
-          const { tx, effects } = withEffects(transaction);
-          if (database !== undefined) tx.database = database;
-          done.push(await run({ tx, effects }, job));
-        }
+        for (const job of taken) done.push(await run(viewOf(transaction, database), job, queue));
         return done;
       });
       return ran.map(finish);
@@ -59,20 +56,43 @@ type Ran = { value: unknown; effects: readonly (() => void)[] } | { error: unkno
  * Of a commit that is one job's alone the transaction is savepoint enough: when the job fails, all
  * of it is rolled back.
  */
-async function runAlone({ tx, effects }: View, job: Job): Promise<Ran> {
-  return { value: await job(tx), effects };
+async function runAlone(view: View, job: Job): Promise<Ran> {
+  return { value: await runToEnd(view, job), effects: view.effects };
+}
+
+/**
+ * A statement that comes when its job has settled would be in the next job's part of the commit, or
+ * in none: prepared statements, which ask kysely nothing, are refused from then on.
+ */
+async function runToEnd({ tx, end }: View, job: Job): Promise<unknown> {
+  try {
+    return await job(tx);
+  } finally {
+    end();
+  }
 }
 
 /** The transaction as one job sees it, with the effects that wait for its commit. */
-type View = { tx: Tx; effects: (() => void)[] };
+type View = { tx: Tx; effects: (() => void)[]; end: () => void };
 
-function withEffects(transaction: Transaction<Tables>): View {
+function viewOf(transaction: Transaction<Tables>, below: SqliteDatabase | undefined): View {
   const effects: (() => void)[] = [];
+  let has_ended = false;
+  const prepare: SqliteDatabase['prepare'] | undefined =
+    below &&
+    ((text) => {
+      if (has_ended) throw new Error('A statement came after its piece of work has ended.');
+      return below.prepare(text);
+    });
   // Another view of the same transaction: jobs that share a commit do not share effects.
   const tx = Object.assign(transaction.withoutPlugins(), {
     after: (effect: () => void) => void effects.push(effect),
+    ...(prepare && { database: { prepare } }),
   });
-  return { tx, effects };
+  const end = () => {
+    has_ended = true;
+  };
+  return { tx, effects, end };
 }
 
 /** The work is committed: an effect that throws fails its own job's promise and no neighbor's. */
@@ -91,16 +111,16 @@ function finish(ran: Ran): Outcome<unknown> {
  * savepoint is left, and what comes after must not run as if there were one: everything of the
  * commit fails, with the error that broke it.
  */
-async function runInSavepoint({ tx, effects }: View, job: Job): Promise<Ran> {
-  await BEGIN_JOB(tx);
+async function runInSavepoint(view: View, job: Job, queue: Tx): Promise<Ran> {
+  await BEGIN_JOB(queue);
   try {
-    const value = await job(tx);
-    await END_JOB(tx);
-    return { value, effects };
+    const value = await runToEnd(view, job);
+    await END_JOB(queue);
+    return { value, effects: view.effects };
   } catch (error) {
     try {
-      await UNDO_JOB(tx);
-      await END_JOB(tx);
+      await UNDO_JOB(queue);
+      await END_JOB(queue);
     } catch {
       throw error;
     }
