@@ -1,6 +1,7 @@
-import { type Compilable, sql } from 'kysely';
+import { type Compilable, type Insertable, sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { prepared, preparedRows } from '../../src/store/engine/prepared.ts';
+import type { Tables } from '../../src/store/engine/tables.ts';
 import { temporaryStore } from './temporary.ts';
 
 test('a prepared statement is built once, and every run has its own values', async () => {
@@ -107,6 +108,39 @@ test('rows of any number are written in order, with few statements', async () =>
     expect(added.map(({ id }) => id)).toEqual(ids);
   }
   expect(built_rows).toEqual(new Set([1, 2, 4, 8, 16, 32, 64]));
+});
+
+test('lists that are given in another order have a statement of their own', async () => {
+  const store = await temporaryStore();
+  await store.write((tx) => ADD_BATCHES(tx, ['a', 'b', 'c'].map(batchOf)));
+  const those = prepared<{ ids: readonly string[]; times: readonly number[] }>()((db, place) =>
+    db
+      .selectFrom('delivery_batches')
+      .select('id')
+      .where('id', 'in', place('ids'))
+      .where('created_at', 'in', place('times')),
+  );
+  expect(await those(store.db, { ids: ['a'], times: [0, 1] })).toEqual([{ id: 'a' }]);
+  expect(await those(store.db, { times: [1], ids: ['a', 'b'] })).toEqual([{ id: 'b' }]);
+});
+
+test('rows with other columns keep all of their values, and one call has one set', async () => {
+  const store = await temporaryStore();
+  const add = preparedRows<Insertable<Tables['attention']>>()((tx, rows) =>
+    tx.insertInto('attention').values(rows),
+  );
+  const item = (subject: string) => ({ subject, reason: 'r', what: 'w', next: 'n', since: 1 });
+  await store.write((tx) => add(tx, [item('a')]));
+  await store.write((tx) => add(tx, [{ ...item('b'), connector: 'pms' }]));
+  await store.write((tx) => add(tx, [item('c')]));
+  const mixed = [item('d'), { ...item('e'), connector: 'pms' }];
+  await expect(store.write((tx) => add(tx, mixed))).rejects.toThrow('differ in their columns');
+  const rows = await store.db.selectFrom('attention').select(['subject', 'connector']).execute();
+  expect(rows.map(({ subject, connector }) => [subject, connector])).toEqual([
+    ['a', null],
+    ['b', 'pms'],
+    ['c', null],
+  ]);
 });
 
 test('a read outside a transaction does not see what is not committed', async () => {

@@ -59,20 +59,23 @@ export function prepared<Given extends Values = Record<string, never>>() {
 
 /**
  * The same for rows: `build` gets the places of the values of as many rows as one statement writes,
- * and what runs it takes any number of rows. Returns what the statements give, in order.
+ * and what runs it takes any number of rows, all with the same columns: it throws when they differ.
+ * Returns what the statements give, in order.
  */
 export function preparedRows<Given extends Values>() {
   return <Row>(
     build: (db: Db | Tx, rows: readonly PlacesOf<Given>[]) => Compilable<Row>,
   ): ((db: Db | Tx, rows: readonly Given[]) => Promise<Row[]>) => {
-    const known = new Map<number, CompiledQuery<Row>>();
+    const known = new Map<string, CompiledQuery<Row>>();
     return async (db, rows) => {
+      const columns = columnsOf(rows);
       const results: Row[] = [];
       for (let first = 0; first < rows.length; ) {
         const power = 2 ** Math.floor(Math.log2(rows.length - first));
         const part = rows.slice(first, first + Math.min(ROWS_PER_STATEMENT, power));
-        const compiled = known.get(part.length) ?? build(db, part.map(placesOf)).compile();
-        known.set(part.length, compiled);
+        const key = [part.length, columns].join('\n');
+        const compiled = known.get(key) ?? build(db, part.map(placesOf)).compile();
+        known.set(key, compiled);
         results.push(...(await run(db, compiled, ({ name, index }) => part[index]?.[name])));
         first += part.length;
       }
@@ -106,13 +109,21 @@ async function run<Row>(
   return [];
 }
 
-function lengthsOf(given: Values): number[] {
-  const lengths: number[] = [];
+/** Of each list its name, since callers name them in any order, and its length. */
+function lengthsOf(given: Values): string[] {
+  const lengths: string[] = [];
   for (const name in given) {
     const value = given[name];
-    if (Array.isArray(value)) lengths.push(paddedLength(value));
+    if (Array.isArray(value)) lengths.push(`${name} ${paddedLength(value)}`);
   }
   return lengths;
+}
+
+/** Which columns all rows have. Throws when they differ: a statement has the same in each. */
+function columnsOf(rows: readonly Values[]): string {
+  const [first = '', ...others] = new Set(rows.map((row) => Object.keys(row).join('\n')));
+  if (others.length > 0) throw new Error('The rows of one statement differ in their columns.');
+  return first;
 }
 
 const paddedLength = (list: readonly unknown[]): number =>
