@@ -4,18 +4,21 @@
  *
  *     node compile-ahead.js FOLDER USER_ID
  *
- * Node keeps what it has compiled in a folder named after the user that it runs as. It is renamed
- * for the service's user, who can read it and not change it.
+ * Node keeps what it has compiled in a folder named after the user that it runs as, and lets nobody
+ * else read it. It is renamed for the service's user, who can then read it and not change it.
  */
-import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import module from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { keepHeapSmall } from './heap.ts';
 
 const [folder, user_id] = process.argv.slice(2);
 if (folder === undefined || user_id === undefined)
   throw new Error('Usage: compile-ahead.js FOLDER USER_ID');
 rmSync(folder, { recursive: true, force: true });
+// As in main.ts: V8 takes no code that was compiled with another setting of its heap.
+keepHeapSmall();
 module.enableCompileCache(folder);
 const program = import.meta.dirname;
 const connectors = join(program, '../../connectors');
@@ -24,11 +27,13 @@ const files = [
   ...readdirSync(connectors).map((name) => join(connectors, name, 'index.js')),
 ];
 for (const file of files)
-  if (file.endsWith('.js') && !/\/(?:main|compile-ahead)\.js$/.test(file))
-    await import(pathToFileURL(file).href).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    });
+  if (file.endsWith('.js') && !/\/(?:main|compile-ahead)\.js$/.test(file) && existsSync(file))
+    await import(pathToFileURL(file).href);
 module.flushCompileCache();
-const [made] = readdirSync(folder);
-if (made !== undefined)
-  renameSync(join(folder, made), join(folder, made.replace(/-\d+$/, `-${user_id}`)));
+for (const made of readdirSync(folder)) {
+  const own = join(folder, made.replace(/-\d+$/, `-${user_id}`));
+  renameSync(join(folder, made), own);
+  for (const entry of readdirSync(own)) chmodSync(join(own, entry), 0o644);
+  chmodSync(own, 0o755);
+}
+chmodSync(folder, 0o755);

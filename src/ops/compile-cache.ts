@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { MODULE_ENDING, PROJECT_ROOT } from './project.ts';
 import { distrusted } from './trusted-files.ts';
@@ -14,8 +14,12 @@ export function ownCacheFolder(root = PROJECT_ROOT): string | null {
   if (process.geteuid?.() === 0) return null;
   if (MODULE_ENDING === '.js') {
     const installed = join(root, 'compiled');
-    const is_safe = existsSync(installed) && distrusted(installed, { role: 'cache' }).length === 0;
-    return is_safe ? installed : null;
+    if (!existsSync(installed)) return null;
+    // In it lies a folder of each version of Node and user, and in that one the compiled code.
+    const folders = [installed, ...readdirSync(installed).map((name) => join(installed, name))];
+    return folders.every((each) => distrusted(each, { role: 'cache' }).length === 0)
+      ? installed
+      : null;
   }
   const folder = join(root, 'node_modules', '.cache', 'compiled');
   try {

@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdtempSync,
@@ -15,6 +16,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildProgram, keptPackages } from '../../systemd/built-program.ts';
 
+const NOBODY = 65_534;
 const ROOT = resolve(import.meta.dirname, '../..');
 
 describe('the program that the package brings', () => {
@@ -72,12 +74,33 @@ state: { path: ./state/eligd.db }
     expect(existsSync(join(folder, 'dropbox/outbox/schedule.html'))).toBe(true);
   });
 
-  it('is compiled ahead for the user who runs it', () => {
+  it('is compiled ahead for the user who runs it, who can read it and not change it', () => {
+    const uid = process.geteuid?.() === 0 ? NOBODY : Number(process.geteuid?.());
+    for (const shared of [folder, program]) chmodSync(shared, 0o755);
     const compiled = join(program, 'compiled');
     const compile = join(program, 'dist/program/compile-ahead.js');
-    execFileSync(process.execPath, [compile, compiled, '4242']);
-    const [made] = readdirSync(compiled);
-    expect(made).toMatch(new RegExp(`^${process.version}-${process.arch}-.*-4242$`));
+    execFileSync('sh', [
+      '-c',
+      'umask 077 && exec "$@"',
+      'sh',
+      ...[process.execPath, compile, compiled, String(uid)],
+    ]);
+    const [made = ''] = readdirSync(compiled);
+    expect(made).toMatch(new RegExp(`^${process.version}-${process.arch}-.*-${uid}$`));
+    const start = () =>
+      spawnSync(process.execPath, [join(program, 'dist/program/main.js'), '--version'], {
+        ...(uid === NOBODY && { uid, gid: NOBODY }),
+        cwd: '/',
+        encoding: 'utf8',
+        env: { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' },
+      });
+    const { stderr } = start();
+    expect(stderr).toMatch(/\/program\/program-.* was accepted/);
+    expect(stderr.match(/ was accepted/g)).toHaveLength(
+      stderr.match(/reading cache/g)?.length ?? 0,
+    );
+    chmodSync(join(compiled, made), 0o777);
+    expect(start().stderr).not.toContain('accepted');
   });
 
   it('keeps packages with native code and what they load, and no other', () => {
