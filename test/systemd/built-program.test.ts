@@ -3,6 +3,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -101,6 +102,21 @@ state: { path: ./state/eligd.db }
     );
     chmodSync(join(compiled, made), 0o777);
     expect(start().stderr).not.toContain('accepted');
+  });
+
+  it.each([
+    ['an installation', { installed: true }, 'built'],
+    ['a working copy', {}, 'sources'],
+  ])('%s that has sources too: which of them bin/eligd runs', (name, manifest, runs) => {
+    const root = join(folder, name);
+    for (const part of ['src', 'dist/program', 'bin'])
+      mkdirSync(join(root, part), { recursive: true });
+    cpSync(join(ROOT, 'bin/eligd'), join(root, 'bin/eligd'));
+    symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
+    writeFileSync(join(root, 'package.json'), JSON.stringify(manifest, null, 2));
+    writeFileSync(join(root, 'src/main.ts'), 'console.log("sources")');
+    writeFileSync(join(root, 'dist/program/main.js'), 'console.log("built")');
+    expect(execFileSync(join(root, 'bin/eligd'), { encoding: 'utf8' })).toBe(`${runs}\n`);
   });
 
   it('keeps packages with native code and what they load, and no other', () => {
