@@ -53,6 +53,8 @@ const NOT_RUN = [
   // Built into JavaScript; a template is there to be read.
   /^connectors\/(?!template)[^/]+\/(?!README\.md$)./,
   /^connectors\/(?!contract)[^/]+\.ts$/,
+  // Of what the contract names only the types are read.
+  /^dist\/contract\/(?!connectors\/contract\.js$).*\.js$/,
   /^config\/(?:eligd\.yaml|\.env|state|dropbox)/,
 ];
 type Options = {
