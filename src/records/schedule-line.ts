@@ -94,7 +94,7 @@ export function scheduleLine(facts: LineFacts): ScheduleLine {
     return { ...line, why: call.what, to_do: firstSentence(call.next) };
   if (facts.situation === 'attention' && word === 'needs_action')
     return { ...line, why: explanation.why, to_do: firstSentence(explanation.next ?? '') };
-  if (answer !== null && word !== 'waiting') {
+  if (answer !== null && word !== 'waiting' && word !== 'cancelled') {
     const [first] = verdictAttention(answer.verdict);
     const [step = ''] = whatToDo(answer.verdict);
     return { ...line, why: first?.what ?? reasonOf(answer.verdict), to_do: step };
@@ -103,6 +103,8 @@ export function scheduleLine(facts: LineFacts): ScheduleLine {
 }
 
 function lineWord({ situation, closed_reason, entries, answer }: LineFacts): LineWord {
+  // Whatever the payer said, nobody has to act before a visit that does not take place.
+  if (isGone(closed_reason)) return 'cancelled';
   const verdict = answer?.record.outcome === 'successful' ? answer.verdict.standing : null;
   if (verdict === 'not_eligible') return 'not_eligible';
   if (situation === 'attention')
@@ -111,7 +113,7 @@ function lineWord({ situation, closed_reason, entries, answer }: LineFacts): Lin
       : 'needs_action';
   // The office may have called itself for a visit that eligd leaves alone.
   const is_left = situation === 'closed' && closed_reason !== 'past';
-  if (is_left && (verdict === null || isGone(closed_reason))) return closedWord(closed_reason);
+  if (is_left && verdict === null) return closedWord(closed_reason);
   switch (verdict) {
     case 'attention':
       return 'needs_action';
@@ -129,7 +131,6 @@ function lineWord({ situation, closed_reason, entries, answer }: LineFacts): Lin
 const isGone = (reason: ClosedReason | null) => reason === 'cancelled' || reason === 'replaced';
 
 function closedWord(reason: ClosedReason | null): LineWord {
-  if (isGone(reason)) return 'cancelled';
   return reason === 'no_coverage' ? 'no_insurance' : 'not_asked';
 }
 
