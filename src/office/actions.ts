@@ -11,8 +11,9 @@ import {
   release,
   releaseSubmission,
   retry,
-  withdraw,
+  withdrawWaiting,
 } from '../store/bookkeeping/operator.ts';
+import { halted, haltsMark } from '../store/calls/halts.ts';
 import type { Tx } from '../store/engine/database.ts';
 import { actorOf } from './access.ts';
 import { confirmPage } from './confirm.ts';
@@ -24,6 +25,7 @@ import {
   NOTE_CHARS_MAX,
   OPERATIONS,
   type OperationName,
+  quoteMark,
   RESUME_QUESTION,
   retrySentence,
   WITHDRAW_QUESTION,
@@ -36,7 +38,7 @@ const WORK: Readonly<Record<OperationName, (office: Office) => Work>> = {
   retry: () => retry,
   hold: () => hold,
   release: () => release,
-  withdraw: () => withdraw,
+  withdraw: () => withdrawWaiting,
 };
 
 /** `POST /visit/:id/:operation` and `POST /inquiry/:id/:operation` */
@@ -46,12 +48,11 @@ export function operate(kind: Operand['kind']) {
     const id = Number(params.id);
     const name = params.operation ?? '';
     if (!isOperation(name) || !Number.isSafeInteger(id)) return missing;
-    const question =
-      form.get('sure') === 'yes' ? null : await questionFor(office, name, { kind, id }, now);
+    const question = await questionFor(office, name, { kind, id }, visit);
     if (question !== null) {
       const path = `${addressOf({ kind, id })}/${name}`;
       return confirmPage(
-        { question, path, back: backTo(form, id), button: OPERATIONS[name] },
+        { ...question, path, back: backTo(form, id), button: OPERATIONS[name] },
         visit,
       );
     }
@@ -70,23 +71,30 @@ export function operate(kind: Operand['kind']) {
   };
 }
 
-/** What is asked before it is done: of what costs money, and of what cannot be undone. */
+/**
+ * What is asked before it is done: of what costs money, and of what cannot be undone. Who has said
+ * yes is asked again where the call is not the one that their page showed.
+ */
 async function questionFor(
   office: Office,
   name: OperationName,
   subject: Operand,
-  now: number,
-): Promise<string | null> {
+  { form, now }: Visit,
+): Promise<{ question: string; shown?: string } | null> {
   const { db } = office.store;
-  if (name === 'withdraw') return WITHDRAW_QUESTION;
-  if (name === 'retry') {
-    const again = await retryQuote(db, askRules(office), { subject, now });
-    return again === null ? null : retrySentence(again);
-  }
-  if (name !== 'ask') return null;
-  const quote = await quoteOf(db, askRules(office), { id: subject.id, now });
+  const is_sure = form.get('sure') === 'yes';
+  if (name === 'withdraw') return is_sure ? null : { question: WITHDRAW_QUESTION };
+  if (name !== 'retry' && name !== 'ask') return null;
+  const quote =
+    name === 'retry'
+      ? await retryQuote(db, askRules(office), { subject, now })
+      : await quoteOf(db, askRules(office), { id: subject.id, now });
   // Nothing would be ordered: the work says why.
-  return quote === null ? null : askSentence(quote);
+  if (quote === null) return null;
+  const shown = quoteMark(quote);
+  if (is_sure && form.get('shown') === shown) return null;
+  const asked = name === 'retry' ? retrySentence(quote) : askSentence(quote);
+  return { question: is_sure ? `This has changed since you saw it. ${asked}` : asked, shown };
 }
 
 /** What decides what another call asks and costs, as of now. */
@@ -126,31 +134,40 @@ function changedEntry(
   { kind, id }: Operand,
   visit: Visit,
 ): Answer {
-  const form = new URLSearchParams(visit.form);
-  form.set('shown', entryMark(entry));
-  const back = backTo(form, id);
+  const back = backTo(visit.form, id);
   const now_says = `It now says: ${unquoted(entry.what)} ${entry.next}`;
   const question = `The entry has changed since you saw it. ${now_says} Is that done?`;
   return confirmPage(
-    { question, path: `${addressOf({ kind, id })}/done`, back, button: 'Done' },
-    { ...visit, form },
+    {
+      ...{ question, path: `${addressOf({ kind, id })}/done`, back, button: 'Done' },
+      shown: entryMark(entry),
+    },
+    visit,
   );
 }
 
 /** `POST /submission/release` */
 export async function releaseAll(office: Office, visit: Visit): Promise<Answer> {
   const { session, form, now } = visit;
-  if (form.get('sure') !== 'yes')
+  const is_sure = form.get('sure') === 'yes';
+  const outcome = await office.store.write(async (tx) => {
+    const halts = await halted(tx);
+    const is_seen = halts.length === 0 || form.get('shown') === haltsMark(halts);
+    return is_sure && is_seen
+      ? { halts: await releaseSubmission(actingAs(tx, actorOf(session)), now), unseen: null }
+      : { halts: [], unseen: { shown: haltsMark(halts), lines: is_seen ? [] : halts } };
+  });
+  const { halts, unseen } = outcome;
+  if (unseen !== null) {
+    const why = unseen.lines.map(({ detail }) => `Calls are stopped because: ${detail} `).join('');
     return confirmPage(
       {
-        ...{ question: RESUME_QUESTION, path: '/submission/release', back: '/attention' },
-        button: 'Resume calls',
+        ...{ question: why + RESUME_QUESTION, path: '/submission/release', back: '/attention' },
+        ...{ button: 'Resume calls', shown: unseen.shown },
       },
       visit,
     );
-  const halts = await office.store.write((tx) =>
-    releaseSubmission(actingAs(tx, actorOf(session)), now),
-  );
+  }
   office.wake();
   const lines =
     halts.length === 0

@@ -8,6 +8,7 @@ import type { ShownRecord } from '../store/bookkeeping/access-log.ts';
 import { quoteOf, retryQuote } from '../store/bookkeeping/ask-again.ts';
 import { type AttentionRow, openAttention } from '../store/bookkeeping/attention.ts';
 import type { Operand } from '../store/bookkeeping/operator.ts';
+import { halted, haltsMark } from '../store/calls/halts.ts';
 import { withProgress } from '../store/views/progress.ts';
 import { askRules } from './actions.ts';
 import type { Answer, Office, Visit } from './context.ts';
@@ -30,6 +31,8 @@ const ENTRIES_SHOWN = 200;
 export async function attentionPage(office: Office, request: Visit): Promise<Answer> {
   const { store, config } = office;
   const { session } = request;
+  // Read before the entries, so that the page shows what its form ends.
+  const halts = haltsMark(await halted(store.db));
   const { coming, over } = byUse(await openAttention(store.db), config, request.now);
   const rows = [...coming, ...over];
   const shown = rows.slice(0, ENTRIES_SHOWN);
@@ -42,6 +45,7 @@ export async function attentionPage(office: Office, request: Visit): Promise<Ans
   const offers: Offers = may_act
     ? {
         csrf: session.csrf,
+        halts,
         payers: await mapForms(office, request),
         quotes: await quotesFor(office, shown, request.now),
         again: await retriesFor(office, shown, request.now),
@@ -144,6 +148,8 @@ async function operatedOf(
 /** What whoever may act is offered; null: nothing. */
 type Offers = null | {
   csrf: string;
+  /** The mark of why calls are stopped. */
+  halts: string;
   payers: Html | null;
   quotes: Quotes;
   again: Quotes;
@@ -162,7 +168,7 @@ function entry(row: AttentionRow, offers: Offers, time_zone: string): Html {
 <p><strong>${officeWords(entryText(row, { patients: true }))}</strong></p>
 <p>${payers === null ? officeWords(next) : MAP_HERE}</p>
 ${offers === null ? null : actionsOf(row, offers)}
-${offers !== null && reason === 'submission_stopped' ? releaseForm(offers.csrf) : null}
+${offers !== null && reason === 'submission_stopped' ? releaseForm(offers) : null}
 ${payers}
 </section>`;
 }
@@ -189,10 +195,11 @@ function actionsOf(
   )}</div>`;
 }
 
-function releaseForm(csrf: string): Html {
+function releaseForm({ csrf, halts }: NonNullable<Offers>): Html {
   return html`<div class="actions"><form method="post" action="/submission/release"
  data-confirm="${RESUME_QUESTION}">
-<input type="hidden" name="csrf" value="${csrf}"><button>Resume calls</button></form></div>`;
+<input type="hidden" name="csrf" value="${csrf}">
+<input type="hidden" name="shown" value="${halts}"><button>Resume calls</button></form></div>`;
 }
 
 /** What an entry about a call is done for is the call; of any other, the visit. */

@@ -1,5 +1,5 @@
 /** “I called myself”: a short form for what the payer said. */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { coveragesToEnter, refuseEntering } from '../domain/entered.ts';
 import { type ScheduledVisit, visitById } from '../store/views/schedule.ts';
 import { type Answer, missing, type Office, type Visit } from './context.ts';
@@ -8,6 +8,9 @@ import { shownRecord } from './schedule.ts';
 import { momentWords } from './times.ts';
 
 export const TEXT_CHARS_MAX = 2_000;
+
+/** Dollars as people type them: `$1,500`, `45.50`. */
+export const MONEY = '[$]?([0-9]{1,7}|[0-9]{1,3}(,[0-9]{3}){1,2})([.][0-9]{1,2})?';
 
 /** `GET /visit/:id/called`; with what `form` holds already filled in. */
 export async function calledPage(office: Office, request: Visit): Promise<Answer> {
@@ -41,12 +44,15 @@ type FoundVisit = NonNullable<Awaited<ReturnType<typeof findVisit>>>;
 
 function calledForm(office: Office, visit: FoundVisit, { session, form, now }: Visit): Html {
   const given = (name: string) => form.get(name) ?? '';
+  const basis = basisOf(office, visit, now);
   const { text, date, money, yesNo, field } = inputs(given);
   const { input } = visit;
   return html`<form class="panel" method="post" action="/visit/${visit.id}/called"
  autocomplete="off">
 <input type="hidden" name="csrf" value="${session.csrf}">
 <input type="hidden" name="form" value="${formIdOf(form) ?? randomUUID()}">
+<input type="hidden" name="insurance" value="${form.get('insurance') ?? basis.insurance}">
+<input type="hidden" name="codes" value="${form.get('codes') ?? basis.codes}">
 <fieldset><legend>The call</legend><div class="fields">
 ${insuranceField(office, visit, { now, given })}
 ${text('representative', 'Spoke with')}
@@ -76,6 +82,24 @@ ${text(codeField('frequency_limitations', code), 'How often')}</div></fieldset>`
 <button class="main">Save the answer</button>
 <p class="soft">It is marked as entered by ${session.user.name} and written into the practice
 software like any other answer. eligd makes no call for it.</p></form>`;
+}
+
+/**
+ * What of the visit the form asks about, for the form itself: what the office typed for one payer
+ * is not saved for another. `insurance`: another word whenever it is another one; `codes`: joined
+ * by spaces.
+ */
+export function basisOf(
+  office: Office,
+  visit: FoundVisit,
+  now: number,
+): { insurance: string; codes: string } {
+  const asked = coveragesToEnter(visit, { ...office.planning(), now });
+  const needs = JSON.stringify(asked.map(({ rank, need_base }) => [rank, need_base]));
+  return {
+    insurance: createHash('sha256').update(needs).digest('base64url').slice(0, 16),
+    codes: visit.input.procedure_codes.join(' '),
+  };
 }
 
 /** By the code, since the visit may have other ones when the form is sent. */
@@ -117,7 +141,7 @@ function inputs(given: (name: string) => string) {
   const money = (name: string, label: string) =>
     html`<div><label for="${name}">${label} ($)</label>
 <input id="${name}" name="${name}" inputmode="decimal" autocomplete="off"
- pattern="[$]?[0-9,]{1,9}([.][0-9]{1,2})?" title="Dollars, such as 1,500 or 45.50"
+ pattern="${MONEY}" title="Dollars, such as 1,500 or 45.50"
  value="${given(name)}"></div>`;
   const select = (
     name: string,

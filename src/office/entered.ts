@@ -11,10 +11,12 @@ import { enterAnswer } from '../store/bookkeeping/entered.ts';
 import type { ScheduledVisit } from '../store/views/schedule.ts';
 import { actorOf } from './access.ts';
 import {
+  basisOf,
   calledPage,
   codeField,
   findVisit,
   formIdOf,
+  MONEY,
   maximumName,
   maximumPart,
   TEXT_CHARS_MAX,
@@ -30,6 +32,8 @@ export async function enterByForm(office: Office, request: Visit): Promise<Answe
   const refusal = refuseEntering(visit);
   if (refusal !== null)
     return await shownAgain(office, request, `Nothing was saved: ${refusal.what}`);
+  const changed = changedSince(form, basisOf(office, visit, now));
+  if (changed !== null) return await shownAgain(office, request, `Nothing was saved: ${changed}`);
   const coverage = coveragesToEnter(visit, { ...office.planning(), now }).find(
     ({ rank }) => String(rank) === (form.get('rank') ?? '1'),
   );
@@ -39,7 +43,7 @@ export async function enterByForm(office: Office, request: Visit): Promise<Answe
       request,
       'Nothing was saved: the visit has other insurance now.',
     );
-  if (!form.get('is_active'))
+  if (flagOf(form.get('is_active')) === null)
     return await shownAgain(
       office,
       request,
@@ -81,6 +85,29 @@ export async function enterByForm(office: Office, request: Visit): Promise<Answe
   );
 }
 
+/**
+ * What of the visit has changed since the form was opened, in sentences; null: nothing. From here
+ * on the form is about the visit as it is now.
+ */
+function changedSince(form: URLSearchParams, basis: ReturnType<typeof basisOf>): string | null {
+  const was = { insurance: form.get('insurance'), codes: form.get('codes') };
+  if (was.insurance === basis.insurance && was.codes === basis.codes) return null;
+  form.set('insurance', basis.insurance);
+  form.set('codes', basis.codes);
+  const parts = [
+    ...(was.insurance === basis.insurance ? [] : ['insurance']),
+    ...(was.codes === basis.codes ? [] : ['procedures']),
+  ];
+  const codes = basis.codes.split(' ');
+  const left = (was.codes ?? '').split(' ').filter((code) => code !== '' && !codes.includes(code));
+  const without =
+    left.length === 0 ? '' : `What you typed about ${left.join(', ')} is no longer asked. `;
+  return (
+    `the visit’s ${parts.join(' and ')} changed after you opened this form. ${without}` +
+    'Look at the visit, check that what is below still applies, and save it again.'
+  );
+}
+
 /** The form as it was typed, and why it was not saved. */
 async function shownAgain(office: Office, request: Visit, line: string): Promise<Answer> {
   const page = await calledPage(office, request);
@@ -96,14 +123,20 @@ function savedWords({ input }: ScheduledVisit): string {
   return 'Saved. eligd writes it into the practice software next; no call is made for it.';
 }
 
+const IS_MONEY = new RegExp(`^${MONEY}$`);
+
+function flagOf(given: string | null): boolean | null {
+  if (given === 'yes') return true;
+  return given === 'no' ? false : null;
+}
+
 function resultsOf(form: URLSearchParams, visit: ScheduledVisit, now: number) {
   const words = (name: string) => (form.get(name) ?? '').trim().slice(0, 200) || null;
-  const flag = (name: string) => ({ yes: true, no: false })[form.get(name) ?? ''] ?? null;
+  const flag = (name: string) => flagOf(form.get(name));
   const day = (name: string) => (isDate(form.get(name) ?? '') ? form.get(name) : null);
   const dollars = (name: string) => {
-    const plain = (form.get(name) ?? '').replaceAll(/[$,\s]/g, '');
-    const amount = /^\d{1,7}(?:\.\d{1,2})?$/.exec(plain)?.[0];
-    return amount === undefined ? null : `$${amount}`;
+    const given = (form.get(name) ?? '').replaceAll(/\s/g, '');
+    return IS_MONEY.test(given) ? `$${given.replaceAll(/[$,]/g, '')}` : null;
   };
   const percent = (name: string) => {
     const given = (form.get(name) ?? '').trim();

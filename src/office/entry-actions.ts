@@ -72,16 +72,22 @@ const TO_CALL: ReadonlySet<string> = new Set<string>([
   ...(['answer_late', 'codes_not_asked'] satisfies AttentionReason[]),
 ]);
 
-/** What another call costs; `cents` is null where the price is not known. */
-export type Quote = { cents: Cents | null };
+/**
+ * What another call costs; `cents` is null where the price is not known. `after`: the inquiries
+ * that it follows.
+ */
+export type Quote = { cents: Cents | null; after: readonly number[] };
 
-export function askSentence({ cents }: Quote): string {
+/** Another word whenever the call is another one: nobody orders what they did not see. */
+export const quoteMark = ({ cents, after }: Quote) => `${cents ?? ''}:${after.join(',')}`;
+
+export function askSentence({ cents }: Pick<Quote, 'cents'>): string {
   return cents === null
     ? 'Another call about this visit costs money; its price is not known. Order it?'
     : `Another call about this visit costs ${priceText(cents)}. Order it?`;
 }
 
-export function retrySentence({ cents }: Quote): string {
+export function retrySentence({ cents }: Pick<Quote, 'cents'>): string {
   const cost = cents === null ? 'costs money; its price is not known' : `costs ${priceText(cents)}`;
   return `The service refused the call. It goes out again as it is, and ${cost}. Send it?`;
 }
@@ -109,19 +115,22 @@ function operationForm(name: Exclude<OperationName, 'ask'>, target: Target): Htm
     : html`<form method="post" action="${action}">${fields}</form>`;
 }
 
+const shownField = (quote: Quote) =>
+  html`<input type="hidden" name="shown" value="${quoteMark(quote)}">`;
+
 const priceWords = ({ cents }: Quote) => (cents === null ? 'price unknown' : priceText(cents));
 
 /** `quote`: null where trying again makes no call that costs money. */
 function retryForm(quote: Quote | null, target: Target): Html {
   if (quote === null) return operationForm('retry', target);
   return html`<form method="post" action="${addressOf(target.subject)}/retry"
- data-confirm="${retrySentence(quote)}">${commonFields(target)}
+ data-confirm="${retrySentence(quote)}">${commonFields(target)}${shownField(quote)}
 <button>${OPERATIONS.retry} (${priceWords(quote)})</button></form>`;
 }
 
 function askForm(quote: Quote, target: Target): Html {
   return html`<form method="post" action="${addressOf(target.subject)}/ask"
- data-confirm="${askSentence(quote)}">${commonFields(target)}
+ data-confirm="${askSentence(quote)}">${commonFields(target)}${shownField(quote)}
 <button>${OPERATIONS.ask} (${priceWords(quote)})</button></form>`;
 }
 

@@ -24,8 +24,8 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
   [/Read the summary in the record/g, 'Read the summary of the call'],
   [/; more calls follow policy\.attempts/g, ''],
   [/ \((?:policy|prices)\.[\w.]+\)/g, ''],
-  [/(?<!\bto )\bRun "eligd/g, 'Ask IT to run "eligd'],
-  [/(?<!\bto )\brun "eligd/g, 'ask IT to run "eligd'],
+  [/(?<!\b(?:to|IT) )\bRun "eligd/g, 'Ask IT to run "eligd'],
+  [/(?<!\b(?:to|IT) )\brun "eligd/g, 'ask IT to run "eligd'],
 ];
 
 /** The same sentences as somebody reads them who has the page and no terminal. */
@@ -36,13 +36,12 @@ export function officeWords(text: string): string {
 /** Every amount in a text in one form: `$1,200`, `$45.50`. */
 export function moneyWords(text: string): string {
   return text.replaceAll(
-    /\$(\d[\d,]*)(?:\.(\d{2}))?(?![\d])/g,
+    /\$(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d{2}))?(?!,?\d)/g,
     (whole, digits: string, cents: string | undefined) => {
       const amount = Number(digits.replaceAll(',', ''));
       if (!Number.isSafeInteger(amount)) return whole;
-      const tail = digits.endsWith(',') ? ',' : '';
       const rest = cents === undefined || cents === '00' ? '' : `.${cents}`;
-      return `$${amount.toLocaleString('en-US')}${rest}${tail}`;
+      return `$${amount.toLocaleString('en-US')}${rest}`;
     },
   );
 }

@@ -148,6 +148,7 @@ ${inNumbers(
 function durationWords(took_ms: number): string {
   const hours = took_ms / HOUR_MS;
   if (hours < 1) return 'under 1 hour';
+  if (hours < 1.5) return '1 hour';
   if (hours < 48) return `${Math.round(hours)} hours`;
   return `${Math.round(hours / 24)} days`;
 }

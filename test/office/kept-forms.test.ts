@@ -17,6 +17,9 @@ async function pathOf(browser: Browser, name: string): Promise<string> {
 const keptIn = (text: string) =>
   (/name="again" value="([^"]*)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&');
 
+const fieldOf = (text: string, name: string) =>
+  new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? '';
+
 test('a form that was typed for too long comes back after the login', LONG, async () => {
   let ahead_ms = 0;
   const clock = { ...realClock, now: () => Date.now() + ahead_ms };
@@ -45,7 +48,8 @@ test('a form that was typed for too long comes back after the login', LONG, asyn
   // Nothing was done until it is sent again.
   expect((await maria.get(una)).text).not.toContain('Entered by the office');
   const csrf = /name="csrf" value="([^"]+)"/.exec(back.text)?.[1] ?? '';
-  await maria.post(`${una}/called`, { ...typed, csrf }, SAME_SITE);
+  const basis = { insurance: fieldOf(back.text, 'insurance'), codes: fieldOf(back.text, 'codes') };
+  await maria.post(`${una}/called`, { ...typed, ...basis, csrf }, SAME_SITE);
   expect((await maria.get(una)).text).toContain('Saved.');
 
   // The note of an entry, too; and another site's form is not carried along.
@@ -81,7 +85,14 @@ test('an answer that lacks something is shown again as it was typed', LONG, asyn
   const office = await startOffice({ config: CONFIG, fill: fillOffice });
   const maria = await office.login('operator');
   const una = await pathOf(maria, 'Una Unanswered');
-  const form = { csrf: await maria.csrf(), is_active: '', representative: 'Pat at Delta' };
+  const { text } = await maria.get(`${una}/called`);
+  const basis = { insurance: fieldOf(text, 'insurance'), codes: fieldOf(text, 'codes') };
+  const form = {
+    csrf: fieldOf(text, 'csrf'),
+    ...basis,
+    is_active: '',
+    representative: 'Pat at Delta',
+  };
   const page = await maria.post(`${una}/called`, form);
   expect(page.text).toContain('first choose whether the plan is active');
   expect(page.text).toContain('value="Pat at Delta"');

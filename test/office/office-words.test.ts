@@ -39,9 +39,12 @@ test('what only IT can do names IT', () => {
   );
   const asks_it = 'Ask IT to run "eligd payers": it shows the closest known names.';
   expect(officeWords(asks_it)).toBe(asks_it);
+  const has_it = 'Have IT run "eligd doctor".';
+  expect(officeWords(has_it)).toBe(has_it);
 });
 
 test('dollars have one form', () => {
+  expect(moneyWords('The payer said $1,50 or $1,5000.')).toBe('The payer said $1,50 or $1,5000.');
   const said = 'It is $1200.00, $1,400 or $45.50; $0.00 of $12.00, and $10,000.00.';
   expect(moneyWords(said)).toBe('It is $1,200, $1,400 or $45.50; $0 of $12, and $10,000.');
 });

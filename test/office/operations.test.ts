@@ -20,7 +20,9 @@ async function callsFor({ service }: OfficeClinic, member_id: string): Promise<n
 /** What the page says after a form. */
 async function noticeAfter(browser: Browser, address: string): Promise<string> {
   const csrf = await browser.csrf();
-  const form = { csrf, back: 'visit', sure: 'yes' };
+  const question = await browser.post(address, { csrf });
+  const [, shown = ''] = /name="shown" value="([^"]*)"/.exec(question.text) ?? [];
+  const form = { csrf, back: 'visit', sure: 'yes', shown };
   const { status, headers } = await browser.post(address, form);
   expect({ address, status }).toEqual({ address, status: 303 });
   const { text } = await browser.get(headers.get('location') ?? '/');
@@ -242,7 +244,8 @@ test(
     expect(question.text).toContain('It goes out again as it is, and costs $12.50. Send it?');
     const rae = await pathOf(maria, 'Rae Refused');
     expect((await maria.get(rae)).text).toContain('Try again now ($12.50)');
-    const sent = await maria.post(path, { csrf: await maria.csrf(), sure: 'yes' });
+    const [, shown = ''] = /name="shown" value="([^"]*)"/.exec(question.text) ?? [];
+    const sent = await maria.post(path, { csrf: await maria.csrf(), sure: 'yes', shown });
     expect(sent.status).toBe(303);
   },
 );

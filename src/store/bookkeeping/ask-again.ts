@@ -85,22 +85,25 @@ async function coveragesToAsk(
 
 /**
  * What the calls that `askAgain` would order for this visit cost, for a page that offers them.
- * `cents` is null where a price is not known. Null: it would order none. Changes nothing.
+ * `cents` is null where a price is not known; `after`: the inquiries that they follow. Null: it would order none. Changes nothing.
  */
 export async function quoteOf(
   db: Db,
   rules: AskRules,
   { id, now }: { id: number; now: number },
-): Promise<{ cents: Cents | null } | null> {
+): Promise<{ cents: Cents | null; after: number[] } | null> {
   const visit = await visitOf(db, id);
   if (visit === null) return null;
   const prices: (Cents | null)[] = [];
+  const after: number[] = [];
   const { coverages } = await coveragesToAsk(db, rules, visit, now);
   for (const { need_base, benefit_year, draft } of coverages) {
     const latest = await latestForNeed(db, need_base, benefit_year);
-    if (latest !== null && refuseAsking(latest) === null) prices.push(callPrice(rules, draft, now));
+    if (latest === null || refuseAsking(latest) !== null) continue;
+    prices.push(callPrice(rules, draft, now));
+    after.push(latest.id);
   }
-  return prices.length === 0 ? null : { cents: sumOf(prices) };
+  return prices.length === 0 ? null : { cents: sumOf(prices), after };
 }
 
 /**
@@ -110,18 +113,21 @@ export async function retryQuote(
   db: Db,
   rules: AskRules,
   { subject, now }: { subject: Operand; now: number },
-): Promise<{ cents: Cents | null } | null> {
+): Promise<{ cents: Cents | null; after: number[] } | null> {
   const ids =
     subject.kind === 'inquiry'
       ? [subject.id]
       : (await inquiriesOf(db, subject.id)).map(({ id }) => id);
   const prices: (Cents | null)[] = [];
+  const after: number[] = [];
   for (const id of ids) {
     const inquiry = await inquiryById(db, id);
     const draft = inquiry?.state === 'rejected' ? readDraft(inquiry.draft) : null;
-    if (draft !== null) prices.push(callPrice(rules, draft, now));
+    if (draft === null) continue;
+    prices.push(callPrice(rules, draft, now));
+    after.push(id);
   }
-  return prices.length === 0 ? null : { cents: sumOf(prices) };
+  return prices.length === 0 ? null : { cents: sumOf(prices), after };
 }
 
 /** Null where one of them is not known. */

@@ -18,7 +18,7 @@ import {
   withdrawInquiry,
 } from '../../domain/operator.ts';
 import { reopenDeliveries } from '../answers/delivery-steps.ts';
-import { currentHalts, endHalt, type Halt, haltSubject } from '../calls/halts.ts';
+import { endHalt, type Halt, halted, haltSubject } from '../calls/halts.ts';
 import {
   type InquiryChanges,
   type InquiryRow,
@@ -86,12 +86,19 @@ export async function withdraw(tx: Tx, subject: Operand, now: number): Promise<D
   return done;
 }
 
+/** `withdraw` for somebody whose page may be old: a visit that was answered meanwhile stays. */
+export async function withdrawWaiting(tx: Tx, subject: Operand, now: number): Promise<Done[]> {
+  const rows = await inquiriesFor(tx, subject);
+  return rows.length > 0 && rows.every(({ state }) => state === 'answered')
+    ? [{ did: false, what: 'Nothing was withdrawn: the calling service has answered already.' }]
+    : await withdraw(tx, subject, now);
+}
+
 /**
  * Lets calls go out again, and returns why they had stopped. A reason that holds stops them again.
  */
 export async function releaseSubmission(tx: Tx, now: number): Promise<Halt[]> {
-  // Who set the mode in the configuration takes it away there.
-  const halts = (await currentHalts(tx)).filter(({ reason }) => reason !== 'observe');
+  const halts = await halted(tx);
   for (const { reason } of halts) {
     await endHalt(tx, reason);
     await resolveAttention(tx, haltSubject(reason), now);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 
@@ -21,6 +22,17 @@ export async function currentHalts(db: Db | Tx): Promise<Halt[]> {
 }
 
 const CURRENT = prepared()((db) => db.selectFrom('halts').selectAll().orderBy('since'));
+
+/** What an operator can end: who set the mode in the configuration takes it away there. */
+export async function halted(db: Db | Tx): Promise<Halt[]> {
+  return (await currentHalts(db)).filter(({ reason }) => reason !== 'observe');
+}
+
+/** Another word whenever calls are stopped for something else: nobody ends what they did not see. */
+export function haltsMark(halts: readonly Halt[]): string {
+  const text = JSON.stringify(halts.map(({ reason, detail }) => [reason, detail]));
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
+}
 
 /** What the attention list's entry about a halt stands under. */
 export function haltSubject(reason: HaltReason): string {
