@@ -23,6 +23,13 @@ import {
   type EligibilityPlan,
   type EligibilityRecord,
 } from './eligibility.ts';
+import {
+  ACTIVE_WORDS,
+  NETWORK_WORDS,
+  PRIMARY_WORDS,
+  REFERRAL_WORDS,
+  readFlag,
+} from './flag-words.ts';
 import { withNextEligible } from './frequency.ts';
 import { inapplicable, type Parts, withoutFields } from './inapplicable.ts';
 import { isObject, keepKnown, ObjectReader, Remainder, settle } from './reader.ts';
@@ -199,19 +206,19 @@ function readPlan(
   const custom_answers = readCustomAnswers(fields, remainder);
   const plan = keepKnown(
     {
-      is_active: fields.read('is_active', readYesNo),
+      is_active: fields.read('is_active', readFlag(ACTIVE_WORDS)),
       plan_type: fields.read('plan_type', readText),
       plan_name: fields.read('plan_name', readText),
       effective_date: fields.read('effective_date', readDate),
       termination_date: fields.read('termination_date', readDate),
       is_calendar_year_plan: fields.read('is_calendar_year_plan', readYesNo),
-      is_provider_in_network: fields.read('is_provider_in_network', readYesNo),
-      is_primary_insurance: fields.read('is_primary_insurance', readYesNo),
+      is_provider_in_network: fields.read('is_provider_in_network', readFlag(NETWORK_WORDS)),
+      is_primary_insurance: fields.read('is_primary_insurance', readFlag(PRIMARY_WORDS)),
       is_provider_pcp: fields.read('is_provider_pcp', readYesNo),
       has_other_insurance: fields.read('has_other_insurance', readYesNo),
       is_self_funded: fields.read('is_self_funded', readYesNo),
       has_out_of_state_coverage: fields.read('has_out_of_state_coverage', readYesNo),
-      referral_required: fields.read('referral_required', readYesNo),
+      referral_required: fields.read('referral_required', readFlag(REFERRAL_WORDS)),
       referral_info: fields.read('referral_info', readText),
       out_of_network_benefits: fields.read('out_of_network_benefits', readText),
     },

@@ -124,7 +124,8 @@ export function readAmount(raw: unknown): Reading<Money> {
     /^(?:USD\s*)?\$?\s*(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:\s*USD)?$/i.exec(
       raw.trim(),
     )?.[1];
-  return digits === undefined
+  // Three decimals may be thousands, with the point of other countries.
+  return digits === undefined || /^[1-9]\d{0,2}\.\d{3}$/.test(digits)
     ? words(raw, 'not an amount')
     : { is: 'read', value: dollars(digits) };
 }

@@ -14,6 +14,7 @@ import {
   leftOf,
   maximumLeft,
 } from './money.ts';
+import { isInNetwork } from './plan.ts';
 import {
   countsTowardMaximum,
   isDiagnostic,
@@ -22,6 +23,7 @@ import {
   shareOf,
 } from './procedure.ts';
 import type { Standing } from './reasons.ts';
+import { isUnreadOfCode } from './unread.ts';
 
 /** One way in which a procedure may be paid. */
 type Way = {
@@ -55,10 +57,7 @@ export function waysOf(
 ): Way[] {
   if (standing === 'not_payable') return [UNPAID];
   // Of two answers that contradict each other neither counts, nor does what holds in network only.
-  const share =
-    facts.conflicts.length === 0 && facts.record.plan?.is_provider_in_network !== false
-      ? shareOf(facts)
-      : null;
+  const share = facts.conflicts.length === 0 && isInNetwork(facts.record) ? shareOf(facts) : null;
   const paid =
     share === null
       ? [{ ...UNPAID, is_paid: true, patient_percent: 0 }]
@@ -91,7 +90,9 @@ function sharesOf(
 }
 
 function allocations({ record, code, rule }: ProcedureFacts, share: Share): Way[] {
-  const takes = takesDeductible(record, code, rule.is_deductible_waived ?? null);
+  const is_waived = rule.is_deductible_waived ?? null;
+  const is_unread = is_waived === null && isUnreadOfCode(record, 'is_deductible_waived');
+  const takes = is_unread ? null : takesDeductible(record, code, is_waived);
   const counts = record.specialty === 'dental' ? countsTowardMaximum(record, code) : false;
   const is_own = isOrthodontic(code) && record.maximums?.orthodontics_coverage_limit != null;
   const maximums: Way['maximum'][] = is_own

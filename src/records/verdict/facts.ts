@@ -32,6 +32,7 @@ const DECIDING: readonly (keyof BenefitRule)[] = [
   'is_deductible_waived',
   'frequency_limitations',
   'age_limit',
+  'limitations',
   'is_downgraded',
 ];
 

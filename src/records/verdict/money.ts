@@ -12,6 +12,10 @@ const NO_COPAY =
   /^(?:none|no|no co-?pay(?:ment)?|waived|n\/?a|not applicable|does not apply|zero)\.?$/i;
 const UNANSWERED =
   /^(?:n\/?a|unknown|not (?:applicable|available|provided|disclosed|known)|does not apply)\.?$/i;
+/** An amount, and no word that it is gone: "$1,500 per calendar year". */
+const SOMETHING = /[1-9]/;
+const GONE =
+  /\b(?:used|exhaust\w*|max(?:ed)?|met|reached|gone|spent|not?|none|nothing|zero|left|rem\w*)\b/i;
 const CENTS_MAX = 1e13;
 const ENDLESS = Number.POSITIVE_INFINITY;
 
@@ -51,7 +55,7 @@ export const isUnanswered = ({ text }: { text: string }) => UNANSWERED.test(text
 /** A copay in words that say something of it; "None" and the like say that there is none. */
 export function copayWords(copay: Money | null | undefined): string | null {
   const words = wordsOf(copay);
-  return words === null || NO_COPAY.test(words) ? null : words;
+  return words === null || NO_COPAY.test(words) || UNANSWERED.test(words) ? null : words;
 }
 
 /** What is left of an allowance. Null: nothing is known. */
@@ -91,7 +95,16 @@ export function maximumLeft(allowance: Allowance | undefined): CentRange | null 
 }
 
 /** The payer said in words what is left, and they may mean that nothing is: "None". */
-export function isLeftOpen({ remaining }: Allowance): boolean {
+export function isLeftOpen({ amount, remaining }: Allowance): boolean {
   const words = wordsOf(remaining);
-  return words !== null && !NO_LIMIT_LEFT.test(words) && !UNANSWERED.test(words);
+  if (words === null) return remaining === null && mayBeGone(amount);
+  return !NO_LIMIT_LEFT.test(words) && !UNANSWERED.test(words);
+}
+
+/** A maximum in words that may say that nothing is left of it: "Exhausted". "None" says less. */
+export function mayBeGone(maximum: Money | null | undefined): boolean {
+  const words = wordsOf(maximum);
+  if (words === null || [NO_LIMIT, NOTHING, UNANSWERED].some((each) => each.test(words)))
+    return false;
+  return !SOMETHING.test(words) || GONE.test(words);
 }

@@ -53,7 +53,8 @@ const NOTHING_PAID = [
 const SHARE =
   /(?<![\d.])(?:\d{1,2}(?:\.\d+)? ?(?:%|percent|per cent)|\d{1,2} (?:percentage )?points)/;
 /** Said of what, all of it is a share: "100%" alone may be what the patient pays. */
-const WHOLE_SHARE = /(?<![\d.])100(?:\.0+)? ?(?:%|percent|per cent) of\b/;
+const WHOLE_SHARE =
+  /(?<![\d.])100(?:\.0+)? ?(?:%|percent|per cent) of (?:the )?(?:ucr|usual|mac|mpa|allow)/;
 /** Sure whatever follows, such as that the patient may be billed for the rest. */
 const PLAN_PAYS = [
   /\b(?:same|equal|identical)\b.{0,40}\b(?:in network|benefits|coverage|percentages)\b/,
@@ -75,6 +76,21 @@ const DENIED = new RegExp(
     "|\\w+n['’]t|(?:do|does|is|are|wo|ca)nt|declin\\w*|refus\\w*|reject\\w*|unable|unavailable" +
     '|ineligible|exclu\\w*|only|unless|except\\w*|emergenc\\w*|urgent)\\b',
 );
+/** A share or an amount that may be of something else than routine care out of network. */
+const OF_OTHER_CARE = new RegExp(
+  '\\b(?:(?<!out of )network|inn|discount\\w*|er|accident\\w*|injur\\w*|los(?:e|es|t|s|ing)' +
+    '|family pays|(?:per|each|a|every) (?:office )?(?:visit|session|service))\\b',
+);
+/** What care in network is only compared with. */
+const COMPARED =
+  /\b(?:(?:than|as|to|of|from|with)(?: (?:the|for))* in network|at in network (?:rate|level)s?)\b/g;
+/** A share of more than nothing that is named for care out of network. */
+const OUTSIDE_SHARE = new RegExp(
+  '\\b(?:out of network|oon)(?: benefits?| is| are| at| pays| covers|[:,])* [1-9]\\d? ?%' +
+    '|(?<![\\d.])[1-9]\\d? ?% (?:for |when )?(?:out of network|oon)\\b',
+);
+/** The terms of these say nothing of what the plan pays. */
+const SAME_TERMS = /\b(?:same|equal|identical) (?:deductibles?|maximums?|limits?|co ?pays?)\b/g;
 /** Somebody other than the plan pays, unless a share of the plan is named as well. */
 const OTHER_PAYS = new RegExp(
   '\\b(?:patients?|members?|insured|subscribers?|enrollees?|you|full|owe[sd]?|due|responsib\\w*' +
@@ -84,6 +100,7 @@ const OTHER_PAYS = new RegExp(
 const PLAN_PAYS_NOTHING = [
   /(?<![\d.])0+(?:\.0+)? ?(?:%|percent|per cent)/,
   /\$ ?0+(?:\.0*)?(?![\d.]*[1-9])/,
+  /(?<![\d.,$])0(?![\d.,%])/,
   /\b(?:patient|member|insured|subscriber|enrollee)\b.{0,40}\b100 ?(?:%|percent|per cent)/,
   /\b100 ?(?:%|percent|per cent).{0,40}\b(?:patient|member|insured|subscriber|enrollee)\b/,
 ];
@@ -102,7 +119,12 @@ export function networkBenefits(said: string): NetworkBenefits {
     .trim();
   const rest = text.replace(EXCEPTION, '').trim();
   if ([text, rest].some((each) => NONE.has(each) || matchesAny(NOTHING_PAID, each))) return 'none';
-  const plain = text.replaceAll('no difference', 'same').replaceAll(OTHER_ZERO, '');
+  const plain = text
+    .replaceAll('no difference', 'same')
+    .replaceAll(OTHER_ZERO, '')
+    .replaceAll(SAME_TERMS, '');
+  const inside = OUTSIDE_SHARE.test(plain) ? /\b(?:in network|inn)\b/g : COMPARED;
+  if (OF_OTHER_CARE.test(plain.replaceAll(inside, ''))) return 'unknown';
   if (DENIED.test(plain) || matchesAny(PLAN_PAYS_NOTHING, plain)) return 'unknown';
   if (SHARE.test(plain) || matchesAny(PLAN_PAYS, plain)) return 'differ';
   const is_paid = WHOLE_SHARE.test(plain) || matchesAny(HOW, plain);

@@ -1,17 +1,19 @@
 /** What the plan as a whole means for a visit: active on that day, network, referral, rank. */
 import type { EligibilityRecord } from '../eligibility.ts';
 import { networkBenefits } from './network.ts';
-import { americanDay, type Fact, fact, shortDay, type Weighed } from './reasons.ts';
+import { americanDay, fact, shortDay, type Weighed } from './reasons.ts';
+import { planWords, type Words } from './unread.ts';
 
 /** Reasons for which the visit is not eligible; empty when the plan is active or unknown. */
-export function planReasons({ plan }: EligibilityRecord, day: string): Weighed[] {
+export function planReasons(record: EligibilityRecord, day: string): Weighed[] {
+  const { plan } = record;
   const active = fact('plan.is_active', plan?.is_active);
   const reasons: Weighed[] = [];
   if (plan?.is_active === false)
     reasons.push({
       code: 'plan_inactive',
       effect: 'no',
-      text: 'The plan is NOT ACTIVE.',
+      text: `The plan is NOT ACTIVE.${quoteOf(planWords(record, 'is_active'))}`,
       facts: [active],
     });
   // The effective day and the termination day are covered days.
@@ -32,26 +34,43 @@ export function planReasons({ plan }: EligibilityRecord, day: string): Weighed[]
   return reasons;
 }
 
-const SAYS_WHEN =
-  /\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|day|week|month|year|last|next|end/i;
 /** Dates that stand for none. */
 const PLACEHOLDER = /\b(?:0000|0001|9999)\b/;
+/** Words that put no end to the coverage, or that say that it has begun; nothing else does. */
+const COVERED_WORDS = {
+  termination_date: new RegExp(
+    '^(?:(?:there is )?(?:no|none|without(?: an?)?)(?: known)?(?: (?:end|term|termination|' +
+      'terminated|expiration))?(?: date)?(?: (?:on file|listed|given|known|yet|set))?' +
+      '|open(?: ended)?|(?:does|will|do) not (?:end|terminate|expire)|not (?:terminated|ended)' +
+      '|never(?: ends)?|(?:still |currently |is )*(?:active|current|ongoing|continuous|in force' +
+      '|in effect|effective)(?: today| now| at this time)?|indefinite(?:ly)?|present|continuing' +
+      '|until further notice|not (?:given|listed|on file|stated|available))$',
+  ),
+  effective_date: new RegExp(
+    '^(?:(?:it |plan |is |has )*(?:already |currently |still )*(?:active|current|in force' +
+      '|in effect|effective|begun|started)(?: today| now)?|original(?: effective date)?' +
+      '|none|not (?:given|listed|on file|stated|available)|none on file|no date on file)$',
+  ),
+} as const;
 
 /** A date in words that may put the visit outside of the coverage; null: it does not. */
 function dateInWords(
-  { unparsed }: EligibilityRecord,
+  record: EligibilityRecord,
   name: 'effective_date' | 'termination_date',
   day: string,
-): { words: string; rests_on: Fact } | null {
-  const index = unparsed.findIndex(({ path }) => path === `results.plan_information.${name}`);
-  const value = unparsed[index]?.value;
-  if (typeof value !== 'string' || !SAYS_WHEN.test(value) || PLACEHOLDER.test(value)) return null;
-  const years = value.match(/\b(?:19|20)\d\d\b/g) ?? [];
+): Words | null {
+  const found = planWords(record, name);
+  if (found === null || PLACEHOLDER.test(found.words)) return null;
+  const plain = found.words
+    .toLowerCase()
+    .replaceAll(/[-\s]+/g, ' ')
+    .replace(/\.$/, '');
+  if (COVERED_WORDS[name].test(plain)) return null;
+  const years = plain.match(/\b(?:19|20)\d\d\b/g) ?? [];
   const of_visit = day.slice(0, 4);
   const is_covered = (year: string) =>
     name === 'effective_date' ? year < of_visit : year > of_visit;
-  if (years.length > 0 && years.every(is_covered)) return null;
-  return { words: value, rests_on: fact(`unparsed[${index}].value`, value) };
+  return years.length > 0 && years.every(is_covered) ? null : found;
 }
 
 /** Without `is_active` the plan is unknown, whatever benefits were given. */
@@ -66,18 +85,43 @@ export function unknownPlan(record: EligibilityRecord, day: string): Weighed[] {
       const facts = [fact(`plan.${name}`, plan[name]), found.rests_on];
       return [{ code: 'plan_unknown', effect: 'unknown', text, facts }];
     });
+  const found = planWords(record, 'is_active');
   return [
     {
       code: 'plan_unknown',
       effect: 'unknown',
-      text: `The payer did not say whether the plan is active on ${shortDay(day)}.`,
-      facts: [fact('plan.is_active', plan?.is_active)],
+      text:
+        found === null
+          ? `The payer did not say whether the plan is active on ${shortDay(day)}.`
+          : `Ask whether the plan is active on ${shortDay(day)}.${quoteOf(found)}`,
+      facts: [fact('plan.is_active', plan?.is_active), ...restsOn(found)],
     },
   ];
 }
 
+/** The network in words that do not plainly say in or out. */
+const networkWords = (record: EligibilityRecord) =>
+  typeof record.plan?.is_provider_in_network === 'boolean'
+    ? null
+    : planWords(record, 'is_provider_in_network');
+
+/** Whether the shares that the payer named hold as they are; nothing said means in network. */
+export const isInNetwork = (record: EligibilityRecord) =>
+  record.plan?.is_provider_in_network !== false && networkWords(record) === null;
+
 /** Out of network: what that does to every procedure. */
-export function networkReasons({ plan }: EligibilityRecord): Weighed[] {
+export function networkReasons(record: EligibilityRecord): Weighed[] {
+  const { plan } = record;
+  const found = networkWords(record);
+  if (found !== null)
+    return [
+      {
+        code: 'out_of_network',
+        effect: 'unknown',
+        text: `Ask whether the provider is in the network.${quoteOf(found)}`,
+        facts: [fact('plan.is_provider_in_network', null), found.rests_on],
+      },
+    ];
   if (plan?.is_provider_in_network !== false) return [];
   const said = plan.out_of_network_benefits ?? null;
   const facts = [
@@ -123,27 +167,42 @@ export function networkReasons({ plan }: EligibilityRecord): Weighed[] {
 }
 
 /** What somebody has to do before the visit, whatever is done at it. */
-export function visitReasons({ plan }: EligibilityRecord, coverage_rank: number): Weighed[] {
+export function visitReasons(record: EligibilityRecord, coverage_rank: number): Weighed[] {
+  const { plan } = record;
   const reasons: Weighed[] = [];
-  if (plan?.referral_required === true)
+  const referral = planWords(record, 'referral_required');
+  if (plan?.referral_required === true || (plan?.referral_required == null && referral !== null))
     reasons.push({
       code: 'referral_required',
       effect: 'note',
       text:
-        'The plan requires a referral.' +
-        (plan.referral_info == null ? '' : ` The payer said: "${plan.referral_info}"`),
+        (plan?.referral_required === true
+          ? 'The plan requires a referral.'
+          : 'Ask whether the plan requires a referral.') +
+        quoteOf(referral) +
+        (plan?.referral_info == null ? '' : ` The payer said: "${plan.referral_info}"`),
       facts: [
-        fact('plan.referral_required', true),
-        ...(plan.referral_info == null ? [] : [fact('plan.referral_info', plan.referral_info)]),
+        fact('plan.referral_required', plan?.referral_required),
+        ...restsOn(referral),
+        ...(plan?.referral_info == null ? [] : [fact('plan.referral_info', plan.referral_info)]),
       ],
     });
+  const rank = planWords(record, 'is_primary_insurance');
+  const is_primary = plan?.is_primary_insurance ?? null;
   // Of a second coverage nobody expects that it pays first.
-  if (plan?.is_primary_insurance === false && coverage_rank === 1)
+  if (coverage_rank === 1 && (is_primary === false || (is_primary === null && rank !== null)))
     reasons.push({
       code: 'not_primary',
       effect: 'note',
-      text: 'The payer says that another coverage pays first.',
-      facts: [fact('plan.is_primary_insurance', false)],
+      text:
+        (is_primary === false
+          ? 'The payer says that another coverage pays first.'
+          : 'Ask which coverage pays first.') + quoteOf(rank),
+      facts: [fact('plan.is_primary_insurance', is_primary), ...restsOn(rank)],
     });
   return reasons;
 }
+
+const quoteOf = (found: Words | null) =>
+  found === null ? '' : ` The payer said: "${found.words}"`;
+const restsOn = (found: Words | null) => (found === null ? [] : [found.rests_on]);

@@ -3,12 +3,20 @@
 import { addDays, addMonths } from '../../domain/time.ts';
 import { type AgeRule, ageAllows, ageOn, readAgeWords, upToAge } from '../ages.ts';
 import { saidOn } from '../earlier.ts';
-import type { EligibilityRecord } from '../eligibility.ts';
+import type { EligibilityRecord, Money } from '../eligibility.ts';
 import { readWaitingPeriods } from '../frequency/waiting.ts';
 import { type ProcedureFacts, said } from './facts.ts';
 import { frequencyReasons, limitsOf } from './limits.ts';
-import { centsOfMoney, copayWords, isLeftOpen, isUnanswered, maximumLeft } from './money.ts';
+import {
+  centsOfMoney,
+  copayWords,
+  isLeftOpen,
+  isUnanswered,
+  maximumLeft,
+  mayBeGone,
+} from './money.ts';
 import { americanDay, type Fact, fact, shortDay, type Weighed } from './reasons.ts';
+import { isUnreadOfCode } from './unread.ts';
 
 /** Every reason of the procedure's own; none means that the plan pays for it. */
 export function procedureReasons(facts: ProcedureFacts): Weighed[] {
@@ -254,13 +262,20 @@ const remainingFact = ({ maximums }: EligibilityRecord) =>
   fact('maximums.coverage_limit.remaining', maximums?.coverage_limit?.remaining);
 
 function openMaximum(record: EligibilityRecord): Weighed {
-  const { remaining } = record.maximums?.coverage_limit ?? {};
-  const words = remaining != null && 'text' in remaining ? remaining.text : '';
+  const { amount, remaining } = record.maximums?.coverage_limit ?? {};
+  if (remaining == null)
+    return goneInWords('the maximum', amount, 'maximums.coverage_limit.amount');
+  const path = 'maximums.coverage_limit.remaining';
+  return goneInWords('what is left of the maximum', remaining, path);
+}
+
+function goneInWords(what: string, said_of_it: Money | null | undefined, path: string): Weighed {
+  const words = said_of_it != null && 'text' in said_of_it ? said_of_it.text : '';
   return {
     code: 'maximum_used_up',
     effect: 'unknown',
-    text: `The payer said of what is left of the maximum: "${words}". It may be used up.`,
-    facts: [remainingFact(record)],
+    text: `The payer said of ${what}: "${words}". It may be used up.`,
+    facts: [fact(path, said_of_it)],
   };
 }
 
@@ -285,6 +300,10 @@ function maximumReasons({ record, code }: ProcedureFacts): Weighed[] {
         facts: [fact('maximums.orthodontics_coverage_limit', orthodontic)],
       },
     ];
+  if (isOrthodontic(code) && mayBeGone(orthodontic)) {
+    const path = 'maximums.orthodontics_coverage_limit';
+    return [goneInWords('the orthodontics maximum', orthodontic, path)];
+  }
   const counts = countsTowardMaximum(record, code);
   const state = counts === false ? 'left' : maximumState(record);
   if (state === 'left') return [];
@@ -337,12 +356,9 @@ function authorizationReasons(facts: ProcedureFacts): Weighed[] {
 
 const NO_DOWNGRADE = /^(?:none|no|no downgrades?|not downgraded|does not apply|n\/?a)\.?$/i;
 
-const UNREAD_DOWNGRADE = /^results\.procedure_codes\[\d+\]\[1\]\.is_downgraded$/;
-
 function downgradeReasons(facts: ProcedureFacts): Weighed[] {
   const { rule, record } = facts;
-  const is_unreadable =
-    rule.is_downgraded === null && record.unparsed.some(({ path }) => UNREAD_DOWNGRADE.test(path));
+  const is_unreadable = rule.is_downgraded === null && isUnreadOfCode(record, 'is_downgraded');
   const info = rule.downgraded_info ?? null;
   // Words without their flag, and a flag in words, say that there may be one.
   const is_named =
