@@ -1,6 +1,7 @@
 /** What the script of the page does while things change elsewhere: it shows them, loses nothing. */
 import type { Browser as Chromium, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { realClock } from '../../src/ops/env.ts';
 import { startChromium } from '../support/chromium.ts';
 import { type Browser, type OfficeClinic, PASSWORD, startOffice } from '../support/office.ts';
 import { fillOffice, visitDay } from '../support/office-visits.ts';
@@ -92,6 +93,30 @@ test('a refresh keeps the notice of the last form, and no other', LONG, async ()
   await changeElsewhere(colleague);
   await page.waitForTimeout(TWO_LOOKS_MS);
   expect(await asked.count()).toBe(1);
+});
+
+test('a page whose login has ended says so, and keeps what was typed', LONG, async () => {
+  let ahead_ms = 0;
+  const clock = { ...realClock, now: () => Date.now() + ahead_ms };
+  const office = await startOffice({ config: CONFIG, fill: fillOffice, env: { clock } });
+  const typing = await openPage(office);
+  const idle = await typing.context().newPage();
+  await idle.goto(`${office.url}/day/${visitDay()}`);
+  await typing.getByRole('link', { name: 'Una Unanswered' }).click();
+  await typing.getByRole('link', { name: 'I called myself' }).first().click();
+  await typing.getByLabel('Spoke with').fill('Pat');
+  ahead_ms = 31 * 60_000;
+  // The schedule of a day stays on no screen without a login.
+  await idle.getByRole('button', { name: 'Log in', exact: true }).waitFor({ timeout: 90_000 });
+  await typing.getByRole('alert').filter({ hasText: 'Your login has ended' }).waitFor();
+  expect(await typing.getByLabel('Spoke with').inputValue()).toBe('Pat');
+  await typing.waitForTimeout(TWO_LOOKS_MS);
+  expect(await typing.getByRole('alert').count()).toBe(1);
+  const [tab] = await Promise.all([
+    typing.context().waitForEvent('page'),
+    typing.getByRole('link', { name: 'Log in in another tab' }).click(),
+  ]);
+  await logIn(tab);
 });
 
 test('what changes while a refresh is on its way is shown by the next', LONG, async () => {

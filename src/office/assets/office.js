@@ -22,11 +22,25 @@ if (main !== null && 'EventSource' in window) {
   const is_busy = () =>
     main.contains(document.activeElement) ||
     [...main.querySelectorAll('input, textarea, select')].some(is_changed);
+  let is_over = false;
+  // Patient data does not stay on a screen that nobody is logged in at; what was typed does.
+  const end = () => {
+    if (!is_busy()) return location.reload();
+    if (is_over) return;
+    is_over = true;
+    const told = Object.assign(document.createElement('div'), { className: 'notice bad' });
+    told.setAttribute('role', 'alert');
+    told.textContent =
+      'Your login has ended, and this page is no longer kept up to date. What you have typed is ' +
+      'kept when you send it. ';
+    const link = { href: '/login', target: '_blank', textContent: 'Log in in another tab' };
+    told.append(Object.assign(document.createElement('a'), link));
+    main.prepend(told);
+  };
   const show = async () => {
     const response = await fetch(location.href, { headers: { 'x-refresh': '1' } });
-    if (is_busy()) return;
-    if (response.redirected) return location.reload();
-    if (!response.ok) return;
+    if (response.redirected) return end();
+    if (is_busy() || !response.ok) return;
     const page = new DOMParser().parseFromString(await response.text(), 'text/html');
     const fresh = page.querySelector('main[data-live]');
     if (fresh === null || is_busy()) return;
@@ -39,14 +53,27 @@ if (main !== null && 'EventSource' in window) {
     for (const id of open) document.getElementById(id)?.setAttribute('open', '');
   };
   const refresh = async () => {
+    if (is_over) return end();
     if (is_asking || newest === main.dataset.live || document.hidden || is_busy()) return;
     is_asking = true;
     await show().catch(() => {});
     is_asking = false;
   };
   let events = null;
+  // Whoever is logged in is led away from the login.
+  const check = async () => {
+    const login = { headers: { 'x-refresh': '1' }, redirect: 'manual' };
+    if ((await fetch('/login', login)).ok) end();
+  };
   const listen = () => {
     events = new EventSource('/events');
+    // A browser connects again after a break, but not after an answer that is no stream.
+    events.addEventListener('error', () => {
+      if (events?.readyState !== EventSource.CLOSED) return;
+      events = null;
+      check().catch(() => {});
+      setTimeout(() => events === null && !document.hidden && !is_over && listen(), 10_000);
+    });
     // The first one comes with each connection, also after one that was lost.
     events.addEventListener('changed', ({ data }) => {
       newest = data;
