@@ -66,8 +66,10 @@ test('the office reads, acts and answers on the page', LONG, async () => {
   const calls = (await office.service.ledger()).length;
   const form = (await maria.get(`${una}/called`)).text;
   expect(form).toContain('Active on the day of the visit');
+  const hidden = (name: string) =>
+    new RegExp(`name="${name}" value="([^"]*)"`).exec(form)?.[1] ?? '';
   const saved = await maria.post(`${una}/called`, {
-    csrf,
+    ...{ csrf, insurance: hidden('insurance'), codes: hidden('codes') },
     rank: '1',
     is_active: 'yes',
     is_provider_in_network: 'yes',

@@ -8,7 +8,7 @@ const NOUNS = new Set([
   ...['occurrence', 'occurrences', 'session', 'sessions'],
   ...['total', 'allowed', 'covered', 'only', 'of', 'payable', 'ea'],
 ]);
-/** Words for one service, and the dental codes of it: a limit of it is none of another code. */
+/** Words for one service, and the dental codes of it: it limits no other code. */
 const SERVICES: readonly (readonly [codes: RegExp, words: readonly string[]])[] = [
   [/^D01/, ['exam', 'exams', 'examination', 'examinations', 'evaluation', 'evaluations']],
   [

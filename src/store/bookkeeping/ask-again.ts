@@ -85,7 +85,8 @@ async function coveragesToAsk(
 
 /**
  * What the calls that `askAgain` would order for this visit cost, for a page that offers them.
- * `cents` is null where a price is not known; `after`: the inquiries that they follow. Null: it would order none. Changes nothing.
+ * `cents` is null where a price is not known; `after`: the inquiries that they follow. Null: it
+ * would order none. Changes nothing.
  */
 export async function quoteOf(
   db: Db,

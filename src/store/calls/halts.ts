@@ -28,7 +28,7 @@ export async function halted(db: Db | Tx): Promise<Halt[]> {
   return (await currentHalts(db)).filter(({ reason }) => reason !== 'observe');
 }
 
-/** Another word whenever calls are stopped for something else: nobody ends what they did not see. */
+/** Another word whenever calls are stopped for something else: nobody ends what is not shown. */
 export function haltsMark(halts: readonly Halt[]): string {
   const text = JSON.stringify(halts.map(({ reason, detail }) => [reason, detail]));
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
