@@ -21,13 +21,10 @@ export async function watchExports(parts: Parts): Promise<void> {
   for (const { id, connector } of connectors) {
     if (connector.pull === undefined) continue;
     const arrivals = await lastArrivals(store.db, id);
-    const configured = config.connectors.find((each) => each.id === id);
-    // Where appointments come as changes or messages, there is no export that could be missing.
-    if (arrivals.length === 0 && configured?.type !== 'csv') continue;
     const settings = {
       time_zone,
       closed: new Set(config.clinic.closed),
-      expected_by: configured?.expected_by ?? null,
+      expected_by: config.connectors.find((each) => each.id === id)?.expected_by ?? null,
     };
     const book = await readBook(store.db, { connector: id, arrivals, time_zone }, now);
     const trouble = judgeExports(arrivals, book, settings, now);
