@@ -52,7 +52,7 @@ export const isNothing = (money: Money | null | undefined) => NOTHING.test(words
 /** Words that say that nobody knows, or that it does not apply. */
 export const isUnanswered = ({ text }: { text: string }) => UNANSWERED.test(text.trim());
 
-/** A copay in words that say something of it; "None" and the like say that there is none. */
+/** A copay in words that say something of it; "None" and the like mean that no copay is due. */
 export function copayWords(copay: Money | null | undefined): string | null {
   const words = wordsOf(copay);
   return words === null || NO_COPAY.test(words) || UNANSWERED.test(words) ? null : words;

@@ -141,7 +141,7 @@ const FLAGS: VerdictCase[] = [
   ),
   one(
     'D',
-    'the words about a downgrade say that there is none',
+    'the words about a downgrade say that nothing is downgraded',
     {
       rules: { D2740: { ...CROWN, downgraded_info: 'No downgrade' } },
       maximums: MET,
