@@ -4,6 +4,8 @@ import { ownFiles } from './support/own-files.ts';
 
 /** Each with the word that takes its place. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/(?<![`'.])\bsweep|_sweep/i, 'reconciliation'],
+  [/\bhollow\b/i, 'empty success'],
   [/\bmend(?:s|ed|ing)?\b/i, 'fix'],
   [/\banew\b/i, 'again'],
   [/\btime-outs?\b/i, 'timeout'],
@@ -16,7 +18,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:stands?|stood|standing) on (?:an? |the |its? |each |no )/i, 'is served by'],
   [/(?<!there )\bis none\b/, 'is not one'],
   [/\b(?:operator|provider) of the service\b/i, 'the calling service'],
-  [/\b(?:calls? too many|late calls?|extra calls?)\b/i, 'duplicate call'],
+  [/\b(?:calls? too many|late calls?|extra calls?|(?<!`)extra_call)\b/i, 'duplicate call'],
   [/\btold to a person\b/i, 'goes on the attention list'],
   [/\bfrequency met\b/i, 'frequency limit used up'],
   [/\bturns? (?:us|them|it) away\b/i, 'rejects'],

@@ -17,7 +17,7 @@ import { forgetFailure, keepForFailure, readFailure } from '../ops/daemon-failur
 import { healthSettings } from '../ops/health-text.ts';
 import { connectorCertificates } from '../ops/network.ts';
 import { purgeAlerts, readAlerts, writeAlerts } from '../store/bookkeeping/alerts.ts';
-import { readFact, writeFact } from '../store/bookkeeping/facts.ts';
+import { readLearned, writeLearned } from '../store/bookkeeping/learned-settings.ts';
 import { attentionGrowth, countAttention } from '../store/views/alerts.ts';
 import { readHealthFacts } from '../store/views/health.ts';
 import { currentHeartbeat } from './heartbeat.ts';
@@ -140,7 +140,7 @@ class AlertRound {
   /** As they were found last; looked for again once a day, and not waited for. */
   async #certificates(now: number): Promise<CertificateEnd[]> {
     const { options, store, connectors } = this.#parts;
-    const fact = await readFact(store.db, CERTIFICATES);
+    const fact = await readLearned(store.db, CERTIFICATES);
     const is_old = fact === null || now - fact.updated_at >= DAY_MS || fact.updated_at > now;
     // With a dispatcher of somebody else's, the network is not ours.
     if (is_old && !this.#is_looking && options.dispatcher === undefined) {
@@ -152,7 +152,9 @@ class AlertRound {
         ),
       ];
       void certificateEnds(sources)
-        .then((ends) => store.write((tx) => writeFact(tx, CERTIFICATES, JSON.stringify(ends), now)))
+        .then((ends) =>
+          store.write((tx) => writeLearned(tx, CERTIFICATES, JSON.stringify(ends), now)),
+        )
         .catch(() => {})
         .finally(() => {
           this.#is_looking = false;

@@ -109,7 +109,7 @@ export class Jobs {
 function jobsOf(parts: Parts): Job[] {
   const { options, store, plan, submit, wakers } = parts;
   const { config } = options;
-  const daily = config.schedule.sweep_cron;
+  const daily = config.schedule.reconciliation_cron;
   const jobs: Job[] = [
     {
       name: 'reconciliation',

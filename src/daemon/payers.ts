@@ -5,7 +5,7 @@ import { effectiveProvider } from '../domain/provider.ts';
 import type { PayerFile } from '../ops/payer-file.ts';
 import type { PlanDeps } from '../stages/plan/deps.ts';
 import { raiseAttention, resolveAttention } from '../store/bookkeeping/attention.ts';
-import { readFact, writeFact } from '../store/bookkeeping/facts.ts';
+import { readLearned, writeLearned } from '../store/bookkeeping/learned-settings.ts';
 import { PAYERS_SUBJECT, resolveMapped } from '../store/bookkeeping/unmapped-payers.ts';
 import { planAllAgain } from '../store/calls/links.ts';
 import type { Store } from '../store/engine/store.ts';
@@ -42,8 +42,8 @@ export async function adoptPayers(
       now,
     );
     await resolveAttention(tx, PAYERS_SUBJECT, now, ['payers_unreadable']);
-    if ((await readFact(tx, FACT))?.value === hash) return;
-    await writeFact(tx, FACT, hash, now);
+    if ((await readLearned(tx, FACT))?.value === hash) return;
+    await writeLearned(tx, FACT, hash, now);
     await planAllAgain(tx, now);
   });
 }

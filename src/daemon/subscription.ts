@@ -12,7 +12,7 @@ import type { ServiceClient, ServiceFailure, Subscription } from '../service/api
 import { isSameUrl, shownUrl } from '../service/callback-url.ts';
 import type { StepResult } from '../stages/loop.ts';
 import { raiseAttention, resolveAttention } from '../store/bookkeeping/attention.ts';
-import { readFact, writeFact } from '../store/bookkeeping/facts.ts';
+import { readLearned, writeLearned } from '../store/bookkeeping/learned-settings.ts';
 import type { Store } from '../store/engine/store.ts';
 
 /** How often it is compared when all is well. */
@@ -64,7 +64,7 @@ export async function subscriptionStep(deps: SubscriptionDeps): Promise<StepResu
   if (reason !== null || deps.is_elsewhere) await deps.onRight();
   deps.is_elsewhere = false;
   await store.write(async (tx) => {
-    await writeFact(tx, OURS, wanted.callback_url, now);
+    await writeLearned(tx, OURS, wanted.callback_url, now);
     await resolveAttention(tx, ABOUT.subject, now);
   });
   return { did: 0, next_at: now + COMPARE_MS };
@@ -78,7 +78,7 @@ async function reasonToSet(
   if (found === null) return 'absent';
   if (isAsWanted(found, wanted)) return null;
   if (isSameUrl(found.callback_url, wanted.callback_url)) return 'changed';
-  const ours = await readFact(store.db, OURS);
+  const ours = await readLearned(store.db, OURS);
   if (ours !== null && isSameUrl(found.callback_url, ours.value)) return 'moved';
   return take_over ? 'taken_over' : 'elsewhere';
 }

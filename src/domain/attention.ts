@@ -73,7 +73,7 @@ export const ATTENTION_REASONS = {
     'A reply was lost, and eligd still does not know whether the service has the inquiry.',
   undecidable: 'eligd could not find out whether the service has the inquiry.',
   lost_at_service: 'The service no longer knows an inquiry that it had accepted.',
-  extra_call: 'The service holds more than one inquiry for one need.',
+  duplicate_call: 'The service holds more than one inquiry for one need.',
   unsuccessful: 'No attempt got an answer from the payer.',
   cancelled_by_service: 'The service cancelled the inquiry.',
   payer_waits: 'The payer cannot be reached, and the visit is close.',

@@ -17,7 +17,7 @@ export type ClaimDecision =
   /** Younger than `ask_after_days`: nothing to ask before `until`. */
   | { kind: 'wait'; until: Instant; reason: 'claim_too_young' | 'clock_unproven' }
   /** The office has to fix something first. */
-  | { kind: 'attend'; attention: Attention[] }
+  | { kind: 'raise'; attention: Attention[] }
   | { kind: 'ask'; claim: PlannedClaim };
 
 export type PlannedClaim = {
@@ -58,7 +58,7 @@ export function planClaim(
 ): ClaimDecision {
   const { now, clinic, policy } = facts;
   if (claim.status === 'settled' || is_missing) return { kind: 'close', reason: 'settled' };
-  if (claim.insurance === 'awaited') return { kind: 'attend', attention: [INSURANCE_AWAITED] };
+  if (claim.insurance === 'awaited') return { kind: 'raise', attention: [INSURANCE_AWAITED] };
   if (!isInsured(claim.coverage)) return { kind: 'close', reason: 'no_coverage' };
   const { date_of_service } = claim;
   if (date_of_service !== null) {
@@ -81,7 +81,7 @@ export function planClaim(
     ...payerAttention({ specialty: provider.specialty, payer, coverage: claim.coverage }),
     ...missingClaimFields(claim, provider, policy.claims.required_fields),
   ];
-  if (attention.length > 0 || date_of_service === null) return { kind: 'attend', attention };
+  if (attention.length > 0 || date_of_service === null) return { kind: 'raise', attention };
   const under = { coverage: claim.coverage, payer, provider };
   return {
     kind: 'ask',

@@ -35,7 +35,7 @@ export const INFORMATIONAL_REASONS: readonly AttentionReason[] = [
   'payer_unmapped',
   'payers_unreadable',
   'codes_not_asked',
-  'extra_call',
+  'duplicate_call',
   'answer_late',
   ...VERDICT_REASONS,
 ];

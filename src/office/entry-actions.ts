@@ -40,7 +40,7 @@ const TO_HANDLE: ReadonlySet<string> = new Set<AttentionReason>([
   ...VERDICT_REASONS,
   ...ANSWER_REASONS,
   'coverage_conflict',
-  'extra_call',
+  'duplicate_call',
 ]);
 
 /** Reasons after which another call may help; each call costs money, so a user decides. */

@@ -103,7 +103,7 @@ export const configSchema = z.strictObject({
   schedule: z
     .strictObject({
       pull_seconds: above0.default(30).describe('How often connectors are asked for appointments.'),
-      sweep_cron: cronLine
+      reconciliation_cron: cronLine
         .default('0 5 * * *')
         .describe(
           "When the service's list is compared with the database, as a line of cron in the " +

@@ -78,7 +78,7 @@ export async function parseConfig(
 
   const folder = dirname(file);
   const secrets = secretsInConfig(document);
-  const base = configSchema.safeParse(document.data);
+  const base = configSchema.safeParse(withTodaysKeys(document.data));
   const connectors = await judgeConnectors(document, folder, connectorSchema);
   const problems = [
     ...(base.error ? problemsOf(base.error.issues, document, inputSchema(configSchema), []) : []),
@@ -111,6 +111,17 @@ export async function parseConfig(
       fees: policy.fees === null ? null : resolve(folder, policy.fees),
     },
   };
+}
+
+/** A configuration from before `sweep_cron` was renamed keeps its meaning. */
+function withTodaysKeys(data: unknown): unknown {
+  const { schedule } = data as { schedule?: unknown };
+  if (typeof schedule !== 'object' || schedule === null) return data;
+  const renamed = Object.entries(schedule).map(([key, value]) => [
+    key === 'sweep_cron' ? 'reconciliation_cron' : key,
+    value,
+  ]);
+  return { ...(data as object), schedule: Object.fromEntries(renamed) };
 }
 
 /** With every path absolute. */

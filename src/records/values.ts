@@ -84,14 +84,14 @@ export function neverLost<Value>(
 ): (raw: unknown) => Reading<Value> {
   return (raw) => {
     const reading = read(raw);
-    if (reading.is !== 'unreadable' || isHollow(raw)) return reading;
+    if (reading.is !== 'unreadable' || isEmptyValue(raw)) return reading;
     const texts = Array.isArray(raw) ? raw : [raw];
     const words = texts.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
     return { is: 'doubtful', value: fromWords(words.join('; ')), why: reading.why };
   };
 }
 
-const isHollow = (raw: unknown) =>
+const isEmptyValue = (raw: unknown) =>
   typeof raw === 'object' && raw !== null && Object.keys(raw).length === 0;
 
 /** true, false, and yes, no, y, n, true, false as words. A number is not read: 0 may be a count. */

@@ -46,7 +46,7 @@ async function measure(path: string): Promise<EncryptionResult> {
   const add = (names: readonly string[]) =>
     store.write((tx) =>
       tx
-        .insertInto('facts')
+        .insertInto('learned_settings')
         .values(names.map((name) => ({ name, value: TEXT, updated_at: 1 })))
         .execute(),
     );
@@ -63,7 +63,7 @@ async function measure(path: string): Promise<EncryptionResult> {
   });
   const read = await cost(async () => {
     await store.db
-      .selectFrom('facts')
+      .selectFrom('learned_settings')
       .select((select) => select.fn.sum<number>(select.fn('length', ['value'])).as('length'))
       .execute();
   });

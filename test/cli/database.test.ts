@@ -24,7 +24,7 @@ async function installed(): Promise<Installation> {
   useDatabaseKeys(() => []);
   const store = await openStore(eligd.database);
   await store.write((tx) =>
-    tx.insertInto('facts').values({ name: 'a', value: NEEDLE, updated_at: 1 }).execute(),
+    tx.insertInto('learned_settings').values({ name: 'a', value: NEEDLE, updated_at: 1 }).execute(),
   );
   await store.close();
   return eligd;

@@ -212,7 +212,7 @@ async function post(
 async function handleDuplicates(clinic: SimulatedClinic): Promise<void> {
   const { stdout } = await clinic.command('list', '--attention', '--json');
   const { entries } = JSON.parse(stdout) as { entries: { reason: string; inquiry: number }[] };
-  for (const { inquiry } of entries.filter(({ reason }) => reason === 'extra_call'))
+  for (const { inquiry } of entries.filter(({ reason }) => reason === 'duplicate_call'))
     await clinic.command('done', `inquiry:${inquiry}`);
 }
 

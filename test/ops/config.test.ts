@@ -368,8 +368,8 @@ describe('the time of the reconciliation', () => {
     '0 5 1 jan *',
     '0 22-3 * * *',
   ])('may be %s', async (line) => {
-    const config = await load(`${MINIMAL}schedule: { sweep_cron: "${line}" }\n`);
-    expect(config.schedule.sweep_cron).toBe(line);
+    const config = await load(`${MINIMAL}schedule: { reconciliation_cron: "${line}" }\n`);
+    expect(config.schedule.reconciliation_cron).toBe(line);
   });
 
   test.each([
@@ -377,9 +377,9 @@ describe('the time of the reconciliation', () => {
     // The scheduler of the daemon refuses them.
     ...['5/2 * * * *', '0 5 31 2 *'],
   ])('may not be %s', async (line) => {
-    expect((await problemsOf(`${MINIMAL}schedule: { sweep_cron: "${line}" }\n`)).join()).toContain(
-      'is not a time in the form of cron',
-    );
+    expect(
+      (await problemsOf(`${MINIMAL}schedule: { reconciliation_cron: "${line}" }\n`)).join(),
+    ).toContain('is not a time in the form of cron');
   });
 });
 

@@ -22,7 +22,7 @@ test('daily work is done as soon as a computer wakes that slept through its time
   const clinic = makeClinic({
     base_url: service.url,
     config: {
-      schedule: { sweep_cron: '* * * * *' },
+      schedule: { reconciliation_cron: '* * * * *' },
       prices: { per_inquiry: 12.5, per_code: 0.25 },
       policy: { dollars_per_month: 100 },
     },

@@ -88,7 +88,7 @@ function rowsAbout(
     );
     say('halt', all('select * from halts'));
     say('calls', all(`select * from calls where external_id in (${marks})`, ...about));
-    say('fact', all('select * from facts'));
+    say('fact', all('select * from learned_settings'));
   });
   return {
     inquiries,

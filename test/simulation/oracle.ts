@@ -492,7 +492,7 @@ export class Oracle {
         .prepare(
           `select service_id from calls as s where role = 'duplicate'
              and exists (select 1 from attention as a
-                         where a.inquiry = s.inquiry and a.reason = 'extra_call')`,
+                         where a.inquiry = s.inquiry and a.reason = 'duplicate_call')`,
         )
         .pluck()
         .all() as string[];

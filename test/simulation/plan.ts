@@ -178,7 +178,7 @@ export function drawPlan(seed: number) {
       unsuccessful: rate(0.1, 0.4),
       cancelled: rate(0.02, 0.1),
       never: rate(0, 0.04),
-      hollow: rate(0.1, 0.4),
+      empty_success: rate(0.1, 0.4),
       revised: rate(0.1, 0.3),
       takes_back: rate(0.02, 0.1),
       lower_case: random.chance(0.2),

@@ -38,7 +38,9 @@ export function timelineOf(
     if (random.chance(service.revised)) push(done_at + random.int(1, 30) * HOUR_MS, 'SUCCESS', 1);
     return stages;
   }
-  const full_at = random.chance(service.hollow) ? done_at + random.int(1, 60) * MINUTE_MS : done_at;
+  const full_at = random.chance(service.empty_success)
+    ? done_at + random.int(1, 60) * MINUTE_MS
+    : done_at;
   if (full_at > done_at) push(done_at, 'SUCCESS', null);
   push(full_at, 'SUCCESS', 1);
   if (random.chance(service.takes_back)) {

@@ -1,29 +1,16 @@
 /** Migration 0029 chains what the version before had written, without the names of files. */
-import { chmodSync, readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { Kysely, SqliteDialect } from 'kysely';
-import { type Migration, Migrator } from 'kysely/migration';
 import { expect, test } from 'vitest';
 import { looksAt } from '../../src/store/bookkeeping/access-log.ts';
 import { appointmentSubject, auditOf } from '../../src/store/bookkeeping/audit.ts';
 import { checkChain } from '../../src/store/bookkeeping/chain-check.ts';
-import { openSqlite } from '../../src/store/engine/driver.ts';
+import { databaseBefore } from './database-before.ts';
 import { temporaryPath, temporaryStore } from './temporary.ts';
 
-const FOLDER = resolve(import.meta.dirname, '../../migrations');
-const BEFORE = '0029';
 const FILE = 'rejected:["c","Mary Smith 1980-02-01.hl7","Mary Smith 1980-02-01.hl7"]';
 
 test('every entry of the version before is in the chain, and no subject names a file', async () => {
   const path = temporaryPath();
-  const migrations: Record<string, Migration> = {};
-  for (const name of readdirSync(FOLDER).map((each) => each.replace('.ts', '')))
-    if (name < BEFORE) migrations[name] = await import(join(FOLDER, `${name}.ts`));
-  const raw = openSqlite(path);
-  chmodSync(path, 0o600);
-  const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: raw }) });
-  const provider = { getMigrations: async () => migrations };
-  expect((await new Migrator({ db, provider }).migrateToLatest()).error).toBeUndefined();
+  const raw = await databaseBefore(path, '0029');
   raw.exec('begin');
   raw.exec("insert into facts values ('log_key', 'abc', 0), ('purging', '', 0)");
   raw.exec(`insert into appointments (id, connector, source_id, content, content_hash, starts_at,
@@ -36,7 +23,7 @@ test('every entry of the version before is in the chain, and no subject names a 
   look.run(1, 5, 'maria', 'visit', 'appointment:1');
   look.run(2, 6, 'maria', 'schedule', 'day:2026-11-23');
   raw.exec('commit');
-  await db.destroy();
+  raw.close();
 
   const store = await temporaryStore(path);
   const trail = await auditOf(store.db, [appointmentSubject(1)]);

@@ -49,7 +49,7 @@ test('an untouched database is as it was written, and says who acted', async () 
 });
 
 test('a row in facts opens nothing: what goes needs an entry in the chain', async () => {
-  intruder.prepare("insert into facts values ('purging', '', 0)").run();
+  intruder.prepare("insert into learned_settings values ('purging', '', 0)").run();
   for (const statement of [
     'delete from audit where id = 2',
     "update audit set reason = 'nothing'",

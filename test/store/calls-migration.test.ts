@@ -1,31 +1,9 @@
 /** Migration 0028 carries a database of the version before into the table of calls. */
-import { chmodSync, readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { Kysely, SqliteDialect } from 'kysely';
-import { type Migration, Migrator } from 'kysely/migration';
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../src/store/engine/database.ts';
 import { openSqlite, type Raw } from '../../src/store/engine/driver.ts';
+import { databaseBefore } from './database-before.ts';
 import { temporaryPath } from './temporary.ts';
-
-const FOLDER = resolve(import.meta.dirname, '../../migrations');
-const BEFORE = '0028';
-
-/** A database as the version before migration 0028 left it. */
-async function databaseBefore(path: string): Promise<Raw> {
-  const names = readdirSync(FOLDER)
-    .map((name) => name.replace('.ts', ''))
-    .filter((name) => name < BEFORE);
-  const migrations: Record<string, Migration> = {};
-  for (const name of names) migrations[name] = await import(join(FOLDER, `${name}.ts`));
-  const raw = openSqlite(path);
-  chmodSync(path, 0o600);
-  const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: raw }) });
-  const provider = { getMigrations: async () => migrations };
-  const { error } = await new Migrator({ db, provider }).migrateToLatest();
-  if (error !== undefined) throw error;
-  return raw;
-}
 
 /** An inquiry in a state, whose id is also the place of its label. */
 function addInquiry(raw: Raw, id: number, given: Record<string, unknown>): void {
@@ -101,7 +79,7 @@ const CALLS = [
 
 test('every call of the version before is a row, whatever state its inquiry is in', async () => {
   const path = temporaryPath();
-  const before = await databaseBefore(path);
+  const before = await databaseBefore(path, '0028');
   fill(before);
   const states = before.prepare('select id, state, service_id from inquiries').all();
   before.close();

@@ -62,11 +62,13 @@ describe('a database', () => {
     const path = temporaryPath();
     const store = await temporaryStore(path);
     await store.write((tx) =>
-      tx.insertInto('facts').values({ name: 'a', value: '1', updated_at: 0 }).execute(),
+      tx.insertInto('learned_settings').values({ name: 'a', value: '1', updated_at: 0 }).execute(),
     );
     await store.close();
     const again = await temporaryStore(path);
-    expect(await again.db.selectFrom('facts').select('value').execute()).toEqual([{ value: '1' }]);
+    expect(await again.db.selectFrom('learned_settings').select('value').execute()).toEqual([
+      { value: '1' },
+    ]);
   });
 
   test('commits to the disk before the outside effect, and holds its references', async () => {
@@ -256,7 +258,7 @@ describe('the lock of the instance', () => {
     const lock = lockInstance(path);
     const store = await temporaryStore(path);
     await store.write((tx) =>
-      tx.insertInto('facts').values({ name: 'a', value: '1', updated_at: 0 }).execute(),
+      tx.insertInto('learned_settings').values({ name: 'a', value: '1', updated_at: 0 }).execute(),
     );
     lock.release();
     expect(existsSync(path)).toBe(true);

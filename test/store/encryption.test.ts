@@ -38,7 +38,7 @@ async function fill({ close = true } = {}): Promise<() => Promise<void>> {
   const store = await openStore(path);
   const add = (name: string) =>
     store.write((tx) =>
-      tx.insertInto('facts').values({ name, value: NEEDLE, updated_at: 1 }).execute(),
+      tx.insertInto('learned_settings').values({ name, value: NEEDLE, updated_at: 1 }).execute(),
     );
   for (let at = 0; at < 50; at += 1) await add(`fact ${at}`);
   if (close) await store.close();
@@ -52,7 +52,7 @@ function filesWithNeedle(): string[] {
 function factsIn(file: string): unknown {
   const raw = openSqlite(file, { readonly: true });
   try {
-    return raw.prepare(`select count(*) from facts where value = ?`).pluck().get(NEEDLE);
+    return raw.prepare(`select count(*) from learned_settings where value = ?`).pluck().get(NEEDLE);
   } finally {
     raw.close();
   }
@@ -71,7 +71,10 @@ async function refusal(work: () => unknown): Promise<unknown> {
 const WAYS: [string, () => unknown][] = [
   ['the daemon', () => openStore(path)],
   ['check', () => inspectDatabase(path)],
-  ['status', () => readDatabase(path, (db) => db.selectFrom('facts').selectAll().execute())],
+  [
+    'status',
+    () => readDatabase(path, (db) => db.selectFrom('learned_settings').selectAll().execute()),
+  ],
   ['backup', () => writeBackup(path, join(folder, 'copy.db'), 1)],
   ['backup in a thread', () => writeBackupAside(path, join(folder, 'copy.db'), 1)],
   ['restore', () => inspectCopy(path)],
@@ -98,7 +101,7 @@ describe('a database with a key', () => {
     use(ONE);
     await fill();
     const scratch = await openScratch(path);
-    expect(await scratch.db.selectFrom('facts').selectAll().execute()).toHaveLength(50);
+    expect(await scratch.db.selectFrom('learned_settings').selectAll().execute()).toHaveLength(50);
     await scratch.close();
     writeBackup(path, join(folder, 'copy.db'), 5);
     const { content } = restoreDatabase(path, join(folder, 'copy.db'), 6, 0);

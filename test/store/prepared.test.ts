@@ -10,7 +10,7 @@ test('a prepared statement is built once, and every run has its own values', asy
   const write = prepared<{ name: string; value: string | null; at: number }>()((tx, place) => {
     built += 1;
     return tx
-      .insertInto('facts')
+      .insertInto('learned_settings')
       .values({
         name: place('name'),
         value: sql`coalesce(${place('value')}, 'none')`,
@@ -23,7 +23,7 @@ test('a prepared statement is built once, and every run has its own values', asy
     await write(tx, { name: 'b', value: null, at: 2 });
     await write(tx, { name: 'a', value: 'two', at: 3 });
   });
-  const rows = await store.db.selectFrom('facts').selectAll().orderBy('name').execute();
+  const rows = await store.db.selectFrom('learned_settings').selectAll().orderBy('name').execute();
   expect(rows.filter(({ name }) => name.length === 1)).toEqual([
     { name: 'a', value: 'one', updated_at: 3 },
     { name: 'b', value: 'none', updated_at: 2 },
@@ -33,12 +33,12 @@ test('a prepared statement is built once, and every run has its own values', asy
 
 test('a prepared statement outlives the database of its first run', async () => {
   const read = prepared<{ name: string }>()((db, place) =>
-    db.selectFrom('facts').select('value').where('name', '=', place('name')),
+    db.selectFrom('learned_settings').select('value').where('name', '=', place('name')),
   );
   const known = async (value: string) => {
     const store = await temporaryStore();
     await store.write((tx) =>
-      tx.insertInto('facts').values({ name: 'x', value, updated_at: 0 }).execute(),
+      tx.insertInto('learned_settings').values({ name: 'x', value, updated_at: 0 }).execute(),
     );
     const inside = await store.write((tx) => read(tx, { name: 'x' }));
     const outside = await read(store.db, { name: 'x' });

@@ -10,7 +10,7 @@ import { answersOfNeed, termsOfGroup } from '../../src/store/answers/plan-terms.
 import { looksAt } from '../../src/store/bookkeeping/access-log.ts';
 import { readAlerts } from '../../src/store/bookkeeping/alerts.ts';
 import { readHeads } from '../../src/store/bookkeeping/chain-check.ts';
-import { writeFact } from '../../src/store/bookkeeping/facts.ts';
+import { writeLearned } from '../../src/store/bookkeeping/learned-settings.ts';
 import { stopForOlderCalls } from '../../src/store/bookkeeping/new-database.ts';
 import { findSession } from '../../src/store/bookkeeping/office.ts';
 import { countOldAnswers } from '../../src/store/bookkeeping/purge-answers.ts';
@@ -68,7 +68,7 @@ beforeAll(async () => {
   const path = join(folder, 'eligd.db');
   await (await openStore(path)).close();
   raw = openSqlite(path);
-  raw.exec("insert into facts values ('log_key', '00', 0)");
+  raw.exec("insert into learned_settings values ('log_key', '00', 0)");
   db = new Kysely<Tables>({
     dialect: new SqliteDialect({ database: raw }),
     log: ({ query }) => void asked.push(query),
@@ -107,7 +107,7 @@ function changeOfPatient(kind: 'described' | 'merged' = 'described'): Promise<un
 /** As on the first day of a database, in which nothing is known yet. */
 async function olderCalls(tx: Tx): Promise<void> {
   const state = JSON.stringify({ since: NOW, checked: 5 });
-  await writeFact(tx, 'older_calls_looked_for', state, NOW);
+  await writeLearned(tx, 'older_calls_looked_for', state, NOW);
   await stopForOlderCalls(tx, { is_compared: true, now: NOW });
 }
 

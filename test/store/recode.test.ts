@@ -49,7 +49,7 @@ async function fill(state: string, key: DatabaseKey | null): Promise<void> {
   for (let row = 0; row < ROWS; row += 1)
     await store.write((tx) =>
       tx
-        .insertInto('facts')
+        .insertInto('learned_settings')
         .values({ name: `fact ${row}`, value: NEEDLE, updated_at: 1 })
         .execute(),
     );
@@ -85,7 +85,10 @@ function keyOf(file: string): string | null {
   useDatabaseKeys(() => [NEW, OLD]);
   const { raw, key } = openKeyed(file, { fileMustExist: true });
   try {
-    const found = raw.prepare('select count(*) from facts where value = ?').pluck().get(NEEDLE);
+    const found = raw
+      .prepare('select count(*) from learned_settings where value = ?')
+      .pluck()
+      .get(NEEDLE);
     expect(found, file).toBe(ROWS);
     expect(raw.pragma('integrity_check', { simple: true })).toBe('ok');
     return key?.id ?? null;
@@ -189,7 +192,7 @@ describe.each(ALL)('%s', (mode) => {
   test('refuses while another process has the database open, and changes nothing', () => {
     useDatabaseKeys(() => [NEW, OLD]);
     const reader = openSqlite(join(state, 'eligd.db'), { readonly: true });
-    reader.prepare('select count(*) from facts').get();
+    reader.prepare('select count(*) from learned_settings').get();
     try {
       expect(() => change(state, MODES[mode].to)).toThrow('eligd.db is in use');
     } finally {

@@ -5,15 +5,19 @@ import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { actingAs } from '../../src/store/bookkeeping/audit.ts';
-import { readFact, writeFact } from '../../src/store/bookkeeping/facts.ts';
+import { readLearned, writeLearned } from '../../src/store/bookkeeping/learned-settings.ts';
 import type { Tx } from '../../src/store/engine/database.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { temporaryPath, temporaryStore } from './temporary.ts';
 
-const note = (name: string) => (tx: Tx) => writeFact(tx, name, name, 0);
+const note = (name: string) => (tx: Tx) => writeLearned(tx, name, name, 0);
 
 async function names(store: Store): Promise<string[]> {
-  const rows = await store.db.selectFrom('facts').select('name').orderBy('name').execute();
+  const rows = await store.db
+    .selectFrom('learned_settings')
+    .select('name')
+    .orderBy('name')
+    .execute();
   return rows.map(({ name }) => name);
 }
 
@@ -34,7 +38,7 @@ describe('the write queue', () => {
       }),
       store.write(async (tx) => {
         await note('other half')(tx);
-        await sql`insert into facts (name) values ('no value')`.execute(tx);
+        await sql`insert into learned_settings (name) values ('no value')`.execute(tx);
       }),
       store.write(note('b')),
     ]);
@@ -75,7 +79,7 @@ describe('the write queue', () => {
       Array.from({ length: 450 }, (_, index) =>
         store.write(async (tx) => {
           const { count } = await tx
-            .selectFrom('facts')
+            .selectFrom('learned_settings')
             .select((select) => select.fn.countAll<number>().as('count'))
             .executeTakeFirstOrThrow();
           await note(String(index))(tx);
@@ -174,7 +178,7 @@ describe('the write queue', () => {
     await sql.raw(`pragma max_page_count = ${page_count + 1}`).execute(store.db);
     const large = store.write(async (tx) => {
       await note('small')(tx);
-      await writeFact(tx, 'large', 'x'.repeat(200_000), 1);
+      await writeLearned(tx, 'large', 'x'.repeat(200_000), 1);
     });
     await expect(large).rejects.toMatchObject({ code: 'SQLITE_FULL' });
     expect(await names(store)).toEqual([]);
@@ -201,7 +205,7 @@ describe('the write queue', () => {
       ).rows[0]!;
       await sql.raw(`pragma max_page_count = ${page_count + 1}`).execute(store.db);
       const work = ['a', 'x'.repeat(200_000), 'b'].map((value, index) =>
-        store.write((tx) => writeFact(tx, `fact ${index}`, value, 1)),
+        store.write((tx) => writeLearned(tx, `fact ${index}`, value, 1)),
       );
       const outcomes = await Promise.allSettled(work);
       expect(
@@ -210,11 +214,15 @@ describe('the write queue', () => {
         ),
       ).toEqual(Array(3).fill('SQLITE_FULL'));
       expect(
-        await store.db.selectFrom('facts').selectAll().where('name', 'like', 'fact %').execute(),
+        await store.db
+          .selectFrom('learned_settings')
+          .selectAll()
+          .where('name', 'like', 'fact %')
+          .execute(),
       ).toEqual([]);
       await sql.raw('pragma max_page_count = 1000000').execute(store.db);
-      await store.write((tx) => writeFact(tx, 'fact 4', 'y'.repeat(200_000), 1));
-      expect((await readFact(store.db, 'fact 4'))?.value).toHaveLength(200_000);
+      await store.write((tx) => writeLearned(tx, 'fact 4', 'y'.repeat(200_000), 1));
+      expect((await readLearned(store.db, 'fact 4'))?.value).toHaveLength(200_000);
     },
   );
 
@@ -227,7 +235,7 @@ describe('the write queue', () => {
       const store = await openStore(${JSON.stringify(path)});
       for (let round = 0; round < 100; round += 1) {
         await store.write(async (tx) => {
-          await tx.selectFrom('facts').selectAll().execute();
+          await tx.selectFrom('learned_settings').selectAll().execute();
           await new Promise((resolve) => setImmediate(resolve));
           await tx.insertInto('rate_slots').values({ taken_at: 1, ended_at: null }).execute();
         });

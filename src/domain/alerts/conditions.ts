@@ -44,7 +44,7 @@ const COUNTED: Readonly<Record<string, { name: AlertName; words: (count: number)
   file_rejected: { name: 'export_rejected', words: (count) => `${files(count)} rejected.` },
   answer_late: { name: 'answers_overdue', words: late },
   answer_missing: { name: 'answers_overdue', words: late },
-  extra_call: { name: 'duplicate_call', words: (count) => `Duplicate calls: ${count}.` },
+  duplicate_call: { name: 'duplicate_call', words: (count) => `Duplicate calls: ${count}.` },
   payers_unreadable: { name: 'payers_unreadable', words: () => '' },
   fees_unreadable: { name: 'fees_unreadable', words: () => '' },
 };

@@ -76,7 +76,7 @@ export async function planClaimRow(context: PlanContext, row: ClaimRow): Promise
     await closeAppointment(tx, row.id, decision.reason, now);
     return;
   }
-  const entries = decision.kind === 'attend' ? decision.attention : [];
+  const entries = decision.kind === 'raise' ? decision.attention : [];
   await replaceAttention(tx, about, { reasons: CLAIM_REASONS, entries }, now);
   if (decision.kind === 'wait') await setPlanDue(tx, row.id, decision.until, decision.reason);
   else await setPlanDue(tx, row.id, row.starts_at, null);

@@ -2,7 +2,7 @@
 import { fieldsMissed } from '../../domain/refusal.ts';
 import type { ValidationItem } from '../../service/api.ts';
 import type { AccountNeeds } from '../../service/request.ts';
-import { readFacts, writeFact } from '../../store/bookkeeping/facts.ts';
+import { readLearnedAll, writeLearned } from '../../store/bookkeeping/learned-settings.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import type { SubmitContext, SubmitDeps } from './deps.ts';
 
@@ -13,7 +13,7 @@ export async function accountNeeds(
   tx: Tx,
   { settings }: Pick<SubmitDeps, 'settings'>,
 ): Promise<AccountNeeds> {
-  const known = await readFacts(tx, Object.values(FACTS));
+  const known = await readLearnedAll(tx, Object.values(FACTS));
   const { send_npi } = settings;
   return {
     npi: send_npi === 'always' || (send_npi === 'auto' && known.has(FACTS.npi)),
@@ -34,6 +34,6 @@ export async function learnNeeds(
   if (missed === null) return false;
   const has_npi = (sent.rendering_npi ?? sent.billing_npi ?? '') !== '';
   if (missed.includes('npi') && (deps.settings.send_npi === 'never' || !has_npi)) return false;
-  for (const field of missed) await writeFact(tx, FACTS[field], '1', now);
+  for (const field of missed) await writeLearned(tx, FACTS[field], '1', now);
   return true;
 }

@@ -267,7 +267,7 @@ async function report(context: SubmitContext, row: InquiryRow, found: Found): Pr
     tx,
     await aboutInquiry(tx, row),
     {
-      reason: 'extra_call',
+      reason: 'duplicate_call',
       what: `The service has a second inquiry (${service_id}) for the same question.`,
       next:
         'Ask the calling service not to charge for it, and raise service.settle_seconds if it ' +
@@ -281,7 +281,7 @@ async function report(context: SubmitContext, row: InquiryRow, found: Found): Pr
 async function forgiveDuplicates({ tx, now }: SubmitContext, inquiry: number): Promise<void> {
   const calls = await callsOf(tx, [inquiry]);
   if (calls.every(({ role }) => role !== 'duplicate'))
-    await resolveAttention(tx, inquirySubject(inquiry), now, ['extra_call']);
+    await resolveAttention(tx, inquirySubject(inquiry), now, ['duplicate_call']);
 }
 
 /** Where an attention item about the inquiry belongs: to the first of its visits. */

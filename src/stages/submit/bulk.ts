@@ -1,7 +1,12 @@
 import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { BulkResult } from '../../service/api.ts';
-import { forgetFact, readFact, readFacts, writeFact } from '../../store/bookkeeping/facts.ts';
+import {
+  forgetLearned,
+  readLearned,
+  readLearnedAll,
+  writeLearned,
+} from '../../store/bookkeeping/learned-settings.ts';
 import type { SubmitContext, SubmitDeps } from './deps.ts';
 
 /** How the next inquiries go: one by one, or as a bulk of a form and of at most `claim_size`. */
@@ -41,7 +46,7 @@ export async function planBulk(
     is_proven: false,
   };
   if (settings.mode === 'single') return single;
-  const known = await readFacts(store.db, Object.values(names));
+  const known = await readLearnedAll(store.db, Object.values(names));
   const absent = known.get(names.absent);
   if (absent !== undefined && absent.updated_at > env.clock.now() - DAY_MS) return single;
   const learned = known.get(names.shape)?.value;
@@ -68,8 +73,8 @@ export async function learnFromBulk(
   const names = factNames(specialty);
   if (result.ok) {
     if (!bulk.is_proven && result.items.some(({ outcome }) => outcome === 'created')) {
-      await writeFact(tx, names.proven, '1', now);
-      await writeFact(tx, names.shape, bulk.kind, now);
+      await writeLearned(tx, names.proven, '1', now);
+      await writeLearned(tx, names.shape, bulk.kind, now);
       tx.after(() => env.log('bulk_learned', { specialty, shape: bulk.kind }));
     } else if (
       !bulk.is_proven &&
@@ -91,20 +96,20 @@ export async function learnFromBulk(
     (cause === 'bulk_too_large' || (cause === 'bulk_body_refused' && bulk.is_proven))
   ) {
     const half = Math.max(1, Math.floor(size / 2));
-    await writeFact(tx, names.size, String(half), now);
+    await writeLearned(tx, names.size, String(half), now);
     tx.after(() => env.log('bulk_learned', { specialty, size: half }));
   } else if (
     cause === 'bulk_shape' ||
     cause === 'bulk_body_refused' ||
     cause === 'bulk_too_large'
   ) {
-    const other_was_tried = (await readFact(tx, names.shape)) !== null;
+    const other_was_tried = (await readLearned(tx, names.shape)) !== null;
     if (settings.bulk_shape !== 'auto' || other_was_tried) {
-      await forgetFact(tx, names.shape);
+      await forgetLearned(tx, names.shape);
       await giveUpBulk(context, specialty);
     } else {
       const shape = bulk.kind === 'array' ? 'object' : 'array';
-      await writeFact(tx, names.shape, shape, now);
+      await writeLearned(tx, names.shape, shape, now);
       tx.after(() => env.log('bulk_learned', { specialty, shape }));
     }
   }
@@ -112,6 +117,6 @@ export async function learnFromBulk(
 
 /** One by one for a day; then the bulk endpoint gets another chance. */
 async function giveUpBulk({ tx, deps, now }: SubmitContext, specialty: Specialty): Promise<void> {
-  await writeFact(tx, factNames(specialty).absent, '1', now);
+  await writeLearned(tx, factNames(specialty).absent, '1', now);
   tx.after(() => deps.env.log('bulk_learned', { specialty, shape: 'single' }));
 }

@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../domain/time.ts';
 import type { ListedInquiry } from '../../service/api.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
-import { readFact, writeFact } from '../../store/bookkeeping/facts.ts';
+import { readLearned, writeLearned } from '../../store/bookkeeping/learned-settings.ts';
 import { noteSeen, ownersOf, sampleOfOurs, whatAListMustShow } from '../../store/calls/calls.ts';
 import {
   type InquiryRow,
@@ -146,7 +146,7 @@ async function filterShowsOurs(
   row: InquiryRow,
 ): Promise<boolean> {
   const fact = `filter_shows_ours:${row.specialty}`;
-  const known = await readFact(store.db, fact);
+  const known = await readLearned(store.db, fact);
   if (known !== null && known.updated_at > env.clock.now() - FILTER_PROOF_MS) return true;
   const sample = await sampleOfOurs(store.db, row.specialty);
   if (sample === null) return false;
@@ -159,7 +159,8 @@ async function filterShowsOurs(
     listed.ok &&
     !listed.value.ignored_filter &&
     listed.value.inquiries.some(({ id }) => id === sample.service_id);
-  if (is_shown) await store.write((tx) => writeFact(tx, fact, sample.service_id, env.clock.now()));
+  if (is_shown)
+    await store.write((tx) => writeLearned(tx, fact, sample.service_id, env.clock.now()));
   return is_shown;
 }
 

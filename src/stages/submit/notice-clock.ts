@@ -1,5 +1,5 @@
 import { dueLimits } from '../../domain/due-times.ts';
-import { readFact, writeFact } from '../../store/bookkeeping/facts.ts';
+import { readLearned, writeLearned } from '../../store/bookkeeping/learned-settings.ts';
 import { correctDueTimes, restartLookups } from '../../store/calls/clock-set.ts';
 import type { SubmitDeps } from './deps.ts';
 
@@ -35,14 +35,14 @@ export async function noticeClock({
   if (before === null || was_set || has_moved) {
     const is_corrected = await store.write(async (tx) => {
       const kept =
-        known_skew_ms === null && skew_ms !== null ? await readFact(tx, SKEW_FACT) : null;
+        known_skew_ms === null && skew_ms !== null ? await readLearned(tx, SKEW_FACT) : null;
       const was_set_before =
         kept !== null && Math.abs((skew_ms ?? 0) - Number(kept.value)) >= CLOCK_SET_MS;
       const is_restarted = was_set || was_set_before;
       if (is_restarted) await restartLookups(tx, now + settings.timeout_ms + settings.settle_ms);
       if (is_restarted || before === null)
         await correctDueTimes(tx, dueLimits(settings.settle_ms, now));
-      if (has_moved) await writeFact(tx, SKEW_FACT, String(skew_ms), now);
+      if (has_moved) await writeLearned(tx, SKEW_FACT, String(skew_ms), now);
       return is_restarted || before === null;
     });
     if (is_corrected) onReplan();

@@ -2,7 +2,11 @@ import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
 import type { ServiceFailure } from '../../service/api.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
-import { forgetFact, readFact, writeFact } from '../../store/bookkeeping/facts.ts';
+import {
+  forgetLearned,
+  readLearned,
+  writeLearned,
+} from '../../store/bookkeeping/learned-settings.ts';
 import { noteSeen, type SeenInquiry } from '../../store/calls/calls.ts';
 import { currentHalts, endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
 import type { Db, Tx } from '../../store/engine/database.ts';
@@ -57,7 +61,7 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
   const seen = listed.value.inquiries.map(seenInquiry);
   const fresh = await store.write(async (tx) => {
     await resolveAttention(tx, reconciliationSubject(specialty), started_at);
-    await writeFact(tx, reconciledFact(specialty), String(seen.length), started_at);
+    await writeLearned(tx, reconciledFact(specialty), String(seen.length), started_at);
     return await compare({ tx, deps, now: started_at }, { specialty, seen, last });
   });
   env.log('reconciliation_done', {
@@ -151,13 +155,13 @@ const reconciledFact = (specialty: Specialty) => `reconciled:${specialty}`;
 
 /** Whether any process of eligd compared the list on this database within the last day. */
 export async function wasReconciled(db: Db, specialty: Specialty, now: number): Promise<boolean> {
-  const fact = await readFact(db, reconciledFact(specialty));
+  const fact = await readLearned(db, reconciledFact(specialty));
   return fact !== null && fact.updated_at <= now && now - fact.updated_at < DAY_MS;
 }
 
 /** The list could not be read: it is wanted whether or not anything is to be sent. */
 export async function forgetReconciled(store: Store, specialty: Specialty): Promise<void> {
-  await store.write((tx) => forgetFact(tx, reconciledFact(specialty)));
+  await store.write((tx) => forgetLearned(tx, reconciledFact(specialty)));
 }
 
 function reconciliationSubject(specialty: Specialty): string {

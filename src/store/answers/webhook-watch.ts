@@ -2,7 +2,7 @@
  * Whether the service's reports can be relied on: what was told, and what was found only by asking.
  */
 import { sql } from 'kysely';
-import { forgetFact, readFact, writeFact } from '../bookkeeping/facts.ts';
+import { forgetLearned, readLearned, writeLearned } from '../bookkeeping/learned-settings.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 
@@ -19,7 +19,7 @@ export const WEBHOOK_SUBJECT = 'webhook';
 export type WebhookState = { state: 'unproven' | 'heard' | 'silent'; since: number };
 
 export async function webhookState(db: Db | Tx): Promise<WebhookState> {
-  const fact = await readFact(db, FACT);
+  const fact = await readLearned(db, FACT);
   if (fact === null) return { state: 'unproven', since: 0 };
   return { state: fact.value === 'heard' ? 'heard' : 'silent', since: fact.updated_at };
 }
@@ -30,18 +30,18 @@ export async function isTold(db: Db | Tx): Promise<boolean> {
 }
 
 export async function noteWebhook(tx: Tx, state: 'heard' | 'silent', now: number): Promise<void> {
-  await writeFact(tx, FACT, state, now);
+  await writeLearned(tx, FACT, state, now);
 }
 
 /** Whether events come is not known any more. */
 export async function forgetState(tx: Tx): Promise<void> {
-  await forgetFact(tx, FACT);
+  await forgetLearned(tx, FACT);
 }
 
 /** Nobody listens: asking is the only source. */
 export async function forgetWebhook(tx: Tx): Promise<void> {
   await forgetState(tx);
-  await forgetFact(tx, CONTENT);
+  await forgetLearned(tx, CONTENT);
 }
 
 /**
@@ -49,14 +49,14 @@ export async function forgetWebhook(tx: Tx): Promise<void> {
  * known.
  */
 export async function reportsKnown(tx: Tx, since: number): Promise<'agree' | 'differ' | null> {
-  const fact = await readFact(tx, CONTENT);
+  const fact = await readLearned(tx, CONTENT);
   if (fact === null) return null;
   if (fact.value === 'agree') return 'agree';
   return fact.updated_at > since ? 'differ' : null;
 }
 
 export async function noteReports(tx: Tx, what: 'agree' | 'differ', now: number): Promise<void> {
-  await writeFact(tx, CONTENT, what, now);
+  await writeLearned(tx, CONTENT, what, now);
 }
 
 /** What may have ended while nobody listened is no proof of anything. */

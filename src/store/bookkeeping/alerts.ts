@@ -2,7 +2,7 @@
 import type { Alert, AlertMessage, AlertRows } from '../../domain/alerts/book.ts';
 import type { AlertName } from '../../domain/alerts/catalog.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { readFact, writeFact } from './facts.ts';
+import { readLearned, writeLearned } from './learned-settings.ts';
 
 const LAST_ID = 'alerts_last_id';
 
@@ -26,7 +26,7 @@ export async function readAlerts(db: Db | Tx): Promise<AlertRows> {
   return {
     alerts: [...ended.map(asAlert), ...(await openAlerts(db))],
     messages: messages as AlertMessage[],
-    next_id: Number((await readFact(db, LAST_ID))?.value ?? 0),
+    next_id: Number((await readLearned(db, LAST_ID))?.value ?? 0),
   };
 }
 
@@ -54,7 +54,7 @@ export async function writeAlerts(tx: Tx, rows: AlertRows, now: number): Promise
       .values({ id, ...message })
       .onConflict((conflict) => conflict.column('id').doUpdateSet(message))
       .execute();
-  await writeFact(tx, LAST_ID, String(rows.next_id), now);
+  await writeLearned(tx, LAST_ID, String(rows.next_id), now);
 }
 
 /** Deletes what ended before `before`. */

@@ -78,7 +78,7 @@ export async function enterAnswer(tx: Tx, entered: EnteredAnswer, now: number): 
       sent_at: null,
       lookup_at: null,
       poll_at: null,
-      hollow_since: null,
+      empty_since: null,
       announced_asks: null,
       overdue_since: null,
       created_at: now,

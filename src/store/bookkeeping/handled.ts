@@ -22,7 +22,7 @@ const TO_HANDLE: readonly AttentionReason[] = [
   ...VERDICT_REASONS,
   ...ANSWER_REASONS,
   'coverage_conflict',
-  'extra_call',
+  'duplicate_call',
 ];
 
 /** What the answer of a visit asks for becomes exactly `entries`, without what was handled. */

@@ -1,12 +1,12 @@
 import type { Tx } from '../engine/database.ts';
 import type { Store } from '../engine/store.ts';
-import { readFacts, writeFact } from './facts.ts';
+import { readLearnedAll, writeLearned } from './learned-settings.ts';
 
 const factOf = (job: string) => `job:${job}`;
 
 /** A scheduled job succeeded at `at` (epoch milliseconds). */
 export async function noteJob(tx: Tx, job: string, at: number): Promise<void> {
-  await writeFact(tx, factOf(job), String(at), at);
+  await writeLearned(tx, factOf(job), String(at), at);
 }
 
 /**
@@ -18,7 +18,7 @@ export async function jobSuccesses(
   jobs: readonly string[],
   now: number,
 ): Promise<Map<string, number>> {
-  const facts = await readFacts(store.db, jobs.map(factOf));
+  const facts = await readLearnedAll(store.db, jobs.map(factOf));
   const fresh = jobs.filter((job) => !facts.has(factOf(job)));
   if (fresh.length > 0)
     await store.write(async (tx) => {

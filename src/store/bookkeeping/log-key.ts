@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Db, Tx } from '../engine/database.ts';
 import type { Store } from '../engine/store.ts';
-import { readFact, writeFact } from './facts.ts';
+import { readLearned, writeLearned } from './learned-settings.ts';
 
 const FACT = 'log_key';
 
@@ -15,14 +15,14 @@ export async function logKey(store: Store, now: number): Promise<string> {
 
 /** The same inside a transaction. */
 export async function logKeyIn(tx: Tx, now: number): Promise<string> {
-  const known = await readFact(tx, FACT);
+  const known = await readLearned(tx, FACT);
   if (known !== null) return known.value;
   const made = randomBytes(32).toString('hex');
-  await writeFact(tx, FACT, made, now);
+  await writeLearned(tx, FACT, made, now);
   return made;
 }
 
 /** The same for who only reads; null before the first start of a version that has it. */
 export async function knownLogKey(db: Db): Promise<string | null> {
-  return (await readFact(db, FACT))?.value ?? null;
+  return (await readLearned(db, FACT))?.value ?? null;
 }

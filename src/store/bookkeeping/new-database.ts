@@ -9,7 +9,7 @@ import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Store } from '../engine/store.ts';
 import { raiseAttention } from './attention.ts';
-import { forgetFact, readFact, writeFact } from './facts.ts';
+import { forgetLearned, readLearned, writeLearned } from './learned-settings.ts';
 
 /** Whether it was looked for an older database: once in the life of this one. */
 const LOOKED = 'older_database_looked_for';
@@ -18,7 +18,7 @@ const UNPROVEN = 'older_calls_looked_for';
 
 /** Whether this database is new, so that it has to be asked where the older one is. */
 export async function isUnexplained(db: Db): Promise<boolean> {
-  if ((await readFact(db, LOOKED)) !== null) return false;
+  if ((await readLearned(db, LOOKED)) !== null) return false;
   const known = await db.selectFrom('sources').select('id').executeTakeFirst();
   return known === undefined;
 }
@@ -30,20 +30,20 @@ export async function explainDatabase(
   now: number,
 ): Promise<void> {
   await store.write(async (tx) => {
-    await writeFact(tx, LOOKED, String(traces.length), now);
+    await writeLearned(tx, LOOKED, String(traces.length), now);
     if (traces.length > 0) await stop(tx, traces, now);
-    else await writeFact(tx, UNPROVEN, JSON.stringify({ since: now, checked: 0 }), now);
+    else await writeLearned(tx, UNPROVEN, JSON.stringify({ since: now, checked: 0 }), now);
   });
 }
 
 /** Whoever restored a backup knows that there were calls since: they are nothing to stop for. */
 export async function forgetOlderCalls(tx: Tx): Promise<void> {
-  await forgetFact(tx, UNPROVEN);
+  await forgetLearned(tx, UNPROVEN);
 }
 
 /** Whether this database is so new that older calls are still looked for. */
 export async function isAboutOlderCalls(db: Db): Promise<boolean> {
-  return (await readFact(db, UNPROVEN)) !== null;
+  return (await readLearned(db, UNPROVEN)) !== null;
 }
 
 /**
@@ -55,23 +55,23 @@ export async function stopForOlderCalls(
   tx: Tx,
   { is_compared, now }: { is_compared: boolean; now: number },
 ): Promise<boolean> {
-  const fact = await readFact(tx, UNPROVEN);
+  const fact = await readLearned(tx, UNPROVEN);
   if (fact === null) return false;
   const { since, checked } = JSON.parse(fact.value) as { since: number; checked: number };
   if (now - since > DAY_MS) {
-    await forgetFact(tx, UNPROVEN);
+    await forgetLearned(tx, UNPROVEN);
     return false;
   }
   const [older] = await OLDER_CALL(tx, { after: checked });
   if (older !== undefined) {
-    await forgetFact(tx, UNPROVEN);
+    await forgetLearned(tx, UNPROVEN);
     await stop(tx, ['the calling service lists calls of ours that it does not know'], now);
     return true;
   }
   const [newest] = await LAST_INQUIRY(tx, {});
   const last = newest?.id ?? 0;
   if (is_compared && last > checked)
-    await writeFact(tx, UNPROVEN, JSON.stringify({ since, checked: last }), now);
+    await writeLearned(tx, UNPROVEN, JSON.stringify({ since, checked: last }), now);
   return false;
 }
 

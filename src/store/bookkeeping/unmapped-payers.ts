@@ -2,7 +2,7 @@
 import type { UnmappedPayer } from '../../domain/payers.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { raiseAttention, resolveAttention } from './attention.ts';
-import { forgetFact, readFact, writeFact } from './facts.ts';
+import { forgetLearned, readLearned, writeLearned } from './learned-settings.ts';
 
 /** Subject of what the attention list says about the payer map. */
 export const PAYERS_SUBJECT = 'payers';
@@ -44,17 +44,17 @@ export async function resolveMapped(
 
 /** Every payer that planning has met and the payer map does not have. */
 export async function listedPayers(db: Db | Tx): Promise<UnmappedPayer[]> {
-  const fact = await readFact(db, FACT);
+  const fact = await readLearned(db, FACT);
   return fact === null ? [] : (JSON.parse(fact.value) as UnmappedPayer[]);
 }
 
 async function keep(tx: Tx, payers: readonly UnmappedPayer[], now: number): Promise<void> {
   if (payers.length === 0) {
-    await forgetFact(tx, FACT);
+    await forgetLearned(tx, FACT);
     await resolveAttention(tx, PAYERS_SUBJECT, now, ['payer_unmapped']);
     return;
   }
-  await writeFact(tx, FACT, JSON.stringify(payers), now);
+  await writeLearned(tx, FACT, JSON.stringify(payers), now);
   await raiseAttention(
     tx,
     { connector: null, appointment: null, inquiry: null, subject: PAYERS_SUBJECT },

@@ -54,7 +54,7 @@ export async function addPlanned(
       sent_at: null,
       lookup_at: null,
       poll_at: null,
-      hollow_since: null,
+      empty_since: null,
       announced_asks: null,
       overdue_since: null,
       answered_at: null,

@@ -7,8 +7,8 @@ import {
   WAITS_FOR_PAYER,
 } from '../../domain/payer-silence.ts';
 import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
-import { readFact, writeFact } from '../bookkeeping/facts.ts';
 import { endIncident, openIncidents, raiseIncident } from '../bookkeeping/incidents.ts';
+import { readLearned, writeLearned } from '../bookkeeping/learned-settings.ts';
 import type { Tx } from '../engine/database.ts';
 import type { InquiryRow } from './inquiries.ts';
 
@@ -24,7 +24,7 @@ export const NEAR_VISIT: Attention = {
 };
 
 export async function payerSilences(tx: Tx): Promise<PayerSilences> {
-  const fact = await readFact(tx, FACT);
+  const fact = await readLearned(tx, FACT);
   return fact === null ? {} : (JSON.parse(fact.value) as PayerSilences);
 }
 
@@ -38,7 +38,7 @@ export async function setPayerSilence(
   const { [payer]: before, ...others } = await payerSilences(tx);
   if (JSON.stringify(before ?? null) === JSON.stringify(silence)) return;
   const silences = silence === null ? others : { ...others, [payer]: silence };
-  await writeFact(tx, FACT, JSON.stringify(silences), now);
+  await writeLearned(tx, FACT, JSON.stringify(silences), now);
   const told = unreachablePayers(silences);
   if (told === null) await endIncident(tx, INCIDENT, now);
   else if (!(await openIncidents(tx)).some(({ what }) => what === told.what))

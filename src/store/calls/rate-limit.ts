@@ -9,7 +9,7 @@ import {
   WINDOW_MS,
   waitForSlot,
 } from '../../domain/rate-limit.ts';
-import { readFact, writeFact } from '../bookkeeping/facts.ts';
+import { readLearned, writeLearned } from '../bookkeeping/learned-settings.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Store } from '../engine/store.ts';
@@ -36,12 +36,12 @@ export function createRateLimiter(
     take: (asked) => store.write((tx) => takeSlots(tx, asked)),
     drop: (slot) => store.write((tx) => dropSlot(tx, slot)),
     end: (slot, now) => store.write((tx) => endSlot(tx, slot, now)),
-    pausedUntil: async () => Number((await readFact(store.db, PAUSE_FACT))?.value ?? 0),
+    pausedUntil: async () => Number((await readLearned(store.db, PAUSE_FACT))?.value ?? 0),
     pauseUntil: (until_ms, now) =>
-      store.write((tx) => writeFact(tx, PAUSE_FACT, String(until_ms), now)),
-    pace: async () => readPace((await readFact(store.db, PACE_FACT))?.value ?? ''),
+      store.write((tx) => writeLearned(tx, PAUSE_FACT, String(until_ms), now)),
+    pace: async () => readPace((await readLearned(store.db, PACE_FACT))?.value ?? ''),
     keepPace: ({ per_minute, at }) =>
-      store.write((tx) => writeFact(tx, PACE_FACT, `${per_minute} ${at}`, at)),
+      store.write((tx) => writeLearned(tx, PACE_FACT, `${per_minute} ${at}`, at)),
   };
   return limitRate({ table, clock, max_per_minute, found });
 }

@@ -3,13 +3,13 @@
  * first).
  */
 
-import { readFact, writeFact } from '../bookkeeping/facts.ts';
+import { readLearned, writeLearned } from '../bookkeeping/learned-settings.ts';
 import type { Tx } from '../engine/database.ts';
 
 const FACT = 'verification_delays';
 
 export async function verificationDelays(tx: Tx): Promise<number[]> {
-  const fact = await readFact(tx, FACT);
+  const fact = await readLearned(tx, FACT);
   return fact === null ? [] : (JSON.parse(fact.value) as number[]);
 }
 
@@ -21,5 +21,5 @@ export async function keepVerificationDelay(
   now: number,
 ): Promise<void> {
   const delays = [...(await verificationDelays(tx)), delay_ms].slice(-count);
-  await writeFact(tx, FACT, JSON.stringify(delays), now);
+  await writeLearned(tx, FACT, JSON.stringify(delays), now);
 }

@@ -96,8 +96,8 @@ function noteMoment(part: string, now: number): void {
   try {
     copy
       .prepare(
-        'insert into facts (name, value, updated_at) values (?, ?, ?) on conflict (name) do ' +
-          'update set value = excluded.value, updated_at = excluded.updated_at',
+        'insert into learned_settings (name, value, updated_at) values (?, ?, ?) on conflict ' +
+          '(name) do update set value = excluded.value, updated_at = excluded.updated_at',
       )
       .run(BACKED_UP_AT, String(now), now);
   } finally {
@@ -119,9 +119,10 @@ export function inspectCopy(file: string): CopyContent {
     refuseNewer(raw, file);
     const count = (table: string) =>
       raw?.prepare(`select count(*) from ${table}`).pluck().get() as number;
-    const at = raw.prepare('select value from facts where name = ?').pluck().get(BACKED_UP_AT) as
-      | string
-      | undefined;
+    const at = raw
+      .prepare(`select value from ${settingsTable(raw)} where name = ?`)
+      .pluck()
+      .get(BACKED_UP_AT) as string | undefined;
     const last_step_at = raw.prepare('select max(at) from audit').pluck().get() as number | null;
     return {
       backed_up_at:
@@ -296,4 +297,10 @@ export function flush(path: string): void {
   } finally {
     closeSync(handle);
   }
+}
+
+/** The table of learned settings in a copy; before migration 0034 it was called "facts". */
+export function settingsTable(raw: Raw): 'learned_settings' | 'facts' {
+  const is_named = raw.prepare("select 1 from sqlite_master where name = 'learned_settings'").get();
+  return is_named === undefined ? 'facts' : 'learned_settings';
 }

@@ -33,6 +33,7 @@ import * as attentionWords from '../../../migrations/0030-attention-words.ts';
 import * as retention from '../../../migrations/0031-retention.ts';
 import * as attentionInquiry from '../../../migrations/0032-attention-inquiry.ts';
 import * as openAppointments from '../../../migrations/0033-open-appointments.ts';
+import * as names from '../../../migrations/0034-names.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import { damaged, unusable } from './damage.ts';
 import { openKeyed, type Raw } from './driver.ts';
@@ -92,6 +93,7 @@ const MIGRATIONS = {
   '0031-retention': retention,
   '0032-attention-inquiry': attentionInquiry,
   '0033-open-appointments': openAppointments,
+  '0034-names': names,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

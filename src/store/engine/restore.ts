@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { EligdError } from '../../domain/errors.ts';
-import { type CopyContent, flush, inspectCopy } from './backup.ts';
+import { type CopyContent, flush, inspectCopy, settingsTable } from './backup.ts';
 import { copyDatabase } from './copy.ts';
 import { RESTORING } from './database.ts';
 import { openSqlite, type Raw } from './driver.ts';
@@ -87,7 +87,8 @@ function pauseRequests(file: string, now: number, quiet_ms: number): void {
   try {
     raw
       .prepare(
-        `insert into facts (name, value, updated_at) values ('requests_paused_until', ?, ?)
+        `insert into ${settingsTable(raw)} (name, value, updated_at)
+         values ('requests_paused_until', ?, ?)
          on conflict (name) do update set value = excluded.value, updated_at = excluded.updated_at`,
       )
       .run(String(now + quiet_ms), now);

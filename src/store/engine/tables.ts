@@ -160,7 +160,7 @@ export type Tables = {
     inquiry: number;
     is_disputed: number;
   };
-  facts: { name: string; value: string; updated_at: number };
+  learned_settings: { name: string; value: string; updated_at: number };
   inbox: { id: Generated<number>; message_hash: string; body: Buffer | null; received_at: number };
   inbox_unknown: { service_id: string; has_ended: number; first_seen_at: number };
   office_sessions: {
@@ -225,7 +225,7 @@ type InquiryTable = {
   empty_lookups: Generated<number>;
   poll_at: number | null;
   empty_polls: Generated<number>;
-  hollow_since: number | null;
+  empty_since: number | null;
   announced_asks: number | null;
   overdue_since: number | null;
   answered_at: number | null;

@@ -1,6 +1,6 @@
 /** What of the database the alerts depend on. */
 import { localDate } from '../../domain/time.ts';
-import { readFact, writeFact } from '../bookkeeping/facts.ts';
+import { readLearned, writeLearned } from '../bookkeeping/learned-settings.ts';
 import type { Db } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Store } from '../engine/store.ts';
@@ -44,7 +44,7 @@ export async function attentionGrowth(
   const [count] = await OPEN_VISITS(store.db, {});
   const open = count?.open ?? 0;
   const today = localDate(now, time_zone);
-  const fact = await readFact(store.db, GROWTH);
+  const fact = await readLearned(store.db, GROWTH);
   const days = (fact === null ? {} : JSON.parse(fact.value)) as Record<string, number>;
   const most = Math.max(open, days[today] ?? 0);
   if (most !== days[today]) {
@@ -52,7 +52,7 @@ export async function attentionGrowth(
       a < b ? 1 : -1,
     );
     const value = JSON.stringify(Object.fromEntries(kept.slice(0, DAYS_KEPT)));
-    await store.write((tx) => writeFact(tx, GROWTH, value, now));
+    await store.write((tx) => writeLearned(tx, GROWTH, value, now));
   }
   const usual = Object.entries(days).flatMap(([day, count]) => (day < today ? [count] : []));
   return { open, usual };

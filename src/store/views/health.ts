@@ -2,9 +2,9 @@ import type { Alert } from '../../domain/alerts/book.ts';
 import type { CallBudget } from '../../domain/call-budget.ts';
 import { type Health, type HealthFacts, type Heartbeat, judgeHealth } from '../../domain/health.ts';
 import { openAlerts } from '../bookkeeping/alerts.ts';
-import { readFacts } from '../bookkeeping/facts.ts';
 import { FIRST_STARTED_AT, readHeartbeat } from '../bookkeeping/heartbeat.ts';
 import { type CountedIncident, openIncidents } from '../bookkeeping/incidents.ts';
+import { readLearnedAll } from '../bookkeeping/learned-settings.ts';
 import { type BudgetRules, readBudget } from '../calls/budget.ts';
 import { currentHalts } from '../calls/halts.ts';
 import { PAUSE_FACT } from '../calls/rate-limit.ts';
@@ -57,7 +57,7 @@ export async function readHealthFacts(
 ): Promise<GatheredFacts> {
   const incidents = await openIncidents(db);
   const budget = await readBudget(db, settings.budget, now);
-  const known = await readFacts(db, [PAUSE_FACT, FIRST_STARTED_AT]);
+  const known = await readLearnedAll(db, [PAUSE_FACT, FIRST_STARTED_AT]);
   const number = (name: string) => {
     const fact = known.get(name);
     return fact === undefined ? null : Number(fact.value);

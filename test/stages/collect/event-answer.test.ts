@@ -237,7 +237,7 @@ test(
     clinic.client.verifications = () => Promise.reject(new Error('The process dies here.'));
     await clinic.store.write((tx) =>
       tx
-        .insertInto('facts')
+        .insertInto('learned_settings')
         .values({ name: 'verification_delays', value: '[0]', updated_at: 0 })
         .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: '[0]' }))
         .execute(),

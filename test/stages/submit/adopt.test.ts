@@ -119,7 +119,7 @@ test('a later attempt that a restored database lacks serves as the next attempt'
   await clinic.submitNow();
   expect((await clinic.inquiries())[1]?.service_id).toBe(later);
   expect(await clinic.service.ledger()).toHaveLength(2);
-  expect(await clinic.attention()).not.toContain('extra_call');
+  expect(await clinic.attention()).not.toContain('duplicate_call');
 });
 
 test(

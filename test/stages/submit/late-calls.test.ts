@@ -44,7 +44,7 @@ test(
     await show(1);
     await show(0);
     await reconcile(clinic);
-    expect(await clinic.attention()).toEqual(['extra_call']);
+    expect(await clinic.attention()).toEqual(['duplicate_call']);
   },
 );
 
@@ -67,7 +67,7 @@ test('a call listed under an old label during its successor’s lookup serves', 
   expect(await clinic.attention()).toEqual([]);
   await show(1);
   await reconcile(clinic);
-  expect(await clinic.attention()).toEqual(['extra_call']);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
   expect(await duplicates(clinic)).toEqual([second?.id]);
 });
 
@@ -89,7 +89,7 @@ test('of two unlisted calls, the second is reported once the first is adopted', 
   await reconcile(clinic);
   const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first]);
-  expect(await clinic.attention()).toEqual(['extra_call']);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
   expect(await duplicates(clinic)).toEqual([second]);
 });
 
@@ -160,7 +160,7 @@ test('of two calls that are listed when nothing needs them any more one is repor
   expect(await clinic.attention()).toEqual([]);
   await show(1);
   await reconcile(clinic);
-  expect(await clinic.attention()).toEqual(['extra_call']);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
 });
 
 test('a duplicate call whose request arrives late is reported, not as a stranger', async () => {
@@ -179,7 +179,7 @@ test('a duplicate call whose request arrives late is reported, not as a stranger
   await clinic.service.createBeside(await firstBody(clinic));
   await show(1);
   await reconcile(clinic);
-  expect(await clinic.attention()).toEqual(['extra_call']);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
 });
 
 test(
@@ -202,7 +202,7 @@ test(
     await show(2);
     await show(1);
     await reconcile(clinic);
-    expect(await clinic.attention()).toEqual(['extra_call']);
+    expect(await clinic.attention()).toEqual(['duplicate_call']);
   },
 );
 
@@ -223,7 +223,7 @@ test('a duplicate call made while this machine’s clock was days behind is repo
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
   await show(1);
   await reconcile(clinic);
-  expect(await clinic.attention()).toEqual(['extra_call']);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
 });
 
 test(
@@ -250,7 +250,7 @@ test(
     await reconcile(clinic);
     await show(1);
     await reconcile(clinic);
-    expect(await clinic.attention()).toEqual(['extra_call']);
+    expect(await clinic.attention()).toEqual(['duplicate_call']);
     expect(await duplicates(clinic)).toEqual([second]);
   },
 );
@@ -267,7 +267,7 @@ test('an attempt with a lost reply is its own call, not the failed attempt befor
   await lookUp(clinic);
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first, third]);
   await reconcile(clinic);
-  expect(await clinic.attention()).toEqual(['extra_call']);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
   expect(await duplicates(clinic)).toEqual([late]);
 });
 
@@ -317,7 +317,7 @@ test('of two duplicate calls that are listed at once, one serves, one is reporte
   await clinic.planNow();
   await clinic.submitNow();
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
-  expect(await clinic.attention()).toEqual(['extra_call']);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
 });
 
 test(
@@ -346,7 +346,7 @@ test(
       await clinic.submitNow();
       const is_served = status === 'UNSUCCESSFUL';
       expect((await clinic.inquiries())[1]?.service_id === second).toBe(is_served);
-      expect((await clinic.attention()).includes('extra_call')).toBe(!is_served);
+      expect((await clinic.attention()).includes('duplicate_call')).toBe(!is_served);
     }
   },
 );
@@ -431,7 +431,7 @@ test('a claim’s call is recognized although the claim has got its number since
   await show(1);
   await show(0);
   await reconcile(clinic);
-  expect(await clinic.attention()).toEqual(['extra_call']);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
 });
 
 test('a duplicate call whose first name was corrected since serves its inquiry', async () => {

@@ -420,7 +420,7 @@ test(
     ]);
     hidden.clear();
     await reconcile(clinic);
-    expect(await clinic.attention()).toEqual(['extra_call']);
+    expect(await clinic.attention()).toEqual(['duplicate_call']);
     // Whoever has asked for the money back is done with it, and stays so.
     const [{ id } = { id: 0 }] = await clinic.inquiries();
     const subject = { kind: 'inquiry', id } as const;
@@ -445,7 +445,7 @@ test('a duplicate call listed late is reported, whatever the clock said later', 
   await hidden.show(0);
   await hidden.show(1);
   await reconcile(clinic);
-  expect(await clinic.attention()).toContain('extra_call');
+  expect(await clinic.attention()).toContain('duplicate_call');
 });
 
 test('a list that fails at a start is read later, with nothing to send', async () => {
@@ -463,5 +463,5 @@ test('a list that fails at a start is read later, with nothing to send', async (
   clinic.client.list = list;
   clinic.pass(2 * MINUTE_MS);
   await clinic.submitNow();
-  expect(await clinic.attention()).toContain('extra_call');
+  expect(await clinic.attention()).toContain('duplicate_call');
 });

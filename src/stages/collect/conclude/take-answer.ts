@@ -46,7 +46,7 @@ export async function takeAnswer(
     is_verified: 1,
     service_status: inquiry.status,
     charge_cents: chargeOf(row, inquiry.status),
-    hollow_since: null,
+    empty_since: null,
     announced_asks: null,
     overdue_since: null,
     empty_polls: 0,

@@ -35,7 +35,7 @@ export async function forNextVisit(tx: Tx, row: InquiryRow, now: number): Promis
 }
 
 /** Keeps the attention list at what the hours until the visit make of an overdue answer. */
-export async function attendOverdue(
+export async function raiseOverdue(
   tx: Tx,
   { env, clockSkew }: CollectDeps,
   row: InquiryRow,
@@ -79,12 +79,7 @@ const ENTRIES: Readonly<Record<'tell' | 'call', Attention>> = {
 };
 
 /** An entry about an inquiry, and about the first appointment that it still serves. */
-export async function attend(
-  tx: Tx,
-  row: InquiryRow,
-  now: number,
-  entry: Attention,
-): Promise<void> {
+export async function raise(tx: Tx, row: InquiryRow, now: number, entry: Attention): Promise<void> {
   await raiseAttention(tx, await aboutInquiry(tx, row), entry, now);
 }
 

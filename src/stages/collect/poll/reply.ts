@@ -7,7 +7,11 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
 import type { Inquiry, Result } from '../../../service/api.ts';
 import { answerHash } from '../../../store/answers/answers.ts';
 import { isTold } from '../../../store/answers/webhook-watch.ts';
-import { forgetFact, readFact, writeFact } from '../../../store/bookkeeping/facts.ts';
+import {
+  forgetLearned,
+  readLearned,
+  writeLearned,
+} from '../../../store/bookkeeping/learned-settings.ts';
 import { loseIds } from '../../../store/calls/calls.ts';
 import {
   type InquiryRow,
@@ -22,7 +26,7 @@ import type { CollectContext, CollectDeps } from '../deps.ts';
 import { compareWithReport } from '../inbox/event-answer.ts';
 import { UNUSABLE_LIMIT } from './ask.ts';
 import { isUnusable, noteAnswered, noteUnanswered } from './away.ts';
-import { attend, attendOverdue, forNextVisit, overdueSince } from './overdue.ts';
+import { forNextVisit, overdueSince, raise, raiseOverdue } from './overdue.ts';
 import { noteHeard, pollingFacts } from './webhook-watch.ts';
 
 const FAILURE_LIMITS = { first_ms: MINUTE_MS, max_ms: 30 * MINUTE_MS };
@@ -32,7 +36,7 @@ const FAILURE_LIMITS = { first_ms: MINUTE_MS, max_ms: 30 * MINUTE_MS };
  */
 const UNKNOWN_LOOKS = 3;
 /** SUCCESS without results is seen right after completion; believed after this. */
-const HOLLOW_BELIEVED_MS = 2 * HOUR_MS;
+const EMPTY_BELIEVED_MS = 2 * HOUR_MS;
 /**
  * So long after an inquiry would be given up, the question about news of it is repeated when its
  * reply was lost.
@@ -110,7 +114,7 @@ async function take(context: CollectContext, row: InquiryRow, inquiry: Inquiry):
   if (
     final === 'successful' &&
     inquiry.results === null &&
-    (row.hollow_since === null || now - row.hollow_since < HOLLOW_BELIEVED_MS)
+    (row.empty_since === null || now - row.empty_since < EMPTY_BELIEVED_MS)
   ) {
     await updateInquiry(
       tx,
@@ -118,7 +122,7 @@ async function take(context: CollectContext, row: InquiryRow, inquiry: Inquiry):
       {
         is_verified: 1,
         service_status: inquiry.status,
-        hollow_since: row.hollow_since ?? now,
+        empty_since: row.empty_since ?? now,
         poll_at: now + deps.settings.urgent_poll_interval_ms,
       },
       now,
@@ -149,7 +153,7 @@ async function stillOpen(
     is_verified: 1,
     service_status: inquiry.status,
     empty_polls: 0,
-    hollow_since: null,
+    empty_since: null,
     is_unannounced: 1,
     announced_asks: announced_at === null ? null : (row.announced_asks ?? 0) + 1,
     visit_at: row.visit_at,
@@ -171,7 +175,7 @@ async function stillOpen(
   } else {
     await updateInquiry(tx, row.id, changes, now);
   }
-  await attendOverdue(tx, deps, { ...row, overdue_since }, now);
+  await raiseOverdue(tx, deps, { ...row, overdue_since }, now);
   if (is_given_up) await attendNoAnswer(context, row);
 }
 
@@ -182,17 +186,17 @@ const unusableFact = ({ id }: InquiryRow) => `unusable_answer:${id}`;
  * its own. Whether it is now to be set aside.
  */
 async function countUnusable({ tx, now }: CollectContext, row: InquiryRow): Promise<boolean> {
-  const known = await readFact(tx, unusableFact(row));
+  const known = await readLearned(tx, unusableFact(row));
   const count = Number(known?.value ?? 0) + 1;
-  await writeFact(tx, unusableFact(row), String(count), now);
+  await writeLearned(tx, unusableFact(row), String(count), now);
   return count >= UNUSABLE_LIMIT;
 }
 
 /** Not asked about on schedule any more; the office is told. */
 async function setAside({ tx, now }: CollectContext, row: InquiryRow): Promise<void> {
-  await forgetFact(tx, unusableFact(row));
+  await forgetLearned(tx, unusableFact(row));
   await updateInquiry(tx, row.id, { poll_at: null }, now);
-  await attend(tx, row, now, {
+  await raise(tx, row, now, {
     reason: 'answer_unusable',
     what:
       'The calling service sent an answer that eligd cannot use: it is too large, nested too ' +
@@ -224,7 +228,7 @@ async function askAgain(
     { poll_at: is_given_up ? null : poll_at, visit_at: row.visit_at, overdue_since },
     now,
   );
-  await attendOverdue(tx, deps, { ...row, overdue_since }, now);
+  await raiseOverdue(tx, deps, { ...row, overdue_since }, now);
   if (is_given_up && row.state === 'open') await attendNoAnswer(context, row);
 }
 
@@ -234,7 +238,7 @@ function isGivenUp({ settings }: CollectDeps, row: InquiryRow, now: number): boo
 
 async function attendNoAnswer({ tx, deps, now }: CollectContext, row: InquiryRow): Promise<void> {
   const claim = readDraft(row.draft)?.claim;
-  await attend(tx, row, now, {
+  await raise(tx, row, now, {
     reason: 'no_answer',
     what:
       `${claim === undefined ? 'The visit was' : 'The claim should have been asked about'} ` +
@@ -316,7 +320,7 @@ async function countUnknown({ tx, deps, now }: CollectContext, row: InquiryRow):
     },
     now,
   );
-  await attend(tx, row, now, {
+  await raise(tx, row, now, {
     reason: 'lost_at_service',
     what:
       `The service accepted the inquiry under the ID ${row.service_id}, but no longer knows ` +

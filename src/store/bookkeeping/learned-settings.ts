@@ -2,7 +2,7 @@ import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 
 /** Single values by name: what was learned about the service, when something was last done. */
-export async function readFact(
+export async function readLearned(
   db: Db | Tx,
   name: string,
 ): Promise<{ value: string; updated_at: number } | null> {
@@ -11,11 +11,14 @@ export async function readFact(
 }
 
 const ONE = prepared<{ name: string }>()((db, place) =>
-  db.selectFrom('facts').select(['value', 'updated_at']).where('name', '=', place('name')),
+  db
+    .selectFrom('learned_settings')
+    .select(['value', 'updated_at'])
+    .where('name', '=', place('name')),
 );
 
 /** Those of `names` that are known. */
-export async function readFacts(
+export async function readLearnedAll(
   db: Db | Tx,
   names: readonly string[],
 ): Promise<Map<string, { value: string; updated_at: number }>> {
@@ -26,7 +29,7 @@ export async function readFacts(
 /** The callers' lists of names have a few lengths; the places are their indexes. */
 const THOSE = prepared<Readonly<Record<string, string>>>()((db, place, length: number) =>
   db
-    .selectFrom('facts')
+    .selectFrom('learned_settings')
     .select(['name', 'value', 'updated_at'])
     .where(
       'name',
@@ -35,19 +38,24 @@ const THOSE = prepared<Readonly<Record<string, string>>>()((db, place, length: n
     ),
 );
 
-export async function writeFact(tx: Tx, name: string, value: string, now: number): Promise<void> {
+export async function writeLearned(
+  tx: Tx,
+  name: string,
+  value: string,
+  now: number,
+): Promise<void> {
   await WRITE(tx, { name, value, now });
 }
 
 const WRITE = prepared<{ name: string; value: string; now: number }>()((tx, place) =>
   tx
-    .insertInto('facts')
+    .insertInto('learned_settings')
     .values({ name: place('name'), value: place('value'), updated_at: place('now') })
     .onConflict((conflict) =>
       conflict.column('name').doUpdateSet({ value: place('value'), updated_at: place('now') }),
     ),
 );
 
-export async function forgetFact(tx: Tx, name: string): Promise<void> {
-  await tx.deleteFrom('facts').where('name', '=', name).execute();
+export async function forgetLearned(tx: Tx, name: string): Promise<void> {
+  await tx.deleteFrom('learned_settings').where('name', '=', name).execute();
 }
