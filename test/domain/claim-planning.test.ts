@@ -132,7 +132,7 @@ describe('a claim', () => {
     [
       'of a payer for a person',
       plan({}, { payer: aPayer({ action: 'attention' }) }),
-      { kind: 'attend' },
+      { kind: 'raise' },
     ],
   ])('%s', (_, decision, expected) => {
     expect(decision).toMatchObject(expected);
@@ -146,7 +146,7 @@ describe('a claim', () => {
   ] as [string, Partial<ClaimInput>, RegExp][])('with %s waits for you', (_, over, what) => {
     const decision = plan(over);
     expect(
-      decision.kind === 'attend' && decision.attention.map((entry) => entry.what).join(' '),
+      decision.kind === 'raise' && decision.attention.map((entry) => entry.what).join(' '),
     ).toMatch(what);
   });
 
@@ -155,7 +155,7 @@ describe('a claim', () => {
       claims: { ...facts().policy.claims, required_fields: ['claim_number'] },
     };
     const decision = plan({ claim_number: '' }, { policy });
-    expect(decision.kind === 'attend' && decision.attention[0]?.what).toMatch(
+    expect(decision.kind === 'raise' && decision.attention[0]?.what).toMatch(
       /the payer’s claim number/,
     );
   });
