@@ -37,7 +37,7 @@ import {
 } from './operations.ts';
 import { assemble, type DaemonOptions, makeClient, type Parts, type Pulse } from './parts.ts';
 import { keepReport } from './report.ts';
-import { firstReconciliation, stages } from './steps.ts';
+import { meetService, stages } from './steps.ts';
 import { subscriptionStep } from './subscription.ts';
 import { runJobs, watchClock, watchDatabase } from './watches.ts';
 import { beginReports, subscriptionDeps, webhookService } from './webhook.ts';
@@ -118,6 +118,7 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
       contact,
       pulse,
       identity,
+      sends: lock.sends,
       situations: new SituationWatch(),
       hangingStages: () => progress.stuck(patienceMs(config)).map(({ stage }) => stage),
     });
@@ -215,7 +216,7 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
         interval_ms: pull_ms,
       }),
     );
-  const reconciled = parts.progress.step('submit', () => firstReconciliation(parts));
+  const reconciled = parts.progress.step('submit', () => meetService(parts));
   await reconciled.catch((error: unknown) => logStageFailure(env, 'submit', error, 0));
   const loops = [
     ...listening,

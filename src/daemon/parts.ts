@@ -31,6 +31,7 @@ import { raiseAttention, resolveAttention } from '../store/bookkeeping/attention
 import { logKey } from '../store/bookkeeping/log-key.ts';
 import { createRateLimiter, endAbandonedSlots } from '../store/calls/rate-limit.ts';
 import type { FileIdentity } from '../store/engine/identity.ts';
+import type { SendCount } from '../store/engine/instance-lock.ts';
 import type { Store } from '../store/engine/store.ts';
 import type { SituationWatch } from '../store/views/situation-watch.ts';
 import type { ContactWatch } from './contact.ts';
@@ -99,6 +100,8 @@ export type Parts = {
   contact: ContactWatch;
   pulse: Pulse;
   identity: FileIdentity;
+  /** The count of sends in the lock file. */
+  sends: SendCount;
   situations: SituationWatch;
   /** Stages that make no progress at the moment. */
   hangingStages: () => string[];
@@ -177,7 +180,7 @@ function judgeClock(
 export async function assemble(
   made: Omit<Parts, 'submit' | 'collect' | 'plan' | 'payers' | 'wakers' | 'webhook_counts'>,
 ): Promise<Parts> {
-  const { options, store, client, clock_watch, connectors } = made;
+  const { options, store, client, clock_watch, connectors, sends } = made;
   const wakers: Wakers = {
     plan: new Waker(),
     submit: new Waker(),
@@ -187,7 +190,7 @@ export async function assemble(
   };
   const policy = policyOf(options.config);
   const payers = new PayerFile(options.config);
-  const means: Means = { options, policy, payers, store, client, connectors, wakers };
+  const means: Means = { options, policy, payers, store, client, connectors, wakers, sends };
   return {
     ...made,
     payers,
@@ -200,7 +203,7 @@ export async function assemble(
 }
 
 /** What the stages' dependencies are made of. */
-type Means = Pick<Parts, 'options' | 'store' | 'client' | 'connectors' | 'wakers'> & {
+type Means = Pick<Parts, 'options' | 'store' | 'client' | 'connectors' | 'wakers' | 'sends'> & {
   policy: Policy;
   payers: PayerFile;
 };
@@ -226,7 +229,7 @@ async function planDeps(
 }
 
 function submitDeps(
-  { options, policy, payers, store, client, wakers }: Means,
+  { options, policy, payers, store, client, wakers, sends }: Means,
   clock_watch: ClockWatch,
 ): SubmitDeps {
   const { config, env } = options;
@@ -241,6 +244,7 @@ function submitDeps(
     },
     onReplan: () => wakers.plan.wake(),
     clockSkew: () => clock_watch.skewMs(),
+    sends,
     settings: {
       ...pollingOf(config),
       is_observing: config.mode === 'observe',

@@ -16,24 +16,16 @@ import type { Parts, RunningConnector } from './parts.ts';
 import { followPayers } from './payers.ts';
 
 /**
- * At every start, before anything is planned or sent: the service's list is compared, and with it
- * the clock.
- */
-export async function firstReconciliation({ options, submit }: Parts): Promise<boolean> {
-  return await ensureReconciled(submit, options.config.clinic.specialty);
-}
-
-/**
- * The same for `once`, which cron starts every few minutes: with nothing to send, one small request
- * in the place of the list, which is as long as the account is old. It shows that the service is
- * there, and its clock. Returns whether the service answered.
+ * At every start, before anything is planned or sent: compares the service's list. With nothing to
+ * send, one small request takes the place of the list, which is as long as the account is old. It
+ * shows that the service is there, and its clock. Returns whether the service answered.
  */
 export async function meetService(parts: Parts): Promise<boolean> {
   const { options, submit, client, store } = parts;
   const { specialty } = options.config.clinic;
   const is_wanted = await isListWanted(submit, specialty);
   if (!is_wanted && (await client.getSubscription({ priority: 'send' })).ok) return true;
-  if (await firstReconciliation(parts)) return true;
+  if (await ensureReconciled(submit, specialty)) return true;
   await forgetReconciled(store, specialty);
   return false;
 }

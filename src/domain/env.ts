@@ -10,6 +10,16 @@ export type Env = {
   /** A number in [0, 1), for jitter only. Nothing that must be unguessable comes from here. */
   random: () => number;
   log: Log;
+  /** Which start of the machine this is; null or left out where the system does not say. */
+  boot?: () => Boot | null;
+};
+
+/** One start of the machine, the same for every process until the next start. */
+export type Boot = {
+  /** Random; different after each start of the machine. */
+  id: string;
+  /** Milliseconds that the machine was awake since that start; nobody can set this clock. */
+  awake_ms: number;
 };
 
 export type Clock = {

@@ -1,4 +1,7 @@
-import type { Clock, Env, Log } from '../domain/env.ts';
+import { readFileSync } from 'node:fs';
+import type { Boot, Clock, Env, Log } from '../domain/env.ts';
+
+const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
 /** setTimeout takes no longer delay than this; beyond it fires at once. */
 const LONGEST_TIMER_MS = 2_147_483_647;
@@ -49,7 +52,19 @@ export function slowableClock(settings: { anchor_ms: number; speed: number }): {
 
 /** What the program runs on outside tests: a clock, real randomness, and where it logs to. */
 export function createEnv({ log, clock = realClock }: { log: Log; clock?: Clock }): Env {
-  return { clock, random: Math.random, log };
+  // A clock that runs faster does not agree with the machine's.
+  const boot = clock === realClock ? thisBoot : () => null;
+  return { clock, random: Math.random, log, boot };
+}
+
+/** Linux says which boot this is; its monotonic clock stops while the machine sleeps. */
+function thisBoot(): Boot | null {
+  try {
+    const id = readFileSync(BOOT_ID, 'utf8').trim();
+    return { id, awake_ms: Number(process.hrtime.bigint() / 1_000_000n) };
+  } catch {
+    return null;
+  }
 }
 
 async function sleepReal(duration_ms: number, signal?: AbortSignal): Promise<void> {

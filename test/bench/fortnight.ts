@@ -25,6 +25,7 @@ import { openInbox } from '../../src/store/answers/inbox.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
 import { aCoverage, anAppointment, facts, NATIONAL, NO_BUDGET } from '../domain/examples.ts';
+import { newSendCount } from '../support/send-count.ts';
 import { jobOfChild } from './measure.ts';
 
 export type FortnightJob = { is_told: boolean };
@@ -219,6 +220,7 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
       client,
       memory: newSubmitMemory(),
       clockSkew: () => 0,
+      sends: newSendCount(),
       onOpen: () => {},
       onReplan: () => {},
       settings: { ...polling, ...submission, ...limits, timeout_ms: 30_000 },

@@ -19,6 +19,7 @@ import { createRateLimiter } from '../../src/store/calls/rate-limit.ts';
 import { openStore, type Store } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
 import { NO_BUDGET } from '../domain/examples.ts';
+import { newSendCount } from '../support/send-count.ts';
 import { jobOfChild, stopwatch } from './measure.ts';
 
 export type SubmitJob = {
@@ -104,6 +105,7 @@ function submitDeps(store: Store): SubmitDeps {
     }),
     memory: newSubmitMemory(),
     clockSkew: () => 0,
+    sends: newSendCount(),
     onOpen: () => {},
     onReplan: () => {},
     settings: {

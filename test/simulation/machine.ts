@@ -40,6 +40,8 @@ export class Machine {
   readonly path: string;
   /** How far its clock is ahead of the true time. */
   clock_ahead_ms = 0;
+  /** How far its boot clock is behind the true time: a snapshot brings the older value back. */
+  boot_clock_behind_ms = 0;
   asleep_until = 0;
   disk_full_until = 0;
   life: Life | null = null;
@@ -126,6 +128,11 @@ export class Machine {
     } finally {
       raw.close();
     }
+  }
+
+  /** What the boot clock shows; it never jumps while the machine runs. */
+  awakeMs(): number {
+    return this.scheduler.now - this.boot_clock_behind_ms;
   }
 
   /** Puts another database in the place of this one; null: none. */
@@ -334,6 +341,7 @@ export class Life implements Owner {
         },
       },
       random: () => this.#random.next(),
+      boot: () => ({ id: this.machine.name, awake_ms: this.machine.awakeMs() }),
       log: (event: EventName, fields: LogFields = {}) => {
         if (!this.is_dead) world.onLog(this, event, fields);
       },

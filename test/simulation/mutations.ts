@@ -26,6 +26,18 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     "if (failure.class === 'ambiguous') {",
     "if (failure.class === 'ambiguous' && failure.accepted) {",
   ),
+  older_database_trusted: one(
+    'The list is not compared after an older database was put in the place of this one.',
+    'src/stages/submit/earlier-comparison.ts',
+    'Number(counted?.value ?? 0) !== sends.read()',
+    'false',
+  ),
+  snapshot_trusted: one(
+    'The list is not compared after the machine was rolled back to a snapshot.',
+    'src/stages/submit/earlier-comparison.ts',
+    'Math.abs(by_service_ms - awake_ms) > CLOCKS_DIFFER_MS',
+    'false',
+  ),
   intent_after_send: {
     what: 'The intent is committed after the request was sent.',
     changes: [

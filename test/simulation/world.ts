@@ -2,7 +2,7 @@
  * One world from its beginning to its end: days of trouble, then days in which everything works and
  * all has to come right.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import { parseConfig } from '../../src/ops/config.ts';
@@ -284,10 +284,13 @@ class LivingWorld {
 
   /** What takes several steps: a second daemon by mistake, a restored or lost database. */
   async #interventions(one: number, other: number, end: number): Promise<void> {
-    const { restore, second_daemon } = this.plan.machine;
+    const { restore, second_daemon, rollback, clone } = this.plan.machine;
     const [first, second] = [Math.min(one, other), Math.max(one, other)];
     const backup = join(this.#folder, 'backup.db');
     await this.#passDaily(first);
+    const is_clear = restore === null && clone === null;
+    if (rollback !== null && is_clear && this.plan.service.shown_after !== 'late')
+      await this.#rollBack(rollback);
     if (second_daemon) await this.#startSecond();
     if (restore === 'backup') this.#machine.backup(backup);
     const kept =
@@ -351,6 +354,7 @@ class LivingWorld {
     backup: string | null,
     kept: Map<string, { input: AppointmentInput; at: number }> | null,
     kept_at: number,
+    beforeStart: (() => void) | null = null,
   ): Promise<void> {
     const machine = this.#machine;
     this.#is_down_on_purpose = true;
@@ -363,11 +367,48 @@ class LivingWorld {
     );
     this.oracle.forgetSince(machine, kept, kept_at);
     machine.replaceState(backup);
-    await this.#pass(
-      this.scheduler.now + 4 * settle_ms + timeout_ms + this.#random.int(0, 5) * HOUR_MS,
-    );
+    const later_ms = beforeStart === null ? this.#random.int(0, 5) * HOUR_MS : 0;
+    await this.#pass(this.scheduler.now + 4 * settle_ms + timeout_ms + later_ms);
+    beforeStart?.();
     this.#is_down_on_purpose = false;
     this.#keepRunning(machine);
+  }
+
+  /**
+   * A start that compares the list, a copy soon after it, calls after the copy, and the copy back in
+   * its place: all in one boot and within an hour, where settle times are short.
+   */
+  async #rollBack(what: 'database' | 'machine'): Promise<void> {
+    const machine = this.#machine;
+    const copy = join(this.#folder, 'rollback.db');
+    this.#is_down_on_purpose = true;
+    machine.life?.die();
+    this.pms.book.add(2.6, 'probe');
+    this.#is_down_on_purpose = false;
+    this.#keepRunning(machine);
+    machine.life?.defuse();
+    await this.#passUntilCall();
+    machine.backup(copy);
+    const kept = new Map(this.oracle.acknowledged.get(machine.name) ?? []);
+    const lock = `${machine.path}.lock`;
+    if (what === 'machine' && existsSync(lock)) copyFileSync(lock, `${copy}.lock`);
+    const [kept_at, awake_ms] = [this.scheduler.now, machine.awakeMs()];
+    for (const days of [2.7, 2.8, 2.9]) this.pms.book.add(days, 'probe');
+    await this.#passUntilCall();
+    await this.#restore(copy, kept, kept_at, () => {
+      if (what === 'database') return;
+      if (existsSync(`${copy}.lock`)) copyFileSync(`${copy}.lock`, lock);
+      machine.boot_clock_behind_ms += machine.awakeMs() - awake_ms;
+    });
+  }
+
+  /** At most half an hour. */
+  async #passUntilCall(): Promise<void> {
+    const before = this.service.accepted.size;
+    for (let minutes = 0; minutes < 30; minutes += 1) {
+      await this.#pass(this.scheduler.now + MINUTE_MS);
+      if (this.service.accepted.size > before) return;
+    }
   }
 
   async #refuseDamaged(): Promise<void> {

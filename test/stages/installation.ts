@@ -33,6 +33,7 @@ import type { Store } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
 import { aCoverage, anAppointment, facts, NATIONAL, NO_BUDGET } from '../domain/examples.ts';
 import { temporaryStore } from '../store/temporary.ts';
+import { newSendCount } from '../support/send-count.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** A payer that answers on every business day around the clock. */
@@ -125,6 +126,7 @@ export async function install({
     client,
     memory: newSubmitMemory(),
     clockSkew: () => 0,
+    sends: newSendCount(),
     onOpen: () => {},
     onReplan: () => {},
     settings: {

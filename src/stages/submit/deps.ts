@@ -5,6 +5,7 @@ import type { Specialty } from '../../domain/specialty.ts';
 import type { ServiceClient } from '../../service/api.ts';
 import type { BudgetRules } from '../../store/calls/budget.ts';
 import type { Tx } from '../../store/engine/database.ts';
+import type { SendCount } from '../../store/engine/instance-lock.ts';
 import type { Store } from '../../store/engine/store.ts';
 
 export type SubmitDeps = {
@@ -21,6 +22,8 @@ export type SubmitDeps = {
   onReplan: () => void;
   /** What this machine's clock is ahead of the service's; null until the service was heard. */
   clockSkew: () => number | null;
+  /** The count of sends in the lock file. */
+  sends: SendCount;
 };
 
 /** One transaction of this stage. `now`: the time that everything written in it gets. */

@@ -13,6 +13,7 @@ import type { Db, Tx } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { attributeCalls } from './attribute.ts';
 import type { Reconciled, SubmitContext, SubmitDeps } from './deps.ts';
+import { earlierComparison, keepComparison } from './earlier-comparison.ts';
 import { mayHideCalls } from './list-end.ts';
 import { STOPPED_RETRY_MS } from './outcome.ts';
 import { seenInquiry } from './seen.ts';
@@ -42,7 +43,7 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
 
 async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
   const { env, store, client, memory } = deps;
-  const last = memory.reconciled.get(specialty) ?? null;
+  const last = memory.reconciled.get(specialty) ?? (await takeUpComparison(deps, specialty));
   if (last !== null && !last.is_due && last.at > env.clock.now() - DAY_MS) return true;
   const started_at = env.clock.now();
   const failed = memory.failures.get(specialty);
@@ -70,14 +71,26 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
     unknown_inquiries: fresh,
   });
   const skew_ms = deps.clockSkew();
-  memory.reconciled.set(specialty, {
+  const reconciled = {
     at: started_at,
     service_at: skew_ms === null ? null : started_at - skew_ms,
     is_due: false,
     hides_calls: await mayHideCalls(store.db, specialty, listed.value),
-  });
+  };
+  memory.reconciled.set(specialty, reconciled);
+  await keepComparison(deps, specialty, reconciled);
   memory.failures.delete(specialty);
   return true;
+}
+
+/** At the start of a process: the comparison of the process before, where it still counts. */
+async function takeUpComparison(
+  deps: SubmitDeps,
+  specialty: Specialty,
+): Promise<Reconciled | null> {
+  const earlier = await earlierComparison(deps, specialty);
+  if (earlier !== null) deps.memory.reconciled.set(specialty, earlier);
+  return earlier;
 }
 
 /**

@@ -18,6 +18,7 @@ import { accountNeeds } from './account-needs.ts';
 import { isServedAlready } from './attribute.ts';
 import { type BulkPlan, learnFromBulk, planBulk } from './bulk.ts';
 import { priceNow, type SubmitContext, type SubmitDeps } from './deps.ts';
+import { countSend } from './earlier-comparison.ts';
 import { checkLabels } from './label-check.ts';
 import { noticeClock } from './notice-clock.ts';
 import {
@@ -58,6 +59,7 @@ export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<n
   const claimed = await deps.store.write((tx) => claim(tx, deps, limited, checked));
   const [first] = claimed.intents;
   if (first === undefined) return claimed.adopted + claimed.moved;
+  deps.sends.write(claimed.sends);
   // The first bulk of an installation carries one item, so that little is at stake until its reply
   // is understood.
   const is_bulk =
@@ -110,7 +112,7 @@ async function claim(
   deps: SubmitDeps,
   options: SendOptions,
   checked: ReadonlySet<number>,
-): Promise<{ intents: Intent[]; adopted: number; moved: number }> {
+): Promise<{ intents: Intent[]; adopted: number; moved: number; sends: number }> {
   const now = deps.env.clock.now();
   const { settings } = deps;
   const context = { tx, deps, now };
@@ -150,7 +152,8 @@ async function claim(
     if (left_cents !== null) left_cents -= price.price_cents ?? 0;
     intents.push(await commitIntent(context, { row, draft: current, needs, price }));
   }
-  return { intents, adopted, moved };
+  const sends = intents.length > 0 ? await countSend(tx, deps, now) : 0;
+  return { intents, adopted, moved, sends };
 }
 
 /** Nobody knows any more what this row asks: it waits on the list, and the others go out (G7). */

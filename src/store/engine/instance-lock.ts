@@ -5,12 +5,23 @@ import Database from 'better-sqlite3';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import { unusable } from './damage.ts';
 
-export type InstanceLock = { release: () => void };
+export type InstanceLock = {
+  release: () => void;
+  /** How often something was sent, as the lock file has it; 0 for a new file. */
+  sends: SendCount;
+};
 
 /**
- * The lock against a second daemon on the same state: an exclusive transaction held on a lock
- * database next to it, because Node has no flock. The system gives it back when the process dies,
- * however it dies.
+ * A count in a file next to the database, of what the database counts as well. An older database
+ * in the place of this one does not agree with it (G1).
+ */
+export type SendCount = { read: () => number; write: (count: number) => void };
+
+/**
+ * The lock against a second daemon on the same state: an exclusive lock held on a small database
+ * next to it, because Node has no flock. The system releases it when the process ends, however it
+ * ends. The small database holds the count of sends as its `user_version`. The count is not
+ * flushed: only a crash of the machine can lose it, and after that nothing relies on it.
  */
 export function lockInstance(path: string): InstanceLock {
   const file = lockFile(path);
@@ -18,7 +29,12 @@ export function lockInstance(path: string): InstanceLock {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     raw = new Database(file, { timeout: 0 });
-    raw.exec('BEGIN EXCLUSIVE');
+    // Keeps the lock after the end of a transaction.
+    raw.pragma('locking_mode = EXCLUSIVE');
+    raw.pragma('journal_mode = MEMORY');
+    raw.exec('BEGIN EXCLUSIVE; COMMIT');
+    if (raw.pragma('user_version', { simple: true }) === 0) raw.pragma('user_version = 1');
+    raw.pragma('synchronous = OFF');
   } catch (error) {
     raw?.close();
     if (errorCode(error)?.startsWith('SQLITE_BUSY') !== true) throw unusable(file, error);
@@ -31,7 +47,13 @@ export function lockInstance(path: string): InstanceLock {
     });
   }
   const held = raw;
-  return { release: () => held.close() };
+  return {
+    release: () => held.close(),
+    sends: {
+      read: () => held.pragma('user_version', { simple: true }) as number,
+      write: (count) => held.pragma(`user_version = ${count}`),
+    },
+  };
 }
 
 /** Whether a daemon holds the lock, without taking it or making its file. */

@@ -1,0 +1,94 @@
+/**
+ * A comparison of the service's list that an earlier process made. `once` runs from cron every few
+ * minutes, and the list is as long as the account is old, so a new process relies on the last
+ * comparison where nothing can have been sent that its database does not know (G1).
+ */
+import { z } from 'zod';
+import type { Specialty } from '../../domain/specialty.ts';
+import { HOUR_MS } from '../../domain/time.ts';
+import { readLearned, writeLearned } from '../../store/bookkeeping/learned-settings.ts';
+import { currentHalts } from '../../store/calls/halts.ts';
+import type { Tx } from '../../store/engine/database.ts';
+import type { Reconciled, SubmitDeps } from './deps.ts';
+
+/** An older comparison is made again. */
+const RELIED_ON_MS = HOUR_MS;
+/**
+ * How far the two clocks may differ: the service's `Date` has whole seconds, and a reply takes some
+ * time.
+ */
+const CLOCKS_DIFFER_MS = 5_000;
+const SENDS = 'sends';
+
+const KEPT = z.object({
+  boot_id: z.string(),
+  awake_ms: z.number(),
+  service_at: z.number(),
+  hides_calls: z.boolean(),
+});
+
+const nameOf = (specialty: Specialty) => `comparison:${specialty}`;
+
+/** Counts a send in the database; `writeCount` of the lock file follows after the commit. */
+export async function countSend(tx: Tx, { sends }: Pick<SubmitDeps, 'sends'>, now: number) {
+  const counted = Number((await readLearned(tx, SENDS))?.value ?? 0);
+  const count = Math.max(counted, sends.read()) + 1;
+  await writeLearned(tx, SENDS, String(count), now);
+  return count;
+}
+
+/** Keeps a comparison for the next process; without a boot ID or the service's clock, keeps none. */
+export async function keepComparison(
+  { store, env }: SubmitDeps,
+  specialty: Specialty,
+  { at, service_at, hides_calls }: Reconciled,
+): Promise<void> {
+  const boot = env.boot?.() ?? null;
+  if (boot === null || service_at === null) return;
+  // `at` is when the list was asked for, and the machine was awake since.
+  const awake_ms = boot.awake_ms - (env.clock.now() - at);
+  const kept = { boot_id: boot.id, awake_ms, service_at, hides_calls };
+  await store.write((tx) => writeLearned(tx, nameOf(specialty), JSON.stringify(kept), at));
+}
+
+/**
+ * Returns the comparison that an earlier process made, or null when it does not count. It counts
+ * within an hour, in the same boot, while the count of sends in the database agrees with the one
+ * in the lock file (an older database was not put in its place), and while as much time has passed
+ * by the service's clock as on this machine (the machine was not rolled back to a snapshot, and
+ * did not sleep).
+ */
+export async function earlierComparison(
+  deps: SubmitDeps,
+  specialty: Specialty,
+): Promise<Reconciled | null> {
+  const { store, env, client, sends } = deps;
+  const stored = await readLearned(store.db, nameOf(specialty));
+  const kept = stored === null ? undefined : KEPT.safeParse(fromJson(stored.value)).data;
+  const counted = await readLearned(store.db, SENDS);
+  if (kept === undefined || Number(counted?.value ?? 0) !== sends.read()) return null;
+  if ((await currentHalts(store.db)).length > 0) return null;
+  if (env.boot?.()?.id !== kept.boot_id) return null;
+  // A small request shows the service's clock.
+  if (deps.clockSkew() === null) await client.getSubscription({ priority: 'send' });
+  const [boot, skew_ms, now] = [env.boot(), deps.clockSkew(), env.clock.now()];
+  if (boot === null || skew_ms === null) return null;
+  const awake_ms = boot.awake_ms - kept.awake_ms;
+  const by_service_ms = now - skew_ms - kept.service_at;
+  if (awake_ms < 0 || awake_ms > RELIED_ON_MS) return null;
+  if (Math.abs(by_service_ms - awake_ms) > CLOCKS_DIFFER_MS) return null;
+  return {
+    at: now - awake_ms,
+    service_at: kept.service_at,
+    is_due: false,
+    hides_calls: kept.hides_calls,
+  };
+}
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
