@@ -225,8 +225,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   second_daemon_let_in: one(
     'A second daemon may work on the same database.',
     'src/store/engine/instance-lock.ts',
-    "raw.exec('BEGIN EXCLUSIVE');",
-    "raw.exec('SELECT 1');",
+    "raw.pragma('locking_mode = EXCLUSIVE');",
+    '',
   ),
   damage_overlooked: one(
     'A damaged database is opened.',

@@ -29,7 +29,7 @@ const KEPT = z.object({
 
 const nameOf = (specialty: Specialty) => `comparison:${specialty}`;
 
-/** Counts a send in the database; `writeCount` of the lock file follows after the commit. */
+/** Counts a send in the database; the caller writes the count to the lock file after the commit. */
 export async function countSend(tx: Tx, { sends }: Pick<SubmitDeps, 'sends'>, now: number) {
   const counted = Number((await readLearned(tx, SENDS))?.value ?? 0);
   const count = Math.max(counted, sends.read()) + 1;
@@ -69,8 +69,8 @@ export async function earlierComparison(
   if (kept === undefined || Number(counted?.value ?? 0) !== sends.read()) return null;
   if ((await currentHalts(store.db)).length > 0) return null;
   if (env.boot?.()?.id !== kept.boot_id) return null;
-  // A small request shows the service's clock.
-  if (deps.clockSkew() === null) await client.getSubscription({ priority: 'send' });
+  // A small request shows that the service is there, and its clock.
+  if (!(await client.getSubscription({ priority: 'send' })).ok) return null;
   const [boot, skew_ms, now] = [env.boot(), deps.clockSkew(), env.clock.now()];
   if (boot === null || skew_ms === null) return null;
   const awake_ms = boot.awake_ms - kept.awake_ms;

@@ -1,0 +1,77 @@
+/** When a new process of eligd may rely on the list that the process before it compared (G1). */
+import { copyFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Boot } from '../../src/domain/env.ts';
+import { makeClinic } from '../support/clinic.ts';
+import { setMachineClock } from '../support/machine-clock.ts';
+import { startService } from '../support/service.ts';
+import { exportOf, visits } from '../support/visits.ts';
+
+/** A clinic whose first `once` has compared the list and made one call, on a machine of the test. */
+async function comparedClinic() {
+  const machine = setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  const boot: Boot = { id: 'first boot', awake_ms: 1_000_000 };
+  const lists = async () => (await service.traffic()).by_route['GET /api/v0/dental/inquiries'] ?? 0;
+  /** How many requests for the list one run makes. */
+  const once = async () => {
+    const before = await lists();
+    const daemon = await clinic.daemon({ boot: () => ({ ...boot }) });
+    await daemon.once(new AbortController().signal);
+    await daemon.close();
+    return (await lists()) - before;
+  };
+  /** Minutes pass for the machine and for the service. */
+  const pass = async (minutes: number) => {
+    machine.pass({ minutes });
+    boot.awake_ms += minutes * 60_000;
+    await service.advance({ seconds: minutes * 60 });
+  };
+  const database = join(clinic.state, 'eligd.db');
+  let exports = 1;
+  const drop = () => {
+    exports += 1;
+    clinic.drop(`export-${exports}.csv`, exportOf(visits(exports)));
+  };
+  clinic.drop('export-1.csv', exportOf(visits(1)));
+  expect(await once()).toBeGreaterThan(0);
+  expect(await service.ledger()).toHaveLength(1);
+  await pass(10);
+  return { service, boot, once, pass, drop, database };
+}
+
+test('a second run within the hour sends what is new without reading the list again', async () => {
+  const { service, once, drop } = await comparedClinic();
+  drop();
+  expect(await once()).toBe(0);
+  expect(await service.ledger()).toHaveLength(2);
+});
+
+test('after an older database was put in place, the list is read and nobody is called twice', async () => {
+  const { service, once, drop, database } = await comparedClinic();
+  copyFileSync(database, `${database}.older`);
+  drop();
+  await once();
+  for (const end of ['-wal', '-shm']) rmSync(database + end, { force: true });
+  copyFileSync(`${database}.older`, database);
+  drop();
+  expect(await once()).toBeGreaterThan(0);
+  // eligd stops and asks: the list shows a call that this database does not know.
+  expect(await service.ledger()).toHaveLength(2);
+});
+
+type Compared = Awaited<ReturnType<typeof comparedClinic>>;
+
+test.for<[string, (clinic: Compared) => unknown]>([
+  ['after another boot', ({ boot }) => Object.assign(boot, { id: 'second boot' })],
+  ['after an hour', ({ pass }) => pass(51)],
+  ['after sleep or a snapshot', ({ boot }) => Object.assign(boot, { awake_ms: 1_540_000 })],
+])('%s, the list is read before anything is sent', async ([, happen]) => {
+  const clinic = await comparedClinic();
+  await happen(clinic);
+  clinic.drop();
+  expect(await clinic.once()).toBeGreaterThan(0);
+  expect(await clinic.service.ledger()).toHaveLength(2);
+});
