@@ -375,8 +375,8 @@ class LivingWorld {
   }
 
   /**
-   * A start that compares the list, a copy soon after it, calls after the copy, and the copy back in
-   * its place: all in one boot and within an hour, where settle times are short.
+   * Starts eligd, which compares the list; copies the database; lets eligd make calls; and puts the
+   * copy back, in one boot and within an hour where settle times are short.
    */
   async #rollBack(what: 'database' | 'machine'): Promise<void> {
     const machine = this.#machine;

@@ -29,7 +29,7 @@ const KEPT = z.object({
 
 const nameOf = (specialty: Specialty) => `comparison:${specialty}`;
 
-/** Counts a send in the database; the caller writes the count to the lock file after the commit. */
+/** Counts a send. The caller writes the count to the lock file after the commit. */
 export async function countSend(tx: Tx, { sends }: Pick<SubmitDeps, 'sends'>, now: number) {
   const counted = Number((await readLearned(tx, SENDS))?.value ?? 0);
   const count = Math.max(counted, sends.read()) + 1;
@@ -37,7 +37,7 @@ export async function countSend(tx: Tx, { sends }: Pick<SubmitDeps, 'sends'>, no
   return count;
 }
 
-/** Keeps a comparison for the next process; without a boot ID or the service's clock, keeps none. */
+/** Keeps a comparison for the next process, if the boot ID and the service's clock are known. */
 export async function keepComparison(
   { store, env }: SubmitDeps,
   specialty: Specialty,
