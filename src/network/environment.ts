@@ -1,26 +1,27 @@
 /**
- * HTTPS_PROXY, HTTP_PROXY and NO_PROXY, as curl, Go and undici's EnvHttpProxyAgent read them: lower
- * case wins; an entry of NO_PROXY is a name with everything below it, an address, a range, or `*`,
- * each with or without a port. As in Go, no proxy serves this computer's own addresses.
+ * Reads HTTPS_PROXY, HTTP_PROXY and NO_PROXY like curl, Go and undici's EnvHttpProxyAgent: lower
+ * case takes precedence; an entry of NO_PROXY is a domain including its subdomains, an address, a
+ * range, or `*`, each with or without a port. As in Go, this computer's own addresses never use a
+ * proxy.
  */
 import { BlockList, isIP } from 'node:net';
 
-/** The value of a variable; null: it is not set. */
+/** Returns the value of a variable; null: it is not set. */
 export type Find = (name: string) => string | null;
 
 const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
-/** The address of the proxy that the environment names for this one; null: none. */
+/** Returns the proxy that the environment names for this URL; null: none. */
 export function proxyOfEnvironment(url: URL, find: Find): URL | null {
   const either = (name: string) => find(name.toLowerCase()) ?? find(name);
   const named =
     (url.protocol === 'https:' ? either('HTTPS_PROXY') : null) ?? either('HTTP_PROXY') ?? '';
   const proxy = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(named) ? named : `http://${named}`);
   if (named === '' || proxy === null || !/^https?:$/.test(proxy.protocol)) return null;
-  return isSpared(url, either('NO_PROXY') ?? '') ? null : proxy;
+  return isExcluded(url, either('NO_PROXY') ?? '') ? null : proxy;
 }
 
-function isSpared(url: URL, no_proxy: string): boolean {
+function isExcluded(url: URL, no_proxy: string): boolean {
   const host = plain(url.hostname);
   const port = Number(url.port) || (PORTS[url.protocol] ?? 0);
   if (isOfThisComputer(host)) return true;

@@ -1,26 +1,28 @@
-/** The one place where HTTP connections are made. */
+/** The only place where eligd makes HTTP connections. */
 import { Agent, buildConnector } from 'undici';
 import { openTunnel } from './socket.ts';
 import { authorityOf, secureContextOf, type Way } from './way.ts';
 
 export type HttpLimits = {
-  /** Kept open to each server at most. */
+  /** The maximum number of connections kept open to each server. */
   connections: number;
-  /** For the connection (10 s at most), for the headers, and between two parts of the body. */
+  /**
+   * The limit for connecting (10 s at most), for the headers, and between two parts of the body.
+   */
   timeout_ms: number;
-  /** A longer reply is broken off; left out: the reader has a bound of its own. */
+  /** A longer reply is aborted; omitted: the reader has its own limit. */
   reply_bytes_max?: number;
 };
 
 const CONNECT_MS_MAX = 10_000;
 
 /**
- * An agent that makes its connections by `way`, which is asked for when the first one is made, so
- * that a certificate that is missing fails the request and not the start.
+ * Creates an agent that connects by `way`. `way` is called for the first connection, so that a
+ * missing certificate fails the request and not the startup.
  *
- * `pipelining: 1` and no HTTP/2: with either, undici puts the requests behind the one that a broken
- * connection interrupted back into its queue and writes them again. A proxy only ever passes bytes
- * on (CONNECT), also for http://, so that undici says of every request when it begins to write it.
+ * `pipelining: 1` and no HTTP/2: with either, undici requeues the requests behind one that a broken
+ * connection interrupted, and writes them again. A proxy only relays bytes (CONNECT), also for
+ * http://, so that undici reports when it starts to write each request.
  */
 export function createHttpAgent(way: () => Way, limits: HttpLimits): Agent {
   const { connections, timeout_ms, reply_bytes_max } = limits;
@@ -64,7 +66,10 @@ function connector(wayOf: () => Way, timeout: number): buildConnector.connector 
         (error) => callback(error, null),
       );
     } catch (error) {
-      callback(error instanceof Error ? error : new Error('The way is not known.'), null);
+      callback(
+        error instanceof Error ? error : new Error('Connecting failed without an error.'),
+        null,
+      );
     }
   };
 }

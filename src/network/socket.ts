@@ -1,4 +1,4 @@
-/** The one place where a connection leaves this computer that is not HTTP, or has a proxy. */
+/** The only place where eligd makes connections that are not HTTP or that use a proxy. */
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { connect, type Socket } from 'node:net';
@@ -9,15 +9,15 @@ import { authorityOf, type HttpProxy } from './way.ts';
 export type Target = {
   host: string;
   port: number;
-  /** Null: directly. */
+  /** Null: direct connection. */
   proxy: HttpProxy | null;
   /** Null: not encrypted. */
   tls: ConnectionOptions | null;
 };
 
 /**
- * An open connection, encrypted where `tls` says so. Rejects with the system's error, with a
- * ConnectionError when the proxy is why, or with the reason of `signal`.
+ * Opens a connection, encrypted if `tls` is set. Rejects with the system's error, with a
+ * ConnectionError if the proxy is the cause, or with the reason of `signal`.
  */
 export async function openSocket(
   { host, port, proxy, tls }: Target,
@@ -46,11 +46,12 @@ async function opened(
     cause = error;
   };
   const onClose = () => reject(cause ?? new ConnectionError('ETIMEDOUT', NO_ANSWER));
-  // For good: what ends a connection is seen by its end.
+  // Stays attached after this function: later errors are followed by `close`, which the user of the
+  // socket handles.
   socket.on('error', onError);
   socket.once('close', onClose);
   socket.once(sign, () => resolve());
-  // The timer is the transport's, as with a request.
+  // A timer of the machine, not of `Env`, as for a request (service/transport.ts).
   const timer = setTimeout(giveUp, timeout_ms);
   signal?.addEventListener('abort', giveUp, { once: true });
   try {
@@ -67,13 +68,13 @@ async function opened(
 }
 
 const NO_ANSWER = {
-  what: 'There was no answer in time.',
+  what: 'The server did not answer in time.',
   next: 'Check that the server runs and that its address is right.',
 };
 
 /**
- * Asks a proxy for a connection to `authority` (CONNECT, RFC 9110, section 9.3.6). Nothing but that
- * address and the login is sent to it.
+ * Requests a connection to `authority` from a proxy (CONNECT, RFC 9110, section 9.3.6). Sends only
+ * this address and the login.
  */
 export async function openTunnel(
   proxy: HttpProxy,
@@ -125,12 +126,12 @@ export async function openTunnel(
 function refusedBy(proxy: HttpProxy, name: string, status: number): ConnectionError {
   if (status === 407)
     return new ConnectionError('ERR_PROXY_LOGIN', {
-      what: `${name} ${proxy.login === null ? 'wants a' : 'does not accept our'} login (407).`,
+      what: `${name} ${proxy.login === null ? 'requires a' : 'does not accept our'} login (407).`,
       next: proxy.login_remedy,
     });
   return new ConnectionError('ERR_PROXY_REFUSED', {
     what: `${name} does not connect us to the server (${status}).`,
-    next: 'Ask whoever runs the proxy to let this computer through, or try again later.',
+    next: 'Ask the administrator of the proxy to allow this computer, or try again later.',
   });
 }
 

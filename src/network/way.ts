@@ -1,27 +1,27 @@
 /**
- * How eligd gets from this computer to a server: by which proxy, and with which certificates.
- * Whoever connects is given a way and decides neither.
+ * How eligd connects from this computer to a server: through which proxy, and with which
+ * certificates. Code that connects receives a way and makes neither choice itself.
  */
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 
 export type HttpProxy = {
   host: string;
   port: number;
-  /** Whether the way to the proxy itself is encrypted (https://). */
+  /** The connection to the proxy itself is encrypted (https://). */
   is_tls: boolean;
   login: { username: string; password: string } | null;
-  /** What a person does when it does not accept the login. */
+  /** What to do when the proxy does not accept the login. */
   login_remedy: string;
 };
 
 export type Way = {
-  /** Null: directly. */
+  /** Null: direct connection. */
   proxyFor: (url: URL) => HttpProxy | null;
-  /** Null: the authorities of the system, and no certificate of ours. */
+  /** Null: the system's certificate authorities, and no client certificate. */
   certificates: Certificates | null;
 };
 
-/** PEM. `authorities` are trusted besides those of the system. */
+/** In PEM format. `authorities` are trusted in addition to those of the system. */
 export type Certificates = {
   authorities: Buffer | null;
   own: { certificate: Buffer; key: Buffer } | null;
@@ -39,7 +39,7 @@ export function secureContextOf({ authorities, own }: Certificates): SecureConte
   });
 }
 
-/** `host:port` for people, and for the first line of CONNECT. */
+/** Returns `host:port` for messages and for the first line of CONNECT. */
 export function authorityOf(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -1,7 +1,7 @@
 /**
- * What the rest of eligd sees of the inquiry service: calls, results and the classes of failure
- * (docs/design.md "The two legs of an inquiry"). Failures are values, because every caller decides
- * something on them.
+ * The interface of the inquiry service for the rest of eligd: calls, results and classes of failure
+ * (docs/design.md "The two legs of an inquiry"). Failures are values, because every caller makes
+ * decisions based on them.
  */
 import type { Dispatcher } from 'undici';
 import type { Env } from '../domain/env.ts';
@@ -13,25 +13,24 @@ import type { Inquiry, InquiryRequest, Subscription, ValidationItem } from './wi
 export type { Inquiry, InquiryRequest, Subscription, ValidationItem } from './wire.ts';
 
 /**
- * The rate limit (G5). It lives in the store; every HTTP request passes it: the token's, each page,
- * the repetition after a 401.
+ * The rate limit (G5). It is kept in the store, and every HTTP request must pass it: token
+ * requests, each page of a list, and a repetition after a 401.
  */
 export type RequestGate = {
-  /** Resolves once a slot is committed. Rejects when `signal` is aborted first. */
+  /** Resolves when a slot is committed. Rejects when `signal` is aborted first. */
   enter(priority: RequestPriority, signal?: AbortSignal): Promise<GatePass>;
   /**
-   * Nobody enters before `until_ms` (clock milliseconds): a Retry-After holds for all callers at
-   * once.
+   * Admits no request before `until_ms` (clock milliseconds): a Retry-After applies to all callers.
    */
   pause(until_ms: number): Promise<void>;
-  /** The service said 429: calls go more slowly from now on. Left out by a gate without a pace. */
+  /** Slows down later calls after a 429. Omitted by a gate without a pace. */
   slowDown?(): Promise<void>;
 };
 
-/** `leave` is called once when the request has ended, however it ended. */
+/** `leave` is called exactly once when the request has ended, successfully or not. */
 export type GatePass = { leave(): Promise<void> };
 
-/** Who goes first when there is a queue: `send`, then `urgent`, then `routine`. */
+/** The order in the queue: `send`, then `urgent`, then `routine`. */
 export type RequestPriority = 'send' | 'urgent' | 'routine';
 
 /** The two schemes of docs/service.md "Authentication". */
@@ -40,35 +39,34 @@ export type ServiceCredentials =
   | { scheme: 'basic'; project_id: string; api_key: string };
 
 export type ServiceClientOptions = {
-  /** http or https; a path in it is kept as a prefix. No user name, query or fragment. */
+  /** http or https; a path is used as a prefix. No user name, query or fragment. */
   base_url: string;
   credentials: ServiceCredentials;
   /**
-   * Of one HTTP request, from the moment it is handed to the network until the last byte of its
-   * reply.
+   * The limit for one HTTP request, from its handover to the network to the last byte of its reply.
    */
   timeout_ms: number;
-  /** Requests under way at once, and connections kept open. */
+  /** The maximum number of concurrent requests, and of connections kept open. */
   concurrency: number;
   gate: RequestGate;
   env: Env;
-  /** Left out: an agent of the client's own, with keep-alive, which `close` closes. */
+  /** Omitted: the client creates its own agent with keep-alive, which `close` closes. */
   dispatcher?: Dispatcher;
-  /** How the client's own agent gets to the service; left out: directly. */
+  /** How the client's own agent connects to the service; omitted: directly. */
   way?: Way;
   /**
-   * The `Date` header of every reply, with the clock's readings before and after (all epoch
-   * milliseconds).
+   * Called with the `Date` header of every reply, and the clock's readings before and after (all
+   * epoch milliseconds).
    */
   onServiceDate?: (seen: { service_ms: number; sent_ms: number; received_ms: number }) => void;
-  /** Called now and then while a long list comes in, which is a sign of life. */
+  /** Called repeatedly while a long list arrives, as a sign of progress. */
   onListGrows?: () => void;
   user_agent?: string;
 };
 
 /**
- * `signal`: a call that still waits for its turn is given back as *unsent* `aborted`; one that is
- * on the wire goes on.
+ * `signal`: a call that still waits for its turn fails as *unsent* `aborted`; a request in flight
+ * continues.
  */
 export type CallOptions = { priority?: RequestPriority; signal?: AbortSignal };
 
@@ -78,15 +76,15 @@ export type ServiceFailure =
   /** Provably not accepted by the service: safe to send again. */
   | { class: 'unsent'; cause: UnsentCause; status: number | null; retry_after_ms: number | null }
   /**
-   * The service refused the content: 400 (`errors` may be empty) and 422. Its words may repeat
-   * patient data: never to the log.
+   * The service refused the content: 400 (`errors` may be empty) or 422. Its words may repeat
+   * patient data: never log them.
    */
   | { class: 'refused'; status: number; errors: ValidationItem[] }
-  /** Something about the account or the installation: 402, 403, 404, 405, 407. */
+  /** A problem with the account or the installation: 402, 403, 404, 405, 407. */
   | { class: 'stopped'; status: number; retry_after_ms: number | null }
   /**
-   * It may have been accepted: look before anything is sent again. `accepted`: the reply said
-   * success but has no usable id.
+   * The service may have accepted the request: a lookup must precede any resend. `accepted`: the
+   * reply reported success without a usable ID.
    */
   | {
       class: 'ambiguous';
@@ -98,100 +96,100 @@ export type ServiceFailure =
 
 export type UnsentCause =
   | 'dns'
-  /** Refused, unreachable, or no connection in time. */
+  /** The connection was refused, the host is unreachable, or connecting timed out. */
   | 'connect'
   | 'tls'
-  /** The proxy is away, or does not connect us. */
+  /** The proxy is unavailable, or does not connect us. */
   | 'proxy'
-  /** The proxy wants a login, or another one (407). */
+  /** The proxy requires a login, or a different one (407). */
   | 'proxy_login'
   /** The deadline passed while the request was still waiting for a connection. */
   | 'timeout'
   | 'aborted'
   | 'closed'
-  /** 401 on the call (after one renewal), or a login that was rejected. */
+  /** 401 to the call (after one renewal of the token), or a rejected login. */
   | 'unauthorized'
   | 'rate_limited'
-  /** The login did not come through: the network, a server error, a redirect. */
+  /** The login failed: a network error, a server error, or a redirect. */
   | 'login_failed'
   | 'login_unreadable'
   /** 404, 405, 501 on the bulk path. */
   | 'bulk_absent'
-  /** 413, or a 422 on the body that names its length. */
+  /** 413, or a 422 about the length of the body. */
   | 'bulk_too_large'
-  /** A 422 on the body that names its form. */
+  /** A 422 about the form of the body. */
   | 'bulk_shape'
-  /** A 422 on the body that may mean either. */
+  /** A 422 about the body that may mean either. */
   | 'bulk_body_refused';
 
 export type AmbiguousCause =
   | 'http_status'
   | 'redirect'
-  /** The connection broke after the request had gone out and before a status came back. */
+  /** The connection broke after the request was sent and before a status arrived. */
   | 'socket'
   | 'timeout'
   | 'aborted'
-  /** A status came, the body broke off. */
+  /** A status arrived, but the body was cut off. */
   | 'truncated'
   /**
-   * An answer of more than 16 MB, a list of more than 500,000 inquiries, or nested deeper than any:
-   * asking again does not help.
+   * A reply of more than 16 MB, a list of more than 500,000 inquiries, or nested deeper than any
+   * valid reply: a repetition does not help.
    */
   | 'too_large'
   | 'too_deep'
-  /** HTML, no JSON, or JSON of an unknown form. */
+  /** HTML, not JSON, or JSON of an unknown form. */
   | 'unreadable_reply'
-  /** Success without an id that could be used. */
+  /** Success without a usable ID. */
   | 'no_usable_id'
-  /** A 2xx that says `"success": false`. */
+  /** A 2xx with `"success": false`. */
   | 'contradictory_reply'
   /** A bulk's 422 that names neither the body nor its items. */
   | 'unlocated_refusal'
-  /** A read by id gave another inquiry. */
+  /** A read by ID returned another inquiry. */
   | 'other_inquiry'
-  /** The subscription is not there after it was set. */
+  /** The subscription does not exist after it was set. */
   | 'not_stored';
 
 export type BulkResult = { ok: true; items: BulkItem[] } | { ok: false; failure: ServiceFailure };
 
-/** One per request of the bulk, in its order. */
+/** One for each request of the bulk, in the same order. */
 export type BulkItem =
   /**
-   * `position`: assigned by order alone, to be verified by reading; `read_form`: the reply named it
-   * by its content.
+   * `position`: assigned only by order, so it must be verified by a read; `read_form`: the reply
+   * identified the request by its content.
    */
   | { outcome: 'created'; inquiry_id: InquiryId; evidence: 'position' | 'read_form' }
   | { outcome: 'refused'; errors: ValidationItem[] }
-  /** To be looked up. `accepted`: the reply says success, so it never goes back to planned. */
+  /**
+   * Needs a lookup. `accepted`: the reply reported success, so the inquiry never returns to
+   * planned.
+   */
   | { outcome: 'unknown'; accepted: boolean };
 
 export type BulkShape = 'array' | 'object';
 
 /**
- * What a list keeps of an inquiry: what shows whose it is. `request` has only the fields that are
- * compared.
+ * The parts of a listed inquiry that identify it. `request` has only the fields that are compared.
  */
 export type ListedInquiry = Pick<Inquiry, 'id' | 'status' | 'creation_ts' | 'request'> & {
-  /** The whole read form, when it was asked for and there was room; else read it by its id. */
+  /** The complete read form, if requested and if there was room; otherwise read it by its ID. */
   full: Inquiry | null;
 };
 
 export type InquiryList = {
-  /**
-   * With a filter: only those whose echoed external_id is the one asked for (trimmed, any case).
-   */
+  /** With a filter: only inquiries whose echoed external_id matches it (trimmed, ignoring case). */
   inquiries: ListedInquiry[];
-  /** Paging ended for certain and every element was readable. */
+  /** Paging ended for certain, and every element was readable. */
   is_complete: boolean;
   /**
-   * The server showed where the list ends: a link, a total, an empty page, or an empty list. False:
-   * no parameter brought more, which is what a fixed cap looks like, too.
+   * The server showed the end of the list: by a link, a total, an empty page, or an empty list.
+   * False: no parameter returned more, which also happens with a fixed cap.
    */
   is_end_proven: boolean;
-  /** Elements that the server sent, whatever their label. */
+  /** The number of elements that the server sent, regardless of their labels. */
   total_count: number;
   unreadable_count: number;
-  /** The server returned inquiries under other external_ids although it was asked to filter. */
+  /** The server returned inquiries with other external_ids although it was asked to filter. */
   ignored_filter: boolean;
 };
 
@@ -213,8 +211,8 @@ export type ServiceClient = {
     options?: CallOptions,
   ): Promise<BulkResult>;
   /**
-   * GET /api/v0/<specialty>/inquiries, all pages, in bounded memory. `keep` says whose whole read
-   * form is wanted.
+   * GET /api/v0/<specialty>/inquiries, all pages, in bounded memory. `keep` selects the inquiries
+   * whose complete read form is wanted.
    */
   list(
     specialty: Specialty,
@@ -224,36 +222,36 @@ export type ServiceClient = {
   /** GET /api/v0/<specialty>/inquiries/{id}. Null: absent (404, 422, or 200 with null or []). */
   read(specialty: Specialty, id: InquiryId, options?: CallOptions): Promise<Result<Inquiry | null>>;
   /**
-   * GET /api/v0/verification: the records as they came, any JSON, newest first. An unknown inquiry
+   * GET /api/v0/verification: the records as received, any JSON, newest first. An unknown inquiry
    * has none.
    */
   verifications(inquiry_id: InquiryId, options?: CallOptions): Promise<Result<unknown[]>>;
   /** GET /api/v0/subscription/. Null: the account has no subscription. */
   getSubscription(options?: CallOptions): Promise<Result<Subscription | null>>;
   /**
-   * POST /api/v0/subscription/, then reads back what is there, which may differ from what was
-   * wanted.
+   * POST /api/v0/subscription/, then reads the subscription back, which may differ from the wanted
+   * one.
    */
   setSubscription(
     wanted: { callback_url: string; update_frequency_min: number },
     options?: CallOptions,
   ): Promise<Result<Subscription>>;
-  /** DELETE /api/v0/subscription/. Deleting what is not there succeeds. */
+  /** DELETE /api/v0/subscription/. Also succeeds when there is no subscription. */
   deleteSubscription(options?: CallOptions): Promise<Result<null>>;
-  /** The next call logs in (`oauth`); for a try after the service has rejected calls. */
+  /** Makes the next call log in again (`oauth`); for a retry after the service rejected calls. */
   forgetToken(): void;
-  /** Proves the credentials with one cheap read (and a login, with `oauth`). For `eligd check`. */
+  /** Tests the credentials with one cheap read (and a login, with `oauth`). For `eligd check`. */
   login(options?: CallOptions): Promise<Result<null>>;
-  /** The same read with the token that the client has, if it has one. */
+  /** Makes the same read with the client's current token, if it has one. */
   access(options?: CallOptions): Promise<Result<null>>;
   /**
-   * Gives back what waits as *unsent* `closed`, lets what is on the wire end, closes the
-   * connections. May be repeated.
+   * Fails waiting calls as *unsent* `closed`, lets requests in flight end, and closes the
+   * connections. May be called again.
    */
   close(): Promise<void>;
   /**
-   * Closes, and ends what is on the wire: a create is *ambiguous* `aborted` then. For a stop that
-   * cannot wait.
+   * Closes and also aborts requests in flight: a create then ends as *ambiguous* `aborted`. For a
+   * shutdown that cannot wait.
    */
   cut(): void;
 };

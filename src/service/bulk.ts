@@ -1,7 +1,7 @@
 /**
- * What the reply to a bulk create says about each of its items (docs/service.md "Bulk response
- * shape", docs/service.md "Bulk partial failure"). Nothing is assumed: what a reply does not say
- * beyond doubt is `unknown` and gets looked up by its external_id (G1).
+ * Reads the result of each item from the reply to a bulk create (docs/service.md "Bulk response
+ * shape", docs/service.md "Bulk partial failure"). Assumes nothing: an item without a clear result
+ * is `unknown` and needs a lookup by its external_id (G1).
  */
 import { canonicalExternalId, matchKey, matchKeyOfEcho } from '../domain/matching.ts';
 import type {
@@ -12,7 +12,7 @@ import type {
   ServiceFailure,
   ValidationItem,
 } from './api.ts';
-import { creationWord } from './creates.ts';
+import { creationResult } from './creates.ts';
 import {
   type Answered,
   ambiguous,
@@ -44,8 +44,9 @@ export function readBulk(
 }
 
 /**
- * As for a single create, except that 404, 405, 413 and 501 concern the bulk and are unsent, and
- * that a 402 on more than one item is ambiguous: the credit may have lasted for some of them.
+ * Classifies the status. Like a single create, except that 404, 405, 413 and 501 concern the bulk
+ * itself and are unsent, and that a 402 for more than one item is ambiguous: the credit may have
+ * covered some of them.
  */
 function bulkStatus(
   reply: HttpReply,
@@ -60,7 +61,7 @@ function bulkStatus(
   return failureOfStatus(reply, retry_after_ms);
 }
 
-/** A 422: about items by their `loc`, about the body itself, or about nobody knows what. */
+/** Reads a 422: it may name items by their `loc`, the body itself, or nothing recognizable. */
 function readRefusal(reply: HttpReply, count: number, shape: BulkShape): BulkResult {
   const errors = errorsOf(reply);
   const by_item = new Map<number, ValidationItem[]>();
@@ -85,7 +86,10 @@ function readRefusal(reply: HttpReply, count: number, shape: BulkShape): BulkRes
   return fail(ambiguous('unlocated_refusal', { status: reply.status }));
 }
 
-/** The item that `["body", 3, "dob"]` or `["body", "inquiries", 3, "dob"]` names. */
+/**
+ * Returns the index of the item that `["body", 3, "dob"]` or `["body", "inquiries", 3, "dob"]`
+ * names.
+ */
 function itemIndex(loc: ValidationItem['loc']): number | null {
   if (loc[0] !== 'body') return null;
   const index = loc[1] === 'inquiries' ? loc[2] : loc[1];
@@ -93,8 +97,9 @@ function itemIndex(loc: ValidationItem['loc']): number | null {
 }
 
 /**
- * `["body"]` is the body itself. `["body", "inquiries"]` is too: the array within the object that
- * was sent, or the field that a server which wants the object misses in an array.
+ * Returns whether the error is about the body itself: `["body"]`, and also `["body", "inquiries"]`.
+ * The latter means the array in the object that was sent, or the field that a server expects when
+ * it received a bare array.
  */
 function isBodyItself(error: ValidationItem, shape: BulkShape): boolean {
   const { loc, type } = error;
@@ -108,7 +113,8 @@ function isJsonError(error: ValidationItem): boolean {
 }
 
 /**
- * The names are pydantic's, of both its generations, since HTTPValidationError is FastAPI's error.
+ * Derives the cause from the error types of pydantic 1 and 2, because HTTPValidationError is
+ * FastAPI's error.
  */
 function bodyCause(
   errors: ValidationItem[],
@@ -123,7 +129,7 @@ function bodyCause(
   return count === 1 || is_shape ? 'bulk_shape' : 'bulk_body_refused';
 }
 
-/** One entry of the reply, whatever form the reply has. */
+/** One entry of a reply of any form. */
 type Entry =
   | { kind: 'read_form'; inquiry: Inquiry }
   | { kind: 'id'; id: string; external_id: string }
@@ -135,28 +141,27 @@ function readItems(reply: HttpReply, value: unknown, requests: InquiryRequest[])
   const { status } = reply;
   const found = entriesOf(value, requests.length);
   if (found === null) {
-    const word = creationWord(value);
+    const creation = creationResult(value);
     const accepted =
-      word.said === 'success' || word.said === 'id' || status === 201 || status === 202;
-    if (word.said === 'success' || word.said === 'id') {
+      creation.said === 'success' || creation.said === 'id' || status === 201 || status === 202;
+    if (creation.said === 'success' || creation.said === 'id') {
       return { ok: true, items: requests.map(() => ({ outcome: 'unknown', accepted: true })) };
     }
-    const cause = word.said === 'failure' ? 'contradictory_reply' : 'unreadable_reply';
+    const cause = creation.said === 'failure' ? 'contradictory_reply' : 'unreadable_reply';
     return fail(ambiguous(cause, { status, accepted }));
   }
   const { entries, says_success } = found;
   if (entries.length === 0 && !says_success) return fail(ambiguous('unreadable_reply', { status }));
   if (entries.some((entry) => entry.kind === 'read_form'))
     return { ok: true, items: byContent(entries, requests) };
-  // With another number of entries nobody can say which of them belongs to which request, nor which
-  // was left out.
+  // With a different number of entries, they cannot be assigned to requests.
   if (entries.length !== requests.length) {
     return { ok: true, items: requests.map(() => ({ outcome: 'unknown', accepted: true })) };
   }
   return { ok: true, items: byPosition(entries, requests, says_success) };
 }
 
-/** Null: the reply holds no list of any known form. */
+/** Returns the entries; null: the reply contains no list of a known form. */
 function entriesOf(
   value: unknown,
   count: number,
@@ -171,8 +176,8 @@ function entriesOf(
     const list = fields[name];
     if (Array.isArray(list)) return { entries: list.map(toEntry), says_success };
   }
-  const word = creationWord(value);
-  return count === 1 && word.said === 'id' ? { entries: [toEntry(value)], says_success } : null;
+  const creation = creationResult(value);
+  return count === 1 && creation.said === 'id' ? { entries: [toEntry(value)], says_success } : null;
 }
 
 function toEntry(value: unknown): Entry {
@@ -182,27 +187,33 @@ function toEntry(value: unknown): Entry {
     const id = usableId(value);
     return id === null ? { kind: 'accepted' } : { kind: 'id', id, external_id: '' };
   }
-  const word = creationWord(value);
+  const creation = creationResult(value);
   const fields: Record<string, unknown> =
     typeof value === 'object' && value !== null ? { ...(value as Record<string, unknown>) } : {};
-  if (word.said === 'id')
+  if (creation.said === 'id')
     return {
       kind: 'id',
-      id: word.inquiry_id,
+      id: creation.inquiry_id,
       external_id: canonicalExternalId(fields.external_id),
     };
-  if (word.said === 'success' || (word.said === 'failure' && word.has_id))
+  if (creation.said === 'success' || (creation.said === 'failure' && creation.has_id))
     return { kind: 'accepted' };
   const says_error = ['detail', 'error', 'errors'].some(
     (name) => fields[name] !== undefined && fields[name] !== null,
   );
-  if (word.said === 'failure' || says_error) return { kind: 'refused', errors: itemErrors(fields) };
+  if (creation.said === 'failure' || says_error)
+    return { kind: 'refused', errors: itemErrors(fields) };
   return { kind: 'unreadable' };
 }
 
 function itemErrors(fields: Record<string, unknown>): ValidationItem[] {
-  for (const told of [fields, fields.error, { detail: fields.errors }, { detail: fields.error }]) {
-    const errors = parseValidationItems(told);
+  for (const source of [
+    fields,
+    fields.error,
+    { detail: fields.errors },
+    { detail: fields.error },
+  ]) {
+    const errors = parseValidationItems(source);
     if (errors.length > 0) return errors;
   }
   return [];
@@ -236,16 +247,19 @@ function byPosition(
   });
 }
 
-/** An error that stands at one place and names another is evidence for neither. */
+/**
+ * Reads a refusal by position. An error at one position that names another proves nothing about
+ * either.
+ */
 function refusedAt(errors: ValidationItem[], index: number): BulkItem {
   const is_elsewhere = errors.some((error) => (itemIndex(error.loc) ?? index) !== index);
   return is_elsewhere ? { outcome: 'unknown', accepted: false } : { outcome: 'refused', errors };
 }
 
 /**
- * Read forms name their request by match key and external_id, where exactly one stands against
- * exactly one. Refusals among them count by position, and only where every read form that was
- * matched stands at its request's position.
+ * Assigns read forms to requests by match key and external_id, if exactly one of each matches.
+ * Refusals among them are assigned by position, but only if every matched read form is at its
+ * request's position.
  */
 function byContent(entries: Entry[], requests: InquiryRequest[]): BulkItem[] {
   const forms = entries.flatMap((entry, position) =>
@@ -264,7 +278,7 @@ function byContent(entries: Entry[], requests: InquiryRequest[]): BulkItem[] {
   const is_in_order =
     entries.length === requests.length &&
     matches.every((form, index) => (form?.position ?? index) === index);
-  // A read form that nobody could be matched to, or an id without content, may be any of the rest.
+  // An unmatched read form, or an ID without content, may belong to any of the other requests.
   const is_rest_accepted =
     matched.length < forms.length ||
     entries.some((entry) => entry.kind === 'id' || entry.kind === 'accepted');

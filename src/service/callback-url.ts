@@ -1,14 +1,16 @@
-/** The address of a subscription. The service may normalize it; its query may hold a secret. */
+/**
+ * The callback URL of a subscription. The service may normalize it; its query may contain a secret.
+ */
 
 /**
- * Whether both are the same address, however it is written. A slash at the end of a path makes
- * another one: no proxy is asked to pass it on.
+ * Returns whether both are the same URL, however it is written. A trailing slash makes a different
+ * URL, because a proxy may not forward it.
  */
 export function isSameUrl(a: string, b: string): boolean {
   return (URL.parse(a)?.href ?? a) === (URL.parse(b)?.href ?? b);
 }
 
-/** What may be said of it: host and path, without user and query. */
+/** Returns the part that may be shown: host and path, without user and query. */
 export function shownUrl(url: string): string {
   const parsed = URL.parse(url);
   return parsed === null ? 'an unknown address' : parsed.origin + parsed.pathname;

@@ -1,7 +1,6 @@
 /**
- * The client of the inquiry service: the whole interface of the specification, one function per
- * endpoint. Each says what to send (`session.ts` gets it there) and which reader understands the
- * reply.
+ * The client of the inquiry service, with one function for each endpoint of the specification. Each
+ * function defines the request, which `session.ts` sends, and the reader for the reply.
  */
 import { EligdError } from '../domain/errors.ts';
 import type { InquiryId } from '../domain/ids.ts';
@@ -21,9 +20,9 @@ import { type PagingMemory, readList } from './listing.ts';
 import { readDeletion, readInquiry, readSubscription, readVerifications } from './reads.ts';
 import { type Call, Session } from './session.ts';
 
-const SUBSCRIPTION_PATH = '/api/v0/subscription/'; // the slash at the end is the service's own
+const SUBSCRIPTION_PATH = '/api/v0/subscription/'; // the service requires the trailing slash
 
-/** Throws an `EligdError` (configuration) when `base_url` cannot be one; connects to nothing. */
+/** Throws an `EligdError` (configuration) when `base_url` is not valid. Does not connect. */
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   const session = new Session(options, parseBaseUrl(options.base_url));
   const paging = new Map<Specialty, PagingMemory>();
@@ -45,8 +44,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   const access = async (how?: CallOptions): Promise<Result<null>> => {
     const answered = await call('GET', SUBSCRIPTION_PATH, how);
     if (answered.outcome === 'reply' && answered.reply.status === 404) {
-      // No subscription, or a wrong address: only the second would not know the list either. The
-      // filter keeps it short.
+      // A 404 may mean no subscription or a wrong address. With a wrong address, the list is also
+      // unknown. The filter keeps the list short.
       const listed = settle(
         await call('GET', `${inquiriesPath('dental')}?external_id=eligd-login-check`, how),
       );

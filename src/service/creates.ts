@@ -1,6 +1,6 @@
 /**
- * What the reply to a single create says (docs/service.md "Creation response"; docs/service.md
- * "Other errors").
+ * Reads the reply to a single create (docs/service.md "Creation response"; docs/service.md "Other
+ * errors").
  */
 import type { InquiryId } from '../domain/ids.ts';
 import type { Result } from './api.ts';
@@ -8,9 +8,9 @@ import { type Answered, ambiguous, fail, settle, uselessBody } from './failures.
 import { creationResponseSchema, parseInquiry, usableId } from './wire.ts';
 
 /**
- * The id of the created inquiry. Taken from a creation response, from the read form of the new
- * inquiry, or from an array of one of either. A reply that says success without a usable id is
- * *ambiguous* and `accepted`: it never goes back to planned.
+ * Returns the ID of the created inquiry: from a creation response, from the read form of the new
+ * inquiry, or from an array of one of these. A reply that reports success without a usable ID is
+ * *ambiguous* and `accepted`: the inquiry never returns to planned.
  */
 export function readCreation(answered: Answered): Result<{ inquiry_id: InquiryId }> {
   const settled = settle(answered);
@@ -20,26 +20,27 @@ export function readCreation(answered: Answered): Result<{ inquiry_id: InquiryId
   const { status } = reply;
   const { value } = reply.body;
   const one: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
-  const word = creationWord(one);
-  if (word.said === 'id') return { ok: true, value: { inquiry_id: word.inquiry_id } };
-  if (word.said === 'success') return fail(ambiguous('no_usable_id', { status, accepted: true }));
-  // An id next to "success": false may well be an inquiry that was made.
-  if (word.said === 'failure')
-    return fail(ambiguous('contradictory_reply', { status, accepted: word.has_id }));
+  const creation = creationResult(one);
+  if (creation.said === 'id') return { ok: true, value: { inquiry_id: creation.inquiry_id } };
+  if (creation.said === 'success')
+    return fail(ambiguous('no_usable_id', { status, accepted: true }));
+  // With an ID next to "success": false, the service may have created an inquiry.
+  if (creation.said === 'failure')
+    return fail(ambiguous('contradictory_reply', { status, accepted: creation.has_id }));
   return fail(
     ambiguous('unreadable_reply', { status, accepted: status === 201 || status === 202 }),
   );
 }
 
-export type CreationWord =
+export type CreationResult =
   | { said: 'id'; inquiry_id: InquiryId }
-  /** Success, but no id that could be used. */
+  /** Success without a usable ID. */
   | { said: 'success' }
   | { said: 'failure'; has_id: boolean }
   | { said: 'nothing' };
 
-/** What one object says about the creation of one inquiry. */
-export function creationWord(value: unknown): CreationWord {
+/** Reads the result of one creation from an object. */
+export function creationResult(value: unknown): CreationResult {
   const read_form = parseInquiry(value);
   if (read_form !== null) return { said: 'id', inquiry_id: read_form.id };
   const parsed = creationResponseSchema.safeParse(value);

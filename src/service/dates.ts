@@ -1,12 +1,12 @@
 /**
- * The dates of the wire (docs/service.md "Resources and their fields"; docs/service.md "Timestamps"
- * and "dates") and of HTTP.
+ * Dates in the wire's format (docs/service.md "Resources and their fields"; docs/service.md
+ * "Timestamps" and "dates") and in HTTP headers.
  */
 import { isDate, parseTimestamp } from '../domain/time.ts';
 
 /**
- * `2026-11-23` to the wire's `11-23-2026`. Throws a `RangeError` on anything but a real date in
- * that form.
+ * Converts `2026-11-23` to the wire's `11-23-2026`. Throws a `RangeError` unless it is a real date
+ * in that form.
  */
 export function toWireDate(date: string): string {
   if (!isDate(date)) throw new RangeError('Not a date of the form YYYY-MM-DD.');
@@ -15,8 +15,8 @@ export function toWireDate(date: string): string {
 }
 
 /**
- * An ISO 8601 date-time to epoch milliseconds, cut off below; without a zone it is UTC. Null when
- * it is not one.
+ * Converts an ISO 8601 date-time to epoch milliseconds, rounded down; without a zone it is UTC.
+ * Returns null for anything else.
  */
 export function parseWireTimestamp(text: string): number | null {
   const at = parseTimestamp(text);
@@ -28,7 +28,8 @@ const RFC_850 = /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} G
 const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
 /**
- * The three forms of an HTTP date (RFC 9110, 5.6.7) to epoch milliseconds; null for anything else.
+ * Converts the three forms of an HTTP date (RFC 9110, 5.6.7) to epoch milliseconds; returns null
+ * for anything else.
  */
 export function parseHttpDate(text: string): number | null {
   const trimmed = text.trim();
@@ -38,15 +39,14 @@ export function parseHttpDate(text: string): number | null {
 }
 
 /**
- * Longest wait that a Retry-After can ask for: a server that says more has most likely got its
- * units wrong.
+ * The longest wait that a Retry-After can request: a larger value is probably in the wrong unit.
  */
 export const RETRY_AFTER_MAX_MS = 24 * 3_600_000;
 
 /**
- * A `Retry-After` (RFC 9110, 10.2.3) in milliseconds from now, at least 0 and at most a day; null
- * when it is absent or unreadable. A date is taken relative to the reply's own `Date`, so that a
- * wrong clock on either side does no harm, and relative to `now_ms` where there is none.
+ * Returns a `Retry-After` (RFC 9110, 10.2.3) in milliseconds from now, at least 0 and at most a
+ * day; null when it is absent or unreadable. A date is relative to the reply's own `Date`, so that
+ * a wrong clock on either side does no harm; without that header, relative to `now_ms`.
  */
 export function parseRetryAfter(
   retry_after: string | undefined,

@@ -1,7 +1,7 @@
 /**
- * The class of a failure, decided where it happens (docs/design.md "The two legs of an inquiry").
- * One table for each kind of call, because the same status means different things: a 404 on a
- * single create says that the path is wrong, on the bulk path that there is no bulk.
+ * Classifies each failure where it occurs (docs/design.md "The two legs of an inquiry"). Each kind
+ * of call has its own table, because the same status means different things: a 404 to a single
+ * create means a wrong path, on the bulk path it means that there is no bulk endpoint.
  */
 import type { AmbiguousCause, ServiceFailure, UnsentCause, ValidationItem } from './api.ts';
 import type { Exchange, HttpReply } from './transport.ts';
@@ -21,13 +21,13 @@ export function unsent(
 
 export function ambiguous(
   cause: AmbiguousCause,
-  told: { status?: number | null; retry_after_ms?: number | null; accepted?: boolean } = {},
+  details: { status?: number | null; retry_after_ms?: number | null; accepted?: boolean } = {},
 ): ServiceFailure {
-  const { status = null, retry_after_ms = null, accepted = false } = told;
+  const { status = null, retry_after_ms = null, accepted = false } = details;
   return { class: 'ambiguous', cause, status, retry_after_ms, accepted };
 }
 
-/** What became of a call before anybody asked what its status means. */
+/** The outcome of a call before its status is interpreted. */
 export type Answered =
   | {
       outcome: 'reply';
@@ -36,7 +36,9 @@ export type Answered =
     }
   | { outcome: 'none'; failure: ServiceFailure };
 
-/** A 2xx with its reply, or the failure that the status means for every call but a bulk create. */
+/**
+ * A 2xx with its reply, or the failure that the status means for every call except a bulk create.
+ */
 export type Settled = { ok: true; reply: HttpReply } | { ok: false; failure: ServiceFailure };
 
 export function settle(answered: Answered): Settled {
@@ -49,7 +51,7 @@ export function failureOfExchange(exchange: Exclude<Exchange, HttpReply>): Servi
   return exchange.outcome === 'unsent' ? unsent(exchange.cause) : ambiguous(exchange.cause);
 }
 
-/** Null for a 2xx. */
+/** Returns the failure that the status means; null for a 2xx. */
 export function failureOfStatus(
   reply: HttpReply,
   retry_after_ms: number | null,
@@ -74,7 +76,7 @@ export function failureOfStatus(
   }
 }
 
-/** 2xx is no failure of the status; all that the tables do not name is ambiguous. */
+/** Returns null for a 2xx; any status that the tables do not name is ambiguous. */
 export function otherStatus(
   reply: HttpReply,
   retry_after_ms: number | null,
@@ -92,8 +94,8 @@ export function errorsOf(reply: HttpReply): ValidationItem[] {
 }
 
 /**
- * A reply whose body is of no use. A 201, 202 or 204 without a body still is the service's own word
- * that it took the request.
+ * Returns the failure for a reply with an unusable body. A 201, 202 or 204 without a body still
+ * means that the service accepted the request.
  */
 export function uselessBody(reply: HttpReply): ServiceFailure {
   const { status, body } = reply;
@@ -103,7 +105,7 @@ export function uselessBody(reply: HttpReply): ServiceFailure {
   return ambiguous('unreadable_reply', { status });
 }
 
-/** The same for a read, which creates nothing and so is never `accepted`. */
+/** Like `uselessBody` for a read, which creates nothing and so is never `accepted`. */
 export function uselessRead(reply: HttpReply): ServiceFailure {
   const { status, body } = reply;
   return ambiguous(body.form === 'broken' ? body.cause : 'unreadable_reply', { status });

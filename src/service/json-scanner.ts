@@ -1,37 +1,40 @@
 /**
- * Walks through JSON that may be of any size, byte by byte, and hands out only the parts that
- * somebody wants. It holds no more than one such part, whatever is between them: 240 MB of text in
- * one field or 100,000 brackets cost nothing. Made for lists (`list-body.ts`); the parsers on the
- * registry keep each text whole, however long, or make an object of each token, which takes ten
- * times as long.
+ * Scans JSON of any size byte by byte, and returns only the parts that the visitor selects. It
+ * holds at most one such part in memory, regardless of what lies between them: 240 MB of text in
+ * one field or 100,000 brackets need no memory. Made for lists (`list-body.ts`): the parsers on the
+ * registry keep each text in full, or create an object for each token, which takes ten times as
+ * long.
  *
- * The frame (the containers that are entered) is checked strictly. Of what is passed over only
- * quotation marks and brackets are checked, and of what is handed out `JSON.parse` checks the rest.
+ * The frame (the containers that are entered) is checked strictly. In skipped values, only
+ * quotation marks and brackets are checked; in returned parts, `JSON.parse` checks the rest.
  */
 
 import { VALUES_MAX } from '../domain/json-limits.ts';
 
-/** What to do with a value that begins: go into it, hand it out, or pass over it. */
+/** What to do with a value when it begins: enter it, return it, or skip it. */
 export type Choice = 'enter' | 'take' | 'pass';
 export type ValueKind = 'object' | 'array' | 'other';
 
 export type Visitor = {
-  /** `key`: of the field, or null for an element of an array. `depth`: 0 for the whole text. */
+  /**
+   * `key`: the name of the field, or null for an element of an array. `depth`: 0 for the whole
+   * text.
+   */
   onValue(at: Position): Choice;
   /**
-   * Text of a value that was chosen by `take`; null when it is longer or deeper than allowed, or
-   * holds too many values.
+   * Receives the text of a value chosen by `take`; null when it is too long, too deep, or has too
+   * many values.
    */
   onTaken(text: string | null, at: Position): void;
-  /** A container that was entered has ended. */
+  /** Called when an entered container ends. */
   onLeft(depth: number): void;
 };
 
 export type Position = { kind: ValueKind; key: string | null; depth: number };
 
-/** Nested more deeply than this, a value that is wanted counts as unreadable. */
+/** A selected value that is nested more deeply than this counts as unreadable. */
 const DEPTH_MAX = 100;
-/** Of brackets within brackets, at all; beyond it the text is no JSON for us. */
+/** The maximum nesting of brackets; text beyond it is rejected as not JSON. */
 const NESTING_MAX = 4 * 1024 * 1024;
 const KEY_BYTES_MAX = 4096;
 
@@ -49,12 +52,12 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 type Expected = 'value' | 'value_or_end' | 'key' | 'key_or_end' | 'colon' | 'comma_or_end' | 'end';
 type Frame = { closes: number; expected: Expected; key: string | null };
 
-/** The text is no JSON. It says no more, since what it would quote may be a patient's. */
+/** The text is not JSON. Gives no details, because a quotation might contain patient data. */
 export class NotJson extends Error {
   override name = 'NotJson';
 }
 
-/** Bytes of one value, up to a limit; beyond it only that there were more. */
+/** Collects the bytes of one value up to a limit; beyond it, records only that there were more. */
 class Taken {
   readonly #max: number;
   #parts: Buffer[] = [];
@@ -66,7 +69,7 @@ class Taken {
 
   add(bytes: Buffer): void {
     this.#size += bytes.length;
-    // A copy, so that a small part does not keep the whole piece that it came in.
+    // Copied, so that a small part does not keep the whole piece in memory.
     if (this.#size <= this.#max) this.#parts.push(Buffer.from(bytes));
     else this.#parts = [];
   }
@@ -79,9 +82,9 @@ class Taken {
 export class JsonScanner {
   readonly #visitor: Visitor;
   readonly #bytes_max: number;
-  /** The containers that were entered, outermost first. */
+  /** The entered containers, outermost first. */
   readonly #frames: Frame[] = [{ closes: 0, expected: 'value', key: null }];
-  /** The kinds of the brackets that are open within the current value. */
+  /** The open brackets within the current value. */
   #open = new Uint8Array(256);
   #open_count = 0;
   #mode: 'frame' | 'value' | 'key' = 'frame';
@@ -89,24 +92,24 @@ export class JsonScanner {
   #in_text = false;
   #is_escaped = false;
   #is_too_deep = false;
-  /** Values within the current one. */
+  /** The number of values within the current one. */
   #values = 0;
   #taken: Taken | null = null;
   #at: Position = { kind: 'other', key: null, depth: 0 };
   #marks_left = BYTE_ORDER_MARK;
 
-  /** `bytes_max`: a value that is longer is not handed out. */
+  /** `bytes_max`: a longer value is not returned. */
   constructor(visitor: Visitor, bytes_max: number) {
     this.#visitor = visitor;
     this.#bytes_max = bytes_max;
   }
 
-  /** Whether nothing but blanks has come. */
+  /** True if only blanks have been read. */
   get is_empty(): boolean {
     return this.#frames.length === 1 && this.#mode === 'frame' && this.#frame.expected === 'value';
   }
 
-  /** Throws `NotJson`. */
+  /** Scans the next piece. Throws `NotJson`. */
   push(piece: Buffer): void {
     let begun = this.#mode === 'frame' ? -1 : 0;
     let at = 0;
@@ -124,7 +127,7 @@ export class JsonScanner {
         continue;
       }
       at += 1;
-      // Most of a long body is text: as fast as can be to the next byte that means something.
+      // Most of a long body is text: skip quickly to the next byte with a meaning.
       if (this.#in_text && !this.#is_escaped && byte !== QUOTE && byte !== BACKSLASH) {
         while (at < piece.length && piece[at] !== QUOTE && piece[at] !== BACKSLASH) at += 1;
         continue;
@@ -134,7 +137,7 @@ export class JsonScanner {
     if (this.#mode !== 'frame') this.#taken?.add(piece.subarray(begun));
   }
 
-  /** The text has ended. Throws `NotJson` when something is missing. */
+  /** Ends the text. Throws `NotJson` when it is incomplete. */
   finish(): void {
     if (this.#mode === 'value' && this.#is_scalar) this.#end(Buffer.alloc(0));
     if (this.#mode !== 'frame' || this.#frames.length > 1 || this.#frame.expected !== 'end')
@@ -147,7 +150,7 @@ export class JsonScanner {
     return frame;
   }
 
-  /** For the compiler, which does not know that `#inFrame` changes it. */
+  /** Returns the mode. TypeScript does not see that `#inFrame` changes it. */
   #modeNow(): 'frame' | 'value' | 'key' {
     return this.#mode;
   }
@@ -200,7 +203,7 @@ export class JsonScanner {
     if (kind !== 'other') this.#openBracket(byte);
   }
 
-  /** Whether `byte` ends the value or the key. */
+  /** Returns whether `byte` ends the value or the key. */
   #isEnd(byte: number): boolean {
     if (this.#in_text) {
       if (this.#is_escaped) this.#is_escaped = false;
@@ -244,7 +247,7 @@ export class JsonScanner {
     this.#taken = null;
     const frame = this.#frame;
     if (this.#mode === 'key') {
-      // Nobody looks for one that is too long.
+      // A key that is too long matches nothing.
       frame.key = text === null ? '' : String(parse(text));
       frame.expected = 'colon';
     } else {
@@ -261,7 +264,7 @@ function isClosing(byte: number): boolean {
   return byte === CLOSE_ARRAY || byte === CLOSE_OBJECT;
 }
 
-/** `JSON.parse` whose failure quotes nothing. */
+/** Runs `JSON.parse` with an error that quotes nothing. */
 export function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -1,6 +1,6 @@
 /**
- * Reads the body of one page of a list while it comes in. Of each inquiry only what shows whose it
- * is stays in memory; its results are passed over, unless `keep` asks for them and there is room.
+ * Reads the body of one page of a list while it arrives. Keeps only the fields of each inquiry that
+ * identify it. Skips its results, unless `keep` selects them and there is room.
  */
 import { createHash } from 'node:crypto';
 import type { InquiryId } from '../domain/ids.ts';
@@ -16,13 +16,13 @@ import {
 import { parseInquiry } from './wire.ts';
 
 /**
- * More inquiries than this in one list are not compared: 20 years of a large clinic, some 300 MB of
- * memory.
+ * The maximum number of inquiries to compare in one list: 20 years of a large clinic, about 300 MB
+ * of memory.
  */
 export const LISTED_MAX = 500_000;
-/** Whole read forms that one list may keep; what has no room is read by its id. */
+/** The room for complete read forms in one list; inquiries without room are read by ID. */
 const KEPT_BYTES_MAX = 32 * 1024 * 1024;
-/** Longer is no ID, label, or date of ours. */
+/** IDs, labels and dates of ours are never longer. */
 const TEXT_LENGTH_MAX = 1000;
 const STATUS_LENGTH_MAX = 100;
 
@@ -40,9 +40,9 @@ const COMPARED_FIELDS = [
   'claims_date_of_service',
 ] as const;
 
-/** What one list may still take, over all of its pages. */
+/** The remaining room of one list, across all of its pages. */
 export type ListRoom = {
-  /** Whether an inquiry's whole read form is wanted; left out: none is. */
+  /** Selects inquiries whose complete read form is wanted; omitted: none. */
   keep: ((id: InquiryId) => boolean) | undefined;
   kept_bytes_left: number;
   elements_left: number;
@@ -89,7 +89,7 @@ export class ListBodyReader implements BodyReader {
   }
 }
 
-/** One element while its fields come in. */
+/** One element while its fields arrive. */
 type Parts = { texts: Map<string, string>; size: number; is_whole: boolean };
 
 class PageVisitor implements Visitor {
@@ -201,7 +201,10 @@ function unreadableKey(text: string): string {
   return `unreadable ${createHash('sha256').update(text).digest('base64')}`;
 }
 
-/** Null: a text that is compared is longer than any of ours, so whose it is cannot be said. */
+/**
+ * Returns the fields that identify the inquiry; null if one of them is longer than any of ours, so
+ * the inquiry cannot be identified.
+ */
 function shownOf({ id, status, creation_ts, request }: Inquiry): ListedInquiry | null {
   const compared: Record<string, unknown> = {};
   for (const name of COMPARED_FIELDS) {

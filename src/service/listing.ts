@@ -2,23 +2,23 @@
  * Reads a list to its end without knowing how the server pages (docs/service.md "List paging",
  * docs/service.md "List filter", docs/service.md "List order").
  *
- * A next link is followed. Where nothing points onward, the end is not assumed, for a bare array of
- * three may be a whole list or the first page of one with a page size of three. It is asked for:
- * `offset=<n>&limit=<n>` gives
+ * A next link is followed. Without any link, the end is not assumed: a bare array of three may be a
+ * whole list, or the first page with a page size of three. So a further page is requested.
+ * `offset=<n>&limit=<n>` returns
  *
- *   - nothing: the server knows `offset`, and this was all;
- *   - new inquiries: it knows `offset`, and there is more; so on until a page is empty;
- *   - the first page again, or a refusal: it does not know `offset`. Then `page=2` is asked in the
- *     same way, and `page=1` too where pages are known, in case they count from zero.
+ * - nothing: the server knows `offset`, and the list is complete;
+ * - new inquiries: it knows `offset`, and there are more; repeated until a page is empty;
+ * - the first page again, or a refusal: it does not know `offset`. Then `page=2` is tried in the
+ *   same way, and also `page=1` if pages work, in case they count from zero.
  *
- * When neither parameter is known, the first page may still be cut: `limit` may raise a cap. It is
- * doubled until nothing new comes. The end of such a list is assumed and never proven, because a
- * fixed cap looks the same; the caller decides what an assumed end is good for (G1).
+ * If neither parameter works, the first page may still be cut, and `limit` may raise a cap. It is
+ * doubled until nothing new arrives. The end of such a list is assumed and never proven, because a
+ * fixed cap looks the same; the caller decides how far to rely on an assumed end (G1).
  *
- * What was found out about a server is remembered by the caller (`PagingMemory`), so that it costs
- * its requests once and not with every list. A server that pages is asked for the empty page behind
- * the last one every time: an absence that was not proven costs a paid phone call (G1), a request
- * costs nothing.
+ * The caller keeps what was learned about a server (`PagingMemory`), so that these extra requests
+ * are made once and not for every list. A server that pages is always asked for the empty page
+ * after the last one: an unproven absence may cost a paid phone call (G1), while a request costs
+ * nothing.
  */
 
 import { createHash } from 'node:crypto';
@@ -27,25 +27,22 @@ import type { InquiryList, ListedInquiry, ServiceFailure } from './api.ts';
 import { type Answered, fail, settle, uselessRead } from './failures.ts';
 import { type NextLink, type Page, readPage } from './pages.ts';
 
-/**
- * More pages than this are no list any more but a server that makes them up; the list counts as
- * incomplete.
- */
+/** A server that returns more pages than this is inventing them; the list counts as incomplete. */
 export const PAGES_MAX = 10_000;
 
 /**
- * `none`: the server is known to page by no parameter of ours; it says nothing about links and
- * totals. `page`: by `page`, counted from one, and not by `offset`.
+ * `none`: the server pages by neither of these parameters; links and totals may still work. `page`:
+ * it pages by `page`, counted from one, and not by `offset`.
  */
 export type PagingMemory = { known: 'nothing' | 'none' | 'page' };
 
 export type PageSource = {
-  /** The first page's path and query, below the origin. */
+  /** The first page's path and query, without the origin. */
   path: string;
   origin: string;
   fetchPage: (path: string) => Promise<Answered>;
   memory: PagingMemory;
-  /** Told once when a link leads to another origin. */
+  /** Called once, when a link leads to another origin. */
   onForeignLink: () => void;
 };
 
@@ -61,7 +58,7 @@ export type Listed = { ok: true; value: InquiryList } | { ok: false; failure: Se
 
 class Walk {
   readonly #source: PageSource;
-  /** Null: it cannot be read. */
+  /** Null: the element is unreadable. */
   readonly #elements = new Map<string, ListedInquiry | null>();
   readonly #fingerprints = new Set<string>();
   #received = 0;
@@ -74,12 +71,12 @@ class Walk {
     this.#source = source;
   }
 
-  /** Null when the walk is over; a failure of any page is the whole list's. */
+  /** Returns null at the end of the list; a failure of any page fails the whole list. */
   async run(): Promise<ServiceFailure | null> {
     const first = await this.#fetch(this.#source.path);
     if (!first.ok) return first.failure;
     this.#take(first.page);
-    if (first.page.next.kind !== 'unsaid') return this.#followLinks(first.page.next);
+    if (first.page.next.kind !== 'unstated') return this.#followLinks(first.page.next);
     if (this.#total !== null && this.#elements.size >= this.#total) return this.#end(true);
     if (first.page.elements.length === 0) return this.#end(this.#total === null);
     if (this.#total === null && this.#source.memory.known === 'none') return this.#raiseLimit();
@@ -115,7 +112,7 @@ class Walk {
       visited.add(next.path);
       const fetched = await this.#fetch(next.path);
       if (!fetched.ok) return fetched.failure;
-      // A link that leads back leaves open what lies ahead.
+      // A link back to an earlier page hides what follows.
       if (this.#take(fetched.page) === 'repeated') return this.#end(false);
       next = fetched.page.next;
     }
@@ -144,15 +141,15 @@ class Walk {
       if (this.#take(first.page) === 'repeated') memory.known = 'page';
       return null;
     }
-    // With a total that was not reached, `list` says incomplete.
+    // If the total was not reached, `list` reports the list as incomplete.
     if (this.#total !== null) return this.#end(true);
     memory.known = 'none';
     return this.#raiseLimit();
   }
 
   /**
-   * No parameter walks through the list, so `limit` is doubled until it brings nothing new: a cap
-   * that it raises is gone then, and a fixed one cannot be told from the end.
+   * Doubles `limit` until nothing new arrives, because no parameter pages through the list. This
+   * removes a cap that `limit` can raise; a fixed cap looks like the end.
    */
   async #raiseLimit(): Promise<ServiceFailure | null> {
     this.#is_end_proven = false;
@@ -160,7 +157,8 @@ class Walk {
       const known = this.#elements.size;
       const fetched = await this.#fetch(this.#address({ limit: String(2 * known) }));
       if (!fetched.ok) {
-        // A limit that the server refuses changes nothing; any other failure leaves the list open.
+        // If the server refuses the limit, the list stays as it is; any other failure leaves its
+        // end open.
         const is_unknown =
           fetched.failure.class === 'refused' ||
           (fetched.failure.class === 'stopped' && fetched.failure.status === 404);
@@ -173,8 +171,8 @@ class Walk {
   }
 
   /**
-   * `unknown`: the first request gave the first page again or was refused, so the server does not
-   * know the parameter.
+   * Pages by the given parameters. Returns `unknown` when the first request returns the first page
+   * again or is refused: then the server does not know the parameter.
    */
   async #walkBy(
     nextParameters: () => Record<string, string>,
@@ -186,15 +184,15 @@ class Walk {
           if (step === 0) return 'unknown';
           return { failure: this.#end(false) };
         }
-        // Some servers answer 404 for a page behind the last one; the path itself has just worked.
+        // Some servers return 404 for a page after the last one; the path itself has just worked.
         if (fetched.failure.class === 'stopped' && fetched.failure.status === 404)
           return { failure: this.#end(true) };
         return { failure: fetched.failure };
       }
       const taken = this.#take(fetched.page);
       if (taken === 'repeated' && step === 0) return 'unknown';
-      // Known inquiries in an order not seen before: the server's order moves, and something may
-      // have slipped through.
+      // Known inquiries in a new order: the server changes its order while eligd reads, so an
+      // inquiry may be missing.
       if (taken !== 'new') return { failure: this.#end(taken === 'empty' || taken === 'repeated') };
       if (this.#total !== null && this.#elements.size >= this.#total)
         return { failure: this.#end(true) };
@@ -203,7 +201,8 @@ class Walk {
   }
 
   /**
-   * `repeated`: the same elements as a page before. `shuffled`: nothing new, but another selection.
+   * Adds a page. `repeated`: the same elements as an earlier page. `shuffled`: nothing new, but a
+   * different selection.
    */
   #take(page: Page): 'new' | 'empty' | 'repeated' | 'shuffled' {
     this.#total = page.total ?? this.#total;
@@ -238,7 +237,7 @@ class Walk {
   }
 }
 
-/** The same for the same inquiries in whatever order. */
+/** Returns the same text for the same inquiries in any order. */
 function fingerprintOf(keys: string[]): string {
   const hash = createHash('sha256');
   for (const key of keys.sort()) hash.update(`${key}\n`);

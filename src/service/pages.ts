@@ -1,30 +1,29 @@
 /**
- * One page of a list, in every form that docs/service.md "List paging") knows: a bare array, an
- * array with a `Link` header, an envelope such as `{"items": […], "total": n}`; and where the next
- * one is.
+ * Reads one page of a list in every form of docs/service.md "List paging": a bare array, an array
+ * with a `Link` header, or an envelope such as `{"items": […], "total": n}`. Finds the next page.
  */
 import type { HttpReply, ListElement } from './transport.ts';
 
 export type Page = {
   elements: ListElement[];
-  /** How many there are in all, when the service says; never fewer than are on the page. */
+  /** The total number of inquiries, if the service states it; never fewer than are on the page. */
   total: number | null;
   next: NextLink;
 };
 
 export type NextLink =
-  /** Nothing was said about a next page. */
-  | { kind: 'unsaid' }
-  /** The service said that there is no next page. */
+  /** The reply says nothing about a next page. */
+  | { kind: 'unstated' }
+  /** The reply says that there is no next page. */
   | { kind: 'none' }
   /** On the service's own origin: path and query. */
   | { kind: 'path'; path: string }
-  /** Somewhere else; our credentials do not go there. */
+  /** On another origin; our credentials are not sent there. */
   | { kind: 'foreign' };
 
 /**
- * Null: the body holds no list. `url` is the page's own address, against which relative links are
- * resolved.
+ * Reads a page. Null: the body contains no list. `url`: the page's own address, to resolve relative
+ * links.
  */
 export function readPage(reply: HttpReply, url: URL): Page | null {
   if (reply.body.form !== 'list' || reply.body.list === null) return null;
@@ -38,8 +37,8 @@ export function readPage(reply: HttpReply, url: URL): Page | null {
 }
 
 /**
- * `count` is the page's own count on some servers and the total on others; as a total it only says
- * something when larger.
+ * Returns the total. `count` is the count of the page on some servers and the total on others, so
+ * it is used only if it is larger than the page.
  */
 function totalOf(fields: Record<string, unknown>, on_page: number): number | null {
   for (const name of ['total', 'total_count', 'count']) {
@@ -56,8 +55,8 @@ function totalOf(fields: Record<string, unknown>, on_page: number): number | nul
 }
 
 /**
- * A `next` next to the list: an address, or null for the last page. Undefined when there is no such
- * field.
+ * Returns the `next` field of an envelope: an address, or null for the last page. Undefined when
+ * there is no such field.
  */
 function bodyNext(fields: Record<string, unknown>): string | null | undefined {
   if (!('next' in fields)) return undefined;
@@ -67,8 +66,8 @@ function bodyNext(fields: Record<string, unknown>): string | null | undefined {
 }
 
 /**
- * The target of `rel=next` in a `Link` header (RFC 8288, 3); null when the header names other pages
- * only, undefined when there is no header.
+ * Returns the target of `rel=next` in a `Link` header (RFC 8288, 3); null when the header names
+ * only other pages, undefined when there is no header.
  */
 function linkNext(header: string | string[] | undefined): string | null | undefined {
   if (header === undefined) return undefined;
@@ -87,7 +86,7 @@ function linkNext(header: string | string[] | undefined): string | null | undefi
 }
 
 function resolve(target: string | null | undefined, url: URL): NextLink {
-  if (target === undefined) return { kind: 'unsaid' };
+  if (target === undefined) return { kind: 'unstated' };
   if (target === null) return { kind: 'none' };
   const next = URL.parse(target, url.href);
   if (next === null || next.origin !== url.origin) return { kind: 'foreign' };

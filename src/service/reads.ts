@@ -1,5 +1,5 @@
 /**
- * What the replies to reads say: one inquiry, verifications, the subscription (docs/service.md
+ * Reads the replies to reads: one inquiry, verifications, the subscription (docs/service.md
  * "Endpoints").
  */
 import type { InquiryId } from '../domain/ids.ts';
@@ -14,10 +14,9 @@ import {
 } from './wire.ts';
 
 /**
- * One inquiry as an object or an array of one (docs/service.md "Read by ID"). Null when it is
- * absent: 404, 422, or a 2xx with null, `[]` or nothing. A 404 whose body is a web page comes from
- * something in between and proves nothing: *ambiguous*. Another inquiry than the one asked for is
- * never given out.
+ * Reads one inquiry, as an object or an array of one (docs/service.md "Read by ID"). Null when it
+ * is absent: 404, 422, or a 2xx with null, `[]` or nothing. A 404 with a web page comes from a
+ * proxy and proves nothing: *ambiguous*. Never returns another inquiry than the requested one.
  */
 export function readInquiry(answered: Answered, id: InquiryId): Result<Inquiry | null> {
   const settled = settleRead(answered);
@@ -38,8 +37,8 @@ export function readInquiry(answered: Answered, id: InquiryId): Result<Inquiry |
 }
 
 /**
- * `{"success", "count", "verifications"}`, or the array alone. For an inquiry that the service does
- * not know: none. A record that names another inquiry is passed over: it quotes somebody else's
+ * Reads `{"success", "count", "verifications"}`, or the array alone. An inquiry unknown to the
+ * service has none. Skips a record that names another inquiry, because it quotes another patient's
  * call.
  */
 export function readVerifications(answered: Answered, id: InquiryId): Result<unknown[]> {
@@ -62,7 +61,7 @@ export function readVerifications(answered: Answered, id: InquiryId): Result<unk
 }
 
 /**
- * The subscription, or null when there is none: 404, 204, null, `{}` or `[]` (docs/service.md
+ * Reads the subscription; null when there is none: 404, 204, null, `{}` or `[]` (docs/service.md
  * "Subscription bodies").
  */
 export function readSubscription(answered: Answered): Result<Subscription | null> {
@@ -83,7 +82,7 @@ export function readSubscription(answered: Answered): Result<Subscription | null
     : fail(ambiguous('unreadable_reply', { status }));
 }
 
-/** Any 2xx, and a 404: it does not exist, which is what was wanted. */
+/** Accepts any 2xx, and a 404: the subscription does not exist, as wanted. */
 export function readDeletion(answered: Answered): Result<null> {
   const settled = settle(answered);
   return settled.ok || isAbsent(answered) ? { ok: true, value: null } : settled;
@@ -100,7 +99,7 @@ function settleRead(answered: Answered): Settled | 'absent' {
   return settled;
 }
 
-/** A 404 of the service itself, and not the page of a proxy. */
+/** Returns whether the reply is a 404 of the service itself, not the page of a proxy. */
 function isAbsent(answered: Answered): boolean {
   if (answered.outcome === 'none' || answered.reply.status !== 404) return false;
   return answered.reply.body.form !== 'html' && answered.reply.body.form !== 'broken';

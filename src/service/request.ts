@@ -4,15 +4,14 @@ import type { InquiryRequest } from './wire.ts';
 
 /**
  * Fields that some accounts require although the specification does not: the deprecated `npi`, and
- * an `insurance` where only the payer ID is known.
+ * `insurance` when only the payer ID is known.
  */
 export type AccountNeeds = { npi: boolean; insurance: boolean };
 
 /**
- * The inquiry of a draft, about benefits or about a claim, in the service's words (docs/service.md
- * "Inquiry request"). Fields that nothing is known about are left out, and so are those that the
- * specialty does not have. Throws a `RangeError` when a date of the draft is not real, which
- * planning has ruled out.
+ * Returns the request for a draft, about benefits or about a claim, in the service's terms
+ * (docs/service.md "Inquiry request"). Omits unknown fields and those that the specialty does not
+ * have. Throws a `RangeError` when a date of the draft is not real, which planning has excluded.
  */
 export function inquiryRequest(
   draft: InquiryDraft,

@@ -1,13 +1,13 @@
 /**
- * A call on its way: credentials, the rate limit's gate, the queue (bounded concurrency), one
- * exchange, and its repetition with a new token after a 401, or after a 403 to a token that worked.
- * What the reply means is for the caller to say.
+ * Sends a call: credentials, the rate limit's gate, the queue (bounded concurrency), one exchange,
+ * and its repetition with a new token after a 401, or after a 403 to a token that had worked. The
+ * caller interprets the reply.
  *
  *     token ─▶ gate ─▶ queue ─▶ exchange ─▶ 401, 403? new token ─▶ gate ─▶ queue ─▶ exchange
  *
- * The token comes before the gate, so that no slot is held by a request that waits for one. The
- * queue comes after it, so that what waits for a slot stands in nobody's way: at the gate, where
- * the waiting is, sending and urgent asking go first.
+ * The token comes before the gate, so that a request that waits for a token holds no slot. The
+ * queue comes after the gate, so that requests without a slot do not fill it. The waiting happens
+ * at the gate, which serves `send` and `urgent` first.
  */
 import PQueue from 'p-queue';
 import type { GatePass, RequestPriority, ServiceClientOptions } from './api.ts';
@@ -23,11 +23,8 @@ import {
 } from './transport.ts';
 import { tokenReplySchema } from './wire.ts';
 
-/**
- * How long everybody waits after a 429 that does not say it: short at first, since the pace is
- * halved as well, and twice as long each time that it was too short.
- */
-const UNSAID_PAUSE = { first_ms: 5_000, max_ms: 60_000 };
+/** Pause of all calls after a 429 without Retry-After, doubled each time that it was too short. */
+const DEFAULT_PAUSE = { first_ms: 5_000, max_ms: 60_000 };
 
 const QUEUE_PRIORITY: Record<RequestPriority, number> = { send: 2, urgent: 1, routine: 0 };
 
@@ -49,9 +46,9 @@ type Sent = {
 };
 
 export class Session {
-  /** Where calls go, without the base URL's path. */
+  /** The origin of the calls, without the base URL's path. */
   readonly origin: string;
-  /** The base URL's path, without a slash at its end. */
+  /** The base URL's path, without a trailing slash. */
   readonly prefix: string;
   readonly #options: ServiceClientOptions;
   readonly #transport: Transport;
@@ -60,11 +57,11 @@ export class Session {
   readonly #closing = new AbortController();
   readonly #cutting = new AbortController();
   readonly #under_way = new Set<Promise<Answered>>();
-  /** How often the service has told us to wait. */
+  /** The number of times that the service has requested a pause. */
   #pauses = 0;
-  /** Waits for which the service said no time, since a request last succeeded. */
-  #unsaid_pauses = 0;
-  #unsaid_until_elapsed = 0;
+  /** Pauses of unknown length since the last successful request. */
+  #default_pauses = 0;
+  #default_until_elapsed = 0;
   #closed: Promise<void> | null = null;
 
   constructor(options: ServiceClientOptions, base: URL) {
@@ -85,8 +82,8 @@ export class Session {
   }
 
   /**
-   * Performs a call. Never rejects for what the network or the service does; a failing gate (the
-   * store) does reject.
+   * Performs a call. Never rejects because of the network or the service; rejects when the gate
+   * (the store) fails.
    */
   async perform(call: Call): Promise<Answered> {
     const waiting = linkSignals(call.signal, this.#closing.signal);
@@ -100,7 +97,7 @@ export class Session {
     }
   }
 
-  /** A login of its own, whether or not there is a token; for checking the credentials. */
+  /** Forgets the token, so that the next call logs in; for checking the credentials. */
   forgetToken(): void {
     this.#tokens.forget();
   }
@@ -146,7 +143,10 @@ export class Session {
     return repeated;
   }
 
-  /** What an account is allowed to do or not: `GET /api/v0/dental/inquiries`, of whatever id. */
+  /**
+   * Returns the kind of call that an account may or may not be allowed: `GET
+   * /api/v0/dental/inquiries`, regardless of the ID.
+   */
   #kindOf({ method, path }: Call): string {
     const [place = ''] = path.slice(this.prefix.length).split('?', 1);
     return `${method} ${place.split('/').slice(0, 5).join('/')}`;
@@ -170,7 +170,7 @@ export class Session {
     return this.#throughGate(request, call.priority, waiting);
   }
 
-  /** Enters, exchanges, leaves; then tells about the service's clock and obeys its Retry-After. */
+  /** Makes one exchange and reports the service's clock. */
   async #throughGate(
     request: HttpRequest,
     priority: RequestPriority,
@@ -191,7 +191,10 @@ export class Session {
     return { outcome: 'reply', reply: exchange, retry_after_ms };
   }
 
-  /** One exchange, with a slot of the rate limit. Null: stopped before anything was sent. */
+  /**
+   * Makes one exchange with a slot of the rate limit, and obeys a Retry-After. Null: stopped before
+   * anything was sent.
+   */
   async #exchange(
     request: HttpRequest,
     priority: RequestPriority,
@@ -209,12 +212,12 @@ export class Session {
       const pauses = this.#pauses;
       try {
         const sent = await this.#inQueue(priority, waiting, async () => {
-          // A neighbor was told to wait while this one stood in the queue: back to the gate.
+          // Another request was told to wait while this one was in the queue: back to the gate.
           if (pauses !== this.#pauses) return 'paused';
           const sent_ms = clock.now();
           const exchange = await this.#transport.exchange(request, this.#cutting.signal);
           const received_ms = clock.now();
-          // Before the place is free for the next one.
+          // Before the next request in the queue may start.
           const retry_after_ms =
             exchange.outcome === 'reply' ? await this.#obeyRetryAfter(exchange, received_ms) : null;
           return { exchange, sent_ms, received_ms, retry_after_ms };
@@ -227,8 +230,8 @@ export class Session {
   }
 
   /**
-   * Runs `work` when there is a place for it. A stop takes it out of the queue, but not off the
-   * wire; null then.
+   * Runs `work` when the queue has room. A stop removes it from the queue, which returns null, but
+   * does not abort a request in flight.
    */
   async #inQueue<Value>(
     priority: RequestPriority,
@@ -259,13 +262,13 @@ export class Session {
     }
   }
 
-  /** 429 holds for everybody, with or without a Retry-After; a 5xx only with one. */
+  /** Pauses all calls: after a 429 with or without a Retry-After, after a 5xx only with one. */
   async #obeyRetryAfter(reply: HttpReply, now_ms: number): Promise<number | null> {
     const { status, headers } = reply;
-    if (status < 400) this.#unsaid_pauses = 0;
+    if (status < 400) this.#default_pauses = 0;
     const retry_after_ms = parseRetryAfter(headers['retry-after'], headers.date, now_ms);
     if (status !== 429 && (status < 500 || retry_after_ms === null)) return retry_after_ms;
-    const pause_ms = retry_after_ms ?? this.#unsaidPause();
+    const pause_ms = retry_after_ms ?? this.#defaultPause();
     this.#pauses += 1;
     this.#options.env.log('service_asked_to_wait', {
       http_status: status,
@@ -276,20 +279,20 @@ export class Session {
     return retry_after_ms;
   }
 
-  /** Requests that were out together are rejected together, which counts once. */
-  #unsaidPause(): number {
+  /**
+   * Returns the length of the pause. Requests in flight together are rejected together, which
+   * counts once.
+   */
+  #defaultPause(): number {
     const elapsed = this.#options.env.clock.elapsed();
-    if (elapsed >= this.#unsaid_until_elapsed) this.#unsaid_pauses += 1;
-    const { first_ms, max_ms } = UNSAID_PAUSE;
-    const pause_ms = Math.min(first_ms * 2 ** Math.max(0, this.#unsaid_pauses - 1), max_ms);
-    this.#unsaid_until_elapsed = Math.max(this.#unsaid_until_elapsed, elapsed + pause_ms);
+    if (elapsed >= this.#default_until_elapsed) this.#default_pauses += 1;
+    const { first_ms, max_ms } = DEFAULT_PAUSE;
+    const pause_ms = Math.min(first_ms * 2 ** Math.max(0, this.#default_pauses - 1), max_ms);
+    this.#default_until_elapsed = Math.max(this.#default_until_elapsed, elapsed + pause_ms);
     return pause_ms;
   }
 
-  /**
-   * What fails next to a request must not take its outcome with it: an accepted call would look as
-   * if it had been lost.
-   */
+  /** Runs work next to a request; its failure must not replace the outcome of the request. */
   async #keepResult(reason: string, beside: () => Promise<void> | void): Promise<void> {
     try {
       await beside();
@@ -310,7 +313,8 @@ export class Session {
   }
 
   /**
-   * POST /api/v0/auth/token. Whatever goes wrong here, the call that needed the token was not sent.
+   * Logs in: POST /api/v0/auth/token. With any failure here, the call that needed the token was not
+   * sent.
    */
   async #login(): Promise<LoginOutcome> {
     const { credentials, user_agent, env } = this.#options;
@@ -354,8 +358,8 @@ export class Session {
 }
 
 /**
- * The promise's value, or null as soon as the signal is aborted; the promise itself goes on for
- * others.
+ * Returns the promise's value, or null as soon as the signal is aborted; the promise itself
+ * continues for other callers.
  */
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
   const aborted = Promise.withResolvers<null>();
@@ -370,8 +374,9 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
 }
 
 /**
- * A signal that follows both, until `unlink`. Not `AbortSignal.any`: Node keeps some memory for
- * each of those as long as its sources live, and these live as long as the daemon.
+ * Returns a signal that follows both signals until `unlink`. Does not use `AbortSignal.any`: Node
+ * keeps memory for each of those as long as its sources exist, and these exist as long as the
+ * daemon.
  */
 function linkSignals(
   one: AbortSignal | undefined,

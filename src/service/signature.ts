@@ -1,18 +1,18 @@
 /**
- * The signature of a webhook (docs/service.md "Events"): lower-case hexadecimal HMAC-SHA256 over
- * the raw body.
+ * The signature of a webhook message (docs/service.md "Events"): HMAC-SHA256 over the raw body, in
+ * lower-case hexadecimal.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The value of `X-Service-Signature` for these bytes. */
+/** Returns the value of `X-Service-Signature` for these bytes. */
 export function sign(body: Buffer, secret: string): string {
   return createHmac('sha256', secret).update(body).digest('hex');
 }
 
 /**
- * Whether one of the secrets made the signature over exactly these bytes. Several, so that a secret
- * can be replaced while deliveries under the old one are still on their way. Empty secrets never
- * match. Takes the same time whichever fits.
+ * Returns whether one of the secrets made the signature over exactly these bytes. Accepts several
+ * secrets, so that a secret can be replaced while messages under the old one are in transit. Empty
+ * secrets never match. Takes the same time whichever one matches.
  */
 export function verifySignature(delivery: {
   body: Buffer;

@@ -1,15 +1,15 @@
 /**
- * The bearer token (docs/service.md "Authentication"): kept, renewed in time, and never asked for
+ * The bearer token (docs/service.md "Authentication"): cached, renewed in time, and never requested
  * twice at once.
  */
 import type { Clock } from '../domain/env.ts';
 import type { ServiceFailure } from './api.ts';
 
-/** Validity when the reply does not say: one day. */
+/** The lifetime when the reply does not state it: one day. */
 export const TOKEN_LIFETIME_MS = 24 * 3_600_000;
-/** The part of its life after which a token is renewed. */
+/** The fraction of its lifetime after which a token is renewed. */
 const RENEW_AFTER = 0.9;
-/** After a renewal that failed while the old token is still good, the next one waits this long. */
+/** The wait after a failed renewal while the old token is still valid. */
 const RENEWAL_PAUSE_MS = 60_000;
 
 export type LoginOutcome =
@@ -27,14 +27,14 @@ type Held = {
   has_worked: boolean;
 };
 
-/** `login` performs one token request; it is never called while another call of it is under way. */
+/** `login` performs one token request; it is never called again while it is running. */
 export class TokenSource {
   readonly #login: () => Promise<LoginOutcome>;
   readonly #clock: Clock;
   #held: Held | null = null;
   /**
-   * Kinds of calls that got 403 again with a token that was renewed for them, and that token: they
-   * are not allowed, and their 403 says nothing about a token.
+   * Kinds of calls that got a 403 again with a renewed token, and that token: the account is not
+   * allowed to make them, so their 403 says nothing about a token.
    */
   readonly #forbidden = new Map<string, string>();
   #renewal: Promise<TokenOutcome> | null = null;
@@ -46,8 +46,8 @@ export class TokenSource {
   }
 
   /**
-   * A token to send. Renewed when nine tenths of its life are over; should that fail, the old one
-   * serves to the end of its life, unless the login was rejected.
+   * Returns a token to send. Renews it after nine tenths of its lifetime; if that fails, the old
+   * one is used until it expires, unless the login was rejected.
    */
   async current(): Promise<TokenOutcome> {
     const held = this.#held;
@@ -58,13 +58,13 @@ export class TokenSource {
     if (is_alive && this.#renewal === null && this.#isPausing())
       return { ok: true, token: held.token };
     const renewed = await this.#renew();
-    if (renewed.ok || !is_alive || isTurnedAway(renewed.failure)) return renewed;
+    if (renewed.ok || !is_alive || isRejected(renewed.failure)) return renewed;
     return { ok: true, token: held.token };
   }
 
   /**
-   * A token other than `refused`, which the service answered with 401 or 403: one that is already
-   * there, or a new one.
+   * Returns a token other than `refused`, which got a 401 or 403: the current one if it differs, or
+   * a new one.
    */
   async replace(refused: string): Promise<TokenOutcome> {
     if (this.#held !== null && this.#held.token !== refused)
@@ -73,20 +73,21 @@ export class TokenSource {
     return this.#renew();
   }
 
-  /** The service accepted a call of this kind with this token. */
+  /** Records that the service accepted a call of this kind with this token. */
   noteAccepted(token: string, kind: string): void {
     if (this.#held?.token === token) this.#held.has_worked = true;
     if (this.#forbidden.get(kind) !== token) this.#forbidden.delete(kind);
   }
 
-  /** A call of this kind, for which the token had been renewed, got 403 with this one as well. */
+  /** Records that a call of this kind got a 403 again with a renewed token. */
   noteForbidden(token: string, kind: string): void {
     this.#forbidden.set(kind, token);
   }
 
   /**
-   * Whether a 403 to a call of this kind may mean that the token is dead: services exist that
-   * answer so instead of 401. At most once for each token, and not for one that never worked.
+   * Returns whether a 403 to a call of this kind may mean that the token has expired: some services
+   * answer so instead of 401. Never for a token that has not worked yet, nor for a kind of call
+   * that got a 403 with a renewed token.
    */
   mayBeDead(token: string, kind: string): boolean {
     const held = this.#held;
@@ -94,7 +95,7 @@ export class TokenSource {
     return held.has_worked && !this.#forbidden.has(kind);
   }
 
-  /** Forgets the token, so that the next call has to log in. */
+  /** Forgets the token, so that the next call logs in. */
   forget(): void {
     this.#held = null;
     this.#forbidden.clear();
@@ -128,8 +129,8 @@ export class TokenSource {
   }
 
   /**
-   * The larger of both clocks: one may be set back, the other may stand still while the machine
-   * sleeps.
+   * Returns the age by the clock that shows more: one clock may be set back, the other may stop
+   * while the machine sleeps.
    */
   #age(held: Held): number {
     return Math.max(
@@ -146,6 +147,6 @@ export class TokenSource {
   }
 }
 
-function isTurnedAway(failure: ServiceFailure): boolean {
+function isRejected(failure: ServiceFailure): boolean {
   return failure.class === 'unsent' && failure.cause === 'unauthorized';
 }

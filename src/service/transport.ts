@@ -1,14 +1,14 @@
 /**
- * One HTTP request to the service's own origin over undici, and what became of it. Nothing here
- * repeats or follows anything.
+ * Makes one HTTP request to the service's own origin with undici, and reports its outcome. Never
+ * repeats a request and never follows a redirect.
  *
- * The difference that G1 hangs on, *was any byte of it written?*, is not guessed from error codes:
- * undici calls a handler's `onRequestStart` right before it writes a request to a connected (and,
- * with TLS, authenticated) socket, and never before. An attempt that was not started is unsent,
- * whatever the error; one that was started is not unsent unless a reply says so. Only our own agent
- * is taken at its word in this. Any other dispatcher (a mock, a simulation) may have passed the
- * request on without telling, so there the errors decide that nothing but a failed connection can
- * raise.
+ * G1 depends on one question: *was any byte of the request written?* The answer is not guessed from
+ * error codes. undici calls a handler's `onRequestStart` right before it writes a request to a
+ * connected (and, with TLS, authenticated) socket, and never earlier. An attempt that was not
+ * started is unsent, whatever the error; one that was started counts as unsent only if a reply says
+ * so. This applies only to our own agent. Any other dispatcher (a mock, a simulation) may have
+ * passed the request on without calling the handler. For those, only errors that a failed
+ * connection alone can cause prove that nothing was sent.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
@@ -24,13 +24,13 @@ export type HttpRequest = {
   headers: Record<string, string>;
   body: string | null;
   /**
-   * Reads the body of a 2xx while it comes in, however long it is. Left out, it is kept whole, up
+   * Reads the body of a 2xx of any length while it arrives. Omitted: the body is kept in full, up
    * to `ANSWER_BYTES_MAX`.
    */
   newReader?: () => BodyReader;
 };
 
-/** `push` returns what became of the body when no more of it is wanted, and null until then. */
+/** `push` returns the body when no more data is wanted, and null until then. */
 export type BodyReader = { push(piece: Buffer): ReplyBody | null; end(): ReplyBody };
 
 export type HttpReply = {
@@ -40,34 +40,33 @@ export type HttpReply = {
   body: ReplyBody;
 };
 
-/** `key`: the same for the same inquiry, also of one that cannot be read (`inquiry` is null). */
+/** `key`: identical for the same inquiry, also for an unreadable one (`inquiry` is null). */
 export type ListElement = { key: string; inquiry: ListedInquiry | null };
 
-/** A page of a list: its elements, and the fields next to them that say how it goes on. */
+/** A page of a list: its elements, and the other fields, which refer to the next page. */
 export type ListBody = { elements: ListElement[]; fields: Record<string, unknown> };
 
 export type ReplyBody =
   | { form: 'json'; value: unknown }
-  /** What a list's reader made of it; null when it is JSON of another form. */
+  /** The result of a list's reader; null when it is JSON of another form. */
   | { form: 'list'; list: ListBody | null }
   | { form: 'empty' }
-  /** An error page of a proxy, most likely. */
+  /** Probably an error page of a proxy. */
   | { form: 'html' }
   | { form: 'other' }
-  /** The status is known, the body is not. */
+  /** The status is known, but not the body. */
   | { form: 'broken'; cause: AmbiguousCause };
 
 export type Exchange =
   | HttpReply
   | { outcome: 'unsent'; cause: UnsentCause }
-  /** Written, at least in part, and no status came back. */
+  /** Written at least in part, and no status arrived. */
   | { outcome: 'lost'; cause: AmbiguousCause };
 
-/** An answer with the transcripts of its calls takes some 20 kB. */
+/** A limit far above an answer with the transcripts of its calls, which takes about 20 kB. */
 export const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 /**
- * A list may take as long as its parts keep coming, up to this: a gigabyte over the line of a small
- * clinic.
+ * The limit for a list whose parts keep arriving: enough for a gigabyte over a small clinic's line.
  */
 const LIST_MS_MAX = 20 * 60_000;
 
@@ -77,8 +76,8 @@ export type Transport = {
 };
 
 /**
- * `dispatcher` left out: an agent of its own, with at most `concurrency` connections that are kept
- * open, by `way` (left out: directly).
+ * Creates the transport. `dispatcher` omitted: uses its own agent with at most `concurrency`
+ * connections kept open, by `way` (omitted: directly).
  */
 export function createTransport(options: {
   origin: string;
@@ -86,18 +85,18 @@ export function createTransport(options: {
   concurrency: number;
   dispatcher: Dispatcher | undefined;
   way: Way | undefined;
-  /** Called now and then while a long list comes in. */
+  /** Called repeatedly while a long list arrives. */
   onListGrows?: (() => void) | undefined;
 }): Transport {
   const { origin, timeout_ms, onListGrows, way = DIRECT, concurrency: connections } = options;
   const own = createHttpAgent(() => way, { timeout_ms, connections });
-  const tells_start = options.dispatcher === undefined;
+  const reports_start = options.dispatcher === undefined;
   // undici queues the requests of a broken connection and writes them again; `watchStart` refuses.
   const dispatcher = (options.dispatcher ?? own).compose(watchStart);
   return {
     exchange: (request, signal) =>
-      exchange({ dispatcher, origin, timeout_ms, tells_start, onListGrows }, request, signal),
-    // Whoever closes waits for the exchanges first; what is left are connections that nobody needs.
+      exchange({ dispatcher, origin, timeout_ms, reports_start, onListGrows }, request, signal),
+    // Callers wait for the exchanges first, so only idle connections are left.
     close: () => own.destroy(),
   };
 }
@@ -106,25 +105,25 @@ type Wire = {
   dispatcher: Dispatcher;
   origin: string;
   timeout_ms: number;
-  tells_start: boolean;
+  reports_start: boolean;
   onListGrows: (() => void) | undefined;
 };
 
 /**
- * How far an attempt has got; a step is never taken back. `unproven`: not started, as far as we
- * have been told.
+ * The progress of an attempt; it never goes back. `unproven`: not started as far as the dispatcher
+ * has reported.
  */
 class Attempt {
   state: 'waiting' | 'unproven' | 'written' | 'cancelled';
 
-  constructor(tells_start: boolean) {
-    this.state = tells_start ? 'waiting' : 'unproven';
+  constructor(reports_start: boolean) {
+    this.state = reports_start ? 'waiting' : 'unproven';
   }
 }
 
 /**
- * Notes the moment before writing, and refuses to write an attempt that was cancelled or already
- * written once.
+ * Records the moment before writing, and refuses to write an attempt that was canceled or already
+ * written.
  */
 const watchStart: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
   const { opaque } = options as { opaque?: unknown };
@@ -132,7 +131,7 @@ const watchStart: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (optio
   return dispatch(options, {
     onRequestStart(controller, context) {
       if (opaque.state === 'written' || opaque.state === 'cancelled') {
-        controller.abort(new Error('The request was cancelled or has been written before.'));
+        controller.abort(new Error('The request was canceled or has been written before.'));
         return;
       }
       handler.onRequestStart?.(controller, context);
@@ -147,18 +146,18 @@ const watchStart: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (optio
 };
 
 /**
- * The deadline is a timer of the machine and not of `Env`: it bounds a socket, which lives in real
- * time even where a simulation owns the clock. undici's own timeouts restart with every chunk and
- * are too coarse to be a deadline.
+ * Makes the request. The deadline is a timer of the machine and not of `Env`: it limits a socket,
+ * which runs in real time even where a simulation controls the clock. undici's own timeouts restart
+ * with every chunk and are too coarse for a deadline.
  */
 async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal): Promise<Exchange> {
   if (signal.aborted) return { outcome: 'unsent', cause: 'aborted' };
-  const attempt = new Attempt(wire.tells_start);
+  const attempt = new Attempt(wire.reports_start);
   const stop = new AbortController();
   const early = Promise.withResolvers<Exchange>();
   const halt = (cause: StopCause) => {
     if (stop.signal.aborted) return;
-    // undici tells nobody about an abort before it has a connection, so that is settled here.
+    // undici reports no abort before it has a connection, so it is handled here.
     if (attempt.state === 'waiting') early.resolve({ outcome: 'unsent', cause });
     if (attempt.state === 'unproven') early.resolve({ outcome: 'lost', cause });
     if (attempt.state !== 'written') attempt.state = 'cancelled';
@@ -207,7 +206,7 @@ async function perform(
       opaque: attempt,
     });
   } catch (error) {
-    // unless `early` has said otherwise
+    // Ignored if `early` has already settled.
     if (stop.aborted) return { outcome: 'lost', cause: stopCause(stop) };
     const codes = errorCodes(error);
     const is_unsent =
@@ -243,7 +242,7 @@ async function readBody(
   try {
     for await (const chunk of response.body as AsyncIterable<Buffer>) {
       size_bytes += chunk.length;
-      // leaving the loop destroys the body
+      // Leaving the loop destroys the body.
       if (size_bytes > ANSWER_BYTES_MAX) return { form: 'broken', cause: 'too_large' };
       chunks.push(chunk);
     }
@@ -293,7 +292,7 @@ const CONNECT_ONLY_CODES = new Set([
   'ECONNREFUSED',
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
-/** From an established connection these are rare but possible. */
+/** Rare, but also possible on an established connection. */
 const UNREACHABLE_CODES = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
@@ -308,7 +307,7 @@ const TLS_CODE = new RegExp(
 );
 const TIMEOUT_CODES = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
 
-/** What kept a request from being written. */
+/** Returns what prevented a request from being written. */
 function connectCause(codes: string[]): UnsentCause {
   if (codes.includes('ERR_PROXY_LOGIN')) return 'proxy_login';
   if (codes.some((code) => code.startsWith('ERR_PROXY_'))) return 'proxy';
@@ -319,7 +318,10 @@ function connectCause(codes: string[]): UnsentCause {
     : 'connect';
 }
 
-/** The codes of an error, of its cause, and of what an `AggregateError` (one per address) holds. */
+/**
+ * Returns the codes of an error, of its cause, and of the errors in an `AggregateError` (one for
+ * each address).
+ */
 function errorCodes(error: unknown, depth = 0): string[] {
   if (typeof error !== 'object' || error === null || depth > 4) return [];
   const codes = 'code' in error && typeof error.code === 'string' ? [error.code] : [];

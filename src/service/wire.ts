@@ -1,7 +1,7 @@
 /**
- * The service's wire shapes (docs/service.md "Resources and their fields"). Every object is loose:
- * fields that the specification does not know are kept. Reading is tolerant, since one odd field
- * must not hide an inquiry (G7); what the results hold is understood in `records/`.
+ * The service's wire formats (docs/service.md "Resources and their fields"). Every object is loose:
+ * fields unknown to the specification are kept. Reading is tolerant, because one unexpected field
+ * must not hide an inquiry (G7); `records/` interprets the results.
  */
 import { z } from 'zod';
 import { type InquiryId, inquiryId } from '../domain/ids.ts';
@@ -10,7 +10,7 @@ const text = z.string().optional();
 const flag = z.boolean().optional();
 const texts = z.array(z.string()).optional();
 
-/** Inquiry request, as the dental endpoints document it. Dates are `MM-DD-YYYY`. */
+/** Inquiry request, as documented for the dental endpoints. Dates are `MM-DD-YYYY`. */
 export const dentalRequestSchema = z.looseObject({
   /** BENEFITS, CLAIMS_STATUS, UNKNOWN. */
   type: z.string(),
@@ -22,7 +22,7 @@ export const dentalRequestSchema = z.looseObject({
   tax_id: z.string(),
   group_id: text,
   insurance_in_network: flag,
-  /** Deprecated in favour of the next two; ten digits each. */
+  /** Deprecated in favor of the next two; ten digits each. */
   npi: text,
   billing_npi: text,
   rendering_npi: text,
@@ -34,7 +34,7 @@ export const dentalRequestSchema = z.looseObject({
   additional_info: text,
   call_script_id: z.string().nullish(),
   insurance: text,
-  /** Values differ by specialty and by arrangement; never a closed list. */
+  /** Values depend on the specialty and on the account; never a closed list. */
   benefits_query: texts,
   benefits_codes: texts,
   is_specialist: flag,
@@ -49,23 +49,23 @@ export const mentalHealthRequestSchema = dentalRequestSchema.extend({
 
 export const medicalRequestSchema = mentalHealthRequestSchema.extend({
   insurance_phone_number: text,
-  /** PRIMARY is a value used. */
+  /** A known value is PRIMARY. */
   beneficiary: text,
 });
 
-/** The write form with the fields of all three specialties; the medical one has them all. */
+/** The request with the fields of all three specialties; the medical one has them all. */
 export const inquiryRequestSchema = medicalRequestSchema;
 export type InquiryRequest = z.infer<typeof inquiryRequestSchema>;
 
-/** Creation response. Whether its id can be used is decided by `usableId`. */
+/** Creation response. `usableId` decides whether its ID can be used. */
 export const creationResponseSchema = z.looseObject({
   success: z.boolean().optional(),
   inquiry_id: z.unknown().optional(),
 });
 
 /**
- * Read form. Only `id`, `status` and `request` decide whether it is one; the rest is taken when it
- * can be.
+ * Read form. Only `id`, `status` and `request` are required; other fields are used if they are
+ * readable.
  */
 export const inquirySchema = z.looseObject({
   id: z.string(),
@@ -89,11 +89,11 @@ export type Inquiry = {
   summary: string | null;
   results: unknown;
   request: Record<string, unknown>;
-  /** The parsed JSON of the whole read form, untouched. */
+  /** The parsed JSON of the whole read form, unchanged. */
   raw: unknown;
 };
 
-/** Reads one read form; null when it is not one. */
+/** Reads a read form; null when it is not one. */
 export function parseInquiry(raw: unknown): Inquiry | null {
   const parsed = inquirySchema.safeParse(raw);
   if (!parsed.success) return null;
@@ -111,8 +111,8 @@ export function parseInquiry(raw: unknown): Inquiry | null {
 }
 
 /**
- * An id that can be stored and asked for again: 1 to 200 characters, none of them blank or a
- * control character. `.` and `..` would change the path they stand in. Null for anything else.
+ * Returns an ID that can be stored and queried: 1 to 200 characters, without blanks and control
+ * characters. Rejects `.` and `..`, which would change a path. Null for anything else.
  */
 export function usableId(value: unknown): InquiryId | null {
   if (typeof value !== 'string') return null;
@@ -124,14 +124,14 @@ export function usableId(value: unknown): InquiryId | null {
 const shownText = z.string().nullish().catch(null);
 
 /**
- * The part of a verification record that eligd shows: whatever is of another form is left out here,
- * and only here.
+ * The part of a verification record that eligd shows; fields of another form are omitted here, and
+ * only here.
  */
 export const verificationSchema = z.looseObject({
   id: shownText,
   inquiry_id: shownText,
   creation_ts: shownText,
-  /** MET is a status seen. */
+  /** A known status is MET. */
   verification_items: z
     .array(
       z.looseObject({ name: shownText, status: shownText }).catch({ name: null, status: null }),
@@ -140,7 +140,7 @@ export const verificationSchema = z.looseObject({
     .catch(null),
 });
 
-/** The records as they came, any JSON: one of an odd form must not hide the others (G7). */
+/** The records as received, any JSON: one with an unexpected form must not hide the others (G7). */
 export const verificationReplySchema = z.looseObject({
   success: z.boolean().optional(),
   count: z.number().optional(),
@@ -149,12 +149,12 @@ export const verificationReplySchema = z.looseObject({
 
 export const subscriptionSchema = z.looseObject({
   callback_url: z.string(),
-  /** Minutes between deliveries; 5 when the service does not say. */
+  /** Minutes between messages; 5 when the service does not say. */
   update_frequency_min: z.number().nullish(),
 });
 export type Subscription = z.infer<typeof subscriptionSchema>;
 
-/** What a webhook delivery carries (docs/service.md "Events"). */
+/** The content of a webhook message (docs/service.md "Events"). */
 export const webhookMessageSchema = z.looseObject({
   subscription_id: z.string().nullish(),
   inquiries: z.array(z.unknown()),
@@ -170,14 +170,14 @@ export const validationItemSchema = z.looseObject({
 export const validationErrorSchema = z.looseObject({ detail: z.array(z.unknown()) });
 
 /**
- * One item of an HTTPValidationError, without what a server may add to it (`input` repeats the
+ * One item of an HTTPValidationError, without fields that a server may add (`input` repeats the
  * patient's data).
  */
 export type ValidationItem = { loc: (string | number)[]; msg: string; type: string };
 
 /**
- * The items of an HTTPValidationError; what cannot be read is left out. A `detail` that is a plain
- * sentence becomes one item without a place.
+ * Returns the readable items of an HTTPValidationError. A `detail` that is a plain sentence becomes
+ * one item without a location.
  */
 export function parseValidationItems(body: unknown): ValidationItem[] {
   const sentence = z.looseObject({ detail: z.string().min(1) }).safeParse(body);
@@ -192,7 +192,7 @@ export function parseValidationItems(body: unknown): ValidationItem[] {
 
 /** Token response. `expires_in` (seconds) is not in the specification; some servers send it. */
 export const tokenReplySchema = z.looseObject({
-  /** Visible ASCII only: it goes into a header. */
+  /** Visible ASCII only, because it goes into a header. */
   access_token: z.string().regex(/^[\x21-\x7e]+$/),
   token_type: z.string().nullish().catch(null),
   expires_in: z.coerce.number().positive().nullish().catch(null),

@@ -3,19 +3,24 @@ import type { Env } from '../domain/env.ts';
 import { endIncident, raiseIncident } from '../store/bookkeeping/incidents.ts';
 import type { Store } from '../store/engine/store.ts';
 
-/** What a connector does: asks for appointments, waits for messages, or writes results. */
+/** What a connector does: reads appointments, waits for messages, or writes results. */
 export type Direction = 'read' | 'listen' | 'write';
 
-/** How a connector does. The incident in the database survives the process; this does not. */
+/**
+ * Whether a connector works. The incident in the database survives the process; this state does
+ * not.
+ */
 export type ConnectorState = {
   /** When it last read and wrote without an error (epoch milliseconds); null: not known. */
   read_at: number | null;
   write_at: number | null;
-  /** The failure that was logged last, so that an identical one is counted and not logged again. */
+  /** The last logged failure. An identical one is counted but not logged again. */
   logged: Partial<Record<Direction, string>>;
-  /** Which directions were seen to work in this process: an old incident is over then. */
+  /**
+   * Directions that have worked in this process, so an incident of an earlier process has ended.
+   */
   proven: Set<Direction>;
-  /** Called when it begins to fail, or works again. */
+  /** Called when the connector starts to fail, or works again. */
   onChange: () => void;
 };
 
@@ -39,8 +44,8 @@ const REASONS = {
 const DOES = { read: 'read appointments', listen: 'receive messages', write: 'write results' };
 
 /**
- * The connector could not read or write: one incident for as long as it lasts, counted, and one
- * line of the log for each different failure. Returns whether the failure is worth a line.
+ * Records that the connector could not read or write: one incident with a count for the whole
+ * outage, and one log line for each different failure. Returns whether to log this failure.
  */
 export async function noteFailure(
   { store, env, connector_id, state }: ConnectorStateDeps,
@@ -66,7 +71,10 @@ export async function noteFailure(
   return is_new;
 }
 
-/** The connector read or wrote. Ends its incident, if there is one, with a line of the log. */
+/**
+ * Records that the connector read or wrote. Ends its incident, if there is one, and logs the
+ * recovery.
+ */
 export async function noteSuccess(
   { store, env, connector_id, state }: ConnectorStateDeps,
   direction: Direction,

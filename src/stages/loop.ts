@@ -2,19 +2,19 @@ import { backoffMs } from '../domain/backoff.ts';
 import type { Env } from '../domain/env.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
 
-/** What a step did, and when there is more to do. */
+/** The result of a step, and when the next one is due. */
 export type StepResult = {
-  /** How many items went on. More than 0 and the stage goes on at once. */
+  /** How many items made progress. If more than 0, the next step follows at once. */
   did: number;
-  /** Epoch milliseconds of the next thing that falls due; null: at the interval. */
+  /** Epoch milliseconds of the next due item; null: wait for the interval. */
   next_at: number | null;
-  /** A connector could not read or write, which is logged; the step is tried again. */
+  /** A connector could not read or write. The failure is logged, and the step is tried again. */
   is_away?: boolean;
 };
 
 export const IDLE: StepResult = { did: 0, next_at: null };
 
-/** Lets one stage wake another: a step that hands rows on calls `wake` of the next. */
+/** Lets one stage wake another: a step that produces work for the next stage calls its `wake`. */
 export class Waker {
   #is_set = false;
   #wakeUp: (() => void) | null = null;
@@ -25,16 +25,17 @@ export class Waker {
   }
 
   /**
-   * Resolves after `wait_ms`, at the next `wake`, or when `signal` is aborted; never rejects. Not
-   * with `AbortSignal.any`, which takes four times as long and keeps memory until a collection.
+   * Resolves after `wait_ms`, at the next `wake`, or when `signal` is aborted; never rejects. Does
+   * not use `AbortSignal.any`, which is four times slower and holds memory until garbage
+   * collection.
    */
   async wait(env: Env, wait_ms: number, signal: AbortSignal): Promise<void> {
     if (!this.#is_set && !signal.aborted) {
-      const over = new AbortController();
-      const end = () => over.abort();
+      const ended = new AbortController();
+      const end = () => ended.abort();
       this.#wakeUp = end;
       signal.addEventListener('abort', end, { once: true });
-      await env.clock.sleep(wait_ms, over.signal).catch(() => {});
+      await env.clock.sleep(wait_ms, ended.signal).catch(() => {});
       signal.removeEventListener('abort', end);
       this.#wakeUp = null;
     }
@@ -54,9 +55,9 @@ export type LoopOptions = {
 const FAILURE_LIMITS = { first_ms: 1_000, max_ms: 5 * 60_000 };
 
 /**
- * Runs a stage until `signal` is aborted: step after step while there is something to do, then a
- * pause of at most the interval. A step that throws is logged and tried again with backoff; it
- * stops neither the stage nor its neighbors (G7).
+ * Runs a stage until `signal` is aborted: step after step while there is work, then a pause of at
+ * most the interval. A step that throws is logged and tried again with backoff; it stops neither
+ * the stage nor the other stages (G7).
  */
 export async function runLoop({
   name,
@@ -84,7 +85,10 @@ export async function runLoop({
   }
 }
 
-/** Of a foreign error only name and code are logged: its message may hold data (G6). */
+/**
+ * Logs only the name and code of errors from other libraries: their messages may hold patient data
+ * (G6).
+ */
 export function logStageFailure(env: Env, stage: string, error: unknown, wait_ms: number): void {
   env.log('stage_failed', {
     stage,

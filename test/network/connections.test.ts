@@ -147,7 +147,7 @@ test('the FHIR server is reached by its own proxy and certificate', async () => 
   const config = { connectors: [ehr], service: { external_id: '{connector}:{appointment}' } };
   const wrong = makeClinic({ base_url: service.url, config, secrets });
   expect((await wrong.run('check')).stdout.replaceAll(/\s+/g, ' ')).toMatch(
-    /!! connector ehr: The proxy 127\.0\.0\.1:\d+ wants a login \(407\).*ELIGD_EHR_PROXY_U/,
+    /!! connector ehr: The proxy 127\.0\.0\.1:\d+ requires a login \(407\).*ELIGD_EHR_PROXY_U/,
   );
   const clinic = makeClinic({
     base_url: service.url,

@@ -9,7 +9,7 @@ import { finalOutcome } from '../../src/domain/outcome.ts';
 import type { Specialty } from '../../src/domain/specialty.ts';
 import { normalizeClaim } from '../../src/records/claim-normalize.ts';
 import { normalizeEligibility } from '../../src/records/normalize.ts';
-import { creationWord } from '../../src/service/creates.ts';
+import { creationResult } from '../../src/service/creates.ts';
 import { inquiryRequest } from '../../src/service/request.ts';
 import {
   parseInquiry,
@@ -171,7 +171,7 @@ test('Authentication token: access_token and token_type are read', () => {
 });
 
 test('Creation response: success and inquiry_id are read', () => {
-  expect(creationWord({ success: true, inquiry_id: 'i-1' })).toEqual({
+  expect(creationResult({ success: true, inquiry_id: 'i-1' })).toEqual({
     said: 'id',
     inquiry_id: 'i-1',
   });

@@ -103,7 +103,7 @@ test('a daemon whose database is deleted makes no more calls, saves it, and ends
   await expect.poll(async () => (await service.ledger()).length, { timeout: 60_000 }).toBe(2);
   lose(clinic);
   clinic.drop('later.csv', exportOf(visits(5)));
-  await expect(run).rejects.toThrow('was deleted while eligd ran');
+  await expect(run).rejects.toThrow('was deleted while eligd was running');
   await daemon.close();
   expect(events).toContain('database_gone');
   expect(await service.ledger()).toHaveLength(2);

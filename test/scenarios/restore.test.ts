@@ -194,7 +194,7 @@ test.each([
   make(file);
   const { code, stderr } = await clinic.run('restore', file);
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(why) });
-  expect(stderr).toContain('Name another backup');
+  expect(stderr).toContain('Use another backup');
 });
 
 function foreign(file: string): void {

@@ -228,7 +228,7 @@ describe('verification.require', () => {
     expect(reasons(clinic)).toEqual(['verification_failed']);
     expect(clinic.attention()[0]?.what_happened).toContain(
       'reference_asked was never checked (the service checks payer_reached, purpose_stated, ' +
-        'reference_number_asked, questions_completed; verification.require goes by these names)',
+        'reference_number_asked, questions_completed; verification.require must use these names)',
     );
   });
 

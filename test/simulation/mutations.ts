@@ -121,7 +121,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   acknowledged_before_commit: one(
     'A batch is acknowledged before its commit.',
     'src/stages/pull/index.ts',
-    'tell(deps, await store.write((tx) => acceptBatch(tx, connector_id, batch, env.clock.now())));',
+    'reportAccepted(\n      deps,\n      await store.write((tx) => acceptBatch(tx, connector_id, ' +
+      'batch, env.clock.now())),\n    );',
     'void store.write((tx) => acceptBatch(tx, connector_id, batch, ' +
       'env.clock.now())).catch(() => {});',
   ),
@@ -166,7 +167,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   delivery_named_by_row: one(
     'A delivery is named after rows of this database.',
     'src/store/answers/deliveries.ts',
-    '        said.revision,\n        said.content_hash,\n',
+    '        answer.revision,\n        answer.content_hash,\n',
     '        record,\n',
   ),
   stale_answer_delivered: one(

@@ -390,7 +390,7 @@ describe('reading', () => {
     const read = readDatabase(path, (db) => countSituations(db, NOW));
     await expect(read).rejects.toMatchObject({
       kind: 'configuration',
-      why: 'The system says SQLITE_NOTADB.',
+      why: 'The system reports SQLITE_NOTADB.',
     });
   });
 });

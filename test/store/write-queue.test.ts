@@ -55,11 +55,11 @@ describe('the write queue', () => {
   test('refuses statements of work that has ended, and commits none of them', async () => {
     const store = await temporaryStore();
     const after = await store.write(async (tx) => actingAs(tx, 'somebody'));
-    await expect(note('after')(after)).rejects.toThrow('has ended');
+    await expect(note('after')(after)).rejects.toThrow('had ended');
     let late: Promise<unknown> | undefined;
     const outcomes = await Promise.allSettled([
       store.write(async (tx) => {
-        late = expect(turn().then(() => note('late')(tx))).rejects.toThrow('has ended');
+        late = expect(turn().then(() => note('late')(tx))).rejects.toThrow('had ended');
         throw new Error('broken');
       }),
       store.write(async (tx) => {

@@ -14,16 +14,16 @@ export type CollectDeps = {
   client: ServiceClient;
   settings: CollectSettings;
   memory: CollectMemory;
-  /** Null: nobody listens to the service's reports, and asking is the only source. */
+  /** Null: no webhook endpoint is configured, so eligd only polls. */
   webhook: WebhookWatch | null;
   onRecord: () => void;
-  /** What this machine's clock is ahead of the service's; null until the service was heard. */
+  /** How far this machine's clock is ahead of the service's; null before the first response. */
   clockSkew: () => number | null;
-  /** A new attempt was planned, or an id has to be looked up. */
+  /** Called when a new attempt was planned, or an ID needs a lookup. */
   onPlanned: () => void;
 };
 
-/** One transaction of this stage. `now`: the time that everything written in it gets. */
+/** One transaction of this stage. `now`: the timestamp of everything that it writes. */
 export type CollectContext = { tx: Tx; deps: CollectDeps; now: number };
 
 export type CollectSettings = {
@@ -32,45 +32,45 @@ export type CollectSettings = {
   give_up_after_days: number;
   settle_ms: number;
   attempts: number;
-  /** Calls about one claim at most. */
+  /** The maximum number of calls about one claim. */
   max_claim_calls: number;
-  /** What payers' words for the status of a claim mean, besides those that eligd knows. */
+  /** Meanings of payers' words for a claim status, in addition to the built-in ones. */
   claim_words: ClaimWords;
   attempt_pause_ms: number;
   external_id_template: string;
   /**
-   * The last instant at which a call under this coverage is bought for a visit; `turnaround`: what
-   * was learned of the payer.
+   * Returns the latest time at which eligd makes a paid call under this coverage for a visit.
+   * `turnaround`: learned from earlier calls to the payer.
    */
   callBy: (
     coverage: CoverageInput,
     visit: { starts_at: number; turnaround: Turnaround | null },
   ) => number;
-  /** When the payer of a coverage answers the phone; null: it is not known who it is. */
+  /** Returns when the payer of a coverage answers the phone; null: the payer is unknown. */
   payerHours: (coverage: CoverageInput | null) => PayerHours;
-  /** Days for which a plan's terms count as known. */
+  /** For how many days eligd relies on a plan's terms without asking again. */
   benefits_days: number;
   concurrency: number;
   time_zone: string;
-  /** How long after an answer the verification of its calls is asked for; 0: never. */
+  /** For how long after an answer eligd requests the verification of its calls; 0: never. */
   verify_for_ms: number;
-  /** Names of checks that must be met. */
+  /** Names of the checks that every call must pass. */
   verification_required: readonly string[];
 };
 
 export type WebhookWatch = {
-  /** How long after an answer was found by asking its report may still come. */
+  /** How long after polling found an answer its webhook event may still arrive. */
   grace_ms: number;
   /**
-   * When one inquiry is asked about next although webhook events come. Lost with the
-   * process, which does no harm.
+   * When eligd polls the next sample inquiry although webhook events arrive. Losing it with the
+   * process does no harm.
    */
   sample_at: number;
   /**
-   * Until when answers are taken from reports without asking; then one is compared with the reply.
-   * Lost likewise.
+   * Until then eligd takes answers from webhook events without polling; the next one is compared
+   * with the reply. Losing it with the process does no harm.
    */
   compare_at: number;
-  /** Reports are lost: whatever may be wrong with the subscription is looked at. */
+  /** Called when webhook events get lost, so that the subscription is checked. */
   onSilent: () => void;
 };

@@ -45,23 +45,20 @@ export type DeliverDeps = {
   env: Env;
   connector_id: string;
   connector: Connector;
-  /** The clinic's. */
+  /** The clinic's time zone. */
   time_zone: string;
   fees: FeeSchedule;
-  /** What answers put on the attention list (`policy.attention`). */
+  /** Which findings in answers go on the attention list (`policy.attention`). */
   attention: Readonly<Record<AttentionKind, boolean>>;
-  /**
-   * How often writing to the connector has failed in a row; for the backoff. Lost with the process
-   * on purpose.
-   */
+  /** Counts consecutive write failures, for the backoff. Kept in memory only, on purpose. */
   memory: DeliverMemory;
   state: ConnectorState;
 };
 
-/** One transaction of this stage. `now`: the time that everything written in it gets. */
+/** One transaction of this stage. `now`: the timestamp of everything that it writes. */
 type DeliverContext = { tx: Tx; deps: DeliverDeps; now: number };
 
-/** `published`, `schedule_at`: the attention list and the schedule that the PMS has, since when. */
+/** `published`: the attention list that the PMS has, and since when; `schedule_at`: likewise. */
 export type DeliverMemory = {
   failures: number;
   published: { text: string; at: number } | null;
@@ -72,22 +69,22 @@ export function newDeliverMemory(): DeliverMemory {
   return { failures: 0, published: null, schedule_at: null };
 }
 
-/** A list that has not changed is written again after this, because it says as of when it holds. */
+/** An unchanged list is also written again after this, because it states its time. */
 const PUBLISH_AGAIN_MS = HOUR_MS;
 
 const DELIVERIES_PER_BATCH = 200;
 /**
- * Tries of one delivery before it goes on the attention list; with the backoff below, that is about
- * two days.
+ * Attempts at one delivery before it goes on the attention list; with the backoff below, about two
+ * days.
  */
 const FAILURES_MAX = 12;
 const ITEM_LIMITS = { first_ms: MINUTE_MS, max_ms: 6 * HOUR_MS };
 const CONNECTOR_LIMITS = { first_ms: 10_000, max_ms: 15 * MINUTE_MS };
 
 /**
- * Writes due records back through one connector and brings its attention list up to date. The batch
- * is committed before the write and settled after it, so that a crash between repeats the very same
- * batch (G4).
+ * Writes due records back through one connector and updates its attention list. The batch is
+ * committed before the write and settled after it, so that a crash between them repeats exactly the
+ * same batch (G4).
  */
 export async function deliverStep(deps: DeliverDeps, signal: AbortSignal): Promise<StepResult> {
   const { store, env, connector_id } = deps;
@@ -101,8 +98,8 @@ export async function deliverStep(deps: DeliverDeps, signal: AbortSignal): Promi
     await publishAttention(deps, signal);
     await publishTable(deps, signal, did);
   }
-  // What is due and was not taken waits for planning, which wakes this stage: to look for it again
-  // at once would be to spin.
+  // Due deliveries that were not claimed wait for planning, which wakes this stage. Returning their
+  // due time would make this loop spin.
   const next_at =
     batch !== null ? await nextDeliveryDue(store.db, connector_id) : is_due ? null : due_at;
   return { did, next_at, is_away: deps.memory.failures > 0 };
@@ -153,7 +150,7 @@ async function deliver(
           },
           now,
         );
-        await attendVerdict(context, delivery);
+        await raiseVerdictOf(context, delivery);
         count += 1;
       } else {
         await fail(context, delivery, outcome);
@@ -170,8 +167,8 @@ async function deliver(
   return batch.deliveries.length;
 }
 
-/** Puts on the attention list what somebody has to do about the answer, and takes off the rest. */
-async function attendVerdict(
+/** Updates the attention items about the verdict of the newest answers. */
+async function raiseVerdictOf(
   { tx, deps, now }: DeliverContext,
   delivery: DeliveryToWrite,
 ): Promise<void> {
@@ -194,8 +191,8 @@ async function attendVerdict(
 }
 
 /**
- * The connector stumbled, which is a bug of it: the deliveries go one by one, and the one at
- * fault fails alone (G7).
+ * Splits the batch after an error that is a bug in the connector: then each delivery is written
+ * alone, and only the one that causes the error fails (G7).
  */
 async function isolate(deps: DeliverDeps, batch: ClaimedBatch, error: unknown): Promise<number> {
   const { store, env, connector_id } = deps;
@@ -208,14 +205,14 @@ async function isolate(deps: DeliverDeps, batch: ClaimedBatch, error: unknown): 
   return batch.deliveries.length;
 }
 
-/** One delivery did not get through: tried again with backoff, or put on the attention list. */
+/** Records that one delivery failed: retries it with backoff, or puts it on the attention list. */
 async function fail(
   { tx, deps, now }: DeliverContext,
   delivery: DeliveryToWrite,
   outcome: Extract<DeliveryOutcome, { outcome: 'failed' }> | undefined,
 ): Promise<void> {
   const { env, connector_id } = deps;
-  const what = outcome?.what ?? 'The connector did not report on it.';
+  const what = outcome?.what ?? 'The connector reported no result for it.';
   const is_parked = outcome?.is_permanent === true || delivery.failures + 1 >= FAILURES_MAX;
   if (!is_parked) {
     const due_at = now + backoffMs(delivery.failures + 1, ITEM_LIMITS, env.random());
@@ -242,14 +239,17 @@ async function fail(
   tx.after(() => env.log('delivery_parked', { connector: connector_id }));
 }
 
-/** What a connector says of a failure that passes holds for as long as it is tried again. */
+/**
+ * Returns the remedy for a parked delivery. The connector's own remedy fits only a permanent
+ * failure; for a temporary one it expects further retries.
+ */
 function parkedRemedy(
   outcome: Extract<DeliveryOutcome, { outcome: 'failed' }> | undefined,
 ): string {
   if (outcome?.is_permanent === true) return outcome.next;
   return (
-    `eligd tried ${FAILURES_MAX} times and does not try again automatically. Fix the problem; ` +
-    'eligd’s log says more.'
+    `eligd tried ${FAILURES_MAX} times and does not try again automatically. See eligd’s log ` +
+    'for the cause, and fix it.'
   );
 }
 
@@ -267,7 +267,7 @@ async function write(
       },
       signal,
     );
-  if (connector.deliverClaims === undefined) return batch.deliveries.map(noPlaceFor);
+  if (connector.deliverClaims === undefined) return batch.deliveries.map(cannotWriteClaim);
   return await connector.deliverClaims(
     { ...head, deliveries: batch.deliveries.map(toClaimDelivery) },
     signal,
@@ -275,15 +275,15 @@ async function write(
 }
 
 /**
- * A connector that hands over claims and cannot write back what became of them has broken its
- * promise.
+ * Fails a claim delivery: the connector provides claims but cannot write their results, so it
+ * violates its contract.
  */
-function noPlaceFor({ key }: ClaimedDelivery): DeliveryOutcome {
-  const told = {
+function cannotWriteClaim({ key }: ClaimedDelivery): DeliveryOutcome {
+  const failure = {
     what: 'This connector cannot write claims.',
-    next: 'See the answer with "eligd show", and tell the author of the connector.',
+    next: 'See the answer with "eligd show", and report this to the author of the connector.',
   };
-  return { key, outcome: 'failed', is_permanent: true, ...told };
+  return { key, outcome: 'failed', is_permanent: true, ...failure };
 }
 
 function toClaimDelivery({ key, input, record, revision, notes }: ClaimedDelivery): ClaimDelivery {
@@ -345,8 +345,8 @@ function toDelivery(
 }
 
 /**
- * Replaces the connector's view of what needs you, when it has changed, or the moment as of
- * which it holds is long past.
+ * Replaces the connector's copy of the attention list when the list has changed, or when the copy
+ * is old.
  */
 async function publishAttention(deps: DeliverDeps, signal: AbortSignal): Promise<void> {
   const { store, env, connector, connector_id, memory } = deps;

@@ -1,4 +1,7 @@
-/** The visits of the coming days and what their answers come to, for a connector with a place. */
+/**
+ * Writes the visits of the coming days with the summaries of their answers, for connectors that
+ * support it.
+ */
 import {
   type Connector,
   ConnectorError,
@@ -21,27 +24,27 @@ export type ScheduleDeps = {
   state: ConnectorState;
   time_zone: string;
   fees: FeeSchedule;
-  /** When the connector's schedule was written; null: not by this process. */
+  /** When this process last wrote the connector's schedule; null: never. */
   memory: { schedule_at: number | null };
 };
 
-/** Today and the seven days after it. */
+/** Today and the next seven days. */
 const DAYS = 8;
-/** A schedule that nothing was delivered for is written again after this. */
+/** The schedule is written again after this, even without a new delivery. */
 const WRITE_AGAIN_MS = 10 * MINUTE_MS;
 
-/** Why there is no verdict yet, for the front desk. */
+/** Shown to the front desk while there is no verdict. */
 const NOT_YET: Readonly<Record<SituationWord, string>> = {
-  waiting: 'Not asked yet',
+  waiting: 'No call yet',
   planned: 'Call planned',
-  asking: 'Being asked',
-  answered: 'Answer is here',
-  delivered: 'Answer is here',
+  asking: 'Call in progress',
+  answered: 'Answer received',
+  delivered: 'Answer received',
   attention: 'See attention.csv',
-  closed: 'Not asked',
+  closed: 'No call',
 };
 
-/** Replaces the connector's schedule, when something was delivered or the one it has is old. */
+/** Replaces the connector's schedule when something was delivered or the last one is old. */
 export async function publishTable(
   deps: ScheduleDeps,
   signal: AbortSignal,
@@ -73,7 +76,7 @@ export async function publishTable(
   }
 }
 
-/** One for each coverage with an answer; one alone while there is none. */
+/** Returns one line for each coverage with an answer, or a single line when there is no answer. */
 function linesOf(visit: ScheduledVisit, settings: ScheduleDeps): ScheduledLine[] {
   const { input } = visit;
   const head = {
@@ -81,15 +84,17 @@ function linesOf(visit: ScheduledVisit, settings: ScheduleDeps): ScheduledLine[]
     starts_at: input.starts_at,
     patient_name: `${input.patient.first_name} ${input.patient.last_name}`.trim(),
   };
-  const whose = (rank: number) => ({
+  const coverageFields = (rank: number) => ({
     carrier: input.coverages[rank - 1]?.carrier ?? '',
     member_id: input.coverages[rank - 1]?.member_id ?? '',
   });
   if (visit.answers.length === 0)
-    return [{ ...head, ...whose(1), coverage_rank: 1, standing: NOT_YET[visit.situation] }];
+    return [
+      { ...head, ...coverageFields(1), coverage_rank: 1, standing: NOT_YET[visit.situation] },
+    ];
   return visit.answers.map(({ coverage_rank, record }) => ({
     ...head,
-    ...whose(coverage_rank),
+    ...coverageFields(coverage_rank),
     coverage_rank,
     answer: { record, verdict: judge(record, judgedVisit(input, coverage_rank, settings)) },
   }));

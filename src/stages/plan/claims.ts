@@ -34,7 +34,7 @@ import type { Tx } from '../../store/engine/database.ts';
 import { type PlanContext, RETRY_MS } from './deps.ts';
 import { answeredBefore, isSameContent, revive, subjectOf } from './keep.ts';
 
-/** What planning sets and takes back automatically each time it looks at a claim. */
+/** Attention reasons that planning raises and resolves each time it plans a claim. */
 const CLAIM_REASONS = [
   ...PLANNING_REASONS,
   'claim_unsettled',
@@ -45,9 +45,9 @@ const CLAIM_REASONS = [
 ] as const;
 
 /**
- * Decides what becomes of a claim that is new, changed, answered or due. A claim is asked about
- * until it is paid or denied, each time as another attempt of the same need, so that the guarantees
- * of an inquiry hold for it as they do for a visit (G1).
+ * Plans a claim that is new, changed, answered or due. eligd asks about a claim until it is paid or
+ * denied, each time as another attempt of the same need, so the guarantees of an inquiry hold as
+ * they do for a visit (G1).
  */
 export async function planClaimRow(context: PlanContext, row: ClaimRow): Promise<void> {
   const { tx, facts } = context;
@@ -82,7 +82,7 @@ export async function planClaimRow(context: PlanContext, row: ClaimRow): Promise
   else await setPlanDue(tx, row.id, row.starts_at, null);
 }
 
-/** `last`: the inquiry that `entries` of the attention list are about. */
+/** `last`: the inquiry that the attention items in `entries` are about. */
 type Next = { at: number; wait: string | null; last: InquiryRow | null; entries: Attention[] };
 
 async function ask(
@@ -151,14 +151,14 @@ async function ask(
   return rest;
 }
 
-/** What the payer has said about the claim; null where it said nothing. */
+/** Returns the payer's statement about the claim; null when the payer made none. */
 async function claimSaid(tx: Tx, latest: InquiryRow): Promise<ClaimDetails | null> {
   const record = (await latestRecord(tx, latest.id))?.record;
   const is_answer = finalOutcome(latest.service_status) === 'successful';
   return is_answer && record?.schema === 'eligd.claim/1' ? record.claim : null;
 }
 
-/** Whether the PMS has the claim as it was when the payer was asked about it. */
+/** Returns whether the claim in the PMS is unchanged since the payer was asked. */
 function isSameClaim(latest: InquiryRow, draft: InquiryDraft): boolean {
   const asked = ({ claim, benefits_codes, billed_amount, diagnosis_codes }: InquiryDraft) =>
     JSON.stringify([claim, benefits_codes, billed_amount ?? null, diagnosis_codes]);
@@ -166,8 +166,8 @@ function isSameClaim(latest: InquiryRow, draft: InquiryDraft): boolean {
 }
 
 /**
- * When the payer is asked again after an answer; null: not automatically, because it is final or a
- * person decides.
+ * Returns when to ask the payer again after an answer; null: not automatically, because the answer
+ * is final or the office decides.
  */
 function asksAgainAt(
   latest: InquiryRow,
@@ -179,7 +179,10 @@ function asksAgainAt(
   return (latest.answered_at ?? latest.updated_at) + ask_again_days * DAY_MS;
 }
 
-/** Brings what will be asked up to date. The external id stays, since it is the claim's. */
+/**
+ * Updates the content of an inquiry that has not been sent. The external ID stays, because it
+ * belongs to the claim.
+ */
 async function revise(
   tx: Tx,
   inquiry: InquiryRow,
@@ -196,8 +199,8 @@ async function revise(
 }
 
 /**
- * Takes the claim off every inquiry that was not sent but for `kept`; what was sent goes on, and
- * its answer is written back.
+ * Unlinks the claim from every unsent inquiry except `kept` and withdraws those. Inquiries that
+ * were sent continue, and their answers are written back.
  */
 async function leaveUnsent(tx: Tx, row: ClaimRow, kept: number | null, now: number): Promise<void> {
   for (const { id } of await inquiriesOf(tx, row.id)) {

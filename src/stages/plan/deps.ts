@@ -6,19 +6,19 @@ import type { Store } from '../../store/engine/store.ts';
 export type PlanDeps = {
   store: Store;
   env: Env;
-  /** Everything planning knows but the time. */
+  /** Everything that planning knows except the time. */
   facts: () => Omit<PlanningFacts, 'now'>;
   external_id_template: string;
-  /** Of the hashes by which appointments appear in the log. */
+  /** The key for the hashes that stand for appointments in the log. */
   log_key: string;
   onPlanned: () => void;
 };
 
-/** One transaction of this stage, and what the decisions in it rest on; `facts` has the time. */
+/** One transaction of this stage, with the facts that its decisions rest on, including the time. */
 export type PlanContext = { tx: Tx; facts: PlanningFacts; external_id_template: string };
 
 /**
- * When planning comes back to what could not be planned: another inquiry goes first, the clock is
- * in doubt, or an error.
+ * How long planning waits before it tries again: another inquiry has priority, the clock is in
+ * doubt, or an error occurred.
  */
 export const RETRY_MS = 60_000;

@@ -28,16 +28,16 @@ import { ask, doNotAsk } from './visit.ts';
 const APPOINTMENTS_PER_STEP = 200;
 
 /**
- * Decides what becomes of appointments that are new, changed, or due: closes them, lets them wait,
- * puts them on the attention list, or links them to an inquiry. Pure rules are in
- * `domain/planning.ts`; here they meet what is there already.
+ * Plans appointments that are new, changed, or due: closes them, postpones them, puts them on the
+ * attention list, or links them to an inquiry. The pure rules are in `domain/planning.ts`; this
+ * file applies them to the stored state.
  */
 export async function planStep(deps: PlanDeps): Promise<StepResult> {
   const { store, env } = deps;
   const now = env.clock.now();
   const due = await dueForPlanning(store.db, now, APPOINTMENTS_PER_STEP);
-  // Written together, each in its own savepoint: one commit, and a bad appointment takes nobody
-  // with it (G7).
+  // Each appointment is planned in a savepoint of a shared commit, so a bad appointment does not
+  // affect the others (G7).
   const results = await Promise.allSettled(
     due.map((id) => store.write((tx) => planOne(tx, deps, id, now))),
   );
@@ -54,22 +54,19 @@ export async function planStep(deps: PlanDeps): Promise<StepResult> {
         now + RETRY_MS,
         is_collision ? 'other_inquiry_first' : 'planning_failed',
       );
-      if (!is_collision) await attendUnplannable(tx, id, now);
+      if (!is_collision) await raisePlanningFailed(tx, id, now);
     });
   }
   const planned = due.filter((_, index) => results[index]?.status === 'fulfilled');
   if (planned.length > 0) {
     deps.onPlanned();
-    await logStanding(deps, planned, now);
+    await logInquiries(deps, planned, now);
   }
   return { did: due.length, next_at: await nextPlanDue(store.db) };
 }
 
-/**
- * One line for each appointment and the inquiry that serves it: after this line the log names
- * inquiries.
- */
-async function logStanding(
+/** Logs the inquiry that serves each appointment. After this line the log names only inquiries. */
+async function logInquiries(
   { store, env, log_key }: PlanDeps,
   appointments: readonly number[],
   now: number,
@@ -87,8 +84,11 @@ async function logStanding(
   }
 }
 
-/** A bug in eligd or in a connector: it is on the attention list while eligd tries again (G2). */
-async function attendUnplannable(tx: Tx, id: number, now: number): Promise<void> {
+/**
+ * Puts the appointment on the attention list while eligd retries: eligd or a connector has a bug
+ * (G2).
+ */
+async function raisePlanningFailed(tx: Tx, id: number, now: number): Promise<void> {
   const appointment = await appointmentDueForPlanning(tx, id);
   if (appointment === null) return;
   await raiseAttention(
@@ -100,7 +100,7 @@ async function attendUnplannable(tx: Tx, id: number, now: number): Promise<void>
         'eligd could not decide what this appointment or claim needs, because of a bug in ' +
         'eligd (stage_failed in the log). It tries again every minute.',
       next:
-        'If the visit is close, call the payer yourself. Report the log line to whoever ' +
+        'If the visit is close, call the payer yourself. Send the log line to the person who ' +
         'installed eligd.',
     },
     now,
@@ -108,8 +108,8 @@ async function attendUnplannable(tx: Tx, id: number, now: number): Promise<void>
 }
 
 /**
- * Once a day: visits that are over for longer than an answer is waited for leave the attention list
- * and are closed. Not while the clock is in doubt.
+ * Closes old visits, once a day: eligd no longer waits for their answers, so their items leave the
+ * attention list. Does nothing while the clock is in doubt.
  */
 export async function closeOldVisits(
   { store, env, facts }: PlanDeps,

@@ -1,4 +1,4 @@
-/** Keeps inquiries that are not sent in step with the appointments that they serve. */
+/** Keeps unsent inquiries up to date with the appointments that they serve. */
 import { DAMAGED_HOLD, type InquiryDraft, mergeDrafts, readDraft } from '../../domain/inquiry.ts';
 import { externalId, isNeedOf } from '../../domain/needs.ts';
 import { OPERATOR_HOLD } from '../../domain/operator.ts';
@@ -23,8 +23,8 @@ import type { Tx } from '../../store/engine/database.ts';
 import type { PlanContext } from './deps.ts';
 
 /**
- * Another attempt that was withdrawn because the call before it was answered after all is not the
- * one that serves.
+ * Returns the inquiry that serves the need. A retry that was withdrawn because its predecessor was
+ * answered does not count; the predecessor does.
  */
 export async function answeredBefore(tx: Tx, newest: InquiryRow): Promise<InquiryRow> {
   if (newest.state !== 'withdrawn' || newest.retry === 0) return newest;
@@ -35,8 +35,8 @@ export async function answeredBefore(tx: Tx, newest: InquiryRow): Promise<Inquir
 }
 
 /**
- * Whether a refused inquiry would be refused again: what is asked now differs in nothing but the
- * day it is wanted by.
+ * Returns whether the service would refuse the inquiry again: the new content differs at most in
+ * the completion date.
  */
 export function isSameContent(refused: InquiryRow, draft: InquiryDraft): boolean {
   const before = readDraft(refused.draft);
@@ -45,11 +45,12 @@ export function isSameContent(refused: InquiryRow, draft: InquiryDraft): boolean
   return refused.draft === JSON.stringify({ ...draft, desired_completion_date });
 }
 
-/** What was withdrawn or refused comes back. */
+/** Plans a withdrawn or rejected inquiry again. */
 export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<void> {
   if (inquiry.state !== 'withdrawn' && inquiry.state !== 'rejected') return;
   if (inquiry.state === 'withdrawn' && inquiry.was_accepted === 1) {
-    // The operator withdrew it when nobody knew whether it exists: it may still be called for (G1).
+    // The operator withdrew it while it was unknown whether the service has it, so the service may
+    // still call (G1).
     const reason = 'It is needed again, and the service had already accepted it.';
     await moveInquiries(
       tx,
@@ -77,19 +78,19 @@ export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<
 }
 
 /**
- * Brings a planned inquiry up to date with the appointments that it serves: content, label, hold;
- * withdrawn when none is left. An inquiry that was sent stays as it is.
+ * Updates a planned inquiry to the appointments that it serves: content, label, hold. Withdraws it
+ * when no appointment is left. An inquiry that was sent does not change.
  */
 export async function revise(context: PlanContext, id: number): Promise<void> {
   const { tx, external_id_template } = context;
   const { now } = context.facts;
   const inquiry = await inquiryById(tx, id);
-  if (inquiry?.state === 'rejected') await dropRefused(tx, inquiry, now);
+  if (inquiry?.state === 'rejected') await withdrawRefused(tx, inquiry, now);
   if (inquiry?.state !== 'planned') return;
-  const standing = (await appointmentsOf(tx, id)).filter(
+  const open_visits = (await appointmentsOf(tx, id)).filter(
     ({ closed_reason }) => closed_reason === null,
   );
-  if (standing.length === 0) {
+  if (open_visits.length === 0) {
     await moveInquiries(
       tx,
       [id],
@@ -98,8 +99,8 @@ export async function revise(context: PlanContext, id: number): Promise<void> {
     );
     return;
   }
-  const [draft, ...others] = standing.flatMap((each) => each.draft ?? []);
-  const labels = standing.map(({ connector, source_id }) =>
+  const [draft, ...others] = open_visits.flatMap((each) => each.draft ?? []);
+  const labels = open_visits.map(({ connector, source_id }) =>
     externalId(external_id_template, connector, source_id),
   );
   await updateInquiry(
@@ -110,8 +111,8 @@ export async function revise(context: PlanContext, id: number): Promise<void> {
       external_id: labels.includes(inquiry.external_id)
         ? inquiry.external_id
         : (labels[0] ?? inquiry.external_id),
-      visit_at: Math.min(...standing.map(({ starts_at }) => starts_at)),
-      hold_reason: holdReason(inquiry, standing, draft !== undefined),
+      visit_at: Math.min(...open_visits.map(({ starts_at }) => starts_at)),
+      hold_reason: holdReason(inquiry, open_visits, draft !== undefined),
     },
     now,
   );
@@ -119,22 +120,22 @@ export async function revise(context: PlanContext, id: number): Promise<void> {
     await resolveAttention(tx, inquirySubject(id), now, ['inquiry_unreadable']);
 }
 
-/** An inquiry that the operator holds stays held until it is released. */
+/** Returns the hold of the inquiry. The operator's hold stays until the operator releases it. */
 function holdReason(
   { hold_reason }: InquiryRow,
-  standing: readonly { missing_since: number | null }[],
+  open_visits: readonly { missing_since: number | null }[],
   has_draft: boolean,
 ): string | null {
   if (hold_reason === OPERATOR_HOLD) return hold_reason;
   if (!has_draft) return DAMAGED_HOLD;
-  return standing.every(({ missing_since }) => missing_since !== null) ? 'vanished' : null;
+  return open_visits.every(({ missing_since }) => missing_since !== null) ? 'vanished' : null;
 }
 
 /**
- * A refused inquiry that serves no appointment any more: its content was corrected into another
- * need.
+ * Withdraws a rejected inquiry that serves no appointment anymore: correcting its content made it
+ * a different need.
  */
-async function dropRefused(tx: Tx, inquiry: InquiryRow, now: number): Promise<void> {
+async function withdrawRefused(tx: Tx, inquiry: InquiryRow, now: number): Promise<void> {
   if ((await appointmentsOf(tx, inquiry.id)).some(({ closed_reason }) => closed_reason === null))
     return;
   await moveInquiries(
@@ -151,8 +152,8 @@ export async function reviseAll(context: PlanContext, appointment: AppointmentRo
 }
 
 /**
- * A need that is the appointment's no more: another member id, payer, birth date or tax id. Its
- * answer is not written there.
+ * Unlinks an inquiry whose need is no longer the appointment's: the member ID, payer, birth date or
+ * tax ID has changed. Its answer is not written to the appointment.
  */
 export async function leave(
   context: PlanContext,
@@ -163,14 +164,14 @@ export async function leave(
   const { now } = context.facts;
   await unlink(tx, id, appointment.id, now);
   const reason =
-    'The appointment has changed since the answer: another coverage, birth date, or tax ID.';
+    'Since the answer, the coverage, birth date, or tax ID of the appointment has changed.';
   await parkDeliveriesOf(tx, { appointment: appointment.id, inquiry: id }, reason, now);
   await revise(context, id);
 }
 
 /**
- * Takes the appointment off every inquiry that was not sent, or is not about it any more. Returns
- * how many still serve it.
+ * Unlinks the appointment from every inquiry that was not sent or no longer matches it. Returns how
+ * many inquiries still serve it.
  */
 export async function leaveUnsent(
   context: PlanContext,
@@ -192,7 +193,7 @@ export async function leaveUnsent(
   return sent;
 }
 
-/** The subject of attention entries about an appointment or a claim. */
+/** Returns the subject of attention items about an appointment or a claim. */
 export function subjectOf(appointment: Pick<AppointmentRow, 'id' | 'connector'>): AttentionSubject {
   return {
     connector: appointment.connector,

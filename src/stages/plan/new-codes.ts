@@ -1,4 +1,4 @@
-/** Codes of a visit that neither its call nor an earlier one is about. */
+/** Finds procedure codes of a visit that no call has asked about. */
 import { codesNotAsked } from '../../domain/ask-again.ts';
 import type { PlannedCoverage } from '../../domain/planning.ts';
 import { latestRecord } from '../../store/answers/answers.ts';
@@ -6,9 +6,9 @@ import { codesAsked, type InquiryRow } from '../../store/calls/inquiries.ts';
 import type { Tx } from '../../store/engine/database.ts';
 
 /**
- * Codes of the visit that no call for the need has asked about, and of which the plan's terms are
- * not known either: those of the answer that serves, or that an answer under way will be joined
- * with.
+ * Returns the codes of the visit that no call for the need has asked about and whose plan terms are
+ * unknown. Known are the terms in the record that serves the visit, or those that eligd will add to
+ * the answer in progress.
  */
 export async function notAsked(
   tx: Tx,
@@ -21,20 +21,20 @@ export async function notAsked(
   return codesNotAsked(codes, [...asked, [...known]]);
 }
 
-/** Codes of which the record of an answer has the terms from earlier calls. */
+/** Returns the codes whose terms the record of an answer has from earlier calls. */
 async function earlierCodes(tx: Tx, { id }: InquiryRow): Promise<string[]> {
   const record = (await latestRecord(tx, id))?.record;
   const earlier = record?.schema === 'eligd.eligibility/1' ? (record.earlier ?? []) : [];
   return earlier.flatMap(({ kind, name }) => (kind === 'code' ? [name] : []));
 }
 
-/** Codes of this visit that the calls which were sent are not about. */
+/** Returns the codes of this visit that the calls already sent do not cover. */
 export async function newCodes(
   tx: Tx,
   inquiry: InquiryRow,
   coverage: PlannedCoverage,
 ): Promise<string[]> {
-  // What is not sent yet asks about them, too.
+  // An inquiry that has not been sent yet will ask about them, too.
   if (inquiry.state === 'planned' || inquiry.state === 'rejected') return [];
   return await notAsked(tx, coverage, inquiry);
 }

@@ -1,4 +1,4 @@
-/** What planning decided about a visit, done: asked, or not. */
+/** Applies a planning decision to a visit. */
 
 import { notAskedAbout } from '../../domain/ask-again.ts';
 import { PLANNING_REASONS, unanswered } from '../../domain/attention.ts';
@@ -50,12 +50,12 @@ import {
 } from './keep.ts';
 import { newCodes, notAsked } from './new-codes.ts';
 
-/** How often a visit is looked at whose new codes wait for the answer of the call before. */
+/** How often planning returns to a visit whose new codes wait for the end of the current call. */
 const NEW_CODES_MS = 15 * MINUTE_MS;
 
 /**
- * Closes an appointment or lets it wait; what was not sent yet for it is withdrawn, what was sent
- * goes on.
+ * Closes an appointment or postpones it. Unsent inquiries for it are withdrawn; inquiries that were
+ * sent continue.
  */
 export async function doNotAsk(
   context: PlanContext,
@@ -67,8 +67,8 @@ export async function doNotAsk(
   const about = subjectOf(appointment);
   if (decision.kind === 'wait') {
     await setPlanDue(tx, appointment.id, decision.until, decision.reason);
-    // A clock that may be wrong says that the visit is over: the office still has to see what is on
-    // the list about it (G2).
+    // The visit only seems to be over by a clock that may be wrong, so the office must still see
+    // its attention items (G2).
     if (decision.reason !== 'clock_unproven')
       await replaceAttention(
         tx,
@@ -83,8 +83,8 @@ export async function doNotAsk(
   const sent = await leaveUnsent(context, appointment);
   await followCoverages(context, appointment);
   if (decision.reason === 'past' && sent > 0) {
-    // The visit is over and a call is under way or answered: the answer is still written back (G2),
-    // also where it came while the visit was cancelled.
+    // The visit is over, but a call is in progress or answered. The answer is still written back
+    // (G2), even if it arrived while the visit was canceled.
     for (const { id, coverage_rank } of await inquiriesOf(tx, appointment.id)) {
       const inquiry = await inquiryById(tx, id);
       if (inquiry?.state === 'answered')
@@ -99,8 +99,8 @@ export async function doNotAsk(
 }
 
 /**
- * Nothing is asked, but the coverages may be in another order now: what was asked goes where its
- * coverage is.
+ * Follows a change in the order of the coverages: each inquiry moves to the new rank of its
+ * coverage, and its answer is written there.
  */
 async function followCoverages(context: PlanContext, appointment: AppointmentRow): Promise<void> {
   const { tx } = context;
@@ -117,10 +117,7 @@ async function followCoverages(context: PlanContext, appointment: AppointmentRow
   }
 }
 
-/**
- * Links the appointment to an inquiry for each of its coverages: one that exists, or a new
- * one.
- */
+/** Links the appointment to an existing or new inquiry for each of its coverages. */
 export async function ask(
   context: PlanContext,
   appointment: AppointmentRow,
@@ -132,7 +129,7 @@ export async function ask(
   const late: PlannedCoverage[] = [];
   const serving = new Set<number>();
   let wait: string | null = null;
-  let look_again_at = Number.POSITIVE_INFINITY;
+  let plan_again_at = Number.POSITIVE_INFINITY;
   for (const coverage of decision.coverages) {
     const inquiry = await inquiryFor(context, appointment, coverage);
     if (inquiry === 'too_late') late.push(coverage);
@@ -144,9 +141,9 @@ export async function ask(
       if (codes.length > 0) {
         const item = notAskedAbout(codes, appointment.source_id);
         if (!attention.some(({ what }) => what === item.what)) attention.push(item);
-        // Another call waits for the end of the one that is under way.
+        // Another call waits until the current one ends.
         if (policy.new_codes === 'call' && inquiry.state !== 'answered')
-          look_again_at = now + NEW_CODES_MS;
+          plan_again_at = now + NEW_CODES_MS;
       }
     }
   }
@@ -156,13 +153,14 @@ export async function ask(
     const inquiry = await inquiryById(tx, id);
     const coverage_rank = inquiry?.state === 'answered' ? rank_of.get(needOf(inquiry)) : undefined;
     if (inquiry !== null && isEnteredFor(inquiry, appointment)) {
-      // The office has the answer itself: what keeps eligd from calling needs nobody any more.
+      // The office has entered the answer, so the items about what keeps eligd from calling are
+      // obsolete.
       if (decision.coverages.length === 0) attention.length = 0;
     } else if (inquiry === null || coverage_rank === undefined)
       await leave(context, appointment, id);
     else if (coverage_rank !== before) {
-      // An earlier attempt: the service may revise its answer, which is written to where the
-      // coverage stands now.
+      // An earlier attempt: the service may revise its answer, which is then written to the
+      // coverage's current rank.
       await setCoverageRank(tx, { inquiry: id, appointment: appointment.id, coverage_rank });
       await deliverRecord(context, inquiry, appointment, coverage_rank);
     }
@@ -176,13 +174,13 @@ export async function ask(
     ...decision.coverages.map(({ call_by }) => call_by),
     ...late.map(({ late_changes_at }) => late_changes_at),
   ].filter((at) => at >= now);
-  // What comes back unsent later on is looked at again before it is sent.
+  // An inquiry that returns unsent later is planned again before it is sent.
   const is_past = decision.coverages.some(({ call_by }) => call_by < now);
-  const next = wait !== null ? now + RETRY_MS : Math.min(Math.min(...changes) + 1, look_again_at);
+  const next = wait !== null ? now + RETRY_MS : Math.min(Math.min(...changes) + 1, plan_again_at);
   await setPlanDue(tx, appointment.id, next, wait ?? (is_past ? 'call_time_over' : null));
 }
 
-/** Typed in by the office, about a coverage that the appointment still has. */
+/** Returns whether the office entered the answer for a coverage that the appointment still has. */
 function isEnteredFor(
   { entered_by, need_base }: InquiryRow,
   { patient_key, input }: AppointmentRow,
@@ -194,7 +192,7 @@ function needOf({ need_base, benefit_year }: { need_base: string; benefit_year: 
   return `${need_base} ${benefit_year}`;
 }
 
-/** The inquiry that serves a coverage: one that is there (G1), or a new one. */
+/** Returns the inquiry that serves a coverage: an existing one (G1), or a new one. */
 async function inquiryFor(
   context: PlanContext,
   appointment: AppointmentRow,
@@ -214,22 +212,22 @@ async function inquiryFor(
       await unlink(tx, latest.id, appointment.id, now).then(() => revise(context, latest.id));
     return 'too_late';
   }
-  // An answer that seems too old is a second paid call, on the word of a clock that may be wrong
-  // (G1).
+  // Replacing an answer that seems too old costs a paid call, and the clock may be wrong (G1).
   if (reuse === 'new' && latest !== null && !is_clock_trusted) return 'clock_first';
   const join = { appointment: appointment.id, coverage_rank: coverage.rank, draft: coverage.draft };
   if (latest !== null && reuse !== 'new') {
     await link(tx, { inquiry: latest.id, ...join }, now);
     if (reuse === 'revive') await revive(tx, latest, now);
     await revise(context, latest.id);
-    // It was given up after the visits that it was sent for, or asked about as rarely as those
-    // allowed; this one waits, too (G2).
+    // eligd may have given up the inquiry after its earlier visits, or poll it as rarely as they
+    // allow. This visit needs the answer, too (G2).
     const is_sooner = appointment.starts_at > now && appointment.starts_at < latest.visit_at;
     if (latest.state === 'open' && (latest.poll_at === null || is_sooner)) {
       await updateInquiry(tx, latest.id, { poll_at: now, visit_at: appointment.starts_at }, now);
       await resolveAttention(tx, inquirySubject(latest.id), now, ['no_answer']);
     }
-    // The list has it for this visit too, although the one it was sent for may be over.
+    // Raise the attention item for this visit, too: the visit that the inquiry was sent for may be
+    // over.
     const about = {
       ...subjectOf(appointment),
       inquiry: latest.id,
@@ -276,13 +274,13 @@ async function reasonToCall(
   if (latest === null) return 'The visit is within the look-ahead window.';
   const codes = facts.policy.new_codes === 'call' ? await notAsked(tx, coverage, latest) : [];
   return codes.length > 0
-    ? `Nobody has asked about ${codes.join(', ')} yet (policy.new_codes).`
+    ? `No call has asked about ${codes.join(', ')} yet (policy.new_codes).`
     : 'The last answer is too old for this visit.';
 }
 
 /**
- * Whether the newest inquiry for the need serves this appointment, comes back to life for it, or is
- * too old.
+ * Returns whether the newest inquiry for the need serves this appointment, must be planned again
+ * for it, or is too old.
  */
 async function reuseOf(
   { tx, facts: { now, policy, is_clock_trusted } }: PlanContext,
@@ -301,8 +299,8 @@ async function reuseOf(
     (await answeredAt(tx, latest, now)) > now - coverage.reverify_after_days * DAY_MS
   )
     return 'serve';
-  // A rescheduled appointment keeps its inquiry, however old, also when rescheduling made a new
-  // appointment.
+  // A rescheduled appointment keeps its inquiry however old it is, even if rescheduling created a
+  // new appointment.
   const { replaces } = appointment.input;
   const linked = await inquiriesOf(tx, appointment.id);
   if (replaces !== undefined)
@@ -311,9 +309,9 @@ async function reuseOf(
 }
 
 /**
- * When the answer came. This machine's clock may have been wrong then, and an answer that seems too
- * old is a second paid call (G1), so what the service says of the call counts as well, and no
- * answer is older than its question.
+ * Returns when the answer arrived. This machine's clock may have been wrong then, and an answer
+ * that seems too old leads to a second paid call (G1). So the call times that the service states
+ * also count, and no answer is older than its inquiry.
  */
 async function answeredAt(tx: Tx, inquiry: InquiryRow, now: number): Promise<number> {
   const record = (await latestRecord(tx, inquiry.id))?.record;
@@ -331,7 +329,7 @@ async function answeredAt(tx: Tx, inquiry: InquiryRow, now: number): Promise<num
   );
 }
 
-/** An answer that is there already serves the new appointment with no call. */
+/** Delivers an existing answer to the new appointment without a call. */
 async function deliverAnswered(
   context: PlanContext,
   inquiry: InquiryRow,
@@ -340,7 +338,7 @@ async function deliverAnswered(
 ): Promise<void> {
   const is_there = await deliverRecord(context, inquiry, appointment, coverage_rank);
   if (!is_there || outcomeOf(inquiry.service_status) === 'successful') return;
-  // The list has it for this visit too, although the one it was called for may be over.
+  // Raise the attention item for this visit, too: the visit that the call was made for may be over.
   const about = {
     ...subjectOf(appointment),
     inquiry: inquiry.id,
@@ -354,7 +352,7 @@ async function deliverAnswered(
   );
 }
 
-/** False: the answer has not become a record yet. */
+/** Plans the delivery of the latest record. Returns false when the answer has no record yet. */
 async function deliverRecord(
   { tx, facts }: PlanContext,
   inquiry: InquiryRow,

@@ -35,18 +35,22 @@ export type PullDeps = {
 };
 
 /**
- * How many messages one commit takes at most, so that the rows of a statement stay far from
- * SQLite's limit.
+ * The maximum number of messages in one commit, to keep its statements far below SQLite's limit on
+ * rows.
  */
 const MESSAGES_PER_COMMIT_MAX = 500;
-/** From this duration of a commit on it pays to wait for more messages, and how long. */
+/**
+ * When the last commit took at least this long, eligd waits briefly for more messages (next
+ * constant).
+ */
 const SLOW_COMMIT_MS = 2;
 const GATHER_MS = 1;
 const LISTENS_AFTER_MS = 10_000;
 
 /**
- * Asks one connector for appointments. Each batch is committed before the connector goes on, so
- * that what it acknowledges is safe (G3); planning finds what is new or changed automatically.
+ * Pulls appointments from one connector. Each batch is committed before the connector continues, so
+ * whatever it acknowledges is safe (G3). Planning picks up new and changed appointments
+ * automatically.
  */
 export async function pullStep(deps: PullDeps, signal: AbortSignal): Promise<StepResult> {
   const { store, env, connector_id, connector } = deps;
@@ -72,8 +76,8 @@ export async function pullStep(deps: PullDeps, signal: AbortSignal): Promise<Ste
 }
 
 /**
- * Lets one connector receive, until `signal` is aborted or it cannot any more; the loop around it
- * calls it again then.
+ * Lets one connector receive messages until `signal` is aborted or the connector stops; then the
+ * surrounding loop calls it again.
  */
 export async function listenStep(deps: PullDeps, signal: AbortSignal): Promise<StepResult> {
   if (deps.connector.listen === undefined) return IDLE;
@@ -91,21 +95,23 @@ async function keepRejected(deps: PullDeps, kept_as: readonly string[]): Promise
   await store.write((tx) => keepRejectedFiles(tx, connector_id, kept_as, env.clock.now()));
 }
 
-/** A connector that has listened for a while can. */
+/** Listens, and records success once the connector has listened for a while without an error. */
 async function listen(
   deps: PullDeps,
   begin: NonNullable<Connector['listen']>,
   signal: AbortSignal,
 ): Promise<void> {
-  const over = new AbortController();
-  const proof = deps.env.clock.sleep(LISTENS_AFTER_MS, AbortSignal.any([signal, over.signal])).then(
-    () => noteSuccess(deps, 'listen'),
-    () => {},
-  );
+  const ended = new AbortController();
+  const proof = deps.env.clock
+    .sleep(LISTENS_AFTER_MS, AbortSignal.any([signal, ended.signal]))
+    .then(
+      () => noteSuccess(deps, 'listen'),
+      () => {},
+    );
   try {
     await begin({ accept: acceptFor(deps), signal });
   } finally {
-    over.abort();
+    ended.abort();
     await proof;
   }
 }
@@ -130,13 +136,18 @@ async function failed(
   };
 }
 
-/** What a connector hands its batches to. Resolves after the commit (G3). */
+/**
+ * Returns the function to which a connector hands its batches. It resolves after the commit (G3).
+ */
 function acceptFor(deps: PullDeps): (batch: PullBatch) => Promise<Accepted> {
   const { store, env, connector_id } = deps;
   const messages = messagesOf(deps);
   return async (batch) => {
     if (isMessage(batch)) return await messages.add(batch);
-    tell(deps, await store.write((tx) => acceptBatch(tx, connector_id, batch, env.clock.now())));
+    reportAccepted(
+      deps,
+      await store.write((tx) => acceptBatch(tx, connector_id, batch, env.clock.now())),
+    );
     return { reply: null };
   };
 }
@@ -145,7 +156,7 @@ function isMessage(batch: PullBatch): batch is PullBatch & Message {
   return batch.source.reply !== undefined;
 }
 
-function tell({ env, connector_id, onAccepted }: PullDeps, counts: IntakeCounts): void {
+function reportAccepted({ env, connector_id, onAccepted }: PullDeps, counts: IntakeCounts): void {
   env.log('batch_accepted', {
     connector: connector_id,
     accepted: counts.new + counts.changed,
@@ -156,14 +167,14 @@ function tell({ env, connector_id, onAccepted }: PullDeps, counts: IntakeCounts)
   if (counts.new + counts.changed + counts.vanished > 0) onAccepted();
 }
 
-/** Messages that come while a commit is under way are committed together. */
+/** Groups messages that arrive during a commit into the next one. */
 function messagesOf(deps: PullDeps): GroupCommit<Message, Accepted> {
   const { store, env, connector_id } = deps;
   let last = { count: 0, duration_ms: 0 };
   return new GroupCommit<Message, Accepted>({
     items_per_commit_max: MESSAGES_PER_COMMIT_MAX,
-    // On a slow disk a commit for half of the senders costs as much as one for all: those that were
-    // answered a moment ago get a moment to say more.
+    // On a slow disk, a commit for half of the senders costs as much as one for all. So senders
+    // that were just answered get a moment to send their next message.
     gather: async (waiting) => {
       if (last.duration_ms < SLOW_COMMIT_MS || waiting() >= last.count) return;
       await env.clock.sleep(GATHER_MS).catch(() => {});
@@ -174,7 +185,7 @@ function messagesOf(deps: PullDeps): GroupCommit<Message, Accepted> {
         acceptMessages(tx, connector_id, take(), env.clock.now()),
       );
       last = { count: outcomes.length, duration_ms: env.clock.elapsed() - started_ms };
-      tell(deps, counts);
+      reportAccepted(deps, counts);
       return outcomes.map((outcome) =>
         'reply' in outcome ? { value: outcome } : { error: outcome.error },
       );

@@ -1,6 +1,6 @@
 /**
- * Carries out what `domain/attribution.ts` says of the inquiries at the service: for a lookup, for
- * the comparison of the whole list, and for the check before a call.
+ * Applies the verdicts of `domain/attribution.ts` to the inquiries at the service. Used by a
+ * lookup, by the reconciliation of the whole list, and by the check before a call.
  */
 import {
   attribute,
@@ -40,22 +40,26 @@ import { priceNow, type SubmitContext, type SubmitDeps } from './deps.ts';
 export type Question = {
   specialty: Specialty;
   match_keys: readonly string[];
-  /** What a list has just shown, and what of it for the first time. */
+  /**
+   * `shown`: IDs that the list has just returned. `fresh`: those of them that eligd sees for the
+   * first time.
+   */
   shown?: ReadonlySet<string>;
   fresh?: ReadonlySet<string>;
-  /** When this process compared the list before, by the service's clock; null: never. */
+  /** When this process last compared the list, by the service's clock; null: never. */
   compared_at?: number | null;
-  /** The inquiry whose call is about to be made. */
+  /** The inquiry that eligd is about to send. */
   calling?: Calling | null;
 };
 
 type Calling = { row: InquiryRow; labels: readonly string[]; earlier: readonly number[] };
 
-/** `served`: the inquiries that have got their call. */
+/** `served`: the inquiries that an inquiry at the service now serves. */
 export type Attributed = { served: ReadonlySet<number>; strangers: number };
 
 /**
- * Decides whose everything is that asks what the match keys ask, and gives it to them (G1).
+ * Decides to which of our inquiries each listed inquiry with these match keys belongs, and records
+ * the result (G1).
  */
 export async function attributeCalls(
   context: SubmitContext,
@@ -88,13 +92,16 @@ export async function attributeCalls(
       if (each.claim !== null) await forgiveDuplicates(context, each.claim.inquiry);
     }
   }
-  // What is listed of their other calls is one too many from now on.
+  // Any other listed call of an inquiry that is now served is a duplicate call.
   const { specialty } = question;
   for (const id of served) await attributeDuplicates(context, { id, specialty });
   return { served, strangers };
 }
 
-/** Once an inquiry has a call, those of its other calls that a list has shown are duplicates. */
+/**
+ * Marks the other calls of an inquiry that has its call: those that a list has shown are
+ * duplicates.
+ */
 export async function attributeDuplicates(
   context: SubmitContext,
   { id, specialty }: Pick<InquiryRow, 'id' | 'specialty'>,
@@ -105,8 +112,8 @@ export async function attributeDuplicates(
 }
 
 /**
- * The check before a call: an inquiry that the service holds already serves instead (G1). Returns
- * whether one does.
+ * Checks before a call whether the service already holds an inquiry that can serve the row (G1).
+ * Returns whether one does.
  */
 export async function isServedAlready(
   context: SubmitContext,
@@ -129,7 +136,7 @@ export async function isServedAlready(
 
 const WAITING: ReadonlySet<InquiryState> = new Set(['uncertain', 'undecidable', 'planned']);
 
-/** What is known of the calls and needs that ask the same. */
+/** Reads the calls and needs that share the match keys. */
 async function gather({ tx, now }: SubmitContext, question: Question) {
   const { specialty, match_keys, calling = null } = question;
   const calls = await callsAlike(tx, { specialty, match_keys, of: calling?.earlier ?? [] });
@@ -150,7 +157,8 @@ async function gather({ tx, now }: SubmitContext, question: Question) {
 function listedOf(call: CallRow, { shown, fresh }: Question): ListedInquiry[] {
   const { service_id, inquiry, role, external_id, match_key, given_name } = call;
   if (service_id === null) return [];
-  // What serves an inquiry that is sought again counts when the list shows it now.
+  // An inquiry that serves a row counts only when the list shows it now: the row may be the subject
+  // of another lookup.
   if (role === 'serves' && shown?.has(service_id) !== true) return [];
   const claim =
     inquiry === null || role === null || role === 'unclaimed' ? null : { inquiry, role };
@@ -191,7 +199,7 @@ function stageOf({ state, service_id }: InquiryRow): Stage {
 
 type Found = SeenInquiry & { call: number | null };
 
-/** The inquiry at the service is the one that serves the row. A list showed its content. */
+/** Binds the row to the inquiry at the service whose content a list showed. */
 async function serve(context: SubmitContext, row: InquiryRow, found: Found): Promise<void> {
   const { tx, deps, now } = context;
   const { service_id, created_at } = found;
@@ -206,7 +214,7 @@ async function serve(context: SubmitContext, row: InquiryRow, found: Found): Pro
     empty_polls: 0,
     sent_at,
     ...(row.sent_at === null ? priceOfFound(deps, row, sent_at) : {}),
-    // What is asked about from now on is found under the label that it was sent with.
+    // Later queries use the label that the call was sent with.
     ...(canonicalExternalId(row.external_id) === found.external_id
       ? {}
       : { external_id: found.external_id }),
@@ -233,16 +241,16 @@ const FINDS = {
     event: 'inquiry_adopted',
   },
   uncertain: {
-    reason: 'The service has it: only its reply was lost.',
+    reason: 'The service has the inquiry; only its reply was lost.',
     event: 'inquiry_found',
   },
   undecidable: {
-    reason: 'The service has it after all; it was listed later than expected.',
+    reason: 'The service has the inquiry; its list showed it later than expected.',
     event: 'inquiry_found',
   },
 } as const;
 
-/** A call that this database did not send is on the bill all the same. */
+/** Returns the price of a call that this database did not send. It is billed like any other. */
 function priceOfFound(
   deps: Pick<SubmitDeps, 'settings'>,
   row: InquiryRow,
@@ -252,7 +260,7 @@ function priceOfFound(
   return draft === null ? {} : priceNow(deps, draft, sent_at);
 }
 
-/** The row has the call, which serves nothing: it is paid for, and the office should know. */
+/** Records a duplicate call and puts it on the attention list, because the office pays for it. */
 async function report(context: SubmitContext, row: InquiryRow, found: Found): Promise<void> {
   const { tx, deps, now } = context;
   const { service_id } = found;
@@ -277,14 +285,17 @@ async function report(context: SubmitContext, row: InquiryRow, found: Found): Pr
   );
 }
 
-/** All its duplicate calls have come to serve as next attempts: nobody has to ask for the money. */
+/**
+ * Resolves the attention item when every duplicate call of the inquiry now serves a later attempt;
+ * then the office has no refund to request.
+ */
 async function forgiveDuplicates({ tx, now }: SubmitContext, inquiry: number): Promise<void> {
   const calls = await callsOf(tx, [inquiry]);
   if (calls.every(({ role }) => role !== 'duplicate'))
     await resolveAttention(tx, inquirySubject(inquiry), now, ['duplicate_call']);
 }
 
-/** Where an attention item about the inquiry belongs: to the first of its visits. */
+/** Returns the subject of an attention item about the inquiry, with the first of its visits. */
 export async function aboutInquiry(tx: Tx, { id, connector }: InquiryRow) {
   const [appointment] = await appointmentsOf(tx, id);
   return {

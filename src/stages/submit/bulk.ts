@@ -9,30 +9,32 @@ import {
 } from '../../store/bookkeeping/learned-settings.ts';
 import type { SubmitContext, SubmitDeps } from './deps.ts';
 
-/** How the next inquiries go: one by one, or as a bulk of a form and of at most `claim_size`. */
+/**
+ * How eligd sends the next inquiries: singly, or in a bulk of this form with at most `claim_size`.
+ */
 export type BulkPlan = {
   kind: 'single' | 'array' | 'object';
   claim_size: number;
   is_proven: boolean;
 };
 
-/** How many single creates are claimed at once; a crash makes at most so many uncertain. */
+/** How many single creates are claimed together; a crash makes at most this many uncertain. */
 const SINGLES_PER_CLAIM = 20;
 
 const factNames = (specialty: Specialty) => ({
   absent: `bulk_absent:${specialty}`,
   shape: `bulk_shape:${specialty}`,
-  /** The largest batch that the service may take, after it refused a larger one. */
+  /** The largest batch to try, learned when the service refused a larger one. */
   size: `bulk_size:${specialty}`,
   /**
-   * A bulk was accepted and understood once. Until then a bulk carries one item, so that little is
-   * at stake.
+   * True once the service has accepted a bulk and eligd has understood the reply. Until then a bulk
+   * carries one item, to limit the risk.
    */
   proven: `bulk_proven:${specialty}`,
 });
 
 /**
- * What the installation has learned about the bulk endpoint decides (docs/service.md "Bulk
+ * Plans the next send from the learned settings of the bulk endpoint (docs/service.md "Bulk
  * requests").
  */
 export async function planBulk(
@@ -63,7 +65,7 @@ export async function planBulk(
 
 type Lesson = { specialty: Specialty; result: BulkResult; size: number; bulk: BulkPlan };
 
-/** Keeps what a bulk reply says about the endpoint. */
+/** Saves what a bulk reply shows about the endpoint. */
 export async function learnFromBulk(
   context: SubmitContext,
   { specialty, result, size, bulk }: Lesson,
@@ -80,8 +82,8 @@ export async function learnFromBulk(
       !bulk.is_proven &&
       result.items.some((item) => item.outcome === 'unknown' && item.accepted)
     ) {
-      // It takes batches but names no ids: every one of them would have to be looked up. One by one
-      // is cheaper.
+      // The endpoint takes batches but returns no IDs, so each inquiry would need a lookup. Single
+      // creates are cheaper.
       await giveUpBulk(context, specialty);
     }
     return;
@@ -115,7 +117,7 @@ export async function learnFromBulk(
   }
 }
 
-/** One by one for a day; then the bulk endpoint gets another chance. */
+/** Sends singly for a day; then tries the bulk endpoint again. */
 async function giveUpBulk({ tx, deps, now }: SubmitContext, specialty: Specialty): Promise<void> {
   await writeLearned(tx, factNames(specialty).absent, '1', now);
   tx.after(() => deps.env.log('bulk_learned', { specialty, shape: 'single' }));

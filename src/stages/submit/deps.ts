@@ -13,23 +13,21 @@ export type SubmitDeps = {
   env: Env;
   client: ServiceClient;
   settings: SubmitSettings;
-  /** What this process knows about its own comparisons; lost with it on purpose. */
+  /** Kept in memory only: a new process has to compare the list again. */
   memory: SubmitMemory;
   onOpen: () => void;
-  /**
-   * Planning is to look at appointments again: what was proven unsent may not be needed any more.
-   */
+  /** Wakes planning: an inquiry that was proven unsent may not be needed anymore. */
   onReplan: () => void;
-  /** What this machine's clock is ahead of the service's; null until the service was heard. */
+  /** How far this machine's clock is ahead of the service's; null before the first response. */
   clockSkew: () => number | null;
   /** The count of sends in the lock file. */
   sends: SendCount;
 };
 
-/** One transaction of this stage. `now`: the time that everything written in it gets. */
+/** One transaction of this stage. `now`: the timestamp of everything that it writes. */
 export type SubmitContext = { tx: Tx; deps: SubmitDeps; now: number };
 
-/** What a call costs that is sent, or was made, at `at`. */
+/** Returns the price of a call that is sent, or was made, at `at`. */
 export function priceNow(
   { settings }: Pick<SubmitDeps, 'settings'>,
   draft: InquiryDraft,
@@ -39,22 +37,22 @@ export function priceNow(
 }
 
 export type SubmitSettings = {
-  /** Nothing is sent, whatever is due (`mode: observe`). */
+  /** Send nothing, even when inquiries are due (`mode: observe`). */
   is_observing: boolean;
   mode: 'auto' | 'bulk' | 'single';
   batch_size: number;
   concurrency: number;
   bulk_shape: 'auto' | 'array' | 'object';
-  /** How long after a lost reply an accepted inquiry may take to be listed. */
+  /** How long after a lost reply the service may take to list an accepted inquiry. */
   settle_ms: number;
-  /** Within which a request has ended, however it ends. */
+  /** Every request has ended after this time, whether it succeeded or failed. */
   timeout_ms: number;
-  /** Others use the account on purpose: strangers in the list are nothing to stop for. */
+  /** Other systems share the account by agreement, so unknown inquiries do not stop submission. */
   is_shared_account: boolean;
   send_npi: 'auto' | 'always' | 'never';
-  /** How many calls may go out, and what they cost. */
+  /** Limits on the number of calls and on their cost. */
   budget: BudgetRules;
-  /** `YYYY-MM-DD`: nobody works on them, besides weekends and federal holidays. */
+  /** Days off (`YYYY-MM-DD`) in addition to weekends and federal holidays. */
   days_off: ReadonlySet<string>;
   reverify_after_days: number;
   time_zone: string;
@@ -63,9 +61,9 @@ export type SubmitSettings = {
 };
 
 /**
- * `hides_calls`: the list may be cut, so that each first send needs a query by label. `at`: by this
- * machine's clock. `service_at`: by the service's, null when it is not known.
- * `is_due`: the list has to be compared again.
+ * `hides_calls`: the list may be cut off, so each first send needs a query by label. `at`: time of
+ * the comparison by this machine's clock. `service_at`: by the service's clock; null when unknown.
+ * `is_due`: the list must be compared again.
  */
 export type Reconciled = {
   at: number;
@@ -77,18 +75,18 @@ export type Reconciled = {
 export type SubmitMemory = {
   /** Per specialty: when this process last compared the service's list. */
   reconciled: Map<Specialty, Reconciled>;
-  /**
-   * Per specialty, since when its list could not be read, and until when it is not asked for again.
-   */
+  /** Per specialty: since when the list could not be read, and when to read it again. */
   failures: Map<Specialty, { since: number; retry_at: number; cause: string }>;
-  /** Per specialty: the comparison that is under way. */
+  /** Per specialty: the comparison in progress. */
   running: Map<Specialty, Promise<boolean>>;
   /**
-   * What the machine's clock was ahead of the one that is never set when it was last looked at, and
-   * ahead of the service's as far as that is kept (null until it is heard); null at first.
+   * The last measured lead of the machine's clock over the monotonic clock, and the saved lead over
+   * the service's clock (null before the first response). Null before the first measurement.
    */
   clock: { offset_ms: number; skew_ms: number | null } | null;
-  /** The try at a stopped account (`next_try_at`) that has begun with a login of its own. */
+  /**
+   * `next_try_at` of the retry on a stopped account for which eligd has already logged in again.
+   */
   tried_at: number | null;
 };
 

@@ -1,11 +1,14 @@
 /**
- * Sends due inquiries, once each (G1). In this order, because each protects the next: rows that a
- * dead process left in `sending` become uncertain; the service's list is compared with the calls;
- * what is uncertain is looked for; then what is due is sent.
+ * Sends due inquiries, once each (G1). The order matters, because each step protects the next one:
+ * mark rows that a dead process left in `sending` as uncertain; compare the service's list with the
+ * calls; look up uncertain inquiries; send what is due.
  */
 import type { Specialty } from '../../domain/specialty.ts';
 import { earlier } from '../../domain/time.ts';
-import { isAboutOlderCalls, stopForOlderCalls } from '../../store/bookkeeping/new-database.ts';
+import {
+  isWatchingForOlderCalls,
+  stopForOlderCalls,
+} from '../../store/bookkeeping/new-database.ts';
 import { nextSubmissionDue, uncertainDue, waitingToSend } from '../../store/calls/due-inquiries.ts';
 import { currentHalts, type Halt } from '../../store/calls/halts.ts';
 import { inState } from '../../store/calls/inquiries.ts';
@@ -34,9 +37,9 @@ export { demandReconciliation, ensureReconciled, forgetReconciled } from './reco
 const LOOKUPS_PER_STEP = 20;
 
 /**
- * Whether the list has to be read before anything is planned or sent: something may be sent, or
- * somebody has to be told of what it shows. Whatever becomes due later in this process is compared
- * with the list before it is sent, as ever.
+ * Returns whether eligd must read the list before it plans or sends: because it may send something,
+ * or because the list may show something that the office must know. Inquiries that become due later
+ * are still compared with the list before they are sent.
  */
 export async function isListWanted(
   { store, env }: Pick<SubmitDeps, 'store' | 'env'>,
@@ -48,7 +51,7 @@ export async function isListWanted(
     (await dueForPlanning(db, now, 1)).length > 0 || (await waitingToSend(db, now)).length > 0;
   return (
     may_send ||
-    (await isAboutOlderCalls(db)) ||
+    (await isWatchingForOlderCalls(db)) ||
     (await currentHalts(db)).some(({ reason }) => reason !== 'observe') ||
     !(await wasReconciled(db, specialty, now))
   );
@@ -61,15 +64,15 @@ export async function submitStep(
   const { store, env } = deps;
   await noticeClock(deps);
   await allowStrangers(deps);
-  await tryWithOwnLogin(deps);
+  await loginAgainBeforeRetry(deps);
   const reconciled: Specialty[] = [];
   const waiting = await waitingToSend(store.db, env.clock.now());
   const to_send = [...new Set(waiting.map(({ specialty }) => specialty))];
-  if (waiting.some(({ state }) => state === 'sending')) await recoverLeft(deps);
+  if (waiting.some(({ state }) => state === 'sending')) await recoverInterrupted(deps);
   const wanted = [...new Set([...to_send, ...reconciliationsDemanded(deps)])];
   for (const specialty of wanted)
     if (await ensureReconciled(deps, specialty)) reconciled.push(specialty);
-  await heedOlderCalls(deps, reconciled.length === wanted.length);
+  await stopIfCallsAreOlder(deps, reconciled.length === wanted.length);
   const looked = waiting.some(({ state }) => state !== 'planned')
     ? await takeLookups(deps, options.signal)
     : 0;
@@ -78,7 +81,7 @@ export async function submitStep(
   let sent = 0;
   if (blocking.length === 0 && !deps.settings.is_observing) {
     for (const specialty of reconciled) {
-      // While the account is in doubt, one inquiry tries the door.
+      // While the account is in doubt, a single inquiry tests whether it works again.
       const limit = halts.length > 0 ? 1 : Number.MAX_SAFE_INTEGER;
       sent += await sendDue(deps, { ...options, specialties: [specialty], limit });
     }
@@ -92,9 +95,15 @@ export async function submitStep(
   };
 }
 
-/** A database that is new where calls were made before sends nothing until somebody confirms it. */
-async function heedOlderCalls({ store, env }: SubmitDeps, is_compared: boolean): Promise<void> {
-  if (!(await isAboutOlderCalls(store.db))) return;
+/**
+ * Stops submission on a new database of an installation that has made calls before, until the
+ * operator confirms.
+ */
+async function stopIfCallsAreOlder(
+  { store, env }: SubmitDeps,
+  is_compared: boolean,
+): Promise<void> {
+  if (!(await isWatchingForOlderCalls(store.db))) return;
   await store.write(async (tx) => {
     if (await stopForOlderCalls(tx, { is_compared, now: env.clock.now() }))
       tx.after(() => env.log('submission_stopped', { reason: 'new_database' }));
@@ -102,10 +111,10 @@ async function heedOlderCalls({ store, env }: SubmitDeps, is_compared: boolean):
 }
 
 /**
- * A slow retry begins with a login of its own: a token that died early may be why the service
- * rejects calls.
+ * Logs in again before a retry on a stopped account: an expired token may be the reason why the
+ * service rejects requests.
  */
-async function tryWithOwnLogin({ store, env, client, memory }: SubmitDeps): Promise<void> {
+async function loginAgainBeforeRetry({ store, env, client, memory }: SubmitDeps): Promise<void> {
   const account = (await currentHalts(store.db)).find(({ reason }) => reason === 'account');
   if (account === undefined || !isTryDue(account, env.clock.now())) return;
   if (memory.tried_at === account.next_try_at) return;
@@ -114,11 +123,11 @@ async function tryWithOwnLogin({ store, env, client, memory }: SubmitDeps): Prom
 }
 
 /**
- * Between two steps no request is out, so a row that is found in `sending` was left there by a
- * process that died, or by a reply that could not be committed: its request may have been out
- * (docs/design.md "Sending").
+ * Recovers rows in `sending`. No request is in flight between two steps, so such a row was left by
+ * a process that died, or by a reply that could not be committed. Its request may have reached the
+ * service (docs/design.md "Sending").
  */
-async function recoverLeft(deps: SubmitDeps): Promise<void> {
+async function recoverInterrupted(deps: SubmitDeps): Promise<void> {
   const left = await inState(deps.store.db, 'sending');
   const now = deps.env.clock.now();
   if (left.length > 0) await deps.store.write((tx) => recoverSending({ tx, deps, now }, left));

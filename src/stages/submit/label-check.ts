@@ -1,7 +1,8 @@
 /**
- * A list that may be cut proves nothing about what it leaves out. While the list of a specialty has
- * no certain end, one query by `external_id` precedes every first send (G1): a call that a lost or
- * restored database has forgotten shows up there, and serves instead of a second one.
+ * A list that may be cut off proves nothing about inquiries that it does not show. While the list
+ * of a specialty has no proven end, eligd queries by `external_id` before every first send (G1). A
+ * call that a lost or restored database has forgotten then shows up and is used instead of a second
+ * one.
  */
 import { externalId } from '../../domain/needs.ts';
 import { type InquiryRow, updateInquiry } from '../../store/calls/inquiries.ts';
@@ -11,9 +12,9 @@ import { compare, RECONCILE_RETRY_MS } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
 
 /**
- * Asks for each row's label and keeps what the service shows under it, for the check
- * that precedes every call. Returns the rows that may be sent now; when a query fails, it and what
- * comes after it wait.
+ * Queries the label of each row and saves the inquiries that the service shows under it, for the
+ * check that precedes every call. Returns the rows that may be sent now. When a query fails, its
+ * row and all later rows wait.
  */
 export async function checkLabels(
   deps: SubmitDeps,
@@ -40,7 +41,7 @@ export async function checkLabels(
   return checked;
 }
 
-/** They stay due, and the service that could not be asked is not asked again at once. */
+/** Postpones the rows: they stay due, but eligd does not query the unavailable service at once. */
 async function putOff({ store, env }: SubmitDeps, rows: readonly InquiryRow[]): Promise<void> {
   const now = env.clock.now();
   await store.write(async (tx) => {
@@ -49,7 +50,7 @@ async function putOff({ store, env }: SubmitDeps, rows: readonly InquiryRow[]): 
   });
 }
 
-/** False: the query failed, so this row and those after it wait for the next step. */
+/** Returns false when the query failed; then this row and the later ones wait for the next step. */
 async function checkLabel(
   deps: SubmitDeps,
   { id, specialty }: InquiryRow,
@@ -64,8 +65,9 @@ async function checkLabel(
   }
   const seen = listed.value.inquiries.map(seenInquiry);
   if (seen.length > 0) {
-    // A reconciliation of these few: what nobody knew belongs to a lost reply, is a duplicate call,
-    // or is unclaimed. Whether another installation uses the account, the whole list says.
+    // A reconciliation of these few inquiries: each unknown one belongs to a lost reply, is a
+    // duplicate call, or is unclaimed. Only the whole list shows whether another installation uses
+    // the account.
     const now = env.clock.now();
     await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
   }

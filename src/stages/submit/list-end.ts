@@ -1,14 +1,14 @@
-/** What the end of a list is good for: whether something may be hidden behind it (G1). */
+/** Judges the end of a list: whether it may hide inquiries beyond it (G1). */
 import type { Specialty } from '../../domain/specialty.ts';
 import type { InquiryList } from '../../service/api.ts';
-import { hasUnclaimed, whatAListMustShow } from '../../store/calls/calls.ts';
+import { hasUnclaimed, inquiriesToBeListed } from '../../store/calls/calls.ts';
 import type { Db } from '../../store/engine/database.ts';
 
 /**
- * Whether a fixed cap may hide calls of ours behind the list. A proven end hides nothing. An
- * assumed end is doubted when the list is as long as caps are, when it leaves out what is known to
- * be there, or when it shows calls that this database does not know: then the database has
- * forgotten some, and perhaps more than the list shows.
+ * Returns whether a fixed cap may hide calls of ours beyond the end of the list. A proven end hides
+ * nothing. An assumed end is in doubt when the list has the length of a usual cap, when it omits
+ * inquiries that are known to exist, or when it shows calls unknown to this database: then the
+ * database has forgotten some calls, perhaps more than the list shows.
  */
 export async function mayHideCalls(
   db: Db,
@@ -19,12 +19,15 @@ export async function mayHideCalls(
   if (list.is_end_proven) return false;
   if (isUsualCap(list.total_count)) return true;
   const shown = new Set<string>(list.inquiries.map(({ id }) => id));
-  const must_show = await whatAListMustShow(db, specialty);
+  const must_show = await inquiriesToBeListed(db, specialty);
   if (!must_show.every(({ service_id }) => shown.has(service_id))) return true;
   return await hasUnclaimed(db, specialty);
 }
 
-/** The lengths at which services cut a list: multiples of 5 to 100, of 50 beyond, powers of two. */
+/**
+ * Returns whether services cut lists at this length: multiples of 5 up to 100, of 50 beyond, powers
+ * of two.
+ */
 export function isUsualCap(count: number): boolean {
   if (count < 5) return false;
   if (count <= 100 && count % 5 === 0) return true;

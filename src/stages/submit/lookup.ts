@@ -5,7 +5,7 @@ import type { ListedInquiry } from '../../service/api.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { readLearned, writeLearned } from '../../store/bookkeeping/learned-settings.ts';
-import { noteSeen, ownersOf, sampleOfOurs, whatAListMustShow } from '../../store/calls/calls.ts';
+import { inquiriesToBeListed, noteSeen, ownersOf, sampleOfOurs } from '../../store/calls/calls.ts';
 import {
   type InquiryRow,
   inquiryById,
@@ -20,12 +20,12 @@ import { noticeClock } from './notice-clock.ts';
 import { backToPlanned } from './outcome.ts';
 import { seenInquiry } from './seen.ts';
 
-/** How long a filtered query that showed one of ours is trusted to show ours. */
+/** How long a filtered query that returned one of our inquiries is trusted to return the others. */
 const FILTER_PROOF_MS = 60 * MINUTE_MS;
-/** When a lookup could not be taken or proves nothing, the next one follows no sooner than this. */
+/** Minimum wait after a lookup that failed or proved nothing. */
 const NEXT_LOOKUP_MS_MIN = 10_000;
 const NEXT_LOOKUP_MS_MAX = 60 * MINUTE_MS;
-/** A row that stays uncertain for longer is on the attention list (G2). */
+/** A row that stays uncertain longer than this goes on the attention list (G2). */
 const UNCONFIRMED_MS = 60 * MINUTE_MS;
 /** Absence is proven by two lookups (G1). */
 const LOOKUPS_FOR_ABSENCE = 2;
@@ -33,8 +33,8 @@ const LOOKUPS_FOR_ABSENCE = 2;
 type LookupResult = { kind: 'found' } | { kind: 'absent' } | { kind: 'inconclusive'; why: string };
 
 /**
- * Takes one lookup for an inquiry whose reply was lost: adopts what matches, counts a lookup that
- * proves absence, and decides after the second. Never sends.
+ * Takes one lookup for an inquiry whose reply was lost: adopts a matching inquiry, counts a lookup
+ * that proves absence, and decides after the second one. Never sends.
  */
 export async function lookUp(deps: SubmitDeps, row: InquiryRow): Promise<void> {
   const { store, env, settings } = deps;
@@ -48,11 +48,11 @@ export async function lookUp(deps: SubmitDeps, row: InquiryRow): Promise<void> {
       await updateInquiry(
         tx,
         row.id,
-        { lookup_at: now + waitAfterNothing(settings.settle_ms, now - (row.sent_at ?? now)) },
+        { lookup_at: now + waitAfterInconclusive(settings.settle_ms, now - (row.sent_at ?? now)) },
         now,
       );
       if (now - (row.sent_at ?? row.created_at) > UNCONFIRMED_MS)
-        await attendUnconfirmed(tx, row, result.why, now);
+        await raiseUnconfirmed(tx, row, result.why, now);
     });
   } else {
     await store.write((tx) => countAbsence({ tx, deps, now }, row));
@@ -60,10 +60,10 @@ export async function lookUp(deps: SubmitDeps, row: InquiryRow): Promise<void> {
 }
 
 /**
- * The longer it has been without a result, the longer until the next lookup: a list may hold
- * thousands, and a day of them is many.
+ * Returns the wait before the next lookup. It grows with the age of the inquiry, because a list may
+ * hold thousands of inquiries and each lookup may read all of them.
  */
-function waitAfterNothing(settle_ms: number, age_ms: number): number {
+function waitAfterInconclusive(settle_ms: number, age_ms: number): number {
   return Math.max(
     settle_ms,
     NEXT_LOOKUP_MS_MIN,
@@ -94,7 +94,7 @@ async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> 
   // The filter proves nothing here, so a fixed cap could hide the call for good (G1).
   const is_end_doubtful = !all.value.is_end_proven && isUsualCap(all.value.total_count);
   if (!all.value.is_complete || is_end_doubtful)
-    return { kind: 'inconclusive', why: 'the list has no certain end' };
+    return { kind: 'inconclusive', why: 'the end of the list is uncertain' };
   const shows_ours = await listShowsOurs(
     store,
     row.specialty,
@@ -102,28 +102,28 @@ async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> 
   );
   return shows_ours
     ? { kind: 'absent' }
-    : { kind: 'inconclusive', why: 'the list does not show inquiries that are known to be there' };
+    : { kind: 'inconclusive', why: 'the list omits inquiries that the service is known to have' };
 }
 
 /**
- * Whether the whole list is known to show our inquiries: all that were read, and before any was
- * read, one of those that were accepted; before we own any, an empty list does (docs/design.md
- * "Absence is proven").
+ * Returns whether the whole list is known to show our inquiries. It must show all that eligd has
+ * read; before eligd has read any, one that was accepted; before eligd has sent any, the list must
+ * be empty (docs/design.md "Absence is proven").
  */
 async function listShowsOurs(
   store: SubmitDeps['store'],
   specialty: Specialty,
   shown: ReadonlySet<string>,
 ): Promise<boolean> {
-  const must_show = await whatAListMustShow(store.db, specialty);
+  const must_show = await inquiriesToBeListed(store.db, specialty);
   if (must_show.length > 0) return must_show.every(({ service_id }) => shown.has(service_id));
   const owners = await ownersOf(store.db, [...shown]);
   return shown.size === 0 || [...owners.values()].some((owner) => owner !== null);
 }
 
 /**
- * Whether a list of one label is not seen to be cut: it shows what is known to be there under the
- * label.
+ * Returns whether the list of one label looks complete: it shows every inquiry that is known to
+ * exist under the label.
  */
 async function showsOursOfLabel(
   store: SubmitDeps['store'],
@@ -131,22 +131,22 @@ async function showsOursOfLabel(
   listed: readonly ListedInquiry[],
 ): Promise<boolean> {
   const label = canonicalExternalId(row.external_id);
-  const must_show = (await whatAListMustShow(store.db, row.specialty)).filter(
+  const must_show = (await inquiriesToBeListed(store.db, row.specialty)).filter(
     ({ external_id }) => canonicalExternalId(external_id) === label,
   );
   return must_show.every(({ service_id }) => listed.some(({ id }) => id === service_id));
 }
 
 /**
- * Whether a query by external id is known to return inquiries of ours: it has returned one lately,
- * or does now.
+ * Returns whether a query by external ID is known to return our inquiries: it returned one
+ * recently, or does so now.
  */
 async function filterShowsOurs(
   { client, store, env }: Pick<SubmitDeps, 'client' | 'store' | 'env'>,
   row: InquiryRow,
 ): Promise<boolean> {
-  const fact = `filter_shows_ours:${row.specialty}`;
-  const known = await readLearned(store.db, fact);
+  const setting = `filter_shows_ours:${row.specialty}`;
+  const known = await readLearned(store.db, setting);
   if (known !== null && known.updated_at > env.clock.now() - FILTER_PROOF_MS) return true;
   const sample = await sampleOfOurs(store.db, row.specialty);
   if (sample === null) return false;
@@ -160,14 +160,11 @@ async function filterShowsOurs(
     !listed.value.ignored_filter &&
     listed.value.inquiries.some(({ id }) => id === sample.service_id);
   if (is_shown)
-    await store.write((tx) => writeLearned(tx, fact, sample.service_id, env.clock.now()));
+    await store.write((tx) => writeLearned(tx, setting, sample.service_id, env.clock.now()));
   return is_shown;
 }
 
-/**
- * Whether the inquiry has its call now, because the list shows it under the label that it was sent
- * with.
- */
+/** Returns whether the list shows the call of the inquiry under the label that it was sent with. */
 async function isFound(
   deps: SubmitDeps,
   row: InquiryRow,
@@ -194,7 +191,7 @@ async function isFound(
 async function countAbsence(context: SubmitContext, row: InquiryRow): Promise<void> {
   const { tx, deps, now } = context;
   const current = await inquiryById(tx, row.id);
-  // The lookups have started over meanwhile, because the clock was set (G1).
+  // The clock was set meanwhile, so the lookups have started over (G1).
   if (current?.state !== 'uncertain' || (current.lookup_at ?? now) > now) return;
   await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed']);
   const empty_lookups = current.empty_lookups + 1;
@@ -218,7 +215,7 @@ async function countAbsence(context: SubmitContext, row: InquiryRow): Promise<vo
       now,
     );
     tx.after(() => deps.env.log('inquiry_undecidable', { inquiry: row.id }));
-    await askAPerson(tx, current, now);
+    await raiseUndecidable(tx, current, now);
   } else {
     await updateInquiry(tx, row.id, { empty_lookups }, now);
     const reason = 'Two lookups showed that the service did not accept it.';
@@ -228,16 +225,17 @@ async function countAbsence(context: SubmitContext, row: InquiryRow): Promise<vo
 }
 
 /**
- * Nothing is sent and nothing is proven, perhaps for days: the office must know before the visit.
+ * Puts the inquiry on the attention list. It may stay uncertain for days, and the office must know
+ * before the visit.
  */
-async function attendUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: number): Promise<void> {
+async function raiseUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: number): Promise<void> {
   await raiseAttention(
     tx,
     await aboutInquiry(tx, row),
     {
       reason: 'unconfirmed',
       what:
-        'The reply to the inquiry was lost, and eligd could not find out yet whether the ' +
+        'The reply to the inquiry was lost, and eligd does not know yet whether the ' +
         `service has it: ${why}. eligd does another lookup automatically. It does not send the ` +
         'inquiry again, because that could be a second paid call.',
       next:
@@ -248,7 +246,7 @@ async function attendUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: numb
   );
 }
 
-async function askAPerson(tx: Tx, row: InquiryRow, now: number): Promise<void> {
+async function raiseUndecidable(tx: Tx, row: InquiryRow, now: number): Promise<void> {
   await raiseAttention(
     tx,
     await aboutInquiry(tx, row),
@@ -257,8 +255,7 @@ async function askAPerson(tx: Tx, row: InquiryRow, now: number): Promise<void> {
       what:
         'The service said that it accepted the inquiry but gave no ID, and its list does not ' +
         'show it. eligd does not send it again, because that could be a second paid call.',
-      next:
-        'Ask the calling service whether the inquiry exists; if not, call the payer ' + 'yourself.',
+      next: 'Ask the calling service whether the inquiry exists; if not, call the payer yourself.',
     },
     now,
   );

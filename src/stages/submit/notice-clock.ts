@@ -10,10 +10,10 @@ const SKEW_MOVED_MS = CLOCK_SET_MS / 2;
 const SKEW_FACT = 'clock_skew_ms';
 
 /**
- * Settle times are measured by the machine's clock, because a process may end between two lookups.
- * When that clock was set they begin again (G1): the clock that is never set shows it while this
- * process runs, and the service's shows what happened before, as soon as it is heard (not where it
- * sends no `Date`). To be called before lookups are timed.
+ * Restarts the lookups after the machine's clock was set (G1). Settle times are measured by that
+ * clock, because a process may end between two lookups. The monotonic clock shows a change while
+ * this process runs. The service's clock shows an earlier change with the first response, if the
+ * service sends a `Date` header. Must be called before lookups are timed.
  */
 export async function noticeClock({
   store,

@@ -5,7 +5,7 @@ import { REFUSED_NEIGHBOR, refusalWords } from '../../domain/refusal.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import { payerKeyOf } from '../../domain/turnaround.ts';
 import type { BulkItem, ServiceFailure, ValidationItem } from '../../service/api.ts';
-import { isTold } from '../../store/answers/webhook-watch.ts';
+import { isWebhookDriven } from '../../store/answers/webhook-watch.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import {
   callsOf,
@@ -22,13 +22,13 @@ import { learnNeeds } from './account-needs.ts';
 import { aboutInquiry, attributeDuplicates } from './attribute.ts';
 import type { SubmitContext } from './deps.ts';
 
-/** How soon an id that was assigned by order alone is verified by reading it. */
+/** How soon eligd reads an ID that was assigned only by its position in the reply. */
 const VERIFY_MS = MINUTE_MS;
 const AWAY_LIMITS = { first_ms: 30_000, max_ms: 15 * MINUTE_MS };
-/** The slow schedule on which a stopped submission is tried again (docs/design.md "Stopped"). */
+/** How often eligd retries a stopped submission (docs/design.md "Stopped"). */
 export const STOPPED_RETRY_MS = 15 * MINUTE_MS;
 
-/** No call was made, so nothing is charged. */
+/** Columns of an inquiry for which no call was made and nothing is charged. */
 const UNSENT = {
   sent_at: null,
   sent_service_at: null,
@@ -38,8 +38,8 @@ const UNSENT = {
 };
 
 /**
- * `is_sample`: of the ids that came by position, one that is read at once to see whether the
- * positions are right.
+ * `is_sample`: among the IDs that were assigned by position, one that eligd reads at once to check
+ * the positions.
  */
 export type Accepted = {
   inquiry_id: string;
@@ -49,8 +49,9 @@ export type Accepted = {
 };
 
 /**
- * The service has it under an id we know. What the id stands for is believed once a read form under
- * it matches; one that another inquiry holds is of no use, and this one is looked for.
+ * Binds the row to the ID under which the service accepted it. eligd trusts the ID once it has read
+ * a matching form under it. If another inquiry already holds the ID, the ID is useless and this row
+ * needs a lookup.
  */
 export async function bindAccepted(
   context: SubmitContext,
@@ -72,7 +73,7 @@ export async function bindAccepted(
     interval_ms: settings.poll_interval_ms,
     urgent_interval_ms: settings.urgent_poll_interval_ms,
     time_zone: settings.time_zone,
-    is_told: await isTold(tx),
+    is_told: await isWebhookDriven(tx),
     sent_at: row.sent_at ?? now,
     turnaround: await turnaround(tx, payerKeyOf(row)),
     random: env.random(),
@@ -115,8 +116,8 @@ export async function bindAccepted(
 }
 
 /**
- * What happens to rows in `sending` for which the call failed as a whole (docs/design.md "Failures
- * are classified where they happen").
+ * Settles rows in `sending` whose request failed as a whole (docs/design.md "Failures are
+ * classified where they happen").
  */
 export async function settleFailure(
   context: SubmitContext,
@@ -149,9 +150,9 @@ export async function settleFailure(
 }
 
 /**
- * To `planned`: the request provably did not reach the service, so it is safe to send it again.
- * Planning could not withdraw it meanwhile, so that is made up for: no call for a visit that was
- * cancelled or took place.
+ * Moves rows to `planned`: the request provably did not reach the service, so sending it again is
+ * safe. Planning could not withdraw them while they were in `sending`, so rows that no longer serve
+ * a visit (canceled or past) are withdrawn here.
  */
 export async function backToPlanned(
   { tx, deps, now }: SubmitContext,
@@ -182,7 +183,10 @@ export async function backToPlanned(
   tx.after(() => deps.onReplan());
 }
 
-/** `sending` to `uncertain`: looked for after a settle time; never sent again unlooked (G1). */
+/**
+ * Moves rows from `sending` to `uncertain`. eligd looks them up after the settle time and never
+ * resends them without a lookup (G1).
+ */
 export async function makeUncertain(
   { tx, deps, now }: SubmitContext,
   ids: readonly number[],
@@ -232,8 +236,8 @@ export async function settleItem(
 }
 
 /**
- * The service rejected the content: no inquiry exists there, and the office fixes it. Its words
- * stay in the database (G6).
+ * Marks the inquiry as rejected: the service refused its content, so no inquiry exists there, and
+ * the office must fix it. The service's own words stay in the database (G6).
  */
 async function refuse(
   context: SubmitContext,
@@ -252,7 +256,7 @@ async function refuse(
   await moveInquiries(
     tx,
     [row.id],
-    { from: 'sending', to: 'rejected', reason: `Refused (${status}).`, set: UNSENT },
+    { from: 'sending', to: 'rejected', reason: `The service refused it (${status}).`, set: UNSENT },
     now,
   );
   await settleCalls(tx, [row.id], { from: ['out'], to: 'unsent' });
@@ -269,7 +273,7 @@ async function refuse(
   );
 }
 
-/** Nothing is sent until the account works again; eligd retries rarely and shows why. */
+/** Stops submission until the account works again. eligd retries rarely and shows the reason. */
 export async function stopSubmission(
   { tx, deps, now }: SubmitContext,
   status: number,
@@ -296,7 +300,7 @@ export async function stopSubmission(
   tx.after(() => deps.env.log('submission_stopped', { reason: 'account', http_status: status }));
 }
 
-/** The service took something: whatever it had against us is over. */
+/** Ends the halt after the service accepted a request. */
 export async function resumeSubmission({ tx, deps, now }: SubmitContext): Promise<void> {
   if (!(await endHalt(tx, 'account'))) return;
   await resolveAttention(tx, haltSubject('account'), now);

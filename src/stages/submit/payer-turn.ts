@@ -1,4 +1,4 @@
-/** A call to a payer that cannot be reached waits for its turn (`domain/payer-silence.ts`). */
+/** Postpones calls to a payer that cannot be reached (`domain/payer-silence.ts`). */
 import type { InquiryDraft } from '../../domain/inquiry.ts';
 import { isTooLateFor, turnOf } from '../../domain/payer-silence.ts';
 import { payerKey } from '../../domain/turnaround.ts';
@@ -14,7 +14,10 @@ import {
 } from '../../store/calls/payer-silence.ts';
 import type { SubmitContext } from './deps.ts';
 
-/** Whether the payer cannot be reached and this is not the try; the call is then put off. */
+/**
+ * Returns whether the call must wait because the payer cannot be reached and this call is not the
+ * test call. Postpones it if so.
+ */
 export async function waitsForPayer(
   { tx, now }: SubmitContext,
   row: InquiryRow,
@@ -29,15 +32,19 @@ export async function waitsForPayer(
     return false;
   }
   await putOffForPayer(tx, row, turn.until, now);
-  const standing = (await appointmentsOf(tx, row.id)).find(
+  const open_visit = (await appointmentsOf(tx, row.id)).find(
     ({ closed_reason }) => closed_reason === null,
   );
-  if (draft.claim === undefined && standing !== undefined && isTooLateFor(row.visit_at, turn.until))
+  if (
+    draft.claim === undefined &&
+    open_visit !== undefined &&
+    isTooLateFor(row.visit_at, turn.until)
+  )
     await raiseAttention(
       tx,
       {
         connector: row.connector,
-        appointment: standing.id,
+        appointment: open_visit.id,
         inquiry: row.id,
         subject: inquirySubject(row.id),
       },

@@ -18,22 +18,22 @@ import { mayHideCalls } from './list-end.ts';
 import { STOPPED_RETRY_MS } from './outcome.ts';
 import { seenInquiry } from './seen.ts';
 
-/** When the list could not be read, nothing is sent, and it is asked for again. */
+/** How long eligd waits after a list could not be read. Meanwhile it sends nothing. */
 export const RECONCILE_RETRY_MS = MINUTE_MS;
-/** The longer the list could not be read, the more slowly it is asked for, up to this. */
+/** The wait grows with the length of the outage, up to this. */
 const RECONCILE_RETRY_MS_MAX = 10 * MINUTE_MS;
-/** A service that is away for longer is on the attention list. */
+/** A service that stays unavailable longer than this goes on the attention list. */
 const AWAY_ATTENTION_MS = HOUR_MS;
 
 /**
- * Reconciliation: the service's whole list against the calls, at every start, after a clock jump,
- * daily, and always before the next send (docs/design.md "Reconciliation"). What nobody owns is
- * kept and consulted before any call, so that a restored or lost database does not call twice (G1).
- * Returns whether the specialty may be sent for.
+ * Reconciles the service's whole list with the calls: at every start, after a clock jump, daily,
+ * and always before the next send (docs/design.md "Reconciliation"). Unclaimed inquiries are saved
+ * and checked before any call, so that a restored or lost database does not call twice (G1).
+ * Returns whether eligd may send inquiries of the specialty.
  */
 export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
   const { running } = deps.memory;
-  // At a start two ask for it at once.
+  // At startup, two callers request it at the same time.
   const under_way = running.get(specialty);
   if (under_way !== undefined) return await under_way;
   const comparison = reconcileIfDue(deps, specialty).finally(() => running.delete(specialty));
@@ -62,7 +62,7 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
   const seen = listed.value.inquiries.map(seenInquiry);
   const fresh = await store.write(async (tx) => {
     await resolveAttention(tx, reconciliationSubject(specialty), started_at);
-    await writeLearned(tx, reconciledFact(specialty), String(seen.length), started_at);
+    await writeLearned(tx, reconciledSetting(specialty), String(seen.length), started_at);
     return await compare({ tx, deps, now: started_at }, { specialty, seen, last });
   });
   env.log('reconciliation_done', {
@@ -94,9 +94,10 @@ async function takeUpComparison(
 }
 
 /**
- * Nothing is sent without a reconciliation, so a list that stays unreadable goes on the
- * attention list: at once when the service rejects us (and then it is asked slowly, because an
- * account may be locked after a few bad passwords), after an hour when it is away.
+ * Records the failure. eligd sends nothing without a reconciliation, so a list that stays
+ * unreadable goes on the attention list: after an hour when the service is unavailable, at once
+ * when it rejects us. Then the retries are also slow, because a few failed logins may lock an
+ * account.
  */
 async function noteFailedReconciliation(
   deps: SubmitDeps,
@@ -106,16 +107,16 @@ async function noteFailedReconciliation(
   const { store, env, memory } = deps;
   const now = env.clock.now();
   const since = memory.failures.get(specialty)?.since ?? now;
-  const is_turned_away =
+  const is_rejected =
     failure.class === 'stopped' ||
     failure.class === 'refused' ||
     failure.status === 401 ||
     (failure.class === 'ambiguous' && failure.cause === 'too_large');
-  const patient_ms = Math.min(
+  const backoff_ms = Math.min(
     RECONCILE_RETRY_MS_MAX,
     Math.max(RECONCILE_RETRY_MS, (now - since) / 4),
   );
-  const wait_ms = Math.max(is_turned_away ? STOPPED_RETRY_MS : patient_ms, retryAfter(failure));
+  const wait_ms = Math.max(is_rejected ? STOPPED_RETRY_MS : backoff_ms, retryAfter(failure));
   const cause = `${failure.class} ${failure.status}`;
   if (memory.failures.get(specialty)?.cause !== cause)
     env.log('reconciliation_failed', {
@@ -124,7 +125,7 @@ async function noteFailedReconciliation(
       http_status: failure.status,
     });
   memory.failures.set(specialty, { since, retry_at: now + wait_ms, cause });
-  if (!is_turned_away && now - since < AWAY_ATTENTION_MS) return;
+  if (!is_rejected && now - since < AWAY_ATTENTION_MS) return;
   await store.write((tx) => reportUnreadableList(tx, specialty, failure, now));
 }
 
@@ -164,17 +165,17 @@ async function reportUnreadableList(
   );
 }
 
-const reconciledFact = (specialty: Specialty) => `reconciled:${specialty}`;
+const reconciledSetting = (specialty: Specialty) => `reconciled:${specialty}`;
 
-/** Whether any process of eligd compared the list on this database within the last day. */
+/** Returns whether any process compared the list with this database within the last day. */
 export async function wasReconciled(db: Db, specialty: Specialty, now: number): Promise<boolean> {
-  const fact = await readLearned(db, reconciledFact(specialty));
-  return fact !== null && fact.updated_at <= now && now - fact.updated_at < DAY_MS;
+  const setting = await readLearned(db, reconciledSetting(specialty));
+  return setting !== null && setting.updated_at <= now && now - setting.updated_at < DAY_MS;
 }
 
-/** The list could not be read: it is wanted whether or not anything is to be sent. */
+/** Requires a new comparison, even when nothing is due: the list could not be read. */
 export async function forgetReconciled(store: Store, specialty: Specialty): Promise<void> {
-  await store.write((tx) => forgetLearned(tx, reconciledFact(specialty)));
+  await store.write((tx) => forgetLearned(tx, reconciledSetting(specialty)));
 }
 
 function reconciliationSubject(specialty: Specialty): string {
@@ -182,23 +183,26 @@ function reconciliationSubject(specialty: Specialty): string {
 }
 
 /**
- * Has every specialty reconciled again before the next send. That there was a reconciliation is
- * remembered: what is new since is strange.
+ * Requires a reconciliation of every specialty before the next send. The time of the last one is
+ * kept, so inquiries that appeared since then count as unknown.
  */
 export function demandReconciliation(deps: Pick<SubmitDeps, 'memory'>): void {
   for (const last of deps.memory.reconciled.values()) last.is_due = true;
 }
 
 /**
- * What is to be reconciled even when nothing is to be sent: a duplicate call, or one that was
- * searched for, shows up that way. A list that could not be read, as at a start, is still wanted.
+ * Returns the specialties to reconcile even when nothing is due: the list may show a duplicate call
+ * or a call that eligd was looking for. Includes lists that could not be read, for example at
+ * startup.
  */
 export function reconciliationsDemanded({ memory }: Pick<SubmitDeps, 'memory'>): Specialty[] {
   const due = [...memory.reconciled].filter(([, { is_due }]) => is_due);
   return [...new Set([...due.map(([specialty]) => specialty), ...memory.failures.keys()])];
 }
 
-/** Others may use the account by now: what stopped submission because of them is over. */
+/**
+ * Ends a halt over unknown inquiries when the configuration now allows other users of the account.
+ */
 export async function allowStrangers({ store, env, settings }: SubmitDeps): Promise<void> {
   if (!settings.is_shared_account) return;
   if (!(await currentHalts(store.db)).some(({ reason }) => reason === 'foreign')) return;
@@ -209,17 +213,14 @@ export async function allowStrangers({ store, env, settings }: SubmitDeps): Prom
   env.log('submission_resumed');
 }
 
-/** `last`: when this process compared the list before; null for the first time. */
+/** `last`: when this process last compared the list; null for the first time. */
 type Comparison = {
   specialty: Specialty;
   seen: SeenInquiry[];
   last: Reconciled | null;
 };
 
-/**
- * Notes what a list showed, and gives each inquiry that was not known before to whom it belongs.
- * Returns how many were not known.
- */
+/** Saves the listed inquiries and attributes each one that is new. Returns how many were new. */
 export async function compare(
   context: SubmitContext,
   { specialty, seen, last }: Comparison,
@@ -229,7 +230,7 @@ export async function compare(
   const question = {
     specialty,
     fresh: new Set(fresh.map(({ service_id }) => service_id)),
-    // Without the service's clock, whatever is new may have been made since.
+    // Without the service's clock, any new inquiry may have been created since.
     compared_at: last === null ? null : (last.service_at ?? Number.NEGATIVE_INFINITY),
   };
   let strangers = 0;
@@ -241,8 +242,8 @@ export async function compare(
 }
 
 /**
- * New inquiries on the account that this database did not send: another installation would call for
- * the same patients.
+ * Stops submission after new inquiries appeared that this database did not send: another
+ * installation may be calling for the same patients.
  */
 async function stopForStrangers(
   { tx, deps, now }: SubmitContext,

@@ -42,26 +42,26 @@ export type SendOptions = {
 };
 
 /**
- * `settled`: how many went on, or learned how to; what is proven unsent is not among them and waits
- * for its time.
+ * `settled`: how many were accepted or refused, became uncertain, or taught eligd the form of a
+ * bulk. Inquiries that were proven unsent are not counted and wait until they are due again.
  */
 type Sent = { accepted: number; settled: number };
 
 /**
- * Claims what is due and sends it, as a bulk where the service takes one. `sending` and the exact
- * body are committed before anything leaves (G1). Returns how many inquiries went on, those
- * included that needed no call.
+ * Claims due inquiries and sends them, in a bulk where the service takes one. `sending` and the
+ * exact body are committed before the request leaves (G1). Returns how many inquiries made
+ * progress, including those that needed no call.
  */
 export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<number> {
   const bulk = await planBulk(deps, options.specialties[0] ?? 'dental');
   const limited = { ...options, limit: Math.min(options.limit, bulk.claim_size) };
-  const checked = await checkedByLabel(deps, limited);
+  const checked = await checkDueLabels(deps, limited);
   const claimed = await deps.store.write((tx) => claim(tx, deps, limited, checked));
   const [first] = claimed.intents;
   if (first === undefined) return claimed.adopted + claimed.moved;
   deps.sends.write(claimed.sends);
-  // The first bulk of an installation carries one item, so that little is at stake until its reply
-  // is understood.
+  // The first bulk of an installation carries one item, to limit the risk until eligd has
+  // understood a reply.
   const is_bulk =
     bulk.kind !== 'single' &&
     (claimed.intents.length > 1 || !bulk.is_proven || deps.settings.mode === 'bulk');
@@ -78,15 +78,16 @@ export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<n
 }
 
 /**
- * What has to be asked for by its label before it is sent (G1): everything while the list may be
- * cut, and every attempt after the first, because a call that was proven absent may be listed now.
+ * Returns whether the label must be queried before the inquiry is sent (G1): always while the list
+ * may be cut off, and for every attempt after the first, because a call that was proven absent may
+ * be listed now.
  */
 function needsLabelCheck({ memory }: SubmitDeps, { specialty, retry }: InquiryRow): boolean {
   return retry > 0 || memory.reconciled.get(specialty)?.hides_calls === true;
 }
 
-/** The rows whose labels were asked for. */
-async function checkedByLabel(
+/** Returns the rows whose labels were queried. */
+async function checkDueLabels(
   deps: SubmitDeps,
   { specialties, limit, external_id_template, signal }: SendOptions,
 ): Promise<ReadonlySet<number>> {
@@ -103,9 +104,9 @@ async function checkedByLabel(
 }
 
 /**
- * In one transaction: what may go (the nearest visit first, within the budget, one specialty at a
- * time because each has its own path), what needs no call because the service holds it already, and
- * the intent of the rest.
+ * Claims inquiries in one transaction. Returns the intents of those that may be sent (nearest visit
+ * first, within the budget, one specialty at a time because each has its own path) and the number
+ * of those that need no call because the service already holds them.
  */
 async function claim(
   tx: Tx,
@@ -135,7 +136,8 @@ async function claim(
       await setAsideDamaged(tx, row, now);
       continue;
     }
-    // What the intents of this claim add to the calls has no ID yet, and serves nobody.
+    // The intents of this claim also add calls, but those have no ID yet and cannot serve any
+    // inquiry.
     const may_be_served = row.retry > 0 || known.has(row.id);
     if (may_be_served && (await isServedAlready(context, row, options.external_id_template))) {
       adopted += 1;
@@ -147,7 +149,7 @@ async function claim(
       continue;
     }
     const price = priceNow(deps, current, now);
-    // The nearest visit goes first: a cheaper call behind it does not take its money.
+    // The nearest visit goes first: a cheaper call for a later visit must not use up its budget.
     if (left_cents !== null && (price.price_cents ?? 0) > left_cents) break;
     if (left_cents !== null) left_cents -= price.price_cents ?? 0;
     intents.push(await commitIntent(context, { row, draft: current, needs, price }));
@@ -156,16 +158,19 @@ async function claim(
   return { intents, adopted, moved, sends };
 }
 
-/** Nobody knows any more what this row asks: it waits on the list, and the others go out (G7). */
+/**
+ * Holds an inquiry whose draft can no longer be read and puts it on the attention list. The others
+ * are sent (G7).
+ */
 async function setAsideDamaged(tx: Tx, row: InquiryRow, now: number): Promise<void> {
   const appointments = await appointmentsOf(tx, row.id);
-  const standing = appointments.find(({ closed_reason }) => closed_reason === null);
+  const open_visit = appointments.find(({ closed_reason }) => closed_reason === null);
   await updateInquiry(tx, row.id, { hold_reason: DAMAGED_HOLD }, now);
   await raiseAttention(
     tx,
     {
       connector: row.connector,
-      appointment: standing?.id ?? null,
+      appointment: open_visit?.id ?? null,
       inquiry: row.id,
       subject: inquirySubject(row.id),
     },
@@ -180,7 +185,7 @@ async function setAsideDamaged(tx: Tx, row: InquiryRow, now: number): Promise<vo
   );
 }
 
-/** A due inquiry that goes out now. */
+/** A due inquiry that is sent now. */
 type Claimed = { row: InquiryRow; draft: InquiryDraft; needs: AccountNeeds; price: StoredPrice };
 
 async function commitIntent(
@@ -207,8 +212,8 @@ async function commitIntent(
 }
 
 /**
- * It may have waited past the day it was planned for; the service is never asked for a day that is
- * over, or on which nobody works.
+ * Moves a completion date that has passed to the next business day: the inquiry may have waited
+ * past the day that planning chose, and the service is never given a past date or a day off.
  */
 function wantedFrom(
   draft: InquiryDraft,
@@ -220,7 +225,10 @@ function wantedFrom(
     : draft;
 }
 
-/** As many of `limit` calls as the budget allows; the rest stays planned, and `explain` says so. */
+/**
+ * Returns how many of `limit` calls the budget allows. The rest stay planned, and `explain` says
+ * why.
+ */
 async function withinBudget(
   tx: Tx,
   { settings }: SubmitDeps,
@@ -232,8 +240,8 @@ async function withinBudget(
 }
 
 /**
- * One create per inquiry, `concurrency` at a time. A stop or a closed door ends it; what was not
- * tried goes back unsent.
+ * Sends one create per inquiry, `concurrency` at a time. Ends at a stop request or at the first
+ * failure that affects all. Returns inquiries that were not tried to `planned`.
  */
 async function sendSingly(
   deps: SubmitDeps,
@@ -242,10 +250,10 @@ async function sendSingly(
 ): Promise<Sent> {
   const waiting = [...intents];
   const sent: Sent = { accepted: 0, settled: 0 };
-  let is_over = false;
+  let is_ended = false;
   const work = async () => {
     for (let intent = waiting.shift(); intent !== undefined; intent = waiting.shift()) {
-      if (is_over || signal.aborted) {
+      if (is_ended || signal.aborted) {
         waiting.unshift(intent);
         return;
       }
@@ -268,7 +276,7 @@ async function sendSingly(
         }
       });
       if (!result.ok && (result.failure.class === 'unsent' || result.failure.class === 'stopped')) {
-        is_over = true;
+        is_ended = true;
         continue;
       }
       sent.settled += 1;
@@ -287,7 +295,7 @@ async function sendSingly(
       backToPlanned(
         { tx, deps, now },
         waiting.map(({ row }) => row.id),
-        { reason: 'It was not sent: the batches before it did not get through.', due_at: now },
+        { reason: 'Not sent: an earlier request did not reach the service.', due_at: now },
       ),
     );
   }
@@ -318,15 +326,16 @@ async function sendBulk(
       const is_learned =
         result.failure.class === 'unsent' && result.failure.cause.startsWith('bulk_');
       if (is_learned) {
-        // The endpoint's fault, not the content's: sent again at once in the form that was learned.
+        // The endpoint refused the form, not the content: send again at once in the form that it
+        // takes.
         await backToPlanned(
           context,
           rows.map(({ id }) => id),
           { reason: 'Proven unsent: the service does not take batches of this form.', due_at: now },
         );
       } else if (result.failure.class === 'refused' && rows.length > 1) {
-        // A refusal that names nobody says nothing about each, and some may have been taken: looked
-        // for, then one by one.
+        // The refusal names no item, so each may be refused or accepted: look each one up, then
+        // send it singly.
         await makeUncertain(
           context,
           rows.map(({ id }) => id),
@@ -344,8 +353,8 @@ async function sendBulk(
     for (const [index, item] of result.items.entries()) {
       const row = rows[index];
       if (row === undefined) continue;
-      // The first and the last tell whether the order is right; what none of them shows is seen
-      // when the answer is read.
+      // The first and the last item show whether the order is right. Reading the answers reveals
+      // any error in between.
       const is_sample = index === 0 || index === rows.length - 1;
       await settleItem(context, row, item, { reply_group, is_sample });
       if (item.outcome === 'created') accepted += 1;
@@ -359,9 +368,9 @@ async function sendBulk(
 }
 
 /**
- * For rows that a process left in `sending` when it died: the request may have been out, and nobody
- * was there for its end. It may have gone out long after its intent was committed, so the settle
- * time runs from now, and from the end that it would have had at the latest.
+ * Makes rows uncertain that a process left in `sending` when it died: the request may have been in
+ * flight, and no process saw its end. It may have left long after its intent was committed. So the
+ * settle time counts from now plus the request timeout.
  */
 export async function recoverSending(
   { tx, deps, now }: SubmitContext,

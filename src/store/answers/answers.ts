@@ -6,7 +6,7 @@ import type { VerificationTimes } from '../calls/due-inquiries.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 
-/** What an answer becomes; `schema` tells which. */
+/** The record that eligd makes of an answer; `schema` says which kind it is. */
 export type AnswerRecord = EligibilityRecord | ClaimStatusRecord;
 
 export type RawAnswer = {
@@ -15,14 +15,14 @@ export type RawAnswer = {
   revision: number;
   service_status: string;
   raw: unknown;
-  /** The service's array of transcript verifications, newest first; null while there is none. */
+  /** The service's array of transcript verifications, newest first; null before the first one. */
   verifications: unknown;
   received_at: number;
 };
 
 /**
- * What decides whether an answer is new: the service's status, summary and results, whatever order
- * their keys have.
+ * Returns the hash by which eligd recognizes a new answer: over the service's status, summary and
+ * results, regardless of the order of their keys.
  */
 export function answerHash(answer: {
   status: string;
@@ -43,8 +43,8 @@ function canonicalJson(value: unknown): string {
 }
 
 /**
- * Stores an answer as it came, unless the newest one of this inquiry says the same. Returns the
- * revision that it became, or null when it was nothing new.
+ * Stores an answer exactly as received, unless it equals the newest one of this inquiry. Returns
+ * its revision, or null when the answer was not new.
  */
 export async function storeAnswer(
   tx: Tx,
@@ -61,7 +61,7 @@ export async function storeAnswer(
   const revision = (newest?.revision ?? 0) + 1;
   await tx
     .insertInto('answers')
-    // The calls of an answer that was revised were made all the same.
+    // A revised answer keeps the verifications of its calls.
     .values({
       ...answer,
       raw: JSON.stringify(answer.raw),
@@ -74,9 +74,8 @@ export async function storeAnswer(
 }
 
 /**
- * Keeps what the service says about the transcripts of an inquiry's calls: with the newest answer
- * while no record was made of it, and as another revision of that answer afterwards. Returns
- * whether it was anything new.
+ * Stores the service's verifications of an inquiry's calls: with the newest answer while that has
+ * no record, otherwise as another revision of it. Returns whether they were new.
  */
 export async function storeVerifications(
   tx: Tx,
@@ -109,9 +108,7 @@ export async function storeVerifications(
   return true;
 }
 
-/**
- * Whether the answer says what the revision before it said, so that only its verification is new.
- */
+/** Returns whether only the verification is new: the answer equals the revision before it. */
 export async function isVerificationAlone(
   tx: Tx,
   answer: Pick<RawAnswer, 'inquiry' | 'revision'>,
@@ -125,7 +122,7 @@ export async function isVerificationAlone(
   return hashes.length === 2 && hashes[0]?.content_hash === hashes[1]?.content_hash;
 }
 
-/** The newest answer as it came, or null when there is none. */
+/** Returns the newest answer exactly as received; null when there is none. */
 export async function latestAnswer(db: Db | Tx, inquiry: number): Promise<{ raw: unknown } | null> {
   const [row] = await LATEST_ANSWER(db, { inquiry });
   return row === undefined ? null : { raw: JSON.parse(row.raw) as unknown };
@@ -140,7 +137,7 @@ const LATEST_ANSWER = prepared<{ inquiry: number }>()((db, place) =>
     .limit(sql.lit(1)),
 );
 
-/** The hash of the newest answer; null before there is one. */
+/** Returns the hash of the newest answer; null when there is none. */
 export async function newestAnswerHash(tx: Tx, inquiry: number): Promise<string | null> {
   const newest = await tx
     .selectFrom('answers')
@@ -152,8 +149,8 @@ export async function newestAnswerHash(tx: Tx, inquiry: number): Promise<string 
 }
 
 /**
- * Answers after the row `after` that are committed and not yet normalized, oldest first; without
- * those whose verification is due, since it is asked for first.
+ * Returns committed answers after the row `after` that have no record yet, oldest first. Leaves out
+ * answers whose verification is due, because eligd requests that first.
  */
 export async function answersToNormalize(
   db: Db,
@@ -173,7 +170,7 @@ const TO_NORMALIZE = prepared<{ row: number } & VerificationTimes>()((db, place,
   db
     .selectFrom('answers')
     .select(['id', 'inquiry', 'revision', 'service_status', 'raw', 'verifications', 'received_at'])
-    // A literal, since the index answers_raw serves no parameter.
+    // Must be a literal: SQLite does not use the index answers_raw for a parameter.
     .where('is_normalized', '=', sql.lit(0))
     .where('id', '>', place('row'))
     .where(({ not, exists, selectFrom }) =>
@@ -192,7 +189,7 @@ const TO_NORMALIZE = prepared<{ row: number } & VerificationTimes>()((db, place,
     .limit(sql.lit(limit)),
 );
 
-/** Stores the record of an answer and returns its row. Doing it again replaces the record. */
+/** Stores the record of an answer and returns its row. Repeating it replaces the record. */
 export async function storeRecord(
   tx: Tx,
   answer: Pick<RawAnswer, 'id' | 'inquiry' | 'revision'>,
@@ -216,7 +213,7 @@ export async function storeRecord(
   return id;
 }
 
-/** The record of the revision before `revision`; null when it is the first. */
+/** Returns the record of the revision before `revision`; null when there is none. */
 export async function recordBefore(
   tx: Tx,
   inquiry: number,

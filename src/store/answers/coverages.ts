@@ -1,4 +1,4 @@
-/** The answers about all coverages of one appointment, joined. */
+/** Combines the answers about all coverages of an appointment. */
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import { type Coordination, coordinate } from '../../records/coordination.ts';
 import type { EligibilityRecord } from '../../records/eligibility.ts';
@@ -10,9 +10,9 @@ import type { Tx } from '../engine/database.ts';
 import { latestRecord } from './answers.ts';
 
 /**
- * Joins what is answered so far about the coverages of an appointment, and puts a contradiction
- * between them on the attention list, or takes it off. Null when there is nothing to join: one
- * coverage, or a claim.
+ * Combines the answers so far about the coverages of an appointment, and raises or resolves the
+ * attention item about a contradiction between them. Returns null when there is nothing to combine:
+ * a single coverage, or a claim.
  */
 export async function joinCoverages(
   tx: Tx,
@@ -53,7 +53,7 @@ export async function joinCoverages(
   return joined;
 }
 
-/** By coverage rank, the record of the newest inquiry that brought an answer. */
+/** Returns, by coverage rank, the record of the newest inquiry with a successful answer. */
 export async function newestAnswers(
   tx: Tx,
   appointment: number,

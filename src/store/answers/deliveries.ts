@@ -10,15 +10,15 @@ import { deliverySubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Tables } from '../engine/tables.ts';
-import { parkOtherRanks, takeUpAgain } from './delivery-steps.ts';
+import { parkOtherRanks, unpark } from './delivery-steps.ts';
 
 export type DeliveryRow = Selectable<Tables['deliveries']>;
 
 /**
  * Plans the delivery of a record to an appointment; the same (appointment, coverage, record) is
- * planned once. One that was parked because the appointment had become another one is taken up
- * again; one that could not be written waits for you. What waits for another place among the
- * appointment's coverages, which it had before, is not written there any more.
+ * planned only once. If that delivery was parked because the appointment had changed, it becomes
+ * pending again; if it was parked because the connector could not write it, it waits for you. A
+ * delivery to a former rank of the same coverage is parked.
  */
 export async function planDelivery(
   tx: Tx,
@@ -30,8 +30,8 @@ export async function planDelivery(
     coverage_rank: number;
     notes: string[];
     /**
-     * How the coverages of the appointment go together as of now; null or left out with one
-     * coverage, and for a claim.
+     * The coordination of the appointment's coverages at this time; null or omitted for a single
+     * coverage and for a claim.
      */
     coordination?: Coordination | null;
   },
@@ -55,20 +55,20 @@ export async function planDelivery(
     .returning('id')
     .executeTakeFirst();
   await parkOtherRanks(tx, delivery, now);
-  if (row === undefined) return await takeUpAgain(tx, key, now);
+  if (row === undefined) return await unpark(tx, key, now);
   await writeAudit(tx, [
     {
       at: now,
       subject: deliverySubject(key),
       from_state: null,
       to_state: 'pending',
-      reason: 'An answer is there.',
+      reason: 'An answer arrived.',
     },
   ]);
   return true;
 }
 
-/** What the service said, in the words that name a delivery. */
+/** Reads the parts of the answer that the delivery key depends on. */
 const ANSWER_OF_RECORD = prepared<{ record: number }>()((tx, place) =>
   tx
     .selectFrom('records')
@@ -84,9 +84,9 @@ const ANSWER_OF_RECORD = prepared<{ record: number }>()((tx, place) =>
 );
 
 /**
- * Names the delivery for good, at the PMS as well: by what it is about and what it says, and not by
- * numbers of this database, which begin again when it is lost or restored. So the same answer keeps
- * its name (G4), and another one never takes its place.
+ * Returns the permanent key of the delivery, also for the PMS. It is derived from the subject and
+ * content of the answer and not from row numbers, because those restart when the database is lost
+ * or restored. So the same answer keeps its key (G4), and no other answer gets it.
  */
 async function deliveryKey(
   tx: Tx,
@@ -96,8 +96,8 @@ async function deliveryKey(
     record,
   }: { appointment: number; coverage_rank: number; record: number },
 ): Promise<string> {
-  const [said] = await ANSWER_OF_RECORD(tx, { record });
-  if (said === undefined) throw new Error('A record that is delivered has no answer.');
+  const [answer] = await ANSWER_OF_RECORD(tx, { record });
+  if (answer === undefined) throw new Error('The record of a delivery has no answer.');
   const visit = await tx
     .selectFrom('appointments')
     .select(['connector', 'kind', 'source_id', 'patient_key'])
@@ -110,10 +110,10 @@ async function deliveryKey(
         visit.kind,
         visit.source_id,
         visit.patient_key,
-        said.service_id,
-        said.revision,
-        said.content_hash,
-        ...(said.verifications === null ? [] : [said.verifications]),
+        answer.service_id,
+        answer.revision,
+        answer.content_hash,
+        ...(answer.verifications === null ? [] : [answer.verifications]),
       ]),
     )
     .digest('hex')
@@ -121,7 +121,10 @@ async function deliveryKey(
   return `${mark}-${coverage_rank}`;
 }
 
-/** Of one kind: a connector writes answers about visits and about claims in two ways. */
+/**
+ * All deliveries of a batch are of one kind: a connector has separate methods for visits and for
+ * claims.
+ */
 export type ClaimedBatch = { id: string; created_at: number } & (
   | { kind: 'appointment'; deliveries: AppointmentDelivery[] }
   | { kind: 'claim'; deliveries: ClaimDelivery[] }
@@ -154,13 +157,12 @@ type WaitingDelivery = {
 };
 
 /**
- * Takes due deliveries of a connector as a batch and commits its id before anything is written, so
- * that a repetition after a crash is the very same batch (G4). A batch that was begun and not
- * settled comes first. Null when nothing is due.
+ * Claims due deliveries of a connector as a batch and commits its ID before anything is written, so
+ * that a repetition after a crash is exactly the same batch (G4). An unfinished batch comes first.
+ * Returns null when nothing is due.
  *
- * An appointment that has changed waits for planning first, which may find that the answer is about
- * a coverage or a person that is not the appointment's any more: one patient's answer must never
- * reach another's chart.
+ * Deliveries of a changed appointment wait for planning, which may find that the answer is about a
+ * former coverage or another person: one patient's answer must never reach another patient's chart.
  */
 export async function claimBatch(
   tx: Tx,
@@ -200,8 +202,8 @@ function dueDeliveries(tx: Tx, connector: string, now: number) {
 }
 
 /**
- * Planning has seen the appointment as it is now; that it is due again because time has passed
- * changes no coverage.
+ * Selects appointments that planning has seen in their current form. One that is due again only
+ * because time has passed also counts: its coverages are the same.
  */
 function isPlanned(now: number) {
   return (where: ExpressionBuilder<Tables, 'appointments'>) =>
@@ -281,7 +283,10 @@ async function deliveriesOf(tx: Tx, batch: string, now: number): Promise<Deliver
   })) as DeliveryToWrite[];
 }
 
-/** A claim is called about again and again: its revisions count on from one call to the next. */
+/**
+ * Returns the revision of a claim delivery. eligd calls about a claim several times, so revisions
+ * are counted across calls.
+ */
 async function revisionOfClaim(
   tx: Tx,
   { id, appointment }: { id: number; appointment: number },
@@ -296,8 +301,8 @@ async function revisionOfClaim(
 }
 
 /**
- * Makes each delivery a batch of its own, for a connector that stumbled over one of them and could
- * not say which (G7).
+ * Puts each delivery in a batch of its own, after the connector failed on one of them without
+ * saying which (G7).
  */
 export async function splitBatch(tx: Tx, batch: ClaimedBatch, connector: string): Promise<void> {
   for (const [index, { id }] of batch.deliveries.entries()) {
@@ -311,8 +316,8 @@ export async function splitBatch(tx: Tx, batch: ClaimedBatch, connector: string)
 }
 
 /**
- * Puts a whole batch off without touching its id: nothing of it could be tried, and the repetition
- * is the same batch.
+ * Postpones a batch without changing its ID: nothing of it was tried, and the repetition is the
+ * same batch.
  */
 export async function postponeBatch(tx: Tx, batch: string, due_at: number): Promise<void> {
   await tx
@@ -332,7 +337,7 @@ export async function countDeliveries(db: Db): Promise<Partial<Record<DeliverySt
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
 }
 
-/** When the connector's next delivery falls due; null when none waits. */
+/** Returns when the connector's next delivery is due; null when there is none. */
 export async function nextDeliveryDue(db: Db, connector: string): Promise<number | null> {
   const [row] = await NEXT_DUE(db, {}, connector);
   return row?.at ?? null;

@@ -1,6 +1,6 @@
 /**
- * Every change of a delivery's state, along the table of `domain/states.ts` and into the audit
- * trail.
+ * Makes every change of a delivery's state, following the table in `domain/states.ts` and recording
+ * it in the audit trail.
  */
 import type { Selectable } from 'kysely';
 import { type DeliveryState, isDeliveryStep } from '../../domain/states.ts';
@@ -11,8 +11,8 @@ import type { Tables } from '../engine/tables.ts';
 type DeliveryToMove = Pick<Selectable<Tables['deliveries']>, 'id' | 'key' | 'state' | 'failures'>;
 
 /**
- * Settles one delivery after the write was tried. One that failed leaves its batch, so that the
- * next try is a batch of its own and the written neighbors are not written again (G7).
+ * Settles one delivery after an attempt to write it. A failed one leaves its batch, so that the
+ * retry is a batch of its own and the written deliveries are not written again (G7).
  */
 export async function settleDelivery(
   tx: Tx,
@@ -32,7 +32,8 @@ export async function settleDelivery(
       ...(is_delivered ? {} : { batch: null }),
     })
     .where('id', '=', delivery.id)
-    // Parked while it was written, because the appointment had become another one: it stays so.
+    // A delivery that was parked during the write, because its appointment had changed, stays
+    // parked.
     .where('state', '=', delivery.state)
     .returning('id')
     .execute();
@@ -48,7 +49,7 @@ export async function settleDelivery(
   ]);
 }
 
-/** Nothing more is written for an appointment, or nothing of one inquiry. */
+/** Parks the waiting deliveries of an appointment, or only those of one inquiry. */
 export async function parkDeliveriesOf(
   tx: Tx,
   what: { appointment: number; inquiry?: number },
@@ -65,7 +66,7 @@ export async function parkDeliveriesOf(
     await settleDelivery(tx, delivery, { to: 'parked', reason, due_at: now }, now);
 }
 
-/** Gives up what waits for a place among the coverages that the appointment had before. */
+/** Parks waiting deliveries to other ranks, which the coverage had before. */
 export async function parkOtherRanks(
   tx: Tx,
   {
@@ -83,7 +84,7 @@ export async function parkOtherRanks(
     .where('coverage_rank', '!=', coverage_rank)
     .where('state', 'in', ['pending', 'failed'])
     .execute();
-  const reason = 'The coverages of the appointment are in another order now.';
+  const reason = 'The order of the coverages of the appointment has changed.';
   for (const other of others)
     await settleDelivery(tx, other, { to: 'parked', reason, due_at: now }, now);
 }
@@ -92,7 +93,7 @@ export async function parkOtherRanks(
  * Makes a parked delivery pending again, unless the operator has to decide about it. Returns
  * whether it did.
  */
-export async function takeUpAgain(tx: Tx, key: string, now: number): Promise<boolean> {
+export async function unpark(tx: Tx, key: string, now: number): Promise<boolean> {
   const parked = await tx
     .selectFrom('deliveries')
     .select(['id', 'key', 'state'])
@@ -116,9 +117,10 @@ export async function takeUpAgain(tx: Tx, key: string, now: number): Promise<boo
 }
 
 /**
- * Makes what waits to be written to an appointment due now, and what was parked pending again: each
- * answer that still serves the appointment, in its newest revision. What was parked because the
- * appointment became another one stays so. Returns the keys of what is pending again.
+ * Makes the failed deliveries of an appointment due now and its parked ones pending again: the
+ * newest revision of each answer that still serves the appointment. Deliveries that were parked
+ * because the appointment changed stay parked. Returns the keys of the deliveries that are pending
+ * again.
  */
 export async function reopenDeliveries(
   tx: Tx,
@@ -193,7 +195,10 @@ async function reopen(
   );
 }
 
-/** The table of `domain/states.ts` is the only one that knows which states follow which. */
+/**
+ * Checks the step against the table in `domain/states.ts`, the only definition of which state may
+ * follow which.
+ */
 function checkStep(from: DeliveryState, to: DeliveryState): void {
   if (!isDeliveryStep(from, to)) throw new Error(`A delivery cannot go from ${from} to ${to}.`);
 }

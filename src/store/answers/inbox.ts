@@ -1,6 +1,6 @@
 /**
- * The inbox of the service's messages: stored raw before they are acknowledged (G3), drained by the
- * stage collect.
+ * The inbox of webhook messages: stored raw before they are acknowledged (G3), drained by the
+ * collect stage.
  */
 import { sql } from 'kysely';
 import type { Clock } from '../../domain/env.ts';
@@ -11,26 +11,24 @@ import type { Store } from '../engine/store.ts';
 
 export type InboxMessage = { message_hash: string; body: Buffer; received_at: number };
 
-/** Rows in one commit at most, so that none waits long for its neighbors. */
+/** The maximum number of rows in one commit, so that no message waits long for the others. */
 const MESSAGES_PER_COMMIT_MAX = 200;
-/**
- * A commit waits for those that are expected, looking this often and no more than so many times.
- */
+/** A commit waits for expected messages, checking at this interval and at most this many times. */
 const GATHER_MS = 1;
 const GATHERINGS_MAX = 5;
 
 export type Inbox = {
   /**
-   * Resolves after the commit. `duplicate`: a message with this hash was taken before, and this one
-   * is dropped.
+   * Resolves after the commit. `duplicate`: a message with this hash was already stored, and this
+   * one is dropped.
    */
   accept: (message: InboxMessage) => Promise<'stored' | 'duplicate'>;
 };
 
-/** Takes messages in. Those that come at the same time share one statement and one commit. */
+/** Opens the inbox. Messages that arrive at the same time share one statement and one commit. */
 export function openInbox(store: Store, clock: Clock): Inbox {
-  // How many came together last time: probably as many senders, each of which sends again when it
-  // has its answer. Eight of them fill a commit of eight instead of two of four.
+  // The size of the last commit. Probably as many senders are waiting, and each sends its next
+  // message after its reply. Waiting for all makes one commit of eight instead of two of four.
   let expected = 1;
   const messages = new GroupCommit<InboxMessage, 'stored' | 'duplicate'>({
     items_per_commit_max: MESSAGES_PER_COMMIT_MAX,
@@ -52,7 +50,7 @@ export function openInbox(store: Store, clock: Clock): Inbox {
   return { accept: (message) => messages.add(message) };
 }
 
-/** The hashes of the messages that were not known before. */
+/** Inserts the messages and returns the hashes of those that are new. */
 async function insertMessages(tx: Tx, messages: readonly InboxMessage[]): Promise<Set<string>> {
   const rows = await tx
     .insertInto('inbox')
@@ -65,7 +63,7 @@ async function insertMessages(tx: Tx, messages: readonly InboxMessage[]): Promis
   return new Set(rows.map(({ message_hash }) => message_hash));
 }
 
-/** Messages that are not drained, after the row `after`, oldest first. */
+/** Returns undrained messages after the row `after`, oldest first. */
 export async function messagesToDrain(
   db: Db,
   after: number,
@@ -85,7 +83,7 @@ const TO_DRAIN = prepared<{ after: number }>()((db, place, limit: number) =>
     .limit(sql.lit(limit)),
 );
 
-/** Whether a message with this hash was ever taken. */
+/** Returns whether a message with this hash was ever stored. */
 export async function isInInbox(db: Db, message_hash: string): Promise<boolean> {
   return (
     (await db
@@ -96,12 +94,14 @@ export async function isInInbox(db: Db, message_hash: string): Promise<boolean> 
   );
 }
 
-/** The message has been dealt with: its content goes, its hash stays for good. */
+/** Deletes the content of a processed message. Its hash stays permanently. */
 export async function dropBody(tx: Tx, id: number): Promise<void> {
   await tx.updateTable('inbox').set({ body: null }).where('id', '=', id).execute();
 }
 
-/** Keeps inquiries of a message that are nobody's yet, by id alone. */
+/**
+ * Saves the IDs of inquiries in a message that eligd does not know yet, and nothing else of them.
+ */
 export async function keepUnknown(
   tx: Tx,
   unknown: readonly { service_id: string; has_ended: boolean }[],
@@ -133,7 +133,10 @@ const ONE_UNKNOWN = prepared()((db) =>
   db.selectFrom('inbox_unknown').select('service_id').limit(sql.lit(1)),
 );
 
-/** Takes out what has become an inquiry of ours; the rows of those that the service has ended. */
+/**
+ * Removes IDs that now belong to our inquiries. Returns the rows of those inquiries that the
+ * service has ended.
+ */
 export async function takeKnown(tx: Tx): Promise<number[]> {
   const known = await tx
     .selectFrom('inbox_unknown')
@@ -146,8 +149,8 @@ export async function takeKnown(tx: Tx): Promise<number[]> {
 }
 
 /**
- * Forgets the rest, unless an inquiry is on its way whose id is not known yet. Returns how many
- * were nobody's.
+ * Deletes the remaining IDs, unless the ID of an inquiry in flight is still unknown. Returns how
+ * many were not ours.
  */
 export async function forgetUnknown(tx: Tx): Promise<number> {
   const unsettled = await tx
@@ -157,6 +160,6 @@ export async function forgetUnknown(tx: Tx): Promise<number> {
     .limit(sql.lit(1))
     .executeTakeFirst();
   if (unsettled !== undefined) return 0;
-  const gone = await tx.deleteFrom('inbox_unknown').returning('service_id').execute();
-  return gone.length;
+  const deleted = await tx.deleteFrom('inbox_unknown').returning('service_id').execute();
+  return deleted.length;
 }

@@ -1,4 +1,4 @@
-/** What earlier answers said of a patient's plan, and of the plans of groups. */
+/** Plan terms from earlier answers, about a patient's plan and about the plans of groups. */
 import { sql } from 'kysely';
 import { type InquiryDraft, parseDraft } from '../../domain/inquiry.ts';
 import { planKey } from '../../domain/plan-key.ts';
@@ -17,16 +17,16 @@ import type { InquiryRow } from '../calls/inquiries.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { latestRecord } from './answers.ts';
 
-/** Of a patient's calls under one coverage the last ones count. */
+/** Only this many recent calls under one coverage of a patient count. */
 const CALLS_MAX = 6;
 
-/** What of the configuration decides how long terms are known. */
+/** The settings that decide how long plan terms are valid. */
 export type TermRules = { time_zone: string; benefits_days: number };
 
-/** An answer about the patient, of whatever year. */
+/** An answer about the patient, from any year. */
 export type PatientAnswer = OwnAnswer & { inquiry: InquiryRow };
 
-/** What payers answered about a need, the newest first. */
+/** Returns the payers' answers about a need, newest first. */
 export async function answersOfNeed(
   tx: Db | Tx,
   need_base: string,
@@ -52,7 +52,7 @@ export async function answersOfNeed(
   return answers;
 }
 
-/** Those of which the terms hold in a plan year, on a day. */
+/** Returns the answers whose terms are valid in a plan year on a given day. */
 export function inPlanYear<Answer extends { said_on: LocalDate }>(
   answers: readonly Answer[],
   {
@@ -68,8 +68,8 @@ export function inPlanYear<Answer extends { said_on: LocalDate }>(
 }
 
 /**
- * What calls about others in the patient's group brought, as far as it may be used for the patient:
- * an adult in a group. Disputed terms are left out.
+ * Returns terms from calls about other patients in the group that also apply to this patient, who
+ * must be an adult in a group. Leaves out disputed terms.
  */
 export async function termsOfGroup(
   tx: Db | Tx,
@@ -94,7 +94,7 @@ export async function termsOfGroup(
   }));
 }
 
-/** The record with what was known of the plan before this call, each term with its day. */
+/** Returns the record with the plan terms that were known before this call, each with its date. */
 export async function addEarlier(
   tx: Tx,
   row: InquiryRow,
@@ -103,7 +103,7 @@ export async function addEarlier(
 ): Promise<EligibilityRecord> {
   const { benefit_year } = row;
   const day = saidOnDay(record, time_zone) ?? localDate(row.updated_at, time_zone);
-  // Of a call before New Year's nobody can tell which plan year the payer spoke of.
+  // The payer may have spoken of either plan year in a call before New Year's.
   if (yearOf(day) !== benefit_year) return record;
   const within = { benefit_year, day, benefits_days };
   const before = (await answersOfNeed(tx, row.need_base, { time_zone })).filter(
@@ -113,7 +113,7 @@ export async function addEarlier(
   return withEarlier(record, inPlanYear(before, within), inPlanYear(group, within));
 }
 
-/** Keeps what the answer says of the plan for others in the group. */
+/** Saves the plan terms in the answer for other patients of the group. */
 export async function keepTerms(
   tx: Tx,
   row: InquiryRow,
@@ -123,7 +123,7 @@ export async function keepTerms(
   const draft = parseDraft(row.draft);
   const plan_key = planKey(draft);
   const said_on = saidOnDay(record, time_zone);
-  // What the office typed in is not shared: nobody checks it.
+  // Answers that the office entered are not shared: nothing verifies them.
   if (plan_key === null || said_on === null || row.entered_by !== null) return;
   if (yearOf(said_on) !== row.benefit_year || !isAdult(draft.dob, said_on)) return;
   const { benefit_year, id: inquiry } = row;

@@ -1,65 +1,73 @@
 /**
- * Whether the service's reports can be relied on: what was told, and what was found only by asking.
+ * Tracks whether webhook events are reliable: which answers events announced, and which only
+ * polling found.
  */
 import { sql } from 'kysely';
 import { forgetLearned, readLearned, writeLearned } from '../bookkeeping/learned-settings.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 
-const FACT = 'webhook';
+const SETTING = 'webhook';
 const CONTENT = 'webhook_content';
 
-/** What the attention list calls it. */
+/** The subject of attention items about webhook events. */
 export const WEBHOOK_SUBJECT = 'webhook';
 
 /**
- * `unproven`: nothing has come yet. `heard`: reports come and agree. `silent`: an answer was found
- * that none told of.
+ * `unproven`: no event has arrived yet. `heard`: events arrive and agree with the replies.
+ * `silent`: polling found an answer that no event had announced.
  */
 export type WebhookState = { state: 'unproven' | 'heard' | 'silent'; since: number };
 
 export async function webhookState(db: Db | Tx): Promise<WebhookState> {
-  const fact = await readLearned(db, FACT);
-  if (fact === null) return { state: 'unproven', since: 0 };
-  return { state: fact.value === 'heard' ? 'heard' : 'silent', since: fact.updated_at };
+  const setting = await readLearned(db, SETTING);
+  if (setting === null) return { state: 'unproven', since: 0 };
+  return { state: setting.value === 'heard' ? 'heard' : 'silent', since: setting.updated_at };
 }
 
-/** Whether asking may be rare, because webhook events come. */
-export async function isTold(db: Db | Tx): Promise<boolean> {
+/** Returns whether eligd can poll less often because webhook events arrive. */
+export async function isWebhookDriven(db: Db | Tx): Promise<boolean> {
   return (await webhookState(db)).state === 'heard';
 }
 
 export async function noteWebhook(tx: Tx, state: 'heard' | 'silent', now: number): Promise<void> {
-  await writeLearned(tx, FACT, state, now);
+  await writeLearned(tx, SETTING, state, now);
 }
 
-/** Whether events come is not known any more. */
+/** Forgets whether events arrive. */
 export async function forgetState(tx: Tx): Promise<void> {
-  await forgetLearned(tx, FACT);
+  await forgetLearned(tx, SETTING);
 }
 
-/** Nobody listens: asking is the only source. */
+/** Forgets everything about events: no webhook endpoint is configured, so eligd only polls. */
 export async function forgetWebhook(tx: Tx): Promise<void> {
   await forgetState(tx);
   await forgetLearned(tx, CONTENT);
 }
 
 /**
- * Whether reports agree with what is read right after; a difference counts since `since`. Null: not
- * known.
+ * Returns whether events agree with the replies that follow them. A difference counts only if it
+ * occurred after `since`. Null: not known.
  */
-export async function reportsKnown(tx: Tx, since: number): Promise<'agree' | 'differ' | null> {
-  const fact = await readLearned(tx, CONTENT);
-  if (fact === null) return null;
-  if (fact.value === 'agree') return 'agree';
-  return fact.updated_at > since ? 'differ' : null;
+export async function eventContent(tx: Tx, since: number): Promise<'agree' | 'differ' | null> {
+  const setting = await readLearned(tx, CONTENT);
+  if (setting === null) return null;
+  if (setting.value === 'agree') return 'agree';
+  return setting.updated_at > since ? 'differ' : null;
 }
 
-export async function noteReports(tx: Tx, what: 'agree' | 'differ', now: number): Promise<void> {
+export async function noteEventContent(
+  tx: Tx,
+  what: 'agree' | 'differ',
+  now: number,
+): Promise<void> {
   await writeLearned(tx, CONTENT, what, now);
 }
 
-/** What may have ended while nobody listened is no proof of anything. */
+/**
+ * Clears the flags of inquiries that may have ended while the webhook endpoint was closed: a
+ * missing event proves nothing about them.
+ */
 export async function beginListening(tx: Tx): Promise<void> {
   await tx
     .updateTable('inquiries')
@@ -69,8 +77,8 @@ export async function beginListening(tx: Tx): Promise<void> {
 }
 
 /**
- * Takes note of the answers that were found by asking before `until` and that no report has told
- * of. Returns how many.
+ * Clears the flag of answers that polling found before `until` and that no event announced. Returns
+ * how many.
  */
 export async function takeMissed(tx: Tx, until: number): Promise<number> {
   const missed = await tx
@@ -84,7 +92,7 @@ export async function takeMissed(tx: Tx, until: number): Promise<number> {
   return missed.length;
 }
 
-/** When the first answer was found that waits for its report; null: none does. */
+/** Returns when polling found the first answer that still waits for its event; null: none waits. */
 export async function firstUnannounced(db: Db): Promise<number | null> {
   const [row] = await FIRST_UNANNOUNCED(db, {});
   return row?.at ?? null;

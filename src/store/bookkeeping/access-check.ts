@@ -1,6 +1,6 @@
 /**
- * `eligd check` asks the running daemon whether the service takes its token, which the daemon keeps
- * to itself: a question and an answer in the database.
+ * Lets `eligd check` ask the running daemon, through the database, whether the service accepts its
+ * token. The daemon does not share the token itself.
  */
 import type { Db, Tx } from '../engine/database.ts';
 import { readLearned, writeLearned } from './learned-settings.ts';
@@ -9,20 +9,20 @@ const ASKED = 'access_check_asked';
 const ANSWER = 'access_check';
 
 /**
- * What the service said to the daemon's own token. `asked`: the question that it answers. `status`:
- * of HTTP; null when no reply came.
+ * The service's response to the daemon's token. `asked`: the question that this answers. `status`:
+ * of HTTP; null when no response came.
  */
 export type AccessAnswer = { asked: string; is_accepted: boolean; status: number | null };
 
-/** `question` names this one among others; it holds nothing about anybody. */
+/** Stores a question. `question` is its unique ID and holds no personal data. */
 export async function askForAccess(tx: Tx, question: string, now: number): Promise<void> {
   await writeLearned(tx, ASKED, question, now);
 }
 
-/** The last question, and when it was asked; null: there was none. */
+/** Returns the last question and its time; null: there was none. */
 export async function accessQuestion(db: Db): Promise<{ question: string; at: number } | null> {
-  const fact = await readLearned(db, ASKED);
-  return fact === null ? null : { question: fact.value, at: fact.updated_at };
+  const setting = await readLearned(db, ASKED);
+  return setting === null ? null : { question: setting.value, at: setting.updated_at };
 }
 
 export async function answerAccess(tx: Tx, answer: AccessAnswer, now: number): Promise<void> {
@@ -30,6 +30,6 @@ export async function answerAccess(tx: Tx, answer: AccessAnswer, now: number): P
 }
 
 export async function accessAnswer(db: Db): Promise<AccessAnswer | null> {
-  const fact = await readLearned(db, ANSWER);
-  return fact === null ? null : (JSON.parse(fact.value) as AccessAnswer);
+  const setting = await readLearned(db, ANSWER);
+  return setting === null ? null : (JSON.parse(setting.value) as AccessAnswer);
 }

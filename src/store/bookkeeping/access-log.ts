@@ -1,14 +1,14 @@
-/** Who looked at whose record: pages and commands write here before they show it. */
+/** Records who viewed whose record: pages and commands write here before they show a record. */
 import { sql } from 'kysely';
 import { appointmentHash } from '../../domain/appointment-hash.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { accessHash, CHAIN_START, patientHash } from './chain.ts';
 import { knownLogKey, logKeyIn } from './log-key.ts';
 
-/** A record that is shown: an appointment or a claim, with the PMS's id of its patient. */
+/** A record that is shown: an appointment or a claim, with the PMS's ID of its patient. */
 export type ShownRecord = { connector: string; source_id: string; patient_id: string | null };
 
-/** Who was shown records, and by what: `show`, `explain`, `visit`, `schedule`. */
+/** Who viewed records, and where: `show`, `explain`, `visit`, `schedule`. */
 export type Look = { at: number; actor: string; page: string };
 
 export type AccessRow = Look & { subject: string; patient: string | null };
@@ -16,8 +16,8 @@ export type AccessRow = Look & { subject: string; patient: string | null };
 const ROWS_PER_STATEMENT = 500;
 
 /**
- * Adds a row for each record. The log holds no id of the practice management system: keyed hashes
- * stand for record and patient, the record's being that of the journal.
+ * Adds a row for each record. The log holds no IDs of the practice management system: keyed hashes
+ * identify the record and the patient. The hash of the record is the same as in the journal.
  */
 export async function writeAccess(
   tx: Tx,
@@ -45,8 +45,8 @@ export async function writeAccess(
 }
 
 /**
- * The records that the service's inquiries are about, by the service's id; one that serves no visit
- * here stands for itself, by its label.
+ * Returns the records that the given inquiries at the service are about. An inquiry that serves no
+ * visit here is represented by its own label.
  */
 export async function recordsOfInquiries(
   db: Db | Tx,
@@ -88,7 +88,7 @@ function shownRecord({
   return { connector, source_id, patient_id: patient.id };
 }
 
-/** The head of the chain. */
+/** Returns the newest hash of the chain. */
 export async function newestAccessHash(db: Db | Tx): Promise<Buffer> {
   const newest = await db
     .selectFrom('access_log')
@@ -99,7 +99,7 @@ export async function newestAccessHash(db: Db | Tx): Promise<Buffer> {
   return newest?.hash ?? CHAIN_START;
 }
 
-/** Who looked at an appointment, the newest first. */
+/** Returns who viewed an appointment, newest first. */
 export async function looksAt(
   db: Db,
   { connector, source_id }: Pick<ShownRecord, 'connector' | 'source_id'>,

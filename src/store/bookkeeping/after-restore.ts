@@ -1,4 +1,4 @@
-/** What eligd knew of itself when a backup took the database's place. */
+/** Updates eligd's own state after a backup has replaced the database. */
 import type { Alert } from '../../domain/alerts/book.ts';
 import { openSqlite, type Raw } from '../engine/driver.ts';
 import type { Store } from '../engine/store.ts';
@@ -8,9 +8,9 @@ import { readHeartbeat, writeHeartbeat } from './heartbeat.ts';
 import { forgetOlderCalls } from './new-database.ts';
 
 /**
- * Alerts that were open stay open, so that their end is told, and none is told twice. The backup
- * was made while eligd ran, which is no crash. `replaced`: the database that was there before; null
- * when there was none.
+ * Keeps open alerts open, so that their end is reported and none is reported twice. The backup was
+ * made while eligd was running, so the missing stop is not treated as a crash. `replaced`: path of
+ * the former database; null when there was none.
  */
 export async function settleRestored(
   store: Store,
@@ -20,7 +20,7 @@ export async function settleRestored(
   const known = replaced === null ? [] : alertsIn(replaced);
   await store.write(async (own) => {
     const tx = actingAs(own, actor);
-    const reason = 'A backup took the place of the database.';
+    const reason = 'A backup replaced the database.';
     const restored = { from_state: null, to_state: 'restored', reason };
     await writeAudit(tx, [{ at: now, subject: 'database', ...restored }]);
     await forgetOlderCalls(tx);
@@ -46,7 +46,10 @@ function isSame(a: Alert, b: Alert): boolean {
   return a.name === b.name && a.about === b.about && a.begun_at === b.begun_at;
 }
 
-/** None when the file cannot be read, or is from before there were alerts. */
+/**
+ * Returns the alerts of a database file; an empty list when the file is unreadable or older than
+ * the alerts table.
+ */
 function alertsIn(path: string): Alert[] {
   let raw: Raw | undefined;
   try {

@@ -1,4 +1,4 @@
-/** Alerts and the messages about them, stored so that a restart repeats none. */
+/** Stores alerts and the messages about them, so that a restart repeats no message. */
 import type { Alert, AlertMessage, AlertRows } from '../../domain/alerts/book.ts';
 import type { AlertName } from '../../domain/alerts/catalog.ts';
 import type { Db, Tx } from '../engine/database.ts';
@@ -6,21 +6,21 @@ import { readLearned, writeLearned } from './learned-settings.ts';
 
 const LAST_ID = 'alerts_last_id';
 
-/** Those that are open, and those of which somebody is still to be told. */
+/** Returns open alerts, and ended ones with messages that have not been sent. */
 export async function readAlerts(db: Db | Tx): Promise<AlertRows> {
   const messages = await db
     .selectFrom('alert_messages')
     .selectAll()
     .where('sent_at', 'is', null)
     .execute();
-  const told = [...new Set(messages.map(({ alert }) => alert))];
+  const unreported = [...new Set(messages.map(({ alert }) => alert))];
   const ended =
-    told.length === 0
+    unreported.length === 0
       ? []
       : await db
           .selectFrom('alerts')
           .selectAll()
-          .where('id', 'in', told)
+          .where('id', 'in', unreported)
           .where('ended_at', 'is not', null)
           .execute();
   return {
@@ -30,7 +30,7 @@ export async function readAlerts(db: Db | Tx): Promise<AlertRows> {
   };
 }
 
-/** Those that have begun and not ended, the oldest first. */
+/** Returns open alerts, oldest first. */
 export async function openAlerts(db: Db | Tx): Promise<Alert[]> {
   const rows = await db
     .selectFrom('alerts')
@@ -57,7 +57,7 @@ export async function writeAlerts(tx: Tx, rows: AlertRows, now: number): Promise
   await writeLearned(tx, LAST_ID, String(rows.next_id), now);
 }
 
-/** Deletes what ended before `before`. */
+/** Deletes alerts that ended, and messages that were sent, before `before`. */
 export async function purgeAlerts(tx: Tx, before: number): Promise<void> {
   await tx.deleteFrom('alerts').where('ended_at', '<', before).execute();
   await tx.deleteFrom('alert_messages').where('sent_at', '<', before).execute();

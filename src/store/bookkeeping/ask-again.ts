@@ -1,4 +1,4 @@
-/** `eligd ask`: orders another call for a visit whose answer is there. */
+/** Implements `eligd ask`: orders another call for a visit that already has an answer. */
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import { ordered, refuseAsking } from '../../domain/ask-again.ts';
 import { budgetWords, CLOSED_WORDS, waitWords } from '../../domain/explanation.ts';
@@ -18,7 +18,7 @@ import { resolveAttention } from './attention.ts';
 import { appointmentSubject, writeAudit } from './audit.ts';
 import type { Operand } from './operator.ts';
 
-/** What of the configuration decides what is asked and what it costs. */
+/** The settings that decide the content of a call and its price. */
 export type AskRules = {
   facts: Omit<PlanningFacts, 'now' | 'is_clock_trusted'>;
   external_id_template: string;
@@ -35,8 +35,8 @@ type Visit = {
 };
 
 /**
- * The work of `eligd ask`. The call is planned like any other, as the next attempt for its need,
- * and goes out within the budget. Refused while another call for the need is on its way (G1).
+ * Runs `eligd ask`. The call is planned like any other, as the next attempt for its need, and
+ * counts against the budget. Refused while another call for the need is in progress (G1).
  */
 export function askAgain(
   rules: AskRules,
@@ -59,7 +59,10 @@ export function askAgain(
   };
 }
 
-/** What a call for the visit would ask now; where that is nothing, why. */
+/**
+ * Returns the coverages that a call for the visit would ask about now; if there are none, the
+ * reason.
+ */
 async function coveragesToAsk(
   db: Db | Tx,
   rules: AskRules,
@@ -84,8 +87,8 @@ async function coveragesToAsk(
 }
 
 /**
- * What the calls that `askAgain` would order for this visit cost, for a page that offers them.
- * `cents` is null where a price is not known; `after`: the inquiries that they follow. Null: it
+ * Returns the cost of the calls that `askAgain` would order for this visit, for a page that offers
+ * them. `cents` is null when a price is unknown; `after`: the inquiries that they follow. Null: it
  * would order none. Changes nothing.
  */
 export async function quoteOf(
@@ -108,7 +111,8 @@ export async function quoteOf(
 }
 
 /**
- * What trying again costs: calls that the service refused go out as they are. Null: none would.
+ * Returns the cost of a retry: calls that the service refused are sent unchanged. Null: there are
+ * none.
  */
 export async function retryQuote(
   db: Db,
@@ -131,7 +135,7 @@ export async function retryQuote(
   return prices.length === 0 ? null : { cents: sumOf(prices), after };
 }
 
-/** Null where one of them is not known. */
+/** Returns the sum; null when a price is unknown. */
 const sumOf = (prices: readonly (Cents | null)[]): Cents | null =>
   prices.reduce((sum, each) => (sum === null || each === null ? null : sum + each), 0);
 
@@ -179,7 +183,7 @@ async function order(
   return ordered(added.id, callPrice(rules, draft, now));
 }
 
-/** What keeps the call back, if anything does. */
+/** Says when the call is sent, or what delays it. */
 async function whenItGoes(tx: Tx, { budget }: AskRules, now: number): Promise<Done> {
   const [halted] = await currentHalts(tx);
   if (halted !== undefined) return { did: true, what: `It waits: ${halted.detail}` };

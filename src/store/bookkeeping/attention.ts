@@ -15,8 +15,8 @@ export type AttentionSubject = {
 };
 
 /**
- * Puts an entry on the list, which is part of the subject's story, or brings the open one with this
- * reason up to date, whose `since` stays.
+ * Raises an attention item, which becomes part of the subject's story. If an item with this reason
+ * is already open, updates it and keeps its `since`.
  */
 export async function raiseAttention(
   tx: Tx,
@@ -60,8 +60,8 @@ export async function raiseAttention(
 }
 
 /**
- * An entry that came up when its inquiry served no visit names the one that it serves now, so that
- * the front desk sees whose it is.
+ * Adds the visit to an item that was raised when its inquiry served none, so that the front desk
+ * sees whose it is.
  */
 function names({ connector, appointment }: AttentionSubject) {
   return {
@@ -71,9 +71,9 @@ function names({ connector, appointment }: AttentionSubject) {
 }
 
 /**
- * What the list says about inquiries, or one of them, and shows with this appointment is shown with
- * the next open visit that they serve: this one is over, or may be another patient's by now.
- * Where there is none, it stays as it is.
+ * Moves open items about inquiries (or about one) from this appointment to the next open visit that
+ * they serve: this visit is over, or may now be another patient's. Items without such a visit do
+ * not change.
  */
 export async function nameNextVisit(
   tx: Tx,
@@ -96,7 +96,7 @@ export async function nameNextVisit(
   await update.execute();
 }
 
-/** Takes entries off the list: those of `subject` with one of `reasons`, or all of them. */
+/** Resolves attention items: those of `subject` with one of `reasons`, or all of its items. */
 export async function resolveAttention(
   tx: Tx,
   subject: string,
@@ -111,7 +111,7 @@ const RESOLVE = prepared<{ subject: string; now: number }>()((tx, place) =>
   resolved(tx, place('now')).where('subject', '=', place('subject')),
 );
 
-/** The reasons are the program's own words, and its callers give a few lists of them. */
+/** Reasons are fixed names without spaces, and callers pass only a few different lists. */
 const RESOLVE_SOME = prepared<{ subject: string; now: number }>()((tx, place, reasons: string) =>
   resolved(tx, place('now'))
     .where('subject', '=', place('subject'))
@@ -123,10 +123,10 @@ function resolved(tx: Db | Tx, now: Expression<number>) {
 }
 
 /**
- * Takes entries about visits off the list when both the visit and the entry are older than
- * `before`: nobody can act on them anymore, and the list stays readable. An entry about an inquiry
- * stays for as long as it serves a later visit that is open (G2). They stay in the story. Returns
- * the appointments whose visits they were about.
+ * Resolves items about visits when both the visit and the item are older than `before`: the office
+ * can no longer act on them, and the list stays readable. An item about an inquiry stays open while
+ * the inquiry serves a later open visit (G2). Items remain in the story. Returns the appointments
+ * that they were about.
  */
 export async function expireAttention(tx: Tx, before: number, now: number): Promise<number[]> {
   const expired = await tx
@@ -152,7 +152,7 @@ export async function expireAttention(tx: Tx, before: number, now: number): Prom
     .returning(['appointment', 'inquiry'])
     .execute();
   const inquiries = expired.flatMap(({ inquiry }) => inquiry ?? []);
-  const standing =
+  const linked =
     inquiries.length === 0
       ? []
       : await tx
@@ -160,12 +160,12 @@ export async function expireAttention(tx: Tx, before: number, now: number): Prom
           .select('appointment')
           .where('inquiry', 'in', inquiries)
           .execute();
-  return [...new Set([...expired, ...standing].flatMap(({ appointment }) => appointment ?? []))];
+  return [...new Set([...expired, ...linked].flatMap(({ appointment }) => appointment ?? []))];
 }
 
 /**
- * Puts the newest entry of `subject` with one of `reasons` on the list again, for another visit to
- * which it applies as well.
+ * Raises the newest item of `subject` with one of `reasons` again, because it also applies to
+ * another visit.
  */
 export async function raiseAgain(
   tx: Tx,
@@ -185,22 +185,22 @@ export async function raiseAgain(
     await raiseAttention(tx, about, { ...last, reason: last.reason as AttentionReason }, now);
 }
 
-/** Entries of the attention list, with every reason that the same judgment can find. */
+/** The items that a check has found, with all reasons that the same check can raise. */
 export type Findings = {
   reasons: readonly AttentionReason[];
   entries: readonly Attention[];
 };
 
-/** What `subject` has on the list for one of `reasons` becomes exactly `entries`. */
+/** Replaces the items of `subject` that have one of `reasons` with `entries`. */
 export async function replaceAttention(
   tx: Tx,
   about: AttentionSubject,
   { reasons, entries }: Findings,
   now: number,
 ): Promise<void> {
-  const gone = reasons.filter((reason) => !entries.some((entry) => entry.reason === reason));
-  if (gone.length > 0) await resolveAttention(tx, about.subject, now, gone);
-  // Several fields may be missing: one line says all of them.
+  const obsolete = reasons.filter((reason) => !entries.some((entry) => entry.reason === reason));
+  if (obsolete.length > 0) await resolveAttention(tx, about.subject, now, obsolete);
+  // Several fields may be missing; one item then lists all of them.
   for (const reason of new Set(entries.map((entry) => entry.reason))) {
     const same = entries.filter((entry) => entry.reason === reason);
     const join = (texts: string[]) => [...new Set(texts)].join(' ');
@@ -237,8 +237,8 @@ export type AttentionRow = {
 };
 
 /**
- * The open entries with the appointment each is about; for one connector (and the installation), or
- * all. Those about a visit come first, the nearest one at the top.
+ * Returns the open items with their appointments; for one connector (and the installation), or all.
+ * Items about visits come first, nearest visit at the top.
  */
 export async function openAttention(db: Db, connector?: string): Promise<AttentionRow[]> {
   return connector === undefined

@@ -5,7 +5,7 @@ import { prepared, preparedRows } from '../engine/prepared.ts';
 import { type AuditLink, auditHash, CHAIN_START, sealWords } from './chain.ts';
 import { logKeyIn } from './log-key.ts';
 
-/** What happened to a subject; `reason` may hold the service's words. */
+/** Something that happened to a subject; `reason` may hold the service's words. */
 export type AuditEntry = {
   at: number;
   subject: string;
@@ -14,33 +14,34 @@ export type AuditEntry = {
   reason: string;
 };
 
-/** A row of the trail: with who did it (null: eligd itself). */
+/** A row of the trail, with the person or program that acted (null: eligd itself). */
 export type AuditRow = AuditEntry & { actor: string | null };
 
 /**
- * Of a purge: up to which row of a log it takes the rows, and what the last of them hashed to, with
- * which the rest of the chain begins.
+ * For a purge: the last row of a log that it deletes, and the hash of that row, with which the rest
+ * of the chain begins.
  */
 export type Covered = { covers: number; start_hash: Buffer };
 
-/** `to_state` of the row that lets the words of its subject be erased (migrations/0029). */
+/** `to_state` of the row that allows the words of its subject to be erased (migrations/0029). */
 export const PURGED = 'purged';
 
 /**
- * Subjects that hold the name of a file or an id of the practice management system; either may name
- * a patient, and the trail is kept for years. One that is hashed already has no second colon.
+ * Subjects that contain a file name or an ID of the practice management system. Either may name a
+ * patient, and the trail is kept for years, so they are hashed. The pattern excludes subjects that
+ * are already hashed.
  */
 const NAMED = /^(?:rejected|item|source):(?![0-9a-f]{12}$)/;
 
-/** The same transaction in somebody's name: what is written to the trail with it names `actor`. */
+/** Returns the transaction with an actor: audit rows that it writes name `actor`. */
 export function actingAs(tx: Tx, actor: string): Tx {
   const { after, database } = tx;
   return Object.assign(tx.withoutPlugins(), { after, actor, ...(database && { database }) });
 }
 
 /**
- * Adds to the append-only trail, in the same transaction as the change it tells of, each row
- * chained to the one before (chain.ts).
+ * Adds rows to the append-only trail, in the same transaction as the change that they describe.
+ * Each row is chained to the one before (chain.ts).
  */
 export async function writeAudit(
   tx: Tx,
@@ -54,7 +55,7 @@ export async function writeAudit(
     const link = {
       at,
       actor: tx.actor ?? null,
-      subject: NAMED.test(subject) ? await withoutNames(tx, subject, at) : subject,
+      subject: NAMED.test(subject) ? await hashedSubject(tx, subject, at) : subject,
       from_state,
       to_state,
       covers: covers ?? null,
@@ -71,7 +72,7 @@ const ADD = preparedRows<AuditLink & { reason: string; salt: Buffer; hash: Buffe
   tx.insertInto('audit').values(rows),
 );
 
-/** The head of the chain. */
+/** Returns the newest hash of the chain. */
 export async function newestAuditHash(db: Db | Tx): Promise<Buffer> {
   const [newest] = await NEWEST(db, {});
   return newest?.hash ?? CHAIN_START;
@@ -81,14 +82,14 @@ const NEWEST = prepared()((db) =>
   db.selectFrom('audit').select('hash').orderBy('id', 'desc').limit(sql.lit(1)),
 );
 
-async function withoutNames(tx: Tx, subject: string, now: number): Promise<string> {
+async function hashedSubject(tx: Tx, subject: string, now: number): Promise<string> {
   const hash = createHmac('sha256', await logKeyIn(tx, now)).update(JSON.stringify([subject]));
   return `${subject.slice(0, subject.indexOf(':'))}:${hash.digest('hex').slice(0, 12)}`;
 }
 
 /**
- * Everything that happened to the subjects, oldest first. What was said about an earlier row with
- * the same number, which is purged, is left out.
+ * Returns everything that happened to the subjects, oldest first. Leaves out entries about a purged
+ * row that had the same number.
  */
 export async function auditOf(db: Db, subjects: readonly string[]): Promise<AuditRow[]> {
   if (subjects.length === 0) return [];

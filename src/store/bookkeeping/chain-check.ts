@@ -1,4 +1,4 @@
-/** `eligd audit verify`: whether both logs are as they were written. */
+/** Implements `eligd audit verify`: checks whether both logs are unchanged. */
 import { sql } from 'kysely';
 import type { Db } from '../engine/database.ts';
 import { PURGED } from './audit.ts';
@@ -6,8 +6,8 @@ import { accessHash, auditHash, CHAIN_START, wordsHash } from './chain.ts';
 import { type Log, logSubject } from './purge-logs.ts';
 
 /**
- * A row and the first half of its hash, which is enough to know it again; in the journal and on
- * the screen `12:9f86d081884c7d659a2feaa0c55ad015`.
+ * A row and the first half of its hash, which is enough to identify it. The journal and the screen
+ * show it as `12:9f86d081884c7d659a2feaa0c55ad015`.
  */
 export type Head = { id: number; hash: string };
 
@@ -17,9 +17,9 @@ export type ChainReport = {
   /** When its first row was written (epoch milliseconds); null: the log is empty. */
   since: number | null;
   head: Head | null;
-  /** The first thing that is wrong. */
+  /** The first problem found. */
   fault: string | null;
-  /** Of the heads that were asked for, those that are in the chain. */
+  /** The requested heads that are in the chain. */
   known: readonly Head[];
 };
 
@@ -32,7 +32,7 @@ const TRIGGERS: Readonly<Record<Log, readonly string[]>> = {
 
 export const headText = ({ id, hash }: Head): string => `${id}:${hash}`;
 
-/** The newest row of each log; null: it is empty. */
+/** Returns the newest row of each log; null: it is empty. */
 export async function readHeads(db: Db): Promise<Record<Log, Head | null>> {
   const head = async (log: Log) => {
     const row = await db
@@ -46,7 +46,7 @@ export async function readHeads(db: Db): Promise<Record<Log, Head | null>> {
   return { audit: await head('audit'), access_log: await head('access_log') };
 }
 
-/** Reads a log from its beginning and calculates every hash again. */
+/** Reads a log from its beginning and recalculates every hash. */
 export async function checkChain(db: Db, log: Log, wanted: readonly Head[]): Promise<ChainReport> {
   const begin = await beginOf(db, log);
   const walk: Walk = log === 'audit' ? new AuditWalk() : new AccessWalk();
@@ -60,7 +60,7 @@ export async function checkChain(db: Db, log: Log, wanted: readonly Head[]): Pro
     const page = await walk.read(db, after);
     for (const row of page) {
       fault ??= row.hashAfter(hash).equals(row.hash) ? null : brokenAt(row);
-      // Where it is broken, the rest is compared with what is there.
+      // After a break, the next row is checked against the stored hash.
       hash = row.hash;
       since ??= row.at;
       rows += 1;
@@ -84,11 +84,14 @@ const headOf = ({ id, hash }: Pick<Row, 'id' | 'hash'>): Head => ({
 
 const brokenAt = ({ id, at }: Pick<Row, 'id' | 'at'>) =>
   `The chain is broken at entry ${id} (${new Date(at).toISOString()}): it was changed, or the ` +
-  'one before it was taken out.';
+  'one before it was removed.';
 
 type Row = { id: number; at: number; hash: Buffer; hashAfter: (before: Buffer) => Buffer };
 
-/** Where the chain begins, and whether the rows that a purge covers are gone. */
+/**
+ * Returns the hash with which the chain begins, and a fault if rows that a purge covers still
+ * exist.
+ */
 async function beginOf(db: Db, log: Log): Promise<{ hash: Buffer; fault: string | null }> {
   const purge = await db
     .selectFrom('audit')
@@ -109,8 +112,8 @@ async function beginOf(db: Db, log: Log): Promise<{ hash: Buffer; fault: string 
   const fault =
     left === undefined
       ? null
-      : `Entry ${purge.id} of the trail lets entries go that are still there: eligd deletes ` +
-        'them in the same step.';
+      : `Entry ${purge.id} of the trail records a purge of entries that still exist. eligd ` +
+        'deletes them in the same step.';
   return { hash: purge.start_hash, fault };
 }
 
@@ -120,18 +123,18 @@ async function missingTrigger(db: Db, log: Log): Promise<string | null> {
   const missing = TRIGGERS[log].find((name) => !rows.some((row) => row.name === name));
   return missing === undefined
     ? null
-    : `The database does not protect the log any more: its trigger ${missing} is gone.`;
+    : `The database no longer protects the log: its trigger ${missing} is missing.`;
 }
 
-/** Reads the rows of a log, a thousand at a time, as they hang on each other. */
+/** Reads the rows of a log in chain order, a thousand at a time. */
 type Walk = {
   read: (db: Db, after: number) => Promise<Row[]>;
-  /** What is wrong apart from the hashes; asked at the end. */
+  /** Returns a problem other than a wrong hash; called at the end. */
   fault: () => string | null;
 };
 
 class AuditWalk implements Walk {
-  /** By subject: the newest row whose words are gone, and the newest that says so. */
+  /** By subject: the newest row whose words are erased, and the newest row that records a purge. */
   readonly #erased = new Map<string, number>();
   readonly #purged = new Map<string, number>();
   #fault: string | null = null;
@@ -158,7 +161,7 @@ class AuditWalk implements Walk {
     if (this.#fault !== null) return this.#fault;
     for (const [subject, id] of this.#erased)
       if (id > (this.#purged.get(subject) ?? 0))
-        return `The words of entry ${id} were erased, and no later entry says so.`;
+        return `The words of entry ${id} were erased, and no later entry records it.`;
     return null;
   }
 }

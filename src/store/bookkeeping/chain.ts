@@ -1,10 +1,10 @@
 /**
- * How a row of the audit trail or of the access log hangs on the row before it. Whoever changes or
- * takes out a row breaks every hash after it, and the newest hash goes to the journal daily
- * (`audit_head`), out of reach of whoever can write the database.
+ * Chains each row of the audit trail and of the access log to the row before it. Changing or
+ * removing a row breaks every later hash. Once a day the newest hash goes to the journal
+ * (`audit_head`), which someone with write access to the database cannot change.
  *
- * A row is chained in the transaction that adds it: sealing it later would leave a time in which
- * nobody could say whether it was changed.
+ * A row is chained in the transaction that adds it: with later sealing, a change in between would
+ * go unnoticed.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { appointmentHash } from '../../domain/appointment-hash.ts';
@@ -13,11 +13,14 @@ import { appointmentHash } from '../../domain/appointment-hash.ts';
 export const CHAIN_START: Buffer = Buffer.alloc(32);
 
 const SALT_BYTES = 16;
-/** Asked for together, because each request for randomness costs more than the rest of a row. */
+/**
+ * Salts are generated in batches, because each request for random bytes costs more than the rest of
+ * a row.
+ */
 const SALTS_TOGETHER = 256;
 let salts: Buffer = Buffer.alloc(0);
 
-/** What of a row of the audit trail is never erased. */
+/** The parts of an audit row that are never erased. */
 export type AuditLink = {
   at: number;
   actor: string | null;
@@ -41,8 +44,9 @@ const sha256 = (...parts: (string | Buffer)[]): Buffer =>
   hash('sha256', Buffer.concat(parts.map((part) => Buffer.from(part))), 'buffer');
 
 /**
- * The words of a row can be erased and the row still be checked: only their salted hash is in the
- * chain. Without the salt nobody can try out names against it.
+ * Seals the words of a row with a salted hash. Only this hash is in the chain, so the words can be
+ * erased and the row can still be checked. Without the salt, nobody can test names against the
+ * hash.
  */
 export function sealWords(words: string): { salt: Buffer; words_hash: Buffer } {
   if (salts.length === 0) salts = randomBytes(SALT_BYTES * SALTS_TOGETHER);
@@ -68,6 +72,9 @@ export function accessHash(before: Buffer, row: AccessLink): Buffer {
   return sha256(before, JSON.stringify([at, actor, page, subject, patient]));
 }
 
-/** Stands for a patient in the access log, as `appointmentHash` does for an appointment. */
+/**
+ * Returns the hash that identifies a patient in the access log, as `appointmentHash` does for an
+ * appointment.
+ */
 export const patientHash = (key: string, connector: string, patient_id: string): string =>
   appointmentHash(key, `patient of ${connector}`, patient_id);

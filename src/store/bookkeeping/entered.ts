@@ -1,7 +1,7 @@
 /**
- * An answer that the office got itself. It becomes an inquiry that is answered already, so that
- * everything after it is as with any other: a record, a verdict, a delivery. The calling service
- * knows nothing of it and no call follows from it, because it is the newest for its need (G1).
+ * Stores an answer that the office obtained itself. It becomes an inquiry that is already answered,
+ * so that it is processed like any other: a record, a verdict, a delivery. The calling service does
+ * not know it, and it leads to no call, because it is the newest inquiry for its need (G1).
  */
 import { ANSWER_REASONS, type AttentionReason } from '../../domain/attention.ts';
 import type { EnteredCoverage } from '../../domain/entered.ts';
@@ -23,17 +23,17 @@ export type EnteredAnswer = {
     closed_reason: ClosedReason | null;
   };
   coverage: EnteredCoverage;
-  /** Of the form that was filled in, so that sending it twice is one answer. */
+  /** ID of the submitted form, so that submitting it twice stores one answer. */
   form_id: string;
   external_id: string;
-  /** Who typed it in. */
+  /** Who entered it. */
   entered_by: string;
-  /** In the service's form of results, so that it is read like any other answer. */
+  /** In the format of the service's results, so that it is read like any other answer. */
   results: Record<string, unknown>;
   summary: string | null;
 };
 
-/** Entries about a call that nobody waits for any more once the office has the answer itself. */
+/** Items about a call that no longer matter once the office has the answer. */
 const SETTLED: readonly AttentionReason[] = [
   ...ANSWER_REASONS,
   'answer_unusable',
@@ -42,7 +42,7 @@ const SETTLED: readonly AttentionReason[] = [
   'refused',
 ];
 
-/** `saved`: when the same form was sent before, and whether it said the same. */
+/** `saved`: when the same form was submitted before, and whether its content was the same. */
 export type Entered = { kind: 'entered' } | { kind: 'saved'; at: number; is_same: boolean };
 
 export async function enterAnswer(tx: Tx, entered: EnteredAnswer, now: number): Promise<Entered> {
@@ -103,14 +103,14 @@ export async function enterAnswer(tx: Tx, entered: EnteredAnswer, now: number): 
   for (const other of await inquiriesOf(tx, appointment.id))
     if (other.coverage_rank === rank)
       await resolveAttention(tx, inquirySubject(other.id), now, SETTLED);
-  // Of a closed visit nothing is planned: eligd would call for its other coverages.
+  // A closed visit is not planned again: eligd would call for its other coverages.
   if (appointment.closed_reason === null) await setPlanDue(tx, appointment.id, now, null);
   return { kind: 'entered' };
 }
 
 const rawId = (form_id: string) => `office-${form_id}`;
 
-/** The answer of the same form, if it is there already. */
+/** Returns the answer that was saved from the same form, if any. */
 async function savedBefore(
   tx: Tx,
   { appointment, form_id, results, summary }: EnteredAnswer,
@@ -135,7 +135,9 @@ type Raw = {
   summary: string | null;
 };
 
-/** Without when it was entered, which differs between two sendings of one form. */
+/**
+ * Returns the results without the time of entry, which differs between two submissions of a form.
+ */
 function withoutTime(results: Record<string, unknown>): Record<string, unknown> {
   const { call_details } = results;
   const calls = (Array.isArray(call_details) ? (call_details as object[]) : []).map((call) => ({
@@ -145,7 +147,10 @@ function withoutTime(results: Record<string, unknown>): Record<string, unknown> 
   return { ...results, call_details: calls };
 }
 
-/** What was planned for the same coverage is not needed any more, and has cost nothing yet. */
+/**
+ * Withdraws the planned inquiry for the same coverage: it is not needed anymore and has cost
+ * nothing yet.
+ */
 async function withdrawPlanned(
   tx: Tx,
   { appointment, coverage, entered_by }: EnteredAnswer,

@@ -1,4 +1,4 @@
-/** What somebody has handled stays off the attention list until the answer changes. */
+/** Keeps items that someone has handled off the attention list until the answer changes. */
 import { sql } from 'kysely';
 import { actorName } from '../../domain/actor.ts';
 import {
@@ -14,10 +14,10 @@ import { type AttentionSubject, replaceAttention, resolveAttention } from './att
 import { writeAudit } from './audit.ts';
 import type { Operand } from './operator.ts';
 
-/** `to_state` in the trail of an entry that somebody has handled. */
+/** `to_state` in the trail of an item that someone has handled. */
 const HANDLED = 'done';
 
-/** Entries that are about an answer, and gone once somebody has acted on them. */
+/** Reasons of items about an answer, which are done once someone has acted on them. */
 const TO_HANDLE: readonly AttentionReason[] = [
   ...VERDICT_REASONS,
   ...ANSWER_REASONS,
@@ -25,7 +25,7 @@ const TO_HANDLE: readonly AttentionReason[] = [
   'duplicate_call',
 ];
 
-/** What the answer of a visit asks for becomes exactly `entries`, without what was handled. */
+/** Replaces the items about the answer of a visit with `entries`, except those already handled. */
 export async function raiseVerdict(
   tx: Tx,
   about: AttentionSubject,
@@ -37,7 +37,7 @@ export async function raiseVerdict(
   await replaceAttention(tx, about, { reasons: VERDICT_REASONS, entries: open }, now);
 }
 
-/** Whether the newest entry of this kind says the same and was handled by somebody. */
+/** Returns whether the newest item of this kind has the same text and was handled by someone. */
 async function isHandled(tx: Tx, subject: string, entry: Attention): Promise<boolean> {
   const { reason, what, words = null } = entry;
   const last = await tx
@@ -62,8 +62,8 @@ async function isHandled(tx: Tx, subject: string, entry: Attention): Promise<boo
 }
 
 /**
- * `eligd done`: takes off the list what somebody has handled; the note goes into the story.
- * `entry`: only this entry, by its row; it may be about a call that serves the visit.
+ * Implements `eligd done`: resolves items that someone has handled; the note goes into the story.
+ * `entry`: only the item with this ID; it may be about a call that serves the visit.
  */
 export function handle(note: string, entry: number | null = null) {
   return async (tx: Tx, subject: Operand, now: number): Promise<Done[]> => {
@@ -82,10 +82,10 @@ async function handleOne(
   if (!TO_HANDLE.some((each) => each === reason))
     return {
       did: false,
-      what: `"${unquoted(what)}" leaves the list only when it is fixed.`,
+      what: `"${unquoted(what)}" stays on the list until the problem is fixed.`,
     };
   await resolveAttention(tx, subject, now, [reason as AttentionReason]);
-  const told = note === '' ? '' : ` Note: ${note}`;
+  const note_text = note === '' ? '' : ` Note: ${note}`;
   await writeAudit(tx, [
     {
       at: now,
@@ -94,7 +94,7 @@ async function handleOne(
       to_state: HANDLED,
       reason:
         `Handled by ${tx.actor ? actorName(tx.actor) : 'the office'}: ` +
-        `${unquoted(what)}${told}`,
+        `${unquoted(what)}${note_text}`,
     },
   ]);
   return {
@@ -103,7 +103,7 @@ async function handleOne(
   };
 }
 
-/** An open entry as it is now; null: it is not on the list any more. */
+/** Returns an open item in its current form; null: it is no longer on the list. */
 export async function openEntry(
   tx: Tx,
   entry: number,

@@ -6,7 +6,7 @@ const HEARTBEAT = 'heartbeat';
 /** When a daemon first ran on this database (epoch milliseconds). */
 export const FIRST_STARTED_AT = 'first_started_at';
 
-/** Stores what the daemon knows of itself, for commands that run next to it. */
+/** Stores the daemon's own state for commands that run next to it. */
 export async function writeHeartbeat(tx: Tx, heartbeat: Heartbeat): Promise<void> {
   await writeLearned(tx, HEARTBEAT, JSON.stringify(heartbeat), heartbeat.at);
   if ((await readLearned(tx, FIRST_STARTED_AT)) === null)
@@ -14,6 +14,6 @@ export async function writeHeartbeat(tx: Tx, heartbeat: Heartbeat): Promise<void
 }
 
 export async function readHeartbeat(db: Db | Tx): Promise<Heartbeat | null> {
-  const fact = await readLearned(db, HEARTBEAT);
-  return fact === null ? null : (JSON.parse(fact.value) as Heartbeat);
+  const setting = await readLearned(db, HEARTBEAT);
+  return setting === null ? null : (JSON.parse(setting.value) as Heartbeat);
 }

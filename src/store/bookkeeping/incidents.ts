@@ -1,6 +1,6 @@
 /**
- * Incidents: something about the installation is wrong, from one moment to another. They are
- * entries of the attention list. A failure that repeats is one incident with a count.
+ * Incidents: problems of the installation with a beginning and an end. They are attention items. A
+ * repeated failure is one incident with a count.
  */
 import { sql } from 'kysely';
 import { INCIDENT_REASONS, type IncidentReason } from '../../domain/attention.ts';
@@ -13,7 +13,7 @@ import { raiseAttention } from './attention.ts';
 export type IncidentName = { reason: IncidentReason; connector: string | null };
 
 export type CountedIncident = OpenIncident & {
-  /** How often it was seen. */
+  /** How many times it occurred. */
   count: number;
   last_at: number;
 };
@@ -22,7 +22,7 @@ function subjectOf({ reason, connector }: IncidentName): string {
   return connector === null ? `incident:${reason}` : `incident:${reason}:${connector}`;
 }
 
-/** Begins an incident, or counts it once more. Returns how often it was seen by now. */
+/** Opens an incident, or adds one to its count. Returns the count. */
 export async function raiseIncident(
   tx: Tx,
   name: IncidentName,
@@ -45,7 +45,7 @@ export async function raiseIncident(
   return 1;
 }
 
-/** Ends an incident. Returns how often it was seen; 0 when it was not open. */
+/** Ends an incident. Returns its count; 0 when it was not open. */
 export async function endIncident(tx: Tx, name: IncidentName, now: number): Promise<number> {
   const ended = await tx
     .updateTable('attention')
@@ -58,7 +58,7 @@ export async function endIncident(tx: Tx, name: IncidentName, now: number): Prom
   return ended.reduce((total, { count }) => total + count, 0);
 }
 
-/** Whatever is wrong with the installation now, the oldest first. */
+/** Returns the open incidents, oldest first. */
 export async function openIncidents(db: Db | Tx): Promise<CountedIncident[]> {
   const rows = await OPEN(db, {});
   return rows.map((row) => ({ ...row, last_at: row.last_at ?? row.since }));
@@ -74,12 +74,12 @@ const OPEN = prepared()((db) =>
     .orderBy('id'),
 );
 
-/** The sentences of an incident that is open; null: it is over, or never began. */
+/** `entry`: the texts of an incident that is open; null: the condition does not exist now. */
 export type IncidentState = IncidentName & { entry: { what: string; next: string } | null };
 
 /**
- * Brings incidents that are conditions, and not events, to what is true now. Writes only when that
- * changes something.
+ * Updates incidents that describe conditions, not events, to their current state. Writes only if
+ * something changes.
  */
 export async function setIncidents(
   store: Store,

@@ -4,14 +4,14 @@ import { readLearnedAll, writeLearned } from './learned-settings.ts';
 
 const factOf = (job: string) => `job:${job}`;
 
-/** A scheduled job succeeded at `at` (epoch milliseconds). */
+/** Records that a scheduled job succeeded at `at` (epoch milliseconds). */
 export async function noteJob(tx: Tx, job: string, at: number): Promise<void> {
   await writeLearned(tx, factOf(job), String(at), at);
 }
 
 /**
- * When each job last succeeded. One that is new counts from `now` on, so that it runs at its first
- * time and not at once.
+ * Returns when each job last succeeded. A new job counts as run at `now`, so that it first runs at
+ * its scheduled time and not at once.
  */
 export async function jobSuccesses(
   store: Store,

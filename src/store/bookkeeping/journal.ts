@@ -1,7 +1,7 @@
 import type { Store } from '../engine/store.ts';
 
 /**
- * What a connector noted about its own writes (the contract's Journal). `write` resolves after the
+ * The connector's notes about its own writes (the contract's Journal). `write` resolves after the
  * commit.
  */
 export function connectorJournal(store: Store, connector: string, clock: { now: () => number }) {

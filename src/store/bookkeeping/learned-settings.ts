@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 
-/** Single values by name: what was learned about the service, when something was last done. */
+/** Single values by name: facts learned about the service, and times of the last runs. */
 export async function readLearned(
   db: Db | Tx,
   name: string,
@@ -17,16 +17,18 @@ const ONE = prepared<{ name: string }>()((db, place) =>
     .where('name', '=', place('name')),
 );
 
-/** Those of `names` that are known. */
+/** Returns the known values among `names`. */
 export async function readLearnedAll(
   db: Db | Tx,
   names: readonly string[],
 ): Promise<Map<string, { value: string; updated_at: number }>> {
   const rows = await THOSE(db, Object.fromEntries(names.entries()), names.length);
-  return new Map(rows.map(({ name, ...fact }) => [name, fact]));
+  return new Map(rows.map(({ name, ...setting }) => [name, setting]));
 }
 
-/** The callers' lists of names have a few lengths; the places are their indexes. */
+/**
+ * Statements are cached by the number of names, because callers use only a few lengths of lists.
+ */
 const THOSE = prepared<Readonly<Record<string, string>>>()((db, place, length: number) =>
   db
     .selectFrom('learned_settings')

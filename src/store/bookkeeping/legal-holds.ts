@@ -1,4 +1,6 @@
-/** Patients whose data nobody may delete, because a court, an auditor or a payer may ask for it. */
+/**
+ * Patients whose data must not be deleted, because a court, an auditor or a payer may request it.
+ */
 import { type SqlBool, sql } from 'kysely';
 import type { Db, Tx } from '../engine/database.ts';
 import { appointmentSubject, writeAudit } from './audit.ts';
@@ -17,7 +19,7 @@ export async function legalHolds(db: Db | Tx): Promise<LegalHold[]> {
     .execute();
 }
 
-/** The connectors whose visits have a patient with this id. */
+/** Returns the connectors that have a visit of a patient with this ID. */
 export async function connectorsOfPatient(
   db: Db | Tx,
   patient_id: string,
@@ -37,7 +39,7 @@ export async function connectorsOfPatient(
   return found;
 }
 
-/** Returns whether it is a new one. The trail has it under the patient's keyed hash. */
+/** Adds a hold and returns whether it is new. The trail names the patient by the keyed hash. */
 export async function addLegalHold(
   tx: Tx,
   { connector, patient_id }: HeldPatient,
@@ -55,7 +57,7 @@ export async function addLegalHold(
   return added !== undefined;
 }
 
-/** Returns whether there was one. */
+/** Ends a hold and returns whether there was one. */
 export async function removeLegalHold(
   tx: Tx,
   { connector, patient_id }: HeldPatient,
@@ -85,7 +87,7 @@ async function note(
 export const patientSubject = (key: string, { connector, patient_id }: HeldPatient): string =>
   `patient:${patientHash(key, connector, patient_id)}`;
 
-/** A patient who was merged into another is held as that one. */
+/** Extends the hold of a merged patient to the record that it was merged into. */
 export async function mergeLegalHold(
   tx: Tx,
   connector: string,
@@ -97,19 +99,19 @@ export async function mergeLegalHold(
     on conflict do nothing`.execute(tx);
 }
 
-/** Of a row of appointments under the name `a`: whether its patient is on legal hold. */
+/** Condition on a row of appointments with alias `a`: its patient is on legal hold. */
 export const isHeldVisit = sql<SqlBool>`exists (select 1 from legal_holds h
   where h.connector = a.connector
     and a.patient_key >= h.connector || '|' || h.patient_id || '|'
     and a.patient_key < h.connector || '|' || h.patient_id || '}')`;
 
-/** Of a row with a column `inquiry` under the name `r`: whether it serves a held patient. */
+/** Condition on a row with alias `r` and a column `inquiry`: the inquiry serves a held patient. */
 export const isHeldInquiry = sql<SqlBool>`exists (select 1 from inquiry_appointments l
   join appointments a on a.id = l.appointment
   where l.inquiry = r.inquiry and ${isHeldVisit})`;
 
 /**
- * The first entry of each log that is about a patient on hold; from there on a log stays whole.
+ * Returns the first entry in each log about a patient on hold; the log is kept from that entry on.
  * Null: the log has no such entry.
  */
 export async function firstHeldEntries(

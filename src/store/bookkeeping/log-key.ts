@@ -6,14 +6,14 @@ import { readLearned, writeLearned } from './learned-settings.ts';
 const FACT = 'log_key';
 
 /**
- * The key of the hashes by which appointments appear in the log; made at the first start, and kept
- * by backups.
+ * Returns the key for the hashes that stand for appointments in the log. Created at the first start
+ * and included in backups.
  */
 export async function logKey(store: Store, now: number): Promise<string> {
   return await store.write((tx) => logKeyIn(tx, now));
 }
 
-/** The same inside a transaction. */
+/** Returns the key inside a transaction; creates it if needed. */
 export async function logKeyIn(tx: Tx, now: number): Promise<string> {
   const known = await readLearned(tx, FACT);
   if (known !== null) return known.value;
@@ -22,7 +22,7 @@ export async function logKeyIn(tx: Tx, now: number): Promise<string> {
   return made;
 }
 
-/** The same for who only reads; null before the first start of a version that has it. */
+/** Returns the key without creating it; null before the first start of a version that has it. */
 export async function knownLogKey(db: Db): Promise<string | null> {
   return (await readLearned(db, FACT))?.value ?? null;
 }

@@ -1,6 +1,6 @@
 /**
- * A database that was lost must not be replaced by a new one in silence: where something shows that
- * there was one before, nothing is sent until the operator confirms it.
+ * Detects that a new database has silently replaced a lost one. If there are signs of an earlier
+ * database, eligd sends nothing until the operator confirms.
  */
 import { type SqlBool, sql } from 'kysely';
 import { DAY_MS } from '../../domain/time.ts';
@@ -11,67 +11,72 @@ import type { Store } from '../engine/store.ts';
 import { raiseAttention } from './attention.ts';
 import { forgetLearned, readLearned, writeLearned } from './learned-settings.ts';
 
-/** Whether it was looked for an older database: once in the life of this one. */
-const LOOKED = 'older_database_looked_for';
-/** Since when, and up to which inquiry, calls of an older database were looked for. */
-const UNPROVEN = 'older_calls_looked_for';
+/** Set once eligd has searched for an older database, which it does once for each database. */
+const SEARCHED = 'older_database_looked_for';
+/** Since when, and up to which inquiry, eligd has searched for calls of an older database. */
+const WATCHING = 'older_calls_looked_for';
 
-/** Whether this database is new, so that it has to be asked where the older one is. */
+/** Returns whether this database is new, so that eligd must search for an older one. */
 export async function isUnexplained(db: Db): Promise<boolean> {
-  if ((await readLearned(db, LOOKED)) !== null) return false;
+  if ((await readLearned(db, SEARCHED)) !== null) return false;
   const known = await db.selectFrom('sources').select('id').executeTakeFirst();
   return known === undefined;
 }
 
-/** Stops submission because of `traces`, which are parts of a sentence; without any, it goes on. */
+/**
+ * Saves the result of the search. Stops submission if there are `traces`, which are parts of a
+ * sentence; otherwise starts to watch for older calls.
+ */
 export async function explainDatabase(
   store: Store,
   traces: readonly string[],
   now: number,
 ): Promise<void> {
   await store.write(async (tx) => {
-    await writeLearned(tx, LOOKED, String(traces.length), now);
+    await writeLearned(tx, SEARCHED, String(traces.length), now);
     if (traces.length > 0) await stop(tx, traces, now);
-    else await writeLearned(tx, UNPROVEN, JSON.stringify({ since: now, checked: 0 }), now);
+    else await writeLearned(tx, WATCHING, JSON.stringify({ since: now, checked: 0 }), now);
   });
 }
 
-/** Whoever restored a backup knows that there were calls since: they are nothing to stop for. */
+/**
+ * Stops the watch after a restore: whoever restored the backup knows that calls were made since.
+ */
 export async function forgetOlderCalls(tx: Tx): Promise<void> {
-  await forgetLearned(tx, UNPROVEN);
+  await forgetLearned(tx, WATCHING);
 }
 
-/** Whether this database is so new that older calls are still looked for. */
-export async function isAboutOlderCalls(db: Db): Promise<boolean> {
-  return (await readLearned(db, UNPROVEN)) !== null;
+/** Returns whether this database is so new that eligd still watches for older calls. */
+export async function isWatchingForOlderCalls(db: Db): Promise<boolean> {
+  return (await readLearned(db, WATCHING)) !== null;
 }
 
 /**
- * Stops submission when a list of the calling service has shown a call of ours that this database
- * did not make: the same label for the same question. Looks at each inquiry of the first day once;
- * `is_compared`: after every list that matters was compared. Returns whether it stopped.
+ * Stops submission when the calling service lists a call of ours that this database did not make:
+ * the same label for the same question. Checks each inquiry of the first day once. `is_compared`:
+ * every relevant list has been compared. Returns whether it stopped.
  */
 export async function stopForOlderCalls(
   tx: Tx,
   { is_compared, now }: { is_compared: boolean; now: number },
 ): Promise<boolean> {
-  const fact = await readLearned(tx, UNPROVEN);
-  if (fact === null) return false;
-  const { since, checked } = JSON.parse(fact.value) as { since: number; checked: number };
+  const setting = await readLearned(tx, WATCHING);
+  if (setting === null) return false;
+  const { since, checked } = JSON.parse(setting.value) as { since: number; checked: number };
   if (now - since > DAY_MS) {
-    await forgetLearned(tx, UNPROVEN);
+    await forgetLearned(tx, WATCHING);
     return false;
   }
   const [older] = await OLDER_CALL(tx, { after: checked });
   if (older !== undefined) {
-    await forgetLearned(tx, UNPROVEN);
+    await forgetLearned(tx, WATCHING);
     await stop(tx, ['the calling service lists calls of ours that it does not know'], now);
     return true;
   }
   const [newest] = await LAST_INQUIRY(tx, {});
   const last = newest?.id ?? 0;
   if (is_compared && last > checked)
-    await writeLearned(tx, UNPROVEN, JSON.stringify({ since, checked: last }), now);
+    await writeLearned(tx, WATCHING, JSON.stringify({ since, checked: last }), now);
   return false;
 }
 
@@ -84,7 +89,7 @@ const OLDER_CALL = prepared<{ after: number }>()((db, place) =>
     .where('c.body', 'is', null)
     .whereRef('c.specialty', '=', 'i.specialty')
     .where(sql<SqlBool>`c.external_id = upper(trim(i.external_id))`)
-    // What this database has sent may be listed twice.
+    // The service may list a call of this database twice; that is not an older call.
     .where(
       sql<SqlBool>`not exists (
         select 1 from calls as own where own.inquiry = i.id and own.body is not null)`,

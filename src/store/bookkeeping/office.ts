@@ -1,11 +1,11 @@
-/** What the office's page keeps: sessions and wrong passwords. */
+/** Stores sessions and failed logins of the office page. */
 import { createHash } from 'node:crypto';
 import { afterFailure, type Failures } from '../../domain/lockout.ts';
 import type { Db, Tx } from '../engine/database.ts';
 
 export type OfficeSession = {
   user: string;
-  /** What a form has to send back. */
+  /** The token that each form must send back. */
   csrf: string;
   password_mark: string;
   created_at: number;
@@ -44,12 +44,15 @@ export async function endSession(tx: Tx, token: string): Promise<void> {
   await tx.deleteFrom('office_sessions').where('token_hash', '=', hashed(token)).execute();
 }
 
-/** Ends the sessions that nobody has used since. */
+/** Ends sessions that have not been used since `unused_since`. */
 export async function endSessions(tx: Tx, unused_since: number): Promise<void> {
   await tx.deleteFrom('office_sessions').where('seen_at', '<', unused_since).execute();
 }
 
-/** By a bucket of the name, so that made-up names fill nothing. */
+/**
+ * Returns the bucket of a user name. A fixed number of buckets keeps invented names from filling
+ * the table.
+ */
 function bucketOf(name: string): number {
   return createHash('sha256').update(name).digest().readUInt32BE(0) % BUCKETS;
 }
@@ -63,7 +66,7 @@ export async function readFailures(db: Db | Tx, name: string): Promise<Failures>
   return row ?? { count: 0, last_at: 0 };
 }
 
-/** Counts one more wrong password; called before the password is judged, so that none is free. */
+/** Counts a failed login. Called before the password is checked, so that no attempt is free. */
 export async function countFailure(tx: Tx, name: string, now: number): Promise<void> {
   const after = afterFailure(await readFailures(tx, name), now);
   await tx

@@ -1,5 +1,5 @@
 /**
- * Stores what the operator's commands decide (`domain/operator.ts`), with the audit trail and the
+ * Stores the decisions of the operator's commands (`domain/operator.ts`), with audit trail and
  * attention list.
  */
 import {
@@ -55,7 +55,7 @@ export async function retry(tx: Tx, subject: Operand, now: number): Promise<Done
   return done;
 }
 
-/** Keeps planned inquiries from being sent, until they are released. */
+/** Holds planned inquiries until they are released. */
 export async function hold(tx: Tx, subject: Operand, now: number): Promise<Done[]> {
   return await eachInquiry(tx, subject, holdInquiry, now);
 }
@@ -65,8 +65,8 @@ export async function release(tx: Tx, subject: Operand, now: number): Promise<Do
 }
 
 /**
- * Takes back what was not sent, and closes the appointments that it served. When a call may have
- * begun, nothing changes. An appointment that the PMS changes afterwards is planned again.
+ * Withdraws unsent inquiries and closes the appointments that they served. Changes nothing when a
+ * call may have begun. If the PMS changes such an appointment later, it is planned again.
  */
 export async function withdraw(tx: Tx, subject: Operand, now: number): Promise<Done[]> {
   const rows = await inquiriesFor(tx, subject);
@@ -86,7 +86,10 @@ export async function withdraw(tx: Tx, subject: Operand, now: number): Promise<D
   return done;
 }
 
-/** `withdraw` for somebody whose page may be old: a visit that was answered meanwhile stays. */
+/**
+ * `withdraw` for a request from a page that may be outdated: a visit that has been answered
+ * meanwhile does not change.
+ */
 export async function withdrawWaiting(tx: Tx, subject: Operand, now: number): Promise<Done[]> {
   const rows = await inquiriesFor(tx, subject);
   return rows.length > 0 && rows.every(({ state }) => state === 'answered')
@@ -94,9 +97,7 @@ export async function withdrawWaiting(tx: Tx, subject: Operand, now: number): Pr
     : await withdraw(tx, subject, now);
 }
 
-/**
- * Lets calls go out again, and returns why they had stopped. A reason that holds stops them again.
- */
+/** Resumes submission and returns why it was stopped. A cause that persists stops it again. */
 export async function releaseSubmission(tx: Tx, now: number): Promise<Halt[]> {
   const halts = await halted(tx);
   for (const { reason } of halts) {
@@ -104,7 +105,7 @@ export async function releaseSubmission(tx: Tx, now: number): Promise<Halt[]> {
     await resolveAttention(tx, haltSubject(reason), now);
   }
   const entry = { at: now, subject: 'submission', from_state: null, to_state: 'released' };
-  const which = halts.map((each) => each.reason).join(', ') || 'it was not stopped';
+  const which = halts.map((each) => each.reason).join(', ') || 'submission was not stopped';
   await writeAudit(tx, [{ ...entry, reason: `${requestedBy(tx.actor)} (${which})` }]);
   return halts;
 }

@@ -1,25 +1,25 @@
 /**
- * What of an answer goes before its visit: the answer as the service gave it, the exact request,
- * and where the recording and the transcript of the call are. The record that eligd made of the
- * answer stays with the visit.
+ * Erases parts of an answer before its visit is purged: the service's raw answer, the exact
+ * request, and the links to the recording and the transcript of the call. The record that eligd
+ * made of the answer stays with the visit.
  */
 import { type SqlBool, sql } from 'kysely';
 import type { Db, Tx } from '../engine/database.ts';
 import type { Store } from '../engine/store.ts';
 import { isHeldInquiry } from './legal-holds.ts';
 
-/** What is there to erase; `oldest`: epoch milliseconds of the oldest of it. */
+/** How many rows can be erased; `oldest`: epoch milliseconds of the oldest one. */
 export type Old = { count: number; oldest: number | null };
 
 export type AnswerKind = 'answers' | 'requests' | 'recordings';
 
 const ROWS_PER_COMMIT = 500;
 
-/** An answer that is still read or asked about keeps its words. */
+/** An answer keeps its content until it has a record and its verifications are complete. */
 const isSettled = sql<SqlBool>`r.is_normalized = 1 and not exists (select 1 from inquiries i
   where i.id = r.inquiry and i.verify_at is not null)`;
 
-/** What a lookup or a reply may still be compared with stays. */
+/** A request is kept while a lookup or a reply may be compared with it. */
 const isUnderWay = sql<SqlBool>`r.fate in ('out', 'lost')`;
 
 const hasLink = sql<SqlBool>`instr(record, '_url":"') > 0`;
@@ -47,7 +47,7 @@ export async function countOldAnswers(db: Db | Tx, kind: AnswerKind, before: num
   return rows[0] ?? { count: 0, oldest: null };
 }
 
-/** Erases them, some in each commit. Returns how many. */
+/** Erases them, a limited number in each commit. Returns how many. */
 export async function purgeAnswers(
   store: Store,
   kind: AnswerKind,
@@ -91,7 +91,10 @@ async function eraseLinks(tx: Tx, ids: readonly number[]): Promise<void> {
       .execute();
 }
 
-/** Every address in a record is one of a recording or a transcript, or was said in words. */
+/**
+ * Returns the record without links. Every URL in a record points to a recording or a transcript, or
+ * was named in the call.
+ */
 export function withoutLinks(record: string): string {
   return JSON.stringify(
     JSON.parse(record, (name, value: unknown) =>

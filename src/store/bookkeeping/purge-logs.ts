@@ -1,7 +1,7 @@
 /**
- * What the audit trail and the access log lose with time. Both stay chains that can be checked:
- * words go and leave their hash, rows go from the beginning and leave the hash of the last of them
- * in an entry of the trail, without which the database lets nothing go (migrations/0029).
+ * Purges the audit trail and the access log. Both remain verifiable chains: erased words leave
+ * their hash, and rows are deleted only from the beginning of a log. An audit entry keeps the hash
+ * of the last deleted row; without it the database allows no deletion (migrations/0029).
  */
 import { sql } from 'kysely';
 import type { Db, Tx } from '../engine/database.ts';
@@ -15,12 +15,12 @@ export const LOGS: readonly Log[] = ['audit', 'access_log'];
 export const logSubject = (log: Log): string => `log:${log}`;
 
 const SUBJECTS_PER_STATEMENT = 500;
-/** Kinds of subjects that hang on no appointment and whose words may name a file. */
+/** Kinds of subjects without an appointment whose words may name a file. */
 const NAMED_KINDS = ['item', 'rejected', 'source'];
 
 /**
- * Erases what the trail says about `subjects` in words: the payer's, the service's, a note. That
- * something happened stays, and that it was purged.
+ * Erases the words in the trail about `subjects`: the payer's, the service's, a note. The events
+ * themselves stay, with a row that records the purge.
  */
 export async function eraseWords(
   tx: Tx,
@@ -43,7 +43,7 @@ export async function eraseWords(
       .execute();
 }
 
-/** Subjects about files and rows of files with words that are older than `before`. */
+/** Returns subjects about files and their rows that have words older than `before`. */
 export async function oldNamedSubjects(tx: Tx, before: number): Promise<string[]> {
   const found: string[] = [];
   for (const kind of NAMED_KINDS) {
@@ -62,7 +62,10 @@ export async function oldNamedSubjects(tx: Tx, before: number): Promise<string[]
   return found;
 }
 
-/** Both logs; returns how many entries went. A log stays whole from its first held entry on. */
+/**
+ * Purges both logs and returns the number of deleted entries. A log keeps everything from its first
+ * entry about a held patient on.
+ */
 export async function purgeLogs(tx: Tx, limits: { before: number; now: number }): Promise<number> {
   const held = await firstHeldEntries(tx);
   let purged = 0;
@@ -70,7 +73,7 @@ export async function purgeLogs(tx: Tx, limits: { before: number; now: number })
   return purged;
 }
 
-/** How many entries are old, those of patients on hold among them. */
+/** Counts old entries, including those about patients on hold. */
 export async function countOldEntries(
   db: Db,
   before: number,
@@ -93,15 +96,15 @@ export async function countOldEntries(
 }
 
 /**
- * Deletes the rows of a log that come before the first one from `before` on (epoch milliseconds),
- * and before the row `keep_from`. Returns how many.
+ * Deletes the rows of a log that are older than `before` (epoch milliseconds) and precede the row
+ * `keep_from`. Returns how many.
  */
 export async function purgeLog(
   tx: Tx,
   log: Log,
   { before, now, keep_from }: { before: number; now: number; keep_from: number | null },
 ): Promise<number> {
-  const last = await lastToGo(tx, log, { before, keep_from });
+  const last = await lastToDelete(tx, log, { before, keep_from });
   if (last === null) return 0;
   const at = { at: now, subject: logSubject(log), from_state: null };
   const reason = 'These entries are older than retention.audit_days.';
@@ -115,8 +118,11 @@ export async function purgeLog(
   return Number(numDeletedRows);
 }
 
-/** Never the newest row: the next one hangs on it, and its number must not be given again. */
-async function lastToGo(
+/**
+ * Returns the last row to delete. Never the newest row: the next one is chained to it, and its
+ * number must not be reused.
+ */
+async function lastToDelete(
   tx: Tx,
   log: Log,
   { before, keep_from }: { before: number; keep_from: number | null },

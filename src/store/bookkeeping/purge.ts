@@ -1,8 +1,8 @@
 /**
- * Retention: what is older than the clinic keeps is deleted so that its bytes are gone.
- * `secure_delete` (database.ts) overwrites what is deleted in the database; the WAL is emptied
- * afterwards (engine/wal.ts). What a disk or a file system keeps of overwritten blocks is not in
- * our hands.
+ * Retention: deletes data that is older than the clinic keeps, including its bytes. `secure_delete`
+ * (database.ts) overwrites deleted data in the database; afterward the WAL is emptied
+ * (engine/wal.ts). eligd cannot erase copies of overwritten blocks that a disk or a file system
+ * keeps.
  */
 import { type SqlBool, sql } from 'kysely';
 import type { Db, Tx } from '../engine/database.ts';
@@ -18,24 +18,25 @@ export type Purged = { appointments: number; inquiries: number; log_entries: num
 >;
 
 const APPOINTMENTS_PER_COMMIT = 200;
-/** What the audit trail says of what was purged; it keeps that something happened, and no words. */
+/** Reasons in the audit trail for purged subjects; the trail keeps the event without its words. */
 const OLD_VISIT = 'The visit is older than retention.days.';
-const OLD_FILE = 'What was read is older than retention.days.';
-/** What remains of a call: its ids and times. */
+const OLD_FILE = 'The file is older than retention.days.';
+/** Clears everything about the patient from a call; its IDs and times stay. */
 const WITHOUT_PATIENT = { match_key: '', external_id: '', given_name: '', body: null };
 
-/** What lies before these moments (epoch milliseconds) goes; null: it stays. */
+/** Data before these times (epoch milliseconds) is purged; null: nothing is purged. */
 export type PurgeLimits = Record<PurgedKind, number | null>;
 
 /**
- * visits: a visit and all that hangs on it. answers, requests, recordings: what of an answer goes
- * before (purge-answers.ts). logs: entries of the audit trail and the access log.
+ * visits: a visit and everything that belongs to it. answers, requests, recordings: parts of an
+ * answer that are erased earlier (purge-answers.ts). logs: entries of the audit trail and the
+ * access log.
  */
 export type PurgedKind = 'visits' | AnswerKind | 'logs';
 
 /**
- * Deletes what is older than the clinic keeps, but for patients on legal hold. Each step is a
- * commit of its own; one that is cut short goes on with the next purge.
+ * Deletes data that is older than the clinic keeps, except for patients on legal hold. Each step is
+ * a separate commit; the next purge completes an interrupted one.
  */
 export async function purge(store: Store, limits: PurgeLimits, now: number): Promise<Purged> {
   const { visits, logs } = limits;
@@ -51,7 +52,7 @@ export async function purge(store: Store, limits: PurgeLimits, now: number): Pro
   return { ...purged, ...erased, log_entries };
 }
 
-/** How much `purge` would delete, and how old the oldest of it is. */
+/** Returns how much `purge` would delete, and the age of the oldest item. */
 export async function countOld(db: Db, limits: PurgeLimits): Promise<Record<PurgedKind, Old>> {
   const none: Old = { count: 0, oldest: null };
   const counted = { visits: none, answers: none, requests: none, recordings: none, logs: none };
@@ -70,10 +71,10 @@ type PurgedVisits = { appointments: number; inquiries: number };
 
 /**
  * Deletes appointments whose visit and last change lie before `before` (epoch milliseconds), with
- * the inquiries that serve no other appointment, their answers, records, deliveries, attention,
- * and the words of their audit trail. What the service may still answer stays. What the service
- * holds keeps its ids, without what they say about a patient, so that no reconciliation takes them
- * for new ones.
+ * the inquiries that serve no other appointment, their answers, records, deliveries, attention
+ * items, and the words of their audit trail. Inquiries that the service may still answer stay.
+ * Calls that the service has keep their IDs but no patient data, so that a reconciliation does not
+ * treat them as new.
  */
 async function purgeVisits(store: Store, before: number, now: number): Promise<PurgedVisits> {
   const total: PurgedVisits = { appointments: 0, inquiries: 0 };
@@ -87,7 +88,7 @@ async function purgeVisits(store: Store, before: number, now: number): Promise<P
   return total;
 }
 
-/** Appointments and claims, under the name `a`. */
+/** Selects old appointments and claims, with alias `a`. */
 function oldVisits(db: Db | Tx, before: number) {
   return db
     .selectFrom('appointments as a')
@@ -159,8 +160,8 @@ async function withoutAppointments(tx: Tx, inquiries: readonly number[]): Promis
     .select('inquiry')
     .where('inquiry', 'in', inquiries)
     .execute();
-  const standing = new Set(kept.map(({ inquiry }) => inquiry));
-  return inquiries.filter((id) => !standing.has(id));
+  const linked = new Set(kept.map(({ inquiry }) => inquiry));
+  return inquiries.filter((id) => !linked.has(id));
 }
 
 async function purgeInquiries(tx: Tx, inquiries: readonly number[]): Promise<void> {
@@ -183,10 +184,10 @@ async function purgeInquiries(tx: Tx, inquiries: readonly number[]): Promise<voi
 }
 
 /**
- * What hangs on no appointment: names of files, coverages of patients, entries about rows, the
- * calls of others. The hashes of the service's messages stay: they say nothing of a patient, and
- * the same message may come again at any time (G3). Nobody can say whether a patient on legal hold
- * is in it, so all of a connector stays that has one.
+ * Deletes old data that belongs to no appointment: file names, coverages of patients, items about
+ * rows, calls of others. The hashes of webhook messages stay: they reveal nothing about a patient,
+ * and the same message may come again at any time (G3). This data may concern a patient on legal
+ * hold, so connectors with a hold keep all of it.
  */
 async function purgeRest(tx: Tx, before: number, now: number): Promise<void> {
   const day = new Date(before).toISOString().slice(0, 10);

@@ -1,18 +1,18 @@
-/** The payers that the payer map does not have, in one line of the attention list for all. */
+/** Payers that are missing from the payer map, in a single attention item. */
 import type { UnmappedPayer } from '../../domain/payers.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { raiseAttention, resolveAttention } from './attention.ts';
 import { forgetLearned, readLearned, writeLearned } from './learned-settings.ts';
 
-/** Subject of what the attention list says about the payer map. */
+/** The subject of the attention item about the payer map. */
 export const PAYERS_SUBJECT = 'payers';
 
-const FACT = 'unmapped_payers';
-/** More different names than a clinic has payers; a broken export must not grow without bound. */
+const SETTING = 'unmapped_payers';
+/** More names than any clinic has payers; limits the list if an export is broken. */
 const PAYERS_MAX = 500;
 const NAMES_SHOWN = 8;
 
-/** Adds payers to the list, each once however many patients have it. */
+/** Adds payers to the list, each only once for all its patients. */
 export async function listForMapping(
   tx: Tx,
   payers: readonly UnmappedPayer[],
@@ -25,7 +25,7 @@ export async function listForMapping(
   await keep(tx, [...known, ...fresh], now);
 }
 
-/** Takes payers off the list that the map has by now, and what older versions listed one by one. */
+/** Removes payers that are in the map now, and items that older versions raised for each payer. */
 export async function resolveMapped(
   tx: Tx,
   isMapped: (payor_id: string, carrier: string) => boolean,
@@ -42,19 +42,19 @@ export async function resolveMapped(
   if (left.length < known.length) await keep(tx, left, now);
 }
 
-/** Every payer that planning has met and the payer map does not have. */
+/** Returns every payer that planning has met and that is missing from the payer map. */
 export async function listedPayers(db: Db | Tx): Promise<UnmappedPayer[]> {
-  const fact = await readLearned(db, FACT);
-  return fact === null ? [] : (JSON.parse(fact.value) as UnmappedPayer[]);
+  const setting = await readLearned(db, SETTING);
+  return setting === null ? [] : (JSON.parse(setting.value) as UnmappedPayer[]);
 }
 
 async function keep(tx: Tx, payers: readonly UnmappedPayer[], now: number): Promise<void> {
   if (payers.length === 0) {
-    await forgetLearned(tx, FACT);
+    await forgetLearned(tx, SETTING);
     await resolveAttention(tx, PAYERS_SUBJECT, now, ['payer_unmapped']);
     return;
   }
-  await writeLearned(tx, FACT, JSON.stringify(payers), now);
+  await writeLearned(tx, SETTING, JSON.stringify(payers), now);
   await raiseAttention(
     tx,
     { connector: null, appointment: null, inquiry: null, subject: PAYERS_SUBJECT },

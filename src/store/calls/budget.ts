@@ -13,10 +13,10 @@ import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import { dueForSubmission } from './due-inquiries.ts';
 
-/** What decides how many calls may go out, and what they cost. */
+/** The limits on calls, and the prices of calls. */
 export type BudgetRules = { limits: CallLimits; prices: PriceList };
 
-/** What was spent in the clinic's day and month, and what the limits leave now. */
+/** Returns what was spent in the clinic's day and month, and what the limits still allow. */
 export async function readBudget(
   db: Db | Tx,
   { limits, prices }: BudgetRules,
@@ -38,7 +38,9 @@ export async function readBudget(
   );
 }
 
-/** What may still be called now. Without a limit, as in most clinics, nothing is counted. */
+/**
+ * Returns what may still be spent on calls. Without a limit, as in most clinics, skips the count.
+ */
 export async function leftToSpend(
   tx: Tx,
   rules: BudgetRules,
@@ -51,8 +53,8 @@ export async function leftToSpend(
 }
 
 /**
- * The calls that were started from `from` until before `until`. A proven unsent one has no
- * `sent_at` any more.
+ * Counts the calls that were started from `from` until before `until`. Calls that were proven
+ * unsent have no `sent_at` and do not count.
  */
 export async function spentBetween(
   db: Db | Tx,
@@ -77,8 +79,8 @@ const SPENT = prepared<{ from: number; until: number }>()((db, place) =>
 );
 
 /**
- * What calls of unknown price, sent before there was a price list, would cost by it now: a limit in
- * dollars counts them as well.
+ * Estimates the cost of calls that were sent before there was a price list: a limit in dollars must
+ * include them.
  */
 async function estimateSince(
   db: Db | Tx,
@@ -99,7 +101,7 @@ async function estimateSince(
   }, 0);
 }
 
-/** What the call costs that goes out next; null: none is due, or its price is not known. */
+/** Returns the price of the next call; null: none is due, or its price is unknown. */
 async function nextPrice(
   db: Db | Tx,
   { limits, prices }: BudgetRules,

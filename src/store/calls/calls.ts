@@ -1,6 +1,6 @@
 /**
- * The calls: one row for every request to make one (POST), and one for every inquiry that the
- * service's list has shown and that is not ours. Only retention erases rows.
+ * The calls: one row for each request to make a call (POST), and one row for each inquiry on the
+ * service's list that is not ours. Only retention deletes rows.
  */
 import { type Insertable, type Selectable, sql } from 'kysely';
 import { givenNameOf } from '../../domain/inquiry.ts';
@@ -13,22 +13,25 @@ import type { InquiryRow } from './inquiries.ts';
 
 export type CallRow = Selectable<Tables['calls']>;
 
-/** One inquiry as the service's list showed it. */
+/** An inquiry as the service's list showed it. */
 export type SeenInquiry = {
   service_id: string;
   external_id: string;
-  /** Empty when the echoed request could not be read. */
+  /** Empty when the echoed request is unreadable. */
   match_key: string;
-  /** Of the patient, as compared; empty when the echo has none. */
+  /** The patient's given name in normalized form; empty when the echo has none. */
   given_name: string;
   service_status: string;
-  /** Epoch milliseconds by the service's clock; null when it does not say. */
+  /** Epoch milliseconds by the service's clock; null when the service does not state it. */
   created_at: number | null;
 };
 
 const IDS_PER_STATEMENT = 500;
 
-/** The intent of a call, before its request leaves. One that provably did not is used again. */
+/**
+ * Stores the intent of a call before its request leaves. Reuses the row of a call that was proven
+ * unsent.
+ */
 export async function intendCall(tx: Tx, row: InquiryRow, body: string): Promise<void> {
   const values = {
     external_id: canonicalExternalId(row.external_id),
@@ -57,7 +60,7 @@ const INTEND = preparedRows<Insertable<Tables['calls']>>()((tx, calls) =>
   tx.insertInto('calls').values(calls),
 );
 
-/** What became of the calls of the inquiries that have no id and were in one of `from`. */
+/** Sets the fate of calls without an ID that have one of the fates in `from`. */
 export async function settleCalls(
   tx: Tx,
   inquiries: readonly number[],
@@ -71,7 +74,7 @@ export async function settleCalls(
     .execute();
 }
 
-/** The call of the inquiry whose reply is under way. */
+/** Returns the call of the inquiry whose reply is outstanding. */
 export async function callUnderWay(tx: Tx, inquiry: number): Promise<CallRow | null> {
   const calls = await callsOf(tx, [inquiry]);
   return calls.find(({ fate }) => fate === 'out') ?? null;
@@ -89,11 +92,11 @@ const OF_INQUIRIES = prepared<{ inquiries: readonly number[] }>()((tx, place) =>
 export type Alike = {
   specialty: Specialty;
   match_keys: readonly string[];
-  /** The calls of these inquiries too, whatever they ask. */
+  /** Inquiries whose calls are also included, whatever their content. */
   of: readonly number[];
 };
 
-/** Everything that asks what the match keys ask: our calls, and what lists have shown. */
+/** Returns every call with these match keys: ours and those that lists have shown. */
 export async function callsAlike(tx: Tx, { specialty, match_keys, of }: Alike): Promise<CallRow[]> {
   const keys = match_keys.filter((key) => key !== '');
   const alike = keys.length === 0 ? [] : await ALIKE(tx, { match_keys: keys, specialty });
@@ -101,7 +104,9 @@ export async function callsAlike(tx: Tx, { specialty, match_keys, of }: Alike): 
   return [...alike, ...(await callsOf(tx, of)).filter(({ id }) => !known.has(id))];
 }
 
-/** Of inquiries those with calls, or with calls that ask the same: the service may hold them. */
+/**
+ * Returns the inquiries that have calls, or whose match key has calls: the service may hold them.
+ */
 export async function withCalls(
   tx: Tx,
   rows: readonly Pick<InquiryRow, 'id' | 'match_key'>[],
@@ -137,8 +142,8 @@ const ALIKE = prepared<{ match_keys: readonly string[]; specialty: Specialty }>(
 );
 
 /**
- * Notes what a list showed and returns those that were not known before. Of what serves no inquiry
- * the list's word is the latest.
+ * Saves the listed inquiries and returns those that were not known before. For an inquiry that
+ * serves no row, the status in the list is the latest.
  */
 export async function noteSeen(
   tx: Tx,
@@ -185,7 +190,7 @@ function valuesOf({ created_at, ...seen }: SeenInquiry, specialty: Specialty) {
   };
 }
 
-/** `call`: the request that it came from; null: not one of this database. */
+/** `call`: the request that created it; null: this database did not send it. */
 export type Claim = {
   inquiry: number;
   specialty: Specialty;
@@ -195,7 +200,7 @@ export type Claim = {
 
 type Accepted = { call: number; role: Claim['role'] };
 
-/** The service's inquiry is the inquiry's: it serves it, or is a duplicate call. */
+/** Assigns the service's inquiry to our inquiry: it serves it, or is a duplicate call. */
 export async function claimCall(
   tx: Tx,
   seen: SeenInquiry,
@@ -210,7 +215,7 @@ export async function claimCall(
     return;
   }
   const { service_id, service_status } = seen;
-  // What a list showed before it was known to be this call is one row with it from now on.
+  // Merges the row that a list created earlier into the row of this call.
   await FORGET_SHOWN(tx, { service_id });
   await ACCEPT(tx, { call, service_id, service_status, role });
 }
@@ -232,7 +237,7 @@ const ACCEPT = prepared<Pick<SeenInquiry, 'service_id' | 'service_status'> & Acc
       .where('id', '=', place('call')),
 );
 
-/** The ids turned out to belong to something else: the calls of these inquiries are lost again. */
+/** Marks the calls of these inquiries as lost: their IDs belong to other inquiries. */
 export async function loseIds(tx: Tx, inquiries: readonly number[]): Promise<void> {
   await tx
     .updateTable('calls')
@@ -242,7 +247,9 @@ export async function loseIds(tx: Tx, inquiries: readonly number[]): Promise<voi
     .execute();
 }
 
-/** Whether lists have shown calls of the specialty that serve no inquiry of this database. */
+/**
+ * Returns whether lists have shown calls of the specialty that serve no inquiry of this database.
+ */
 export async function hasUnclaimed(db: Db, specialty: Specialty): Promise<boolean> {
   const row = await db
     .selectFrom('calls')
@@ -254,7 +261,7 @@ export async function hasUnclaimed(db: Db, specialty: Specialty): Promise<boolea
   return row !== undefined;
 }
 
-/** The inquiries that the service's ids belong to; null for what is unclaimed. */
+/** Returns the inquiries to which the service's IDs belong; null for unclaimed ones. */
 export async function ownersOf(
   db: Db | Tx,
   service_ids: readonly string[],
@@ -278,10 +285,10 @@ const OWNERS = prepared<{ service_ids: readonly string[] }>()((db, place) =>
 );
 
 /**
- * Ours that a complete list of the specialty has to show: all that are open, and those that were
+ * Returns our inquiries that a complete list of the specialty must show: all open ones, and those
  * sent last.
  */
-export async function whatAListMustShow(db: Db, specialty: Specialty): Promise<Sample[]> {
+export async function inquiriesToBeListed(db: Db, specialty: Specialty): Promise<Sample[]> {
   const ours = ofOurs(db, specialty);
   const open = await ours.where('state', '=', 'open').execute();
   const newest = await ours
@@ -299,10 +306,10 @@ export async function whatAListMustShow(db: Db, specialty: Specialty): Promise<S
   return [...open, ...newest];
 }
 
-/** An inquiry of ours that a read form has shown. */
+/** An inquiry of ours that eligd has verified in a read form. */
 type Sample = { service_id: string; external_id: string };
 
-/** One that was verified was sent and has an ID at the service. */
+/** A verified inquiry was sent and has an ID at the service. */
 function ofOurs(db: Db, specialty: Specialty) {
   return db
     .selectFrom('inquiries')
@@ -313,7 +320,10 @@ function ofOurs(db: Db, specialty: Specialty) {
     .$narrowType<{ service_id: string }>();
 }
 
-/** The last of them, by which a filtered query can show that it shows ours; null: none yet. */
+/**
+ * Returns the last of them, as a test whether a filtered query returns our inquiries; null: none
+ * yet.
+ */
 export async function sampleOfOurs(db: Db, specialty: Specialty): Promise<Sample | null> {
   return (await ofOurs(db, specialty).orderBy('sent_at', 'desc').executeTakeFirst()) ?? null;
 }

@@ -2,8 +2,8 @@ import type { DueLimits } from '../../domain/due-times.ts';
 import type { Tx } from '../engine/database.ts';
 
 /**
- * Starts the lookups for every lost reply again: the clock was set, so nobody knows how long ago
- * the last one was, and two lookups prove an absence only when they are a settle time apart (G1).
+ * Restarts the lookups for all lost replies after the clock was set. The time since the last lookup
+ * is unknown, and two lookups prove an absence only when they are a settle time apart (G1).
  */
 export async function restartLookups(tx: Tx, lookup_at: number): Promise<void> {
   await tx
@@ -13,7 +13,7 @@ export async function restartLookups(tx: Tx, lookup_at: number): Promise<void> {
     .execute();
 }
 
-/** Brings every due time beyond its limit back. */
+/** Moves due times that lie beyond their limits back to the limits. */
 export async function correctDueTimes(
   tx: Tx,
   { lookups, polls, plans, deliveries }: DueLimits,

@@ -1,4 +1,4 @@
-/** Which inquiries fall due, and when the next one does. */
+/** Queries for due inquiries and for the time of the next one. */
 import { sql } from 'kysely';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { InquiryState } from '../../domain/states.ts';
@@ -8,16 +8,15 @@ import { prepared } from '../engine/prepared.ts';
 import type { InquiryRow } from './inquiries.ts';
 
 export type Claim = {
-  /** Not after. */
+  /** Inquiries that become due later are left out. */
   now: number;
   limit: number;
   specialties: readonly Specialty[];
 };
 
 /**
- * Planned inquiries that may be sent now, the nearest visit first. Left out: those on hold, and
- * those of which an appointment has changed and waits for planning, because the change may withdraw
- * them.
+ * Returns planned inquiries that may be sent now, nearest visit first. Leaves out those on hold,
+ * and those with a changed appointment that waits for planning, because planning may withdraw them.
  */
 export async function dueForSubmission(
   db: Db | Tx,
@@ -50,7 +49,8 @@ export async function dueForSubmission(
 }
 
 /**
- * The specialty and the state of everything that may soon be sent or looked for, each pair once.
+ * Returns the specialty and the state of all inquiries that may need to be sent or looked up soon,
+ * each pair once.
  */
 export async function waitingToSend(
   db: Db,
@@ -93,8 +93,8 @@ type Due = {
 };
 
 /**
- * Inquiries whose time to be asked about has come, the longest waiting first; all, or those that
- * `only` describes.
+ * Returns inquiries that are due for a poll, longest waiting first; all, or those that match
+ * `only`.
  */
 export async function dueForPolling(
   db: Db,
@@ -126,7 +126,7 @@ const TO_POLL_BEFORE_VISITS = prepared<{ now: number; from: number; until: numbe
       .limit(sql.lit(limit)),
 );
 
-/** `states`: with spaces between them. */
+/** `states`: separated by spaces. */
 function openToPoll(db: Db | Tx, states: string) {
   return db
     .selectFrom('inquiries')
@@ -136,7 +136,9 @@ function openToPoll(db: Db | Tx, states: string) {
     .orderBy('poll_at');
 }
 
-/** Has an inquiry asked about at `poll_at`, unless the time in its row has changed meanwhile. */
+/**
+ * Schedules a poll of the inquiry at `poll_at`, unless the time in its row has changed meanwhile.
+ */
 export async function putOff(
   tx: Tx,
   { id, poll_at: before }: Pick<InquiryRow, 'id' | 'poll_at'>,
@@ -151,13 +153,10 @@ export async function putOff(
     .execute();
 }
 
-/** Verifications that fall due later than `after` and not later than `until` (epoch ms). */
+/** Verifications that are due later than `after` and not later than `until` (epoch ms). */
 export type VerificationTimes = { after: number; until: number };
 
-/**
- * Answered inquiries of which the transcript verification is to be asked for, the longest waiting
- * first.
- */
+/** Returns answered inquiries whose transcript verification is due, longest waiting first. */
 export async function dueForVerification(
   db: Db,
   { after, until }: VerificationTimes,
@@ -177,7 +176,7 @@ const VERIFICATIONS = prepared<VerificationTimes>()((db, place, limit: number) =
     .limit(sql.lit(limit)),
 );
 
-/** When the next planned row falls due or the next lookup does; null: none in the future. */
+/** Returns when the next planned inquiry or the next lookup is due; null: none in the future. */
 export async function nextSubmissionDue(db: Db, now: number): Promise<number | null> {
   const [next] = await NEXT_SUBMISSION(db, { now });
   return earlier(next?.send_at ?? null, next?.lookup_at ?? null);
@@ -198,7 +197,7 @@ const NEXT_SUBMISSION = prepared<{ now: number }>()((db, place) =>
   ]),
 );
 
-/** The open inquiry whose turn to be asked about comes first. */
+/** Returns the open inquiry that is polled next. */
 export async function nextOpenToAsk(db: Db): Promise<InquiryRow | null> {
   const [row] = await NEXT_OPEN(db, {});
   return row ?? null;
@@ -215,7 +214,7 @@ const NEXT_OPEN = prepared()((db) =>
     .limit(sql.lit(1)),
 );
 
-/** When the next inquiry is to be asked about, or a verification that falls due after `after`. */
+/** Returns when the next poll is due, or the next verification that is due after `after`. */
 export async function nextPollDue(db: Db, after: number): Promise<number | null> {
   const [next] = await NEXT_POLL(db, { after });
   return earlier(next?.poll_at ?? null, next?.verify_at ?? null);

@@ -3,9 +3,9 @@ import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 
 /**
- * Why nothing is sent: `account` the service turned us away, `foreign` somebody else uses the
- * account, `new_database` the database is new where there was another one before, `observe` the
- * configuration says so.
+ * Why nothing is sent. `account`: the service rejects our requests. `foreign`: another installation
+ * uses the account. `new_database`: the database is new and there was an earlier one. `observe`:
+ * the configuration says so.
  */
 export type HaltReason = 'account' | 'foreign' | 'new_database' | 'observe';
 
@@ -23,23 +23,28 @@ export async function currentHalts(db: Db | Tx): Promise<Halt[]> {
 
 const CURRENT = prepared()((db) => db.selectFrom('halts').selectAll().orderBy('since'));
 
-/** What an operator can end: who set the mode in the configuration takes it away there. */
+/**
+ * Returns the halts that the operator can end. `observe` can only be removed from the
+ * configuration.
+ */
 export async function halted(db: Db | Tx): Promise<Halt[]> {
   return (await currentHalts(db)).filter(({ reason }) => reason !== 'observe');
 }
 
-/** Another word whenever calls are stopped for something else: nobody ends what is not shown. */
+/**
+ * Returns a text that changes with the halts, so that a form ends only the halts that it showed.
+ */
 export function haltsMark(halts: readonly Halt[]): string {
   const text = JSON.stringify(halts.map(({ reason, detail }) => [reason, detail]));
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
 
-/** What the attention list's entry about a halt stands under. */
+/** Returns the subject of the attention item about a halt. */
 export function haltSubject(reason: HaltReason): string {
   return `halt:${reason}`;
 }
 
-/** Stops submission, or puts the next try off; `since` of one that stands is kept. */
+/** Stops submission, or postpones the next try. An existing halt keeps its `since`. */
 export async function halt(
   tx: Tx,
   { reason, detail, next_try_at }: Omit<Halt, 'since'>,
@@ -52,12 +57,12 @@ export async function halt(
     .execute();
 }
 
-/** Lets submission go on. Returns whether it was stopped for that reason. */
+/** Resumes submission. Returns whether it was stopped for that reason. */
 export async function endHalt(tx: Tx, reason: HaltReason): Promise<boolean> {
-  const gone = await tx
+  const ended = await tx
     .deleteFrom('halts')
     .where('reason', '=', reason)
     .returning('reason')
     .execute();
-  return gone.length > 0;
+  return ended.length > 0;
 }

@@ -26,15 +26,15 @@ export type NewInquiry = Pick<
   | 'visit_at'
 > & { draft: InquiryDraft };
 
-/** Columns that a change of state may set along with it. */
+/** Columns that a change of state may also set. */
 export type InquiryChanges = Omit<
   Updateable<Tables['inquiries']>,
   'id' | 'state' | 'created_at' | 'updated_at' | 'reason'
 >;
 
 /**
- * Adds a planned inquiry. Null when another row that the service could not tell from it is planned
- * or under way: this one waits for that.
+ * Adds a planned inquiry. Returns null when the service could not tell it from another inquiry that
+ * is planned or in progress; then this one must wait.
  */
 export async function addPlanned(
   tx: Tx,
@@ -78,7 +78,7 @@ const PLAN = preparedRows<Insertable<Tables['inquiries']>>()((tx, rows) =>
     .returningAll(),
 );
 
-/** A change of state. `set`: columns that change along with it. */
+/** A change of state. `set`: other columns that change with it. */
 export type InquiryStep = {
   from: InquiryState;
   to: InquiryState;
@@ -88,8 +88,8 @@ export type InquiryStep = {
 
 /**
  * Moves inquiries from `from` to `to`, all for the same reason, and writes the audit trail. The
- * step must be in the table of `domain/states.ts`. Returns the ids of the rows that were in `from`
- * and moved; one that another step took meanwhile is not among them.
+ * step must be in the table of `domain/states.ts`. Returns the rows that were moved; rows that
+ * another step has moved meanwhile are left out.
  */
 export async function moveInquiries(
   tx: Tx,
@@ -129,7 +129,7 @@ const MOVE = prepared<Moved>()((tx, place, columns: string, from: InquiryState) 
 
 type Moved = { ids: readonly number[]; to: InquiryState; reason: string; updated_at: number };
 
-/** Changes columns without a change of state. */
+/** Changes columns but not the state. */
 export async function updateInquiry(
   tx: Tx,
   id: number,
@@ -147,7 +147,7 @@ const CHANGE = prepared<{ id: number; updated_at: number }>()((tx, place, column
     .where('id', '=', place('id')),
 );
 
-/** `columns`: with spaces between them; each has the place of its name. */
+/** `columns`: names separated by spaces; each value is bound by the name of its column. */
 function placesOf(place: (name: never) => unknown, columns: string): InquiryChanges {
   const names = columns === '' ? [] : columns.split(' ');
   return Object.fromEntries(names.map((name) => [name, place(name as never)]));
@@ -172,7 +172,7 @@ export async function inquiriesById(tx: Tx, ids: readonly number[]): Promise<Inq
     .execute();
 }
 
-/** The newest attempt for a need, or null when there was none. */
+/** Returns the newest attempt for a need; null when there is none. */
 export async function latestForNeed(
   db: Db,
   need_base: string,
@@ -193,8 +193,8 @@ const LATEST = prepared<{ need_base: string; benefit_year: number }>()((db, plac
 );
 
 /**
- * The procedure codes that the calls for a need asked about, one list for each call that was sent
- * at `since` or later; null: ever.
+ * Returns the procedure codes that the calls for a need asked about: one list for each call that
+ * was sent at `since` or later; null: at any time.
  */
 export async function codesAsked(
   tx: Tx,
@@ -245,7 +245,7 @@ export async function inState(db: Db | Tx, state: InquiryState): Promise<Inquiry
     .execute();
 }
 
-/** The rows that hold these ids of the service. */
+/** Returns the rows with these service IDs. */
 export async function byServiceIds(
   db: Db | Tx,
   service_ids: readonly string[],
@@ -263,7 +263,7 @@ export async function byServiceIds(
   return rows;
 }
 
-/** Open inquiries in the order of their rows, after one. */
+/** Returns open inquiries in row order, after the given row. */
 export async function openAfter(db: Db, after: number, limit: number): Promise<InquiryRow[]> {
   return await db
     .selectFrom('inquiries')
@@ -276,7 +276,7 @@ export async function openAfter(db: Db, after: number, limit: number): Promise<I
     .execute();
 }
 
-/** Which inquiries of a specialty the service has and has not ended, by the service's ids. */
+/** Returns the service IDs of a specialty's inquiries that the service has and has not ended. */
 export async function openServiceIds(db: Db, specialty: Specialty): Promise<Set<string>> {
   const rows = await db
     .selectFrom('inquiries')
@@ -287,7 +287,7 @@ export async function openServiceIds(db: Db, specialty: Specialty): Promise<Set<
   return new Set(rows.flatMap(({ service_id }) => (service_id === null ? [] : [service_id])));
 }
 
-/** The ids that came in the same reply, for doubting them together. */
+/** Returns the inquiries whose IDs came in the same reply: if one ID is in doubt, all are. */
 export async function sameReply(tx: Tx, reply_group: string): Promise<InquiryRow[]> {
   return await tx
     .selectFrom('inquiries')
@@ -298,7 +298,7 @@ export async function sameReply(tx: Tx, reply_group: string): Promise<InquiryRow
     .execute();
 }
 
-/** Rows that ask the same, in any state. */
+/** Returns inquiries with these match keys, in any state. */
 export async function inquiriesByMatch(
   tx: Tx,
   specialty: Specialty,
@@ -316,7 +316,7 @@ const BY_MATCH = prepared<{ match_keys: readonly string[]; specialty: Specialty 
     .where('specialty', '=', place('specialty')),
 );
 
-/** The attempts for the need right before this one, each of which was unsuccessful. */
+/** Returns the unsuccessful attempts for the need that immediately precede this one. */
 export async function attemptsBefore(tx: Tx, row: InquiryRow): Promise<number[]> {
   if (row.retry === 0) return [];
   const rows = await tx

@@ -1,4 +1,4 @@
-/** What earlier calls have taught about the coverages of a visit that is planned. */
+/** What earlier calls have taught about the coverages of a visit. */
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import { type CoverageHistory, NO_HISTORY } from '../../domain/history.ts';
 import { type Learned, NOTHING_LEARNED } from '../../domain/learned.ts';
@@ -23,7 +23,7 @@ import { openTurnaround } from './turnarounds.ts';
 
 type Visit = { patient_key: string; input: AppointmentInput };
 
-/** `planAppointment` with everything that earlier calls have taught. */
+/** Runs `planAppointment` with everything learned from earlier calls. */
 export async function planLearned(
   tx: Db | Tx,
   visit: Visit,
@@ -37,7 +37,7 @@ export async function planLearned(
     : planAppointment(visit.patient_key, visit.input, facts, learned);
 }
 
-/** Null: nothing. */
+/** Returns what was learned; null: nothing. */
 async function learnedOf(
   tx: Db | Tx,
   visit: Visit,
@@ -92,7 +92,9 @@ async function historyOf(
   };
 }
 
-/** When the first call was sent that found the plan that there is now; null: there was no other. */
+/**
+ * Returns when the first call was sent that found the current plan; null: there was no other plan.
+ */
 function planSince(own: readonly PatientAnswer[]): number | null {
   const [newest] = own;
   const mark = newest === undefined ? null : planMark(newest.record);

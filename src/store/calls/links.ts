@@ -11,8 +11,8 @@ import { prepared, preparedRows } from '../engine/prepared.ts';
 import type { SubjectKind, Tables } from '../engine/tables.ts';
 
 /**
- * Which appointments an inquiry serves. The join has many rows on both sides: visits share a call,
- * a visit has two coverages.
+ * Links between inquiries and the appointments that they serve. The relation is many-to-many:
+ * visits share a call, and a visit may have two coverages.
  */
 export type LinkedAppointment = {
   id: number;
@@ -23,7 +23,7 @@ export type LinkedAppointment = {
   closed_reason: ClosedReason | null;
   missing_since: number | null;
   coverage_rank: number;
-  /** What the appointment asks; null when what is stored is damaged. */
+  /** The content that the appointment needs; null when the stored text is damaged. */
   draft: InquiryDraft | null;
 };
 
@@ -47,7 +47,7 @@ const LINK = preparedRows<Insertable<Tables['inquiry_appointments']>>()((tx, lin
     ),
 );
 
-/** The coverage that the inquiry is about has another place on the appointment now. */
+/** Saves the new rank of the inquiry's coverage on the appointment. */
 export async function setCoverageRank(
   tx: Tx,
   join: { inquiry: number; appointment: number; coverage_rank: number },
@@ -75,13 +75,13 @@ export async function unlink(
   await nameNextVisit(tx, { appointment, inquiry }, now);
 }
 
-/** In the order in which they joined: the first one lends its id to the inquiry. */
+/** Returns them in the order of linking: the first provides the inquiry's external ID. */
 export async function appointmentsOf(db: Db | Tx, inquiry: number): Promise<LinkedAppointment[]> {
-  const rows = await STANDING_ON(db, { inquiry });
+  const rows = await LINKED_TO(db, { inquiry });
   return rows.map((row) => ({ ...row, draft: readDraft(row.draft) }));
 }
 
-const STANDING_ON = prepared<{ inquiry: number }>()((db, place) =>
+const LINKED_TO = prepared<{ inquiry: number }>()((db, place) =>
   db
     .selectFrom('inquiry_appointments')
     .innerJoin('appointments', 'appointments.id', 'inquiry_appointments.appointment')
@@ -117,7 +117,7 @@ const INQUIRIES_OF = prepared<{ appointment: number }>()((db, place) =>
     .orderBy('inquiry'),
 );
 
-/** The inquiries of the appointment that the PMS has under this id now. */
+/** Returns the inquiries of the appointment that has this ID in the PMS now. */
 export async function inquiriesOfSource(
   tx: Tx,
   connector: string,
@@ -146,10 +146,7 @@ type PlannableRow = {
 export type AppointmentRow = PlannableRow & { kind: 'appointment'; input: AppointmentInput };
 export type ClaimRow = PlannableRow & { kind: 'claim'; input: ClaimInput };
 
-/**
- * Where each visit of a patient that is to take place, or has, stands in the practice management
- * system now.
- */
+/** Returns a patient's upcoming and past visits with their present IDs in the PMS. */
 export async function visitsOf(
   tx: Db | Tx,
   patient_key: string,
@@ -166,7 +163,7 @@ export async function visitsOf(
     .execute();
 }
 
-/** Appointments that planning has to look at, the longest waiting first. */
+/** Returns appointments that are due for planning, longest waiting first. */
 export async function dueForPlanning(db: Db, now: number, limit: number): Promise<number[]> {
   const rows = await DUE_FOR_PLANNING(db, { now }, limit);
   return rows.map(({ id }) => id);
@@ -181,7 +178,7 @@ const DUE_FOR_PLANNING = prepared<{ now: number }>()((db, place, limit: number) 
     .limit(sql.lit(limit)),
 );
 
-/** When the next appointment falls due for planning; null when none will. */
+/** Returns when the next appointment is due for planning; null when there is none. */
 export async function nextPlanDue(db: Db): Promise<number | null> {
   const [row] = await NEXT_PLAN(db, {});
   return row?.at ?? null;
@@ -194,7 +191,7 @@ const NEXT_PLAN = prepared()((db) =>
     .where('plan_due_at', 'is not', null),
 );
 
-/** The appointment or claim as it is now, or null when planning has been there meanwhile. */
+/** Returns the appointment or claim as stored now; null when planning has handled it meanwhile. */
 export async function appointmentDueForPlanning(
   tx: Tx,
   id: number,
@@ -223,7 +220,7 @@ const TO_PLAN = prepared<{ id: number }>()((tx, place) =>
     .where('plan_due_at', 'is not', null),
 );
 
-/** Every open visit and claim is planned again, and those that the payer map had skipped. */
+/** Plans every open visit and claim again, and those that the payer map had skipped. */
 export async function planAllAgain(tx: Tx, now: number): Promise<void> {
   await tx
     .updateTable('appointments')
@@ -238,7 +235,7 @@ export async function planAllAgain(tx: Tx, now: number): Promise<void> {
     .execute();
 }
 
-/** Says when planning looks again: `null` until the appointment changes. */
+/** Sets when planning returns to the appointment; `null`: when it changes. */
 export async function setPlanDue(
   tx: Tx,
   appointment: number,
@@ -260,9 +257,8 @@ const SET_PLAN_DUE = prepared<{
 );
 
 /**
- * Has planning look again at those appointments of inquiries that it left alone because a call was
- * under way: too near, past, or waiting for their time since they were moved. Nothing is sent for
- * them before it has.
+ * Plans appointments again that planning had left alone because a call was in progress: too near,
+ * past, or waiting after a reschedule. Nothing is sent for them before that.
  */
 export async function replanAppointmentsOf(
   tx: Tx,
@@ -276,7 +272,7 @@ export async function replanAppointmentsOf(
     .where((where) =>
       where.or([
         where('plan_due_at', 'is', null),
-        // A claim without a wait of its own is planned again only when its time is over.
+        // A claim without a wait reason is otherwise planned again only after its date.
         where.and([
           where('kind', '=', sql.lit('claim')),
           where('plan_due_at', '>=', where.ref('starts_at')),
@@ -293,7 +289,7 @@ export async function replanAppointmentsOf(
     .execute();
 }
 
-/** Has planning look at every open appointment that the inquiry serves. */
+/** Plans every open appointment again that the inquiry serves. */
 export async function planAgain(tx: Tx, inquiry: number, now: number): Promise<void> {
   await tx
     .updateTable('appointments')
@@ -308,7 +304,7 @@ export async function planAgain(tx: Tx, inquiry: number, now: number): Promise<v
     .execute();
 }
 
-/** Those of the inquiries that serve no open appointment. */
+/** Returns the inquiries that serve no open appointment. */
 export async function withoutAppointment(tx: Tx, inquiries: readonly number[]): Promise<number[]> {
   const needed = await tx
     .selectFrom('inquiry_appointments')
@@ -321,7 +317,7 @@ export async function withoutAppointment(tx: Tx, inquiries: readonly number[]): 
   return inquiries.filter((id) => !ids.has(id));
 }
 
-/** The coverages that the PMS has with an appointment now, the primary first. */
+/** Returns the coverages that the PMS has for an appointment now, primary first. */
 export async function coveragesOf(tx: Tx, appointment: number): Promise<CoverageInput[]> {
   const row = await tx
     .selectFrom('appointments')
@@ -332,7 +328,7 @@ export async function coveragesOf(tx: Tx, appointment: number): Promise<Coverage
   return row === undefined ? [] : (JSON.parse(row.content) as AppointmentInput).coverages;
 }
 
-/** Those of the appointments that are not closed. */
+/** Returns the appointments that are not closed. */
 export async function stillOpen(tx: Tx, ids: readonly number[]): Promise<number[]> {
   if (ids.length === 0) return [];
   const rows = await tx
@@ -344,7 +340,7 @@ export async function stillOpen(tx: Tx, ids: readonly number[]): Promise<number[
   return rows.map(({ id }) => id);
 }
 
-/** Closes an appointment with a reason (G2); what was on the attention list for it goes. */
+/** Closes an appointment with a reason (G2) and resolves its attention items. */
 export async function closeAppointment(
   tx: Tx,
   id: number,
@@ -353,7 +349,7 @@ export async function closeAppointment(
 ): Promise<void> {
   await CLOSE(tx, { id, reason, now });
   await resolveAttention(tx, appointmentSubject(id), now);
-  // A visit that is over is another matter: what was not answered before it may still be missed.
+  // Items about missing answers stay for a past visit: the office may still need the answer.
   if (reason !== 'past') await resolveAnswers(tx, id, now);
   await nameNextVisit(tx, { appointment: id }, now);
   await writeAudit(tx, [
@@ -369,18 +365,18 @@ const CLOSE = prepared<{ id: number; reason: ClosedReason; now: number }>()((tx,
     .where('id', '=', place('id')),
 );
 
-/** Takes off the list what is about answers that nobody waits for any more. */
+/** Resolves items about answers that no open appointment waits for. */
 async function resolveAnswers(tx: Tx, id: number, now: number): Promise<void> {
   for (const inquiry of await inquiriesOf(tx, id)) {
-    const standing = (await appointmentsOf(tx, inquiry.id)).filter(
+    const open_visits = (await appointmentsOf(tx, inquiry.id)).filter(
       ({ closed_reason }) => closed_reason === null,
     );
-    if (standing.length === 0)
+    if (open_visits.length === 0)
       await resolveAttention(tx, inquirySubject(inquiry.id), now, ANSWER_REASONS);
   }
 }
 
-/** The inquiries that serve appointments since `now`, with what names the appointment. */
+/** Returns the inquiries linked to appointments at `now`, with the IDs of the appointments. */
 export async function inquiriesUnder(
   db: Db,
   appointments: readonly number[],

@@ -1,4 +1,4 @@
-/** Which payers cannot be reached, and the calls that wait because of it. */
+/** Payers that cannot be reached, and the calls that wait for them. */
 import type { Attention } from '../../domain/attention.ts';
 import {
   type PayerSilence,
@@ -12,23 +12,23 @@ import { readLearned, writeLearned } from '../bookkeeping/learned-settings.ts';
 import type { Tx } from '../engine/database.ts';
 import type { InquiryRow } from './inquiries.ts';
 
-const FACT = 'payer_silences';
+const SETTING = 'payer_silences';
 const INCIDENT = { reason: 'payer_unreachable' as const, connector: null };
 
 export const NEAR_VISIT: Attention = {
   reason: 'payer_waits',
   what:
-    'The last calls to this payer brought no answer, and the visit is close. eligd calls the ' +
+    'The last calls to this payer got no answer, and the visit is close. eligd calls the ' +
     'payer again when it can be reached.',
   next: 'Call the payer yourself before the patient comes.',
 };
 
 export async function payerSilences(tx: Tx): Promise<PayerSilences> {
-  const fact = await readLearned(tx, FACT);
-  return fact === null ? {} : (JSON.parse(fact.value) as PayerSilences);
+  const setting = await readLearned(tx, SETTING);
+  return setting === null ? {} : (JSON.parse(setting.value) as PayerSilences);
 }
 
-/** Takes note of a payer; null: it can be reached. Writes only what changes. */
+/** Saves the silence of a payer; null: it can be reached. Writes only changes. */
 export async function setPayerSilence(
   tx: Tx,
   payer: string,
@@ -38,16 +38,16 @@ export async function setPayerSilence(
   const { [payer]: before, ...others } = await payerSilences(tx);
   if (JSON.stringify(before ?? null) === JSON.stringify(silence)) return;
   const silences = silence === null ? others : { ...others, [payer]: silence };
-  await writeLearned(tx, FACT, JSON.stringify(silences), now);
-  const told = unreachablePayers(silences);
-  if (told === null) await endIncident(tx, INCIDENT, now);
-  else if (!(await openIncidents(tx)).some(({ what }) => what === told.what))
-    await raiseIncident(tx, INCIDENT, told, now);
+  await writeLearned(tx, SETTING, JSON.stringify(silences), now);
+  const incident = unreachablePayers(silences);
+  if (incident === null) await endIncident(tx, INCIDENT, now);
+  else if (!(await openIncidents(tx)).some(({ what }) => what === incident.what))
+    await raiseIncident(tx, INCIDENT, incident, now);
   if (silence === null && before?.next_try_at != null)
     await bringForward(tx, before.next_try_at, now);
 }
 
-/** The call waits until then, and says so in its story. */
+/** Postpones the call and says so in its story. */
 export async function putOffForPayer(
   tx: Tx,
   { id }: InquiryRow,
@@ -63,7 +63,7 @@ export async function putOffForPayer(
   await writeAudit(tx, [{ at: now, subject: inquirySubject(id), ...audit }]);
 }
 
-/** What waited for the payer's next try is due now. */
+/** Makes calls due now that waited for the next try at the payer. */
 async function bringForward(tx: Tx, due_at: number, now: number): Promise<void> {
   await tx
     .updateTable('inquiries')

@@ -14,18 +14,20 @@ import type { Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Store } from '../engine/store.ts';
 
-/** Until when no request leaves (epoch milliseconds). */
-export const PAUSE_FACT = 'requests_paused_until';
+/** No request may leave before this time (epoch milliseconds). */
+export const PAUSE_SETTING = 'requests_paused_until';
 
-/** Requests per minute since the last 429, and when that was. */
-const PACE_FACT = 'requests_pace';
+/** The number of requests per minute since the last 429, and its time. */
+const PACE_SETTING = 'requests_pace';
 
-function readPace(fact: string): LearnedPace | null {
-  const [per_minute = Number.NaN, at = Number.NaN] = fact.split(' ').map(Number);
+function readPace(text: string): LearnedPace | null {
+  const [per_minute = Number.NaN, at = Number.NaN] = text.split(' ').map(Number);
   return per_minute >= 1 && at >= 0 ? { per_minute, at } : null;
 }
 
-/** The rate limit over this database; `found` are the slots that `endAbandonedSlots` has ended. */
+/**
+ * Creates the rate limiter for this database; `found` are the slots that `endAbandonedSlots` ended.
+ */
 export function createRateLimiter(
   store: Store,
   clock: Clock,
@@ -36,17 +38,17 @@ export function createRateLimiter(
     take: (asked) => store.write((tx) => takeSlots(tx, asked)),
     drop: (slot) => store.write((tx) => dropSlot(tx, slot)),
     end: (slot, now) => store.write((tx) => endSlot(tx, slot, now)),
-    pausedUntil: async () => Number((await readLearned(store.db, PAUSE_FACT))?.value ?? 0),
+    pausedUntil: async () => Number((await readLearned(store.db, PAUSE_SETTING))?.value ?? 0),
     pauseUntil: (until_ms, now) =>
-      store.write((tx) => writeLearned(tx, PAUSE_FACT, String(until_ms), now)),
-    pace: async () => readPace((await readLearned(store.db, PACE_FACT))?.value ?? ''),
+      store.write((tx) => writeLearned(tx, PAUSE_SETTING, String(until_ms), now)),
+    pace: async () => readPace((await readLearned(store.db, PACE_SETTING))?.value ?? ''),
     keepPace: ({ per_minute, at }) =>
-      store.write((tx) => writeLearned(tx, PACE_FACT, `${per_minute} ${at}`, at)),
+      store.write((tx) => writeLearned(tx, PACE_SETTING, `${per_minute} ${at}`, at)),
   };
   return limitRate({ table, clock, max_per_minute, found });
 }
 
-/** Takes up to `wanted` free slots, and says after which time it is worthwhile to look for more. */
+/** Takes up to `wanted` free slots. Returns them and how long to wait before the next attempt. */
 async function takeSlots(
   tx: Tx,
   { now, max_per_minute, wanted, held }: Parameters<SlotTable['take']>[0],
@@ -58,8 +60,8 @@ async function takeSlots(
   });
   let { taken, first_ended_at, last_at } = await takenSlots(tx);
   if (last_at !== null && last_at > now) {
-    // What lies ahead was written before the clock was set back. It ended at the latest now, so a
-    // minute is enough for it.
+    // Times in the future were written before the clock was set back. These slots ended at the
+    // latest now, so they are held for a minute.
     await tx
       .updateTable('rate_slots')
       .set({ taken_at: sql`min(taken_at, ${now})`, ended_at: sql`min(ended_at, ${now})` })
@@ -88,7 +90,8 @@ const FREE = prepared<{ ended_until: number; taken_until: number; held: string }
         where('taken_at', '<=', place('taken_until')),
       ]),
     )
-    // Were the clock set forward, the next process would not know of them.
+    // Keep the held slots: if the clock was set forward, they only seem old, and the next process
+    // must find them.
     .where(sql<SqlBool>`id not in (select value from json_each(${place('held')}))`),
 );
 
@@ -125,9 +128,9 @@ const END = prepared<{ slot: number; now: number }>()((tx, place) =>
 );
 
 /**
- * At the start of the only daemon: every slot is taken to end now. Of those of a process that died
- * this is the latest moment they can have; of the others nobody knows what the clock was set to
- * meanwhile. Returns them, for the rate limiter to hold.
+ * Ends every slot now, at the start of the only daemon. For a slot of a dead process this is the
+ * latest possible end; for the others the clock may have been set since. Returns them, for the rate
+ * limiter to hold.
  */
 export async function endAbandonedSlots(store: Store, now: number): Promise<number[]> {
   const rows = await store.write(

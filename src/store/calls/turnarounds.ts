@@ -1,10 +1,10 @@
-/** What was learned of how long the calling service takes with each payer. */
+/** How long the calling service takes with each payer, learned from earlier calls. */
 import { TURNAROUND_CALLS_KEPT, type Turnaround, turnaroundOf } from '../../domain/turnaround.ts';
 import type { Db, Tx } from '../engine/database.ts';
 
 /**
- * Takes note of a call that took `took_ms`, of which the payer answered the phone for `open_ms`,
- * and forgets those that do not count any more.
+ * Saves a call that took `took_ms`, including `open_ms` in which the payer answers the phone, and
+ * deletes calls that are too old to count.
  */
 export async function keepTurnaround(
   tx: Tx,
@@ -30,7 +30,9 @@ export async function keepTurnaround(
     .execute();
 }
 
-/** How long the service takes with a payer (`payerKey`); null: not known, or too few calls yet. */
+/**
+ * Returns how long the service takes with a payer (`payerKey`); null: unknown, or too few calls.
+ */
 export async function turnaround(db: Db | Tx, payer: string | null): Promise<Turnaround | null> {
   if (payer === null) return null;
   const rows = await db
@@ -41,7 +43,9 @@ export async function turnaround(db: Db | Tx, payer: string | null): Promise<Tur
   return turnaroundOf(rows.map(({ took_ms }) => took_ms));
 }
 
-/** The same in hours in which the payer answers the phone: nights and weekends do not count. */
+/**
+ * Like `turnaround`, in hours in which the payer answers the phone, without nights and weekends.
+ */
 export async function openTurnaround(
   db: Db | Tx,
   payer: string | null,
@@ -55,7 +59,7 @@ export async function openTurnaround(
   return turnaroundOf(rows.flatMap(({ open_ms }) => open_ms ?? []));
 }
 
-/** The same of every payer that is known well enough, by `payerKey`. */
+/** Returns the turnaround of every payer with enough calls, by `payerKey`. */
 export async function allTurnarounds(db: Db | Tx): Promise<ReadonlyMap<string, Turnaround>> {
   const rows = await db.selectFrom('turnarounds').select(['payer', 'took_ms']).execute();
   const known = new Map<string, Turnaround>();
@@ -66,7 +70,7 @@ export async function allTurnarounds(db: Db | Tx): Promise<ReadonlyMap<string, T
   return known;
 }
 
-/** As `openTurnaround`, of every payer that is known well enough. */
+/** Like `openTurnaround`, for every payer with enough calls. */
 export async function allOpenTurnarounds(db: Db | Tx): Promise<ReadonlyMap<string, Turnaround>> {
   const rows = await db.selectFrom('turnarounds').select(['payer', 'open_ms']).execute();
   const known = new Map<string, Turnaround>();

@@ -1,19 +1,19 @@
 /**
- * How long the checks of the last calls took, from the end of the call (milliseconds, oldest
+ * Returns how long the checks of the last calls took from the end of the call (milliseconds, oldest
  * first).
  */
 
 import { readLearned, writeLearned } from '../bookkeeping/learned-settings.ts';
 import type { Tx } from '../engine/database.ts';
 
-const FACT = 'verification_delays';
+const SETTING = 'verification_delays';
 
 export async function verificationDelays(tx: Tx): Promise<number[]> {
-  const fact = await readLearned(tx, FACT);
-  return fact === null ? [] : (JSON.parse(fact.value) as number[]);
+  const setting = await readLearned(tx, SETTING);
+  return setting === null ? [] : (JSON.parse(setting.value) as number[]);
 }
 
-/** Keeps the last `count` of them. */
+/** Saves a delay and keeps only the last `count`. */
 export async function keepVerificationDelay(
   tx: Tx,
   delay_ms: number,
@@ -21,5 +21,5 @@ export async function keepVerificationDelay(
   now: number,
 ): Promise<void> {
   const delays = [...(await verificationDelays(tx)), delay_ms].slice(-count);
-  await writeLearned(tx, FACT, JSON.stringify(delays), now);
+  await writeLearned(tx, SETTING, JSON.stringify(delays), now);
 }

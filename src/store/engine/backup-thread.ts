@@ -1,6 +1,6 @@
 /**
- * Runs `writeBackup` next to the event loop: copying a large database takes seconds in which
- * messages must be answered.
+ * Runs `writeBackup` in a thread: copying a large database takes seconds, and the event loop must
+ * answer messages meanwhile.
  */
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { DatabaseKey, parseDatabaseKey } from '../../domain/database-key.ts';
@@ -9,12 +9,12 @@ import { type CopyContent, writeBackup } from './backup.ts';
 import { DamagedDatabase } from './damage.ts';
 import { databaseKeys, useDatabaseKeys } from './keys.ts';
 
-/** `keys`: in their written form. */
+/** `keys`: in text form. */
 type Job = { path: string; file: string; now: number; keys: string[] };
-type Told = { kind: ErrorKind; what: string; why: string; next: string };
-type Outcome = { content: CopyContent } | { told: Told; is_damaged: boolean };
+type ErrorDetails = { kind: ErrorKind; what: string; why: string; next: string };
+type Outcome = { content: CopyContent } | { details: ErrorDetails; is_damaged: boolean };
 
-/** Like `writeBackup`, without holding up anything else. */
+/** Runs `writeBackup` without blocking the event loop. */
 export async function writeBackupAside(
   path: string,
   file: string,
@@ -27,11 +27,11 @@ export async function writeBackupAside(
   });
   worker.once('message', resolve);
   worker.once('error', reject);
-  worker.once('exit', (code) => reject(new Error(`The backup's thread ended with ${code}.`)));
+  worker.once('exit', (code) => reject(new Error(`The backup thread ended with ${code}.`)));
   const outcome = await promise;
   if ('content' in outcome) return outcome.content;
-  const { kind, ...told } = outcome.told;
-  throw outcome.is_damaged ? new DamagedDatabase(kind, told) : new EligdError(kind, told);
+  const { kind, ...details } = outcome.details;
+  throw outcome.is_damaged ? new DamagedDatabase(kind, details) : new EligdError(kind, details);
 }
 
 if (!isMainThread && parentPort !== null) {
@@ -46,7 +46,7 @@ function attempt(path: string, file: string, now: number): Outcome {
   } catch (error) {
     if (error instanceof EligdError)
       return {
-        told: { kind: error.kind, what: error.what, why: error.why, next: error.next },
+        details: { kind: error.kind, what: error.what, why: error.why, next: error.next },
         is_damaged: error instanceof DamagedDatabase,
       };
     throw error;

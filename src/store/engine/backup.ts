@@ -1,7 +1,7 @@
 /**
- * Copies of the database, made while the daemon runs and put back by `eligd restore`. A copy is one
- * file without WAL: one unchanging view of the database, written out fresh, so that it also holds
- * nothing of what was purged.
+ * Copies of the database, made while the daemon runs and used by `eligd restore`. A copy is a
+ * single file without WAL: a consistent snapshot of the database, written from scratch, so that it
+ * contains no purged data.
  */
 import {
   accessSync,
@@ -24,8 +24,8 @@ import { refuseNewer } from './database.ts';
 import { keyTrouble, openSqlite, type Raw } from './driver.ts';
 
 /**
- * What a verified copy holds. `backed_up_at` is the moment it shows; of a file that was copied in
- * another way, its last step.
+ * The content of a verified copy. `backed_up_at`: the time of the snapshot; for a file that was
+ * copied in another way, the time of its last step.
  */
 export type CopyContent = {
   backed_up_at: number;
@@ -35,13 +35,15 @@ export type CopyContent = {
   deliveries: number;
 };
 
-/** The fact that a copy carries: the moment that it shows, in milliseconds since 1970. */
+/**
+ * The learned setting in a copy that holds the time of its snapshot, in milliseconds since 1970.
+ */
 const BACKED_UP_AT = 'backed_up_at';
 
 /**
- * Writes a copy of the database at `path` to `file`, which must not exist, and opens, checks and
- * counts it before it gets its name. Blocks while it copies; the daemon calls it in a thread
- * (`backup-thread.ts`). The database may be of an older form.
+ * Writes a copy of the database at `path` to `file`, which must not exist. Opens, checks and counts
+ * the copy before it gets its name. Blocks during the copy, so the daemon calls it in a thread
+ * (`backup-thread.ts`). The database may have an older format.
  */
 export function writeBackup(path: string, file: string, now: number): CopyContent {
   if (existsSync(file)) {
@@ -69,7 +71,7 @@ export function writeBackup(path: string, file: string, now: number): CopyConten
     if (/^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(error) ?? '')) throw unusable(path, error);
     throw new EligdError('failed', {
       what: `The backup ${file} could not be written.`,
-      why: `The system says ${errorCode(error) ?? 'no'}.`,
+      why: `The system reports ${errorCode(error) ?? 'an unknown error'}.`,
       next:
         'Check the free disk space and the permissions of the folder. The database itself is ' +
         'unchanged.',
@@ -79,8 +81,8 @@ export function writeBackup(path: string, file: string, now: number): CopyConten
 }
 
 /**
- * SQLite copies what it can of a damaged database, and the copy then passes every check: so the
- * source is checked first, whole.
+ * Checks the whole source first: SQLite copies the readable part of a damaged database, and that
+ * copy would pass every check.
  */
 function refuseDamagedSource(path: string): void {
   const source = openSqlite(path, { readonly: true, fileMustExist: true, timeout: 10_000 });
@@ -106,8 +108,8 @@ function noteMoment(part: string, now: number): void {
 }
 
 /**
- * Opens a copy, has SQLite check it, and counts what is in it. Throws when it is no sound database
- * of this or an older eligd.
+ * Opens a copy, has SQLite check it, and counts its content. Throws when it is not an undamaged
+ * database of this or an older version of eligd.
  */
 export function inspectCopy(file: string): CopyContent {
   refuseUnreadable(file);
@@ -138,7 +140,8 @@ export function inspectCopy(file: string): CopyContent {
     if (wrong_key !== null) throw wrong_key;
     throw notSound(
       file,
-      WHY_NOT[errorCode(error) ?? ''] ?? `the system says ${errorCode(error) ?? 'no'}`,
+      WHY_NOT[errorCode(error) ?? ''] ??
+        `the system reports ${errorCode(error) ?? 'an unknown error'}`,
     );
   } finally {
     raw?.close();
@@ -151,7 +154,9 @@ const WHY_NOT: Readonly<Record<string, string>> = {
   SQLITE_CORRUPT: 'it is damaged',
 };
 
-/** SQLite would say that it cannot open it, and not why. */
+/**
+ * Checks the file first, because SQLite reports only that it cannot open it, without the reason.
+ */
 function refuseUnreadable(file: string): void {
   try {
     if (!statSync(file).isFile()) throw notSound(file, 'it is not a file');
@@ -173,14 +178,14 @@ function notSound(file: string, why: string): EligdError {
   return new EligdError('failed', {
     what: `${file} is not a sound copy of eligd’s database.`,
     why: `eligd checked it: ${why}.`,
-    next: 'Name another backup; "eligd backup" and the daemon check every backup that they write.',
+    next: 'Use another backup; "eligd backup" and the daemon check every backup that they write.',
   });
 }
 
-/** `eligd-20261121-033000.db`: names of scheduled backups sort by time, UTC. */
+/** `eligd-20261121-033000.db`: the names of scheduled backups sort by time (UTC). */
 const NAME = /^eligd-\d{8}-\d{6}\.db$/;
 
-/** Of `eligd backup --before-upgrade`. */
+/** The name of a backup by `eligd backup --before-upgrade`. */
 const BEFORE_UPGRADE = /^before-upgrade-from-.*\.db$/;
 
 export function beforeUpgradeName(version: string, now: number): string {
@@ -193,8 +198,8 @@ export function backupName(now: number): string {
 }
 
 /**
- * Deletes all but the newest `keep` scheduled backups of the folder, and says how many went. Other
- * files stay.
+ * Deletes all but the newest `keep` scheduled backups in the folder. Returns how many it deleted.
+ * Other files stay.
  */
 export function rotateBackups(folder: string, keep: number): number {
   const old = readdirSync(folder)
@@ -207,9 +212,9 @@ export function rotateBackups(folder: string, keep: number): number {
 }
 
 /**
- * Deletes the copies that no rotation takes and that were last written before `before`: those from
- * before an upgrade, and databases at `path` that a restore has replaced. They hold what retention
- * has deleted elsewhere. Says how many went.
+ * Deletes copies that no rotation covers and that were last written before `before`: those from
+ * before an upgrade, and databases at `path` that a restore has replaced. They contain data that
+ * retention has deleted elsewhere. Returns how many it deleted.
  */
 export function deleteOldCopies(path: string, folder: string, before: number): number {
   const old = oldCopies(path, folder, before);
@@ -217,7 +222,7 @@ export function deleteOldCopies(path: string, folder: string, before: number): n
   return old.filter((file) => !/-(?:wal|shm)$/.test(file.path)).length;
 }
 
-/** Which those are, with when each was written (epoch milliseconds). */
+/** Returns those copies, with the time when each was written (epoch milliseconds). */
 export function oldCopies(
   path: string,
   folder: string,
@@ -236,7 +241,10 @@ export function oldCopies(
     .filter(({ at }) => at < before);
 }
 
-/** Every copy of the database at `path` that eligd made, next to it and in the backup folder. */
+/**
+ * Returns every copy of the database at `path` that eligd made, next to it and in the backup
+ * folder.
+ */
 export function copiesOf(path: string, folder: string): string[] {
   const beside = `${basename(path)}.`;
   const is_copy = (name: string) =>
@@ -258,12 +266,14 @@ function listed(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
-/** Whether there is any copy that eligd made. */
+/** Returns whether eligd has made any copy in the folder. */
 export function hasBackups(folder: string): boolean {
   return listed(folder).some((name) => NAME.test(name) || BEFORE_UPGRADE.test(name));
 }
 
-/** When the newest scheduled backup was written, by its name and age; null when there is none. */
+/**
+ * Returns the newest scheduled backup by name and its modification time; null when there is none.
+ */
 export function newestBackup(folder: string): { file: string; at: number } | null {
   const name = listed(folder)
     .filter((each) => NAME.test(each))
@@ -275,8 +285,8 @@ export function newestBackup(folder: string): { file: string; at: number } | nul
 }
 
 /**
- * When the newest scheduled backup was written, where the folder may be on a disk or a share that
- * is away. `unreadable`: the error code because of which that is not known.
+ * Returns when the newest scheduled backup was written. The folder may be on a disk or share that
+ * is not available; `unreadable`: the error code in that case.
  */
 export function lastBackup(folder: string): {
   newest_at: number | null;
@@ -289,7 +299,7 @@ export function lastBackup(folder: string): {
   }
 }
 
-/** What was written lies on the disk and not in the system's memory. */
+/** Flushes a file or folder from the system's memory to the disk. */
 export function flush(path: string): void {
   const handle = openSync(path, 'r');
   try {
@@ -299,7 +309,10 @@ export function flush(path: string): void {
   }
 }
 
-/** The table of learned settings in a copy; before migration 0034 it was called "facts". */
+/**
+ * Returns the name of the table of learned settings in a copy; before migration 0034 it was
+ * "facts".
+ */
 export function settingsTable(raw: Raw): 'learned_settings' | 'facts' {
   const is_named = raw.prepare("select 1 from sqlite_master where name = 'learned_settings'").get();
   return is_named === undefined ? 'facts' : 'learned_settings';

@@ -5,9 +5,9 @@ import type { Tables } from './tables.ts';
 import { openWriteQueue } from './write-queue.ts';
 
 /**
- * One transaction of a process that is not the daemon, on a database that is known to be sound: it
- * makes, checks and migrates nothing. Throws what SQLite says when the database stays locked for
- * `wait_ms`, or cannot be written.
+ * Runs one transaction of a process that is not the daemon, on a database known to be undamaged:
+ * does not create, check or migrate it. Throws SQLite's error when the database stays locked for
+ * `wait_ms` or cannot be written.
  */
 export async function writeBriefly<Value>(
   path: string,
@@ -18,8 +18,8 @@ export async function writeBriefly<Value>(
   const db = new Kysely<Tables>({
     dialect: new SqliteDialect({
       database: {
-        // With the write lock from the start: a transaction that reads first and then finds that
-        // another process wrote meanwhile fails at once.
+        // Take the write lock at the start: a transaction that reads first fails at once if another
+        // process wrote in between.
         prepare: (text) => raw.prepare(text === 'begin' ? 'begin immediate' : text) as never,
         close: () => raw.close(),
       },

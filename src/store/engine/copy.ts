@@ -1,4 +1,4 @@
-/** One database written out fresh into another file, as it is or with another key. */
+/** Writes a database from scratch into another file, with the same key or another one. */
 import { closeSync, openSync } from 'node:fs';
 import type { DatabaseKey } from '../../domain/database-key.ts';
 import { openKeyed, openWith, type Raw } from './driver.ts';
@@ -7,11 +7,11 @@ import { databaseKeys } from './keys.ts';
 const WAIT = { timeout: 10_000 };
 
 /**
- * One file without WAL, mode 600, of all that is committed in the database at `path`, its WAL
- * included. It is encrypted with the key in use; without one, as the database is.
+ * Copies everything committed in the database at `path`, including its WAL, to one file without
+ * WAL, mode 600. Encrypts it with the current key; without one, keeps the source's encryption.
  */
 export function copyDatabase(path: string, to: string): void {
-  // Made before SQLite writes into it, so that nobody else can ever read it.
+  // Created before SQLite writes into it, so that no other user can ever read it.
   closeSync(openSync(to, 'wx', 0o600));
   const source = openKeyed(path, { readonly: true, fileMustExist: true, ...WAIT });
   const key = databaseKeys()[0] ?? null;
@@ -32,19 +32,19 @@ export function copyDatabase(path: string, to: string): void {
   }
 }
 
-/** Makes the database at `path` readable in `copy`, as `source`. */
+/** Attaches the database at `path` to `copy` as `source`. */
 export function attachSource(copy: Raw, path: string, key: DatabaseKey | null): void {
   copy.pragma(`cipher = 'sqlcipher'`);
   copy.prepare('ATTACH ? AS source KEY ?').run(path, key === null ? '' : key.forCipher());
 }
 
 /**
- * Writes everything of the attached `source` into the empty `copy`, in one transaction that `begin`
- * begins, and compares the numbers of rows. VACUUM INTO would write with the key of its source, and
- * changing the key afterwards leaves pages as they were in journals.
+ * Writes the attached `source` into the empty `copy`, in one transaction that starts with `begin`,
+ * and compares the row counts. VACUUM INTO would use the key of its source, and changing the key
+ * afterward leaves old pages in journals.
  */
 export function copyAttached(copy: Raw, begin: 'BEGIN' | 'BEGIN EXCLUSIVE'): void {
-  // If the machine fails meanwhile, the file is no copy yet and is deleted.
+  // No durability needed: after a crash the unfinished file is deleted.
   copy.pragma('main.journal_mode = memory');
   copy.pragma('main.synchronous = off');
   copy.pragma('foreign_keys = off');

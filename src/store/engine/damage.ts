@@ -1,8 +1,8 @@
-/** What a database that cannot be used is called: damaged, without its key, or out of reach. */
+/** Errors for a database that cannot be used: damaged, without its key, or not accessible. */
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import { keyTrouble } from './driver.ts';
 
-/** The file is no sound database; only a backup helps. */
+/** Returns the error for a damaged database; only a backup helps. */
 export class DamagedDatabase extends EligdError {}
 
 export function damaged(path: string, cause?: unknown): DamagedDatabase {
@@ -38,7 +38,7 @@ export function unusable(path: string, error: unknown): EligdError {
   if (/^(EACCES|EPERM|EROFS|SQLITE_READONLY|SQLITE_CANTOPEN)/.test(code)) {
     return new EligdError('temporary', {
       what: `The database ${path} cannot be opened for writing.`,
-      why: `The system says ${code}: its folder is read-only, or belongs to another user.`,
+      why: `The system reports ${code}: its folder is read-only, or belongs to another user.`,
       next:
         'Check the permissions of the folder, the disk, and state.path in the configuration. ' +
         'eligd starts again automatically when it can.',
@@ -47,7 +47,7 @@ export function unusable(path: string, error: unknown): EligdError {
   }
   return new EligdError('configuration', {
     what: `The database ${path} cannot be opened.`,
-    why: `The system says ${errorCode(error) ?? 'that it is not a SQLite database'}.`,
+    why: `The system reports ${errorCode(error) ?? 'that it is not a SQLite database'}.`,
     next:
       'Check state.path in the configuration, the permissions of its folder, and the free disk ' +
       'space.',

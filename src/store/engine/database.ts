@@ -42,24 +42,27 @@ import type { Tables } from './tables.ts';
 
 export type Db = Kysely<Tables>;
 
-/** What one piece of work of `Store.write` changes; others of the same commit have their own. */
+/**
+ * The transaction of one piece of work of `Store.write`. Pieces that share a commit have separate
+ * effects.
+ */
 export type Tx = Transaction<Tables> & {
   /**
-   * Runs `effect` once the work is durably committed, and never when it failed. The log, the wakes
-   * of other stages, counters and changes of memory belong here: a commit that fails leaves no
-   * trace of what it would have done. Effects run in order, before `write` resolves.
+   * Runs `effect` after the work is durably committed, and never if it failed. Use it for log
+   * lines, wakes of other stages, counters and changes in memory: a failed commit must leave no
+   * trace of them. Effects run in order, before `write` resolves.
    */
   after: (effect: () => void) => void;
-  /** Who does the work, for the audit trail (`actingAs`); left out: eligd itself. */
+  /** Who acts, for the audit trail (`actingAs`); omitted: eligd itself. */
   actor?: string;
-  /** Where `prepared` runs statements, until the work ends; left out: they take kysely's way. */
+  /** Where `prepared` runs statements until the work ends; omitted: through Kysely. */
   database?: Pick<SqliteDatabase, 'prepare'>;
 };
 
 /**
- * Every migration by name, in order. Forward only: a database is never changed back. The numbers
- * 0005 and 0006 were never used and stay free: databases in the field have later ones, and Kysely
- * refuses a migration that comes before one that was applied.
+ * Every migration by name, in order. Forward only: a database is never migrated back. The numbers
+ * 0005 and 0006 were never used and must stay unused: databases in the field have later ones, and
+ * Kysely rejects a migration that precedes an applied one.
  */
 const MIGRATIONS = {
   '0001-start': start,
@@ -100,7 +103,7 @@ const MEMOISED_STATEMENTS_MAX = 400;
 
 const DATABASES = new WeakMap<Db, SqliteDatabase>();
 
-/** What is below kysely, of a database that `openDatabase` has opened. */
+/** Returns the driver below Kysely, for a database that `openDatabase` opened. */
 export const databaseBelow = (db: Db): SqliteDatabase | undefined => DATABASES.get(db);
 
 const CHECKPOINT_PAGES = 8_000; // 32 MB
@@ -109,22 +112,22 @@ const BUSY_TIMEOUT_MS = 10_000;
 
 const WAL_RETRY_MS = 20;
 
-/** How long a file without a page may be one that another process is making. */
+/** How long an empty file may be one that another process is just creating. */
 const FIRST_PAGE_MS = 2_000;
 
 /**
- * `eligd restore` makes its copy under this ending, and gives it the name of the database when that
- * has been moved away.
+ * `eligd restore` writes its copy with this suffix and renames it after it has moved the old
+ * database.
  */
 export const RESTORING = '.restoring';
 
 /**
- * Opens the database at `path`, makes its folder and file when they are missing, and migrates it.
- * WAL, with synchronous FULL: a commit is on the disk before the outside effect that relies on it
- * (fact 2, G3).
+ * Opens the database at `path`, creates its folder and file if they do not exist, and migrates it.
+ * Uses WAL with synchronous FULL: a commit is on the disk before the outside effect that relies on
+ * it (fact 2, G3).
  *
- * Throws EligdError `configuration` when the folder cannot be made, the file is no database or
- * damaged, or the database was written by a newer eligd.
+ * Throws EligdError `configuration` when the folder cannot be created, the file is damaged or not a
+ * database, or a newer eligd wrote the database.
  */
 export async function openDatabase(path: string): Promise<Db> {
   const existed = existsSync(path);
@@ -135,11 +138,11 @@ export async function openDatabase(path: string): Promise<Db> {
     raw.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
     useWal(raw);
     raw.pragma('synchronous = FULL');
-    // Reports and answers are long: with the usual 1000 pages they would have a checkpoint every
-    // few hundred.
+    // Webhook messages and answers are long: with the default of 1000 pages, a few hundred of them
+    // would cause a checkpoint.
     raw.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     raw.pragma('foreign_keys = ON');
-    // What is deleted or replaced is patient data: its bytes are overwritten, also in free pages.
+    // Deleted and replaced data is patient data: SQLite overwrites its bytes, also in free pages.
     raw.pragma('secure_delete = ON');
     if (existed) refuseDamaged(raw, path);
   } catch (error) {
@@ -159,9 +162,9 @@ export async function openDatabase(path: string): Promise<Db> {
 }
 
 /**
- * What is at `path`, without making, migrating or changing anything; for `eligd check`.
- * `behind`: the next start will migrate it. Throws what `openDatabase` would throw for a damaged or
- * newer database.
+ * Reports the state of the database at `path` without creating, migrating or changing anything; for
+ * `eligd check`. `behind`: the next start will migrate it. Throws like `openDatabase` for a damaged
+ * or newer database.
  */
 export function inspectDatabase(path: string): 'absent' | 'behind' | 'current' {
   refuseExposed(path);
@@ -183,8 +186,8 @@ export function inspectDatabase(path: string): 'absent' | 'behind' | 'current' {
 }
 
 /**
- * A restore that was cut short after it had moved the old database away: a new, empty one would
- * hide both.
+ * Refuses to start when a restore was interrupted after it had moved the old database: a new, empty
+ * database would hide both.
  */
 function refuseHalfRestored(path: string): void {
   if (!existsSync(path + RESTORING)) return;
@@ -196,9 +199,8 @@ function refuseHalfRestored(path: string): void {
 }
 
 /**
- * Every database of eligd has content: SQLite would take a file of zero bytes for a new one.
- * Another process may be about to write the first page of a file that it has just made, so this
- * waits.
+ * Refuses an empty file: every database of eligd has content, but SQLite would treat zero bytes as
+ * a new database. Waits first, because another process may just be writing the first page.
  */
 function refuseEmpty(path: string): void {
   for (let waited_ms = 0; waited_ms < FIRST_PAGE_MS; waited_ms += WAL_RETRY_MS) {
@@ -216,8 +218,8 @@ function refuseEmpty(path: string): void {
 }
 
 /**
- * The database holds patient data: neither it nor its folder may be open to other users of this
- * machine.
+ * Refuses a database that other users of this machine can access: it holds patient data. Checks the
+ * file and its folder.
  */
 function refuseExposed(path: string): void {
   if (process.platform === 'win32') return;
@@ -228,7 +230,8 @@ function refuseExposed(path: string): void {
     throw new EligdError('configuration', {
       what: `${folder} is open to other users of this machine, so eligd did not use it.`,
       why: `eligd keeps patient data in it, and its mode is ${mode(folder)} instead of 700.`,
-      // Never a command that changes the folder: it may be /tmp, or serve other programs.
+      // Never suggest a command that changes this folder: it may be /tmp, or used by other
+      // programs.
       next:
         `Give eligd its own folder: set state.path: ${join(folder, 'eligd', basename(path))}. ` +
         'eligd creates that folder. If there is already a database, stop eligd and move it ' +
@@ -259,7 +262,7 @@ function openFile(path: string): Raw {
   }
 }
 
-/** With a key in place, nobody expects a database that anybody can read. */
+/** Refuses a plain-text database when a key is set: the operator relies on encryption. */
 function refusePlain(raw: Raw, path: string): void {
   if (databaseKeys().length === 0) return;
   raw.close();
@@ -273,8 +276,8 @@ function refusePlain(raw: Raw, path: string): void {
 }
 
 /**
- * SQLite does not wait for a busy database when it changes the journal, so two that make the same
- * one take turns here.
+ * Switches to WAL. SQLite does not wait for a busy database when it changes the journal mode, so
+ * two processes that create the same database must retry here.
  */
 function useWal(raw: Raw): void {
   for (let waited_ms = 0; ; waited_ms += WAL_RETRY_MS) {
@@ -298,9 +301,9 @@ function refuseDamaged(raw: Raw, path: string): void {
 }
 
 /**
- * In one transaction that begins with the write lock: of two processes that start at once the
- * second finds the work done, and a crash in the middle leaves the old form. kysely's own lock and
- * transactions are none on SQLite.
+ * Migrates in one transaction that starts with the write lock: if two processes start at once, the
+ * second one finds the work done, and a crash leaves the old format. On SQLite, Kysely's own lock
+ * and transactions have no effect.
  */
 export async function migrate(db: Db, raw: Raw, path: string): Promise<void> {
   refuseNewer(raw, path);
@@ -342,19 +345,19 @@ function appliedMigrations(raw: Raw): string[] {
 }
 
 /**
- * kysely prepares a statement for each run, which costs more than running it; this keeps what was
- * prepared, and begins again when there is too much of it. SQLite itself compiles a statement again
- * at every run when a parameter could change its plan (a limit, or a state or connector next to an
- * order), so constants stand in the text of what runs often, as `sql.lit`. Transactions begin with
- * the write lock: one that reads first and finds, when it writes, that another process wrote in
- * between fails at once, whatever `busy_timeout` says.
+ * Caches prepared statements, and clears the cache when it grows too large: Kysely prepares a
+ * statement for each run, which costs more than running it. SQLite recompiles a statement at each
+ * run when a parameter could change its plan (a limit, or a state or connector with an order), so
+ * frequent statements contain such constants as text, by `sql.lit`. Transactions start with the
+ * write lock: one that reads first and then writes fails at once if another process wrote in
+ * between, regardless of `busy_timeout`.
  */
 function memoised(raw: Raw): SqliteDatabase {
   const prepared = new Map<string, ReturnType<Raw['prepare']>>();
   return {
     prepare: (statement_text: string) => {
-      // When a commit fails for want of room, SQLite itself has rolled back, and kysely's
-      // rollback would put "no transaction is active" in the place of the reason.
+      // When a commit fails because the disk is full, SQLite has already rolled back. Kysely's
+      // rollback would then replace the cause with "no transaction is active".
       if (statement_text === 'rollback' && !raw.inTransaction)
         return asKysely(raw.prepare('select 1'));
       const text = statement_text === 'begin' ? 'begin immediate' : statement_text;

@@ -1,12 +1,12 @@
 /**
- * The only place where a file of eligd is opened as a database. Without a key that is
- * better-sqlite3; with one it is better-sqlite3-multiple-ciphers, which has the same interface and
- * is loaded only then. An encrypted file is one of SQLCipher 4 (AES-256, and a checksum of each
- * page that needs the key), and so are its WAL and what VACUUM INTO writes.
+ * The only place where eligd opens a file as a database. Without a key it uses better-sqlite3; with
+ * one, better-sqlite3-multiple-ciphers, which has the same interface and is loaded only then. An
+ * encrypted file has the format of SQLCipher 4 (AES-256, and a keyed checksum on each page), as do
+ * its WAL and the output of VACUUM INTO.
  *
- * A process uses one of the two for a file, never both: when the second lets go of the file, the
- * system takes the locks of the first away (fcntl(2)). For the same reason nothing but SQLite opens
- * a database that may be in use.
+ * A process uses only one of the two for a file: when the second one closes the file, the system
+ * drops the locks of the first (fcntl(2)). For the same reason, only SQLite may open a database
+ * that may be in use.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -17,26 +17,26 @@ import { databaseKeys } from './keys.ts';
 
 export type Raw = Database.Database;
 
-/** Those of better-sqlite3. */
+/** Options of better-sqlite3. */
 export type OpenOptions = { readonly?: boolean; fileMustExist?: boolean; timeout?: number };
 
 type Encrypting = Raw & { key: (key: Buffer) => number };
 
-/** The key of this installation is missing, or is not the one that a file needs. */
+/** The installation's key is missing, or the file needs a different one. */
 export class WrongKey extends EligdError {}
 
 const HEAD_BYTES = 16;
 const PLAIN_HEAD = 'SQLite format 3\0';
 
 /**
- * Opens the file at `path` with the key that it needs. Throws what better-sqlite3 throws, and
- * `WrongKey` when eligd has no key for it.
+ * Opens the file at `path` with the key that it needs. Throws the errors of better-sqlite3, and
+ * `WrongKey` when eligd has no key for the file.
  */
 export function openSqlite(path: string, options: OpenOptions = {}): Raw {
   return openKeyed(path, options).raw;
 }
 
-/** The same, with the key that fits; null: the file is not encrypted. */
+/** Opens the file and also returns the key that fits; null: the file is not encrypted. */
 export function openKeyed(
   path: string,
   options: OpenOptions = {},
@@ -49,17 +49,17 @@ export function openKeyed(
   }
   const wrong = keyTrouble(path);
   if (wrong !== null) throw wrong;
-  // Damaged: whoever reads it is told so.
+  // Damaged: reading it throws the right error.
   return { raw: openWith(path, keys[0] ?? null, options), key: keys[0] ?? null };
 }
 
-/** Opens a file with this key and no other; null: as one that is not encrypted. */
+/** Opens a file with this key only; null: as an unencrypted file. */
 export function openWith(path: string, key: DatabaseKey | null, options: OpenOptions = {}): Raw {
   const raw = new (encryptingDriver())(path, options);
   try {
     raw.pragma(`cipher = 'sqlcipher'`);
     if (key !== null) raw.key(key.forCipher());
-    // What does not fit into memory would go into a file that is not encrypted.
+    // Otherwise temporary data that exceeds memory would go into an unencrypted file.
     raw.pragma('temp_store = memory');
     return raw;
   } catch (error) {
@@ -68,13 +68,16 @@ export function openWith(path: string, key: DatabaseKey | null, options: OpenOpt
   }
 }
 
-/** A database in memory: empty, or with what `serialize` of another one gave. */
+/** Opens a database in memory: empty, or with the output of `serialize`. */
 export function openMemory(content?: Buffer): Raw {
   const driver = databaseKeys().length === 0 ? Database : encryptingDriver();
   return new driver(content ?? ':memory:');
 }
 
-/** Closes what does not fit. Other errors, such as a busy file, are the caller's. */
+/**
+ * Returns whether the key fits, and closes the file if not. Throws other errors, such as a busy
+ * file.
+ */
 function fits(raw: Raw): boolean {
   try {
     raw.prepare('select count(*) from sqlite_master').get();
@@ -86,10 +89,10 @@ function fits(raw: Raw): boolean {
   }
 }
 
-/** What a file on the disk is; `key_id` of an encrypted one. */
+/** The format of a file on disk; `key_id` if it is encrypted. */
 export type FileForm = 'plain' | 'unknown' | { key_id: string };
 
-/** Looks at the first bytes; only of files that no connection of this process has open. */
+/** Reads the first bytes. Only for files that no connection of this process has open. */
 export function formOf(path: string): FileForm {
   const head = Buffer.alloc(HEAD_BYTES);
   const handle = openSync(path, 'r');
@@ -104,8 +107,8 @@ export function formOf(path: string): FileForm {
 }
 
 /**
- * The error for a file that SQLite could not read, when it needs a key that eligd does not have;
- * null when it is not that.
+ * Returns the error for an unreadable file that needs a key that eligd does not have; null for
+ * other causes.
  */
 export function keyTrouble(path: string): WrongKey | null {
   const keys = databaseKeys();

@@ -5,7 +5,9 @@ import { EligdError, errorCode } from '../../domain/errors.ts';
 import { hasBackups } from './backup.ts';
 import type { Db } from './database.ts';
 
-/** The file that was opened: its name may stand for another one, or for none, later. */
+/**
+ * The identity of the file that was opened: its name may later belong to another file, or to none.
+ */
 export class FileIdentity {
   readonly #path: string;
   readonly #opened: Stats;
@@ -15,13 +17,15 @@ export class FileIdentity {
     this.#opened = statSync(path);
   }
 
-  /** Throws when the file was deleted or replaced: what is written into it would be lost. */
+  /**
+   * Throws when the file was deleted or replaced, because anything written into it would be lost.
+   */
   check(): void {
     const found = statSync(this.#path, { throwIfNoEntry: false });
     if (found?.ino === this.#opened.ino && found.dev === this.#opened.dev) return;
     const done = found === undefined ? 'deleted' : 'replaced';
     throw new EligdError('failed', {
-      what: `The database ${this.#path} was ${done} while eligd ran.`,
+      what: `The database ${this.#path} was ${done} while eligd was running.`,
       why: 'Anything eligd wrote now would be lost, so it makes no more calls and stops.',
       next:
         'Stop eligd and put the right file back: "eligd restore" with the file whose name ends ' +
@@ -31,8 +35,8 @@ export class FileIdentity {
 }
 
 /**
- * What shows that there was a database before the one at `path`: backups, or copies next to it.
- * Sentences for the operator; empty when nothing does.
+ * Returns signs of an earlier database than the one at `path`: backups, or copies next to it. As
+ * parts of a sentence for the operator; empty when there are none.
  */
 export function tracesOfDatabase(path: string, backup_folder: string): string[] {
   const folder = dirname(path);
@@ -48,22 +52,25 @@ export function tracesOfDatabase(path: string, backup_folder: string): string[] 
   ];
 }
 
-/** A folder that cannot be read may hold some: not to know is not to know of none. */
+/**
+ * Reports backups in the folder. An unreadable folder is also reported, because it may contain
+ * some.
+ */
 function tracesIn(backup_folder: string): string[] {
   try {
     return hasBackups(backup_folder) ? [`there are backups in ${backup_folder}`] : [];
   } catch (error) {
     const code = errorCode(error) ?? 'failed';
-    return [`whether there are backups in ${backup_folder} cannot be seen (${code})`];
+    return [`there may be backups in ${backup_folder}, which cannot be read (${code})`];
   }
 }
 
-/** Where the content of a database goes that was deleted while it was open. */
+/** Returns where to save the content of a database that was deleted while it was open. */
 export function rescueName(path: string): string {
   return `${path}.rescued.db`;
 }
 
-/** Copies what an open database still holds after its file was deleted; the copy must not exist. */
+/** Copies the content of an open database after its file was deleted; the target must not exist. */
 export async function rescueDatabase(db: Db, path: string): Promise<void> {
   const to = rescueName(path);
   closeSync(openSync(to, 'wx', 0o600));

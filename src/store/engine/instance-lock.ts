@@ -1,4 +1,4 @@
-/** One daemon works on a database. */
+/** Ensures that only one daemon works on a database. */
 import { existsSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -7,21 +7,21 @@ import { unusable } from './damage.ts';
 
 export type InstanceLock = {
   release: () => void;
-  /** How often something was sent, as the lock file has it; 0 for a new file. */
+  /** The count of sends that the lock file holds. */
   sends: SendCount;
 };
 
 /**
- * A count in a file next to the database, of what the database counts as well. An older database
- * in the place of this one does not agree with it (G1).
+ * Counts the sends in a file next to the database. The database counts them as well, so a database
+ * that was replaced by an older one does not agree with the file (G1).
  */
 export type SendCount = { read: () => number; write: (count: number) => void };
 
 /**
- * The lock against a second daemon on the same state: an exclusive lock held on a small database
- * next to it, because Node has no flock. The system releases it when the process ends, however it
- * ends. The small database holds the count of sends as its `user_version`. The count is not
- * flushed: only a crash of the machine can lose it, and after that nothing relies on it.
+ * Takes the lock that keeps a second daemon from the same state: an exclusive lock on a small
+ * database next to it, because Node has no flock. The system releases it when the process ends for
+ * any reason. The `user_version` of the small database is the count of sends. eligd does not flush
+ * it: only a crash of the machine can lose it, and after another boot nothing relies on it.
  */
 export function lockInstance(path: string): InstanceLock {
   const file = lockFile(path);
@@ -56,7 +56,7 @@ export function lockInstance(path: string): InstanceLock {
   };
 }
 
-/** Whether a daemon holds the lock, without taking it or making its file. */
+/** Returns whether a daemon holds the lock, without taking it or creating its file. */
 export function isInstanceRunning(path: string): boolean {
   const file = lockFile(path);
   if (!existsSync(file)) return false;

@@ -1,7 +1,9 @@
 import { type Compilable, type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from './database.ts';
 
-/** Stands in a compiled statement where a value of the run goes; of a list or of rows: which. */
+/**
+ * A placeholder in a compiled statement for a value of each run; for lists and rows, with an index.
+ */
 class Place {
   readonly name: string;
   readonly index: number;
@@ -12,30 +14,33 @@ class Place {
   }
 }
 
-/** What each run gives: a value for every name that the statement has a place for. */
+/** The values of a run, by placeholder name. */
 type Values = Readonly<Record<string, unknown>>;
 
-/** Makes the place of a value in the statement; that of a list has its parentheses. */
+/** Creates the placeholder of a value; for a list, with parentheses. */
 type PlaceOf<Given extends Values> = <Name extends keyof Given & string>(
   name: Name,
 ) => RawBuilder<Given[Name] extends readonly (infer Each)[] ? Each : Given[Name]>;
 
 type PlacesOf<Given extends Values> = { [Name in keyof Given]: RawBuilder<Given[Name]> };
 
-/** What goes into the text itself: each combination is a statement of its own. */
+/** A constant in the statement text: each combination is a separate statement. */
 type Constant = string | number;
 
-/** How many rows one statement writes at most, so that few texts serve all numbers of rows. */
+/**
+ * The maximum number of rows in one statement, so that a few statements cover any number of rows.
+ */
 const ROWS_PER_STATEMENT = 64;
 
 /**
- * A statement that runs often: kysely builds and compiles it at the first run, and each run only
- * fills in its values. To build it again every time costs more than SQLite needs to run it.
+ * Prepares a statement that runs often. Kysely builds and compiles it at the first run, and later
+ * runs only fill in their values: building it each time costs more than SQLite needs to run it.
  *
- * `Given` names the values of a run. `build` gets their places, and constants for what has to be in
- * the text (a limit, see `sql.lit`), which must be few, since each combination is kept. A list goes
- * behind `in` and must not be empty; its last value is repeated up to the next power of two, so
- * that few texts serve all lengths. Returns what runs the statement and gives its rows.
+ * `Given` names the values of a run. `build` receives their placeholders, and constants that must
+ * be in the text (a limit, see `sql.lit`). There must be few constants, since each combination is
+ * cached. A list belongs after `in` and must not be empty; its last value is repeated up to the
+ * next power of two, so that a few statements cover all lengths. Returns a function that runs the
+ * statement and returns its rows.
  */
 export function prepared<Given extends Values = Record<string, never>>() {
   return <Row, Constants extends readonly Constant[]>(
@@ -58,9 +63,9 @@ export function prepared<Given extends Values = Record<string, never>>() {
 }
 
 /**
- * The same for rows: `build` gets the places of the values of as many rows as one statement writes,
- * and what runs it takes any number of rows, all with the same columns: it throws when they differ.
- * Returns what the statements give, in order.
+ * Prepares a statement for rows. `build` receives the placeholders of as many rows as one statement
+ * writes. The returned function takes any number of rows with the same columns, throws if the
+ * columns differ, and returns the statements' results in order.
  */
 export function preparedRows<Given extends Values>() {
   return <Row>(
@@ -84,16 +89,16 @@ export function preparedRows<Given extends Values>() {
   };
 }
 
-/** A statement that takes no values and gives no rows, such as a savepoint's. */
+/** Prepares a statement without values and results, such as a savepoint. */
 export function preparedText(text: string): (tx: Tx) => Promise<void> {
   const runText = prepared()((tx) => ({ compile: () => sql.raw<never>(text).compile(tx) }));
   return async (tx) => void (await runText(tx, {}));
 }
 
 /**
- * Inside a transaction the statement runs at once: the connection is the transaction's alone, and
- * to wait for it costs more than a short statement. A read outside of one takes kysely's turn,
- * because it must not see what a transaction has not committed yet.
+ * Runs a compiled statement. Inside a transaction it runs at once: the transaction owns the
+ * connection, and waiting costs more than a short statement. Outside, a read waits for Kysely's
+ * turn, because it must not see uncommitted data.
  */
 async function run<Row>(
   db: Db | Tx,
@@ -109,7 +114,7 @@ async function run<Row>(
   return [];
 }
 
-/** Of each list its name, since callers name them in any order, and its length. */
+/** Returns the name and length of each list; names, because callers pass them in any order. */
 function lengthsOf(given: Values): string[] {
   const lengths: string[] = [];
   for (const name in given) {
@@ -119,7 +124,10 @@ function lengthsOf(given: Values): string[] {
   return lengths;
 }
 
-/** Which columns all rows have. Throws when they differ: a statement has the same in each. */
+/**
+ * Returns the columns of the rows. Throws if they differ, because one statement writes the same
+ * columns for all.
+ */
 function columnsOf(rows: readonly Values[]): string {
   const [first = '', ...others] = new Set(rows.map((row) => Object.keys(row).join('\n')));
   if (others.length > 0) throw new Error('The rows of one statement differ in their columns.');

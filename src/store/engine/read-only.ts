@@ -1,4 +1,4 @@
-/** A look at the database from a process that is not the daemon. */
+/** Reads the database from a process that is not the daemon. */
 import { existsSync } from 'node:fs';
 import { Kysely, SqliteDialect } from 'kysely';
 import { EligdError, errorCode } from '../../domain/errors.ts';
@@ -7,11 +7,11 @@ import { keyTrouble, openSqlite } from './driver.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Runs `work` on one unchanging view of the database at `path`, read-only and without the lock of
- * the instance: the daemon may be running meanwhile. Makes and migrates nothing.
+ * Runs `work` on a consistent snapshot of the database at `path`, read-only and without the
+ * instance lock: the daemon may be running. Does not create or migrate anything.
  *
- * Throws EligdError `configuration` when there is no database yet, or when it cannot be read or has
- * another version's form.
+ * Throws EligdError `configuration` when there is no database yet, it cannot be read, or it has the
+ * format of another version.
  */
 export async function readDatabase<Value>(
   path: string,
@@ -43,7 +43,7 @@ function unreadable(path: string, error: unknown): unknown {
   if (code?.startsWith('SQLITE_') !== true) return error;
   const wrong_key = code === 'SQLITE_NOTADB' ? keyTrouble(path) : null;
   if (wrong_key !== null) return wrong_key;
-  // SQLite's word for a table or a column that is not there.
+  // SQLite's error for a table or column that does not exist.
   if (code === 'SQLITE_ERROR') {
     return new EligdError('configuration', {
       what: `The database ${path} does not have the format that this version of eligd reads.`,
@@ -56,7 +56,7 @@ function unreadable(path: string, error: unknown): unknown {
   }
   return new EligdError('configuration', {
     what: `The database ${path} cannot be read.`,
-    why: `The system says ${code}.`,
+    why: `The system reports ${code}.`,
     next:
       'Check state.path in the configuration, the permissions of the file and its folder, and ' +
       'the disk.',

@@ -1,6 +1,6 @@
 /**
- * Changes the key of the database and of the copies that eligd made of it: from plain text to a
- * key, from one key to another, or back to plain text.
+ * Changes the key of the database and of eligd's copies of it: from plain text to a key, from one
+ * key to another, or back to plain text.
  */
 import {
   closeSync,
@@ -24,28 +24,28 @@ import { attachSource, copyAttached } from './copy.ts';
 import { damaged, unusable } from './damage.ts';
 import { openKeyed, openWith, type Raw } from './driver.ts';
 
-/** The new file until it is whole. */
+/** Suffix of the new file until it is complete. */
 const NEW = '.recoding';
-/** The old file from the moment that the new one has its name until its bytes are overwritten. */
+/** Suffix of the old file after the new one has its name, until its bytes are overwritten. */
 const OLD = '.before-recoding';
 
-/** As `writeBackup` names a copy until it is whole. */
+/** Names that `writeBackup` gives to incomplete copies. */
 const UNFINISHED = /^\..+\.db\.part(?:-journal)?$/;
 
 const WAL_HEADER_BYTES = 32;
 const CHUNK = Buffer.alloc(1024 * 1024);
 
-/** `left`: files that could not be read, and stay as they are. */
+/** `left`: files that could not be read and were not changed. */
 export type Recoded = { changed: string[]; left: { file: string; why: string }[] };
 
 /**
- * Writes the database at `path` and every copy that eligd made, next to it and in `backup_folder`,
- * with `key`; null: in plain text. The caller holds the lock of the instance.
+ * Rewrites the database at `path` and every copy that eligd made, next to it and in
+ * `backup_folder`, with `key`; null: in plain text. The caller holds the instance lock.
  *
- * Each file is written again next to the old one, checked, and flushed before it takes its name in
- * one step, so that whenever the process dies there is the old file or the new one. The old bytes
- * are then overwritten. What a process left that died is cleared away by the next call. Doing it
- * again changes only what is not as it should be.
+ * Each file is written next to the old one, checked, and flushed before it is renamed in one step,
+ * so that a crash at any time leaves either the old file or the new one. Then the old bytes are
+ * overwritten. The next call removes the remains of a process that died. Repeating it changes only
+ * files that do not have the key yet.
  *
  * Throws when the database itself cannot be changed.
  */
@@ -72,7 +72,7 @@ export function recodeDatabase(
   return found;
 }
 
-/** The id of the key that the database at `path` is encrypted with; null: it is in plain text. */
+/** Returns the ID of the key that encrypts the database at `path`; null: it is in plain text. */
 export function keyIdOfDatabase(path: string): string | null {
   try {
     return keyOfSound(path)?.id ?? null;
@@ -82,20 +82,20 @@ export function keyIdOfDatabase(path: string): string | null {
 }
 
 /**
- * Clears away what a process left that died while it changed a key: at the start of the daemon, and
- * before the next change. The caller holds the lock of the instance.
+ * Removes the files of a process that died while it changed a key: at the start of the daemon, and
+ * before the next change. The caller holds the instance lock.
  */
 export function clearRecodings(folder: string): void {
   for (const name of readdirSync(folder)) {
     const file = join(folder, name);
     if (name.endsWith(NEW)) shred(file);
-    // Before the new file took its name, this is another name of the old one.
+    // If the new file has not been renamed yet, this is a second name of the old file.
     else if (name.endsWith(OLD) && isSameFile(file, file.slice(0, -OLD.length))) rmSync(file);
     else if (name.endsWith(OLD)) shred(file);
   }
 }
 
-/** Copies that were being written when their process died: nobody completes them. */
+/** Removes incomplete copies of a process that died: no process will complete them. */
 function clearUnfinished(folder: string): void {
   for (const name of readdirSync(folder)) if (UNFINISHED.test(name)) shred(join(folder, name));
 }
@@ -116,7 +116,7 @@ function keyOfSound(path: string): DatabaseKey | null {
   }
 }
 
-/** Whether the file had to be changed. */
+/** Rewrites a file. Returns whether that was necessary. */
 function recodeFile(path: string, key: DatabaseKey | null): boolean {
   let copy: Raw | undefined;
   try {
@@ -142,8 +142,8 @@ function recodeFile(path: string, key: DatabaseKey | null): boolean {
 }
 
 /**
- * Nobody else reads or writes the source until `copy` is closed, and its WAL is part of it. SQLite
- * refuses while another process has it open.
+ * Locks the source exclusively until `copy` is closed and merges its WAL into it. SQLite refuses
+ * while another process has the file open.
  */
 function takeAlone(copy: Raw, path: string, is_plain: boolean): void {
   copy.pragma('source.locking_mode = exclusive');
@@ -155,7 +155,10 @@ function takeAlone(copy: Raw, path: string, is_plain: boolean): void {
   if (copy.pragma('source.journal_mode = delete', { simple: true }) !== 'delete') throw inUse(path);
 }
 
-/** The age of a copy says when it goes, and whether the last backup is fresh. */
+/**
+ * Replaces the old file. Keeps the time of the file, because retention and the check of the last
+ * backup rely on it.
+ */
 function takePlace(path: string): void {
   const { atime, mtime } = statSync(path);
   utimesSync(path + NEW, atime, mtime);
@@ -166,7 +169,7 @@ function takePlace(path: string): void {
   shred(path + OLD);
 }
 
-/** Deletes a file whose bytes must not be found afterwards. */
+/** Deletes a file and overwrites its bytes first. */
 function shred(file: string): void {
   overwrite(file, 0);
   rmSync(file);
@@ -174,8 +177,8 @@ function shred(file: string): void {
 }
 
 /**
- * Zeros, on the disk. `first_bytes` before everything else: without its header a WAL holds nothing
- * for SQLite, and with half of its pages it would hold old ones.
+ * Overwrites a file with zeros, flushed to disk. Writes `first_bytes` first: SQLite ignores a WAL
+ * without a header, but would use the old pages of a half-overwritten one.
  */
 function overwrite(file: string, first_bytes: number): void {
   const handle = openSync(file, 'r+');

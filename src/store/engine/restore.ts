@@ -1,5 +1,5 @@
 /**
- * Puts a copy in the place of the database. What `eligd restore` promises (G1, G2) is described at
+ * Replaces the database with a copy. The guarantees of `eligd restore` (G1, G2) are described at
  * `restoreDatabase`.
  */
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -10,28 +10,28 @@ import { copyDatabase } from './copy.ts';
 import { RESTORING } from './database.ts';
 import { openSqlite, type Raw } from './driver.ts';
 
-/**
- * A source (file, message, page) that was acknowledged to the end and that the copy does not know.
- */
+/** A source (file, message, page) that was acknowledged completely and is missing from the copy. */
 export type ForgottenSource = { connector: string; name: string; completed_at: number };
 
 export type Restored = {
   content: CopyContent;
-  /** Where the database that was replaced lies now; null when there was none. */
+  /** Where the replaced database is now; null when there was none. */
   replaced: string | null;
-  /** Null when the replaced database could not be read, so that nobody can name them. */
+  /** Null when the replaced database is unreadable, so these sources are unknown. */
   forgotten: ForgottenSource[] | null;
 };
 
-/** The slots that were taken since the copy are not in it, and a minute frees them all (G5). */
+/**
+ * Rate-limit slots that were taken after the copy are not in it; all are free after a minute (G5).
+ */
 const SLOTS_MS = 60_000;
 
 /**
- * Replaces the database at `path` by the copy in `from`, after checking it. The caller holds the
- * lock of the instance. The old database is kept next to it, with everything that belongs to it.
- * Nothing is sent by this; the next start waits `quiet_ms`, and then compares the service's whole
- * list with the copy before it sends, and takes what it finds there instead of a call
- * (docs/design.md "Reconciliation").
+ * Replaces the database at `path` with the copy in `from`, after checking the copy. The caller
+ * holds the instance lock. The old database is kept next to it, with all its files. A restore sends
+ * nothing. The next start waits `quiet_ms`, then compares the service's whole list with the copy
+ * before it sends, and uses inquiries on the list instead of new calls (docs/design.md
+ * "Reconciliation").
  */
 export function restoreDatabase(
   path: string,
@@ -43,7 +43,7 @@ export function restoreDatabase(
     throw new EligdError('usage', {
       what: `${from} is the database itself; nothing was changed.`,
       why: 'A restore replaces the database with another file.',
-      next: 'Name a backup.',
+      next: 'Give the name of a backup.',
     });
   }
   const content = inspectCopy(from);
@@ -62,9 +62,9 @@ export function restoreDatabase(
 }
 
 /**
- * How long no request goes out after a restore. What was sent right before it is in no copy, and a
- * service may list it as late as two settle times after (G1); a list that is compared earlier would
- * miss it.
+ * Returns how long no request may leave after a restore. An inquiry that was sent just before it is
+ * in no copy, and the service may take up to two settle times to list it (G1); an earlier
+ * comparison would miss it.
  */
 export function quietAfterRestoreMs({
   settle_seconds,
@@ -81,7 +81,9 @@ function isSameFile(one: string, other: string): boolean {
   return a.dev === b?.dev && a.ino === b.ino;
 }
 
-/** As `createRateLimiter` notes a pause that the service asked for. */
+/**
+ * Stores a pause in the form that `createRateLimiter` uses for a pause that the service requested.
+ */
 function pauseRequests(file: string, now: number, quiet_ms: number): void {
   const raw = openSqlite(file);
   try {
@@ -97,7 +99,7 @@ function pauseRequests(file: string, now: number, quiet_ms: number): void {
   }
 }
 
-/** With WAL and index, or the newest commits would be missing from what is kept. */
+/** Moves the database with its WAL and index, or the newest commits would be missing from it. */
 function moveAside(path: string, now: number): string | null {
   const beside = `${path}.replaced-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
   const parts = ['', '-wal', '-shm'].filter((end) => existsSync(path + end));

@@ -2,9 +2,8 @@ import { type Db, openDatabase, type Tx } from './database.ts';
 import { openWriteQueue } from './write-queue.ts';
 
 /**
- * The state of one installation. Reads go through `db`; every change goes through `write`, which
- * resolves after the commit. Inside `work` nothing but the store is awaited (docs/design.md
- * "Transactions").
+ * The state of one installation. Reads use `db`; every change uses `write`, which resolves after
+ * the commit. `work` may await only the store (docs/design.md "Transactions").
  */
 export type Store = {
   db: Db;
@@ -12,7 +11,7 @@ export type Store = {
   close: () => Promise<void>;
 };
 
-/** Opens and migrates the database at `path`; see `openDatabase` for what it throws. */
+/** Opens and migrates the database at `path`; throws like `openDatabase`. */
 export async function openStore(path: string): Promise<Store> {
   const db = await openDatabase(path);
   const queue = openWriteQueue(db);

@@ -1,6 +1,4 @@
-/**
- * The tables of `migrations/`, as kysely sees them. The migration explains each column.
- */
+/** The tables of `migrations/` as Kysely types. The migrations explain each column. */
 import type { Generated } from 'kysely';
 import type { ClosedReason } from '../../domain/explanation.ts';
 import type { Specialty } from '../../domain/specialty.ts';
@@ -195,7 +193,7 @@ type AppointmentTable = {
   updated_at: number;
 };
 
-/** What a row of `appointments` is. */
+/** The kind of a row in `appointments`. */
 export type SubjectKind = 'appointment' | 'claim';
 
 type InquiryTable = {

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Db } from './database.ts';
 
-/** The thread waits, so this is short. */
+/** Short, because the thread blocks meanwhile. */
 const WAIT_MS = 1_000;
 
 /**
- * Empties the write-ahead log, in which the bytes of what was deleted are until then. False: they
- * still are, because a program that reads the database keeps it from being emptied.
+ * Empties the write-ahead log, which still contains the bytes of deleted data. Returns false when a
+ * program that reads the database prevents it.
  */
 export async function emptyWal(db: Db): Promise<boolean> {
   return await db.connection().execute(async (own) => {

@@ -10,26 +10,26 @@ const BEGIN_JOB = preparedText('savepoint job');
 const END_JOB = preparedText('release job');
 const UNDO_JOB = preparedText('rollback to job');
 
-/** How many pieces of work one commit takes at most, so that none waits long for its neighbors. */
+/** The maximum number of jobs in one commit, so that none waits long for the others. */
 const JOBS_PER_COMMIT_MAX = 200;
 
 export type WriteQueue = {
   /** Resolves after the commit. */
   write: <Value>(work: (tx: Tx) => Promise<Value>) => Promise<Value>;
-  /** Resolves when nothing waits any more. */
+  /** Resolves when no job waits anymore. */
   idle: () => Promise<void>;
 };
 
 /**
- * Pieces of work that wait at the same time share one transaction. Each runs in a savepoint of its
- * own, so one that fails takes nobody with it (G7). What a job hands to `tx.after` runs after the
- * commit, and only when the job did not fail.
+ * Opens the queue. Jobs that wait at the same time share one transaction. Each runs in its own
+ * savepoint, so a failed job does not affect the others (G7). Effects passed to `tx.after` run
+ * after the commit, and only if the job succeeded.
  */
 export function openWriteQueue(db: Db): WriteQueue {
   const database = databaseBelow(db);
   const jobs = new GroupCommit<Job, unknown>({
     items_per_commit_max: JOBS_PER_COMMIT_MAX,
-    // One turn of the event loop: replies that arrive together are committed together.
+    // Wait one turn of the event loop: replies that arrive together are committed together.
     gather: () => new Promise((resolve) => setImmediate(resolve)),
     commit: async (take) => {
       const ran = await db.transaction().execute(async (transaction) => {
@@ -53,16 +53,16 @@ export function openWriteQueue(db: Db): WriteQueue {
 type Ran = { value: unknown; effects: readonly (() => void)[] } | { error: unknown };
 
 /**
- * Of a commit that is one job's alone the transaction is savepoint enough: when the job fails, all
- * of it is rolled back.
+ * Runs the only job of a commit. It needs no savepoint: if it fails, the whole transaction is
+ * rolled back.
  */
 async function runAlone(view: View, job: Job): Promise<Ran> {
   return { value: await runToEnd(view, job), effects: view.effects };
 }
 
 /**
- * A statement that comes when its job has settled would be in the next job's part of the commit, or
- * in none: prepared statements, which ask kysely nothing, are refused from then on.
+ * Runs a job and then refuses its late statements: they would fall into the next job's part of the
+ * commit, or outside of it. Kysely would not detect this for prepared statements.
  */
 async function runToEnd({ tx, end }: View, job: Job): Promise<unknown> {
   try {
@@ -72,7 +72,7 @@ async function runToEnd({ tx, end }: View, job: Job): Promise<unknown> {
   }
 }
 
-/** The transaction as one job sees it, with the effects that wait for its commit. */
+/** One job's view of the transaction, with the effects that wait for its commit. */
 type View = { tx: Tx; effects: (() => void)[]; end: () => void };
 
 function viewOf(transaction: Transaction<Tables>, below: SqliteDatabase | undefined): View {
@@ -81,10 +81,10 @@ function viewOf(transaction: Transaction<Tables>, below: SqliteDatabase | undefi
   const prepare: SqliteDatabase['prepare'] | undefined =
     below &&
     ((text) => {
-      if (has_ended) throw new Error('A statement came after its piece of work has ended.');
+      if (has_ended) throw new Error('A statement ran after its job had ended.');
       return below.prepare(text);
     });
-  // Another view of the same transaction: jobs that share a commit do not share effects.
+  // A separate view of the same transaction: jobs that share a commit do not share effects.
   const tx = Object.assign(transaction.withoutPlugins(), {
     after: (effect: () => void) => void effects.push(effect),
     ...(prepare && { database: { prepare } }),
@@ -95,7 +95,9 @@ function viewOf(transaction: Transaction<Tables>, below: SqliteDatabase | undefi
   return { tx, effects, end };
 }
 
-/** The work is committed: an effect that throws fails its own job's promise and no neighbor's. */
+/**
+ * Runs the effects after the commit. If an effect throws, only its own job's promise is rejected.
+ */
 function finish(ran: Ran): Outcome<unknown> {
   if (!('value' in ran)) return ran;
   try {
@@ -107,9 +109,9 @@ function finish(ran: Ran): Outcome<unknown> {
 }
 
 /**
- * On a full disk and on some errors of the disk SQLite itself ends the whole transaction. Then no
- * savepoint is left, and what comes after must not run as if there were one: everything of the
- * commit fails, with the error that broke it.
+ * Runs a job in a savepoint. When the disk is full, and after some disk errors, SQLite itself ends
+ * the whole transaction. Then there is no savepoint left, and later statements must not run without
+ * one: the whole commit fails with the original error.
  */
 async function runInSavepoint(view: View, job: Job, queue: Tx): Promise<Ran> {
   await BEGIN_JOB(queue);

@@ -1,6 +1,6 @@
 /**
- * Ids of patients who were merged into another: whatever still comes under them is the other's, so
- * that nobody is called about twice (G1).
+ * IDs of patients who were merged into another. Data that still arrives under such an ID belongs to
+ * the surviving record, so that eligd does not call about one person twice (G1).
  */
 import type { AppointmentInput, Patient } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
@@ -10,7 +10,7 @@ import type { Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
 
-/** The ids that stay, by those of `patient_ids` that were merged away. */
+/** Returns the surviving IDs, by those of `patient_ids` that were merged. */
 export async function aliasesOf(
   tx: Tx,
   connector: string,
@@ -35,11 +35,11 @@ const ALIASES = prepared<{ connector: string; ids: readonly string[] }>()((tx, p
 );
 
 /**
- * The same visits and claims under their patients' ids of today, in the same order. What comes
- * under an id that was merged away is about the person of today: a birth date that was wrong in the
- * old record must not make it another need (G1).
+ * Returns the visits and claims under their patients' current IDs, in the same order. Data under a
+ * merged ID is about the current person: a wrong birth date in the old record must not create
+ * another need (G1).
  */
-export async function underOwnIds<Each extends AppointmentInput | ClaimInput>(
+export async function withCurrentIds<Each extends AppointmentInput | ClaimInput>(
   tx: Tx,
   connector: string,
   all: readonly Each[],
@@ -52,7 +52,7 @@ export async function underOwnIds<Each extends AppointmentInput | ClaimInput>(
   const people = new Map<string, Patient | null>();
   for (const id of new Set(aliases.values())) people.set(id, await known(tx, connector, id));
   return all.map((each) => {
-    // What was written is about the id that went, which must not be written to any more.
+    // `as_written` holds the merged ID, which must not be written back anymore.
     const { as_written: _, ...said } = each.patient;
     const id = aliases.get(said.id ?? '');
     if (id === undefined) return each;
@@ -61,7 +61,7 @@ export async function underOwnIds<Each extends AppointmentInput | ClaimInput>(
   });
 }
 
-/** The patient as the visit or claim that came last says; null: there is none. */
+/** Returns the patient from the latest visit or claim; null: there is none. */
 async function known(tx: Tx, connector: string, patient_id: string): Promise<Patient | null> {
   const row = await tx
     .selectFrom('appointments')
@@ -75,8 +75,8 @@ async function known(tx: Tx, connector: string, patient_id: string): Promise<Pat
 }
 
 /**
- * A merge between the ids of today. One that turns an earlier merge around takes that back first:
- * the id that went is the one that stays now.
+ * Translates a merge to current IDs. A merge in the opposite direction of an earlier one first
+ * undoes that one: the ID that was merged now survives.
  */
 export async function resolveMerge(
   tx: Tx,
@@ -89,7 +89,7 @@ export async function resolveMerge(
   const target = aliases.get(into.id);
   if (target === undefined) return { ...merge, from_id: from };
   if (target !== from) return { ...merge, from_id: from, into: { ...into, id: target } };
-  // A straggler of the merge that is known, or the same one again.
+  // A late message of a known merge, or the same message again.
   if (from !== from_id) return { ...merge, from_id: target, into: { ...into, id: target } };
   await tx
     .deleteFrom('patient_aliases')
@@ -99,7 +99,7 @@ export async function resolveMerge(
   return merge;
 }
 
-/** Remembers that `from_id` is `into_id` from now on, and so is whatever was `from_id` before. */
+/** Saves that `from_id` is now `into_id`, and so are all IDs that were `from_id` before. */
 export async function addAlias(
   tx: Tx,
   connector: string,

@@ -6,10 +6,10 @@ import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/
 import type { Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 
-/** Variables a statement may have; SQLite takes 32,766. */
+/** Number of variables in a statement; SQLite allows 32,766. */
 export const IDS_PER_STATEMENT = 500;
 
-/** An appointment as it is stored, with what intake compares a new reading with. */
+/** The stored columns of an appointment that intake compares with new data. */
 export type KnownAppointment = {
   id: number;
   connector: string;
@@ -21,10 +21,10 @@ export type KnownAppointment = {
   missing_since: number | null;
 };
 
-/** An appointment with the row of the source that named it. */
+/** An appointment with the row of the source that contains it. */
 export type NamedAppointment = { appointment: AppointmentInput; source: number };
 
-/** Those of `source_ids` that are stored, by id. */
+/** Returns the stored appointments with these source IDs, by ID. */
 export async function knownAppointments(
   tx: Tx,
   connector: string,
@@ -52,7 +52,7 @@ const KNOWN = prepared<{ connector: string; source_ids: readonly string[] }>()((
 
 export type PreparedAppointment = ReturnType<typeof prepare>;
 
-/** The row of an appointment as it was read just now: open, and due for planning. */
+/** Returns the row for an appointment that was just read: open, and due for planning. */
 export function prepare(
   connector: string,
   appointment: AppointmentInput,
@@ -81,8 +81,8 @@ export function prepare(
 }
 
 /**
- * Another content of a known appointment that no source has named as a whole: it is due for
- * planning again.
+ * Changes the content of a stored appointment by a message that does not contain the whole
+ * appointment. Planning then handles it again.
  */
 export async function changeContent(
   tx: Tx,
@@ -108,7 +108,7 @@ export async function changeContent(
   await writeAudit(tx, [changed({ ...row, missing_since: null }, appointment, now)]);
 }
 
-/** The line of the audit trail that says what is different. */
+/** Returns the audit entry that names the changed parts. */
 export function changed(
   row: Pick<KnownAppointment, 'id' | 'content' | 'missing_since'>,
   after: AppointmentInput,

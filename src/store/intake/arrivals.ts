@@ -5,10 +5,15 @@ import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 
 const KEPT_MS = 60 * DAY_MS;
-/** A book with visits within so many days is one that is filled ahead; a recall is no sign. */
+/**
+ * Visits within this many days show that the practice books ahead; a recall further away does not.
+ */
 const AHEAD_MS = 14 * DAY_MS;
 
-/** An export was read to its end. Its rows are what it was the last to name. */
+/**
+ * Records that an export was read completely. Its rows are the appointments that it was the last
+ * source to name.
+ */
 export async function noteArrival(
   tx: Tx,
   connector: string,
@@ -28,7 +33,7 @@ export async function noteArrival(
     .execute();
 }
 
-/** An export came again that was the last one read: it arrived, and changes nothing. */
+/** Records that the latest export arrived again: it counts as an arrival but changes nothing. */
 export async function noteRepeatedArrival(
   tx: Tx,
   connector: string,
@@ -36,7 +41,7 @@ export async function noteRepeatedArrival(
   now: number,
 ): Promise<void> {
   const [last] = await LAST(tx, { connector });
-  // A rejected file that comes again has not arrived either.
+  // A rejected file that is found again is not an arrival.
   if (last?.key === key)
     await tx
       .insertInto('arrivals')
@@ -55,7 +60,7 @@ const LAST = prepared<{ connector: string }>()((tx, place) =>
     .limit(sql.lit(1)),
 );
 
-/** The last arrivals, with those of the weeks before by which they are judged. */
+/** Returns the last arrivals and those of the preceding weeks, for comparison. */
 export async function lastArrivals(db: Db, connector: string): Promise<Arrival[]> {
   return await db
     .selectFrom('arrivals')
@@ -71,8 +76,8 @@ export async function lastArrivals(db: Db, connector: string): Promise<Arrival[]
 }
 
 /**
- * What the practice has on its books of a connector, today and since its last arrival. A visit
- * counts as known before today by when it was first read.
+ * Returns the visits that a connector has shown for today and since its last arrival. A visit
+ * counts as known before today if it was first read before today.
  */
 export async function readBook(
   db: Db,

@@ -1,12 +1,12 @@
 /**
- * Claims as they come in. They are in the table `appointments` (migrations/0004-claims.ts), with
+ * Takes in claims. They are stored in the table `appointments` (migrations/0004-claims.ts), with
  * rules of their own.
  */
 import { type ClaimInput, claimHorizon } from '../../domain/claim.ts';
 import { parkDeliveriesOf } from '../answers/delivery-steps.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Tx } from '../engine/database.ts';
-import { underOwnIds } from './aliases.ts';
+import { withCurrentIds } from './aliases.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
 import type { IntakeContext } from './context.ts';
 import { contentOf, insuredClaim } from './patient-claims.ts';
@@ -24,9 +24,8 @@ type KnownClaim = {
 };
 
 /**
- * Stores claims, of which the last one counts when several have the same id. Those that are new or
- * changed become due for planning. One without an id is passed over and counted; its connector has
- * broken its promise.
+ * Stores claims; if several have the same ID, the last one counts. New and changed claims become
+ * due for planning. A claim without an ID is skipped: its connector has violated the contract.
  */
 export async function takeClaims(
   { tx, connector, now }: IntakeContext,
@@ -39,12 +38,12 @@ export async function takeClaims(
   if (latest.size === 0) return;
   const known = await knownClaims(tx, connector, [...latest.keys()]);
   const audit: AuditEntry[] = [];
-  const own = await underOwnIds(tx, connector, [...latest.values()]);
-  const of_patients = own.flatMap(({ insurance, patient }) =>
+  const current = await withCurrentIds(tx, connector, [...latest.values()]);
+  const of_patients = current.flatMap(({ insurance, patient }) =>
     insurance === undefined ? [] : (patient.id ?? []),
   );
   const insurances = await insuranceOf(tx, connector, [...new Set(of_patients)]);
-  for (const each of own) {
+  for (const each of current) {
     const claim = insuredClaim(each, insurances.get(each.patient.id ?? ''));
     const row = known.get(claim.source_id);
     const prepared = prepare(connector, claim, source, now);
@@ -59,7 +58,7 @@ export async function takeClaims(
         .where('id', '=', row.id)
         .execute();
       counts.unchanged += 1;
-    } else if (row === undefined || isSomebodyElse(row, claim, prepared.patient_key)) {
+    } else if (row === undefined || isOtherPerson(row, claim, prepared.patient_key)) {
       if (row !== undefined) await supersede(tx, row.id, audit, now);
       const { id } = await tx
         .insertInto('appointments')
@@ -79,8 +78,8 @@ export async function takeClaims(
 }
 
 /**
- * A source that says it holds every open claim, and holds some, settles the others: planning closes
- * them. Returns how many.
+ * Marks all other claims as settled after a source that states that it has every open claim, and
+ * has at least one: planning then closes them. Returns how many.
  */
 export async function settleMissingClaims(
   tx: Tx,
@@ -126,8 +125,11 @@ function prepare(connector: string, claim: ClaimInput, source: number, now: numb
   };
 }
 
-/** As with appointments: another birth date and another member id make it somebody else's. */
-function isSomebodyElse(row: KnownClaim, after: ClaimInput, patient_key: string): boolean {
+/**
+ * Returns whether the ID now belongs to another person: as with appointments, both the birth date
+ * and the member ID differ.
+ */
+function isOtherPerson(row: KnownClaim, after: ClaimInput, patient_key: string): boolean {
   if (row.patient_key === patient_key) return false;
   const before = JSON.parse(row.content) as ClaimInput;
   return (
@@ -142,7 +144,7 @@ async function supersede(tx: Tx, id: number, audit: AuditEntry[], now: number): 
     .set({ superseded_at: now, closed_reason: 'replaced', closed_at: now, plan_due_at: now })
     .where('id', '=', id)
     .execute();
-  const reason = 'The practice management system uses this claim id for somebody else now.';
+  const reason = 'The practice management system uses this claim ID for someone else now.';
   await parkDeliveriesOf(tx, { appointment: id }, reason, now);
   audit.push(entry(id, 'closed', reason, now));
 }

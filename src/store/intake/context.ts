@@ -1,4 +1,4 @@
 import type { Tx } from '../engine/database.ts';
 
-/** One commit of what a connector hands over. `now`: the time that everything in it gets. */
+/** One commit of data from a connector. `now`: the timestamp of everything in it. */
 export type IntakeContext = { tx: Tx; connector: string; now: number };

@@ -1,9 +1,9 @@
-/** Patients who have died, as messages about them said, apart from any appointment. */
+/** Patients who have died according to messages, independent of any appointment. */
 import type { AppointmentInput, Patient } from '../../domain/appointment.ts';
 import type { Tx } from '../engine/database.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
 
-/** Keeps what was said about the patient; what was not said leaves it as it is. */
+/** Saves what the message says about the patient's death; if it says nothing, changes nothing. */
 export async function noteDeceased(
   tx: Tx,
   connector: string,
@@ -27,7 +27,7 @@ export async function noteDeceased(
       .execute();
 }
 
-/** Of `patient_ids` those who have died. */
+/** Returns those of `patient_ids` who have died. */
 export async function deceasedOf(
   tx: Tx,
   connector: string,
@@ -46,7 +46,7 @@ export async function deceasedOf(
   return found;
 }
 
-/** The appointment with what is known of its patient, unless it says so itself. */
+/** Returns the appointment with the known death of its patient, unless it has its own value. */
 export function withDeath(
   appointment: AppointmentInput,
   deceased: ReadonlySet<string>,

@@ -31,7 +31,7 @@ import {
 import { sift } from './sift.ts';
 import { flagVanished } from './vanished.ts';
 
-/** What a connector hands over at once; the contract's PullBatch has exactly these parts. */
+/** A batch from a connector; the contract's PullBatch has exactly these parts. */
 export type IntakeBatch = {
   source: {
     key: string;
@@ -66,7 +66,7 @@ export const NOTHING_COUNTED: Readonly<IntakeCounts> = {
 
 /**
  * Stores a batch: all of it, with the cursor, or nothing (G3). Taking the same batch twice changes
- * nothing. Appointments that are new or changed become due for planning; nothing is decided here.
+ * nothing. New and changed appointments become due for planning; intake itself decides nothing.
  */
 export async function acceptBatch(
   tx: Tx,
@@ -97,8 +97,8 @@ export async function acceptBatch(
     if (batch.source.completeness === 'full')
       counts.vanished += await settleMissingClaims(tx, connector, source, now);
     await tx.updateTable('sources').set({ completed_at: now }).where('id', '=', source).execute();
-    // A rejected file has not arrived, and a source with a cursor is asked all day long. Claims
-    // are another export.
+    // Not an arrival: a rejected file, a source with a cursor, which is polled all day, and an
+    // export of claims.
     if (batch.source.kept_as === undefined) {
       await forgetRejectedFile(tx, connector, batch.source.name, now);
       if (batch.cursor === null && batch.claims === undefined)
@@ -108,7 +108,7 @@ export async function acceptBatch(
   return counts;
 }
 
-/** Stores appointments, of which the last one counts when several have the same id. */
+/** Stores appointments; if several have the same ID, the last one counts. */
 export async function takeAppointments(
   { tx, connector, now }: IntakeContext,
   named: readonly NamedAppointment[],
@@ -126,7 +126,7 @@ export async function takeAppointments(
     const row = known.get(appointment.source_id);
     if (
       row === undefined ||
-      (isSomebodyElse(row, prepared) && (await supersede(tx, row, now, audit)))
+      (isOtherPerson(row, prepared) && (await supersede(tx, row, now, audit)))
     ) {
       added.push(prepared);
     } else if (row.content_hash === prepared.content_hash && row.missing_since === null) {
@@ -146,8 +146,8 @@ export async function takeAppointments(
 }
 
 /**
- * Cancels appointments of which the source says nothing else; one that is not known, or cancelled
- * already, is passed over. The source has named them, so they have not vanished.
+ * Cancels appointments for which the source gives only the ID. Skips unknown and already canceled
+ * ones. The source has named them, so they do not count as vanished.
  */
 export async function takeCancelled(
   { tx, connector, now }: IntakeContext,
@@ -169,9 +169,9 @@ export async function takeCancelled(
 }
 
 /**
- * Whether the source that was last accepted to its end had this content, so that reading it again
- * would change nothing. An export that is the same as an earlier one takes back what those between
- * them changed, so it has to be read.
+ * Returns whether the last completed source had this content, so that reading it again would change
+ * nothing. An export that equals an earlier one must be read: it reverts the changes of those in
+ * between.
  */
 export async function isLatestSource(db: Db, connector: string, key: string): Promise<boolean> {
   const [row] = await LATEST_SOURCE(db, { connector });
@@ -230,10 +230,11 @@ async function rememberSource(
 }
 
 /**
- * A source id that comes back with another birth date and another member id is another appointment
- * (docs/design.md "Needs, appointments, deliveries").
+ * Returns whether the row now belongs to another person: the source ID came back with another birth
+ * date and another member ID, so it is another appointment (docs/design.md "Needs, appointments,
+ * deliveries").
  */
-function isSomebodyElse(row: KnownAppointment, next: PreparedAppointment): boolean {
+function isOtherPerson(row: KnownAppointment, next: PreparedAppointment): boolean {
   if (row.patient_key === next.patient_key) return false;
   const before = JSON.parse(row.content) as AppointmentInput;
   const after = JSON.parse(next.content) as AppointmentInput;
@@ -253,7 +254,7 @@ async function supersede(
     .where('id', '=', row.id)
     .execute();
   const reason = 'The practice management system now uses this appointment ID for someone else.';
-  // Written now, the answer would land in that other person's chart.
+  // If written now, the answer would reach the other person's chart.
   await parkDeliveriesOf(tx, { appointment: row.id }, reason, now);
   audit.push({
     at: now,
@@ -272,7 +273,7 @@ async function update(
   now: number,
 ): Promise<void> {
   const { created_at: _, ...changes } = next;
-  // A closed appointment opens again: planning decides again what becomes of it.
+  // Reopens a closed appointment; planning then decides about it again.
   await tx
     .updateTable('appointments')
     .set({ ...changes, updated_at: now })

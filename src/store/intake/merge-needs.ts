@@ -1,6 +1,6 @@
 /**
- * Inquiries of a patient whose record was merged into another's: re-keyed, so that the person is
- * not called about twice (G1).
+ * Moves the inquiries of a merged patient record to the surviving record, so that eligd does not
+ * call about one person twice (G1).
  */
 import { mergeNeed } from '../../domain/merged-needs.ts';
 import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
@@ -8,9 +8,10 @@ import { type InquiryRow, moveInquiries } from '../calls/inquiries.ts';
 import type { Tx } from '../engine/database.ts';
 
 /**
- * Gives every need of `from_id` to `into_id`. The birth date in a need stays what was asked with: a
- * corrected one is another need, as ever. Where both had an inquiry for the same need, the one that
- * is further becomes the newest attempt, which planning finds, and what was not sent is withdrawn.
+ * Moves every need of `from_id` to `into_id`. A need keeps the birth date that was asked with; a
+ * corrected birth date is a new need, as always. If both records have an inquiry for the same need,
+ * the more advanced one becomes the newest attempt, which planning uses, and the unsent one is
+ * withdrawn.
  */
 export async function mergeNeeds(
   tx: Tx,
@@ -33,13 +34,13 @@ export async function mergeNeeds(
     const [first] = rows;
     if (first === undefined) continue;
     const need_base = target.slice(target.indexOf(' ') + 1);
-    const standing = await tx
+    const existing = await tx
       .selectFrom('inquiries')
       .selectAll()
       .where('need_base', '=', need_base)
       .where('benefit_year', '=', first.benefit_year)
       .execute();
-    const { order, unneeded } = mergeNeed(standing, rows);
+    const { order, unneeded } = mergeNeed(existing, rows);
     await renumber(tx, order, { need_base, patient_key: renamed(first.patient_key) }, now);
     await moveInquiries(
       tx,
@@ -60,7 +61,7 @@ async function renumber(
   { need_base, patient_key }: Pick<InquiryRow, 'need_base' | 'patient_key'>,
   now: number,
 ): Promise<void> {
-  // Out of each other's way first: (need, year, attempt) is unique.
+  // Use temporary numbers first: (need, year, attempt) is unique.
   for (const [index, { id }] of order.entries()) {
     await tx
       .updateTable('inquiries')

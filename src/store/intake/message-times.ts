@@ -1,12 +1,12 @@
 /**
- * Messages about a visit that come later than newer ones of the same sender, as when a queue is
- * replayed: they are kept in the visit's story and change nothing.
+ * Detects messages about a visit that arrive after newer messages of the same sender, for example
+ * from a replayed queue. They are recorded in the visit's story and change nothing.
  */
 import { appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Tx } from '../engine/database.ts';
 import { IDS_PER_STATEMENT, knownAppointments } from './appointments.ts';
 
-/** What of a message its age is judged by. */
+/** The parts of a message that determine its age. */
 type Timed = {
   source: { written?: { at: string; by: string } };
   appointments: readonly { source_id: string }[];
@@ -26,7 +26,7 @@ export class MessageTimes {
     this.#latest = latest;
   }
 
-  /** With what is known of every visit that the messages are about. */
+  /** Reads what is known about every visit in the messages. */
   static async read(tx: Tx, connector: string, messages: readonly Timed[]): Promise<MessageTimes> {
     const ids = [
       ...new Set(messages.filter(({ source }) => source.written !== undefined).flatMap(visitsOf)),
@@ -45,7 +45,7 @@ export class MessageTimes {
     return new MessageTimes(tx, connector, latest);
   }
 
-  /** Whether a newer message of the same sender about a visit of this one is known. */
+  /** Returns whether the same sender has already sent a newer message about one of these visits. */
   isLate(message: Timed): boolean {
     const { written } = message.source;
     if (written === undefined) return false;
@@ -65,8 +65,8 @@ export class MessageTimes {
     }
   }
 
-  /** Writes into the stories of its visits that the message came late. */
-  async tell(message: Timed, now: number): Promise<void> {
+  /** Records in the stories of the visits that the message came late. */
+  async recordLate(message: Timed, now: number): Promise<void> {
     const known = await knownAppointments(this.#tx, this.#connector, visitsOf(message));
     await writeAudit(
       this.#tx,

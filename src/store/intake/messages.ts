@@ -1,6 +1,6 @@
 /**
- * Messages: sources that are whole in one batch, come one by one and in a hurry, and may be sent
- * again.
+ * Takes in messages: each is a complete source in one batch, arrives alone, must be answered
+ * quickly, and may be sent again.
  */
 import type { Tx } from '../engine/database.ts';
 import { preparedText } from '../engine/prepared.ts';
@@ -18,18 +18,18 @@ import { takePatientUpdates } from './patients.ts';
 import { reject } from './rejected.ts';
 import { siftLong } from './sift.ts';
 
-/** A batch that is a whole message, with what it is answered. */
+/** A batch that is a complete message, with its reply. */
 export type Message = Omit<IntakeBatch, 'source'> & {
   source: IntakeBatch['source'] & { reply: string; written?: { at: string; by: string } };
 };
 
-/** `reply`: the message's own, or the one that was stored when it came before. */
+/** `reply`: the message's own, or the stored one if the message came before. */
 export type MessageOutcome = { reply: string } | { error: unknown };
 
 /**
- * Stores messages that came close together: each all or nothing (G3, G7), in their order, and a
- * repeated one not at all. What they have in common is written in one statement, because statements
- * are what a message costs once the flush is shared.
+ * Stores messages that arrived close together: each completely or not at all (G3, G7), in their
+ * order, and a repeated one not again. Rows of all messages are written in shared statements,
+ * because once they share the disk flush, statements are the main cost.
  */
 export async function acceptMessages(
   tx: Tx,
@@ -54,7 +54,7 @@ export async function acceptMessages(
   return { outcomes, counts };
 }
 
-/** A name that no savepoint around it has: only the innermost of a name is rolled back to. */
+/** A name that no outer savepoint uses: SQLite rolls back to the innermost savepoint of a name. */
 const BEGIN = preparedText('savepoint messages');
 const END = preparedText('release messages');
 const UNDO = preparedText('rollback to messages');
@@ -100,13 +100,13 @@ async function takeAll(
     taken.add(source.key);
     if (times.isLate(message)) {
       await finishRun();
-      await times.tell(message, now);
+      await times.recordLate(message, now);
       continue;
     }
     times.note(message);
     const { appointments, claims, patients, ...sifted } = siftLong(message);
     const rejected = [...message.rejected, ...sifted.rejected];
-    // Whatever may concern the same appointment or patient keeps its place in the order.
+    // Messages that may concern the same appointment or patient keep their order.
     const is_plain = patients.length === 0 && cancelled_ids.length === 0;
     if (!is_plain || appointments.some(({ source_id }) => run.has(source_id))) await finishRun();
     await takePatientUpdates(context, patients, counts);
@@ -123,8 +123,7 @@ async function takeAll(
 }
 
 /**
- * Notes the messages. `fresh`: rows of those that are new; `stored`: replies of those that came
- * before, or twice just now.
+ * Stores the messages. `fresh`: rows of the new ones; `stored`: replies of repeated ones, by key.
  */
 async function remember(
   tx: Tx,

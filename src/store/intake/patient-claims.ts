@@ -1,6 +1,5 @@
 /**
- * Claims whose source keeps insurance with the patient, and what becomes known about the patients
- * of claims.
+ * Claims whose source stores insurance with the patient, and updates about the patients of claims.
  */
 import { createHash } from 'node:crypto';
 import type { CoverageInput } from '../../domain/appointment.ts';
@@ -19,8 +18,9 @@ const NO_COVERAGE: CoverageInput = {
 };
 
 /**
- * The claim with the patient's first insurance; `undefined` when nothing has come about it, empty
- * when the patient pays.
+ * Returns the claim with the patient's insurance at the claim's coverage rank; marked as awaited
+ * when `coverages` is undefined (nothing has arrived), and without coverage when the patient has
+ * none.
  */
 export function insuredClaim(
   claim: ClaimInput,
@@ -35,7 +35,7 @@ export function insuredClaim(
   };
 }
 
-/** What of a claim's row depends on its content. */
+/** Returns the columns of a claim that depend on its content. */
 export function contentOf(connector: string, claim: ClaimInput) {
   const content = JSON.stringify(claim);
   const content_hash = createHash('sha256').update(content).digest('base64');
@@ -43,8 +43,8 @@ export function contentOf(connector: string, claim: ClaimInput) {
 }
 
 /**
- * Changes the patient's claims that are open or were closed for want of insurance. Returns how many
- * are different now.
+ * Changes the patient's claims that are open, or closed for lack of insurance. Returns how many
+ * changed.
  */
 export async function changeClaimsOf(
   { tx, connector, now }: IntakeContext,
@@ -55,7 +55,7 @@ export async function changeClaimsOf(
     .selectFrom('appointments')
     .select(['id', 'content'])
     .where('patient_key', '>=', `${connector}|${patient_id}|`)
-    // The character after the bar: whatever begins with the id and a bar comes before it.
+    // "}" is the character after "|", so the range is every key that starts with the ID and "|".
     .where('patient_key', '<', `${connector}|${patient_id}}`)
     .where('kind', '=', 'claim')
     .where('superseded_at', 'is', null)
@@ -81,7 +81,7 @@ export async function changeClaimsOf(
       })
       .where('id', '=', id)
       .execute();
-    const reason = 'The practice management system has changed what it says about the patient.';
+    const reason = 'The patient data changed in the practice management system.';
     await writeAudit(tx, [
       { at: now, subject: appointmentSubject(id), from_state: null, to_state: 'changed', reason },
     ]);

@@ -1,13 +1,13 @@
 /**
- * What becomes known about patients apart from appointments. Insurance is kept here and copied into
- * the appointments, so that planning, delivery and every list find it where it is for all others.
+ * Takes in data about patients that arrives without an appointment. Insurance is stored here and
+ * copied into the appointments, where planning, delivery and every list read it.
  */
 import type { AppointmentInput, CoverageInput, Patient } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import { inForce } from '../../domain/coverage-period.ts';
 import type { PatientUpdate } from '../../domain/patient-update.ts';
 import type { Tx } from '../engine/database.ts';
-import { addAlias, aliasesOf, resolveMerge, underOwnIds } from './aliases.ts';
+import { addAlias, aliasesOf, resolveMerge, withCurrentIds } from './aliases.ts';
 import { changeContent, IDS_PER_STATEMENT, type NamedAppointment } from './appointments.ts';
 import type { IntakeContext } from './context.ts';
 import { deceasedOf, noteDeceased, withDeath } from './deceased.ts';
@@ -15,15 +15,15 @@ import { mergeNeeds } from './merge-needs.ts';
 import { changeClaimsOf, insuredClaim } from './patient-claims.ts';
 
 /**
- * The appointments with the insurance that holds at the visit: their own, or that of their
- * patients, or marked as awaited when nothing is known of it.
+ * Returns the appointments with the insurance in force at the visit: their own, or their patients',
+ * or marked as awaited when none is known.
  */
 export async function withInsurance(
   tx: Tx,
   connector: string,
   named: readonly NamedAppointment[],
 ): Promise<readonly NamedAppointment[]> {
-  const own = await underOwnIds(
+  const own = await withCurrentIds(
     tx,
     connector,
     named.map(({ appointment }) => appointment),
@@ -37,10 +37,7 @@ export async function withInsurance(
   }));
 }
 
-/**
- * Applies the updates one after another, as they came. `counts.changed` grows by the appointments
- * that they changed.
- */
+/** Applies the updates in order. Adds the number of changed appointments to `counts.changed`. */
 export async function takePatientUpdates(
   context: IntakeContext,
   updates: readonly PatientUpdate[],
@@ -49,10 +46,11 @@ export async function takePatientUpdates(
   const { tx, connector, now } = context;
   for (const update of updates) {
     if (update.kind === 'described') {
-      const { patient, coverages } = await ofToday(tx, connector, update);
+      const { patient, coverages } = await forCurrentId(tx, connector, update);
       await noteDeceased(tx, connector, patient, now);
       if (coverages !== null) await storeInsurance(context, patient.id, coverages);
-      // What insurance a claim was sent to, is not changed by what the patient has today.
+      // A claim was sent to a specific insurance, so the patient's present insurance does not
+      // change it.
       const insure = (claim: ClaimInput) =>
         coverages !== null && claim.insurance === 'awaited'
           ? insuredClaim(claim, coverages)
@@ -79,10 +77,10 @@ export async function takePatientUpdates(
 }
 
 /**
- * What is late about an id that was merged away says nothing of the patient of today, but for
- * insurance when nothing else is known of it.
+ * Reduces a late update under a merged ID: it does not describe the current patient, except for the
+ * insurance if none is known.
  */
-async function ofToday(
+async function forCurrentId(
   tx: Tx,
   connector: string,
   update: Extract<PatientUpdate, { kind: 'described' }>,
@@ -121,7 +119,7 @@ async function merge(
   return moved;
 }
 
-/** A patient who has died by one of the merged records has died, unless the message denies it. */
+/** Adds a known death in the merged record to the surviving one, unless the message denies it. */
 async function deathOf(
   { tx, connector, now }: IntakeContext,
   merged: Extract<PatientUpdate, { kind: 'merged' }>,
@@ -133,7 +131,9 @@ async function deathOf(
   return { ...merged, into: patient };
 }
 
-/** What the PMS left empty stays as it is known. */
+/**
+ * Returns the input with the patient's new data. Fields that the PMS left empty keep their values.
+ */
 function described<Each extends { patient: Patient }>(each: Each, patient: Patient): Each {
   const { first_name, last_name, birth_date } = each.patient;
   const as_written =
@@ -154,8 +154,8 @@ function described<Each extends { patient: Patient }>(each: Each, patient: Patie
 }
 
 /**
- * Changes the patient's appointments that are open or were closed for want of insurance. Returns
- * how many are different now.
+ * Changes the patient's appointments that are open, or closed for lack of insurance. Returns how
+ * many changed.
  */
 async function changeAppointmentsOf(
   { tx, connector, now }: IntakeContext,
@@ -166,7 +166,7 @@ async function changeAppointmentsOf(
     .selectFrom('appointments')
     .select(['id', 'connector', 'content'])
     .where('patient_key', '>=', `${connector}|${patient_id}|`)
-    // The character after the bar: whatever begins with the id and a bar comes before it.
+    // "}" is the character after "|", so the range is every key that starts with the ID and "|".
     .where('patient_key', '<', `${connector}|${patient_id}}`)
     .where('kind', '=', 'appointment')
     .where('superseded_at', 'is', null)
@@ -190,8 +190,8 @@ async function changeAppointmentsOf(
 }
 
 /**
- * The id of the patient whose insurance counts for the appointment; nothing when it has its own, or
- * when there is no id to find it by.
+ * Returns the ID of the patient whose insurance applies to the appointment; empty when the
+ * appointment has its own, or the patient has no ID.
  */
 function insuredId({ insurance, patient }: AppointmentInput): string[] {
   return insurance === undefined || patient.id === null ? [] : [patient.id];
@@ -208,7 +208,10 @@ function insured(
   return { ...holding(rest, coverages), insurance: 'of_patient' };
 }
 
-/** With the coverages that hold at the visit; the others are kept where they are written back. */
+/**
+ * Returns the appointment with the coverages in force at the visit. Keeps the others if their
+ * source text must be written back.
+ */
 function holding(appointment: AppointmentInput, all: readonly CoverageInput[]): AppointmentInput {
   const held = inForce(all, appointment.starts_at);
   const others = all.filter((each) => each.as_written !== undefined && !held.includes(each));

@@ -6,8 +6,8 @@ import { IDS_PER_STATEMENT } from './appointments.ts';
 import type { IntakeContext } from './context.ts';
 
 /**
- * Something in a source that cannot be named or dated; the contract's RejectedItem has exactly
- * these parts.
+ * An item in a source without a readable ID or date; the contract's RejectedItem has exactly these
+ * parts.
  */
 export type Rejected = {
   position: string;
@@ -19,11 +19,13 @@ export type Rejected = {
 
 type RejectingSource = { key: string; name: string; kept_as?: string };
 
-/** A whole file is one entry, for as long as the file lies where rejected files are kept. */
+/**
+ * Returns the subject of a rejected file: one item while the file is kept with the rejected files.
+ */
 const fileSubject = (connector: string, name: string, kept_as: string) =>
   `rejected:${JSON.stringify([connector, name, kept_as])}`;
 
-/** Puts an item that nobody could read on the attention list. */
+/** Puts an unreadable item on the attention list. */
 export async function reject(
   { tx, connector, now }: IntakeContext,
   source: RejectingSource,
@@ -41,7 +43,7 @@ export async function reject(
       reason: source.kept_as === undefined ? 'row_unreadable' : 'file_rejected',
       what: `${capitalized(item.position)}: ${item.field} is ${item.value_class}.`,
       next: source.kept_as === undefined ? item.remedy : `${item.remedy} ${THEN_REMOVE}`,
-      // Offices name files after patients.
+      // A file name may contain a patient's name.
       words: `It is in ${source.name}.`,
     },
     now,
@@ -56,7 +58,7 @@ const THEN_REMOVE =
   'This entry disappears when a file with the same name is read, or when the file is removed ' +
   'from rejected/.';
 
-/** A file of this name was read: what was wrong with an earlier one is corrected. */
+/** Resolves the items about earlier files of this name, because a readable one has arrived. */
 export async function forgetRejectedFile(
   tx: Tx,
   connector: string,
@@ -66,7 +68,7 @@ export async function forgetRejectedFile(
   await forgetFiles(tx, connector, (file) => file.name === name, now);
 }
 
-/** Takes rejected files off the list that are not kept any more. */
+/** Resolves the items about rejected files that are no longer kept. */
 export async function keepRejectedFiles(
   tx: Tx,
   connector: string,
@@ -80,17 +82,17 @@ export async function keepRejectedFiles(
 async function forgetFiles(
   tx: Tx,
   connector: string,
-  isOver: (file: { name: string; kept_as: string }) => boolean,
+  isObsolete: (file: { name: string; kept_as: string }) => boolean,
   now: number,
 ): Promise<void> {
   for (const subject of await rejectedFiles(tx, connector)) {
     const [, name, kept_as] = JSON.parse(subject.slice('rejected:'.length)) as string[];
-    if (isOver({ name: name ?? '', kept_as: kept_as ?? '' }))
+    if (isObsolete({ name: name ?? '', kept_as: kept_as ?? '' }))
       await resolveAttention(tx, subject, now, ['file_rejected']);
   }
 }
 
-/** The subjects of the open entries about rejected files of a connector. */
+/** Returns the subjects of open items about rejected files of a connector. */
 export async function rejectedFiles(db: Db | Tx, connector: string): Promise<string[]> {
   const rows = await db
     .selectFrom('attention')
@@ -104,17 +106,23 @@ export async function rejectedFiles(db: Db | Tx, connector: string): Promise<str
   return rows.map(({ subject }) => subject);
 }
 
-/** With the field: one item may have several faults, and each is a line of its own. */
+/**
+ * Returns the subject of a rejected item. Includes the field, because an item may have several
+ * problems, each with its own entry.
+ */
 function rejectedSubject(connector: string, source: RejectingSource, item: Rejected): string {
   if (source.kept_as !== undefined) return fileSubject(connector, source.name, source.kept_as);
   if (item.source_id !== undefined) return itemSubject(connector, item.source_id);
   return `source:${connector}:${source.key}:${item.position}:${item.field}`;
 }
 
-/** Of an item whose id could be read one line is enough: it goes when the item comes readable. */
+/**
+ * Returns the subject of an item with a readable ID: one entry, which is resolved when the item is
+ * readable.
+ */
 const itemSubject = (connector: string, source_id: string) => `item:${connector}:${source_id}`;
 
-/** Takes items off the list whose appointments came readable. */
+/** Resolves the entries of items that have arrived in readable form. */
 export async function forgetUnreadableItems(
   tx: Tx,
   connector: string,
@@ -137,8 +145,7 @@ const READABLE = prepared<{ subjects: readonly string[]; now: number }>()((tx, p
 );
 
 /**
- * A newer export takes the place of older ones: a row that is still unreadable is on the list again
- * by this one.
+ * Resolves entries of older exports: if a row is still unreadable, this export has raised it again.
  */
 export async function forgetUnreadable(
   tx: Tx,

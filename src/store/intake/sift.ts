@@ -16,7 +16,7 @@ type Sifted = {
   rejected: Rejected[];
 };
 
-/** Parts what has a field that is too long from the rest: it costs that one (G7). */
+/** Rejects items with a field that is too long and keeps the others (G7). */
 export function siftLong({ appointments, claims = [], patients = [] }: Offered): Sifted {
   const rejected: Rejected[] = [];
   const isShort = (kind: string) => (input: { source_id?: string }, index: number) => {
@@ -41,7 +41,10 @@ export function siftLong({ appointments, claims = [], patients = [] }: Offered):
   };
 }
 
-/** The same, and appointments without an id or a start: of a message, those fail it. */
+/**
+ * Also rejects appointments without an ID or a start time. In a message, such an appointment makes
+ * the whole message fail instead.
+ */
 export function sift(offered: Offered): Sifted {
   const sifted = siftLong(offered);
   const { rejected } = sifted;

@@ -1,4 +1,4 @@
-/** Appointments that an export should have named and did not. */
+/** Detects appointments that an export should have contained and did not. */
 import { sql } from 'kysely';
 import type { Attention } from '../../domain/attention.ts';
 import { raiseAttention } from '../bookkeeping/attention.ts';
@@ -12,7 +12,7 @@ type Export = {
   completeness: 'full' | 'changes' | 'unknown';
 };
 
-/** Where and by whom an appointment takes place, as the export says it; empty: it does not. */
+/** Where and with whom an appointment takes place, according to the export; empty: not stated. */
 type Place = { location: string; provider: string };
 
 type Missing = Place & {
@@ -23,8 +23,8 @@ type Missing = Place & {
 };
 
 /**
- * What an export named of the upcoming visits: how many, how many of them were known before, from
- * when to when, and where.
+ * The upcoming visits in an export: how many, how many of them were known before, their first and
+ * last time, and their places.
  */
 type Named = {
   count: number;
@@ -36,11 +36,11 @@ type Named = {
 };
 
 /**
- * Flags open, upcoming appointments that two exports in a row should have named and did not: they
- * were known before the export arrived, and lie within its days and its locations or providers. So
- * exports of several offices do not cancel each other's calls. An export that does not say whether
- * it is full counts as full when it names at least half of what was known there, and more than one
- * appointment.
+ * Flags open, upcoming appointments that two consecutive exports should have contained and did not:
+ * they were known before the export arrived, and lie within its days and its locations or
+ * providers. So exports of several offices do not cancel each other's calls. An export that does
+ * not say whether it is full counts as full if it contains at least half of the appointments known
+ * there, and more than one.
  */
 export async function flagVanished(tx: Tx, read: Export, now: number): Promise<number> {
   if (read.completeness === 'changes') return 0;
@@ -51,7 +51,7 @@ export async function flagVanished(tx: Tx, read: Export, now: number): Promise<n
     .executeTakeFirstOrThrow();
   const upcoming = { connector: read.connector, source: read.source, now };
   const candidates = await notNamed(tx, upcoming, first_seen_at);
-  // After most exports nothing is missing, and what they named need not be read.
+  // Usually nothing is missing, and the content of the export need not be read.
   if (candidates.length === 0) return 0;
   const named = await namedBy(tx, upcoming, first_seen_at);
   const missing = candidates.filter(coverage(named));
@@ -75,7 +75,7 @@ export async function flagVanished(tx: Tx, read: Export, now: number): Promise<n
 
 type Upcoming = { connector: string; source: number; now: number };
 
-/** Appointments that are not over, closed ones too. */
+/** Selects upcoming appointments, including closed ones. */
 function upcomingOf(tx: Tx, { connector, now }: Upcoming) {
   return tx
     .selectFrom('appointments')
@@ -93,7 +93,7 @@ const placeOf = (location: string | null, provider: string | null): Place => ({
   provider: provider ?? '',
 });
 
-/** Open ones that were known before the export, and that it did not name. */
+/** Returns open appointments that were known before the export and are missing from it. */
 async function notNamed(tx: Tx, upcoming: Upcoming, known_before: number): Promise<Missing[]> {
   const rows = await upcomingOf(tx, upcoming)
     .select(['id', 'starts_at', 'missing_since', 'missed_source'])
@@ -132,7 +132,10 @@ async function namedBy(tx: Tx, upcoming: Upcoming, known_before: number): Promis
   };
 }
 
-/** Whether an appointment lies within the days and the locations or providers of the export. */
+/**
+ * Returns a test whether an appointment lies within the days and the locations or providers of the
+ * export.
+ */
 function coverage({ first, last, locations, providers }: Named): (each: Missing) => boolean {
   return ({ starts_at, location, provider }) => {
     if (starts_at < first || starts_at > last) return false;
@@ -154,7 +157,7 @@ async function flag(tx: Tx, connector: string, appointment: number, now: number)
 
 type Progress = 'none' | 'called' | 'answered';
 
-/** How far the calls for an appointment have come. */
+/** Returns how far the calls for an appointment have progressed. */
 async function progressOf(tx: Tx, appointment: number): Promise<Progress> {
   const rows = await tx
     .selectFrom('inquiry_appointments')
@@ -180,7 +183,7 @@ function vanished(progress: Progress): Attention {
       'The appointment was missing from the last two exports, which contained the other ' +
       `appointments of those days. ${calls[progress]}`,
     next:
-      'If it was cancelled, cancel it in your practice software. If it takes place, export it ' +
+      'If it was canceled, cancel it in your practice software. If it takes place, export it ' +
       'again.',
   };
 }

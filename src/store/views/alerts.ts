@@ -1,11 +1,11 @@
-/** What of the database the alerts depend on. */
+/** The data that alerts depend on. */
 import { localDate } from '../../domain/time.ts';
 import { readLearned, writeLearned } from '../bookkeeping/learned-settings.ts';
 import type { Db } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Store } from '../engine/store.ts';
 
-/** Open entries of the attention list: how many for each reason, and since when. */
+/** Returns the number of open attention items for each reason, and since when. */
 export async function countAttention(
   db: Db,
 ): Promise<{ reason: string; count: number; since: number }[]> {
@@ -35,7 +35,9 @@ const OPEN_VISITS = prepared()((db) =>
 const GROWTH = 'attention_days';
 const DAYS_KEPT = 21;
 
-/** How many entries about visits are open, and the most of each recent day before today. */
+/**
+ * Returns how many items about visits are open, and the maximum of each recent day before today.
+ */
 export async function attentionGrowth(
   store: Store,
   time_zone: string,
@@ -44,8 +46,8 @@ export async function attentionGrowth(
   const [count] = await OPEN_VISITS(store.db, {});
   const open = count?.open ?? 0;
   const today = localDate(now, time_zone);
-  const fact = await readLearned(store.db, GROWTH);
-  const days = (fact === null ? {} : JSON.parse(fact.value)) as Record<string, number>;
+  const setting = await readLearned(store.db, GROWTH);
+  const days = (setting === null ? {} : JSON.parse(setting.value)) as Record<string, number>;
   const most = Math.max(open, days[today] ?? 0);
   if (most !== days[today]) {
     const kept = Object.entries({ ...days, [today]: most }).toSorted(([a], [b]) =>

@@ -1,4 +1,6 @@
-/** What people did and looked at, for `eligd audit show`; no words, which may hold patient data. */
+/**
+ * What users did and viewed, for `eligd audit show`; without texts, which may contain patient data.
+ */
 import { sql } from 'kysely';
 import { appointmentHash } from '../../domain/appointment-hash.ts';
 import { appointmentSubject, inquirySubject } from '../bookkeeping/audit.ts';
@@ -7,7 +9,7 @@ import { patientSubject } from '../bookkeeping/legal-holds.ts';
 import { knownLogKey } from '../bookkeeping/log-key.ts';
 import type { Db } from '../engine/database.ts';
 
-/** Whose record: a patient of a PMS, with every visit and call of theirs that is still known. */
+/** The subjects of a patient of a PMS: every visit and call that is still stored. */
 export type PatientSubjects = {
   /** As in the audit trail: `appointment:12`, `inquiry:3`. */
   subjects: string[];
@@ -17,9 +19,9 @@ export type PatientSubjects = {
 };
 
 export type AuditFilter = {
-  /** Every form of the name (`actorsCalled`); left out: anybody. */
+  /** All forms of the name (`actorsCalled`); omitted: all actors. */
   actors?: readonly string[];
-  /** With it, eligd's own steps are among the rows. */
+  /** If set, eligd's own steps are included. */
   about?: PatientSubjects;
   /** Epoch milliseconds. */
   from: number;
@@ -30,13 +32,13 @@ export type TrailRow = {
   kind: 'did' | 'saw';
   at: number;
   actor: string | null;
-  /** What was done (the step), or which page or command showed the record. */
+  /** The step, or the page or command that showed the record. */
   what: string;
-  /** `appointment:12`; of a look the keyed hash of the appointment. */
+  /** `appointment:12`; for a view, the keyed hash of the appointment. */
   subject: string;
 };
 
-/** The newest first. */
+/** Returns the rows, newest first. */
 export async function readTrail(db: Db, filter: AuditFilter, limit: number): Promise<TrailRow[]> {
   const rows = [...(await steps(db, filter, limit)), ...(await looks(db, filter, limit))];
   return rows.toSorted((a, b) => b.at - a.at).slice(0, limit);
@@ -85,8 +87,8 @@ async function looks(db: Db, filter: AuditFilter, limit: number): Promise<TrailR
 }
 
 /**
- * What the logs have about a patient whom the PMS calls `patient_id`, at one of `connectors`. It
- * finds looks at the patient's records also when the visits themselves are purged.
+ * Returns the subjects in the logs for a patient with this PMS ID at one of `connectors`. Views of
+ * the patient's records are found even after the visits are purged.
  */
 export async function subjectsOfPatient(
   db: Db,
@@ -111,7 +113,7 @@ export async function subjectsOfPatient(
   return { ...found, patients, subjects: [...found.subjects, ...subjects] };
 }
 
-/** The same for one visit. */
+/** Returns the subjects in the logs for one visit. */
 export async function subjectsOfVisit(db: Db, id: number): Promise<PatientSubjects> {
   const visits = await db
     .selectFrom('appointments')
@@ -146,7 +148,7 @@ async function subjectsOf(db: Db, visits: readonly Visit[], key: string | null) 
   };
 }
 
-/** The visits that keyed hashes stand for, by hash; one that is purged is not among them. */
+/** Returns the visits that the keyed hashes identify, by hash, without purged ones. */
 export async function visitsOfHashes(
   db: Db,
   hashes: ReadonlySet<string>,

@@ -1,9 +1,9 @@
 import type { Db } from '../engine/database.ts';
 
 /**
- * Another text whenever something has happened that a page shows: each step is in the audit trail,
- * each thing to do on the attention list, and planning says when it looks again. Only ends of
- * indexes are read.
+ * Returns a text that changes with anything that a page shows: each step is in the audit trail,
+ * each open task on the attention list, and planning records when it returns. Reads only the ends
+ * of indexes.
  */
 export async function changeMark(db: Db): Promise<string> {
   const audit = await db

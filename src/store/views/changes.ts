@@ -1,11 +1,11 @@
 /**
- * What has happened since somebody looked last, for counters: the audit trail has every step of an
- * inquiry and of a delivery, in order.
+ * Changes since the last read, for counters: the audit trail has every step of an inquiry and of a
+ * delivery, in order.
  */
 import { readDraft } from '../../domain/inquiry.ts';
 import type { Db } from '../engine/database.ts';
 
-/** Up to where changes were read. */
+/** The position up to which changes were read. */
 export type ChangeCursor = { audit: number; record: number };
 
 /** An inquiry that the service has ended; `payer` names no patient (G6). */
@@ -23,14 +23,14 @@ export type Changes = {
   ended: EndedCall[];
   deliveries: WrittenResult[];
   records: number;
-  /** Whether there are more to read. */
+  /** Whether there are more changes to read. */
   is_cut: boolean;
 };
 
-/** Rows of the audit trail that one look reads at most. */
+/** The maximum number of audit rows in one read. */
 const ROWS_MAX = 5_000;
 
-/** Where the trail ends now. */
+/** Returns the current end of the trail. */
 export async function endOfChanges(db: Db): Promise<ChangeCursor> {
   const last = async (table: 'audit' | 'records') =>
     (await db.selectFrom(table).select('id').orderBy('id', 'desc').limit(1).executeTakeFirst())
@@ -110,8 +110,8 @@ async function writtenResults(db: Db, steps: readonly Step[]): Promise<WrittenRe
 }
 
 /**
- * The carrier's identifier, or the payer ID. A name as text is left out: a PMS may have anything
- * there. A damaged draft names no payer.
+ * Returns the carrier's identifier, or the payer ID; empty for a damaged draft. Leaves out names in
+ * free text, which may contain anything in a PMS.
  */
 function payerLabel(draft: string): string {
   const asked = readDraft(draft);

@@ -4,8 +4,8 @@ import { type InquiryDraft, inquiryType, readDraft } from '../../domain/inquiry.
 import type { Db } from '../engine/database.ts';
 
 /**
- * The calls that were started from `from` until before `until`, the oldest first. One that provably
- * was not made has no `sent_at` any more.
+ * Returns the calls that were started from `from` until before `until`, oldest first. Calls that
+ * were proven unsent have no `sent_at` and are left out.
  */
 export async function callsBetween(db: Db, from: number, until: number): Promise<MadeCall[]> {
   const rows = await db
@@ -34,7 +34,10 @@ export async function callsBetween(db: Db, from: number, until: number): Promise
   });
 }
 
-/** Duplicate calls that the service holds for the calls of these days: they may be on its bill. */
+/**
+ * Counts the duplicate calls that the service holds for the calls of these days: they may be on its
+ * bill.
+ */
 export async function countDuplicates(db: Db, from: number, until: number): Promise<number> {
   const { count } = await db
     .selectFrom('inquiries')
@@ -47,7 +50,7 @@ export async function countDuplicates(db: Db, from: number, until: number): Prom
   return count;
 }
 
-/** What is asked by the calls that are planned and not held back. Damaged ones are left out. */
+/** Returns the content of planned calls that are not on hold. Leaves out damaged ones. */
 export async function plannedDrafts(db: Db): Promise<{ draft: InquiryDraft; due_at: number }[]> {
   const rows = await db
     .selectFrom('inquiries')

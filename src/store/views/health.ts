@@ -7,13 +7,13 @@ import { type CountedIncident, openIncidents } from '../bookkeeping/incidents.ts
 import { readLearnedAll } from '../bookkeeping/learned-settings.ts';
 import { type BudgetRules, readBudget } from '../calls/budget.ts';
 import { currentHalts } from '../calls/halts.ts';
-import { PAUSE_FACT } from '../calls/rate-limit.ts';
+import { PAUSE_SETTING } from '../calls/rate-limit.ts';
 import { lastBackup } from '../engine/backup.ts';
 import type { Db } from '../engine/database.ts';
 import { isInstanceRunning } from '../engine/instance-lock.ts';
 import { lastReads } from './overview.ts';
 
-/** What of the configuration the answers depend on. */
+/** The settings that the health report depends on. */
 export type HealthSettings = {
   state_path: string;
   backup: { folder: string; is_scheduled: boolean };
@@ -27,7 +27,7 @@ export type HealthReport = {
   budget: CallBudget;
 };
 
-/** What the answers and the alerts are made of. */
+/** The facts from which health and alerts are derived. */
 export type GatheredFacts = {
   facts: HealthFacts;
   incidents: CountedIncident[];
@@ -35,8 +35,8 @@ export type GatheredFacts = {
 };
 
 /**
- * Whether eligd works, from the database, the lock and the folder of backups. `heartbeat`: inside
- * the daemon, which knows better than what it stored last.
+ * Returns whether eligd works, judged by the database, the lock and the backup folder. `heartbeat`:
+ * passed inside the daemon, where it is newer than the stored one.
  */
 export async function readHealth(
   db: Db,
@@ -48,7 +48,7 @@ export async function readHealth(
   return { health: judgeHealth(facts), ...more, alerts: await openAlerts(db) };
 }
 
-/** What the answers and the alerts are made of. */
+/** Returns the facts from which health and alerts are derived. */
 export async function readHealthFacts(
   db: Db,
   settings: HealthSettings,
@@ -57,17 +57,17 @@ export async function readHealthFacts(
 ): Promise<GatheredFacts> {
   const incidents = await openIncidents(db);
   const budget = await readBudget(db, settings.budget, now);
-  const known = await readLearnedAll(db, [PAUSE_FACT, FIRST_STARTED_AT]);
+  const known = await readLearnedAll(db, [PAUSE_SETTING, FIRST_STARTED_AT]);
   const number = (name: string) => {
-    const fact = known.get(name);
-    return fact === undefined ? null : Number(fact.value);
+    const setting = known.get(name);
+    return setting === undefined ? null : Number(setting.value);
   };
   const facts: HealthFacts = {
     now,
     is_locked: heartbeat !== undefined || isInstanceRunning(settings.state_path),
     heartbeat: heartbeat ?? (await readHeartbeat(db)),
     halts: await currentHalts(db),
-    paused_until: number(PAUSE_FACT),
+    paused_until: number(PAUSE_SETTING),
     budget: budget.used_up,
     incidents,
     last_reads: await lastReads(db),

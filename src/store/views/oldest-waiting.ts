@@ -1,10 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Db } from '../engine/database.ts';
 
-/**
- * Since when the oldest appointment is known whose newest answer is not written back and that is
- * not closed; null: none.
- */
+/** Returns since when the oldest open appointment without a written answer is known; null: none. */
 export async function oldestWaiting(
   db: Db,
   ids: { above: number; to: number } | null = null,

@@ -1,8 +1,8 @@
 /**
- * Where everything is: the queries of `status`, `list`, the demo, the daily summary. Nothing here
- * changes anything.
+ * The state of all appointments: queries for `status`, `list`, the demo and the daily summary.
+ * Read-only.
  *
- * A claim is in a situation as an appointment is, and is counted apart.
+ * A claim has a situation like an appointment, and is counted separately.
  */
 import { type SqlBool, sql } from 'kysely';
 import type { AppointmentInput } from '../../domain/appointment.ts';
@@ -16,13 +16,13 @@ import type { Db } from '../engine/database.ts';
 import type { SubjectKind } from '../engine/tables.ts';
 import { situationAt } from './situation.ts';
 
-/** Appointments by situation; the parts add up to `total`. */
+/** The number of appointments in each situation; the parts add up to `total`. */
 export type SituationCounts = Record<Exclude<SituationWord, 'closed'>, number> & {
   total: number;
   closed: Partial<Record<ClosedReason, number>>;
 };
 
-/** The counts of the appointments, with those of the claims next to them. */
+/** The counts of appointments, and those of claims separately. */
 export type AllCounts = SituationCounts & { claims: SituationCounts };
 
 export async function countSituations(db: Db, now: number): Promise<AllCounts> {
@@ -43,13 +43,13 @@ export type SituationGroup = {
   first_visit_at: number;
 };
 
-/** Which appointments are counted: by their visits, or by row; `null`: all. */
+/** Which appointments to count: by visit time, or by row; `null`: all. */
 export type CountedPart =
   | { visits_from: number }
   | { visits_before: number; ids: { above: number; to: number } }
   | null;
 
-/** One pass over the appointments. A row that another one took the place of has no visit. */
+/** Counts the appointments in one pass. Leaves out rows that another row has replaced. */
 export async function situationGroups(
   db: Db,
   now: number,
@@ -122,7 +122,7 @@ function foldCounts(groups: readonly SituationGroup[], of: SubjectKind): Situati
   return counts;
 }
 
-/** An appointment, or a claim, whose `starts_at` means nothing to users (domain/claim.ts). */
+/** An appointment, or a claim, whose `starts_at` is not shown to users (domain/claim.ts). */
 export type AppointmentOverview = OverviewRow &
   ({ kind: 'appointment'; input: AppointmentInput } | { kind: 'claim'; input: ClaimInput });
 
@@ -141,20 +141,20 @@ type OverviewRow = {
 };
 
 export type OverviewFilter = {
-  /** Absent: every situation but `closed`. */
+  /** Absent: every situation except `closed`. */
   situation?: SituationWord;
   connector?: string;
-  /** Visits before it come last; left out: none are. */
+  /** Earlier visits are sorted last; omitted: all visits are sorted by time. */
   coming_from?: number;
-  /** Visits from here on (epoch milliseconds); claims have none. */
+  /** Visits from this time on (epoch milliseconds); claims do not match. */
   from?: number;
-  /** Visits before it. */
+  /** Visits before this time. */
   before?: number;
-  /** A part of the name of a coverage's payer, without regard to case, or its whole ID. */
+  /** A part of the name of a coverage's payer, ignoring case, or its complete ID. */
   payer?: string;
   /** Rows of `appointments`. */
   ids?: readonly number[];
-  /** Visits that start from `from` on and before `to`, closed ones too. */
+  /** Visits that start at `from` or later and before `to`, including closed ones. */
   between?: { from: number; to: number };
 };
 
@@ -202,8 +202,8 @@ function overviewQuery(db: Db, filter: OverviewFilter, now: number) {
 }
 
 /**
- * The appointments that the filter lets through, the nearest coming visit first, then the past
- * ones, the latest first; and how many there are beyond `limit`.
+ * Returns the appointments that match the filter, upcoming visits first (nearest first), then past
+ * ones (latest first), and the number of those beyond `limit`.
  */
 export async function listAppointments(
   db: Db,
@@ -234,17 +234,17 @@ export async function listAppointments(
 export type StatusOverview = {
   counts: SituationCounts;
   claims: SituationCounts;
-  /** The earliest visit in each situation but `closed`. */
+  /** The earliest visit in each situation except `closed`. */
   first_visits: Partial<Record<SituationWord, number>>;
   /**
-   * What planning waits for; `next_at` is when it looks at the first of them. Null: new or changed.
+   * What planning waits for; `next_at`: when it returns to the first of them. Null: new or changed.
    */
   waiting: { reason: string | null; count: number; next_at: number | null }[];
   inquiries: InquiryCounts;
   deliveries: { pending: number; failed: number; parked: number; oldest_at: number | null };
   halts: Halt[];
   attention: { reason: string; count: number; since: number }[];
-  /** When the last source of each connector was read to its end. */
+  /** When the last source of each connector was read completely. */
   last_reads: { connector: string; at: number }[];
 };
 
@@ -254,13 +254,13 @@ export type InquiryCounts = Record<
 > & {
   held: { reason: string; count: number }[];
   overdue: number;
-  /** The inquiry that has been with the service longest. */
+  /** The inquiry that has been at the service longest. */
   longest: { inquiry: number; sent_at: number } | null;
 };
 
 /**
- * Everything that `eligd status` says, from one look at the database. `counted`: the appointments,
- * where somebody has counted them.
+ * Returns everything that `eligd status` shows, in one pass over the database. `counted`: the
+ * counts of appointments, if the caller has them.
  */
 export async function readStatus(
   db: Db,
@@ -299,9 +299,9 @@ export async function readStatus(
   };
 }
 
-/** When the last source of each connector was read to its end. */
+/** Returns when the last source of each connector was read completely. */
 export async function lastReads(db: Db): Promise<{ connector: string; at: number }[]> {
-  // From one connector to the next in the index: a connector may have read 100,000 messages.
+  // Skips from one connector to the next in the index: a connector may have read 100,000 messages.
   const { rows } = await sql<{ connector: string; at: number | null }>`
     with recursive names(connector) as (
       select min(connector) from sources

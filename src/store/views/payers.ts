@@ -5,21 +5,21 @@ import { HOUR_MS } from '../../domain/time.ts';
 import { allOpenTurnarounds } from '../calls/turnarounds.ts';
 import type { Db } from '../engine/database.ts';
 
-/**
- * A coverage of an open visit or claim, with what says where and by whom the patient is treated.
- */
+/** A coverage of an open visit or claim, with the place and the provider of the treatment. */
 export type NamedPayer = {
   treated: Pick<AppointmentInput, 'specialty' | 'provider' | 'location'>;
   coverage: CoverageInput;
 };
 
-/** Every coverage that open visits and claims name. Reads all of them; for commands and starts. */
+/**
+ * Returns every coverage of open visits and claims. Reads all of them; for commands and startup.
+ */
 export async function namedPayers(db: Db): Promise<NamedPayer[]> {
   const rows = await openVisits(db).execute();
   return rows.flatMap(namedIn);
 }
 
-/** The same of the visits and claims that a connector calls so. */
+/** Returns the coverages of the visits and claims with this ID in a connector. */
 export async function namedPayersOf(
   db: Db,
   connector: string,
@@ -48,9 +48,9 @@ function coveragesOf(input: AppointmentInput | ClaimInput): CoverageInput[] {
   return 'coverage' in input ? [input.coverage] : input.coverages;
 }
 
-/** How long calls to a payer take, in hours in which it answers the phone, to a tenth. */
+/** How long calls to a payer take, in hours in which it answers the phone, rounded to a tenth. */
 export type PayerTurnaround = {
-  /** As requests name it: a carrier's identifier or a payer ID, letters and digits. */
+  /** As in requests: a carrier's identifier or a payer ID, letters and digits. */
   payer: string;
   specialty: string;
   about: string;
@@ -59,7 +59,7 @@ export type PayerTurnaround = {
   calls: number;
 };
 
-/** Of every payer that is known well enough, the slowest first. */
+/** Returns every payer with enough calls, slowest first. */
 export async function turnaroundsInPayerHours(db: Db): Promise<PayerTurnaround[]> {
   const hours = (ms: number) => Math.round((ms / HOUR_MS) * 10) / 10;
   return [...(await allOpenTurnarounds(db))]

@@ -1,4 +1,4 @@
-/** What a preview reads of its copy of the database. */
+/** The data that a preview reads from its copy of the database. */
 import { sql } from 'kysely';
 import type { InquiryDraft } from '../../domain/inquiry.ts';
 import { readDraft } from '../../domain/inquiry.ts';
@@ -8,7 +8,7 @@ import { situationAt } from './situation.ts';
 
 const IDS_PER_STATEMENT = 500;
 
-/** What each planned inquiry asks, by its row; null: it is damaged. */
+/** Returns the content of each planned inquiry, by its row; null: it is damaged. */
 export async function plannedCalls(db: Db): Promise<Map<number, InquiryDraft | null>> {
   const rows = await db
     .selectFrom('inquiries')
@@ -18,7 +18,10 @@ export async function plannedCalls(db: Db): Promise<Map<number, InquiryDraft | n
   return new Map(rows.map(({ id, draft }) => [id, readDraft(draft)]));
 }
 
-/** Of some planned inquiries, by their rows, those about appointments that a connector calls so. */
+/**
+ * Returns those of the given planned inquiries that serve an appointment with this ID in a
+ * connector.
+ */
 export async function plannedFor(
   db: Db,
   connector: string,
@@ -35,7 +38,7 @@ export async function plannedFor(
   return new Set(rows.filter(({ source_id }) => source_ids.has(source_id)).map(({ id }) => id));
 }
 
-/** Open entries of the attention list, with their rows. */
+/** Returns the open attention items with their rows. */
 export async function openReasons(db: Db): Promise<Map<number, string>> {
   const rows = await db
     .selectFrom('attention')
@@ -45,7 +48,7 @@ export async function openReasons(db: Db): Promise<Map<number, string>> {
   return new Map(rows.map(({ id, reason }) => [id, reason]));
 }
 
-/** How many of the appointments that a connector calls so are in each situation. */
+/** Counts the appointments with these IDs in a connector, by situation. */
 export async function situationsOf(
   db: Db,
   connector: string,

@@ -1,6 +1,6 @@
 /**
- * What the database holds about appointments next to their rows, of which `domain/explanation.ts`
- * makes sentences. Nothing here changes anything.
+ * The stored progress of appointments, from which `domain/explanation.ts` makes sentences.
+ * Read-only.
  */
 import { sql } from 'kysely';
 import type { CurrentInquiry, OpenEntry, Progress } from '../../domain/explanation.ts';
@@ -11,7 +11,10 @@ import { isCurrentLink, stageOfLink } from './situation.ts';
 
 const IDS_PER_STATEMENT = 500;
 
-/** Adds its progress to each appointment. A fixed number of statements for every few hundred. */
+/**
+ * Returns each appointment with its progress. Uses a fixed number of statements for every few
+ * hundred.
+ */
 export async function withProgress<Appointment extends { id: number }>(
   db: Db,
   appointments: readonly Appointment[],
@@ -40,7 +43,7 @@ export async function withProgress<Appointment extends { id: number }>(
   return all;
 }
 
-/** By appointment, the least advanced first. */
+/** By appointment, least advanced first. */
 async function currentInquiries(
   db: Db,
   appointments: readonly number[],
@@ -72,8 +75,8 @@ async function currentInquiries(
 }
 
 /**
- * What is on the attention list about the appointments themselves or about their inquiries, oldest
- * first. CROSS JOIN keeps SQLite from beginning with every open entry.
+ * Returns the open attention items about the appointments themselves or about their inquiries,
+ * oldest first. CROSS JOIN keeps SQLite from starting with every open item.
  */
 export async function openEntries(db: Db, appointments: readonly number[]): Promise<OpenEntry[]> {
   const ids = sql.join(appointments);

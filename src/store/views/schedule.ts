@@ -1,6 +1,6 @@
 /**
- * The visits of some days with their answers: for the office's page and every other list of the
- * coming days. Nothing here changes anything.
+ * The visits of several days with their answers: for the office page and other lists of upcoming
+ * days. Read-only.
  */
 import { sql } from 'kysely';
 import type { AppointmentInput } from '../../domain/appointment.ts';
@@ -10,14 +10,17 @@ import { type AppointmentOverview, listAppointments } from './overview.ts';
 import { withProgress } from './progress.ts';
 import type { AppointmentProgress } from './subject.ts';
 
-/** More than any clinic sees in the days of one page; a broken export must not end the daemon. */
+/**
+ * More visits than any clinic has in the days of one page; protects the daemon from a broken
+ * export.
+ */
 const VISITS_MAX = 5_000;
 const IDS_PER_STATEMENT = 500;
 
 export type ScheduledVisit = AppointmentProgress & {
   kind: 'appointment';
   input: AppointmentInput;
-  /** The newest answer of the current inquiry about each coverage, the first coverage first. */
+  /** The newest answer of the current inquiry about each coverage, first coverage first. */
   answers: VisitAnswer[];
 };
 
@@ -29,7 +32,7 @@ export type VisitAnswer = {
   record: EligibilityRecord;
 };
 
-/** One visit; null when there is none, or it is a claim. */
+/** Returns one visit; null when it does not exist or is a claim. */
 export async function visitById(
   db: Db,
   id: number,
@@ -47,8 +50,9 @@ export async function visitById(
 }
 
 /**
- * What the payer said about a coverage of a visit before this answer: the revision before it, or
- * the last of an earlier call. Answers without benefits do not count. Null: nothing.
+ * Returns the payer's statement about a coverage of a visit before this answer: the previous
+ * revision, or the last one of an earlier call. Answers without benefits do not count. Null: no
+ * such statement.
  */
 export async function answerBefore(
   db: Db,
@@ -77,7 +81,10 @@ export async function answerBefore(
   return null;
 }
 
-/** Visits that start from `from` on and before `to`, by chair time; closed ones are among them. */
+/**
+ * Returns visits that start at `from` or later and before `to`, in order of time, including closed
+ * ones.
+ */
 export async function visitsBetween(
   db: Db,
   range: { from: number; to: number },
@@ -94,7 +101,10 @@ async function withAnswers(
   return await withNewestAnswers(db, await withProgress(db, visits));
 }
 
-/** Each with the newest answer of the current inquiry about each coverage, the first one first. */
+/**
+ * Returns each visit with the newest answer of the current inquiry about each coverage, first
+ * coverage first.
+ */
 export async function withNewestAnswers<Visit extends AppointmentProgress>(
   db: Db,
   visits: readonly Visit[],
@@ -152,7 +162,7 @@ async function latestRecords(
   return found;
 }
 
-/** When each visit of the range starts, and whether something about it is on the attention list. */
+/** Returns when each visit of the range starts, and whether it has an open attention item. */
 export async function visitTimes(
   db: Db,
   { from, to }: { from: number; to: number },

@@ -1,19 +1,19 @@
 /**
- * How many appointments are in each situation, for a daemon that is asked again and again. A visit
- * that was days ago hardly changes any more, and there are years of them: these are counted once
- * an hour, a few hundred at a time, so that nothing waits for it. The others are counted each time.
+ * Counts the appointments in each situation, for a daemon that needs the counts often. Visits of
+ * past days hardly change, and there are years of them: these are counted once an hour, a few
+ * hundred at a time, so that other work does not wait. The others are counted each time.
  */
 import { DAY_MS, HOUR_MS } from '../../domain/time.ts';
 import type { Db } from '../engine/database.ts';
 import { oldestWaiting } from './oldest-waiting.ts';
 import { type SituationGroup, situationGroups } from './overview.ts';
 
-/** Visits that were so long ago are counted once an hour. */
+/** Visits older than this are counted once an hour. */
 const PAST_MS = 2 * DAY_MS;
 const COUNTED_EVERY_MS = HOUR_MS;
 const ROWS_AT_A_TIME = 250;
 
-/** `oldest_at`: since when the appointment waits that waits longest; null: none does. */
+/** `oldest_at`: since when the longest-waiting appointment has waited; null: none is waiting. */
 export type Situations = { groups: SituationGroup[]; oldest_at: number | null };
 
 type Past = Situations & { visits_before: number; at: number };
@@ -28,7 +28,7 @@ export class SituationWatch {
       this.#counting ??= this.#countPast(db, now).finally(() => {
         this.#counting = null;
       });
-      // What is known is told meanwhile.
+      // Meanwhile, return the last known counts.
       if (this.#past === null) await this.#counting;
       else this.#counting.catch(() => {});
     }

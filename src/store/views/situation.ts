@@ -1,13 +1,13 @@
-/** The situation of an appointment (`domain/situation.ts`) as SQL: the only statement of it. */
+/** The situation of an appointment (`domain/situation.ts`) in SQL: its only definition. */
 import { sql } from 'kysely';
 import { INFORMATIONAL_REASONS, type SituationWord, STAGES } from '../../domain/situation.ts';
 
 /**
- * `plan_wait` of an appointment of which a coverage waits, while others may have their inquiries.
+ * `plan_wait` of an appointment with a waiting coverage, while other coverages may have inquiries.
  */
 const COVERAGE_WAITS = ['other_inquiry_first', 'answer_age_unproven'];
 
-/** The stage of `l` (a row of inquiry_appointments) with `i` (its inquiry), as SQL. */
+/** The stage of `l` (a row of inquiry_appointments) with `i` (its inquiry), in SQL. */
 export const stageOfLink = sql<number>`case i.state
   when 'planned' then ${sql.lit(STAGES.planned)}
   when 'rejected' then ${sql.lit(STAGES.blocked)}
@@ -23,7 +23,7 @@ export const stageOfLink = sql<number>`case i.state
   else ${sql.lit(STAGES.asking)} end`;
 
 /**
- * Whether `l` with `i` is the newest inquiry of its appointment and coverage that is not withdrawn.
+ * True if `i` is the newest inquiry of its appointment and coverage (`l`) that is not withdrawn.
  */
 export const isCurrentLink = sql<boolean>`i.state <> 'withdrawn' and not exists (
   select 1 from inquiry_appointments newer join inquiries n on n.id = newer.inquiry
@@ -33,11 +33,11 @@ export const isCurrentLink = sql<boolean>`i.state <> 'withdrawn' and not exists 
 const informational = sql.join(INFORMATIONAL_REASONS.map((reason) => sql.lit(reason)));
 
 /**
- * An entry counts for what its subject names: an inquiry's for all that it serves now, any other
- * for its appointment. CROSS JOIN keeps SQLite from beginning with every open entry: what is asked
- * about is one appointment.
+ * True if the appointment has an open attention item. An item about an inquiry counts for all
+ * appointments that the inquiry serves now; any other item counts for its own appointment. CROSS
+ * JOIN keeps SQLite from starting with every open item, because the query concerns one appointment.
  */
-const needsPerson = sql<boolean>`(exists (
+const needsAttention = sql<boolean>`(exists (
   select 1 from attention t
   where t.appointment = appointments.id and t.resolved_at is null
     and t.reason not in (${informational}) and t.subject not like 'inquiry:%')
@@ -52,13 +52,11 @@ const leastAdvanced = sql`
   select min(${stageOfLink}) from inquiry_appointments l join inquiries i on i.id = l.inquiry
   where l.appointment = appointments.id and ${isCurrentLink}`;
 
-/**
- * The situation of a row of `appointments`, as SQL. Closed ones cost nothing but the row.
- */
+/** The situation of a row of `appointments`, in SQL. Closed ones need no other rows. */
 export function situationAt(now: number) {
   return sql<SituationWord>`case
     when appointments.closed_reason is not null then 'closed'
-    when ${needsPerson} then 'attention'
+    when ${needsAttention} then 'attention'
     when appointments.plan_wait in (${sql.join(COVERAGE_WAITS.map((wait) => sql.lit(wait)))})
       then 'waiting'
     else case coalesce((${leastAdvanced}), ${sql.lit(STAGES.none)})

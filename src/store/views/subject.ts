@@ -1,6 +1,6 @@
 /**
- * One appointment or one inquiry, with everything that belongs to it: for `show` and `explain`.
- * Nothing here changes anything.
+ * One appointment or inquiry with everything that belongs to it: for `show` and `explain`.
+ * Read-only.
  */
 import { sql } from 'kysely';
 import type { OpenEntry, Progress } from '../../domain/explanation.ts';
@@ -20,8 +20,8 @@ import { type AppointmentOverview, listAppointments } from './overview.ts';
 import { deliveriesTo, openEntries, withProgress } from './progress.ts';
 
 /**
- * What an ID of the command line means. `ambiguous`: several connectors have an appointment of that
- * id.
+ * The subject that an ID on the command line identifies. `ambiguous`: several connectors have an
+ * appointment with that ID.
  */
 export type Found =
   | { kind: 'appointment'; id: number }
@@ -30,10 +30,10 @@ export type Found =
   | { kind: 'none' };
 
 /**
- * Reads an ID as a user types it: `inquiry:3` and `appointment:12` (rows, as the attention list and
- * the log name them), the PMS's appointment id, the same with `connector:` before it, or the
- * service's id of an inquiry. A claim is named by its id as well; with `claim:` before it where an
- * appointment has the same id.
+ * Reads an ID as a user types it: `inquiry:3` and `appointment:12` (rows, as in the attention list
+ * and the log), the PMS's appointment ID, the same with `connector:` before it, or the service's ID
+ * of an inquiry. A claim also has its own ID, with `claim:` before it if an appointment has the
+ * same one.
  */
 export async function findSubject(db: Db, text: string): Promise<Found> {
   const row = /^(inquiry|appointment):(\d+)$/.exec(text);
@@ -83,7 +83,7 @@ async function namedBy(
     .execute();
 }
 
-/** Every id that an appointment or a claim may be asked for by, for a hint when none fits. */
+/** Returns every ID by which an appointment or claim can be found, for a hint when none matches. */
 export async function knownSourceIds(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('appointments')
@@ -96,25 +96,23 @@ export async function knownSourceIds(db: Db): Promise<string[]> {
 export type AppointmentProgress = AppointmentOverview & { progress: Progress };
 
 /**
- * What `show` and `explain` are about: one appointment with its inquiries, or one inquiry with its
+ * The subject of `show` and `explain`: one appointment with its inquiries, or one inquiry with its
  * appointments.
  */
 export type SubjectDetail = {
   /** As in the audit trail: `appointment:12`, `inquiry:3`. */
   subject: string;
   appointments: AppointmentProgress[];
-  /** By coverage, the newest first; withdrawn ones are among them. */
+  /** By coverage, newest first, including withdrawn ones. */
   inquiries: InquiryDetail[];
   attention: Omit<OpenEntry, 'appointment'>[];
-  /** The oldest first. */
+  /** Oldest first. */
   deliveries: DeliveryRow[];
 };
 
 export type InquiryDetail = {
   row: InquiryRow;
-  /**
-   * Which coverage of the appointment it asks about; null when the subject is the inquiry itself.
-   */
+  /** The rank of the appointment's coverage; null when the subject is the inquiry itself. */
   coverage_rank: number | null;
   /** Null: no record yet. */
   answer: {
@@ -205,7 +203,7 @@ async function inquiryDetail(
   return { row, coverage_rank, answer: { revision, created_at, record } };
 }
 
-/** The audit trail of everything that belongs to the subject, oldest first. */
+/** Returns the audit trail of everything that belongs to the subject, oldest first. */
 export async function trailOf(
   db: Db,
   detail: Pick<SubjectDetail, 'inquiries' | 'deliveries'> & { appointments: { id: number }[] },

@@ -1,15 +1,15 @@
-/** What became of the visits of some days, in numbers. Nothing here changes anything. */
+/** The results for the visits of several days, in numbers. Read-only. */
 import { sql } from 'kysely';
 import type { SituationWord } from '../../domain/situation.ts';
 import { allTurnarounds } from '../calls/turnarounds.ts';
 import type { Db } from '../engine/database.ts';
 import { situationAt } from './situation.ts';
 
-/** Each open visit is in one of them; self-pay and cancelled ones are in none. */
+/** Each open visit is in exactly one of these; self-pay and canceled visits are in none. */
 export type DayCount = {
-  /** The answer is written into the practice management system. */
+  /** The answer has been written into the practice management system. */
   verified: number;
-  /** The answer is here, and not yet written. */
+  /** eligd has the answer and has not written it yet. */
   answered: number;
   asked: number;
   planned: number;
@@ -60,7 +60,7 @@ const isOverdue = sql<number>`exists (
   select 1 from inquiry_appointments l join inquiries i on i.id = l.inquiry
   where l.appointment = appointments.id and i.state = 'open' and i.overdue_since is not null)`;
 
-/** How long the service takes with each payer, the slowest first; `payer` as requests name it. */
+/** Returns how long the service takes with each payer, slowest first; `payer` as in requests. */
 export async function turnaroundsByPayer(
   db: Db,
   limit: number,

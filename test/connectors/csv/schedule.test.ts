@@ -47,7 +47,11 @@ test('the schedule has the coming days, with and without an answer, in both file
   };
   await clinic.once();
   expect(schedule().map((line) => [line.Time, line.Patient, line.Verdict])).toEqual([
-    ['9:05 AM', 'Casepatient A-1', expect.stringMatching(/Being asked|Call planned|Eligible|In/)],
+    [
+      '9:05 AM',
+      'Casepatient A-1',
+      expect.stringMatching(/Call in progress|Call planned|Eligible|In/),
+    ],
     ['2:30 PM', 'Casepatient A-2', expect.any(String)],
   ]);
   for (let round = 0; round < 2; round += 1) {

@@ -47,17 +47,17 @@ import type { Tx } from '../../../store/engine/database.ts';
 import { logStageFailure } from '../../loop.ts';
 import type { CollectContext, CollectDeps } from '../deps.ts';
 import { countUnusable, isSetAside } from '../poll/ask.ts';
-import { attendVerification } from '../verify/index.ts';
+import { raiseVerification } from '../verify/index.ts';
 import { verificationsDue } from '../verify/put-off.ts';
 
 const ANSWERS_PER_STEP = 100;
-/** Takes the place of the visit for another attempt about a claim. */
+/** Deadline for another attempt about a claim, which has no visit. */
 const CLAIM_GRACE_MS = 7 * DAY_MS;
 
 /**
- * Makes every committed answer a record, and decides what follows from it: deliveries, another
- * attempt, attention. One that fails waits on the attention list and holds up nobody (G7). It is
- * tried three times, and again when eligd starts, which may be a newer version.
+ * Turns every committed answer into a record and plans what follows from it: deliveries, another
+ * attempt, attention items. An answer that fails goes on the attention list and blocks no other
+ * (G7). eligd tries it three times, and again after each start, which may bring a newer version.
  */
 export async function conclude(deps: CollectDeps): Promise<void> {
   for (let after = 0; ; ) {
@@ -75,7 +75,7 @@ export async function conclude(deps: CollectDeps): Promise<void> {
         } catch (error) {
           logStageFailure(deps.env, 'collect', error, 0);
           countUnusable(deps.memory, answer.id);
-          await deps.store.write((tx) => attendUnusable(tx, answer, now));
+          await deps.store.write((tx) => raiseUnusable(tx, answer, now));
         }
       }),
     );
@@ -83,7 +83,7 @@ export async function conclude(deps: CollectDeps): Promise<void> {
   }
 }
 
-async function attendUnusable(tx: Tx, answer: RawAnswer, now: number): Promise<void> {
+async function raiseUnusable(tx: Tx, answer: RawAnswer, now: number): Promise<void> {
   const row = await inquiryById(tx, answer.inquiry);
   const [appointment] = await appointmentsOf(tx, answer.inquiry);
   await raiseAttention(
@@ -111,7 +111,7 @@ async function concludeOne(context: CollectContext, answer: RawAnswer): Promise<
   const { tx, deps, now } = context;
   const row = await inquiryById(tx, answer.inquiry);
   const inquiry = parseInquiry(answer.raw);
-  if (row === null || inquiry === null) throw new Error('A stored answer is no read form.');
+  if (row === null || inquiry === null) throw new Error('A stored answer is not a read form.');
   const draft = parseDraft(row.draft);
   const { claim_words } = deps.settings;
   const read = { ...inquiry, creation_ts: inquiry.creation_ts ?? '' };
@@ -129,7 +129,7 @@ async function concludeOne(context: CollectContext, answer: RawAnswer): Promise<
       unparsed_parts: record.unparsed.length,
     }),
   );
-  await attendVerification(context, row, record.verification);
+  await raiseVerification(context, row, record.verification);
   const is_verification_alone = await isVerificationAlone(tx, answer);
   const { service_status } = answer;
   const status = finalOutcome(service_status);
@@ -137,7 +137,10 @@ async function concludeOne(context: CollectContext, answer: RawAnswer): Promise<
   await follow(context, row, { changes, record_id, service_status, is_verification_alone });
 }
 
-/** With what earlier calls said of the plan; what this one says of it is kept for later ones. */
+/**
+ * Saves the plan terms of this record for later calls, and returns the record with the terms that
+ * earlier calls found.
+ */
 async function withTerms(
   { tx, deps: { settings } }: CollectContext,
   row: InquiryRow,
@@ -148,7 +151,10 @@ async function withTerms(
   return await addEarlier(tx, row, record, settings);
 }
 
-/** What was asked decides what the answer becomes. */
+/**
+ * Returns the record of the answer: an eligibility record or a claim record, depending on the
+ * question.
+ */
 function normalize(
   answer: RawAnswer,
   inquiry: NormalizeInput['inquiry'],
@@ -170,8 +176,8 @@ function normalize(
 }
 
 /**
- * `changes`: what a revised answer says otherwise than the one before it. `is_verification_alone`:
- * what the payer said is known already, and what follows from it was decided.
+ * `changes`: differences between a revised answer and the one before it. `is_verification_alone`:
+ * only call checks are new; eligd has already acted on the payer's answer.
  */
 type Outcome = {
   changes: readonly string[];
@@ -182,13 +188,13 @@ type Outcome = {
 
 async function follow(context: CollectContext, row: InquiryRow, outcome: Outcome): Promise<void> {
   const { tx, deps, now } = context;
-  const standing = (await appointmentsOf(tx, row.id)).filter(({ closed_reason }) =>
-    // What the office has typed in is written back for a visit that is over, too.
+  const visits = (await appointmentsOf(tx, row.id)).filter(({ closed_reason }) =>
+    // An answer that the office has entered is also written back for a visit that is over.
     row.entered_by === null
       ? closed_reason === null
       : closed_reason !== 'cancelled' && closed_reason !== 'replaced',
   );
-  const needing = standing.filter(
+  const needing = visits.filter(
     ({ kind, starts_at }) => kind === 'claim' || isOfYear(row, starts_at, deps.settings.time_zone),
   );
   const status = finalOutcome(outcome.service_status);
@@ -203,16 +209,19 @@ async function follow(context: CollectContext, row: InquiryRow, outcome: Outcome
     ]);
     await withdrawAttempt(tx, row, now);
   } else if (status === 'unsuccessful' && (await planAttempt(context, row, needing))) {
-    // The front desk sees at once that this call brought nothing, and that another one follows.
+    // Tells the front desk at once that this call failed and that another one follows.
     notes.push(
       `This call was unsuccessful; attempt ${row.retry + 2} of ${deps.settings.attempts} follows.`,
     );
   } else {
-    await attendUnanswered(context, row, needing[0], status);
+    await raiseUnanswered(context, row, needing[0], status);
   }
-  for (const { id, kind, connector, coverage_rank } of standing) {
+  for (const { id, kind, connector, coverage_rank } of visits) {
     const coordination = await joinCoverages(tx, id, now);
-    const told = [...notes, ...(coordination?.conflict == null ? [] : [coordination.conflict])];
+    const all_notes = [
+      ...notes,
+      ...(coordination?.conflict == null ? [] : [coordination.conflict]),
+    ];
     const delivery = {
       connector,
       appointment: id,
@@ -220,12 +229,15 @@ async function follow(context: CollectContext, row: InquiryRow, outcome: Outcome
       record: outcome.record_id,
       coverage_rank,
     };
-    await planDelivery(tx, { ...delivery, notes: told, coordination }, now);
+    await planDelivery(tx, { ...delivery, notes: all_notes, coordination }, now);
     if (kind === 'claim') await replanClaim(tx, id, status, now);
   }
 }
 
-/** A payer that several calls in a row did not reach is called less (`payer-silence.ts`). */
+/**
+ * Counts the call for or against the payer: eligd calls a payer less often when several calls in a
+ * row did not reach it (`payer-silence.ts`).
+ */
 async function notePayer(
   { tx, now }: CollectContext,
   row: InquiryRow,
@@ -240,16 +252,16 @@ async function notePayer(
 }
 
 /**
- * A visit that was moved to another benefit year is another need, which planning asks about when
- * its time has come.
+ * Returns whether the visit is in the benefit year of the inquiry. A visit that was moved to
+ * another year is another need, which planning handles when it is due.
  */
 function isOfYear({ benefit_year }: InquiryRow, starts_at: number, time_zone: string): boolean {
   return yearOf(localDate(starts_at, time_zone)) === benefit_year;
 }
 
 /**
- * Planning decides whether the claim is asked about again. What an earlier call about it did not
- * bring has come.
+ * Lets planning decide whether to ask about the claim again. A successful answer resolves the
+ * attention items of earlier calls about it.
  */
 async function replanClaim(
   tx: Tx,
@@ -264,8 +276,8 @@ async function replanClaim(
 }
 
 /**
- * After an UNSUCCESSFUL call: another attempt is a new need, while there are attempts left and time
- * before the visit.
+ * Plans another attempt after an UNSUCCESSFUL call, if attempts and time before the visit are left.
+ * Each attempt is a new need. Returns whether another attempt exists.
  */
 async function planAttempt(
   { tx, deps, now }: CollectContext,
@@ -278,12 +290,12 @@ async function planAttempt(
   for (const each of needing) if ((await callByOf(tx, deps, each)) > due_at) in_time.push(each);
   if (row.retry + 1 >= attempts) return false;
   const next = await latestForNeed(tx, row.need_base, row.benefit_year);
-  // This answer is a revision of one that had its other attempt already.
+  // This answer is a revision: the first version has already led to another attempt.
   if (next !== null && next.attempt > row.attempt && next.state !== 'withdrawn') return true;
   if (in_time.length === 0) return false;
   const draft = parseDraft(row.draft);
   if (draft.claim !== undefined && row.attempt >= deps.settings.max_claim_calls) return false;
-  // It may no longer serve the visit that it was sent for.
+  // The inquiry may no longer serve the visit that it was sent for.
   const labels = needing.map(({ connector, source_id }) =>
     externalId(deps.settings.external_id_template, connector, source_id),
   );
@@ -323,7 +335,7 @@ async function planAttempt(
   return true;
 }
 
-/** The last instant at which another call for it is made. */
+/** Returns the latest time at which eligd makes another call for the visit. */
 async function callByOf(
   tx: Tx,
   { settings }: CollectDeps,
@@ -336,30 +348,30 @@ async function callByOf(
 }
 
 /**
- * The service revised an unsuccessful call to a successful one: the other attempt is not needed,
- * while it is not sent.
+ * Withdraws the next attempt, if it has not been sent, because the service revised this call from
+ * unsuccessful to successful.
  */
 async function withdrawAttempt(tx: Tx, row: InquiryRow, now: number): Promise<void> {
   const next = await latestForNeed(tx, row.need_base, row.benefit_year);
-  // One that is no retry has reasons of its own: an answer that was too old, a claim that was not
-  // settled.
+  // A later inquiry that is not a retry was planned for another reason: the answer was too old, or
+  // it did not settle the claim.
   if (next === null || next.attempt <= row.attempt || next.retry === 0 || next.state !== 'planned')
     return;
-  // A visit that the other attempt came to serve meanwhile is served by this call from now on (G2).
+  // This call now also serves any visit that was linked to the other attempt meanwhile (G2).
   await planAgain(tx, next.id, now);
   for (const { id } of await appointmentsOf(tx, next.id)) await unlink(tx, next.id, id, now);
   const reason = 'The earlier call was answered after all.';
   await moveInquiries(tx, [next.id], { from: 'planned', to: 'withdrawn', reason }, now);
 }
 
-async function attendUnanswered(
+async function raiseUnanswered(
   { tx, now }: CollectContext,
   row: InquiryRow,
   appointment: LinkedAppointment | undefined,
   status: FinalOutcome | null,
 ): Promise<void> {
-  // Nobody comes for a visit that was cancelled, and one that was moved to another year is asked
-  // about again.
+  // Nothing to raise: the patient's visit was canceled, or it was moved to another year and
+  // planning asks about it again.
   if (appointment === undefined) return;
   await raiseAttention(
     tx,

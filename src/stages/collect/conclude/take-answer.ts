@@ -1,4 +1,4 @@
-/** An answer of the service, on its way into the database. */
+/** Stores an answer of the service. */
 
 import { canonicalExternalId, matchKeyOfEcho } from '../../../domain/matching.ts';
 import { finalOutcome } from '../../../domain/outcome.ts';
@@ -16,10 +16,10 @@ import { keepTurnaround } from '../../../store/calls/turnarounds.ts';
 import type { CollectContext } from '../deps.ts';
 import { callEndedAt, firstVerify } from '../verify/times.ts';
 
-/** A service revises answers now and then: asked once more, a day before the visit. */
+/** Services sometimes revise answers, so eligd polls once more, a day before the visit. */
 export const RECHECK_BEFORE_VISIT_MS = DAY_MS;
 
-/** Whether a read form is of the inquiry that the row holds the id of. */
+/** Returns whether the read form belongs to the inquiry of the row. */
 export function isOwn(row: InquiryRow, { request }: Inquiry): boolean {
   return (
     matchKeyOfEcho(request) === row.match_key &&
@@ -27,7 +27,9 @@ export function isOwn(row: InquiryRow, { request }: Inquiry): boolean {
   );
 }
 
-/** Commits an answer as it came: a reply, or (`is_reported`) a webhook event. */
+/**
+ * Stores an answer exactly as received: from a reply or, with `is_reported`, from a webhook event.
+ */
 export async function takeAnswer(
   { tx, deps, now }: CollectContext,
   row: InquiryRow,
@@ -68,8 +70,8 @@ export async function takeAnswer(
   const set = { ...changes, ...verify, answered_at: now, answered_service_at };
   await moveInquiries(tx, [row.id], { from: row.state, to: 'answered', reason, set }, now);
   if (revision === 1) await learnTurnaround({ tx, deps, now }, row, inquiry);
-  // It was taken back, and is the same again: a visit that it came to serve meanwhile has
-  // not got it.
+  // The service withdrew its answer and gave the same one again. A visit that was linked to the
+  // inquiry meanwhile has not received it.
   if (revision === null) await planAgain(tx, row.id, now);
   await resolveAttention(tx, inquirySubject(row.id), now, [
     'no_answer',
@@ -87,8 +89,8 @@ export async function takeAnswer(
 }
 
 /**
- * How long the service took, by the end of the call where the answer says it: an answer is often
- * found long after that.
+ * Saves how long the service took. Uses the end of the call if the answer states it, because eligd
+ * often reads an answer long after that.
  */
 async function learnTurnaround(
   { tx, deps, now }: CollectContext,

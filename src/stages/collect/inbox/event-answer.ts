@@ -1,19 +1,19 @@
 /**
- * When a report of the service is itself taken for the answer, so that nobody has to ask. The wire
- * carries no time of change, long reports are split, and they come late, twice and in any order
- * (docs/service.md "Webhook order"). So it is taken only for the first answer to an inquiry that is
- * open, and only when
+ * Decides whether a webhook event is itself taken as the answer, so that eligd need not poll. The
+ * wire carries no time of change; the service splits long messages and sends them late, twice and
+ * in any order (docs/service.md "Webhook order"). So eligd takes an event only as the first answer
+ * to an open inquiry, and only when
  *
- * - it is a SUCCESS that answers everything that was asked, so that it is no half
+ * - it is a SUCCESS that answers the whole question, so it is not a fragment
  *   (`records/reported.ts`);
- * - the last call that it names ended a short while ago, so that it is nothing old;
- * - nothing else is said about the inquiry at the same time: by the same message, or by a reply
- *   that is on its way;
- * - the service is known to report answers as it tells them when it is asked: the first such report
- *   is only a reason to ask, and so is one now and then; when the reply says otherwise than the
- *   report, all of them are for a while.
+ * - the last call that it names ended recently, so it is not an old message;
+ * - no other statement about the inquiry arrives at the same time, neither in the same message nor
+ *   in a reply that is in flight;
+ * - the service is known to send the same answer in events and in replies. The first such event
+ *   only causes a poll, and so does one every few hours. If the reply differs from the event, eligd
+ *   trusts no event for some days.
  *
- * Everything else that a report says only causes a question, and the reply decides.
+ * Any other event only causes a poll, and the reply decides.
  */
 import { CLOCKS_DIFFER_MS } from '../../../domain/clock-watch.ts';
 import { readDraft } from '../../../domain/inquiry.ts';
@@ -22,20 +22,18 @@ import { DAY_MS, HOUR_MS } from '../../../domain/time.ts';
 import { isWholeByItself, lastCallEndedAt } from '../../../records/reported.ts';
 import type { Inquiry } from '../../../service/api.ts';
 import { answerHash, newestAnswerHash } from '../../../store/answers/answers.ts';
-import { noteReports, reportsKnown } from '../../../store/answers/webhook-watch.ts';
+import { eventContent, noteEventContent } from '../../../store/answers/webhook-watch.ts';
 import type { InquiryRow } from '../../../store/calls/inquiries.ts';
 import { isOwn } from '../conclude/take-answer.ts';
 import type { CollectContext } from '../deps.ts';
 
-/**
- * A call that ended longer ago may have been followed by another one, of which the report was lost.
- */
+/** Another call may have followed a call that ended longer ago, and its event may be lost. */
 const FRESH_MS = HOUR_MS;
-/** So often a report that could be taken is compared with the reply all the same. */
+/** How often an event that could be taken is compared with the reply anyway. */
 const COMPARE_MS = 6 * HOUR_MS;
 const CONTRADICTED_FOR_MS = 7 * DAY_MS;
 
-/** Whether `forms`, all that one message says about the inquiry, are its answer. */
+/** Returns whether `forms`, everything that one message says about the inquiry, are its answer. */
 export async function isAnswer(
   { tx, deps, now }: CollectContext,
   row: InquiryRow,
@@ -54,9 +52,9 @@ export async function isAnswer(
   if (!isOwn(row, form) || (await newestAnswerHash(tx, row.id)) !== null) return false;
   const content_hash = hashOfWhole(row, form, now);
   if (content_hash === null) return false;
-  if ((await reportsKnown(tx, now - CONTRADICTED_FOR_MS)) === 'agree') {
+  if ((await eventContent(tx, now - CONTRADICTED_FOR_MS)) === 'agree') {
     if (now < webhook.compare_at) return true;
-    // At once: another message of the same commit is to see that one is compared.
+    // Set before the commit, so that another message of the same commit sees that one is compared.
     webhook.compare_at = now + COMPARE_MS;
   }
   tx.after(() => memory.reported.set(row.id, content_hash));
@@ -64,8 +62,8 @@ export async function isAnswer(
 }
 
 /**
- * What the answer that the form holds is compared by; null when the form shows no whole and recent
- * one.
+ * Returns the hash for comparing the answer in the form; null when the form shows no complete and
+ * recent answer.
  */
 function hashOfWhole(row: InquiryRow, form: Inquiry, now: number): string | null {
   if (finalOutcome(form.status) !== 'successful' || form.results === null) return null;
@@ -76,7 +74,7 @@ function hashOfWhole(row: InquiryRow, form: Inquiry, now: number): string | null
     if (age_ms < -CLOCKS_DIFFER_MS || age_ms > FRESH_MS) return null;
     const inquiry = { ...form, creation_ts: form.creation_ts ?? '' };
     if (!isWholeByItself({ inquiry, specialty: draft.specialty, asked: draft })) return null;
-    // What cannot be written out cannot be stored.
+    // Throws when the form cannot be serialized: then it cannot be stored either.
     JSON.stringify(form.raw);
     return answerHash(form);
   } catch {
@@ -85,7 +83,8 @@ function hashOfWhole(row: InquiryRow, form: Inquiry, now: number): string | null
 }
 
 /**
- * A reply has come to a question that a report led to: whether the service reports what it tells.
+ * Compares the reply to a poll with the event that caused it, to learn whether the service sends
+ * the same answer in both.
  */
 export async function compareWithReport(
   { tx, deps, now }: CollectContext,
@@ -96,12 +95,12 @@ export async function compareWithReport(
   const reported = memory.reported.get(row.id);
   if (reported === undefined || webhook === null) return;
   tx.after(() => memory.reported.delete(row.id));
-  const before = await reportsKnown(tx, now - CONTRADICTED_FOR_MS);
+  const before = await eventContent(tx, now - CONTRADICTED_FOR_MS);
   if (reported !== content_hash) {
-    await noteReports(tx, 'differ', now);
+    await noteEventContent(tx, 'differ', now);
     if (before !== 'differ') tx.after(() => env.log('webhook_contradicted', { inquiry: row.id }));
   } else if (before !== 'differ') {
-    await noteReports(tx, 'agree', now);
+    await noteEventContent(tx, 'agree', now);
     tx.after(() => {
       webhook.compare_at = now + COMPARE_MS;
       if (before !== 'agree') env.log('webhook_believed');

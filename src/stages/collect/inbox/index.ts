@@ -1,8 +1,8 @@
 /**
- * Drains the inbox of the service's reports. The wire carries no time of change and messages may
- * come late, twice and in any order: a report may bring the first answer to an open inquiry
- * (`inbox/event-answer.ts`), in the same commit that drops the message. Anything else that it tells
- * of hastens the question, and what is read then decides.
+ * Drains the inbox of webhook messages. The wire carries no time of change, and messages may come
+ * late, twice and in any order. An event may bring the first answer to an open inquiry
+ * (`inbox/event-answer.ts`), in the same commit that drops the message. Any other event makes eligd
+ * poll the inquiry soon, and the reply decides.
  */
 
 import { shallow } from '../../../domain/json-limits.ts';
@@ -19,7 +19,7 @@ import {
   messagesToDrain,
   takeKnown,
 } from '../../../store/answers/inbox.ts';
-import { isTold } from '../../../store/answers/webhook-watch.ts';
+import { isWebhookDriven } from '../../../store/answers/webhook-watch.ts';
 import {
   byServiceIds,
   type InquiryRow,
@@ -32,26 +32,26 @@ import { takeAnswer } from '../conclude/take-answer.ts';
 import type { CollectContext, CollectDeps } from '../deps.ts';
 import { all } from '../poll/ask.ts';
 import { ask, finish } from '../poll/index.ts';
-import { noteHeard, scheduleAnew } from '../poll/webhook-watch.ts';
+import { noteHeard, reschedulePolls } from '../poll/webhook-watch.ts';
 import { isAnswer } from './event-answer.ts';
 
 const MESSAGES_PER_STEP = 50;
 /**
- * While it is asked about at once, the schedule leaves an inquiry alone; a crash meanwhile costs
- * this long.
+ * How far the regular poll is postponed while eligd polls the inquiry at once. After a crash, the
+ * poll is delayed by this long.
  */
 const ASKED_AT_ONCE_MS = 2 * MINUTE_MS;
 
-/** Rows to ask about because of a message, and how many answers it brought. */
+/** Rows to poll because of a message, and the number of answers that it brought. */
 type Drained = { hastened: number[]; answers: number };
 
 /**
- * Drains what has come, and asks about the inquiries that it tells of and does not answer, the
- * nearest visit first.
+ * Drains the inbox, then polls the inquiries that have news but no answer in a message, nearest
+ * visit first.
  */
 export async function inboxStep(deps: CollectDeps): Promise<StepResult> {
   const { store, env } = deps;
-  let was_told: boolean | null = null;
+  let was_driven: boolean | null = null;
   const hastened = new Set<number>();
   let drained = 0;
   let answers = 0;
@@ -60,8 +60,8 @@ export async function inboxStep(deps: CollectDeps): Promise<StepResult> {
     const last = messages.at(-1);
     if (last === undefined) break;
     after = last.id;
-    was_told ??= await isTold(store.db);
-    // One that cannot be drained waits for the next step and holds up nobody (G7).
+    was_driven ??= await isWebhookDriven(store.db);
+    // A message that fails waits for the next step and blocks no other (G7).
     const outcomes = await Promise.allSettled(
       messages.map(({ id, body }) =>
         store.write((tx) => drain({ tx, deps, now: env.clock.now() }, id, body)),
@@ -77,16 +77,16 @@ export async function inboxStep(deps: CollectDeps): Promise<StepResult> {
     }
   }
   for (const inquiry of await settleUnknown(deps)) hastened.add(inquiry);
-  // Answers that are there do not wait for those that are asked for.
+  // Answers that have arrived do not wait for the polls.
   await all([
     ...(answers > 0 ? [finish(deps)] : []),
     ...(hastened.size > 0 ? [askAtOnce(deps, [...hastened])] : []),
   ]);
-  if (was_told === false && (await isTold(store.db))) await scheduleAnew(deps, true);
+  if (was_driven === false && (await isWebhookDriven(store.db))) await reschedulePolls(deps, true);
   return { did: drained, next_at: null };
 }
 
-/** Drops the message and commits what it says, at once (G2). */
+/** Drops the message and commits its content in one transaction (G2). */
 async function drain(context: CollectContext, id: number, body: Buffer): Promise<Drained> {
   const { tx, deps, now } = context;
   await dropBody(tx, id);
@@ -97,7 +97,7 @@ async function drain(context: CollectContext, id: number, body: Buffer): Promise
     tx.after(() => deps.env.log('webhook_unreadable', { messages: 1 }));
     return drained;
   }
-  // Without results that are nested too deeply: the inquiry is then asked about.
+  // Results that are nested too deeply are removed; the inquiry is then polled.
   const inquiries = message.data.inquiries.map((each) => parseInquiry(shallow(each)));
   const unreadable = inquiries.filter((inquiry) => inquiry === null).length;
   if (unreadable > 0) tx.after(() => deps.env.log('webhook_unreadable', { messages: unreadable }));
@@ -121,7 +121,8 @@ async function drain(context: CollectContext, id: number, body: Buffer): Promise
       is_proof ||= row.state !== 'open';
     } else is_proof = true;
   }
-  // An end that has yet to be confirmed proves nothing: the reply does (`poll/reply.ts`).
+  // An end that is not confirmed yet proves nothing about the webhook: the reply confirms it
+  // (`poll/reply.ts`).
   if (is_proof) await noteHeard(tx, deps, was_news, now);
   const unknown = [...reported.values()].flatMap((forms) => forms.slice(-1));
   await keepUnknown(
@@ -137,8 +138,8 @@ async function drain(context: CollectContext, id: number, body: Buffer): Promise
 }
 
 /**
- * Whether the report may change something. Notes that it has told of an end, and of a call that is
- * under way.
+ * Returns whether eligd should poll because of the event. Saves that the event announced an end, or
+ * that a call is in progress.
  */
 async function isWorthAsking(
   tx: Tx,
@@ -161,8 +162,8 @@ async function isWorthAsking(
 }
 
 /**
- * Null: it is nested more deeply than can be written out, so it can't be one of the answers
- * that are stored.
+ * Returns the hash of the answer; null when it is nested too deeply to serialize. Such an answer
+ * cannot have been stored before.
  */
 function hashOf(inquiry: Inquiry): string | null {
   try {
@@ -178,8 +179,8 @@ async function hasten(tx: Tx, inquiries: readonly number[], now: number): Promis
 }
 
 /**
- * What a report told of before the reply that brought its id; what is nobody's once no reply is
- * awaited is forgotten.
+ * Handles events that arrived before the reply that brought their ID. Once no reply is outstanding,
+ * it drops events that belong to none of our inquiries.
  */
 async function settleUnknown({ store, env }: CollectDeps): Promise<number[]> {
   if (!(await hasUnknown(store.db))) return [];

@@ -1,43 +1,46 @@
 /**
- * How questions about inquiries share the way to the service: one at a time about each, and none in
- * line for ever.
+ * Coordinates requests about inquiries: one at a time for each inquiry, with a limit on how long a
+ * request waits for its turn.
  */
 import PQueue from 'p-queue';
 import type { Env } from '../../../domain/env.ts';
 import type { Result } from '../../../service/api.ts';
 
-/** What the failed questions since the last answered one say. Lost with the process. */
+/** Failed polls since the last successful one. Kept in memory only. */
 export type Outage = {
   /** When the first of them failed (epoch ms). */
   since: number;
-  /** Whose questions failed: a second one says that it is not about the first one's inquiry. */
+  /**
+   * The inquiries whose polls failed. A second inquiry shows that the failure is not specific to
+   * the first.
+   */
   inquiries: Set<number>;
   failures: number;
-  /** When the next question may leave. */
+  /** When the next poll may be sent. */
   probe_at: number;
 };
 
-/** What the loops of this stage know together. Lost with the process, which does no harm. */
+/** State that the loops of this stage share. Losing it with the process does no harm. */
 export type CollectMemory = {
-  /** One at a time: what follows from answers. */
+  /** Runs verifications and records one at a time. */
   turns: PQueue;
-  /** By row: the last question about an inquiry that is not answered yet. */
+  /** By row: the latest request about an inquiry that has no reply yet. */
   asking: Map<number, Promise<void>>;
-  /** By row: what a report held that led to a question, for comparing it with the reply. */
+  /** By row: hash of the webhook event that caused a poll, for comparison with the reply. */
   reported: Map<number, string>;
-  /** By id: how often no record could be made of a stored answer. */
+  /** By ID: how many times eligd failed to make a record of a stored answer. */
   unusable: Map<number, number>;
   outage: Outage | null;
   /** The verifications that were due at `at` wait until `until` (epoch ms). */
   put_off: { at: number; until: number } | null;
-  /** A question of this process was answered. */
+  /** The service has answered a poll of this process. */
   was_answered: boolean;
 };
 
-/** An answer that could not be used so often is set aside. */
+/** An answer that failed this many times is set aside. */
 export const UNUSABLE_LIMIT = 3;
 
-/** Counts another failure with a stored answer. */
+/** Counts another failure to process a stored answer. */
 export function countUnusable({ unusable }: CollectMemory, answer: number): void {
   unusable.set(answer, (unusable.get(answer) ?? 0) + 1);
 }
@@ -59,8 +62,8 @@ export function newCollectMemory(): CollectMemory {
 }
 
 /**
- * Runs `work` when what is under way about the same inquiry has been committed: two replies may
- * overtake each other, and an inquiry must not go back to what was read before.
+ * Runs `work` after the pending request about the same inquiry has been committed: replies may
+ * overtake each other, and an older reply must not overwrite a newer one.
  */
 export async function oneByOne(
   { asking }: CollectMemory,
@@ -81,36 +84,40 @@ export async function oneByOne(
 }
 
 /**
- * Runs `work` with a signal for its calls. After `patience_ms` those that still wait for their turn
- * are given back, as when the rate limit is used up by others; what is on the wire goes on.
+ * Runs `work` with a signal for its requests. After `patience_ms`, requests that still wait for
+ * their turn are aborted, for example because others use up the rate limit. Requests in flight are
+ * not.
  */
 export async function withPatience<Value>(
   { clock }: Env,
   patience_ms: number,
   work: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
-  const over = new AbortController();
+  const expired = new AbortController();
   const done = new AbortController();
   const waiting = clock.sleep(patience_ms, done.signal).then(
-    () => over.abort(),
+    () => expired.abort(),
     () => {},
   );
   try {
-    return await work(over.signal);
+    return await work(expired.signal);
   } finally {
     done.abort('done');
     await waiting;
   }
 }
 
-/** Nothing was sent: it had waited for its turn for as long as it may. */
+/**
+ * Returns whether the request was aborted before it was sent, because it waited too long for its
+ * turn.
+ */
 export function isGivenBack(result: Result<unknown>): boolean {
   return !result.ok && result.failure.class === 'unsent' && result.failure.cause === 'aborted';
 }
 
 /**
- * Lets every piece of work come to its end before the first failure is thrown (G7): nothing of a
- * step is on the wire when the step is over, or a stop would wait for it.
+ * Waits for all work to end before it throws the first failure (G7): no request of a step may be in
+ * flight after the step, or a shutdown would have to wait for it.
  */
 export async function all<Value>(work: readonly Promise<Value>[]): Promise<Value[]> {
   return (await Promise.allSettled(work)).map((result) => {

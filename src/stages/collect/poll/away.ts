@@ -1,7 +1,7 @@
 /**
- * While the calling service does not answer, one question is asked now and then as a probe. The
- * others stay due and unlogged: an outage is one incident with a count, not a line a minute for
- * each open inquiry.
+ * While the calling service does not answer, eligd sends a single poll now and then as a probe. The
+ * others stay due and unlogged: an outage is one incident with a count, not one log line a minute
+ * for each open inquiry.
  */
 import { backoffMs } from '../../../domain/backoff.ts';
 import { troubleOf } from '../../../domain/service-contact.ts';
@@ -12,11 +12,11 @@ import type { CollectContext, CollectDeps } from '../deps.ts';
 import type { Outage } from './ask.ts';
 
 const PROBE_LIMITS = { first_ms: MINUTE_MS, max_ms: 5 * MINUTE_MS };
-/** An outage that is shorter belongs to everyday work. */
+/** A shorter outage is normal and raises no incident. */
 const INCIDENT_AFTER_MS = 15 * MINUTE_MS;
 const INCIDENT = { reason: 'answers_away', connector: null } as const;
 
-/** Until when only waiting helps; null: questions may leave. */
+/** Returns when eligd may poll again; null: now. */
 export function waitsForService({ memory, env }: CollectDeps): number | null {
   const { outage } = memory;
   return outage !== null && isAway(outage) && env.clock.now() < outage.probe_at
@@ -24,7 +24,7 @@ export function waitsForService({ memory, env }: CollectDeps): number | null {
     : null;
 }
 
-/** All that is due, or the one that waited longest while the service is away. */
+/** Returns all due rows, or only the one that waited longest while the service is unavailable. */
 export function probes<Row>({ memory }: CollectDeps, due: readonly Row[]): Row[] {
   return memory.outage !== null && isAway(memory.outage) ? due.slice(0, 1) : [...due];
 }
@@ -33,12 +33,12 @@ function isAway({ inquiries }: Outage): boolean {
   return inquiries.size > 1;
 }
 
-/** A question was answered: whatever was wrong with the service is over. */
+/** Ends an outage: the service has answered a poll. */
 export async function noteAnswered({ tx, deps, now }: CollectContext): Promise<void> {
   const { memory, env } = deps;
   const { outage } = memory;
   if (outage === null && memory.was_answered) return;
-  // An incident of the process before this one ends here, too.
+  // Also ends an incident that an earlier process raised.
   await endIncident(tx, INCIDENT, now);
   tx.after(() => {
     memory.outage = null;
@@ -47,7 +47,10 @@ export async function noteAnswered({ tx, deps, now }: CollectContext): Promise<v
   });
 }
 
-/** A reply that is the same when the service is asked again: it is about its inquiry alone. */
+/**
+ * Returns whether the service would send the same unusable reply again, so the failure concerns one
+ * inquiry only.
+ */
 export function isUnusable(failure: ServiceFailure): boolean {
   return (
     failure.class === 'ambiguous' && (failure.cause === 'too_large' || failure.cause === 'too_deep')
@@ -60,7 +63,10 @@ function logFailed({ env }: CollectDeps, { inquiry, failure }: Unanswered): void
   env.log('poll_failed', { inquiry, failure: failure.class, http_status: failure.status });
 }
 
-/** A question failed. Logged once for each inquiry, and not at all once the service is away. */
+/**
+ * Records a failed poll. Logs it once for each inquiry, and not at all once the service counts as
+ * unavailable.
+ */
 export async function noteUnanswered(
   { tx, deps, now }: CollectContext,
   { inquiry, failure }: Unanswered,
@@ -77,7 +83,7 @@ export async function noteUnanswered(
     const { outage } = memory;
     if (!isAway(outage) && !outage.inquiries.has(inquiry)) logFailed(deps, { inquiry, failure });
     outage.inquiries.add(inquiry);
-    // Those that were on the wire together failed once.
+    // Polls that were in flight together count as one failure.
     if (outage.failures > 0 && now < outage.probe_at) return;
     outage.failures += 1;
     outage.probe_at = now + backoffMs(outage.failures, PROBE_LIMITS, env.random());
@@ -89,8 +95,8 @@ export async function noteUnanswered(
     INCIDENT,
     {
       what:
-        `eligd cannot ask for results. ${trouble.why} Nothing is lost: eligd asks again every ` +
-        'few minutes.',
+        `eligd cannot get results from the service. ${trouble.why} Nothing is lost: eligd tries ` +
+        'again every few minutes.',
       next: `${trouble.next} If a visit is close, call the payer yourself.`,
     },
     now,

@@ -1,6 +1,6 @@
 /**
- * Asks the service about open inquiries, commits each answer as it came, and then makes it a
- * record. The two are apart on purpose: normalizing can be run again over all raw answers
+ * Polls the service about open inquiries, commits each answer exactly as received, and then makes a
+ * record of it. The two steps are separate on purpose: eligd can normalize all raw answers again
  * (docs/design.md "Raw answers are kept").
  */
 
@@ -9,7 +9,7 @@ import { finalOutcome } from '../../../domain/outcome.ts';
 import type { Specialty } from '../../../domain/specialty.ts';
 import { DAY_MS, earlier, MINUTE_MS } from '../../../domain/time.ts';
 import type { CallOptions, Inquiry } from '../../../service/api.ts';
-import { isTold } from '../../../store/answers/webhook-watch.ts';
+import { isWebhookDriven } from '../../../store/answers/webhook-watch.ts';
 import { dueForPolling, nextPollDue, putOff } from '../../../store/calls/due-inquiries.ts';
 import {
   type InquiryRow,
@@ -26,23 +26,22 @@ import { ALL_DUE, verificationsDue } from '../verify/put-off.ts';
 import { all, isGivenBack, oneByOne, withPatience } from './ask.ts';
 import { probes, waitsForService } from './away.ts';
 import { settle } from './reply.ts';
-import { judgeReports, sampleToAsk } from './webhook-watch.ts';
+import { checkForLostEvents, sampleToAsk } from './webhook-watch.ts';
 
 const INQUIRIES_PER_STEP = 50;
 const OPEN_PER_STEP = 500;
-/** From so many open inquiries of a specialty on, its list is the cheaper question. */
+/** From this many open inquiries of a specialty, reading its list is cheaper than single reads. */
 const LIST_WORTHWHILE = 10;
-/**
- * After so long the questions that still wait for their turn make room for what has become more
- * urgent meanwhile.
- */
+/** After this long, polls that still wait for their turn make room for more urgent ones. */
 const PATIENCE_MS = 15_000;
-/** While an inquiry is asked about already, its schedule does without it. */
+/**
+ * How far the regular poll of an inquiry is postponed while another request about it is pending.
+ */
 const ASKED_ALREADY_MS = 2 * MINUTE_MS;
 
-/** Asks about what is due, and first about visits within a day. */
+/** Polls due inquiries, those with visits within a day first. */
 export async function collectStep(deps: CollectDeps): Promise<StepResult> {
-  const judge_at = await judgeReports(deps);
+  const judge_at = await checkForLostEvents(deps);
   const probe_at = waitsForService(deps);
   if (probe_at !== null) return { did: 0, next_at: earlier(judge_at, probe_at) };
   const waiting = await withoutRechecks(deps, await takeDue(deps));
@@ -55,7 +54,9 @@ export async function collectStep(deps: CollectDeps): Promise<StepResult> {
   return { did: due.length, next_at: earlier(judge_at, next_at) };
 }
 
-/** What is being asked about already, because a report told of it, is left out and put off. */
+/**
+ * Returns due rows. Leaves out and postpones rows that a webhook event has caused eligd to poll.
+ */
 async function takeDue({ store, env, memory }: CollectDeps): Promise<InquiryRow[]> {
   const now = env.clock.now();
   const first = await dueForPolling(store.db, now, INQUIRIES_PER_STEP);
@@ -71,7 +72,10 @@ async function takeDue({ store, env, memory }: CollectDeps): Promise<InquiryRow[
   return due.filter((row) => !asked.includes(row));
 }
 
-/** A service that sends webhook events sends one for a revision, too. */
+/**
+ * Drops the recheck before the visit when webhook events arrive: the service then sends an event
+ * for a revision, too.
+ */
 async function withoutRechecks(
   { store, env }: CollectDeps,
   due: readonly InquiryRow[],
@@ -79,7 +83,7 @@ async function withoutRechecks(
   const is_recheck = ({ state, poll_at, visit_at }: InquiryRow) =>
     state === 'answered' && poll_at === visit_at - RECHECK_BEFORE_VISIT_MS;
   const rechecks = due.filter(is_recheck);
-  if (rechecks.length === 0 || !(await isTold(store.db))) return [...due];
+  if (rechecks.length === 0 || !(await isWebhookDriven(store.db))) return [...due];
   const now = env.clock.now();
   await store.write(async (tx) => {
     for (const { id } of rechecks) await updateInquiry(tx, id, { poll_at: null }, now);
@@ -88,12 +92,12 @@ async function withoutRechecks(
 }
 
 /**
- * `priority`: left out, it is decided by how near the visit is. `signal`: until when a question
- * waits for its turn.
+ * `priority`: by default, decided by how near the visit is. `signal`: aborts requests that still
+ * wait for their turn.
  */
 type Asking = Pick<CallOptions, 'priority' | 'signal'>;
 
-/** Asks about each of `rows` by its id. */
+/** Polls each of `rows` by its ID. */
 export async function ask(
   deps: CollectDeps,
   rows: readonly InquiryRow[],
@@ -104,8 +108,8 @@ export async function ask(
 }
 
 /**
- * Verifications that are due, then records; the two loops of this stage take turns, so that neither
- * sees half of it.
+ * Requests due verifications, then makes records. The two loops of this stage take turns, so that
+ * neither sees the other's unfinished work.
  */
 export async function finish(deps: CollectDeps): Promise<void> {
   await deps.memory.turns.add(async () => {
@@ -115,13 +119,13 @@ export async function finish(deps: CollectDeps): Promise<void> {
 }
 
 /**
- * Asks about every open inquiry, whatever its schedule, and again about answered ones that may have
- * been revised. Where many are open, the service's list is read instead of each by its id: one
- * request for all. What the list does not show, or shows without its results, is read all the same.
+ * Polls every open inquiry regardless of its schedule, and answered ones that may have been
+ * revised. If many are open, one request reads the service's list instead. Inquiries that the list
+ * omits, or shows without results, are still read by ID.
  */
 export async function askAboutAll(deps: CollectDeps, signal: AbortSignal): Promise<void> {
-  // What a process that died had committed and not made a record of, and checks of calls that have
-  // come since.
+  // First, answers that a dead process committed without making a record, and call checks that have
+  // arrived since.
   await finish(deps);
   await recheckDue(deps, signal);
   const lists = new Map<Specialty, ReadonlyMap<string, Inquiry>>();
@@ -143,9 +147,8 @@ export async function askAboutAll(deps: CollectDeps, signal: AbortSignal): Promi
 }
 
 /**
- * Asks for the checks of all calls that are due, and makes records of them. Returns how many were
- * due. For `once`, when answers are written: they do not wait for it, since the rate limit can make
- * it long.
+ * Requests all due call checks and makes records of them. Returns how many were due. `once` runs
+ * this after it has written the answers, because the rate limit can make it slow.
  */
 export async function askForAllChecks(deps: CollectDeps, signal: AbortSignal): Promise<number> {
   return await deps.memory.turns.add(async () => {
@@ -155,7 +158,10 @@ export async function askForAllChecks(deps: CollectDeps, signal: AbortSignal): P
   });
 }
 
-/** Each one that is asked about falls due later, or never again. */
+/**
+ * Polls all due answered inquiries. The loop ends, because each poll postpones the next one or
+ * clears it.
+ */
 async function recheckDue(deps: CollectDeps, signal: AbortSignal): Promise<void> {
   const { store, env } = deps;
   while (!signal.aborted) {
@@ -167,7 +173,7 @@ async function recheckDue(deps: CollectDeps, signal: AbortSignal): Promise<void>
   }
 }
 
-/** The whole read forms of open inquiries that the list has room for. */
+/** Returns the complete read forms of open inquiries, as many as the list can carry. */
 async function openOfList(
   { client, store }: CollectDeps,
   specialty: Specialty,
@@ -194,7 +200,10 @@ async function pollOrTake(
   else await settle(deps, row, { ok: true, value: inquiry });
 }
 
-/** What waits for its turn for too long is given back, and stays due. */
+/**
+ * Polls one inquiry. A request that waits too long for its turn is aborted, and the inquiry stays
+ * due.
+ */
 async function poll(deps: CollectDeps, row: InquiryRow, how: Asking = {}): Promise<void> {
   const { service_id } = row;
   if (service_id === null) return;

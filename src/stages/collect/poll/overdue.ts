@@ -1,4 +1,4 @@
-/** The attention entry for an open inquiry: its answer is late, and how much that matters. */
+/** Attention items for open inquiries whose answer is late, by how soon the visit is. */
 import type { Attention } from '../../../domain/attention.ts';
 import { CLOCKS_DIFFER_MS } from '../../../domain/clock-watch.ts';
 import { completionDate, readDraft } from '../../../domain/inquiry.ts';
@@ -10,7 +10,7 @@ import { appointmentsOf } from '../../../store/calls/links.ts';
 import type { Tx } from '../../../store/engine/database.ts';
 import type { CollectDeps } from '../deps.ts';
 
-/** Since when the answer is overdue; null: it is not. */
+/** Returns since when the answer is overdue; null: it is not. */
 export function overdueSince(row: InquiryRow, now: number, time_zone: string): number | null {
   const desired_completion_date = completionDate(row, time_zone);
   return (
@@ -20,21 +20,21 @@ export function overdueSince(row: InquiryRow, now: number, time_zone: string): n
 }
 
 /**
- * The row, with the next of the visits that wait for its answer: the one that it was sent for may
- * be over, and it may serve another one since. When all are over, the last of them.
+ * Returns the row with the time of the next visit that it serves: the visit that it was sent for
+ * may be over, and later visits may be linked to it. If all are over, uses the last one.
  */
 export async function forNextVisit(tx: Tx, row: InquiryRow, now: number): Promise<InquiryRow> {
   const claim = readDraft(row.draft)?.claim;
-  const standing = (await appointmentsOf(tx, row.id)).filter(
+  const visits = (await appointmentsOf(tx, row.id)).filter(
     ({ closed_reason }) => closed_reason === null,
   );
-  if (claim !== undefined || standing.length === 0) return row;
-  const times = standing.map(({ starts_at }) => starts_at);
+  if (claim !== undefined || visits.length === 0) return row;
+  const times = visits.map(({ starts_at }) => starts_at);
   const ahead = times.filter((at) => at >= now);
   return { ...row, visit_at: ahead.length === 0 ? Math.max(...times) : Math.min(...ahead) };
 }
 
-/** Keeps the attention list at what the hours until the visit make of an overdue answer. */
+/** Updates the attention item about an overdue answer for the time left until the visit. */
 export async function raiseOverdue(
   tx: Tx,
   { env, clockSkew }: CollectDeps,
@@ -42,7 +42,7 @@ export async function raiseOverdue(
   now: number,
 ): Promise<void> {
   if (row.overdue_since === null) return;
-  // A clock that is known to be wrong says of every visit that it is near.
+  // With a wrong clock, every visit may seem near.
   if (Math.abs(clockSkew() ?? 0) > CLOCKS_DIFFER_MS) return;
   if (row.overdue_since === now)
     tx.after(() =>
@@ -51,8 +51,7 @@ export async function raiseOverdue(
   const about = await aboutInquiry(tx, row);
   const urgency = urgencyOf(row.visit_at, now);
   const claim = readDraft(row.draft)?.claim;
-  // Nobody sits down for a claim, and nobody waits for the answer when it serves no visit
-  // any more.
+  // No patient comes in for a claim, and the office does not need an answer that serves no visit.
   const is_awaited =
     claim === undefined && about.appointment !== null && (urgency === 'call' || urgency === 'tell');
   const entries = is_awaited ? [ENTRIES[urgency]] : [];
@@ -63,32 +62,32 @@ const ENTRIES: Readonly<Record<'tell' | 'call', Attention>> = {
   tell: {
     reason: 'answer_late',
     what:
-      'The payer’s answer is late, and the visit is in less than a day. eligd keeps asking for ' +
+      'The payer’s answer is late, and the visit is in less than a day. eligd keeps checking for ' +
       'it.',
     next:
-      'No action needed yet. If it has not come four hours before the visit, ' +
-      'this list says so.',
+      'No action needed yet. If it has not arrived four hours before the visit, ' +
+      'this list will say so.',
   },
   call: {
     reason: 'answer_missing',
     what:
       'The payer’s answer is late, and the visit is in less than four hours. eligd keeps ' +
-      'asking for it.',
+      'checking for it.',
     next: 'Call the payer yourself before the patient comes.',
   },
 };
 
-/** An entry about an inquiry, and about the first appointment that it still serves. */
+/** Raises an attention item about an inquiry, with the first appointment that it still serves. */
 export async function raise(tx: Tx, row: InquiryRow, now: number, entry: Attention): Promise<void> {
   await raiseAttention(tx, await aboutInquiry(tx, row), entry, now);
 }
 
 async function aboutInquiry(tx: Tx, row: InquiryRow) {
   const appointments = await appointmentsOf(tx, row.id);
-  const standing = appointments.find(({ closed_reason }) => closed_reason === null);
+  const open_visit = appointments.find(({ closed_reason }) => closed_reason === null);
   return {
     connector: row.connector,
-    appointment: standing?.id ?? null,
+    appointment: open_visit?.id ?? null,
     inquiry: row.id,
     subject: inquirySubject(row.id),
   };

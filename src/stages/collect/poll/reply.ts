@@ -1,4 +1,4 @@
-/** What a reply about one inquiry makes of it. */
+/** Applies the reply to a poll of one inquiry. */
 import { backoffMs } from '../../../domain/backoff.ts';
 import { readDraft } from '../../../domain/inquiry.ts';
 import { finalOutcome } from '../../../domain/outcome.ts';
@@ -6,7 +6,7 @@ import { nextAskForAnnounced, nextPollAt } from '../../../domain/polling.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
 import type { Inquiry, Result } from '../../../service/api.ts';
 import { answerHash } from '../../../store/answers/answers.ts';
-import { isTold } from '../../../store/answers/webhook-watch.ts';
+import { isWebhookDriven } from '../../../store/answers/webhook-watch.ts';
 import {
   forgetLearned,
   readLearned,
@@ -34,18 +34,17 @@ const FAILURE_LIMITS = { first_ms: MINUTE_MS, max_ms: 30 * MINUTE_MS };
  * The service does not know an ID that it gave us: eligd reads it this many times before it goes on
  * the attention list (docs/service.md "Unknown ID").
  */
-const UNKNOWN_LOOKS = 3;
-/** SUCCESS without results is seen right after completion; believed after this. */
-const EMPTY_BELIEVED_MS = 2 * HOUR_MS;
+const UNKNOWN_REPLIES_MAX = 3;
 /**
- * So long after an inquiry would be given up, the question about news of it is repeated when its
- * reply was lost.
+ * A SUCCESS may lack its results shortly after completion. eligd accepts it as empty after this.
  */
+const EMPTY_BELIEVED_MS = 2 * HOUR_MS;
+/** For an answered inquiry, eligd repeats a failed poll for this long past the normal deadline. */
 const NEWS_PATIENCE_MS = 2 * DAY_MS;
 
 /**
- * Commits what was said about one inquiry. One that cannot be committed is put off and stops
- * neither stage nor others (G7).
+ * Commits the reply about one inquiry. If that fails, the inquiry is postponed; neither the stage
+ * nor the other inquiries stop (G7).
  */
 export async function settle(
   deps: CollectDeps,
@@ -74,7 +73,7 @@ async function settleResult(
   const now = deps.env.clock.now();
   await deps.store.write(async (tx) => {
     const context = { tx, deps, now };
-    // Another step may have unbound the id meanwhile, because a neighbor of the same reply did not
+    // Another step may have unbound the ID meanwhile, because another ID of the same reply did not
     // match.
     const current = await inquiryById(tx, row.id);
     if (current === null || current.service_id !== row.service_id) return;
@@ -99,7 +98,7 @@ async function settleResult(
   });
 }
 
-/** What was read, when it is the inquiry that the row holds the id of. */
+/** Takes the inquiry that was read, if it belongs to the row. */
 async function take(context: CollectContext, row: InquiryRow, inquiry: Inquiry): Promise<void> {
   const { tx, deps, now } = context;
   if (!isOwn(row, inquiry)) {
@@ -129,7 +128,7 @@ async function take(context: CollectContext, row: InquiryRow, inquiry: Inquiry):
     );
     return;
   }
-  // An event counts as proof that webhooks are reliable once asking confirms what it announced.
+  // An event counts as proof that webhooks are reliable once a poll confirms what it announced.
   if (row.announced_asks !== null) await noteHeard(tx, deps, true, now);
   await compareWithReport(context, row, answerHash(inquiry));
   await takeAnswer(context, row, inquiry);
@@ -145,7 +144,7 @@ async function stillOpen(
   const row = await forNextVisit(tx, known, now);
   const is_given_up = isGivenUp(deps, row, now);
   const overdue_since = overdueSince(row, now, settings.time_zone);
-  const facts = { now, random: env.random(), is_told: await isTold(tx), settings };
+  const facts = { now, random: env.random(), is_told: await isWebhookDriven(tx), settings };
   const regular_at = nextPollAt(await pollingFacts(tx, { ...row, overdue_since }, facts));
   const announced_at =
     row.announced_asks === null ? null : nextAskForAnnounced(row.announced_asks, now);
@@ -176,25 +175,25 @@ async function stillOpen(
     await updateInquiry(tx, row.id, changes, now);
   }
   await raiseOverdue(tx, deps, { ...row, overdue_since }, now);
-  if (is_given_up) await attendNoAnswer(context, row);
+  if (is_given_up) await raiseNoAnswer(context, row);
 }
 
-const unusableFact = ({ id }: InquiryRow) => `unusable_answer:${id}`;
+const unusableSetting = ({ id }: InquiryRow) => `unusable_answer:${id}`;
 
 /**
- * Counts another failure with the answer, also over processes, since each `eligd once` is one of
- * its own. Whether it is now to be set aside.
+ * Counts another failure to use the answer. The count is stored, because each `eligd once` is a
+ * process of its own. Returns whether to set the answer aside.
  */
 async function countUnusable({ tx, now }: CollectContext, row: InquiryRow): Promise<boolean> {
-  const known = await readLearned(tx, unusableFact(row));
+  const known = await readLearned(tx, unusableSetting(row));
   const count = Number(known?.value ?? 0) + 1;
-  await writeLearned(tx, unusableFact(row), String(count), now);
+  await writeLearned(tx, unusableSetting(row), String(count), now);
   return count >= UNUSABLE_LIMIT;
 }
 
-/** Not asked about on schedule any more; the office is told. */
+/** Stops polling the inquiry and puts it on the attention list. */
 async function setAside({ tx, now }: CollectContext, row: InquiryRow): Promise<void> {
-  await forgetLearned(tx, unusableFact(row));
+  await forgetLearned(tx, unusableSetting(row));
   await updateInquiry(tx, row.id, { poll_at: null }, now);
   await raise(tx, row, now, {
     reason: 'answer_unusable',
@@ -207,9 +206,7 @@ async function setAside({ tx, now }: CollectContext, row: InquiryRow): Promise<v
   });
 }
 
-/**
- * Nothing was learned: asked again at `poll_at`, unless the visit is so long ago that asking ends.
- */
+/** Schedules another poll at `poll_at`, or stops polling when the visit is too long ago. */
 async function askAgain(
   context: CollectContext,
   known: InquiryRow,
@@ -217,8 +214,8 @@ async function askAgain(
 ): Promise<void> {
   const { tx, deps, now } = context;
   const row = await forNextVisit(tx, known, now);
-  // What is answered is asked about late because a report has told of news; that question is not
-  // lost with one reply.
+  // eligd polls an answered inquiry this late only because an event announced news, so one lost
+  // reply must not end it.
   const is_given_up = isGivenUp(deps, row, row.state === 'answered' ? now - NEWS_PATIENCE_MS : now);
   const overdue_since =
     row.state === 'open' ? overdueSince(row, now, deps.settings.time_zone) : null;
@@ -229,35 +226,35 @@ async function askAgain(
     now,
   );
   await raiseOverdue(tx, deps, { ...row, overdue_since }, now);
-  if (is_given_up && row.state === 'open') await attendNoAnswer(context, row);
+  if (is_given_up && row.state === 'open') await raiseNoAnswer(context, row);
 }
 
 function isGivenUp({ settings }: CollectDeps, row: InquiryRow, now: number): boolean {
   return now > row.visit_at + settings.give_up_after_days * DAY_MS;
 }
 
-async function attendNoAnswer({ tx, deps, now }: CollectContext, row: InquiryRow): Promise<void> {
+async function raiseNoAnswer({ tx, deps, now }: CollectContext, row: InquiryRow): Promise<void> {
   const claim = readDraft(row.draft)?.claim;
   await raise(tx, row, now, {
     reason: 'no_answer',
     what:
-      `${claim === undefined ? 'The visit was' : 'The claim should have been asked about'} ` +
+      (claim === undefined ? 'The visit was ' : 'The answer about the claim should have arrived ') +
       `more than ${deps.settings.give_up_after_days} days ago and the service has not ` +
-      'answered. eligd does not ask any longer.',
+      'answered. eligd has stopped polling for it.',
     next: 'Ask the calling service about this inquiry if the answer still matters.',
   });
 }
 
 /**
- * The id stands for somebody else's inquiry. Nothing of it is stored, every id of that reply is
- * doubted, and their inquiries are looked up by what they asked: one patient's answer must never
- * reach another's chart.
+ * Unbinds an ID that belongs to a different inquiry. Nothing of the reply is stored. Every ID from
+ * the same reply is in doubt, so eligd looks up these inquiries by their content: one patient's
+ * answer must never reach another patient's chart.
  */
 async function doubtIds(context: CollectContext, row: InquiryRow): Promise<void> {
   const { tx, deps, now } = context;
   tx.after(() => deps.env.log('reply_mismatch', { inquiry: row.id, service_id: row.service_id }));
   if (row.is_verified === 1 || row.state !== 'open') {
-    // It was ours before: the service is confused, not we. Its answer is not taken.
+    // This ID was already verified as ours, so the service is at fault; ignore the answer.
     await askAgain(context, row, now + FAILURE_LIMITS.max_ms);
     return;
   }
@@ -297,7 +294,7 @@ async function countUnknown({ tx, deps, now }: CollectContext, row: InquiryRow):
     }),
   );
   const empty_polls = row.empty_polls + 1;
-  if (empty_polls < UNKNOWN_LOOKS || row.state !== 'open') {
+  if (empty_polls < UNKNOWN_REPLIES_MAX || row.state !== 'open') {
     await updateInquiry(
       tx,
       row.id,

@@ -1,14 +1,14 @@
 /**
- * Whether asking may be rare because webhook events come. It may while reports come and
- * agree with what asking finds. An answer that was found by asking and that no report has told of
- * within the time allowed proves that reports are lost: then asking takes over, and a person is
- * told once.
+ * Decides whether eligd can poll less often because webhook events arrive. It can while events
+ * arrive and agree with the replies to polls. If a poll finds an answer and its event does not
+ * arrive within the allowed time, events get lost: then eligd polls at the normal rate and raises
+ * one attention item.
  *
- *     unproven ─▶ heard           a webhook event about one of our inquiries has come; every open
- *                                 inquiry is scheduled again
+ *     unproven ─▶ heard           an event about one of our inquiries has arrived; every open
+ *                                 inquiry is rescheduled
  *     unproven, heard ─▶ silent   polling found an answer that no event announced; every open
- *                                 inquiry is scheduled again
- *     silent ─▶ unproven          the port or the subscription is right again (daemon/webhook.ts)
+ *                                 inquiry is rescheduled
+ *     silent ─▶ unproven          the port or the subscription works again (daemon/webhook.ts)
  *     silent ─▶ heard             an event came before we polled, an hour or more after the last
  *                                 one was missed
  */
@@ -18,7 +18,7 @@ import { HOUR_MS } from '../../../domain/time.ts';
 import { payerKeyOf } from '../../../domain/turnaround.ts';
 import {
   firstUnannounced,
-  isTold,
+  isWebhookDriven,
   noteWebhook,
   takeMissed,
   WEBHOOK_SUBJECT,
@@ -32,8 +32,8 @@ import type { Tx } from '../../../store/engine/database.ts';
 import type { CollectDeps } from '../deps.ts';
 
 /**
- * While webhook events come, one inquiry is asked about so often all the same, to see
- * whether it has told.
+ * While webhook events arrive, eligd still polls one inquiry this often, to check whether its event
+ * arrived.
  */
 const SAMPLE_MS = HOUR_MS;
 const HEARD_AGAIN_MS = HOUR_MS;
@@ -41,8 +41,8 @@ const OPEN_PER_WRITE = 200;
 const ABOUT = { connector: null, appointment: null, inquiry: null, subject: WEBHOOK_SUBJECT };
 
 /**
- * A report of one of our inquiries has come. `was_news`: it told of an end that we had not found by
- * asking.
+ * Records that an event about one of our inquiries has arrived. `was_news`: it announced an end
+ * that polling had not found yet.
  */
 export async function noteHeard(
   tx: Tx,
@@ -59,10 +59,10 @@ export async function noteHeard(
 }
 
 /**
- * Takes over from reports that are lost. Returns when it has to be judged again; null: when
- * something is found.
+ * Switches to polling when events get lost. Returns when to check again; null: no answer lacks its
+ * event.
  */
-export async function judgeReports(deps: CollectDeps): Promise<number | null> {
+export async function checkForLostEvents(deps: CollectDeps): Promise<number | null> {
   const { store, env, webhook } = deps;
   if (webhook === null) return null;
   const first = await firstUnannounced(store.db);
@@ -93,17 +93,18 @@ export async function judgeReports(deps: CollectDeps): Promise<number | null> {
     return true;
   });
   if (is_new) {
-    await scheduleAnew(deps, false);
+    await reschedulePolls(deps, false);
     webhook.onSilent();
   }
-  return await judgeReports(deps);
+  return await checkForLostEvents(deps);
 }
 
 /**
- * Schedules every open inquiry as it is with reports (`is_told`: later) or without them (sooner).
- * What a report has hastened, and what nobody knows to have been open since, is left as it is.
+ * Recalculates the poll times of all open inquiries: later with webhook events, sooner without.
+ * Keeps the times of inquiries that an event has marked for a poll, and of those that no reply has
+ * shown to be open since.
  */
-export async function scheduleAnew(
+export async function reschedulePolls(
   { store, env, settings }: CollectDeps,
   is_told: boolean,
 ): Promise<void> {
@@ -127,14 +128,12 @@ export async function scheduleAnew(
   }
 }
 
-/**
- * The inquiry to ask about although webhook events come, once an hour while answers are
- * due; null: none now.
- */
+/** Returns the inquiry to poll as a sample, once an hour while answers are due; null: none now. */
 export async function sampleToAsk(deps: CollectDeps): Promise<InquiryRow | null> {
   const { store, env, webhook, settings } = deps;
   const now = env.clock.now();
-  if (webhook === null || now < webhook.sample_at || !(await isTold(store.db))) return null;
+  if (webhook === null || now < webhook.sample_at || !(await isWebhookDriven(store.db)))
+    return null;
   const row = await nextOpenToAsk(store.db);
   if (row === null || row.poll_at === null || row.poll_at <= now) return null;
   const wanted_by = completionDate(row, settings.time_zone);
@@ -143,7 +142,7 @@ export async function sampleToAsk(deps: CollectDeps): Promise<InquiryRow | null>
   return row;
 }
 
-/** What decides when a row is asked about next. */
+/** Collects the facts that decide when a row is polled next. */
 export async function pollingFacts(
   tx: Tx,
   row: InquiryRow,
@@ -157,7 +156,7 @@ export async function pollingFacts(
   return {
     now,
     random,
-    // A late answer is asked for whatever the service tells.
+    // A late answer is polled for whether or not events arrive.
     is_told: is_told && row.overdue_since === null,
     desired_completion_date: completionDate(row, settings.time_zone),
     visit_at: row.visit_at,

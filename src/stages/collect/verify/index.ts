@@ -16,57 +16,53 @@ import { ALL_DUE, putOff, verificationsDue } from './put-off.ts';
 import { learnDelay, nextVerifyAt } from './times.ts';
 
 /**
- * So many are asked about, then what the answers say becomes records; the rest has its turn after
- * that.
+ * How many inquiries one turn covers. Then records are made of the answers; the rest waits for the
+ * next turn.
  */
-const ASKED_PER_TURN = 20;
-const ASKED_AT_ONCE = 4;
-/** Where there is time for it: hours at the usual rate limit. */
-const ASKED_AT_LENGTH = 10_000;
-/** When the service is away, this waits; answers do not. */
+const REQUESTS_PER_TURN = 20;
+const REQUESTS_AT_ONCE = 4;
+/** The limit when there is time: this takes hours at the usual rate limit. */
+const REQUESTS_MAX = 10_000;
+/** How long verifications wait when the service is unavailable. Answers do not wait. */
 const AWAY_MS = 15 * MINUTE_MS;
-/** Nor do answers wait for longer until others leave a place within the rate limit. */
+/** How long verification may wait for a rate-limit slot before answers go first. */
 const PATIENCE_MS = 5_000;
-const NO_PLACE_MS = MINUTE_MS;
+const NO_SLOT_MS = MINUTE_MS;
 
 /**
- * Asks for some of the transcript verifications that are due: once they are usually there, which is
- * with the answer where the service is quick, so that its first record has them; and again for a
- * while, since they may come later. Each is a request of its own under the rate limit, and many
- * answers that come together do not wait for all of them: what is still due is put off, and is a
- * revision later.
+ * Requests some of the due transcript verifications. A fast service has them together with the
+ * answer, so that the first record includes them. eligd repeats the request for a while, since they
+ * may come later. Each request counts against the rate limit, and a large batch of answers must not
+ * wait for all of them: verifications that are still due are postponed and arrive as a revision.
  */
 export async function verifyDue(deps: CollectDeps): Promise<void> {
   await withPatience(deps.env, PATIENCE_MS, async (signal) => {
-    const due = await dueForVerification(deps.store.db, verificationsDue(deps), ASKED_PER_TURN);
+    const due = await dueForVerification(deps.store.db, verificationsDue(deps), REQUESTS_PER_TURN);
     const put_off_ms = await askFew(deps, due, signal);
-    if (put_off_ms > 0 || due.length === ASKED_PER_TURN) putOff(deps, put_off_ms || NO_PLACE_MS);
+    if (put_off_ms > 0 || due.length === REQUESTS_PER_TURN) putOff(deps, put_off_ms || NO_SLOT_MS);
   });
 }
 
 /**
- * Asks for all that are due, those too that were put off for want of a place, for as long as the
- * rate limit makes that take: `once` may not run again before tomorrow. Ends early when the service
- * is away or `signal` is aborted. Returns how many were due.
+ * Requests all due verifications, including postponed ones, however long the rate limit makes that
+ * take: `once` may not run again before tomorrow. Ends early when the service is unavailable or
+ * `signal` is aborted. Returns how many were due.
  */
 export async function verifyAll(deps: CollectDeps, signal: AbortSignal): Promise<number> {
   const times = { after: ALL_DUE, until: deps.env.clock.now() };
-  const due = await dueForVerification(deps.store.db, times, ASKED_AT_LENGTH);
+  const due = await dueForVerification(deps.store.db, times, REQUESTS_MAX);
   await askFew(deps, due, signal);
   return due.length;
 }
 
-/**
- * A few at once. Returns for how long what is still due has to be put off: 0 when nobody has to
- * wait.
- */
+/** Requests a few at a time. Returns how long to postpone the remaining ones; 0: no delay. */
 async function askFew(
   deps: CollectDeps,
   due: readonly InquiryRow[],
   signal: AbortSignal,
 ): Promise<number> {
-  for (let first = 0; first < due.length; first += ASKED_AT_ONCE) {
-    const few = due.slice(first, first + ASKED_AT_ONCE);
+  for (let first = 0; first < due.length; first += REQUESTS_AT_ONCE) {
+    const few = due.slice(first, first + REQUESTS_AT_ONCE);
     const put_off_ms = Math.max(...(await all(few.map((row) => ask(deps, row, signal)))));
     if (put_off_ms > 0) return put_off_ms;
   }
@@ -74,8 +70,8 @@ async function askFew(
 }
 
 /**
- * Asks for those of one inquiry. Returns for how long all that is due has to be put off: 0 when the
- * service is there.
+ * Requests the verifications of one inquiry. Returns how long to postpone all due ones; 0: the
+ * service answered.
  */
 async function ask(deps: CollectDeps, row: InquiryRow, signal: AbortSignal): Promise<number> {
   const result = await deps.client.verifications(inquiryId(row.service_id ?? ''), {
@@ -87,10 +83,10 @@ async function ask(deps: CollectDeps, row: InquiryRow, signal: AbortSignal): Pro
     await deps.store.write((tx) => keep({ tx, deps, now }, row.id, result.value));
     return 0;
   }
-  if (isGivenBack(result)) return NO_PLACE_MS;
+  if (isGivenBack(result)) return NO_SLOT_MS;
   deps.env.log('verification_not_read', { inquiry: row.id, failure: result.failure.class });
   if (result.failure.class !== 'refused') return AWAY_MS;
-  // It is about this inquiry alone; its neighbors are asked about (G7).
+  // The refusal concerns this inquiry only, so the others are still requested (G7).
   await deps.store.write((tx) =>
     updateInquiry(tx, row.id, { verify_at: nextVerifyAt(row, now) }, now),
   );
@@ -116,26 +112,26 @@ async function keep(
   const verify_at = verifications.length >= calls ? null : nextVerifyAt(row, now);
   await updateInquiry(tx, id, { verify_at }, now);
   if (verify_at !== null || is_new) return;
-  // Nothing more is asked, and no record will follow that could tell what is missing.
+  // This was the last request, and no further record will be made that could raise missing checks.
   const record = (await latestRecord(tx, id))?.record;
-  await attendVerification(context, { ...row, verify_at }, record?.verification ?? null);
+  await raiseVerification(context, { ...row, verify_at }, record?.verification ?? null);
 }
 
 function resultsOf(raw: unknown): unknown {
   return (raw as { results?: unknown } | null | undefined)?.results;
 }
 
-/** How many calls the answer names; at least one was made. */
+/** Returns how many calls the answer names; at least one was made. */
 function callCount(results: unknown): number {
   const calls = (results as { call_details?: unknown } | null | undefined)?.call_details;
   return Array.isArray(calls) ? Math.max(1, calls.length) : 1;
 }
 
 /**
- * Has what `verification.require` names on the attention list: checks that are not met, and, at the
- * end, those that never came.
+ * Raises or resolves the attention item for the checks in `verification.require`: checks that
+ * failed and, after the last request, checks that never arrived.
  */
-export async function attendVerification(
+export async function raiseVerification(
   { tx, deps, now }: CollectContext,
   row: InquiryRow,
   verification: Verification | null,
@@ -144,8 +140,7 @@ export async function attendVerification(
   const [appointment] = await appointmentsOf(tx, row.id);
   if (verification_required.length === 0 || appointment === undefined) return;
   const subject = inquirySubject(row.id);
-  // Of a call that brought no answer there is nothing to bear out; that it did not is on the list
-  // already.
+  // A call without an answer has nothing to verify, and it is already on the attention list.
   const is_answered = finalOutcome(row.service_status) === 'successful';
   const faults = is_answered
     ? faultsOf(verification_required, verification, row.verify_at === null)
@@ -157,7 +152,7 @@ export async function attendVerification(
   const entry: Attention = {
     reason: 'verification_failed',
     what: 'There is an answer, but the call transcript does not support it.',
-    words: `It says: ${faults.join('; ')}.`,
+    words: `Call checks: ${faults.join('; ')}.`,
     next: 'Read the record and its checks. If the answer matters, call the payer yourself.',
   };
   await raiseAttention(
@@ -171,23 +166,26 @@ export async function attendVerification(
 function faultsOf(
   required: readonly string[],
   verification: Verification | null,
-  is_over: boolean,
+  is_final: boolean,
 ): string[] {
   const latest = verification === null ? [] : latestChecks(verification);
   return required.flatMap((name) => {
     const checks = latest.filter((each) => each.name === name);
     if (checks.length === 0)
-      return is_over ? [`${name} was never checked${otherNames(latest)}`] : [];
+      return is_final ? [`${name} was never checked${otherNames(latest)}`] : [];
     return checks
       .filter(({ is_met }) => !is_met)
       .map(({ status }) => `${name} is ${status ?? 'without a status'}`);
   });
 }
 
-/** A name that the service does not use is found by those that it does. */
+/**
+ * Names the checks that the service does use, so that a wrong name in the configuration can be
+ * corrected.
+ */
 function otherNames(checks: readonly Check[]): string {
   const names = [...new Set(checks.flatMap(({ name }) => name ?? []))];
   return names.length === 0
     ? ''
-    : ` (the service checks ${names.join(', ')}; verification.require goes by these names)`;
+    : ` (the service checks ${names.join(', ')}; verification.require must use these names)`;
 }

@@ -1,7 +1,7 @@
 /**
- * When the checks of an answer's calls are asked for. The answer says when its calls ended, and the
- * checks say when they were made (docs/service.md "Transcript verification record"): how long that
- * takes is learned, so that one request is enough as a rule.
+ * Decides when to request the checks of an answer's calls. The answer states when its calls ended,
+ * and the checks state when they were made (docs/service.md "Transcript verification record").
+ * eligd learns the usual delay, so that one request is normally enough.
  */
 import { askAgainAt, DELAYS_KEPT, usuallyThereAt } from '../../../domain/verification-times.ts';
 import { lastCallEndedAt } from '../../../records/reported.ts';
@@ -14,7 +14,7 @@ import {
 import type { Tx } from '../../../store/engine/database.ts';
 import type { CollectDeps } from '../deps.ts';
 
-/** Columns of an inquiry whose answer has come. */
+/** Returns the columns to set on an inquiry that was just answered. */
 export async function firstVerify(
   tx: Tx,
   { settings }: Pick<CollectDeps, 'settings'>,
@@ -24,20 +24,20 @@ export async function firstVerify(
   const verify_until = now + settings.verify_for_ms;
   const ended_at = callEndedAt(results, now);
   const delays = await verificationDelays(tx);
-  // Nothing is known: they may have been there for long.
+  // Nothing is known, so the checks may have been ready for a long time.
   const likely_at =
     ended_at === null && delays.length === 0 ? now : usuallyThereAt(ended_at ?? now, delays);
   return { verify_at: Math.min(Math.max(now, likely_at), verify_until), verify_until };
 }
 
-/** When the checks of an answer are asked for again; null: never. */
+/** Returns when to request the checks of an answer again; null: never. */
 export function nextVerifyAt(row: InquiryRow, now: number): number | null {
   return askAgainAt(now, row.answered_at ?? now, row.verify_until ?? 0);
 }
 
 /**
- * Checks have come: notes how long they took, by what the service says, else by how long they were
- * requested without success.
+ * Saves how long the checks took: by the times that the service states, otherwise by how long eligd
+ * requested them without success.
  */
 export async function learnDelay(
   tx: Tx,
@@ -55,8 +55,8 @@ export async function learnDelay(
 }
 
 /**
- * When the last call of an answer that came at `now` ended; null when it does not say, or says what
- * is still to come.
+ * Returns when the last call of an answer that arrived at `now` ended; null when the answer does
+ * not say, or states a time in the future.
  */
 export function callEndedAt(results: unknown, now: number): number | null {
   const ended_at = lastCallEndedAt(results);
