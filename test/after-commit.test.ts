@@ -1,7 +1,7 @@
 /**
- * A transaction may fail after its work has run. What cannot be rolled back (a line of the log, a
- * wake, a counter, a change of memory) therefore happens in `tx.after` and nowhere else. This reads
- * the syntax tree of every file and names each place that does it sooner.
+ * A transaction may fail after its work has run. So actions that cannot be rolled back (a log line,
+ * a wake, a counter, a change of memory) belong in `tx.after` and nowhere else. This test reads the
+ * syntax tree of every file and names each place that acts sooner.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -12,17 +12,17 @@ const ROOT = resolve(import.meta.dirname, '..');
 
 type Node = { type: string; [field: string]: unknown };
 
-/** `file#name` of a function, and of what it calls. */
+/** `file#name` of a function, and of the functions that it calls. */
 type Found = { file: string; name: string; effects: string[]; calls: string[]; in_tx: boolean };
 
 const MUTATORS = new Set(['set', 'add', 'delete', 'push', 'clear', 'splice', 'shift', 'unshift']);
-/** Memory of a process, by the names that `src/` gives it. */
+/** The memory of a process, by its names in `src/`. */
 const MEMORY = /^(memory|webhook|progress|this)$/;
 const isCallback = (name: string) => /^on[A-Z]/.test(name);
 /** kysely's methods that look like callbacks. */
 const isKysely = (name: string | null) => ['onConflict', 'onRef'].includes(name ?? '');
 
-/** Places where it cannot wait, and why a commit that fails does no harm there. */
+/** Places where the action cannot wait, and why a failed commit does no harm there. */
 const AT_ONCE = new Map([
   [
     'src/stages/collect/inbox/event-answer.ts#isAnswer: webhook.compare_at =',
@@ -73,7 +73,7 @@ function isFunction(node: Node): boolean {
   );
 }
 
-/** `Tx`, and the types that hold one next to what goes with it. */
+/** `Tx`, and the types that contain one. */
 function transactionTypes(files: ReadonlyMap<string, string>): ReadonlySet<string> {
   const contexts = [...files.values()].flatMap((text) =>
     [...text.matchAll(/type (\w+) = \{ tx: Tx;/g)].map(([, name]) => name ?? ''),
@@ -91,7 +91,7 @@ function takesTx(node: Node, types: ReadonlySet<string>): boolean {
   });
 }
 
-/** What the function itself has made: changing it is nobody else's business. */
+/** Values that the function itself has created; changing them affects no one else. */
 function ownedBy(body: Node): Set<string> {
   const owned = new Set<string>();
   const walk = (node: Node) => {
@@ -124,7 +124,7 @@ function declaredIn(body: Node): Set<string> {
 
 type Scope = { in_tx: boolean; owned: Set<string>; declared: Set<string> };
 
-/** What `node` does at once: not what it hands to `after`. */
+/** The actions of `node` itself, without those that it hands to `after`. */
 function examine(node: Node, scope: Scope, found: Pick<Found, 'effects' | 'calls'>): void {
   if (node.type === 'CallExpression') {
     const name = lastName(node.callee);
@@ -156,7 +156,7 @@ function examine(node: Node, scope: Scope, found: Pick<Found, 'effects' | 'calls
   for (const child of children(node)) examine(child, scope, found);
 }
 
-/** The functions of one file that take a transaction, or that one of those could call. */
+/** The functions of one file that take a transaction, or that such a function may call. */
 function functionsOf(file: string, text: string, types: ReadonlySet<string>): Found[] {
   const tree = parseSync(text, { syntax: 'typescript', target: 'es2024' });
   const imported = new Map<string, string>();
@@ -203,7 +203,7 @@ function functionsOf(file: string, text: string, types: ReadonlySet<string>): Fo
   });
   const local = new Set(functions.map((each) => each.name));
   for (const each of functions) {
-    // A name that no function of ours has came with the dependencies.
+    // A name that none of our functions has comes from a dependency.
     const given = each.calls.filter(
       (call) => isCallback(call) && !local.has(`${file}#${call}`) && !imported.has(call),
     );
@@ -215,7 +215,7 @@ function functionsOf(file: string, text: string, types: ReadonlySet<string>): Fo
   return functions;
 }
 
-/** Each place inside a transaction that does at once what cannot be rolled back. */
+/** Each place inside a transaction that acts at once although the action cannot be rolled back. */
 function tooSoon(files: ReadonlyMap<string, string>): string[] {
   const types = transactionTypes(files);
   const functions = [...files].flatMap(([file, text]) => functionsOf(file, text, types));
@@ -239,8 +239,8 @@ function tooSoon(files: ReadonlyMap<string, string>): string[] {
     .filter((each) => !AT_ONCE.has(each));
 }
 
-describe('what cannot be rolled back', () => {
-  test('happens after the commit', () => {
+describe('actions that cannot be rolled back', () => {
+  test('they happen after the commit', () => {
     const files = new Map(
       globSync('src/**/*.ts', { cwd: ROOT })
         .filter((file) => !file.startsWith('src/sandbox/'))
@@ -249,7 +249,7 @@ describe('what cannot be rolled back', () => {
     expect(tooSoon(files)).toEqual([]);
   });
 
-  test('is found where it is done inside a transaction', () => {
+  test('an action inside a transaction is found', () => {
     const planted = (work: string, param = 'tx: Tx, deps: Deps') =>
       tooSoon(
         new Map([

@@ -1,4 +1,4 @@
-/** Time and chance come through `Env` (src/domain/env.ts), so that a simulation owns them. */
+/** Time and randomness come from `Env` (src/domain/env.ts), so that a simulation controls them. */
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,13 +6,13 @@ import { expect, test } from 'vitest';
 const ROOT = resolve(import.meta.dirname, '..');
 const MACHINE = /\b(?:Date\.now\(|performance\.now\(|Math\.random\b|new Date\(\)|Temporal\.Now\b)/;
 
-/** Without comments, which may name what they are about. */
+/** Without comments, which may name them. */
 function code(file: string): string {
   const lines = readFileSync(join(ROOT, file), 'utf8').split('\n');
   return lines.filter((line) => !/^\s*(?:\/?\*|\/\/)/.test(line)).join('\n');
 }
 
-test('only the real Env, the demo and the sandbox read the clock of the machine', () => {
+test('only the real Env, the demo, and the sandbox read the clock of the machine', () => {
   const files = globSync('{src,connectors,migrations}/**/*.ts', { cwd: ROOT }).toSorted();
   expect(files.length).toBeGreaterThan(300);
   const readers = files.filter(

@@ -1,4 +1,4 @@
-/** What the pages say about commands, states, files and events is what is there, both ways. */
+/** The pages agree with the code about commands, states, files, and events, in both directions. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ const PAGES = find('**/*.md');
 const COMMANDS_PAGE = read('docs/commands.md');
 const ARCHITECTURE = read('src/ARCHITECTURE.md');
 
-/** The rows of the table whose header begins with the cells `header`, each as its cells. */
+/** The rows of the table with the header `header`, each as its cells. */
 function table(page: string, ...header: string[]): string[][] {
   const lines = page.split('\n').map((line) =>
     line
@@ -34,13 +34,13 @@ function table(page: string, ...header: string[]): string[][] {
   return lines.slice(start + 2, length < 0 ? undefined : start + 2 + length);
 }
 
-/** What is between single backquotes. */
+/** The texts between single backquotes. */
 function codeSpans(text: string): string[] {
   return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
 }
 
 describe('docs/commands.md', () => {
-  test('has every command with its summary, and no other', () => {
+  test('docs/commands.md has every command with its summary, and no other', () => {
     const documented = table(COMMANDS_PAGE, 'command', 'does').map(([command = '', does]) => [
       codeSpans(command)[0],
       does,
@@ -51,7 +51,7 @@ describe('docs/commands.md', () => {
     expect(documented).toHaveLength(allCommands().length);
   });
 
-  test('gives an example of the command in whose row it is', () => {
+  test('each row of docs/commands.md has an example of its command', () => {
     for (const [command = '', , examples = ''] of table(COMMANDS_PAGE, 'command', 'does')) {
       const name = codeSpans(command)[0];
       expect(codeSpans(examples).map((example) => example.split(' ').slice(0, 2))).toContainEqual([
@@ -61,7 +61,7 @@ describe('docs/commands.md', () => {
     }
   });
 
-  test('has every exit code, and no other', () => {
+  test('docs/commands.md has every exit code, and no other', () => {
     const [, sentence = ''] = /^Exit codes: (.*?)\n\n/ms.exec(COMMANDS_PAGE) ?? [];
     expect([...sentence.matchAll(/\d+/g)].map(([code]) => Number(code))).toEqual(
       Object.values(EXIT_CODES),
@@ -73,7 +73,7 @@ describe('src/ARCHITECTURE.md', () => {
   test.each([
     ['inquiry', INQUIRY_STEPS],
     ['delivery', DELIVERY_STEPS],
-  ])('has every state of the leg %s with every step', (leg, steps) => {
+  ])('src/ARCHITECTURE.md has every state of the leg %s with every step', (leg, steps) => {
     const documented = table(ARCHITECTURE, leg, 'means').map(([state = '', , next = '']) => [
       codeSpans(state)[0],
       codeSpans(next),
@@ -81,7 +81,7 @@ describe('src/ARCHITECTURE.md', () => {
     expect(documented.toSorted()).toEqual(Object.entries(steps).toSorted());
   });
 
-  test('names files that are there', () => {
+  test('src/ARCHITECTURE.md names only files that exist', () => {
     const named = codeSpans(ARCHITECTURE).filter((code) =>
       /^[\w./-]+\.(ts|cjs|md|yaml)$/.test(code),
     );
@@ -94,13 +94,13 @@ describe('src/ARCHITECTURE.md', () => {
 });
 
 describe('every page', () => {
-  test.each(PAGES)('%s links to what is there', (page) => {
+  test.each(PAGES)('%s links only to pages and headings that exist', (page) => {
     const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
     const broken = links.filter((target) => !/^[a-z]+:/.test(target) && !isThere(page, target));
     expect(broken).toEqual([]);
   });
 
-  test.each(PAGES)('%s calls commands that are there', (page) => {
+  test.each(PAGES)('%s names only commands that exist', (page) => {
     const called = [...read(page).matchAll(/(?:^|[`\s])bin\/eligd ([a-z-]+)/gm)].map(
       ([, name]) => name,
     );
@@ -108,14 +108,14 @@ describe('every page', () => {
     expect(called.filter((name) => name === undefined || !known.includes(name))).toEqual([]);
   });
 
-  test('was found', () => {
+  test('the search found every page', () => {
     expect(PAGES).toEqual(
       expect.arrayContaining(['README.md', 'docs/csv.md', 'src/sandbox/README.md']),
     );
   });
 });
 
-/** A file or folder next to the page, with the heading behind `#` where one is named. */
+/** A file or folder next to the page, with the heading after `#`, if any. */
 function isThere(page: string, target: string): boolean {
   const [path = '', heading] = target.split('#');
   const file = path === '' ? page : join(dirname(page), path);
@@ -137,11 +137,11 @@ async function eventsOf(folder: string): Promise<object> {
 
 describe('the events of the log', () => {
   test.each(['src', ...find('connectors/*/index.ts').map(dirname)])(
-    'are each logged somewhere in %s, and nothing else is',
+    'each event is logged somewhere in %s, and no other',
     async (folder) => {
       const source = find(`${folder}/**/*.ts`).map(read).join('\n');
-      // The first argument of every call of a log; notes on the configuration carry the name of
-      // theirs.
+      // The first argument of every call of a log; a note on the configuration has the name of its
+      // event.
       const named = [...source.matchAll(/\blog\(([^,)]*)|\bevent: ('\w+')/g)].map(
         ([, argument, event]) => argument ?? event ?? '',
       );

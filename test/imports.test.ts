@@ -32,7 +32,7 @@ async function cruise(folder: string): Promise<Cruise> {
       args,
       { cwd: folder, maxBuffer: 64 * 1024 * 1024 },
       (_, out, err) => {
-        // It ends with the number of violations, which is what the caller looks at.
+        // The exit code is the number of violations, which the caller checks.
         if (out === '') fail(new Error(`dependency-cruiser printed nothing, but: ${err}`));
         else done(out);
       },
@@ -42,12 +42,12 @@ async function cruise(folder: string): Promise<Cruise> {
 }
 
 describe('the imports of this tree', () => {
-  test('keep to the rules, and were really read', async () => {
+  test('the imports keep to the rules, and were really read', async () => {
     const { modules, summary } = await cruise(ROOT);
     expect(summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`)).toEqual(
       [],
     );
-    // Under TypeScript 7 without @swc/core dependency-cruiser reads no module at all, and passes.
+    // Under TypeScript 7 without @swc/core, dependency-cruiser reads no module at all, and passes.
     const read = modules.filter(
       ({ source }) => source.endsWith('.ts') && !source.startsWith('node_modules/'),
     );
@@ -61,8 +61,8 @@ describe('the imports of this tree', () => {
 });
 
 /**
- * A file of every folder that others must not import, so that a plant finds its target however
- * little is built yet.
+ * A file in every folder that others must not import, so that a planted import has a target even in
+ * an unfinished tree.
  */
 const TARGETS = [
   ...[
@@ -269,7 +269,7 @@ const VIOLATIONS: Plant[] = [
   },
 ];
 
-/** What the rules must let through: a rule that refuses everything would pass the tests above. */
+/** Imports that the rules must allow: a rule that refuses everything would pass the tests above. */
 const ALLOWED: { file: string; source: string }[] = [
   {
     file: 'src/records/ok.ts',
@@ -340,7 +340,7 @@ describe('a planted violation', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test.each(VIOLATIONS)('of "$rule" in $file is found', ({ rule, file, imports }) => {
+  test.each(VIOLATIONS)('a violation of "$rule" in $file is found', ({ rule, file, imports }) => {
     const found = planted.summary.violations.filter(
       (violation) => violation.from === file && violation.rule.name === rule,
     );
@@ -348,12 +348,12 @@ describe('a planted violation', () => {
     expect(found.some(({ to }) => to.includes(target))).toBe(true);
   });
 
-  test.each(ALLOWED)('is not seen where none is, in $file', ({ file }) => {
+  test.each(ALLOWED)('no violation is found in the correct file $file', ({ file }) => {
     expect(planted.modules.some(({ source }) => source === file)).toBe(true);
     expect(planted.summary.violations.filter(({ from }) => from === file)).toEqual([]);
   });
 
-  test('stands here for every rule', async () => {
+  test('every rule has a planted violation here', async () => {
     const rules: { forbidden: { name: string }[] } = createRequire(import.meta.url)(CONFIG);
     const names = rules.forbidden.map(({ name }) => name);
     expect([...new Set(VIOLATIONS.map(({ rule }) => rule))].toSorted()).toEqual(names.toSorted());

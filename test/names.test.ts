@@ -11,7 +11,7 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'type' in value;
 }
 
-/** Written as one literal, or as several that are joined; null when it is computed. */
+/** Written as one literal, or as several joined ones; null if it is computed. */
 function textOf(node: unknown): string | null {
   if (!isNode(node)) return null;
   if (node.type === 'StringLiteral') return String(node.value);
@@ -43,7 +43,7 @@ function namesIn(value: unknown): string[] {
 const parsed = (code: string) => parseSync(code, { syntax: 'typescript', target: 'esnext' });
 const tooLong = (code: string) => namesIn(parsed(code)).filter((name) => name.length > LONGEST);
 
-test('no name of a test is longer than 90 characters', () => {
+test('no test name is longer than 90 characters', () => {
   const found = ownFiles()
     .filter(({ path }) => /^(?:test|connectors)\/.*\.ts$/.test(path))
     .flatMap(({ path, text }) => tooLong(text).map((name) => `${path}: ${name}`));

@@ -1,6 +1,6 @@
 /**
- * What comments and pages refer to is there: guarantees by number, sections of docs/ by heading
- * (a page's path and the heading in quotes), and files by name.
+ * References in comments and pages lead somewhere: guarantees by number, sections of docs/ by
+ * heading (a page's path and the heading in quotes), and files by name.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -15,12 +15,12 @@ const TRACKED = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' 
 const SOURCES = TRACKED.filter(
   (file) => /\.(?:ts|mjs|cjs|md)$/.test(file) && !/^test\/fixtures\//.test(file),
 );
-/** A connector that connectors/README.md has its reader write, and what `npm` makes. */
+/** A connector that the reader of connectors/README.md writes, and files that `npm` makes. */
 const WRITTEN_LATER = /mypms[./]|^dist\//;
 
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
-/** The comments of a program, each line without its mark, or the whole of a page. */
+/** The comments of a program, each line without its mark, or the whole text of a page. */
 function prose(file: string, text: string): string {
   if (file.endsWith('.md')) return text.replaceAll(/\s+/g, ' ');
   const comments = text.match(/\/\*[\s\S]*?\*\/|(?:^|\s)\/\/ [^\n]*/g) ?? [];
@@ -32,7 +32,7 @@ function headings(page: string): string[] {
   return [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
 }
 
-/** "file: reference" of each reference that leads nowhere. */
+/** "file: reference" of each broken reference. */
 function broken(file: string, text: string): string[] {
   const told = prose(file, text);
   const names = (text.match(/\((?:G\d(?:, | and )?)+[,)]/g) ?? []).join(' ');
@@ -54,7 +54,7 @@ function broken(file: string, text: string): string[] {
   );
 }
 
-test('every guarantee, section and file that a comment or a page names is there', () => {
+test('every guarantee, section, and file that a comment or a page names exists', () => {
   const checked = SOURCES.filter((file) => file !== THIS_FILE);
   expect(checked.length).toBeGreaterThan(400);
   expect(checked.flatMap((file) => broken(file, read(file)))).toEqual([]);
@@ -66,11 +66,11 @@ test.each([
   ['a page', '// See docs/services.md "List paging".', 'docs/services.md "List paging"'],
   ['an old citation', '/** Waits (design, "Ambiguous"). */', 'design, "'],
   ['a file', '/** See `stages/collect-report.ts`. */', 'stages/collect-report.ts'],
-])('%s that is not there is named', (_, text, reference) => {
+])('%s that does not exist is named', (_, text, reference) => {
   expect(broken('src/planted.ts', text)).toContain(`src/planted.ts: ${reference}`);
 });
 
-test('a reference that is there is not named', () => {
+test('a reference that exists is not named', () => {
   const text = '/** G1: docs/service.md "List\n * paging", `store/engine/store.ts`. */';
   expect(broken('src/planted.ts', text)).toEqual([]);
 });

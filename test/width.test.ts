@@ -34,7 +34,7 @@ test('a line that is too wide is named, and a wide character counts once', () =>
   expect(wideLines('a.ts', `${'─'.repeat(100)}\n${'x'.repeat(101)}\n`)).toEqual(['a.ts:2']);
 });
 
-/** The code that ships; what tests hold is as long as their cases. */
+/** The code that ships; a test file is as long as its cases. */
 const isProgram = (path: string): boolean => /^(?:src|connectors|migrations)\/.*\.ts$/.test(path);
 
 /** "file: lines" of each file of the program that is too long. */

@@ -3,23 +3,24 @@ import type { LogField } from '../domain/env.ts';
 import { EVENTS, type EventDescription } from '../domain/events.ts';
 
 /**
- * The catalog of the log as a page for people, with the events of these connectors; `npm run
- * schemas` writes it to docs/events.md, and a test compares them.
+ * The page about the log's catalog, with the events of these connectors; `npm run schemas` writes
+ * it to docs/events.md, and a test compares them.
  */
 export function eventsPage(connectors: readonly Pick<ConnectorType, 'name' | 'events'>[]): string {
   const sections = connectors
     .filter(({ events = {} }) => Object.keys(events).length > 0)
     .map(
       ({ name, events = {} }) =>
-        `\n## Of the connector ${name}\n\n${table(events)}\n${samples(events)}`,
+        `\n## Events of the connector ${name}\n\n${table(events)}\n${samples(events)}`,
     );
   return `# Every event of the log
 
-Written by \`npm run schemas\` out of \`src/domain/events.ts\` and the \`events\` of each
-connector. A line is JSON: \`time\`, \`level\`, \`event\`, fields of the event, and for warnings
-and errors also \`what\` it means and what to do \`next\`. No line holds patient data. \`inquiry\`
-is the number that \`eligd show inquiry:N\` takes; \`appointment\` is a keyed hash of the PMS's id,
-which \`eligd explain\` prints. Lines of one piece of work carry the same \`work\`.
+\`npm run schemas\` generates this page from \`src/domain/events.ts\` and the \`events\` of each
+connector. Each log line is JSON with \`time\`, \`level\`, \`event\`, and the fields of the event.
+Warnings and errors also have \`what\` (the meaning) and \`next\` (what to do). No line contains
+patient data. \`inquiry\` is the number for \`eligd show inquiry:N\`. \`appointment\` is a keyed
+hash of the PMS's ID, which \`eligd explain\` prints. Lines of one piece of work have the same
+\`work\`.
 \`eligd log\` prints the log as sentences.
 
 ${table(EVENTS)}
@@ -38,7 +39,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** A line of each event, as it is in a log, with invented values. */
+/** A sample log line of each event, with made-up values. */
 function samples(events: Readonly<Record<string, EventDescription>>): string {
   const lines = Object.entries(events).map(([event, { level, fields, means, next = '' }]) => {
     const values = Object.fromEntries(fields.map((field) => [field, sampleOf(field as LogField)]));
@@ -46,7 +47,7 @@ function samples(events: Readonly<Record<string, EventDescription>>): string {
     const time = '2026-11-23T15:30:00.000Z';
     return `    ${JSON.stringify({ level, time, event, ...values, work: 't4x2k8-17', ...advice })}`;
   });
-  return `A line of each:\n\n${lines.join('\n')}\n`;
+  return `A sample line of each event:\n\n${lines.join('\n')}\n`;
 }
 
 const SAMPLES: Partial<Record<LogField, string | number | boolean>> = {

@@ -1,4 +1,4 @@
-/** Where the money of the year went, by kind of call and by whose codes were asked about. */
+/** Where the year's money went, by kind of call and by the reason for asking about codes. */
 import { type InquiryDraft, parseDraft } from '../../src/domain/inquiry.ts';
 import { isUrgent } from '../../src/domain/price.ts';
 import { localDate } from '../../src/domain/time.ts';
@@ -13,7 +13,7 @@ export type CostParts = {
   all: CostPart;
   /** By kind of call. */
   kinds: Record<string, CostPart>;
-  /** Codes that were asked about, by whose they were. */
+  /** Codes that eligd asked about, by reason. */
   codes_of: Record<string, number>;
 };
 
@@ -57,7 +57,7 @@ function kindOf(
   return patient.is_returning ? 'first of the year, returning' : 'first of the year, new';
 }
 
-/** Why a code had to be asked about, as far as that is the patient's. */
+/** Why eligd had to ask about a code, as far as the patient is the reason. */
 function codesOf(patient: Patient, at: number): string {
   if (patient.payor_id === '') return 'payers nobody can phone';
   if (!planOn(patient, at).is_calendar) return 'plan years that end on an unknown day';

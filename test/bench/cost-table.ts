@@ -5,7 +5,7 @@ import { measureInChild, printTable } from './measure.ts';
 const SEED = 18;
 const CHAIRS = 20;
 
-/** Prints calls, money and contradictions of both, and where the money went. */
+/** Prints calls, money, and contradictions of both, and where the money went. */
 export async function benchCost(): Promise<void> {
   const [old, defaults] = await Promise.all([run('old'), run('defaults')]);
   const results = [

@@ -1,11 +1,11 @@
 /**
  * `npm run bench -- cost`: a made-up year of a practice, planned and priced by the real planning
- * and the real records, once under the old rules and once under the defaults. Nobody is called: the
- * payers of `practice.ts` answer. Every statement that a record carries over from an earlier call
- * is held against the plan that the payer would describe on the day of the new call.
+ * and the real records, once under the old rules and once under the defaults. No one is called: the
+ * payers of `practice.ts` answer. The bench compares every statement that a record carries over
+ * from an earlier call with the plan that the payer would describe on the day of the new call.
  *
- * The old rules asked every question set about every code, of everybody, as long as four hours of
- * the clock were left; they called payers that nobody can phone, and asked six times about claims
+ * The old rules asked every question set about every code and every patient, until four hours
+ * before the visit; they called payers without a phone number, and asked six times about claims
  * whose status they did not understand.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -45,12 +45,12 @@ export type CostJob = { rules: 'old' | 'defaults'; seed: number; chairs: number 
 
 export type CostResult = CostParts & {
   visits: number;
-  /** Visits of patients who had been there before the year. */
+  /** Visits of patients who had visits before the year. */
   returning: number;
   claims: number;
-  /** Visits that the office has to call about itself. */
+  /** Visits that the office has to call about. */
   left_to_office: number;
-  /** Visits with codes of which nobody knows the terms. */
+  /** Visits with codes whose terms are unknown. */
   codes_unknown: number;
   carried: number;
   contradicted: number;
@@ -70,7 +70,10 @@ export const PRICES: PriceRules = {
 const ZONE = 'America/Chicago';
 const FIRST = Date.parse(`${YEAR}-01-01T06:00:00Z`);
 const LAST = Date.parse(`${YEAR}-12-31T06:00:00Z`);
-/** When eligd looks, UTC: in the practice's morning, at noon, in its afternoon and evening. */
+/**
+ * When eligd runs, in UTC: in the practice's morning, at noon, in its afternoon, and in its
+ * evening.
+ */
 const LOOKS = [14, 18, 22, 3] as const;
 const prices = priceList(PRICES, () => []);
 
@@ -129,20 +132,20 @@ async function year(to: Store): Promise<CostResult> {
   return await judgeAll(to);
 }
 
-/** Claims that the practice has posted the payment of since the last look. */
+/** Claims whose payment the practice has posted since the last run. */
 function takePosted(): Claim[] {
   const now = posting.filter(({ posted_at }) => posted_at <= now_ms);
   posting = posting.filter(({ posted_at }) => posted_at > now_ms);
   return now;
 }
 
-/** The next time at which eligd looks: it runs at weekends, too. */
+/** The next run of eligd, which also works on weekends. */
 function nextLook(after: number): number {
   for (let at = after + HOUR_MS; ; at += HOUR_MS)
     if (LOOKS.some((hour) => hour === new Date(at).getUTCHours())) return at;
 }
 
-/** The old rules asked everything of everybody, until four hours before the visit. */
+/** The old rules asked everything about every patient, until four hours before the visit. */
 function ruled(): PlanningFacts {
   const { dental } = questions.parse({});
   const everything = dental.filter(({ name }) => name === 'standard');
@@ -204,7 +207,7 @@ function coverageOf({ carrier, payor_id, member_id, group_id }: Patient) {
   return aCoverage({ carrier, payor_id, member_id, group_id });
 }
 
-/** The practice software still has the last visit of everybody who was there before. */
+/** The practice software still has the last visit of every patient from before the year. */
 async function rememberLastYear(to: Store): Promise<void> {
   const seen = new Map<string, Visit>();
   for (const visit of visits)
@@ -237,7 +240,7 @@ async function accept(
   }
 }
 
-/** Every planned call is made, at the price of the moment. */
+/** Makes every planned call, at the current price. */
 async function sendAll(to: Store): Promise<void> {
   const planned = await to.db
     .selectFrom('inquiries')
@@ -252,14 +255,14 @@ async function sendAll(to: Store): Promise<void> {
     await moveInquiries(tx, ids, { from: 'sending', to: 'open', reason, set }, now_ms);
     for (const { id, draft } of planned) {
       const asked = parseDraft(draft);
-      // The codes of a claim say which claim it is; they are no questions.
+      // The codes of a claim identify it; they are not questions.
       const priced = asked.claim === undefined ? asked : { ...asked, benefits_codes: [] };
       await updateInquiry(tx, id, priceAt(prices, priced, { at: now_ms, time_zone: ZONE }), now_ms);
     }
   });
 }
 
-/** Each call that is out since a day is answered by the payer of the practice. */
+/** The payer of the practice answers each call that is a day old. */
 async function answerAll(to: Store, planning: Omit<PlanningFacts, 'now'>): Promise<void> {
   const open = await to.db
     .selectFrom('inquiries')
@@ -327,7 +330,7 @@ function collectDeps(to: Store, { policy, clinic }: Omit<PlanningFacts, 'now'>):
   };
 }
 
-/** Holds what was carried over against what the payer would have said in the new call. */
+/** Compares carried-over terms with the payer's answer in a new call. */
 async function judgeAll(to: Store): Promise<CostResult> {
   const calls = await to.db
     .selectFrom('inquiries')

@@ -1,4 +1,4 @@
-/** A child of the bench: what the same work costs on a database with and without a key. */
+/** A child of the bench: the cost of the same work on a database with and without a key. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { openStore } from '../../src/store/engine/store.ts';
 import { jobOfChild } from './measure.ts';
 
 export type EncryptionJob = { is_encrypted: boolean };
-/** In milliseconds: `passed` by the clock, `cpu` of the processor. */
+/** In milliseconds: `passed` by the clock, `cpu` by the processor. */
 export type Cost = { passed: number; cpu: number };
 export type EncryptionResult = Record<keyof typeof WORK, Cost>;
 

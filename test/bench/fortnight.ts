@@ -1,6 +1,6 @@
 /**
- * A child of the bench: a fortnight of 100 visits a day over the real stages, a real database and
- * the sandbox, on one clock that this file moves. What is counted is what the sandbox has received.
+ * A child of the bench: two weeks of 100 visits a day with the real stages, a real database, and
+ * the sandbox, on one clock that this file moves. It counts the requests that the sandbox received.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,9 +41,9 @@ type Kind = 'creates' | 'asking' | 'verification' | 'list' | 'other';
 const DAYS = 14;
 const VISITS_A_DAY = 100;
 const TICK_MS = 5 * MINUTE_MS;
-/** A Monday, 06:00 in Chicago; no holiday in sight. */
+/** A Monday, 06:00 in Chicago, without a holiday soon. */
 const START_MS = Date.parse('2030-06-03T11:00:00Z');
-/** The sandbox looks after its reports the more often the faster its clock runs. */
+/** The faster its clock runs, the more often the sandbox checks its events. */
 const SPEED = 5_000;
 const REAL_MS_FOR_REPORTS = 4;
 const PATH = '/hook';
@@ -54,7 +54,7 @@ let random = 1;
 let silences = 0;
 const env: Env = {
   clock: { now: () => now_ms, elapsed: () => now_ms, sleep: realClock.sleep },
-  // A generator of its own, so that every run asks at the same moments.
+  // Its own generator, so that every run asks at the same times.
   random: () => {
     random = (random * 48_271) % 2_147_483_647;
     return random / 2_147_483_647;
@@ -117,11 +117,11 @@ async function fortnight(): Promise<FortnightResult> {
   };
   let compare_at = is_told ? START_MS : Number.POSITIVE_INFINITY;
   let read_days = 0;
-  // Two more days, in which the last visits are answered and nothing new comes.
+  // Two more days, in which the last visits are answered and no new ones arrive.
   while (now_ms < START_MS + (DAYS + 2) * DAY_MS) {
     if (now_ms >= compare_at)
       compare_at = (await subscriptionStep(subscription)).next_at ?? compare_at;
-    // At the start what lies ahead within the look-ahead window, and one more day every day.
+    // At the start, all visits within the look-ahead window; then one more day every day.
     while (read_days < Math.min(DAYS, 7 + (now_ms - START_MS) / DAY_MS)) await readDay(read_days++);
     if (is_told) await sleep(REAL_MS_FOR_REPORTS);
     await settle(submit, collect);
@@ -139,7 +139,7 @@ async function settle(submit: SubmitDeps, collect: CollectDeps): Promise<void> {
     log_key: 'bench',
     onPlanned: () => {},
   };
-  // What the configuration asks about dental visits unless it says otherwise.
+  // The default questions about dental visits.
   const dental = questions.parse({}).dental.map((rule) => ({ ...rule, when_codes: null }));
   const { now: _, ...planning } = facts({
     policy: { questions: { ...facts().policy.questions, dental } },
@@ -154,7 +154,7 @@ async function settle(submit: SubmitDeps, collect: CollectDeps): Promise<void> {
   for (const step of steps) while ((await step()).did > 0);
 }
 
-/** The visits of one day, from eight to five; Saturdays and Sundays have none. */
+/** The visits of one day, from eight to five; none on Saturdays and Sundays. */
 async function readDay(day: number): Promise<void> {
   const midnight = START_MS - 6 * HOUR_MS + day * DAY_MS;
   if ([0, 6].includes(new Date(midnight + 12 * HOUR_MS).getUTCDay())) return;

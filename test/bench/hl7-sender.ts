@@ -36,7 +36,9 @@ function messageOf(id: string): string {
   return siu(visit, { control_id: id, with_insurance: false });
 }
 
-/** The client has a core of its own, whose types are not these although the messages are. */
+/**
+ * The client has its own core, whose types differ from these although the messages are the same.
+ */
 function parse(text: string): Parameters<Hl7Client['sendAndWait']>[0] {
   return Hl7Message.parse(text) as never;
 }
@@ -66,7 +68,7 @@ async function throughSockets(): Promise<number> {
   return performance.now() - started_ms;
 }
 
-/** Writes frames, at most `window` of them unanswered, until every one is. */
+/** Writes all frames, with at most `window` of them unanswered. */
 function pump(
   socket: Awaited<ReturnType<typeof connected>>,
   frames: readonly Buffer[],

@@ -1,6 +1,6 @@
 /**
- * A child of the bench: something that answers HL7 messages over MLLP. Says its port, and ends when
- * its parent does.
+ * A child of the bench: a server that answers HL7 messages over MLLP. It prints its port, and ends
+ * when its parent does.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -69,7 +69,7 @@ async function medplum(): Promise<void> {
   await listener.stop({ forceDrainTimeoutMs: 10 });
 }
 
-/** The least that an answer can cost: frames cut at their ends, and the control id handed back. */
+/** The least work for an answer: it cuts frames at their ends and returns the control ID. */
 async function net(): Promise<void> {
   const listener = createServer((socket) => {
     const frames = new Unframer();

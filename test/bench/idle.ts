@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- idle`: what the program of the package takes from its start to the first
- * reconciliation, and while there is nothing to do with a CSV folder alone, next to fastify with an
- * open database. Processor time is the measure of a start: others may use the machine.
+ * `npm run bench -- idle`: the cost of the packaged program from its start to the first
+ * reconciliation, and while it has nothing to do with only a CSV folder, next to fastify with an
+ * open database. The measure of a start is processor time, because others may use the machine.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
@@ -21,7 +21,7 @@ import { inTurn, printTable } from './measure.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const ROUNDS = 5;
-/** Until V8 has given back what the start took. */
+/** Until V8 has returned the memory of the start. */
 const SETTLE_MS = 150_000;
 const IDLE_MS = 120_000;
 /** Linux counts processor time in hundredths of a second. */
@@ -59,7 +59,7 @@ const app = require('fastify')();
 new (require('better-sqlite3'))(':memory:').exec('create table t (a)');
 app.listen({ port: 0 }).then(() => console.log('listening'));`;
 
-/** Arguments of Node for the daemon as its unit starts it, compiled ahead as by the package. */
+/** Arguments of Node for the daemon as its unit starts it, compiled ahead as in the package. */
 async function prepare(folder: string, base_url: string): Promise<string[]> {
   const program = join(folder, 'eligd');
   await buildProgram(ROOT, program);

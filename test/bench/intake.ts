@@ -1,6 +1,4 @@
-/**
- * A child of the bench: one export, from its file to committed rows, or through csv-parse alone.
- */
+/** A child of the bench: one export, from its file to committed rows, or with csv-parse alone. */
 
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -16,7 +14,7 @@ import { pullStep } from '../../src/stages/pull/index.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import { jobOfChild, stopwatch } from './measure.ts';
 
-/** `file` is moved into the drop folder by `eligd`. */
+/** `eligd` moves `file` into the drop folder. */
 export type IntakeJob = { reader: 'eligd' | 'csv-parse'; file: string };
 export type IntakeResult = {
   rows: number;
@@ -28,7 +26,7 @@ export type IntakeResult = {
 keepHeapSmall();
 const { reader, file } = jobOfChild<IntakeJob>();
 const read = reader === 'eligd' ? await throughEligd() : throughCsvParse();
-// The most that the process ever held; Linux and macOS both give kilobytes here through libuv.
+// The most memory that the process ever had; libuv gives kilobytes on Linux and macOS.
 const result: IntakeResult = { ...read, rss_mb: process.resourceUsage().maxRSS / 1024 };
 process.stdout.write(JSON.stringify(result));
 

@@ -1,7 +1,7 @@
 /**
- * A child of the bench: from the moment at which the service reports an end to the record in
- * `outbox/`, through a whole installation. The service's grouping is left out: both clocks are
- * moved to the moment at which it is over.
+ * A child of the bench: from the time when the service reports an end to the record in `outbox/`,
+ * through a whole installation. It leaves out the service's grouping: both clocks are moved to its
+ * end.
  */
 import {
   existsSync,
@@ -75,8 +75,8 @@ try {
 }
 
 /**
- * Lets the service's clock go on in steps, as its reports are grouped, and waits after each until
- * what ended is written.
+ * Advances the service's clock in steps, because its events are grouped, and waits after each until
+ * eligd has written the answers.
  */
 async function measure(): Promise<number[]> {
   while ((await ledger()).length < VISITS || (await subscription()) === null) await sleep(50);

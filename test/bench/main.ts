@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: how fast eligd is next to the bare tools on the same machine in the same run, so
- * that the ratios mean something anywhere. Only the office's page has a limit: above it the bench
- * fails. Every measurement is a process of its own.
+ * `npm run bench`: the speed of eligd next to the bare tools on the same machine in the same run,
+ * so the ratios mean something anywhere. Only the office page has a limit, above which the bench
+ * fails. Every measurement is a separate process.
  */
 import { execFileSync, fork } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -31,12 +31,12 @@ const BULKED = 10_000;
 const BULK_SIZE = 50;
 const CONCURRENCY = 4;
 const HL7_MESSAGES = 16_000;
-/** What people wait for a page of the office, on a machine that does nothing else. */
+/** How long people wait for an office page, on a machine that does nothing else. */
 const OFFICE_PAGE_MS_MAX = 200;
 
 const MAKE = join(import.meta.dirname, '../fixtures/csv/make.mjs');
 
-/** `npm run bench -- hl7 submit`: those alone. */
+/** `npm run bench -- hl7 submit`: only those. */
 const chosen = process.argv.slice(2);
 const started_ms = performance.now();
 const folder = mkdtempSync(join(tmpdir(), 'eligd-bench-'));
@@ -134,7 +134,7 @@ async function benchSubmit(base_url: string): Promise<void> {
     ['undici Pool alone', singles.undici],
     ['eligd: planned to open', singles.eligd],
   ]);
-  // The stage sends one bulk after another.
+  // The stage sends one batch after another.
   const bulk = { inquiries: BULKED, batch_size: BULK_SIZE, concurrency: 1 };
   const bulks = await inTurn(ROUNDS, {
     eligd: () => rate({ ...bulk, sender: 'eligd' }),
@@ -146,9 +146,7 @@ async function benchSubmit(base_url: string): Promise<void> {
   ]);
 }
 
-/**
- * How fast HL7 messages are acknowledged: by eligd after its commit, by the others after nothing.
- */
+/** How fast HL7 messages are acknowledged: by eligd after its commit, by the others without one. */
 async function benchHl7(): Promise<void> {
   const rate = async (server: AnsweringJob['server'], job: Omit<SendingJob, 'port'>) => {
     const answering = fork(join(import.meta.dirname, 'hl7-server.ts'), [
@@ -278,7 +276,7 @@ async function benchMetrics(): Promise<void> {
   );
 }
 
-/** The office's page of the day with the most visits. */
+/** The office page of the day with the most visits. */
 async function benchOffice(): Promise<void> {
   const measured = await measureInChild<OfficeResult>('office.ts', {});
   const { visits, shown, bytes, page_ms, bare_ms } = measured;

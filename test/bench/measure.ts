@@ -1,6 +1,5 @@
 /**
- * What the parts of the bench share: children that measure in a process of their own, and the
- * middle of several runs.
+ * Shared by the parts of the bench: child processes that measure, and the median of several runs.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -24,7 +23,7 @@ export function spread(values: readonly number[]): Spread {
 /** As systemd/eligd.service and bin/eligd start it. */
 const NODE_OPTIONS = ['--max-semi-space-size=4'];
 
-/** Runs a module of this folder as a process of its own and gives the JSON that it prints. */
+/** Runs a module of this folder as a process and returns the JSON that it prints. */
 export async function measureInChild<Result>(module: string, job: object): Promise<Result> {
   const args = [...NODE_OPTIONS, join(import.meta.dirname, module), JSON.stringify(job)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -37,7 +36,7 @@ export async function measureInChild<Result>(module: string, job: object): Promi
   return JSON.parse(printed) as Result;
 }
 
-/** Times from now on: by the clock, and of the processor, which a busy machine changes less. */
+/** Times from now on: by the clock, and by the processor, which a busy machine affects less. */
 export function stopwatch(): () => { duration_ms: number; cpu_ms: number } {
   const started_ms = performance.now();
   const started = process.cpuUsage();
@@ -47,15 +46,12 @@ export function stopwatch(): () => { duration_ms: number; cpu_ms: number } {
   };
 }
 
-/** What the child was asked to do. */
+/** The child's task. */
 export function jobOfChild<Job>(): Job {
   return JSON.parse(process.argv[2] ?? '{}') as Job;
 }
 
-/**
- * Runs each measurement once per round, in turn, so that what disturbs the machine disturbs all of
- * them.
- */
+/** Runs each measurement once per round, in turn, so that a disturbance affects all of them. */
 export async function inTurn<Name extends string>(
   rounds: number,
   measurements: Record<Name, () => Promise<number>>,
@@ -71,7 +67,7 @@ export async function inTurn<Name extends string>(
   >;
 }
 
-/** Columns of even width; the first one to the left, numbers to the right. */
+/** Columns of even width: the first aligned left, numbers aligned right. */
 export function printTable(rows: readonly (readonly string[])[]): void {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),

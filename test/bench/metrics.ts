@@ -1,4 +1,4 @@
-/** What a scrape costs in a clinic with 400 days of history: 30,000 visits that are delivered. */
+/** The cost of a scrape in a clinic with 400 days of history: 30,000 delivered visits. */
 import { growDatabase } from '../faults/grow.ts';
 import { HOUR_MS, SimulatedClinic } from '../faults/simulated-clinic.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What the office's page of one day costs with 10,000 visits on the books: from a daemon of its
- * own, next to a bare fastify that answers with the same bytes.
+ * The cost of the office page of one day with 10,000 stored visits: from a separate daemon, next to
+ * a bare fastify that answers with the same bytes.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ const PASSWORD = 'correct horse battery';
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
 
 export type OfficeResult = {
-  /** On the books; of them on the page. */
+  /** Stored visits; those on the page. */
   visits: number;
   shown: number;
   bytes: number;

@@ -1,12 +1,12 @@
 /**
  * The claims of the practice of `practice.ts` that are still open in its software two weeks after
- * the visit, and what their payers say. The words are those that issue 18 saw. No rule of eligd is
- * in here.
+ * the visit, and the payers' answers, in words that payers really use. It contains no rule of
+ * eligd.
  */
 import { Dice } from '../../src/sandbox/dice.ts';
 import type { Visit } from './practice.ts';
 
-/** Of a hundred visits; the others are paid and posted by then. */
+/** Of 100 visits; the others are paid and posted by then. */
 const OPEN_SHARE = 0.12;
 const DAY_MS = 86_400_000;
 export const EXPORTED_AFTER_DAYS = 14;
@@ -17,9 +17,9 @@ export type Claim = {
   /** Until then the payer says that it is pending. */
   decided_at: number;
   decision: 'paid' | 'denied' | 'not_on_file';
-  /** How the payer says it. */
+  /** The payer's words for it. */
   words: string;
-  /** When the payment is posted in the software; infinite: never without the office's doing. */
+  /** When the software posts the payment; infinite: never, unless the office does something. */
   posted_at: number;
 };
 
@@ -29,7 +29,7 @@ const WORDS = {
   not_on_file: ['NOT ON FILE'],
 } as const;
 
-/** By the day on which the practice software first lists them, the earliest first. */
+/** By the day on which the practice software first lists them, earliest first. */
 export function openClaims(visits: readonly Visit[]): Claim[] {
   return visits
     .filter(({ id, patient }) => patient.payor_id !== '' && dice(id).chance('open', OPEN_SHARE))
@@ -58,7 +58,7 @@ function claimOf(visit: Visit): Claim {
   };
 }
 
-/** What the payer says of it on the phone. */
+/** The payer's answer on the phone. */
 export function claimAnswer(
   { id, visit, decided_at, decision, words }: Claim,
   at: number,
@@ -68,7 +68,7 @@ export function claimAnswer(
   const date = new Date(decided_at).toISOString().slice(0, 10).split('-');
   const [year = '', ...rest] = date;
   const decided_on = [...rest, year].join('-');
-  // Who says "finalized" says no more.
+  // A payer that says "finalized" says no more.
   if (words === 'FINALIZED') return { status: words, number: id };
   return {
     status: words,
@@ -84,8 +84,8 @@ export function claimAnswer(
 }
 
 /**
- * The same as the old rules read it: whole words alone, and not the evidence. What they did not
- * know, and a claim that was not on file, they asked about again as about a pending one.
+ * The same as the old rules read it: whole words only, without the evidence. They asked again about
+ * unknown words, and about a claim that was not on file, as about a pending one.
  */
 export function asOldRulesRead(answer: Record<string, unknown>): Record<string, unknown> {
   const { status, number } = answer;

@@ -1,6 +1,6 @@
 /**
  * A made-up year of a practice, drawn from a seed: its patients, their employers' plans, its
- * visits, and what a payer says on the phone about a plan on a day. No rule of eligd is in here.
+ * visits, and a payer's answers about a plan on a day. It contains no rule of eligd.
  */
 import { Dice } from '../../src/sandbox/dice.ts';
 
@@ -19,7 +19,7 @@ export type Plan = {
   deductible: number;
   maximum: number;
   in_network: boolean;
-  /** Draws of what it pays; another term of the plan has other dice. */
+  /** Random numbers for what it pays; another term of the plan has its own. */
   terms: Dice;
 };
 
@@ -27,7 +27,7 @@ export type Patient = {
   id: string;
   birth_date: string;
   carrier: string;
-  /** Empty: the practice has written down a name that no payer map and nobody else knows. */
+  /** Empty: the practice has entered a name that no payer map knows. */
   payor_id: string;
   group_id: string;
   member_id: string;
@@ -58,7 +58,7 @@ const CARRIERS = [
 const RECALL = ['D0120', 'D1110', 'D0274', 'D1206', 'D0330'];
 const TREATMENT = ['D2391', 'D2392', 'D2740', 'D2950', 'D3330', 'D4341', 'D7140', 'D0140', 'D9110'];
 
-/** The practice of a seed: alike on every machine. */
+/** The practice of a seed, the same on every machine. */
 export function practice(seed: number, chairs: number): Visit[] {
   const dice = new Dice('practice', seed);
   const groups = Array.from({ length: GROUPS }, (_, index) => groupOf(dice.of('group', index)));
@@ -92,7 +92,7 @@ function patientOf(dice: Dice, number: number, groups: readonly Group[]): Patien
       : { carrier: group.carrier, payor_id: group.payor_id }),
     group_id: group.id,
     member_id: `W${100_000 + number}`,
-    // A patient who comes back has two or three visits a year, a new one mostly one.
+    // A returning patient has two or three visits a year, a new one usually one.
     is_returning: dice.chance('returning', 0.49),
     group,
     option: dice.integer('option', 0, group.options - 1),
@@ -110,7 +110,7 @@ function visitsOf(patient: Patient): Visit[] {
     .filter((day) => day < 345)
     .map((day, index) => {
       const at = weekday(START_MS + day * DAY_MS) + dice.integer(`hour ${index}`, 0, 8) * 3_600_000;
-      // Of a hundred visits six are booked a day before or on the day.
+      // Six of a hundred visits are booked a day before or on the same day.
       const ahead = dice.chance(`late ${index}`, 0.06)
         ? dice.integer(`hours ${index}`, 2, 20) * 3_600_000
         : dice.integer(`ahead ${index}`, 10, 60) * DAY_MS;
@@ -127,7 +127,7 @@ function visitsOf(patient: Patient): Visit[] {
     });
 }
 
-/** Nobody works on a Saturday or Sunday. */
+/** The practice is closed on Saturdays and Sundays. */
 function weekday(at: number): number {
   const day = new Date(at).getUTCDay();
   return at + (day === 6 ? 2 : day === 0 ? 1 : 0) * DAY_MS;
@@ -158,7 +158,7 @@ export function planOn({ group, option, member_id }: Patient, at: number): Plan 
 
 export type Term = { is_covered: boolean; coverage_percentage?: number; frequency?: string };
 
-/** What the plan does for a code. */
+/** The plan's terms for a code. */
 export function termOf({ terms }: Plan, code: string): Term {
   const dice = terms.of(code);
   if (dice.chance('uncovered', 0.06)) return { is_covered: false };
@@ -172,7 +172,7 @@ export function termOf({ terms }: Plan, code: string): Term {
 
 type Asked = { id: string; benefits_query: readonly string[]; benefits_codes: readonly string[] };
 
-/** What the payer says on the phone; now and then a representative leaves something out. */
+/** The payer's answer on the phone; sometimes a representative leaves something out. */
 export function answerOf(patient: Patient, asked: Asked, at: number): Record<string, unknown> {
   const plan = planOn(patient, at);
   const call = new Dice('call', asked.id, patient.member_id);

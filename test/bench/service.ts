@@ -1,6 +1,6 @@
 /**
- * A child of the bench: the least that can be called an inquiry service, so that the client and not
- * the server is measured.
+ * A child of the bench: the simplest possible inquiry service, so that the bench measures the
+ * client and not the server.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -1,5 +1,5 @@
 /**
- * A child of the bench: planned inquiries through the stage submit, or the same bodies through a
+ * A child of the bench: planned inquiries through the submit stage, or the same bodies through a
  * bare undici Pool.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -33,7 +33,10 @@ export type SubmitJob = {
 export type SubmitResult = { inquiries: number; duration_ms: number; cpu_ms: number };
 
 const TEMPLATE = '{appointment}';
-/** Sent before the clock starts: connections, compiled code, and what a first bulk has to learn. */
+/**
+ * Sent before the measurement starts: connections, compiled code, and what eligd learns from a
+ * first batch.
+ */
 const WARM_UP = 200;
 const ROWS_PER_COMMIT = 500;
 
@@ -128,7 +131,7 @@ function submitDeps(store: Store): SubmitDeps {
   };
 }
 
-/** Every stage step until nothing is due, as the daemon takes them. */
+/** Runs every stage step until nothing is due, as the daemon does. */
 async function sendAll(deps: SubmitDeps): Promise<number> {
   const options = { external_id_template: TEMPLATE, signal: new AbortController().signal };
   let sent = 0;
@@ -139,7 +142,7 @@ async function sendAll(deps: SubmitDeps): Promise<number> {
   }
 }
 
-/** Appointments with a planned inquiry each, as planning leaves them. */
+/** Appointments with one planned inquiry each, as planning leaves them. */
 async function plan(store: Store, first: number, count: number): Promise<void> {
   const now = Date.now();
   const visit_at = now + 6 * DAY_MS;

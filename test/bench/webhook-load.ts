@@ -1,6 +1,4 @@
-/**
- * A child of the bench: delivers reports of ten inquiries each, every one with a hash of its own.
- */
+/** A child of the bench: sends events about ten inquiries each, every one with its own hash. */
 import { createHmac } from 'node:crypto';
 import { Pool } from 'undici';
 import { jobOfChild } from './measure.ts';
@@ -51,7 +49,7 @@ function inquiries(): object[] {
   }));
 }
 
-/** Returns how many were answered with 200. */
+/** Returns how many got a 200. */
 async function send(count: number): Promise<number> {
   const end = next + count;
   let taken = 0;

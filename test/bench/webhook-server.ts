@@ -1,5 +1,5 @@
 /**
- * A child of the bench: eligd's receiver, or the bare route that only checks the signature, parses
+ * A child of the bench: eligd's receiver, or a bare route that only checks the signature, parses,
  * and answers.
  */
 import Fastify from 'fastify';

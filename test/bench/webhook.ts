@@ -1,7 +1,4 @@
-/**
- * The part of the bench about reports: how many the receiver takes, next to a route that keeps
- * nothing.
- */
+/** The bench of events: how many the receiver accepts, next to a route that stores nothing. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,10 +14,7 @@ const ROUNDS = 3;
 const SECRET = 'the-secret-of-the-bench';
 const PATH = '/hook';
 
-/**
- * Deliveries a second with so many connections, in turn, so that what disturbs the machine disturbs
- * both.
- */
+/** Events per second with this many connections, in turn, so that a disturbance affects both. */
 export async function benchReceiver(
   connections: number,
 ): Promise<Record<'bare' | 'eligd', Spread>> {
@@ -80,7 +74,7 @@ async function kill(server: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** What was acknowledged is there although the process was killed the moment after. */
+/** An acknowledged event is stored although the process was killed right after. */
 async function expectAllKept(database: string): Promise<void> {
   const store = await openStore(database);
   const { count } = await store.db

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** The PATH as a user's shell has it: the one of this process begins with the bundled Node. */
+/** The PATH of a user's shell, because the one of this process begins with the bundled Node. */
 const HOST_PATH = (process.env.PATH ?? '')
   .split(':')
   .filter((entry) => !entry.includes('node_modules'))
@@ -29,7 +29,7 @@ function start(file: string, args: string[], path = HOST_PATH) {
 }
 
 describe('bin/eligd', () => {
-  test('works from another folder', () => {
+  test('bin/eligd works from another folder', () => {
     expect(start(LAUNCHER, ['--version'])).toEqual({
       status: 0,
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
@@ -37,13 +37,13 @@ describe('bin/eligd', () => {
     });
   });
 
-  test('works through a symlink, and through a symlink to that', () => {
+  test('bin/eligd works through a symlink, and through a symlink to that', () => {
     symlinkSync(LAUNCHER, join(folder, 'first'));
     symlinkSync('first', join(folder, 'second'));
     expect(start(join(folder, 'second'), ['--version']).status).toBe(0);
   });
 
-  test('gives the exit code of the command', () => {
+  test('bin/eligd returns the exit code of the command', () => {
     expect(start(LAUNCHER, ['nonsense']).status).toBe(2);
   });
 });
@@ -54,15 +54,15 @@ describe('a copy of eligd whose packages are not installed', () => {
     mkdirSync(join(folder, 'eligd/src'));
   });
 
-  test('says in one sentence what to run', () => {
+  test('without its packages, eligd says in one sentence what to run', () => {
     const { status, stdout, stderr } = start(join(folder, 'eligd/bin/eligd'), ['--version']);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toMatch(/^eligd: .*run "npm ci --ignore-scripts --loglevel=error" in .*\n$/);
     expect(stderr).toContain(join(folder, 'eligd'));
   });
 
-  test('says so without any Node on the PATH, too', () => {
-    // Only what the script itself needs.
+  test('without any Node on the PATH, eligd says the same', () => {
+    // Only the programs that the script itself needs.
     mkdirSync(join(folder, 'tools'));
     for (const tool of ['sh', 'dirname', 'readlink'])
       symlinkSync(which(tool), join(folder, 'tools', tool));

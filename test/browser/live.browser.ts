@@ -1,4 +1,4 @@
-/** What the script of the page does while things change elsewhere: it shows them, loses nothing. */
+/** The script of the page shows changes from elsewhere and loses nothing. */
 import type { Browser as Chromium, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { realClock } from '../../src/ops/env.ts';
@@ -12,7 +12,7 @@ const CONFIG = {
   service: { settle_seconds: 0 },
   prices: { per_inquiry: 12.5 },
 };
-/** More than the script waits between two looks, and the server between two of its own. */
+/** Longer than the script and the server wait between two checks. */
 const TWO_LOOKS_MS = 9_000;
 
 let chromium: Chromium;
@@ -37,7 +37,7 @@ async function logIn(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Log out' }).waitFor();
 }
 
-/** A step about somebody else, by a colleague. */
+/** A colleague's action on another visit. */
 async function changeElsewhere(colleague: Browser): Promise<void> {
   const { text } = await colleague.get(`/day/${visitDay()}`);
   const row = text.split('<tr').find((each) => each.includes('Una Unanswered')) ?? '';
@@ -46,7 +46,7 @@ async function changeElsewhere(colleague: Browser): Promise<void> {
   expect(status).toBe(303);
 }
 
-test('a form that came back after the login stays as it is, whatever changes', LONG, async () => {
+test('a form that came back after the login stays unchanged, whatever changes', LONG, async () => {
   const office = await startOffice({ config: CONFIG, fill: fillOffice });
   const page = await openPage(office);
   const colleague = await office.login('operator');
@@ -54,7 +54,7 @@ test('a form that came back after the login stays as it is, whatever changes', L
   await page.getByRole('link', { name: 'I called myself' }).first().click();
   await page.getByLabel('Spoke with').fill('Pat');
   await page.getByLabel('Active on the day of the visit').selectOption('yes');
-  // The login ends, and somebody logs in again in another tab.
+  // The login ends, and the user logs in again in another tab.
   await page.context().clearCookies();
   const tab = await page.context().newPage();
   await tab.goto(`${office.url}/`);
@@ -65,7 +65,7 @@ test('a form that came back after the login stays as it is, whatever changes', L
   await changeElsewhere(colleague);
   await page.waitForTimeout(TWO_LOOKS_MS);
   expect(await page.getByLabel('Spoke with').inputValue()).toBe('Pat');
-  // Two clicks are two sendings of the same form.
+  // Two clicks send the same form twice.
   await page.getByRole('button', { name: 'Save the answer' }).dblclick();
   await page.getByRole('status').filter({ hasText: 'Saved' }).waitFor();
   expect(await page.getByText('Entered by the office (operator); eligd made no').count()).toBe(1);
@@ -95,7 +95,7 @@ test('a refresh keeps the notice of the last form, and no other', LONG, async ()
   expect(await asked.count()).toBe(1);
 });
 
-test('a page whose login has ended says so, and keeps what was typed', LONG, async () => {
+test('a page whose login has ended says so, and keeps the typed text', LONG, async () => {
   let ahead_ms = 0;
   const clock = { ...realClock, now: () => Date.now() + ahead_ms };
   const office = await startOffice({ config: CONFIG, fill: fillOffice, env: { clock } });
@@ -106,7 +106,7 @@ test('a page whose login has ended says so, and keeps what was typed', LONG, asy
   await typing.getByRole('link', { name: 'I called myself' }).first().click();
   await typing.getByLabel('Spoke with').fill('Pat');
   ahead_ms = 31 * 60_000;
-  // The schedule of a day stays on no screen without a login.
+  // No screen keeps showing the schedule without a login.
   await idle.getByRole('button', { name: 'Log in', exact: true }).waitFor({ timeout: 90_000 });
   await typing.getByRole('alert').filter({ hasText: 'Your login has ended' }).waitFor();
   expect(await typing.getByLabel('Spoke with').inputValue()).toBe('Pat');
@@ -119,7 +119,7 @@ test('a page whose login has ended says so, and keeps what was typed', LONG, asy
   await logIn(tab);
 });
 
-test('what changes while a refresh is on its way is shown by the next', LONG, async () => {
+test('a change during a refresh is shown by the next refresh', LONG, async () => {
   const office = await startOffice({ config: CONFIG, fill: fillOffice });
   const page = await openPage(office);
   const colleague = await office.login('operator');

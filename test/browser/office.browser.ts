@@ -1,8 +1,8 @@
 /**
  * An office manager at the page, in a real browser: logs in, finds the first red line, reads why,
- * works through the list, and prints; on a phone and at a desk, with JavaScript and without. All of
- * them share one clinic, in which each has patients of its own. Screenshots go to the folder that
- * ELIGD_SCREENSHOTS names.
+ * works through the list, and prints; on a phone and at a desk, with JavaScript and without. All
+ * share one clinic, in which each has their own patients. Screenshots go to the folder in
+ * ELIGD_SCREENSHOTS.
  */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** Who looks at the page, and with what; `family`: the last name of the patients of this one. */
+/** The user of the page and the device; `family`: the last name of this user's patients. */
 type Seat = { family: string; width: number; height: number; has_script: boolean };
 
 const SEATS: readonly Seat[] = [
@@ -33,10 +33,10 @@ const SEATS: readonly Seat[] = [
   { family: 'Fourfield', width: 360, height: 740, has_script: false },
 ];
 
-/** Whose entries a colleague handles meanwhile. */
+/** The patients whose entries a colleague handles meanwhile. */
 const ELSEWHERE = 'Elsewhere';
 
-/** By first name: what becomes of each visit. */
+/** The outcome of each visit, by first name. */
 const FATES: Readonly<Record<string, object>> = {
   Ivan: { member_id: 'INACTIVE' },
   Una: { member_id: 'UNSUCC' },
@@ -84,7 +84,7 @@ async function openOffice(): Promise<OfficeClinic> {
 
 /** axe-core finds nothing, and nothing is wider than the window. */
 async function expectAccessible(page: Page, name: string): Promise<void> {
-  // As text, through the debugger, which the page's own policy does not bind.
+  // As text, through the debugger, which the page's policy does not restrict.
   await page.evaluate(AXE);
   const found = await page.evaluate(
     'axe.run(document).then(({ violations }) => violations.map(({ id, nodes }) => ' +
@@ -109,7 +109,7 @@ class Sitting {
   readonly seat: Seat;
   readonly requests: string[] = [];
   readonly errors: string[] = [];
-  /** Questions that the browser has asked; each is answered with yes. */
+  /** Questions that the browser asked; the test answers each with yes. */
   readonly questions: string[] = [];
   clicks = 0;
 
@@ -124,7 +124,7 @@ class Sitting {
     });
   }
 
-  /** The page as it is now: readable for everybody, and kept as a picture. */
+  /** The current page: accessible to everyone, and saved as a picture. */
   async look(name: string): Promise<void> {
     const { width, has_script } = this.seat;
     // axe-core needs JavaScript; the pages are the same ones.
@@ -138,17 +138,17 @@ class Sitting {
     await within.getByRole(role, { name }).first().click();
   }
 
-  /** What the page says after something was done. */
+  /** The page's notice after an action. */
   async told(text: string | RegExp): Promise<void> {
     await this.page.getByRole('status').filter({ hasText: text }).waitFor();
   }
 
-  /** The entry of the list about a patient of this seat. */
+  /** The list's entry about a patient of this user. */
   entry(first: string) {
     return this.page.locator('section.entry', { hasText: `${first} ${this.seat.family}` });
   }
 
-  /** Says yes to what is asked before money is spent or something cannot be undone. */
+  /** Answers yes before money is spent or an action cannot be undone. */
   async agree(question: string, button: RegExp): Promise<void> {
     if (this.seat.has_script) expect(this.questions.at(-1)).toContain(question);
     else {
@@ -168,7 +168,7 @@ async function sit(seat: Seat, url: string): Promise<{ at: Sitting; context: Bro
   const context = await browser.newContext({
     viewport: { width: seat.width, height: seat.height },
     javaScriptEnabled: seat.has_script,
-    // Policies of pages do not bind a debugger; axe-core is loaded only through it.
+    // A page's policy does not restrict a debugger, and axe-core is loaded only through it.
     bypassCSP: true,
   });
   const page = await context.newPage();
@@ -176,7 +176,7 @@ async function sit(seat: Seat, url: string): Promise<{ at: Sitting; context: Bro
   return { at: new Sitting(page, seat), context };
 }
 
-/** Login, the first red line, why, and its action: with the clicks counted. */
+/** Login, the first red line, why, and its action, with a count of the clicks. */
 async function findTheFirstRedLine(at: Sitting): Promise<void> {
   const { page, seat } = at;
   await at.look('login');
@@ -228,7 +228,7 @@ async function workThroughTheList(at: Sitting): Promise<void> {
   await at.look('called');
 }
 
-/** The form, of which the login ends while it is filled in. */
+/** The form, whose login ends while it is filled in. */
 async function answerByHand(at: Sitting, context: BrowserContext): Promise<void> {
   const { page } = at;
   await page.getByLabel('Active on the day of the visit').selectOption('yes');
@@ -254,13 +254,13 @@ async function lookAndPrint(at: Sitting, url: string): Promise<void> {
   await page.getByRole('img', { name: /to answer: Delta Dental of Illinois/ }).waitFor();
   await page.getByRole('img', { name: /This month: \$.* of \$2,000/ }).waitFor();
   await at.look('week');
-  // A page of paper a day.
+  // One day on each sheet of paper.
   await page.goto(`${url}/day/${visitDay()}`);
   const pdf = await page.pdf({ format: 'Letter' });
   expect(pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1);
 }
 
-/** A change elsewhere comes up without a reload; what is being typed stays until it is sent. */
+/** A change elsewhere appears without a reload; typed text stays until it is sent. */
 async function watchChanges(at: Sitting, office: OfficeClinic): Promise<void> {
   const { page } = at;
   const listed = (first: string) =>
@@ -288,7 +288,7 @@ async function watchChanges(at: Sitting, office: OfficeClinic): Promise<void> {
     signal: stop.signal,
   });
   await doneElsewhere('Una');
-  // The server tells every open page at the same moment.
+  // The server notifies every open page at the same time.
   for await (const chunk of stream.body ?? [])
     if (Buffer.from(chunk).toString().includes('event: changed')) break;
   stop.abort();

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => chromium?.close());
 
-/** The practice of the demo, with its fees and flaws, on one day; one visit is cancelled. */
+/** The practice of the demo, with its fees and flaws, on one day; one visit is canceled. */
 function fullDay(count: number): string {
   const csv = demoExport(visitDay(), count + 1);
   return csv.replaceAll(/\d{4}-\d{2}-\d{2} (\d{2}:\d{2})/g, `${visitDay()} $1`);
@@ -71,7 +71,7 @@ test('forty visits are one sheet, from the page, from the file, and as a PDF', L
   }
 });
 
-test('a day of more visits goes on to another sheet, under the same columns', LONG, async () => {
+test('a day of more visits takes a second sheet, with the same columns', LONG, async () => {
   const service = await startService();
   const { clinic, folder } = clinicWithReport(service.url);
   clinic.drop('export.csv', fullDay(90));

@@ -1,4 +1,4 @@
-/** What a reader shows of `schedule.pdf`: every visit of the page, accents, nothing cut in half. */
+/** `schedule.pdf` in a reader: every visit of the page, accents, and no row cut in half. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ test('every visit and every letter of its name is on paper', { timeout: 120_000 
   expect(text.match(/Time +Patient +Payer +Verdict +Collect/g)?.length).toBeGreaterThan(1);
   expect(text).toContain('Not eligible');
   expect(text).toContain('As of ');
-  // Nothing lies outside the sheet.
+  // Nothing is outside the sheet.
   for (const sheet of read('-bbox').split('<page ').slice(1)) {
     const [, width, height] = /width="([\d.]+)" height="([\d.]+)"/.exec(sheet) ?? [];
     const boxes = [...sheet.matchAll(/xMax="([\d.]+)" yMax="([\d.]+)"/g)];

@@ -1,6 +1,6 @@
 /**
  * The schedule as the front desk opens it: LibreOffice reads schedule.csv and schedule.xlsx, and
- * writes down what it shows.
+ * exports what it shows.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,15 +17,15 @@ const folder = mkdtempSync(join(tmpdir(), 'eligd-spreadsheet-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /**
- * In a window LibreOffice finds the mark of UTF-8 and reads dates and exponents as Excel does;
- * without a window it has to be told.
+ * In a window, LibreOffice detects UTF-8 by its mark and reads dates and exponents like Excel;
+ * without a window, it needs options for that.
  */
 const reading = (file: string) =>
   file.endsWith('.csv')
     ? ['--infilter=Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false']
     : [];
 
-/** The file as LibreOffice shows it, by the names of its columns. */
+/** The file as LibreOffice shows it, by column name. */
 function opened(file: string): Record<string, string>[] {
   const profile = `-env:UserInstallation=file://${join(folder, 'profile')}`;
   try {
@@ -49,7 +49,7 @@ function opened(file: string): Record<string, string>[] {
   return parse(text, { bom: true, columns: true });
 }
 
-/** IDs of which a spreadsheet makes a number, a day or a time, and others like them. */
+/** IDs that a spreadsheet turns into a number, a date, or a time, and similar ones. */
 const IDS = [
   ...['0012', '0012E3', '0012.50', '1E10', '12e3', '1 E5', '1.E5', '1e-5', '9E99', '00', '0E0'],
   ...['01-02', '1/2', '3-4-2026', '12:30', '00:12', '12 PM', '12 a', 'MAR-1', 'MAR1', '1-MAR-99'],
@@ -58,7 +58,7 @@ const IDS = [
   ...['A-1', 'P/1', '7b0f8d8e-58a4', '12-AB', '1 1/2', '123 456', 'Marvin 5', '12A'],
 ];
 
-test('every identifier stays as it is when the file is opened', () => {
+test('every identifier stays the same when the file is opened', () => {
   const file = join(folder, 'ids.csv');
   writeFileSync(
     file,
@@ -107,7 +107,7 @@ test('schedule.csv and schedule.xlsx keep leading zeros and long numbers when op
       name,
       ids.map(([id, member_id]) => [id, member_id]),
     ]);
-    // A time of the CSV is one to LibreOffice, and shown with its seconds.
+    // A time in the CSV is a time to LibreOffice, and is shown with seconds.
     const times = lines.map(({ Time }) => Time?.replace(/:00(?= )/, ''));
     expect(times).toEqual(['10:30 AM', '11:30 AM', '12:30 PM']);
     expect(lines[0]?.Patient).toBe('Zoë Casepatient');

@@ -1,4 +1,4 @@
-/** What eligd advises is right, and does no harm. */
+/** eligd's advice is correct and does no harm. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,13 +40,13 @@ async function initOnUtc(args: readonly string[], typed: readonly string[] = [])
 
 const PRACTICE = ['--clinic-name', 'Riverside Dental', '--billing-npi', '1234567893'];
 
-test('init does not take UTC from a server without being told', async () => {
+test('init does not take UTC from a server without asking', async () => {
   const service = await startService();
   const flags = [...PRACTICE, '--base-url', service.url, '--tax-id', '123456789'];
   const silent = await initOnUtc(['--yes', ...flags]);
   expect(silent.code).toBe(2);
   expect(silent.said).toContain('With --yes these flags are needed too: --time-zone.');
-  // An empty answer brings the question again.
+  // After an empty answer, it asks again.
   const asked = await initOnUtc(flags, ['', 'America/Denver', '', '', '']);
   expect(asked.said.match(/Time zone \(IANA name\): /g)).toHaveLength(2);
   expect(asked.config()).toContain('time_zone: "America/Denver"');
@@ -54,7 +54,7 @@ test('init does not take UTC from a server without being told', async () => {
   expect(chosen.config()).toContain('time_zone: "Etc/UTC"');
 }, 30_000);
 
-test('init takes a tax ID with the quotes that the configuration asks for', async () => {
+test('init accepts a tax ID with the quotes that the configuration requires', async () => {
   const service = await startService();
   const flags = ['--yes', ...PRACTICE, '--base-url', service.url, '--time-zone', 'America/Denver'];
   const quoted = await initOnUtc([...flags, '--tax-id', '"123456789"']);
@@ -65,7 +65,7 @@ test('init takes a tax ID with the quotes that the configuration asks for', asyn
   expect(wrong.said).not.toMatch(/--tax-id:.*"/);
 }, 30_000);
 
-test('a demo that was interrupted says how many appointments are under way', () => {
+test('a demo that was interrupted says how many appointments are in progress', () => {
   const none = { waiting: 0, planned: 0, asking: 0, answered: 0, delivered: 0, attention: 0 };
   const claims = { ...none, closed: {}, total: 0 };
   const cut = { ...none, closed: { past: 2 }, total: 40, delivered: 23, attention: 1, claims };
@@ -95,7 +95,7 @@ test('results of the CSV connector are written into outbox/', async () => {
   expect(stdout).not.toContain('into the practice management system');
 }, 30_000);
 
-test('a command that fails prints nothing but what docs/json.md says', async () => {
+test('a command that fails prints only what docs/json.md says', async () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/json.md'), 'utf8');
   const [, named = ''] = /([^.]*)print their output even/.exec(page) ?? [];
   const exceptions = [...named.matchAll(/`([a-z ]+)`/g)].map(([, name = '']) => name.split(' ')[0]);

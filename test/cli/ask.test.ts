@@ -1,4 +1,4 @@
-/** A visit with codes that nobody asked about, and `eligd ask`, over the real sandbox. */
+/** A visit with codes that eligd did not ask about, and `eligd ask`, with the real sandbox. */
 import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
 import { makeClinic } from '../support/clinic.ts';
@@ -8,7 +8,7 @@ import { exportOf, type Visit, visits } from '../support/visits.ts';
 
 const PRICES = { per_inquiry: 12.5, per_code: 0.25 };
 
-/** The same patient: a check-up that is answered, and a crown three days later. */
+/** The same patient: a check-up with an answer, and a crown three days later. */
 function twoVisits(): [Visit, Visit] {
   const [checkup] = visits(1) as [Visit];
   const crown = {
@@ -39,7 +39,7 @@ async function answeredThenCrown(policy: Record<string, unknown> = {}) {
   return { machine, service, clinic, asked };
 }
 
-test('a later visit with other codes says which were not asked, and how to ask', async () => {
+test('a later visit with other codes lists the missing codes and how to ask', async () => {
   const { clinic, asked } = await answeredThenCrown();
   expect(await asked()).toEqual([['D0120', 'D1110']]);
   expect(clinic.attention()).toMatchObject([{ reason: 'codes_not_asked', appointment_id: '9050' }]);
@@ -70,7 +70,7 @@ test('eligd ask orders one call, states its cost, and refuses a second one meanw
   const under_way = await clinic.run('ask', '9050');
   expect(under_way.code).toBe(1);
   expect(under_way.stdout).toBe('A call about this is already in progress (inquiry 2).\n');
-  // No second call, however often eligd looks and whatever the PMS exports.
+  // eligd makes no second call, however often it runs and whatever the PMS exports.
   clinic.drop('third.csv', exportOf(twoVisits()));
   await clinic.once();
   await service.advance({ days: 3 });
@@ -82,7 +82,7 @@ test('eligd ask orders one call, states its cost, and refuses a second one meanw
   expect(JSON.stringify(written.at(-1)?.record)).toContain('D2740');
   const story = (await clinic.run('explain', '9050')).stdout;
   expect(story).toContain(`Requested by ${userInfo().username}.`);
-  // Answered: another one may be ordered.
+  // After the answer, another call can be ordered.
   expect((await clinic.run('ask', '9050', '--json')).code).toBe(0);
 });
 
@@ -99,7 +99,7 @@ test('an ordered call stays within the budget', async () => {
   expect(await asked()).toHaveLength(1);
 });
 
-test('policy.new_codes: call buys the call about codes that nobody asked about, once', async () => {
+test('with new_codes: call, eligd makes one call about codes that were left out', async () => {
   const { machine, service, clinic, asked } = await answeredThenCrown({ new_codes: 'call' });
   expect(await asked()).toEqual([
     ['D0120', 'D1110'],

@@ -1,4 +1,4 @@
-/** Who did what and who looked at what, through the command line. */
+/** Who did what and who viewed which record, on the command line. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/engine/driver.ts';
@@ -45,7 +45,7 @@ const looks = (entries: readonly Entry[]) =>
     .map(({ actor, what, appointment }) => `${actor} ${what} ${appointment}`)
     .toSorted();
 
-test('whatever shows a record says who looked; lists without names are no look', async () => {
+test('every view of a record is logged, and lists without names are not', async () => {
   const { clinic, as, service } = await clinicOf(2);
   const [first] = await service.ledger();
   for (const args of [['list'], ['list', '--attention'], ['payers'], ['inquiry', 'list']])
@@ -69,7 +69,7 @@ test('whatever shows a record says who looked; lists without names are no look',
     `maria verification ${first!.external_id}`,
   ]);
 
-  // By patient, also in words; and nothing of it names one.
+  // By patient, also in words, without naming a patient.
   const of_one = looks(await shown(clinic, '--patient', visits(2)[1]!.patient_id!));
   expect(of_one.filter((each) => each.endsWith('9001'))).toEqual([]);
   expect(of_one).toEqual(expect.arrayContaining(['maria explain 9002', 'maria list 9002']));
@@ -79,7 +79,7 @@ test('whatever shows a record says who looked; lists without names are no look',
     expect(stdout).not.toContain(patient_name);
     expect(stdout).not.toContain(member_id);
   }
-  // The log itself holds no id of the practice software, only the hash that the journal has.
+  // The log has no ID from the practice software, only the hash that the journal has.
   const raw = openSqlite(join(clinic.state, 'eligd.db'), { readonly: true });
   const rows = raw.prepare('select subject, patient from access_log').all() as object[];
   raw.close();
@@ -88,7 +88,7 @@ test('whatever shows a record says who looked; lists without names are no look',
   ).toEqual(rows.map(() => true));
 });
 
-test('a look is shown also while the database cannot be written, and says so', async () => {
+test('a view is shown while the database cannot be written, with a warning', async () => {
   const { clinic, as } = await clinicOf(1);
   const busy = openSqlite(join(clinic.state, 'eligd.db'));
   busy.exec('begin immediate');
@@ -102,7 +102,7 @@ test('a look is shown also while the database cannot be written, and says so', a
   expect(looks(await shown(clinic, '--by', 'maria'))).toEqual(['maria show 9001']);
 });
 
-test('what somebody does names who did it, in the story and in the trail', async () => {
+test('an action names its user in the history and in the trail', async () => {
   const { clinic, as, machine } = await clinicOf(3);
   machine.pass({ minutes: 1 });
   expect((await as('maria', 'retry', '9001')).code).toBe(0);
@@ -120,13 +120,13 @@ test('what somebody does names who did it, in the story and in the trail', async
     ]),
   );
   expect(told.find((each) => each.startsWith('maria '))).toMatch(/^maria retry appointment:\d+$/);
-  // Steps of eligd itself are those of nobody, and are shown with a patient only.
+  // eligd's own steps have no user, and are shown with a patient only.
   expect(trail.filter(({ actor }) => actor === null)).toEqual([]);
   const all = await shown(clinic, '--patient', '9001');
   expect(all.some(({ actor }) => actor === null)).toBe(true);
 });
 
-test('verify says that the logs are whole, or what is wrong and what to do', async () => {
+test('verify says that the logs are intact, or what is wrong and what to do', async () => {
   const { clinic, as } = await clinicOf(1);
   await as('maria', 'show', '9001');
   const whole = await clinic.run('audit', 'verify');
@@ -156,7 +156,7 @@ test('verify says that the logs are whole, or what is wrong and what to do', asy
   expect(broken.stderr).toContain('The access log was changed.');
 });
 
-test('docs/json.md documents what these commands print', async () => {
+test('docs/json.md documents the output of these commands', async () => {
   const { clinic, as } = await clinicOf(1);
   await as('maria', 'show', '9001');
   await as('maria', 'legal-hold', 'add', visits(1)[0]!.patient_id!);
@@ -175,7 +175,7 @@ test('docs/json.md documents what these commands print', async () => {
   }
 });
 
-test('a copy of the database and a change of the subscription name who did it', async () => {
+test('a copy of the database and a change of the subscription name the user', async () => {
   const { clinic, as } = await clinicOf(1);
   const did: string[][] = [
     ['backup', join(clinic.folder, 'copy.db')],

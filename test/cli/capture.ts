@@ -2,7 +2,7 @@ import type { CommandEntry } from '../../src/cli/commands.ts';
 import type { CliContext, Host } from '../../src/cli/context.ts';
 import { allCommands, runCli } from '../../src/cli/program.ts';
 
-/** Runs one command line in this process and gives what it printed. */
+/** Runs one command line in this process and returns its output. */
 export async function run(
   args: string[],
   host: Partial<Host> = {},

@@ -16,7 +16,7 @@ import { type Installation, install } from './installation.ts';
 
 type Line = { part: string; state: string; what: string; next: string | null };
 
-/** A sandbox whose clock is the machine's, as that of `check` is. */
+/** A sandbox whose clock is the machine's, like that of `check`. */
 async function sandboxUrl(behaviors = {}): Promise<string> {
   const { sandbox } = await bench({ now: () => Date.now(), behaviors });
   return sandbox.url;
@@ -38,7 +38,7 @@ function everyFile(folder: string): string[] {
 }
 
 describe('eligd check', () => {
-  test('prints one line per check, with the versions first, and ends with 0', async () => {
+  test('check prints one line per check, versions first, and exits with 0', async () => {
     const installation = install(await sandboxUrl());
     await makeDatabase(installation);
     mkdirSync(join(installation.folder, 'dropbox'), { mode: 0o700 });
@@ -61,7 +61,7 @@ describe('eligd check', () => {
     for (const part of parts) expect(stdout).toContain(`\nok ${part}: `);
   });
 
-  test('changes nothing before the first start, and says what that will make', async () => {
+  test('check changes nothing before the first start, and says what will be created', async () => {
     const installation = install(await sandboxUrl());
     const { code, of } = await linesOf(installation);
     expect(code).toBe(0);
@@ -69,7 +69,7 @@ describe('eligd check', () => {
     expect(everyFile(installation.folder)).toEqual(['eligd.yaml']);
   });
 
-  test('prints the same as JSON', async () => {
+  test('check prints the same as JSON', async () => {
     const { ok, lines } = await linesOf(install(await sandboxUrl(), 'basic'));
     expect(ok).toBe(true);
     expect(lines).toContainEqual({
@@ -80,18 +80,18 @@ describe('eligd check', () => {
     });
   });
 
-  test('counts its requests against the rate limit that the daemon shares', async () => {
+  test('check counts its requests against the daemon’s rate limit', async () => {
     const installation = install(await sandboxUrl());
     await makeDatabase(installation);
     await linesOf(installation);
     const store = await openStore(installation.database);
     // The login, the subscription (there is none), and the list, which shows that the address is
-    // right.
+    // correct.
     expect(await store.db.selectFrom('rate_slots').selectAll().execute()).toHaveLength(3);
     await store.close();
   });
 
-  test('says notes of the configuration without calling them faults', async () => {
+  test('check shows notes on the configuration, and does not count them as errors', async () => {
     const webhook =
       'webhook: { listen: "0.0.0.0:8686", public_url: "https://clinic.example/webhooks" }\n';
     const { code, of } = await linesOf(install(await sandboxUrl(), 'oauth', webhook), {
@@ -101,7 +101,7 @@ describe('eligd check', () => {
     expect(of('note')).toMatchObject([{ state: 'ok', what: expect.stringContaining('webhook') }]);
   });
 
-  test('reports everything that is wrong at once, each with its remedy', async () => {
+  test('check reports everything that is wrong at once, each with its remedy', async () => {
     const installation = install(
       await deadAddress(),
       'oauth',
@@ -123,7 +123,7 @@ describe('eligd check', () => {
 });
 
 describe('the exit code of eligd check', () => {
-  test('is 78 with a bad configuration, whose faults are all shown', async () => {
+  test('check exits with 78 for a bad configuration, and shows all errors', async () => {
     const installation = install('http://127.0.0.1:1');
     writeFileSync(installation.file, 'clinic: { nmae: x }\n');
     const { code, stdout } = await installation.run(['check']);
@@ -133,7 +133,7 @@ describe('the exit code of eligd check', () => {
     expect(stdout).toMatch(/^-- the rest: Not checked/m);
   });
 
-  test('is 78 with a missing secret, and the service is not asked', async () => {
+  test('check exits with 78 for a missing secret, and does not contact the service', async () => {
     const { base_url, seen } = await serve(() => ({ json: {} }));
     const { code, of } = await linesOf(install(base_url), { ELIGD_SERVICE_PASSWORD: '' });
     expect(code).toBe(78);
@@ -145,7 +145,7 @@ describe('the exit code of eligd check', () => {
     expect(seen).toEqual([]);
   });
 
-  test('is 78 when everybody can change the configuration, and says what to look at', async () => {
+  test('check exits with 78 if any user can change the configuration', async () => {
     const installation = install('http://127.0.0.1:9');
     chmodSync(installation.file, 0o646);
     const { code, stdout } = await installation.run(['check']);
@@ -155,7 +155,7 @@ describe('the exit code of eligd check', () => {
     });
   });
 
-  test('is 78 when .env can be read by others', async () => {
+  test('check exits with 78 if other users can read .env', async () => {
     const installation = install('http://127.0.0.1:1');
     writeFileSync(join(installation.folder, '.env'), 'ELIGD_SERVICE_PASSWORD=x\n', { mode: 0o644 });
     const { code, of } = await linesOf(installation);
@@ -169,7 +169,7 @@ describe('the exit code of eligd check', () => {
     ['basic', '401'],
     ['basic', '403'],
   ] as const)(
-    'is 78 when the service turns the credentials of %s away with %s',
+    'check exits with 78 if the service rejects the credentials of %s with %s',
     async (auth, auth_error) => {
       const wrong = { ELIGD_SERVICE_PASSWORD: 'hunter2', ELIGD_SERVICE_API_KEY: 'hunter2' };
       const { code, of, lines } = await linesOf(
@@ -184,7 +184,7 @@ describe('the exit code of eligd check', () => {
     },
   );
 
-  test('is 78 when something else answers at the address', async () => {
+  test('check exits with 78 if another program answers at the address', async () => {
     const { base_url } = await serve(
       () => ({ status: 404, text: '<html>', headers: { 'content-type': 'text/html' } }),
       null,
@@ -197,7 +197,7 @@ describe('the exit code of eligd check', () => {
   test.each([
     ['away', deadAddress],
     ['in trouble', async () => (await serve(() => ({ status: 503, json: {} }))).base_url],
-  ])('is 75 when nothing but the service is %s', async (_, address) => {
+  ])('check exits with 75 if only the service is %s', async (_, address) => {
     const { code, of } = await linesOf(install(await address()));
     expect(code).toBe(75);
     expect(of('service')).toMatchObject([
@@ -205,7 +205,7 @@ describe('the exit code of eligd check', () => {
     ]);
   });
 
-  test('is 1 when the clocks differ by more than ten minutes', async () => {
+  test('check exits with 1 if the clocks differ by more than ten minutes', async () => {
     const { code, of } = await linesOf(install(await sandboxUrl({ date_skew_seconds: 660 })));
     expect(code).toBe(1);
     expect(of('clock')[0]!.what).toContain('is 11 minutes behind the service’s');
@@ -214,7 +214,7 @@ describe('the exit code of eligd check', () => {
     expect(close.code).toBe(0);
   });
 
-  test('is 1 when a connector finds fault', async () => {
+  test('check exits with 1 if a connector reports an error', async () => {
     const installation = install(await sandboxUrl());
     writeFileSync(join(installation.folder, 'dropbox'), 'a file');
     const { code, of } = await linesOf(installation);
@@ -225,7 +225,7 @@ describe('the exit code of eligd check', () => {
   });
 });
 
-describe('a connector of its own', () => {
+describe('a connector outside the tree', () => {
   const withConnector = async (check: string) => {
     const installation = install(await sandboxUrl());
     const source = `export default {
@@ -243,7 +243,7 @@ describe('a connector of its own', () => {
     return installation;
   };
 
-  test('that throws stops none of the others, and shows no third-party text (G7, G6)', async () => {
+  test('a connector that throws stops no other, and its text is not shown (G7, G6)', async () => {
     const installation = await withConnector("throw new TypeError('Jane Roe');");
     const { code, of, lines } = await linesOf(installation);
     expect(code).toBe(1);
@@ -256,7 +256,7 @@ describe('a connector of its own', () => {
 });
 
 describe('the database of eligd check', () => {
-  test('is looked at while a daemon runs on it', async () => {
+  test('check reads the database while a daemon uses it', async () => {
     const installation = install(await sandboxUrl());
     await makeDatabase(installation);
     const lock = lockInstance(installation.database);
@@ -269,7 +269,7 @@ describe('the database of eligd check', () => {
     );
   });
 
-  test('is a fault when it is damaged, and the service is asked all the same', async () => {
+  test('check reports a damaged database, and still contacts the service', async () => {
     const installation = install(await sandboxUrl());
     mkdirSync(dirname(installation.database));
     writeFileSync(
@@ -287,7 +287,7 @@ describe('the database of eligd check', () => {
     expect(existsSync(`${installation.database}-wal`)).toBe(false);
   });
 
-  test('is a fault when everybody can read it', async () => {
+  test('check reports a database that any user can read', async () => {
     const installation = install(await sandboxUrl());
     await makeDatabase(installation);
     chmodSync(installation.database, 0o644);
@@ -296,7 +296,7 @@ describe('the database of eligd check', () => {
     expect(of('database')[0]!.next).toContain('chmod 600');
   });
 
-  test('is a fault when its folder cannot be made', async () => {
+  test('check reports a database whose folder cannot be created', async () => {
     const installation = install(await sandboxUrl());
     writeFileSync(join(installation.folder, 'state'), 'a file');
     const { code, of } = await linesOf(installation);

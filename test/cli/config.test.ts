@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('config show', () => {
-  test('prints a configuration that means the same', async () => {
+  test('config show prints a configuration with the same meaning', async () => {
     const { code, stdout, stderr } = await run(['config', 'show', '--config', file]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const shown = join(folder, 'shown.yaml');
@@ -23,7 +23,7 @@ describe('config show', () => {
     expect({ ...(await loadConfig(shown)), file }).toEqual(await loadConfig(file));
   });
 
-  test('says of secrets where they are set, and not what they are', async () => {
+  test('config show says where secrets are set, and not their values', async () => {
     writeFileSync(join(folder, '.env'), 'ELIGD_SERVICE_USERNAME=hunter1\n', { mode: 0o600 });
     const environment = { ELIGD_SERVICE_PASSWORD: 'hunter2' };
     const { stdout } = await run(['config', 'show', '--config', file], { environment });
@@ -32,7 +32,7 @@ describe('config show', () => {
     expect(stdout).not.toContain('hunter');
   });
 
-  test('prints the same as JSON', async () => {
+  test('config show prints the same as JSON', async () => {
     const { stdout } = await run(['config', 'show', '--json', '--config', file]);
     expect(JSON.parse(stdout)).toMatchObject({
       config: {
@@ -47,7 +47,7 @@ describe('config show', () => {
     });
   });
 
-  test('ends with 78 and a line for each error', async () => {
+  test('config show exits with 78 and a line for each error', async () => {
     writeFileSync(file, 'clinic: { nmae: x }\n');
     const { code, stdout, stderr } = await run(['config', 'show', '--config', file]);
     expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
@@ -56,7 +56,7 @@ describe('config show', () => {
 });
 
 describe('config schema', () => {
-  test('prints JSON Schema with the keys of the connectors that come with eligd', async () => {
+  test('config schema prints JSON Schema with the keys of the included connectors', async () => {
     const { code, stdout } = await run(['config', 'schema']);
     const schema: {
       properties: {

@@ -1,4 +1,4 @@
-/** Commands that connectors bring, from folders of `connectors/` and from modules of a clinic. */
+/** Commands of connectors, from folders of `connectors/` and from a clinic's own modules. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'eligd-commands-'));
   writeFileSync(join(folder, 'mypms.mjs'), MODULE);
-  // Unfinished on purpose: a command may be what one needs to finish it.
+  // Incomplete on purpose, because a command may help to complete it.
   writeFileSync(
     join(folder, 'eligd.yaml'),
     'connectors:\n  - { id: desk, type: ./mypms.mjs }\n  - { id: other, type: csv }\n',
@@ -49,7 +49,7 @@ const inFolder = (...args: string[]) =>
   run(['--config', join(folder, 'eligd.yaml'), ...args], { cwd: folder });
 
 describe('a connector that the configuration names by its path', () => {
-  test('brings its commands, with options and defaults', async () => {
+  test('a connector by path brings its commands, with options and defaults', async () => {
     expect(await inFolder('mypms', 'pair', '--pin-code', '12')).toEqual({
       code: 0,
       stdout: `${JSON.stringify([{ 'pin-code': '12', mode: 'test' }, join(folder, 'a')])}\n`,
@@ -57,7 +57,7 @@ describe('a connector that the configuration names by its path', () => {
     });
   });
 
-  test('has them in its help', async () => {
+  test('a connector by path has its commands in the help', async () => {
     const { code, stdout } = await inFolder('help', 'mypms');
     expect(code).toBe(0);
     expect(stdout).toContain('Pairs eligd with the PMS.');
@@ -72,13 +72,13 @@ describe('a connector that the configuration names by its path', () => {
       75,
       'eligd: "eligd mypms pair" failed.\nThe PMS is away.\nTry again later.\n',
     ],
-  ])('says what is wrong with %j', async (args, expected, told) => {
+  ])('eligd says what is wrong with %j', async (args, expected, told) => {
     const { code, stderr } = await inFolder('mypms', ...args);
     expect(code).toBe(expected);
     expect(stderr).toContain(told);
   });
 
-  test('is not found under another name', async () => {
+  test('a connector by path is not found under another name', async () => {
     const { code, stderr } = await inFolder('mypm', 'pair');
     expect(code).toBe(2);
     expect(stderr).toContain("unknown command 'mypm'");
@@ -95,7 +95,7 @@ describe('the connectors that come with eligd', () => {
     ['--help', false],
     ['--version', false],
     ['fhir', true],
-  ])('"eligd %s" imports one: %j', (arg, expected) => {
+  ])('"eligd %s" imports one connector: %j', (arg, expected) => {
     const hook = join(folder, 'hook.mjs');
     const log = join(folder, 'imports.txt');
     writeFileSync(

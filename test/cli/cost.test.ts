@@ -1,4 +1,4 @@
-/** `eligd cost`, over the real sandbox. */
+/** `eligd cost`, with the real sandbox. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
 import { differences, pathsOf } from './json-page.ts';
 
-/** Two calls of Monday and one of Tuesday; the unsuccessful one is free. */
+/** Two calls on Monday and one on Tuesday; the unsuccessful one is free. */
 async function threeCalls() {
   const machine = setMachineClock();
   const service = await startService();
@@ -33,7 +33,7 @@ async function threeCalls() {
   return { service, clinic };
 }
 
-test('says what calls cost by day, payer and outcome, within 80 columns', async () => {
+test('cost shows calls by day, payer, and outcome, within 80 columns', async () => {
   const { clinic } = await threeCalls();
   const { stdout, code } = await clinic.run('cost');
   expect(code).toBe(0);
@@ -58,7 +58,7 @@ Tomorrow:    no more calls.
 `);
 });
 
-test('prints a line per call, with the ids and the amounts that the bill has', async () => {
+test('cost prints a line per call, with the IDs and amounts of the bill', async () => {
   const { service, clinic } = await threeCalls();
   const lines = readCsv((await clinic.run('cost', '--csv')).stdout);
   const bill = (await service.ledger()).map(({ id, external_id }) => ({ id, external_id }));
@@ -79,7 +79,7 @@ test('prints a line per call, with the ids and the amounts that the bill has', a
   ]);
 });
 
-test('prices the same calls by other rules', async () => {
+test('cost prices the same calls by other rules', async () => {
   const { clinic } = await threeCalls();
   const file = join(clinic.folder, 'other.yaml');
   writeFileSync(file, 'prices: { per_inquiry: 5, per_code: 1 }\n');
@@ -96,7 +96,7 @@ unsuccessful      1   $0.00    $7.00
   expect(refused.stderr).toMatch(/prices\.per_inquiry/);
 });
 
-test('prints JSON as documented', async () => {
+test('cost prints JSON as documented', async () => {
   const { clinic } = await threeCalls();
   const { stdout } = await clinic.run('cost', '--json', '--to', '2030-01-07');
   const value = JSON.parse(stdout) as { schema: string };
@@ -113,7 +113,7 @@ test('prints JSON as documented', async () => {
   });
 });
 
-test('never shows an unknown price as nothing', async () => {
+test('cost never shows an unknown price as nothing', async () => {
   setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
@@ -127,7 +127,7 @@ test('never shows an unknown price as nothing', async () => {
   expect(stdout).not.toContain('$');
 });
 
-test('refuses days in the wrong order', async () => {
+test('cost refuses days in the wrong order', async () => {
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
   await clinic.once();
@@ -136,14 +136,14 @@ test('refuses days in the wrong order', async () => {
   expect(stderr).toContain('--from 2030-02-01 is after --to 2030-01-01.');
 });
 
-test('says what tomorrow will cost: visits that come into the look-ahead window then', async () => {
+test('cost shows tomorrow’s calls, when visits come into the look-ahead window', async () => {
   setMachineClock();
   const service = await startService();
   const clinic = makeClinic({
     base_url: service.url,
     config: { prices: { per_inquiry: 12.5 }, policy: { look_ahead_days: 4 } },
   });
-  // Monday is the 7th: Friday is within four days, Saturday from tomorrow on, Sunday is not.
+  // Monday is the 7th: Friday is within four days, Saturday from tomorrow, Sunday not.
   const days = ['2030-01-11', '2030-01-12', '2030-01-12', '2030-01-13'];
   clinic.drop(
     'export.csv',

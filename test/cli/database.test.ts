@@ -18,7 +18,7 @@ const before = (key: DatabaseKey) => ({ ELIGD_DATABASE_KEY_PREVIOUS: key.reveal(
 
 afterAll(() => useDatabaseKeys(() => []));
 
-/** An installation whose database, in plain text, holds a name. */
+/** An installation whose plain-text database contains a name. */
 async function installed(): Promise<Installation> {
   const eligd = install('http://127.0.0.1:9');
   useDatabaseKeys(() => []);
@@ -38,7 +38,7 @@ function filesWithNeedle({ folder }: Installation): string[] {
 }
 
 describe('eligd database', () => {
-  test('key prints a new key each time, and the one in use on demand', async () => {
+  test('database key prints a new key each time, and --current the one in use', async () => {
     const eligd = install('http://127.0.0.1:9');
     const [first, second] = [
       await eligd.run(['database', 'key']),
@@ -52,7 +52,7 @@ describe('eligd database', () => {
     expect(await eligd.run(['database', 'key', '--current'])).toMatchObject({ code: 78 });
   });
 
-  test('encrypts, changes the key, and goes back, with the backups', async () => {
+  test('database encrypts, changes the key, and decrypts, with the backups', async () => {
     const eligd = await installed();
     expect(await eligd.run(['backup'])).toMatchObject({ code: 0 });
     expect(filesWithNeedle(eligd)).toHaveLength(2);
@@ -92,7 +92,7 @@ describe('eligd database', () => {
     expect(await eligd.run(['database', 'rekey'], keyed(OTHER))).toMatchObject({ code: 1 });
   });
 
-  test('refuses while the daemon runs, and changes nothing', async () => {
+  test('database refuses while the daemon runs, and changes nothing', async () => {
     const eligd = await installed();
     const lock = lockInstance(eligd.database);
     try {
@@ -125,7 +125,7 @@ describe('eligd database', () => {
     expect(checked.stdout).not.toMatch(DAMAGE);
   });
 
-  test('a typing error in the key is named, without the key', async () => {
+  test('a typing error in the key is reported without the key', async () => {
     const eligd = await installed();
     const [first = '', ...rest] = ONE.reveal();
     const typed = [first.replace(/.$/, (last) => (last === '7' ? '8' : '7')), ...rest].join(' ');
@@ -145,7 +145,7 @@ describe('a backup on a new machine', () => {
     backup = join(eligd.folder, 'copy.db');
   });
 
-  test('is restored with the recovery key, and gets the key of that machine', async () => {
+  test('a backup is restored with the recovery key, and gets the new machine’s key', async () => {
     const eligd = install('http://127.0.0.1:9');
     const paper = join(eligd.folder, 'paper.txt');
     writeFileSync(paper, ONE.reveal().join('\n').toLowerCase());
@@ -164,7 +164,7 @@ describe('a backup on a new machine', () => {
     expect(filesWithNeedle(eligd)).toEqual([]);
   });
 
-  test('is restored without a key of that machine, and stays encrypted', async () => {
+  test('without a key of the machine, a restored backup stays encrypted', async () => {
     const eligd = install('http://127.0.0.1:9');
     const paper = join(eligd.folder, 'paper.txt');
     writeFileSync(paper, ONE.reveal().join('\n'));
@@ -177,7 +177,7 @@ describe('a backup on a new machine', () => {
     expect(await eligd.run(['list'], keyed(ONE))).toMatchObject({ code: 0 });
   });
 
-  test('is refused with another recovery key, and nothing is changed', async () => {
+  test('another recovery key is refused, and nothing changes', async () => {
     const eligd = install('http://127.0.0.1:9');
     const paper = join(eligd.folder, 'paper.txt');
     for (const [text, said] of [
@@ -193,17 +193,17 @@ describe('a backup on a new machine', () => {
   });
 });
 
-describe('the key of a service that is set up', () => {
+describe('the key of an installed service', () => {
   const none = { given: undefined, kept: undefined, has_database: false };
 
-  test('is made and shown once, to be written on paper', () => {
+  test('init makes the key and shows it once, for paper', () => {
     const { secrets, said } = systemDatabaseKey(none);
     const [, value = ''] = secrets[0] ?? [];
     for (const line of value.split(' ')) expect(said).toContain(`    ${line}\n`);
     expect(systemDatabaseKey(none).secrets).not.toEqual(secrets);
   });
 
-  test('stays when there is one, and a database in plain text gets none', () => {
+  test('init keeps an existing key, and makes none for a plain-text database', () => {
     const kept = ONE.reveal().join(' ');
     const found = [['ELIGD_DATABASE_KEY', kept]];
     expect(systemDatabaseKey({ ...none, kept, has_database: true }).secrets).toEqual(found);

@@ -1,4 +1,4 @@
-/** The demo as somebody runs it who looks at eligd for the first time. */
+/** The demo, as a new user runs it. */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ function standings(outbox: string, id: string): string[] {
   );
 }
 
-/** The visits of the demo that somebody has to act on, and how its list says so. */
+/** The demo's visits that need an action, and how its list says so. */
 const TO_ACT_ON: [id: string, reason: string, says: RegExp][] = [
   ['7033', 'maximum_used_up', /Needs attention\. .*the maximum is used up/],
   ['7034', 'not_eligible', /Needs attention\. .*The plan is NOT ACTIVE/],
@@ -35,7 +35,7 @@ const TO_ACT_ON: [id: string, reason: string, says: RegExp][] = [
 ];
 
 test(
-  'the demo shows what somebody has to act on, and puts it on its attention list',
+  'the demo lists the visits that need an action',
   async () => {
     const told = await eligd('demo', '--exit');
     const folder = /^eligd demo, in (.+)$/m.exec(told)?.[1] ?? '';
@@ -48,7 +48,7 @@ test(
       );
       for (const [id, reason, says] of TO_ACT_ON) {
         expect(await eligd('explain', id, '--config', join(folder, 'eligd.yaml'))).toMatch(says);
-        // On a slow machine a visit may be over when the demo is, and is off the list then.
+        // On a slow machine, a visit may be over at the end of the demo, and no longer listed.
         const at = visits.find((line) => line.appointment_id === id)?.appointment_at ?? '';
         if (at > as_of.replace('T', ' '))
           expect(listed).toContainEqual(expect.objectContaining({ appointment_id: id, reason }));

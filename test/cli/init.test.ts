@@ -1,5 +1,5 @@
 /**
- * `eligd init` as a program of its own: what it writes, and what it says when an answer is wrong.
+ * `eligd init` as a program: the files that it writes, and its messages when an answer is wrong.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -57,31 +57,28 @@ function flags(base_url: string): string[] {
   ];
 }
 
-test(
-  'with flags it writes configuration and secrets, checks them, and never ' + 'overwrites them',
-  async () => {
-    const service = await startService();
-    const folder = makeFolder();
-    const secrets = { ...SECRETS };
-    const { code, said } = await init(folder, flags(service.url), { secrets });
-    expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('ok service:') });
-    const [file, env] = [join(folder, 'config/eligd.yaml'), join(folder, 'config/.env')];
-    expect([file, env].map((each) => statSync(each).mode & 0o777)).toEqual([0o600, 0o600]);
-    expect((await loadConfig(file)).clinic.name).toBe('Dr. "Quote" #1');
-    expect(readFileSync(file, 'utf8')).not.toContain('sandbox');
-    expect(said).not.toContain('sandbox\n');
+test('with flags, init writes and checks configuration and secrets, once', async () => {
+  const service = await startService();
+  const folder = makeFolder();
+  const secrets = { ...SECRETS };
+  const { code, said } = await init(folder, flags(service.url), { secrets });
+  expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('ok service:') });
+  const [file, env] = [join(folder, 'config/eligd.yaml'), join(folder, 'config/.env')];
+  expect([file, env].map((each) => statSync(each).mode & 0o777)).toEqual([0o600, 0o600]);
+  expect((await loadConfig(file)).clinic.name).toBe('Dr. "Quote" #1');
+  expect(readFileSync(file, 'utf8')).not.toContain('sandbox');
+  expect(said).not.toContain('sandbox\n');
 
-    const before = readFileSync(file);
-    const again = await init(folder, flags('https://elsewhere.example'), { secrets });
-    expect({ code: again.code, said: again.said }).toEqual({
-      code: 1,
-      said: expect.stringContaining('nothing was changed'),
-    });
-    expect(readFileSync(file)).toEqual(before);
-  },
-);
+  const before = readFileSync(file);
+  const again = await init(folder, flags('https://elsewhere.example'), { secrets });
+  expect({ code: again.code, said: again.said }).toEqual({
+    code: 1,
+    said: expect.stringContaining('nothing was changed'),
+  });
+  expect(readFileSync(file)).toEqual(before);
+});
 
-test('wrong flags are all named at once with the remedy, and nothing is written', async () => {
+test('init names all wrong flags with the remedy, and writes nothing', async () => {
   const folder = makeFolder();
   const wrong = [
     '--time-zone',
@@ -109,7 +106,7 @@ test('wrong flags are all named at once with the remedy, and nothing is written'
   expect(existsSync(join(folder, 'config'))).toBe(false);
 });
 
-test('missing flags and missing secrets are named', async () => {
+test('init names missing flags and missing secrets', async () => {
   const folder = makeFolder();
   expect((await init(folder, ['--yes', '--clinic-name', 'A'])).said).toContain(
     '--tax-id, --billing-npi, --base-url',
@@ -122,7 +119,7 @@ test('missing flags and missing secrets are named', async () => {
   expect(existsSync(join(folder, 'config'))).toBe(false);
 });
 
-test('it asks again for a wrong value, and only for that', async () => {
+test('init asks again for a wrong value, and only for that', async () => {
   const service = await startService();
   const folder = makeFolder();
   const typed = [
@@ -148,14 +145,14 @@ test('it asks again for a wrong value, and only for that', async () => {
   expect([clinic.time_zone, clinic.tax_id]).toEqual(['America/Denver', '123456789']);
 });
 
-test('answers that end too early write nothing', async () => {
+test('init writes nothing if the input ends too early', async () => {
   const folder = makeFolder();
   const { code, said } = await init(folder, [], { typed: 'A\n' });
   expect({ code, said }).toEqual({ code: 2, said: expect.stringContaining('nothing was written') });
   expect(existsSync(join(folder, 'config'))).toBe(false);
 });
 
-test('reports a path of the configuration that the unit hides from the daemon', async () => {
+test('init reports a configured path that the unit hides from the daemon', async () => {
   const folder = makeFolder();
   const file = join(folder, 'eligd.yaml');
   writeFileSync(

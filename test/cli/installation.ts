@@ -22,8 +22,8 @@ export type Installation = {
 };
 
 /**
- * A configuration of its own folder for the service at `base_url`, gone after the test. `more` is
- * YAML after the rest.
+ * A configuration in its own folder for the service at `base_url`, deleted after the test. `more`
+ * is YAML after the rest.
  */
 export function install(
   base_url: string,

@@ -10,7 +10,7 @@ export function pathsOf(value: unknown, path = ''): string[] {
   );
 }
 
-/** What docs/json.md and the outputs of a schema do not have in common. */
+/** The differences between docs/json.md and the outputs of a schema. */
 export function differences(
   schema: string,
   real: ReadonlySet<string>,
@@ -20,7 +20,7 @@ export function differences(
   const paths = [...section.matchAll(/^\| `([^`]+)` +\|/gm)].map(([, path]) => path!);
   const covers = (path: string, each: string) =>
     path === each || (path.endsWith('.*') && each.startsWith(path.slice(0, -1)));
-  // A part that is null here is documented by its members.
+  // The members of a part that is null here document it.
   const isPart = (each: string) => paths.some((path) => path.startsWith(`${each}.`));
   return {
     undocumented: [...real].filter(

@@ -12,7 +12,7 @@ const EXPORT =
   'appointment_id,appointment_at,status,patient_id,carrier,member_id\nA-1,2020-01-02 ' +
   '09:00,booked,1,,\nA-2,2020-01-02 09:00,cancelled,2,,\nA-3,2099-01-02 09:00,booked,3,Cygna,7\n';
 
-/** So many calls to a payer that eligd trusts what it learned. */
+/** Enough calls to a payer for eligd to use what it learned. */
 async function learn(path: string): Promise<void> {
   const store = await openStore(path);
   const took = { took_ms: 7_200_000, open_ms: 3_600_000 };
@@ -22,7 +22,7 @@ async function learn(path: string): Promise<void> {
 }
 
 describe('docs/json.md', () => {
-  test('documents what the commands that talk to the service print', async () => {
+  test('docs/json.md documents the output of the commands that contact the service', async () => {
     const { sandbox, create, advance } = await bench();
     const id = await create('dental', { external_id: 'A-1' });
     await advance({ days: 30 });

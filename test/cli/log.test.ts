@@ -25,7 +25,7 @@ function logFile(): string {
   return file;
 }
 
-test('lines become sentences of the catalog, and what is no event stays as it is', async () => {
+test('log prints events as sentences, and other lines as they are', async () => {
   const { code, stdout } = await run(['log', logFile()], { environment: { TZ: 'UTC' } });
   expect(code).toBe(0);
   const lines = stdout.trimEnd().split('\n');
@@ -33,11 +33,11 @@ test('lines become sentences of the catalog, and what is no event stays as it is
   expect(lines[1]).toMatch(/^2026-11-2\d \d\d:31:00 !! The service is rejecting our requests/);
   expect(lines[1]).toContain('(http status 403, work a-2) -> Run "eligd status"');
   expect(lines[2]).toBe('Started eligd.service.');
-  // An event of a connector that is not loaded brings its own words.
+  // An event of a connector that is not loaded has its own words.
   expect(lines[3]).toMatch(/:32:00 ! +It is gone\. -> Look for it\.$/);
 });
 
-test('--level and --work choose', async () => {
+test('log selects lines by --level and --work', async () => {
   const warnings = await run(['log', logFile(), '--level', 'error']);
   expect(warnings.stdout).not.toContain('It is gone');
   expect(warnings.stdout).toContain('is rejecting our requests');
@@ -45,13 +45,13 @@ test('--level and --work choose', async () => {
   expect(work.stdout.trimEnd().split('\n')).toHaveLength(1);
 });
 
-test('a file that is not there is said in a sentence', async () => {
+test('log reports a missing file in a sentence', async () => {
   const { code, stderr } = await run(['log', '/nonexistent/eligd.log']);
   expect(code).toBe(2);
   expect(stderr).toContain('could not be read');
 });
 
-test('the lines of one piece of work carry the same ID, those of two do not', async () => {
+test('lines of one piece of work have the same ID, and others do not', async () => {
   setMachineClock();
   const service = await startService();
   const clinic = makeClinic({

@@ -1,4 +1,4 @@
-/** The operator's hand, through the command line, over the real sandbox. */
+/** The operator's commands, with the real sandbox. */
 import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
 import { makeClinic } from '../support/clinic.ts';
@@ -24,7 +24,7 @@ async function clinicWith(
   return { machine, service, clinic, ids };
 }
 
-test('what is held is not sent until it is released, whatever the PMS says meanwhile', async () => {
+test('an inquiry on hold is not sent until it is released, whatever the PMS exports', async () => {
   const { machine, clinic, ids } = await clinicWith(3);
   expect(await ids()).toEqual(['9001']);
   expect((await clinic.run('hold', '9002')).stdout).toMatch(/on hold/);
@@ -40,7 +40,7 @@ test('what is held is not sent until it is released, whatever the PMS says meanw
   expect(await ids()).toEqual(['9001', '9002', '9003']);
 });
 
-test('what is withdrawn is never sent and closed; a call that may have begun stays', async () => {
+test('withdraw closes what is unsent, and keeps a call that may have begun', async () => {
   const { machine, clinic, ids } = await clinicWith(2);
   const { stdout } = await clinic.run('withdraw', '9002', '--json');
   const value = JSON.parse(stdout) as { schema: string };
@@ -57,7 +57,7 @@ test('what is withdrawn is never sent and closed; a call that may have begun sta
   expect((await clinic.run('explain', '9002')).stdout).toMatch(/You withdrew it/);
 });
 
-test('a refused inquiry is sent again by retry, and stands in the story', async () => {
+test('retry resends a refused inquiry and appears in the history', async () => {
   const { service, clinic, ids, machine } = await clinicWith(0, undefined, { calls_per_day: null });
   await service.fault({
     method: 'POST',
@@ -81,7 +81,7 @@ test('a refused inquiry is sent again by retry, and stands in the story', async 
   );
 });
 
-test('retry of an uncertain inquiry looks first: no second call', async () => {
+test('retry looks an uncertain inquiry up first and causes no second call', async () => {
   const { service, clinic, ids, machine } = await clinicWith(0, undefined, { calls_per_day: null });
   await service.fault({
     method: 'POST',

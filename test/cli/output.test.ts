@@ -29,7 +29,7 @@ describe('a table', () => {
     ['x', null, 3],
   ];
 
-  test('is aligned, and whole when it goes into a pipe', () => {
+  test('a table is aligned, and complete when it goes into a pipe', () => {
     expect(table(columns, rows)).toEqual([
       'id              what                                         count',
       '0190-a-long-id  a sentence that needs much room in its line     12',
@@ -37,13 +37,13 @@ describe('a table', () => {
     ]);
   });
 
-  test('is cut in a terminal, but for ids', () => {
+  test('a table is cut off in a terminal, except for IDs', () => {
     const lines = table(columns, rows, { columns: 40 });
     expect(lines[1]).toBe('0190-a-long-id  a sentence that …     12');
     expect(Math.max(...lines.map((line) => line.length))).toBe(40);
   });
 
-  test('cannot be broken by what is in a cell', () => {
+  test('no cell can break a table', () => {
     expect(table([{ title: 'a' }], [['\u001b[31mred\u001b[0m\nnext\tline\u0007']])).toEqual([
       'a',
       'red next line',

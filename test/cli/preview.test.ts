@@ -1,4 +1,4 @@
-/** `eligd preview`, `mode: observe`, and the way of a new user through both, over the sandbox. */
+/** `eligd preview`, `mode: observe`, and a new user's way through both, with the sandbox. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { differences, pathsOf } from './json-page.ts';
 
 const PRICES = { per_inquiry: 12.5, per_code: 0.25 };
 
-/** Two visits of a carrier that eligd knows, and one each of three that it does not. */
+/** Two visits of a known carrier, and one each of three unknown carriers. */
 function threeUnknown(): Visit[] {
   const carriers = [
     'Delta Dental of Illinois',
@@ -59,7 +59,7 @@ Guardian Dental PPO     -              1  none   Guardian (GUARDIAN), Guardian L
 Local 134 Welfare Fund  -              1  none   -
 Map one with: eligd payers map NAME ID
 `);
-  // Nothing was sent or stored: no database, no file moved, no request.
+  // eligd sent and stored nothing: no database, no moved file, no request.
   expect(existsSync(clinic.state)).toBe(false);
   expect(readFileSync(file, 'utf8')).toBe(text);
   expect(readdirSync(join(clinic.folder, 'dropbox'))).toEqual(['inbox']);
@@ -68,7 +68,7 @@ Map one with: eligd payers map NAME ID
   for (const [name, id] of [
     ['Ameritas Group Dental', 'AMERITAS'],
     ['Local 134 Welfare Fund', '13400'],
-    // By the known name that is shown.
+    // By the known name that it shows.
     ['Guardian Dental PPO', 'Guardian'],
   ] as const)
     expect((await clinic.run('payers', 'map', name, id)).code).toBe(0);
@@ -78,7 +78,7 @@ Map one with: eligd payers map NAME ID
   );
   expect(second).not.toContain('payer map');
 
-  // Two weeks ahead nothing is due; what it will cost is said all the same.
+  // Nothing is due for visits two weeks ahead, but preview shows their later cost.
   const next_month = join(clinic.folder, 'later.csv');
   writeFileSync(next_month, text.replaceAll('2030-01-', '2030-02-'));
   const ahead = (await clinic.run('preview', next_month)).stdout;
@@ -91,13 +91,13 @@ Map one with: eligd payers map NAME ID
   const cost = (await clinic.run('cost')).stdout;
   expect(cost).toContain('AMERITAS');
   expect(cost).toContain('Total:       5 calls, $65.00.\n');
-  // What is under way is asked for once.
+  // A call in progress is not counted again.
   const third = (await clinic.run('preview', file)).stdout;
   expect(third).toContain('5 with a call in progress');
   expect(third).toContain('Calls:       no calls.\n');
 });
 
-test('a preview prints JSON as documented, with an unknown price as such', async () => {
+test('preview prints JSON as documented, with an unknown price as such', async () => {
   setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
@@ -124,7 +124,7 @@ test('a preview prints JSON as documented, with an unknown price as such', async
   });
 });
 
-test('a file that is not there, or is no export, is told', async () => {
+test('preview reports a missing file or one that is not an export', async () => {
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
   const missing = await clinic.run('preview', join(clinic.folder, 'none.csv'));

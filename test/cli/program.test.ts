@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('an exit code', () => {
-  test('is 0 for help, for the version and for a command that is done', async () => {
+  test('the exit code is 0 for help, the version, and a command that succeeds', async () => {
     expect(await run(['--help'])).toMatchObject({ code: 0, stderr: '' });
     expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(
@@ -43,7 +43,7 @@ describe('an exit code', () => {
       'the nearest one is "list_paging"',
     ],
     ['no command at all', [], 'Usage: eligd'],
-  ])('is 2 for %s', async (_, args, told) => {
+  ])('the exit code is 2 for %s', async (_, args, told) => {
     const { code, stdout, stderr } = await run(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(told);
@@ -55,7 +55,7 @@ describe('an exit code', () => {
     ['temporary', 75],
     ['configuration', 78],
   ] as const)(
-    'of an error of the kind %s is %i, with three plain lines and no stack',
+    'the exit code of an error of the kind %s is %i, with three lines and no stack',
     async (kind, expected) => {
       const fail = probe(() => {
         throw new EligdError(kind, { what: 'It broke.', why: 'It was old.', next: 'Buy another.' });
@@ -68,7 +68,7 @@ describe('an exit code', () => {
     },
   );
 
-  test('of a defect is 1, with one sentence that repeats nothing of the message', async () => {
+  test('the exit code of a bug is 1, with a sentence that repeats no message', async () => {
     const defect = probe(() => {
       throw new TypeError('Jane Roe is not a function');
     });
@@ -92,21 +92,21 @@ describe('the configuration file', () => {
     return { ...result, file };
   };
 
-  test('is that of --config, before or after the command, from the working directory', async () => {
+  test('--config names the configuration, before or after the command', async () => {
     expect((await seen(['probe', '--config', 'a.yaml'])).file).toBe(join(folder, 'a.yaml'));
     expect((await seen(['--config', 'a.yaml', 'probe'], { ELIGD_CONFIG: 'b.yaml' })).file).toBe(
       join(folder, 'a.yaml'),
     );
   });
 
-  test('is else that of $ELIGD_CONFIG, else config/eligd.yaml', async () => {
+  test('without --config, it is $ELIGD_CONFIG, else config/eligd.yaml', async () => {
     mkdirSync(join(folder, 'config'));
     writeFileSync(join(folder, 'config/eligd.yaml'), '');
     expect((await seen(['probe'], { ELIGD_CONFIG: 'b.yaml' })).file).toBe(join(folder, 'b.yaml'));
     expect((await seen(['probe'])).file).toBe(join(folder, 'config/eligd.yaml'));
   });
 
-  test('is asked for with the three places named when there is none', async () => {
+  test('if there is no configuration, the error names the three places', async () => {
     const { code, stderr } = await seen(['probe']);
     expect(code).toBe(78);
     for (const place of [
@@ -121,7 +121,7 @@ describe('the configuration file', () => {
 });
 
 describe('help', () => {
-  test('lists every command', async () => {
+  test('help lists every command', async () => {
     const { stdout } = await run(['--help']);
     for (const { name, summary } of allCommands()) {
       expect(stdout).toContain(`  ${name} `);
@@ -136,7 +136,7 @@ describe('help', () => {
     ['config', 'show'],
     ['config', 'schema'],
     ['fhir', 'keygen'],
-  ])('of %s %s has examples', async (...words) => {
+  ])('help of %s %s has examples', async (...words) => {
     const { code, stdout } = await run([
       ...words.filter((word) => typeof word === 'string'),
       '--help',
@@ -148,7 +148,7 @@ describe('help', () => {
 });
 
 describe('the process', () => {
-  test('prints help and exits with the code', async () => {
+  test('the process prints help and exits with the code', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [MAIN, '--help']);
     expect(stdout).toContain('Usage: eligd');
     await expect(promisify(execFile)(process.execPath, [MAIN, 'nonsense'])).rejects.toMatchObject({
@@ -156,7 +156,7 @@ describe('the process', () => {
     });
   });
 
-  test('ends quietly when nobody reads its output any more', async () => {
+  test('the process exits quietly when its output is closed', async () => {
     const child = spawn(process.execPath, [MAIN, 'config', 'schema'], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -9,7 +9,7 @@ const MAIN = resolve(import.meta.dirname, '../../src/main.ts');
 
 describe('eligd sandbox', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    'says where it is, lets a caller in, and ends with 0 on %s',
+    'the sandbox prints its address, accepts a caller, and exits with 0 on %s',
     async (signal) => {
       const args = [
         MAIN,
@@ -47,7 +47,7 @@ describe('eligd sandbox', () => {
     },
   );
 
-  test('says that the port is in use, and what to do', async () => {
+  test('the sandbox says that the port is in use, and what to do', async () => {
     const blocker = createServer().listen(0, '127.0.0.1');
     await once(blocker, 'listening');
     const address = blocker.address();
@@ -64,7 +64,7 @@ describe('eligd sandbox', () => {
     }
   });
 
-  test('says that its database cannot be opened', async () => {
+  test('the sandbox says that its database cannot be opened', async () => {
     const { code, stderr } = await run(['sandbox', '--port', '0', '--db', '/nowhere/at/all.db']);
     expect(code).toBe(1);
     expect(stderr).toContain('The sandbox did not start.');

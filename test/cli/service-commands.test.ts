@@ -24,7 +24,7 @@ async function slotsTaken({ database }: Installation): Promise<number> {
 }
 
 describe('inquiry', () => {
-  test('lists what the service has without anything about the patient', async () => {
+  test('inquiry lists the service’s inquiries without patient data', async () => {
     const { sandbox, create } = await bench();
     const first = await create('dental', { external_id: 'A-1' });
     const second = await create('dental', { external_id: 'A-2' });
@@ -36,7 +36,7 @@ describe('inquiry', () => {
     expect(stdout).not.toMatch(/Ann|Example|1980|ACTIVE100/);
   });
 
-  test('lists one label of one specialty, as JSON', async () => {
+  test('inquiry lists one label of one specialty as JSON', async () => {
     const { sandbox, create } = await bench();
     await create('medical', { external_id: 'A-1' });
     const wanted = await create('medical', { external_id: 'A-2' });
@@ -58,7 +58,7 @@ describe('inquiry', () => {
     });
   });
 
-  test('says that there is none, in the specialty of the clinic', async () => {
+  test('inquiry says that there are none in the clinic’s specialty', async () => {
     const { sandbox } = await bench();
     const { code, stdout } = await install(sandbox.url).run(['inquiry', 'list']);
     expect({ code, stdout }).toEqual({
@@ -67,7 +67,7 @@ describe('inquiry', () => {
     });
   });
 
-  test('says that a list may not be all, when that cannot be told', async () => {
+  test('inquiry says that a list may be incomplete when it cannot tell', async () => {
     const form = { id: 'i-1', status: 'SCHEDULED', request: {} };
     const { base_url } = await serve(() => ({ json: { items: [form], total: 2 } }));
     const { code, stdout, stderr } = await install(base_url).run(['inquiry', 'list']);
@@ -76,7 +76,7 @@ describe('inquiry', () => {
     expect(stderr).toContain('there may be more');
   });
 
-  test('shows one inquiry, and its request and answer only with --full', async () => {
+  test('inquiry shows one inquiry, and request and answer only with --full', async () => {
     const { sandbox, create } = await bench();
     const id = await create('dental', { external_id: 'A-1' });
     const { run } = install(sandbox.url);
@@ -95,7 +95,7 @@ describe('inquiry', () => {
     });
   });
 
-  test('that the service does not know ends with 1', async () => {
+  test('an ID that the service does not know exits with 1', async () => {
     const { sandbox, create } = await bench();
     const id = await create('medical');
     const { code, stdout, stderr } = await install(sandbox.url).run(['inquiry', 'get', id]);
@@ -106,7 +106,7 @@ describe('inquiry', () => {
     );
   });
 
-  test('of a specialty that there is not is a mistake in the command line', async () => {
+  test('an unknown specialty is an error in the command line', async () => {
     const { code, stderr } = await install('http://127.0.0.1:1').run([
       'inquiry',
       'list',
@@ -117,7 +117,7 @@ describe('inquiry', () => {
     expect(stderr).toContain('dental');
   });
 
-  test('sends nothing, whatever is asked', async () => {
+  test('inquiry changes nothing at the service', async () => {
     const { base_url, calls } = await serve(() => ({ json: [] }));
     const { run } = install(base_url);
     await run(['inquiry', 'list']);
@@ -128,7 +128,7 @@ describe('inquiry', () => {
 });
 
 describe('verification', () => {
-  test('shows each criterion, and quotes of the call only with --full', async () => {
+  test('verification shows each criterion, and quotes of the call only with --full', async () => {
     const { sandbox, create, advance } = await bench();
     const id = await create('dental');
     await advance({ days: 10 });
@@ -146,7 +146,7 @@ describe('verification', () => {
     expect((await run(['verification', id, '--full'])).stdout).toContain('reasoning');
   });
 
-  test('says that there are none yet', async () => {
+  test('verification says that there are no checks yet', async () => {
     const { sandbox } = await bench();
     const { code, stdout } = await install(sandbox.url).run(['verification', 'unknown']);
     expect(code).toBe(0);
@@ -155,7 +155,7 @@ describe('verification', () => {
 });
 
 describe('subscription', () => {
-  test('is set, changed, shown and deleted', async () => {
+  test('subscription sets, changes, shows, and deletes', async () => {
     const { sandbox } = await bench();
     const { run } = install(sandbox.url);
     const none = 'The service has no subscription; eligd polls for answers instead.\n';
@@ -177,7 +177,7 @@ describe('subscription', () => {
     });
   });
 
-  test('goes to the address of the configuration when the command line has none', async () => {
+  test('subscription uses the configured address if the command line has none', async () => {
     const { sandbox } = await bench();
     const webhook =
       'webhook: { listen: "127.0.0.1:8686", public_url: "https://clinic.example/webhooks" }\n';
@@ -193,7 +193,7 @@ describe('subscription', () => {
     ['--url', 'https://me:secret@clinic.example/hook'],
     ['--minutes', '0'],
     ['--minutes', 'five'],
-  ])('is refused with %s %s', async (option, value) => {
+  ])('subscription is refused with %s %s', async (option, value) => {
     const { code } = await install('http://127.0.0.1:1').run([
       'subscription',
       'set',
@@ -203,7 +203,7 @@ describe('subscription', () => {
     expect(code).toBe(2);
   });
 
-  test('never goes to plain http on another machine', async () => {
+  test('subscription never uses plain http to another machine', async () => {
     const { code, stderr } = await install('http://127.0.0.1:1').run([
       'subscription',
       'set',
@@ -214,7 +214,7 @@ describe('subscription', () => {
     expect(stderr).toContain('others on the network could read patient data');
   });
 
-  test('tells what the service keeps when that is something else', async () => {
+  test('subscription shows what the service stores if it is something else', async () => {
     const kept = { callback_url: 'https://other.example', update_frequency_min: 60 };
     const { base_url } = await serve(() => ({ json: kept }));
     const { code, stdout, stderr } = await install(base_url).run([
@@ -232,14 +232,14 @@ describe('subscription', () => {
 });
 
 describe('a failure of the service', () => {
-  test.each(COMMANDS)('that is away ends %s %s with 75', async (...args) => {
+  test.each(COMMANDS)('an unavailable service ends %s %s with 75', async (...args) => {
     const { code, stdout, stderr } = await install(await deadAddress()).run(args);
     expect({ code, stdout }).toEqual({ code: 75, stdout: '' });
     expect(stderr).toContain('Nothing answers at http://127.0.0.1:');
   });
 
   test.each(['oauth', 'basic'] as const)(
-    'that turns the credentials away ends with 78 and names the secrets of %s',
+    'rejected credentials exit with 78 and name the secrets of %s',
     async (auth) => {
       const { sandbox } = await bench();
       const wrong = { ELIGD_SERVICE_PASSWORD: 'wrong', ELIGD_SERVICE_API_KEY: 'wrong' };
@@ -264,7 +264,7 @@ describe('a failure of the service', () => {
     [503, 75, 'internal problem (503)'],
     [302, 78, 'another address (302)'],
     [409, 1, 'does not understand (409)'],
-  ])('with the status %i ends with %i', async (status, expected, told) => {
+  ])('the status %i exits with %i', async (status, expected, told) => {
     const { base_url } = await serve(() => ({ status, json: {} }));
     const { code, stderr } = await install(base_url, 'basic').run(['inquiry', 'list']);
     expect(code).toBe(expected);
@@ -272,7 +272,7 @@ describe('a failure of the service', () => {
     expect(stderr).toContain(told);
   });
 
-  test('that refuses the content ends with 1 and shows words without patient data', async () => {
+  test('refused content exits with 1 and shows words without patient data', async () => {
     const detail = [
       { loc: ['body', 'callback_url'], msg: 'Jane Roe is no URL', type: 'url_parsing' },
     ];
@@ -287,14 +287,14 @@ describe('a failure of the service', () => {
     expect(list.stderr).toContain('callback_url: url_parsing');
   });
 
-  test('that loses the reply to a change says that it is not known', async () => {
+  test('a lost reply to a change is reported as unknown', async () => {
     const { base_url } = await serve(({ socket }) => void socket.destroy());
     const { code, stderr } = await install(base_url, 'basic').run(['subscription', 'delete']);
     expect(code).toBe(75);
     expect(stderr).toContain('eligd does not know whether the service made the change');
   });
 
-  test('shows as a web page when the address is wrong', async () => {
+  test('a web page in reply is reported as a wrong address', async () => {
     const { base_url } = await serve(() => ({
       text: '<html>',
       headers: { 'content-type': 'text/html' },
@@ -304,7 +304,7 @@ describe('a failure of the service', () => {
     expect(stderr).toContain('may not be the address of the service');
   });
 
-  test('is not waited for when a secret is missing', async () => {
+  test('a missing secret is reported without contacting the service', async () => {
     const { code, stderr } = await install('http://127.0.0.1:1').run(['inquiry', 'list'], {
       ELIGD_SERVICE_PASSWORD: '',
     });
@@ -314,14 +314,14 @@ describe('a failure of the service', () => {
 });
 
 describe('the rate limit', () => {
-  test('counts every request of a command, the login too', async () => {
+  test('every request of a command counts against the limit, the login too', async () => {
     const { sandbox } = await bench();
     const installation = install(sandbox.url);
     await installation.run(['subscription', 'show']);
     expect(await slotsTaken(installation)).toBe(2);
   });
 
-  test('ends with 75 when the service has asked eligd to wait', async () => {
+  test('a command exits with 75 when the service has asked eligd to wait', async () => {
     const { base_url, calls } = await serve(() => ({
       status: 429,
       json: {},
@@ -334,7 +334,7 @@ describe('the rate limit', () => {
     expect(calls()).toHaveLength(1);
   });
 
-  test('is waited for a minute and a half, and then the command gives up', async () => {
+  test('a command waits for a minute and a half, and then gives up', async () => {
     const { database, file } = install('http://127.0.0.1:1');
     const store = await openStore(database);
     const clock = virtualClock();

@@ -32,7 +32,7 @@ afterEach(async () => {
 
 const eligd = async (...args: string[]) => await run([...args, '--config', config]);
 
-/** One appointment in each situation, and an entry about none. */
+/** One appointment in each situation, and an entry about no appointment. */
 async function fill(): Promise<{ delivered: number }> {
   await clinic.appointment('waits', { plan: { due_at: NOW + 86_400_000, wait: 'outside_window' } });
   const held = await clinic.planned('held');
@@ -97,10 +97,10 @@ function heartbeat(): Heartbeat {
 }
 
 describe('status', () => {
-  test('says in one page where everything is and what to do', async () => {
+  test('status shows everything on one page, with what to do', async () => {
     await fill();
     const { code, stdout, stderr } = await eligd('status');
-    // No daemon has run on this database, so the answer to most questions is no.
+    // No daemon has run on this database, so most answers are no.
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(stdout.split('\n')).toEqual([
       'Riverside Dental, as of 2026-11-20 09:00 (America/Chicago)',
@@ -146,7 +146,7 @@ describe('status', () => {
     ]);
   });
 
-  test('says why calls are stopped, and ends with 1, while the daemon runs', async () => {
+  test('status says why calls are stopped, and exits with 1, while the daemon runs', async () => {
     await fill();
     await clinic.store.write((tx) => writeHeartbeat(tx, heartbeat()));
     const lock = lockInstance(clinic.path);
@@ -162,14 +162,14 @@ describe('status', () => {
     }
   });
 
-  test('of an empty state says where to begin', async () => {
+  test('status of an empty state says where to begin', async () => {
     const { stdout } = await eligd('status');
     expect(stdout).toContain('Last read:   front-desk never');
     expect(stdout).toContain('For you:     nothing.');
     expect(stdout).toContain('eligd check');
   });
 
-  test('works while the daemon holds its lock', async () => {
+  test('status works while the daemon holds its lock', async () => {
     const lock = lockInstance(clinic.path);
     try {
       // The daemon has stored no heartbeat yet: nothing is wrong, and nothing is known.
@@ -181,7 +181,7 @@ describe('status', () => {
 });
 
 test.each([['status'], ['list'], ['show', '1'], ['explain', '1']])(
-  '%s makes no database where there is none',
+  '%s creates no database if there is none',
   async (...args) => {
     writeFileSync(config, readFileSync(config, 'utf8').replace('./eligd.db', './none/eligd.db'));
     const { code, stdout, stderr } = await eligd(...args.filter((arg) => typeof arg === 'string'));
@@ -194,7 +194,7 @@ test.each([['status'], ['list'], ['show', '1'], ['explain', '1']])(
 );
 
 describe('list', () => {
-  test('shows open appointments with why and until, and no name', async () => {
+  test('list shows open appointments with why and until, without names', async () => {
     await fill();
     const { code, stdout } = await eligd('list');
     expect(code).toBe(0);
@@ -205,7 +205,7 @@ describe('list', () => {
     expect(stdout).not.toMatch(/closed|Roe|W123/);
   });
 
-  test('shows names when they are asked for, filters, and says what it left out', async () => {
+  test('list shows names on request, filters, and says what it left out', async () => {
     await fill();
     expect((await eligd('list', '--patients')).stdout).toContain('Jane Roe');
     const { stdout } = await eligd('list', '--situation', 'closed');
@@ -219,7 +219,7 @@ describe('list', () => {
     );
   });
 
-  test('shows the attention list with what to do, also entries about no appointment', async () => {
+  test('list shows the attention list with remedies, also without an appointment', async () => {
     await fill();
     const { stdout } = await eligd('list', '--attention');
     expect(stdout).toContain(
@@ -236,7 +236,7 @@ describe('list', () => {
     [['--connector', 'front-dsk'], 'Did you mean --connector front-desk?'],
     [['--limit', '0'], 'Write a whole number from 1'],
     [['--attention', '--situation', 'asking'], 'cannot be used with'],
-  ])('refuses %j', async (args, told) => {
+  ])('list refuses %j', async (args, told) => {
     const { code, stderr } = await eligd('list', ...args);
     expect(code).toBe(2);
     expect(stderr).toContain(told);
@@ -244,7 +244,7 @@ describe('list', () => {
 });
 
 describe('show', () => {
-  test('shows everything about an appointment, and who it is only when asked', async () => {
+  test('show prints everything about an appointment, and names only on request', async () => {
     const { delivered } = await fill();
     const { code, stdout } = await eligd('show', 'delivered');
     expect(code).toBe(0);
@@ -259,13 +259,13 @@ describe('show', () => {
     expect(named).toMatch(/plan name: +Gold/);
   });
 
-  test('takes the connector, a row, or the service’s id along with the plain id', async () => {
+  test('show accepts the connector, a row, or the service’s ID with the plain ID', async () => {
     const { delivered } = await fill();
     for (const id of ['front-desk:delivered', `inquiry:${delivered}`, `service-${delivered}`])
       expect((await eligd('show', id)).stdout).toContain('Appointment delivered');
   });
 
-  test('names the nearest id when there is none of that name', async () => {
+  test('show suggests the nearest ID for one that does not exist', async () => {
     await clinic.appointment('12045');
     const { code, stdout, stderr } = await eligd('show', '12054');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -273,7 +273,7 @@ describe('show', () => {
     expect(stderr).toContain('The closest one is 12045.');
   });
 
-  test('asks which one when two connectors have the id', async () => {
+  test('show asks which one is meant when two connectors have the ID', async () => {
     await clinic.appointment('7');
     await clinic.appointment('7', { connector: 'ehr' });
     const { code, stderr } = await eligd('explain', '7');
@@ -283,7 +283,7 @@ describe('show', () => {
 });
 
 describe('explain', () => {
-  test('tells the story of a delivered appointment from its beginning', async () => {
+  test('explain prints a saved appointment’s history from its beginning', async () => {
     await fill();
     const { stdout } = await eligd('explain', 'delivered');
     expect(stdout.split('\n').map((line) => line.replace('2026-11-20 09:00  ', ''))).toEqual([
@@ -308,7 +308,7 @@ describe('explain', () => {
     ]);
   });
 
-  test('says why a visit that was far ahead was not planned earlier', async () => {
+  test('explain says why a visit that was far ahead was not planned earlier', async () => {
     const starts_at = new Date(VISIT + 30 * 86_400_000).toISOString();
     await clinic.appointment('far', { starts_at, plan: { due_at: NOW, wait: 'outside_window' } });
     vi.setSystemTime(VISIT + 25 * 86_400_000);
@@ -318,7 +318,7 @@ describe('explain', () => {
     );
   });
 
-  test('says what to do when you have to act', async () => {
+  test('explain says what you must do', async () => {
     await fill();
     const { stdout } = await eligd('explain', 'refused');
     expect(stdout).toContain('the service rejected it; no call is made. Reason of rejected.');
@@ -327,7 +327,7 @@ describe('explain', () => {
     );
   });
 
-  test('tells of an inquiry for whom it is asked, and of a closed appointment why', async () => {
+  test('explain says who an inquiry is for, and why an appointment is closed', async () => {
     await fill();
     expect((await eligd('explain', 'inquiry:2')).stdout).toMatch(
       /^Inquiry 2\n[\s\S]*Now: appointment asked being asked\./,
@@ -360,7 +360,7 @@ describe('docs/json.md', () => {
         ['explain', 'inquiry:3'],
       ],
     ],
-  ])('documents %s as it is', async (schema, commands) => {
+  ])('docs/json.md documents %s as it is', async (schema, commands) => {
     await fill();
     const real = new Set<string>();
     for (const args of commands) {
@@ -374,7 +374,7 @@ describe('docs/json.md', () => {
     expect(differences(schema, real)).toEqual({ undocumented: [], unseen: [] });
   });
 
-  test('promises patients’ data with --patients only', async () => {
+  test('docs/json.md promises patients’ data with --patients only', async () => {
     await fill();
     const { stdout } = await eligd('show', 'delivered', '--json', '--patients');
     expect(JSON.parse(stdout).appointments[0]).toMatchObject({
@@ -385,7 +385,7 @@ describe('docs/json.md', () => {
   });
 });
 
-test('reading leaves the database as it was', async () => {
+test('reading leaves the database unchanged', async () => {
   await fill();
   await clinic.store.close();
   const before = readFileSync(clinic.path);

@@ -1,4 +1,4 @@
-/** What a person at a terminal sees: tables that fit, colors, progress, completion. */
+/** The view of a person at a terminal: tables that fit, colors, progress, completion. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ function terminal(columns = 80) {
 describe('list', () => {
   let clinic: ReturnType<typeof makeClinic>;
 
-  /** Visits of yesterday, today, tomorrow and Friday; the machine's clock is Monday, 09:00. */
+  /** Visits of yesterday, today, tomorrow, and Friday; the machine's clock is Monday, 09:00. */
   beforeEach(async () => {
     setMachineClock();
     const service = await startService();
@@ -55,7 +55,7 @@ describe('list', () => {
     );
   };
 
-  test('fits 80 columns, with IDs whole', async () => {
+  test('list fits 80 columns and keeps IDs complete', async () => {
     for (const args of [[], ['--patients'], ['--attention'], ['--attention', '--patients']]) {
       const lines = stripVTControlCharacters(await list(...args)).split('\n');
       expect(lines.filter((line) => line.length > 80)).toEqual([]);
@@ -63,13 +63,13 @@ describe('list', () => {
     }
   });
 
-  test('shows coming visits first, whatever the limit', async () => {
+  test('list shows coming visits first, whatever the limit', async () => {
     expect(await ids('--situation', 'closed')).toEqual(['0']);
     expect(await ids()).toEqual(['1', '2', '3']);
     expect(await ids('--limit', '1')).toEqual(['1']);
   });
 
-  test('filters by day, payer and what waits for somebody', async () => {
+  test('list filters by day, payer, and attention', async () => {
     expect(await ids('--today')).toEqual(['1']);
     expect(await ids('--from', '2030-01-08')).toEqual(['2', '3']);
     expect(await ids('--from', '2030-01-07', '--to', '2030-01-08')).toEqual(['1', '2']);
@@ -82,7 +82,7 @@ describe('list', () => {
     expect(stderr).toContain('Write the date as 2026-11-23.');
   });
 
-  test('is colored on a terminal, and not with NO_COLOR', async () => {
+  test('list is colored on a terminal, and not with NO_COLOR', async () => {
     const red = '\u001b[31mneeds';
     expect(await list()).toContain(red);
     const to = terminal();
@@ -103,7 +103,7 @@ describe('the progress line', () => {
     return 'done';
   };
 
-  test('appears after two seconds, fits the terminal, and is gone at the end', async () => {
+  test('the progress line appears after two seconds, fits, and disappears at the end', async () => {
     const to = terminal(30);
     const told = () => '12,000 of 20,000 appointments were read';
     expect(await withProgressLine(to.stdout, told, work(3_500))).toBe('done');
@@ -113,7 +113,7 @@ describe('the progress line', () => {
     expect(to.shown().endsWith('\r\u001b[K')).toBe(true);
   });
 
-  test('is not written into a pipe', async () => {
+  test('the progress line is not written into a pipe', async () => {
     let text = '';
     await withProgressLine({ write: (part) => (text += part) }, () => 'x', work(2_500));
     expect(text).toBe('');
@@ -123,14 +123,14 @@ describe('the progress line', () => {
 describe('completion', () => {
   const made = async (form: string) => (await run(['completion', form])).stdout;
 
-  test.each(['bash', 'zsh', 'fish', 'man'])('for %s names every command', async (form) => {
+  test.each(['bash', 'zsh', 'fish', 'man'])('completion for %s has every command', async (form) => {
     const text = (await made(form)).replaceAll('\\-', '-');
     for (const { name } of allCommands()) expect(text).toContain(name);
     for (const flag of ['needs-me', 'before-upgrade', 'take-over'].slice(0, 2))
       expect(text).toContain(flag);
   });
 
-  test('of bash completes commands, options and their values', async () => {
+  test('completion for bash completes commands, options, and their values', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'eligd-completion-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'eligd.bash');

@@ -1,4 +1,4 @@
-/** The conformance suite catches faults that are planted into the template. */
+/** The conformance suite catches faults that the test adds to the template. */
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -99,7 +99,7 @@ const FAULTS: Fault[] = [
 ];
 
 const tree = copyOfTree();
-/** Titles of the tests that failed, by the folder of the faulty connector. */
+/** Names of the tests that failed, by the folder of the faulty connector. */
 const failed = new Map<string, string[]>();
 
 type Report = {
@@ -119,7 +119,7 @@ beforeAll(async () => {
   const { testResults }: Report = JSON.parse(readFileSync(report, 'utf8'));
   for (const { name, assertionResults } of testResults) {
     const folder = /connectors\/([^/]+)\/suite\.test\.ts$/.exec(name)?.[1];
-    // A template may have tests of its own next to the suite.
+    // A template may have its own tests next to the suite.
     if (folder === undefined) continue;
     expect(assertionResults.length, name).toBeGreaterThan(20);
     failed.set(
@@ -149,12 +149,12 @@ function plant(folder: string, changes: Fault['changes']): void {
 }
 
 describe('the conformance suite', () => {
-  test('lets the template pass', () => {
+  test('the conformance suite passes the template', () => {
     expect(failed.get('template')).toEqual([]);
   });
 
   test.each(FAULTS.map((fault, number) => ({ ...fault, number })))(
-    'catches a connector that $name',
+    'the conformance suite catches a connector that $name',
     ({ number, caught_by }) => {
       const titles = failed.get(`fault-${number}`) ?? [];
       expect(titles.filter((title) => title.startsWith(caught_by))).toHaveLength(1);

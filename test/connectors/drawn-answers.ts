@@ -1,6 +1,6 @@
 /**
- * Drawn answers about one visit, and what a biller knows of each without eligd: worked out from the
- * facts of the answer, not by the code under test.
+ * Random answers about one visit, and what a biller knows about each without eligd: derived from
+ * the facts of the answer, not by the code under test.
  */
 import fc from 'fast-check';
 import type { EligibilityRecord } from '../../src/records/eligibility.ts';
@@ -9,7 +9,7 @@ import { recordOf } from '../records/answers.ts';
 export const VISIT = '2026-11-24';
 export const CODES = ['D1110', 'D2740', 'D8080', 'D0120'] as const;
 export type Code = (typeof CODES)[number];
-/** What the office charges, in dollars. */
+/** The office's fees, in dollars. */
 export const FEES: Readonly<Record<string, string>> = {
   ...{ D1110: '98.00', D2740: '1200.00', D8080: '5000.00', D0120: '60.00' },
 };
@@ -43,13 +43,13 @@ export type Facts = {
   rules: Record<string, Rule>;
 };
 
-/** Out of network: nothing is paid; and words from which nobody can tell. */
+/** Out of network: words that pay nothing, and words that are unclear. */
 const NETWORK_NONE = ['None', 'None, except for emergencies', '$0', 'Plan pays $0'];
 const NETWORK_OPEN = [
   ...['Patient pays full UCR', 'Patient responsible for usual and customary fees'],
   ...["Plan doesn't pay UCR", '80% for emergencies'],
 ];
-/** None of them is over for a coverage of eight months, and each may be about any class. */
+/** None of them is over after eight months of coverage, and each may concern any class. */
 const WAITS = ['6 months basic, a year major', 'forty-eight months', '1.5 years'];
 
 const some = <Value>(...values: Value[]) => fc.constantFrom(...values);
@@ -63,7 +63,7 @@ const rule: fc.Arbitrary<Rule> = fc
     frequency_limitations: some(undefined, '2 per calendar year', 'as the plan allows'),
     is_downgraded: some(undefined, true, false),
     is_prior_auth_required: some(undefined, false, true),
-    // Of which plan, day or network nobody said.
+    // The payer did not say which plan, day, or network.
     more_info: some(undefined, undefined, 'plan pays 90%; covered; copay $5'),
     downgraded_info: some(undefined, undefined, 'plan pays 70%, limit used up'),
     prior_auth_info: some(undefined, undefined, 'covered without it under $300'),
@@ -119,7 +119,7 @@ export function recordFor(given: Facts): EligibilityRecord {
   );
 }
 
-/** It is sure that the plan pays nothing at all on the day of the visit. */
+/** The plan certainly pays nothing at all on the day of the visit. */
 export function isPlanSurelyUnpaid(given: Facts): boolean {
   const is_over =
     given.is_active === false ||
@@ -129,7 +129,7 @@ export function isPlanSurelyUnpaid(given: Facts): boolean {
   return is_over || (given.in_network === false && is_out);
 }
 
-/** Nobody can tell from the answer whether the plan pays for the code, or what. */
+/** The answer leaves open whether the plan pays for the code, or how much. */
 export function isOpen(given: Facts, code: Code): boolean {
   const rule = given.rules[code] ?? {};
   const { in_network, out_of_network_benefits, effective_date, waiting_periods } = given;
@@ -150,13 +150,13 @@ export function isOpen(given: Facts, code: Code): boolean {
   );
 }
 
-/** It is sure that a limit for cleanings is used up. */
+/** A limit for cleanings is certainly used up. */
 export const isLimitUsedUp = ({ cleanings, rules }: Facts, code: Code) =>
   code === 'D1110' &&
   cleanings === 2 &&
   rules[code]?.frequency_limitations === '2 per calendar year';
 
-/** What a biller knows without eligd: it is sure that the plan pays nothing for the code. */
+/** What a biller knows without eligd: the plan certainly pays nothing for the code. */
 export function isSurelyUnpaid(given: Facts, code: Code): boolean {
   const { is_covered, age_limit } = given.rules[code] ?? {};
   if (isPlanSurelyUnpaid(given) || is_covered === false) return true;
@@ -168,6 +168,6 @@ export function isSurelyUnpaid(given: Facts, code: Code): boolean {
   );
 }
 
-/** It is sure that nothing is left of the yearly maximum. */
+/** Nothing is certainly left of the yearly maximum. */
 export const isUsedUp = ({ maximum, remaining }: Facts) =>
   remaining === '0' && maximum !== 'Unlimited';

@@ -1,6 +1,6 @@
 /**
- * Every field of a claim record reaches every form that eligd writes, or the page of the connector
- * names it under "Left out of claims" and says why.
+ * Every field of a claim record is in every output of eligd, or the connector's page lists it under
+ * "Left out of claims" with the reason.
  */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -21,7 +21,7 @@ import { changed, type JsonSchema, leftOut, pathsOf } from './fields.ts';
 const schema = z.toJSONSchema(claimStatusRecordSchema, { unrepresentable: 'any' }) as JsonSchema;
 const PATHS = pathsOf(schema);
 
-test('the list of fields in code is the schema of the record', () => {
+test('the list of fields in the code matches the schema of the record', () => {
   expect(CLAIM_PATHS.toSorted()).toEqual(PATHS.toSorted());
 });
 
@@ -91,7 +91,7 @@ const ABOUT = {
   batch_created_at: written_at,
   time_zone,
 };
-/** The Claim as the server has it, with the code that was answered. */
+/** The Claim on the server, with the code that was answered. */
 const CLAIM = {
   resourceType: 'Claim',
   item: [{ sequence: 1, productOrService: { coding: [{ code: 'D2740' }] } }],
@@ -134,7 +134,7 @@ describe.each(FORMS)('%s', (_name, page, write) => {
   });
 });
 
-test('the pages name nothing that is not a field', () => {
+test('the pages list only names of fields', () => {
   for (const page of new Set(FORMS.map(([, each]) => each))) {
     expect(leftOut(page, HEADING), page).not.toEqual([]);
     for (const { path } of leftOut(page, HEADING)) expect(PATHS).toContain(path);

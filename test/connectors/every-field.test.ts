@@ -1,6 +1,6 @@
 /**
- * Every field of the record reaches every form that eligd writes: the form changes when the field
- * does, or the connector's page names the field under "Left out" and says why.
+ * Every field of the record is in every output of eligd: the output changes when the field does, or
+ * the connector's page lists the field under "Left out" with the reason.
  */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -23,7 +23,7 @@ import { changed, type JsonSchema, leftOut, pathsOf } from './fields.ts';
 const schema = z.toJSONSchema(eligibilityRecordSchema, { unrepresentable: 'any' }) as JsonSchema;
 const PATHS = pathsOf(schema);
 
-test('the list of fields in code is the schema of the record', () => {
+test('the list of fields in the code matches the schema of the record', () => {
   const listed = [...RECORD_FIELDS.map(([, path]) => path), ...OTHER_PATHS];
   expect(listed.toSorted()).toEqual(PATHS.toSorted());
 });
@@ -172,7 +172,7 @@ const ABOUT = {
   time_zone,
 };
 
-/** The verdict is that of the whole record, so that a field has to be placed automatically. */
+/** The verdict of the whole record, so a field must be in its own place. */
 function deliveryOf(record: EligibilityRecord): Delivery {
   const [delivery] = batchOf(1, [1]).deliveries;
   if (delivery === undefined) throw new Error('There is no example.');
@@ -217,7 +217,7 @@ describe.each(FORMS)('%s', (_name, page, write) => {
 
   test.each(PATHS.filter((path) => path !== 'schema'))('%s', (path) => {
     const record = whole();
-    // What does not apply is absent from its part.
+    // A value that does not apply is absent from its part.
     if (path === 'does_not_apply[]') delete record.maximums?.family_deductible;
     const is_placed = write(deliveryOf(changed(record, path))) !== write(deliveryOf(record));
     const entry = left_out.find((each) => each.path === path);
@@ -227,7 +227,7 @@ describe.each(FORMS)('%s', (_name, page, write) => {
   });
 });
 
-test('the pages name nothing that is not a field', () => {
+test('the pages list only names of fields', () => {
   for (const page of new Set(FORMS.map(([, each]) => each)))
     for (const { path } of leftOut(page, 'Left out')) expect(PATHS).toContain(path);
 });

@@ -30,7 +30,7 @@ connectorSuite('fhir', {
       offerClaims: async ({ claims }) => {
         for (const claim of claims) await peer.put(...claimResourcesOf(claim));
       },
-      // Open work only: what was closed stays in the chart as history and is no part of the list.
+      // Open work only: completed work stays in the chart as history and is not on the list.
       written: async () => {
         const tasks = (await peer.all('Task')).filter(({ status }) => status === 'requested');
         const written = [

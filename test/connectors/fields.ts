@@ -1,4 +1,4 @@
-/** Fields of a schema one by one, and what the page of a connector leaves out of them. */
+/** Fields of a schema one by one, and the fields that a connector's page leaves out. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -13,10 +13,10 @@ export type JsonSchema = {
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Parts whose inside is one value to a reader. */
+/** Parts that a reader sees as one value. */
 const LEAVES = new Set(['Money', 'SignedMoney', 'Words']);
 
-/** Every path of the schema that ends in a value; `[]` stands for an entry of a list. */
+/** Every path of the schema that ends in a value; `[]` is any element of a list. */
 export function pathsOf(schema: JsonSchema): string[] {
   return below(schema, schema, '');
 }
@@ -40,7 +40,7 @@ function below(schema: JsonSchema, node: JsonSchema, path: string): string[] {
   );
 }
 
-/** A copy in which the value at a path is another one of its kind. */
+/** A copy in which the value at a path is another value of its kind. */
 export function changed<Value>(whole: Value, path: string): Value {
   const copy = structuredClone(whole) as Record<string, unknown>;
   const keys = path.replaceAll('[]', '.0').split('.');
@@ -78,7 +78,7 @@ function other(value: unknown, name: string, path: string): unknown {
 
 export type LeftOut = { path: string; why: string };
 
-/** Paths that a page names in the table below a heading, with the reasons that it gives. */
+/** Paths in the table below a heading of a page, with their reasons. */
 export function leftOut(page: string, heading: string): LeftOut[] {
   const text = readFileSync(join(ROOT, page), 'utf8');
   const begin = text.indexOf(`### ${heading}\n`);

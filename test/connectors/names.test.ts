@@ -1,4 +1,4 @@
-/** Nothing in `src/` changes for a connector, so nothing there names one. */
+/** A new connector needs no change in `src/`, so nothing there names one. */
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,14 +6,14 @@ import { builtInTypes } from '../../src/ops/built-in-connectors.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** The connector of a new configuration and of the demo is `csv`, and the schema's example too. */
+/** The connector of a new configuration, of the demo, and of the schema's example is `csv`. */
 const DEFAULTS: Record<string, RegExp> = {
   'src/ops/new-config.ts': /type: csv$/,
   'src/cli/commands/demo.ts': /type: csv$/,
   'src/ops/config-schema.ts': /examples: \['csv'\]/,
 };
 
-/** `payers.csv` and `csv-parse` are a file format, which eligd also uses, and no connector. */
+/** `payers.csv` and `csv-parse` are about a file format, not the connector. */
 const NAMES = new RegExp(
   builtInTypes()
     .map((name) => (name === 'csv' ? `(?:connectors/|type: |['"\`])csv\\b(?!-)` : `\\b${name}\\b`))

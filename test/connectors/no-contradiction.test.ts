@@ -1,7 +1,7 @@
 /**
- * Whatever the payer answers, nothing that eligd writes or shows states a share, a copay, an
- * amount, "covered" or "used up" that the answer contradicts, of a procedure or of a class. What is
- * true is worked out from the facts of the answer, not by the code under test.
+ * Whatever the payer answers, no output of eligd states a share, a copay, an amount, "covered", or
+ * "used up" that the answer contradicts, about a procedure or a class. The test derives the truth
+ * from the facts of the answer, not with the code under test.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -36,7 +36,7 @@ import {
 
 const time_zone = 'America/Chicago';
 
-/** `judged_as`: the answer that the verdict is of; another one is a planted fault. */
+/** `judged_as`: the answer that the verdict is about; another one is a planted fault. */
 function deliveryOf(given: Facts, scheduled: readonly Code[], judged_as = given): Delivery {
   const [delivery] = batchOf(1, [1]).deliveries;
   if (delivery === undefined) throw new Error('There is no example.');
@@ -67,7 +67,7 @@ const ABOUT = {
   time_zone,
 };
 
-/** Everything that is written or shown, in the pieces that a reader takes in at once. */
+/** All output, in pieces that a reader reads at once. */
 function pieces(delivery: Delivery): Record<string, string[]> {
   const { record, verdict } = delivery;
   const { procedures } = deliveryDocument({
@@ -125,7 +125,7 @@ const SAYS_LIMIT_USED = /limit used up|both used|all used|, used on/;
 const SAYS_MAXIMUM_USED = /maximum used up|maximum is used up(?!, and)/;
 const CLASSES = { PREVENTIVE: 'D1110', CROWNS: 'D2740' } as const;
 
-/** Without the payer's own words: in quotation marks, or as a field of their own. */
+/** Without the payer's own words: in quotation marks, or in their own field. */
 function ownWords(piece: string, { rules }: Facts): string {
   const said = Object.values(rules).flatMap((rule) => {
     const words = [rule.prior_auth_info, rule.downgraded_info, rule.more_info].filter(
@@ -141,7 +141,7 @@ function ownWords(piece: string, { rules }: Facts): string {
     .reduce((rest, { mark, words }) => rest.replaceAll(`${mark}${words}`, mark), piece);
 }
 
-/** What a piece about a code states and the answer contradicts. */
+/** The claims of a piece about a code that the answer contradicts. */
 function codeFaults(given: Facts, code: Code, text: string): string[] {
   const rule = given.rules[code] ?? {};
   const is_unpaid = isSurelyUnpaid(given, code);
@@ -153,7 +153,7 @@ function codeFaults(given: Facts, code: Code, text: string): string[] {
     ['not payable', !is_unpaid && /NOT payable/.test(text)],
     ['a limit used up', !isLimitUsedUp(given, code) && SAYS_LIMIT_USED.test(text)],
     ['the maximum used up', !isUsedUp(given) && SAYS_MAXIMUM_USED.test(text)],
-    // Whether it pays, or what it pays here, nobody said: then it may pay nothing.
+    // The payer did not say whether or how much it pays here, so it may pay nothing.
     ['a sure payment', !is_sure && STATES_SHARE.test(text.replace(/if it pays as usual: .*/, ''))],
     ['payable', is_open && SAYS_PAYABLE.test(text)],
   ];
@@ -174,10 +174,10 @@ function codeFaults(given: Facts, code: Code, text: string): string[] {
   return faults.filter(([, is_false]) => is_false).map(([fault]) => `${code}: ${fault}`);
 }
 
-/** One line may be about several codes: what is said of each one begins with it. */
+/** One line may be about several codes; each part begins with its code. */
 const perCode = (piece: string) => piece.split(/ (?=D\d{4}: )/);
 
-/** Everything false that is stated, with where; empty: all is true. */
+/** Every false statement with its place; empty if all are true. */
 function faultsOf(given: Facts, scheduled: readonly Code[], found: Record<string, string[]>) {
   const total = scheduled.reduce((sum, code) => sum + Number(FEES[code]), 0);
   const is_unpaid = scheduled.length > 0 && scheduled.every((code) => isSurelyUnpaid(given, code));
@@ -232,7 +232,7 @@ const PLAIN: Facts = {
 };
 
 describe('whatever the payer answers', () => {
-  test('no output states what the answer contradicts', () => {
+  test('no output states something that the answer contradicts', () => {
     fc.assert(
       fc.property(facts, fc.subarray([...CODES]), (given, scheduled) => {
         expect(faultsOf(given, scheduled, pieces(deliveryOf(given, scheduled)))).toEqual([]);
@@ -241,7 +241,7 @@ describe('whatever the payer answers', () => {
     );
   });
 
-  test('and of what the plan pays, every form of people states the share', () => {
+  test('every output for people states the plan’s share', () => {
     const found = pieces(deliveryOf(PLAIN, ['D2740']));
     for (const form of ['csv', 'json', 'pin', 'oru', 'fhir', 'show'])
       expect(
@@ -251,7 +251,7 @@ describe('whatever the payer answers', () => {
     expect(faultsOf(PLAIN, ['D2740'], found)).toEqual([]);
   });
 
-  test('what was said of authorization and downgrade is in every form of people', () => {
+  test('every output for people has the words about authorization and downgrade', () => {
     fc.assert(
       fc.property(facts, (given) => {
         const { rules, is_active } = given;
@@ -268,7 +268,7 @@ describe('whatever the payer answers', () => {
     );
   });
 
-  /** The answer is the first; the verdict is of the second, as a fault would make it. */
+  /** The answer is the first; the verdict is about the second, as a bug would cause. */
   const PLANTED: [fault: string, given: Partial<Facts>, judged_as: Partial<Facts>][] = [
     ['an inactive plan is paid', { is_active: false }, {}],
     ['an active plan is not', {}, { is_active: false }],
@@ -278,7 +278,7 @@ describe('whatever the payer answers', () => {
     ['a used-up maximum is not', { remaining: '0' }, {}],
     ['out of network is paid', { in_network: false, out_of_network_benefits: 'None' }, {}],
   ];
-  test.each(PLANTED)('a planted fault is seen in every form: %s', (_, given, judged_as) => {
+  test.each(PLANTED)('a planted fault is found in every output: %s', (_, given, judged_as) => {
     const answer = { ...PLAIN, ...given };
     const delivery = deliveryOf(answer, ['D1110', 'D2740'], { ...PLAIN, ...judged_as });
     const found = pieces(delivery);

@@ -1,4 +1,4 @@
-/** A connector outside of the tree, in JavaScript and TypeScript, with `eligd/connector`. */
+/** A connector outside the tree, in JavaScript and TypeScript, with `eligd/connector`. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -67,7 +67,7 @@ export default mypms;
 
 let folder: string;
 
-/** What `npm install` of the packed eligd leaves in a folder, without packing. */
+/** The files that `npm install` of the packed eligd leaves in a folder, without packing. */
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'eligd-outside-'));
   const eligd = join(folder, 'node_modules/eligd');
@@ -91,7 +91,7 @@ test('the contract has the types that a connector needs', { timeout: 120_000 }, 
   expect(typecheck('wrong.ts')).toContain('"perhaps"');
 });
 
-/** What tsc says about a file, strictly. */
+/** The messages of tsc about a file, in strict mode. */
 function typecheck(file: string): string {
   const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024'];
   const more = ['--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'];

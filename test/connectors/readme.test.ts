@@ -1,4 +1,4 @@
-/** The code blocks of connectors/README.md run as they are printed. */
+/** The code blocks of connectors/README.md run as printed. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';

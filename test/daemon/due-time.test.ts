@@ -12,13 +12,13 @@ describe('a line of cron falls due', () => {
     ['*/15 7-8 * * MON', '2026-11-22T08:29:00Z', '2026-11-23T13:00:00Z'],
     ['0 5 1 * *', '2026-11-22T08:29:00Z', '2026-12-01T11:00:00Z'],
     ['0 0 29 2 *', '2026-11-22T08:29:00Z', '2028-02-29T06:00:00Z'],
-  ])('%s after %s at %s', (line, after, due) => {
+  ])('the cron line %s after %s is due at %s', (line, after, due) => {
     expect(new Date(nextDueAt(line, ZONE, Date.parse(after))).toISOString()).toBe(
       due.replace('Z', '.000Z'),
     );
   });
 
-  test('an hour later on the night whose wall time is skipped, and on no other', () => {
+  test('it is an hour later on the night whose wall time is skipped, and on no other', () => {
     const before = Date.parse('2026-03-08T06:00:00Z');
     const due = nextDueAt('30 2 * * *', ZONE, before);
     expect(new Date(due).toISOString()).toBe('2026-03-08T08:30:00.000Z');
@@ -27,7 +27,7 @@ describe('a line of cron falls due', () => {
     );
   });
 
-  test('at the next time, whenever and in whatever order it is asked', () => {
+  test('it is the next time, whenever and in whatever order it is asked for', () => {
     const first = Date.parse('2026-11-22T08:30:00Z');
     const asked = [first - 1, first, first + 3_600_000, first - 90_000_000, first + 86_399_999];
     expect(asked.map((at) => new Date(nextDueAt('30 2 * * *', ZONE, at)).toISOString())).toEqual([

@@ -27,7 +27,7 @@ const wrong = (name: AlertName, since: number, about = ''): AlertCondition => ({
   detail: '',
 });
 
-/** Judges and takes whatever is due at both targets. */
+/** Judges, and sends everything that is due to both targets. */
 function round(book: AlertBook, conditions: AlertCondition[], now: number): string[] {
   book.judge({ conditions, unknown: NO_UNKNOWN }, now);
   return ['mail', 'pager'].flatMap((target) => {
@@ -43,7 +43,7 @@ function round(book: AlertBook, conditions: AlertCondition[], now: number): stri
 describe('one problem', () => {
   const clock = (at: number) => [wrong('clock_wrong', MONDAY_NOON)].filter(() => at >= 0);
 
-  test('is told when it begins, once a day, and when it ends', () => {
+  test('a problem sends a message when it begins, once a day, and when it ends', () => {
     const book = bookOf();
     const told: string[] = [];
     for (let minute = 0; minute <= 60 * 60; minute += 1)
@@ -60,7 +60,7 @@ describe('one problem', () => {
     expect(of('pager')).toHaveLength(4);
   });
 
-  test('that flickers is one alert', () => {
+  test('a problem that comes and goes is one alert', () => {
     const book = bookOf();
     const told = [];
     for (let minute = 0; minute < 120; minute += 1)
@@ -68,7 +68,7 @@ describe('one problem', () => {
     expect(told).toEqual(['mail: begin clock_wrong', 'pager: begin clock_wrong']);
   });
 
-  test('with a budget that goes up and down around its limit is told once a day at most', () => {
+  test('a budget that varies around its limit sends one message a day at most', () => {
     const book = bookOf();
     const told: string[] = [];
     for (let hour = 0; hour < 72; hour += 1) {
@@ -79,14 +79,14 @@ describe('one problem', () => {
     expect(told).toHaveLength(3);
   });
 
-  test('of which nothing is known has not ended', () => {
+  test('a problem of unknown state has not ended', () => {
     const book = bookOf();
     round(book, clock(0), MONDAY_NOON);
     book.judge({ conditions: [], unknown: new Set(['clock_wrong']) }, MONDAY_NOON + DAY_MS / 2);
     expect(book.open()).toHaveLength(1);
   });
 
-  test('that is over within minutes is told to nobody', () => {
+  test('a problem that is over within minutes sends nothing', () => {
     const book = bookOf();
     const away = [wrong('service_away', MONDAY_NOON)];
     expect(round(book, away, MONDAY_NOON + 5 * MINUTE_MS)).toEqual([]);
@@ -94,7 +94,7 @@ describe('one problem', () => {
     expect(book.open()).toEqual([]);
   });
 
-  test('is not told again by the next process', () => {
+  test('the next process does not send the same message again', () => {
     const book = bookOf();
     round(book, clock(0), MONDAY_NOON);
     const rows = structuredClone(book.changes());
@@ -109,7 +109,7 @@ describe('one problem', () => {
   });
 });
 
-test('what follows from another problem is no alert of its own', () => {
+test('a problem that follows from another one raises no alert', () => {
   const book = bookOf();
   const then = MONDAY_NOON - HOUR_MS;
   const conditions = [
@@ -125,7 +125,7 @@ test('what follows from another problem is no alert of its own', () => {
   ]);
 });
 
-test('what follows from a problem that has just ended is not an alert either', () => {
+test('a problem that follows from one that has just ended raises no alert either', () => {
   const book = bookOf();
   const then = MONDAY_NOON - HOUR_MS;
   const read = wrong('connector_cannot_read', then, 'front-desk');
@@ -162,7 +162,7 @@ test.each([
   expect(unreadableDatabase(MONDAY_NOON, code).conditions).toMatchObject([{ name }]);
 });
 
-test('a target for urgent alerts hears of nothing else', () => {
+test('a target for urgent alerts gets nothing else', () => {
   expect(round(bookOf(), [wrong('disk_low', MONDAY_NOON)], MONDAY_NOON)).toEqual([
     'mail: begin disk_low',
   ]);
@@ -192,7 +192,7 @@ function instantOf(wall: string): number {
   return [5, 6].map((hours) => guess + hours * HOUR_MS).find((at) => shown(at) === wall) ?? guess;
 }
 
-test('docs/alerts.md has every alert as it is', () => {
+test('docs/alerts.md lists every alert as the code has it', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/alerts.md'), 'utf8');
   const rows = [...page.matchAll(/^\| `([a-z_]+)` \| (urgent|soon) \| (.*) \|$/gm)];
   expect(

@@ -39,20 +39,20 @@ describe('the state of an appointment', () => {
     expect(read(word)).toBe(status);
   });
 
-  test('is unknown for a word that nobody knows, and for none', () => {
+  test('an unknown word, or no word, is an unknown state', () => {
     expect(read('Frobnicated')).toBeNull();
     expect(read('')).toBeNull();
     expect(read()).toBeNull();
   });
 
-  test('is what the configuration says', () => {
+  test('the configuration overrides the state of a word', () => {
     const configured = appointmentStateReader({ 'Left Message': 'cancelled', waitlist: 'booked' });
     expect(configured('left-message')).toBe('cancelled');
     expect(configured('Wait List')).toBe('booked');
     expect(configured('Booked', 'WAITLIST')).toBe('booked');
   });
 
-  test('of several words is the one that stops a call', () => {
+  test('of several words, the one that stops a call counts', () => {
     expect(read('NS', 'No Show', 'Booked')).toBe('cancelled');
     expect(read('Booked', 'Complete')).toBe('completed');
   });

@@ -1,4 +1,7 @@
-/** Accounts, and whose each listed inquiry is. Times in minutes; a call is sent at minute 0. */
+/**
+ * Accounts, and the owner of each listed inquiry. Times are in minutes; eligd sends a call at
+ * minute 0.
+ */
 import type {
   Account,
   Clock,
@@ -80,12 +83,12 @@ export const CASES: readonly Case[] = [
     verdicts: { L: serves(1, 1) },
   },
   {
-    what: 'what asks something else is not the lost call',
+    what: 'an inquiry that asks something else is not the lost call',
     account: { ...lost, listed: [listed('L', { match_key: 'OTHER' })] },
     verdicts: { L: is('unclaimed') },
   },
   {
-    what: 'what has another label is not the lost call',
+    what: 'an inquiry with another label is not the lost call',
     account: { ...lost, listed: [listed('L', { external_id: 'B-1' })] },
     verdicts: { L: is('unclaimed') },
   },
@@ -95,12 +98,12 @@ export const CASES: readonly Case[] = [
     verdicts: { L: is('unclaimed') },
   },
   {
-    what: 'a service that leaves the name out is believed by the label',
+    what: 'if the service leaves the name out, the label decides',
     account: { ...lost, listed: [listed('L', { given_name: '' })] },
     verdicts: { L: serves(1, 1) },
   },
   {
-    what: 'a call whose name an older version did not keep is known by its label',
+    what: 'a call whose name an older version did not store is recognized by its label',
     account: {
       calls: [call(1, 1, { given_name: '' })],
       needs: [need(1, 'served')],
@@ -109,7 +112,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L: duplicate(1, 1) },
   },
   {
-    what: 'a clock that was wrong when the call was sent hides it from nobody',
+    what: 'a clock that was wrong when the call was sent does not hide it',
     account: { ...lost, listed: [listed('L', { created_at: at(3 * 24 * 60) })] },
     verdicts: { L: serves(1) },
   },
@@ -125,7 +128,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: serves(1), L2: is('unclaimed') },
   },
   {
-    what: 'a service that says no time is believed',
+    what: 'a call without a time counts',
     account: { ...lost, listed: [listed('L', { created_at: null })] },
     verdicts: { L: serves(1, 1) },
   },
@@ -149,7 +152,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: serves(1, 2), L2: duplicate(1, 1) },
   },
   {
-    what: 'an inquiry whose reply is under way is left to it',
+    what: 'an inquiry whose reply is in progress is left to the reply',
     account: { calls: [call(1, 1)], needs: [need(1, 'out')], listed: [listed('L')] },
     verdicts: { L: is('undecided') },
   },
@@ -159,7 +162,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L: duplicate(1, 1) },
   },
   {
-    what: 'what was made long after the absent call is not that call',
+    what: 'an inquiry made long after the absent call is not that call',
     account: {
       calls: [absent()],
       needs: [need(1, 'served')],
@@ -168,7 +171,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L: is('unclaimed') },
   },
   {
-    what: 'a duplicate call of what is to be sent again is left for the check before the call',
+    what: 'a duplicate of an inquiry that is due again is left for the check before the call',
     account: {
       calls: [absent()],
       needs: [need(1, 'planned'), need(2, 'calling', { external_id: 'B-1' })],
@@ -177,7 +180,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L: is('undecided') },
   },
   {
-    what: 'a duplicate call serves instead of the one that is about to be made, however old it is',
+    what: 'a duplicate call serves instead of the next call, however old it is',
     account: {
       calls: [absent({ sent_at: at(-60 * 24 * 60), match_key: 'BEFORE' })],
       needs: [need(1, 'calling')],
@@ -186,7 +189,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L: serves(1, 1) },
   },
   {
-    what: 'of two duplicate calls that nothing needs, one is kept and one is a duplicate',
+    what: 'of two duplicate calls that no need has, one is kept and one is a duplicate',
     account: {
       calls: [absent(), call(2, 1, { is_absent: true, sent_at: at(12) })],
       needs: [need(1, 'over')],
@@ -195,7 +198,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: is('unclaimed'), L2: duplicate(1, 2) },
   },
   {
-    what: 'what is looked for goes before what was proven absent',
+    what: 'an inquiry that is looked up comes before one that was proven absent',
     account: {
       calls: [absent(), call(2, 2)],
       needs: [need(1, 'served'), need(2, 'sought')],
@@ -204,7 +207,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L: serves(2, 2) },
   },
   {
-    what: 'a duplicate call belongs to what is needed before it belongs to what is not',
+    what: 'a duplicate call belongs to a need before anything else',
     account: {
       calls: [absent(), call(2, 2, { is_absent: true })],
       needs: [need(1, 'over'), need(2, 'served')],
@@ -213,7 +216,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L: duplicate(2, 2) },
   },
   {
-    what: 'what is claimed stays so, and what is sought again has no second call',
+    what: 'a claimed inquiry stays claimed, and one that is looked up has no second call',
     account: {
       calls: [absent()],
       needs: [need(1, 'sought'), need(2, 'served')],
@@ -226,12 +229,12 @@ export const CASES: readonly Case[] = [
     verdicts: { OWN: serves(1), L: duplicate(1, 1), TWICE: duplicate(2) },
   },
   {
-    what: 'a call of a lost database serves instead of the one that is about to be made',
+    what: 'a call of a lost database serves instead of the next call',
     account: { needs: [need(1, 'calling')], listed: [listed('L', { external_id: 'OLD' })] },
     verdicts: { L: serves(1) },
   },
   {
-    what: 'what asks something else serves no visit',
+    what: 'an inquiry that asks something else serves no visit',
     account: { needs: [need(1, 'calling')], listed: [listed('L', { match_key: 'OTHER' })] },
     verdicts: { L: is('unclaimed') },
   },
@@ -247,7 +250,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: is('unclaimed'), L2: is('unclaimed') },
   },
   {
-    what: 'without a name, the own label decides',
+    what: 'without a name, the need’s own label decides',
     account: {
       needs: [need(1, 'calling')],
       listed: [
@@ -258,7 +261,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: is('unclaimed'), L2: serves(1) },
   },
   {
-    what: 'without a name, another label says nothing',
+    what: 'without a name, another label proves nothing',
     account: {
       needs: [need(1, 'calling')],
       listed: [listed('L', { given_name: '', external_id: 'B-1' })],
@@ -266,7 +269,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L: is('unclaimed') },
   },
   {
-    what: 'a duplicate call of another need that is to be sent again is left to it',
+    what: 'a duplicate call of another need that is due again is left to that need',
     account: {
       calls: [absent({ inquiry: 2, external_id: 'OLD' })],
       needs: [need(1, 'calling'), need(2, 'planned', { external_id: 'B-1' })],
@@ -283,12 +286,12 @@ export const CASES: readonly Case[] = [
     verdicts: { L: is('unclaimed') },
   },
   {
-    what: 'a call of no known time serves',
+    what: 'a call of unknown time serves',
     account: { needs: [need(1, 'calling')], listed: [listed('L', { created_at: null })] },
     verdicts: { L: serves(1) },
   },
   {
-    what: 'what another waiting need has the label of is left to it',
+    what: 'a call with the label of another waiting need is left to that need',
     account: {
       needs: [need(1, 'calling'), need(2, 'planned', { external_id: 'B-1' })],
       listed: [listed('L', { external_id: 'B-1' })],
@@ -318,7 +321,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: is('unclaimed'), L2: serves(1) },
   },
   {
-    what: 'a duplicate call of the attempt before serves as the next attempt',
+    what: 'a duplicate call of the previous attempt serves as the next attempt',
     account: {
       needs: [need(2, 'calling', { earlier: [1] }), need(1, 'served')],
       listed: [listed('D', { claim: { inquiry: 1, role: 'duplicate' } })],
@@ -326,7 +329,7 @@ export const CASES: readonly Case[] = [
     verdicts: { D: serves(2) },
   },
   {
-    what: 'the call of the attempt before is no attempt more',
+    what: 'the call of the previous attempt is not another attempt',
     account: {
       needs: [need(2, 'calling', { earlier: [1] }), need(1, 'served')],
       listed: [listed('S', { claim: { inquiry: 1, role: 'serves' } })],
@@ -346,25 +349,25 @@ export const CASES: readonly Case[] = [
     verdicts: { D1: duplicate(3), D2: duplicate(1), D3: duplicate(1) },
   },
   {
-    what: 'what nobody here has made since the last comparison is a stranger’s',
+    what: 'a new inquiry that this installation did not make is a stranger’s',
     account: { listed: [listed('L')] },
     clock: later,
     verdicts: { L: is('stranger') },
   },
   {
-    what: 'what was listed before, or is older than the last comparison, is no stranger’s',
+    what: 'an inquiry that is older than the last comparison is not a stranger’s',
     account: { listed: [listed('L1', { is_new: false }), listed('L2', { created_at: at(-41) })] },
     clock: later,
     verdicts: { L1: is('unclaimed'), L2: is('unclaimed') },
   },
   {
-    what: 'what is new and says no time is a stranger’s',
+    what: 'a new inquiry without a time is a stranger’s',
     account: { listed: [listed('L', { created_at: null })] },
     clock: later,
     verdicts: { L: is('stranger') },
   },
   {
-    what: 'a duplicate call that nothing needs, or with a label that is sought, is no stranger’s',
+    what: 'an unneeded duplicate, or one with a label that is looked up, is not a stranger’s',
     account: {
       calls: [absent(), call(2, 2, { external_id: 'B-1' })],
       needs: [need(1, 'over'), need(2, 'sought', { external_id: 'B-1' })],

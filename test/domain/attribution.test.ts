@@ -30,7 +30,7 @@ test.each(CASES)('$what', (one) => {
 
 const SOURCE = resolve(import.meta.dirname, '../../src/domain/attribution.ts');
 
-/** The function as it would be with another text in its source. */
+/** The function with another text in its source. */
 function changed(find: string, put: string): Attribute {
   const source = readFileSync(SOURCE, 'utf8');
   expect(source.split(find)).toHaveLength(2);
@@ -40,13 +40,13 @@ function changed(find: string, put: string): Attribute {
   return runInNewContext(`${text}\nattribute`, { CLOCKS_DIFFER_MS, finalOutcome }) as Attribute;
 }
 
-test('the cases hold for the function as it is read from its source', () => {
+test('the cases hold for the function as read from its source', () => {
   const decide = changed('const verdicts = new Map', 'const verdicts = new Map');
   for (const one of CASES) expect(verdictsOf(decide, one)).toEqual(one.verdicts);
 });
 
 describe('without one clause', () => {
-  test.each(Object.entries(CLAUSES))('%s: a case fails', (_, { find, put }) => {
+  test.each(Object.entries(CLAUSES))('without the clause %s, a case fails', (_, { find, put }) => {
     const decide = changed(find, put);
     const fails = (one: Case) => {
       try {
@@ -66,7 +66,7 @@ const name = fc.constantFrom('ADA', 'BEN', '');
 const minutes = fc.integer({ min: -90, max: 90 });
 const STAGES = ['planned', 'calling', 'out', 'sought', 'served', 'over'] as const;
 
-/** Needs 1 to 4, their calls without an id, and what the list shows. */
+/** Needs 1 to 4, their calls without an ID, and the inquiries on the list. */
 const account = fc
   .record({
     stages: fc.array(fc.constantFrom(...STAGES), { minLength: 1, maxLength: 4 }),
@@ -153,7 +153,7 @@ describe('for any account', () => {
     );
   });
 
-  test('no call gets two ids, and no need two calls that serve it', () => {
+  test('no call gets two IDs, and no need is served by two calls', () => {
     fc.assert(
       fc.property(account, clock, (one, when) => {
         const verdicts = [...attribute(one, when).values()];
@@ -177,7 +177,7 @@ describe('for any account', () => {
     );
   });
 
-  test('the same list again changes nothing that was given to a need', () => {
+  test('the same list again changes nothing that a need already has', () => {
     fc.assert(
       fc.property(account, clock, (one, when) => {
         const verdicts = attribute(one, when);

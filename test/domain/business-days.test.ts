@@ -5,9 +5,7 @@ import { addDays, dayOfWeek } from '../../src/domain/time.ts';
 
 const NEVER = new Set<string>();
 
-/**
- * Monday to Friday, and yet no business days. As published by the Office of Personnel Management.
- */
+/** Weekdays that are not business days, as published by the Office of Personnel Management. */
 const HOLIDAYS: Record<number, string[]> = {
   2026: [
     ...[
@@ -46,26 +44,26 @@ function daysOf(year: number): string[] {
 
 describe('a business day', () => {
   test.each([2026, 2027])(
-    'is every Monday to Friday of %i that is no federal holiday as observed',
+    'every Monday to Friday of %i that is not a federal holiday is a business day',
     (year) => {
       const weekdays = daysOf(year).filter((day) => dayOfWeek(day) <= 5);
       expect(weekdays.filter((day) => !isBusinessDay(day, NEVER))).toEqual(HOLIDAYS[year]);
     },
   );
 
-  test('is never a Saturday or a Sunday', () => {
+  test('a Saturday or a Sunday is never a business day', () => {
     const weekend = daysOf(2026).filter((day) => dayOfWeek(day) > 5);
     expect(weekend).toHaveLength(104);
     expect(weekend.some((day) => isBusinessDay(day, NEVER))).toBe(false);
   });
 
-  test('is not one on which the clinic is closed', () => {
+  test('a day on which the clinic is closed is not a business day', () => {
     expect(isBusinessDay('2026-12-24', NEVER)).toBe(true);
     expect(isBusinessDay('2026-12-24', new Set(['2026-12-24']))).toBe(false);
   });
 });
 
-describe('the day by which a call should be done', () => {
+describe('the requested completion date', () => {
   test.each([
     ['2026-11-23', '2026-11-20', 'Friday, before a Monday'],
     ['2026-11-24', '2026-11-23', 'the day before, in the middle of a week'],
@@ -76,23 +74,23 @@ describe('the day by which a call should be done', () => {
     ['2028-01-03', '2027-12-30', 'Thursday, as New Year 2028 is kept in 2027'],
     ['2026-09-08', '2026-09-04', 'Friday, over Labor Day'],
     ['2026-11-22', '2026-11-20', 'Friday, before a Sunday'],
-  ])('of a visit on %s is %s: %s', (visit, expected) => {
+  ])('the completion date of a visit on %s is %s: %s', (visit, expected) => {
     expect(desiredCompletionDate(visit, '2026-06-01', NEVER)).toBe(expected);
   });
 
-  test('is before the days on which the clinic is closed', () => {
+  test('the completion date is before the days on which the clinic is closed', () => {
     expect(
       desiredCompletionDate('2026-12-28', '2026-12-01', new Set(['2026-12-24', '2026-12-23'])),
     ).toBe('2026-12-22');
   });
 
-  test('is the next business day when the last one before the visit has gone by', () => {
+  test('if the last business day before the visit has passed, the next one counts', () => {
     expect(desiredCompletionDate('2026-11-23', '2026-11-22', NEVER)).toBe('2026-11-23');
     expect(desiredCompletionDate('2026-11-23', '2026-11-21', NEVER)).toBe('2026-11-23');
     expect(desiredCompletionDate('2026-11-23', '2026-11-23', NEVER)).toBe('2026-11-23');
   });
 
-  test('is a business day before the visit where one is left, and never before today', () => {
+  test('the completion date is a business day before the visit, and never past', () => {
     const day = fc.nat(5000).map((days) => addDays('2024-01-01', days));
     fc.assert(
       fc.property(

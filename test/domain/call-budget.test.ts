@@ -18,7 +18,7 @@ const spent = (calls: number, cents = 0, estimated_cents = 0) => ({
 });
 
 describe('the budget of calls', () => {
-  test('counts the days and months of the clinic, daylight saving time included', () => {
+  test('the call budget counts in days and months of the clinic, with daylight saving', () => {
     // 11:30 p.m. on October 31 in Chicago; the clocks go back on November 1.
     const [month, day] = budgetPeriods(TIME_ZONE, at('2026-11-01T04:30:00Z'));
     expect(month).toMatchObject({
@@ -38,7 +38,7 @@ describe('the budget of calls', () => {
 
   const [month, day] = budgetPeriods(TIME_ZONE, at('2026-11-20T15:00:00Z'));
 
-  test('leaves what the tighter limit leaves, and names the one that lasts longest', () => {
+  test('the tighter limit counts, and eligd names the one that lasts longest', () => {
     const budget = (in_month: number, in_day: number) => {
       const used = { month: { ...month, ...spent(in_month) }, day: { ...day, ...spent(in_day) } };
       const { left, used_up } = callBudget(limits, used, null);
@@ -46,7 +46,7 @@ describe('the budget of calls', () => {
     };
     expect(budget(9, 0)).toEqual({ left: 1, used_up: null });
     expect(budget(9, 3)).toEqual({ left: 0, used_up: { ...day, unit: 'calls', limit: 3 } });
-    // A limit that was lowered: more calls than it allows have started already.
+    // The limit was lowered, and more calls than it allows have already started.
     expect(budget(12, 3)).toEqual({ left: 0, used_up: { ...month, unit: 'calls', limit: 10 } });
     const none = { ...limits, calls_per_day: null, calls_per_month: null };
     const used = { month: { ...month, ...spent(99) }, day: { ...day, ...spent(99) } };
@@ -67,18 +67,18 @@ describe('the budget in dollars', () => {
       next_cents,
     );
 
-  test('is used up when the next call does not fit, not only when nothing is left', () => {
+  test('the dollar budget is used up when the next call does not fit', () => {
     expect(budget(1250, 1250)).toMatchObject({ left_cents: 1250, used_up: null });
     expect(budget(1251, 1250)).toMatchObject({
       left_cents: 1249,
       used_up: { ...day, unit: 'cents', limit: 2500 },
     });
-    // Nothing waits: there is room.
+    // No call waits, because there is room.
     expect(budget(1251, null)).toMatchObject({ left_cents: 1249, used_up: null });
     expect(budget(2600, null)).toMatchObject({ left_cents: 0, used_up: { unit: 'cents' } });
   });
 
-  test('counts what calls of unknown price would cost', () => {
+  test('the dollar budget counts calls of unknown price at the current price', () => {
     expect(budget(0, 1250, 1500)).toMatchObject({ left_cents: 1000, used_up: { limit: 2500 } });
   });
 });

@@ -40,7 +40,7 @@ function asked(over: Partial<ClaimInput> = {}, more: Parameters<typeof facts>[0]
 }
 
 describe('a claim', () => {
-  it('is asked about with its own fields, wanted within a few business days', () => {
+  it('eligd asks about a claim with its own fields, within a few business days', () => {
     const { draft, benefit_year, wanted_by } = asked();
     expect(draft).toMatchObject({
       specialty: 'medical',
@@ -65,28 +65,25 @@ describe('a claim', () => {
     ['before Columbus Day', '2026-10-09T15:00:00Z', '2026-10-13'],
     ['before Thanksgiving', '2026-11-25T15:00:00Z', '2026-11-30'],
     ['on a Saturday', '2026-11-21T15:00:00Z', '2026-11-24'],
-  ])('is never wanted on the same day, which costs more: %s', (_, now, wanted) => {
+  ])('eligd never requests a same-day answer about a claim: %s', (_, now, wanted) => {
     const date_of_service = '2026-09-01';
     expect(asked({ date_of_service }, { now: Date.parse(now) }).draft.desired_completion_date).toBe(
       wanted,
     );
   });
 
-  it(
-    'of a second coverage is asked about without the beneficiary, which has only ' + 'one value',
-    () => {
-      expect(asked({ coverage_rank: 2 }).draft.claim?.beneficiary).toBe('');
-    },
-  );
+  it('eligd asks about a second coverage without the beneficiary', () => {
+    expect(asked({ coverage_rank: 2 }).draft.claim?.beneficiary).toBe('');
+  });
 
-  it('is asked about without the beneficiary where the configuration says none', () => {
+  it('with beneficiary none, eligd asks without the beneficiary', () => {
     const { claims } = facts().policy;
     const policy = { claims: { ...claims, beneficiary: 'none' } };
     expect(asked().draft.claim?.beneficiary).toBe('PRIMARY');
     expect(asked({}, { policy }).draft.claim?.beneficiary).toBe('');
   });
 
-  it('is a need by claim, coverage and tax id, not by number, amount or codes', () => {
+  it('claim, coverage, and tax ID make the need, and number and codes do not', () => {
     const base = asked().need_base;
     expect(asked({ claim_number: '', billed_amount: '', procedure_codes: [] }).need_base).toBe(
       base,
@@ -102,7 +99,7 @@ describe('a claim', () => {
     ['settled in the PMS', plan({ status: 'settled' }), { kind: 'close', reason: 'settled' }],
     ['missing from a full export', plan({}, {}, true), { kind: 'close', reason: 'settled' }],
     [
-      'of nobody’s insurance',
+      'without insurance',
       plan({
         coverage: { carrier: '', payor_id: '', member_id: '', group_id: '', subscriber: null },
       }),
@@ -114,27 +111,27 @@ describe('a claim', () => {
       { kind: 'close', reason: 'skipped' },
     ],
     [
-      'of a service long ago',
+      'of an old service',
       plan({ date_of_service: '2025-11-01' }),
       { kind: 'close', reason: 'past' },
     ],
     [
-      'of a service long ago, while the clock is in doubt',
+      'of an old service, while the clock is in doubt',
       plan({ date_of_service: '2025-11-01' }, { is_clock_trusted: false }),
       { kind: 'wait', reason: 'clock_unproven' },
     ],
     [
-      'of a service lately',
+      'of a recent service',
       plan({ date_of_service: '2026-11-10' }),
       { kind: 'wait', reason: 'claim_too_young', until: Date.parse('2026-11-24T06:00:00Z') },
     ],
     ['of a service just long enough ago', plan({ date_of_service: '2026-11-06' }), { kind: 'ask' }],
     [
-      'of a payer for a person',
+      'of a payer that the office calls',
       plan({}, { payer: aPayer({ action: 'attention' }) }),
       { kind: 'raise' },
     ],
-  ])('%s', (_, decision, expected) => {
+  ])('the decision about a claim: %s', (_, decision, expected) => {
     expect(decision).toMatchObject(expected);
   });
 
@@ -143,14 +140,17 @@ describe('a claim', () => {
     ['no member id', { coverage: aCoverage({ member_id: '' }) }, /the member ID/],
     ['an amount that is not a number', { billed_amount: 'much' }, /billed amount is not an amount/],
     ['no date of birth', { patient: { ...aClaim().patient, birth_date: null } }, /birth date/],
-  ] as [string, Partial<ClaimInput>, RegExp][])('with %s waits for you', (_, over, what) => {
-    const decision = plan(over);
-    expect(
-      decision.kind === 'raise' && decision.attention.map((entry) => entry.what).join(' '),
-    ).toMatch(what);
-  });
+  ] as [string, Partial<ClaimInput>, RegExp][])(
+    'a claim with %s waits for you',
+    (_, over, what) => {
+      const decision = plan(over);
+      expect(
+        decision.kind === 'raise' && decision.attention.map((entry) => entry.what).join(' '),
+      ).toMatch(what);
+    },
+  );
 
-  it('needs its number where the configuration says so', () => {
+  it('eligd requires the claim number if the configuration says so', () => {
     const policy: Partial<PlanningFacts['policy']> = {
       claims: { ...facts().policy.claims, required_fields: ['claim_number'] },
     };

@@ -31,7 +31,7 @@ function machine(ahead_ms = 0) {
 }
 
 describe('the clock', () => {
-  test('is not believed before the service has been heard', () => {
+  test('eligd does not trust the clock before the service has answered', () => {
     const { watch } = machine();
     expect({ is_trusted: watch.isTrusted(), skew_ms: watch.skewMs() }).toEqual({
       is_trusted: false,
@@ -39,7 +39,7 @@ describe('the clock', () => {
     });
   });
 
-  test('is believed once it agrees with the service, for as long as it runs on', () => {
+  test('eligd trusts the clock once it agrees with the service', () => {
     const { watch, hear, pass } = machine(2 * MINUTE_MS);
     expect(hear()).toBe(true);
     pass(48 * HOUR_MS);
@@ -49,7 +49,7 @@ describe('the clock', () => {
     });
   });
 
-  test('is not believed after it was set, until the service is heard again', () => {
+  test('after the clock was set, eligd does not trust it until the service answers', () => {
     const { watch, hear, set } = machine();
     hear();
     set(24 * HOUR_MS);
@@ -61,7 +61,7 @@ describe('the clock', () => {
     expect(watch.isTrusted()).toBe(true);
   });
 
-  test('changes no judgement while it stays right or stays wrong', () => {
+  test('a clock that stays right or stays wrong changes no judgment', () => {
     const right = machine();
     expect([right.hear(), right.hear()]).toEqual([true, false]);
     const wrong = machine(HOUR_MS);
@@ -91,7 +91,7 @@ describe('the skew', () => {
       { service_ms: 65_000, sent_ms: 4_900, received_ms: 5_000 },
       -60_000,
     ],
-  ])('is %s', (_, seen, skew_ms) => {
+  ])('the skew is %s', (_, seen, skew_ms) => {
     expect(clockSkew(seen)).toBe(skew_ms);
   });
 });

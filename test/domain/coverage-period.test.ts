@@ -5,7 +5,7 @@ import { aCoverage } from './examples.ts';
 const ZONE = 'America/Chicago';
 
 describe('the period of a coverage', () => {
-  test('begins and ends at midnight of the clinic', () => {
+  test('a coverage begins and ends at midnight in the clinic’s zone', () => {
     expect(coveragePeriod('2026-01-01', '2026-06-30', ZONE)).toEqual({
       from: '2026-01-01T06:00:00.000Z',
       until: '2026-07-01T05:00:00.000Z',
@@ -21,7 +21,7 @@ describe('the period of a coverage', () => {
   });
 });
 
-describe('the coverages that hold', () => {
+describe('coverages in force', () => {
   const of = (name: string, first: string | null, last: string | null) => {
     const period = coveragePeriod(first, last, ZONE);
     return aCoverage({ member_id: name, ...(period === undefined ? {} : { period }) });
@@ -39,16 +39,16 @@ describe('the coverages that hold', () => {
     ['2026-11-24T06:00:00.000Z', ['HOLDS', 'ALWAYS']],
     ['2026-11-25T05:59:59.999Z', ['HOLDS', 'ALWAYS']],
     ['2026-11-25T06:00:00.000Z', ['LATER', 'ALWAYS']],
-  ])('at %s are %j', (at, expected) => {
+  ])('the coverages in force at %s are %j', (at, expected) => {
     expect(names(inForce([ended, holds, later, always], at))).toEqual(expected);
   });
 
-  test('are all of them where none does: the payer knows best', () => {
+  test('if no coverage is in force, all count, because the payer knows best', () => {
     expect(names(inForce([later, ended], '2026-11-24T15:00:00.000Z'))).toEqual(['LATER', 'ENDED']);
     expect(inForce([], '2026-11-24T15:00:00.000Z')).toEqual([]);
   });
 
-  test('of a claim are those of its day of service', () => {
+  test('a claim’s coverages are those in force on its date of service', () => {
     expect(names(inForceOn([ended, holds], '2026-11-24'))).toEqual(['HOLDS']);
     expect(names(inForceOn([ended, holds], '2026-11-23'))).toEqual(['ENDED']);
     expect(names(inForceOn([ended, holds], null))).toEqual(['ENDED', 'HOLDS']);

@@ -7,13 +7,13 @@ const key = new DatabaseKey(Buffer.from(Array.from({ length: 32 }, (_, at) => at
 const bytesOf = (each: DatabaseKey) => each.forCipher().toString('latin1');
 
 describe('a database key on paper', () => {
-  it('is four lines of four groups of letters and digits that are not misread', () => {
+  it('a paper key is four lines of four groups without ambiguous characters', () => {
     expect(key.reveal()).toHaveLength(4);
     for (const line of key.reveal())
       expect(line).toMatch(/^(?:[0-9A-HJKMNP-TV-Z]{4}-){3}[0-9A-HJKMNP-TV-Z]{4}$/);
   });
 
-  it('is read as it was written, whatever the blanks, dashes and letters', () => {
+  it('a paper key can be typed with any blanks, dashes, and case', () => {
     for (let time = 0; time < 200; time += 1) {
       const made = new DatabaseKey(randomBytes(32));
       const read = parseDatabaseKey(made.reveal().join('\n'));
@@ -25,7 +25,7 @@ describe('a database key on paper', () => {
     expect((parseDatabaseKey(misread) as DatabaseKey).id).toBe(key.id);
   });
 
-  it('names the line of a typing error, without repeating the key', () => {
+  it('a typing error is reported with its line, without the key', () => {
     const lines = key.reveal();
     let unseen = 0;
     for (const [at, line] of lines.entries()) {
@@ -41,7 +41,7 @@ describe('a database key on paper', () => {
     expect(unseen).toBe(0);
   });
 
-  it('sees lines in the wrong order, missing characters and foreign ones', () => {
+  it('swapped lines, missing characters, and foreign characters are errors', () => {
     const [first = '', second = '', third = '', fourth = ''] = key.reveal();
     const fault = (text: string) => (parseDatabaseKey(text) as { fault: string }).fault;
     expect(fault([second, first, third, fourth].join('\n'))).toContain('line 1 ');
@@ -52,12 +52,12 @@ describe('a database key on paper', () => {
     expect(fault('')).toBe('It has 0 characters instead of 64.');
   });
 
-  it('does not show itself', () => {
+  it('a key does not appear when it is printed', () => {
     for (const shown of [`${key}`, JSON.stringify({ key }), inspect({ key })])
       expect(shown).toContain('[secret]');
   });
 
-  it('is known by what an encrypted file begins with', () => {
+  it('the beginning of an encrypted file identifies its key', () => {
     const salt = /([0-9a-f]{32})'$/.exec(bytesOf(key))?.[1] ?? '';
     expect(keyIdOf(Buffer.from(salt, 'hex'))).toBe(key.id);
     expect(keyIdOf(Buffer.from('SQLite format 3\0'))).toBeNull();

@@ -6,7 +6,7 @@ import { NO_PRICES, priceList } from '../../src/domain/price.ts';
 import { ANYTHING } from '../../src/domain/questions.ts';
 import type { BudgetRules } from '../../src/store/calls/budget.ts';
 
-/** No limit, and no price known. */
+/** No limit, and no known price. */
 export const NO_BUDGET: BudgetRules = {
   limits: {
     calls_per_day: null,

@@ -17,11 +17,11 @@ const SETTINGS: ExportSettings = {
 
 const at = (day: number, hours: number) => MONDAY + day * DAY_MS + hours * HOUR_MS;
 
-/** Exports on these days before Monday, at these hours of the day, with 40 rows. */
+/** Exports of 40 rows on these days before Monday, at these hours. */
 const weeks = (...hours: number[]): Arrival[] =>
   hours.map((hour, index) => ({ at: at(-7 * (index + 1), hour), rows: 40, source: hour }));
 
-/** Nothing is known of the books. */
+/** eligd knows no visits. */
 const NO_BOOK: Book = { visit_days: new Set(), known_later: 0, named_again: 0, has_later: false };
 
 const judge = (
@@ -32,8 +32,8 @@ const judge = (
   judgeExports(arrivals, { ...NO_BOOK, ...book }, { ...SETTINGS, ...settings }, now)?.reason ??
   null;
 
-describe('an export that does not come', () => {
-  test('is missing an hour after the latest of the same weekdays', () => {
+describe('a missing export', () => {
+  test('an export is missing an hour after the latest time of the same weekday', () => {
     const usual = weeks(7, 6.5, 7.25);
     expect(judge(usual, at(0, 8.24))).toBe(null);
     expect(judge(usual, at(0, 8.25))).toBe('export_missing');
@@ -42,33 +42,33 @@ describe('an export that does not come', () => {
     );
   });
 
-  test('is not missing before three weeks of history', () => {
+  test('no export is missing before three weeks of history', () => {
     expect(judge(weeks(7, 7), at(0, 12))).toBe(null);
   });
 
-  test('is missing by the hour of the configuration, without any history', () => {
+  test('with expected_by, an export is missing without any history', () => {
     expect(judge([], at(0, 7.4), { expected_by: '07:30' })).toBe(null);
     expect(judge([], at(0, 7.5), { expected_by: '07:30' })).toBe('export_missing');
   });
 
-  test('is not missing on a weekday on which none comes', () => {
+  test('no export is missing on a weekday on which none arrives', () => {
     expect(judge([...weeks(7, 7, 7), { at: at(0, 7), rows: 40, source: 1 }], at(1, 12))).toBe(null);
   });
 
-  test('is not missing on a federal holiday or a closed day', () => {
+  test('no export is missing on a federal holiday or a closed day', () => {
     // 21 January 2030 is Martin Luther King Day.
     const usual = [-14, -7, 0, 7].map((day) => ({ at: at(day, 7), rows: 40, source: 1 }));
     expect(judge(usual, at(14, 12))).toBe(null);
     expect(judge(weeks(7, 7, 7), at(0, 12), { closed: new Set(['2030-01-07']) })).toBe(null);
   });
 
-  test('is missing on a Saturday only where exports come on Saturdays', () => {
+  test('an export is missing on Saturday only if exports arrive on Saturdays', () => {
     const saturdays = [-2, -9, -16].map((day) => ({ at: at(day, 7), rows: 40, source: 1 }));
     expect(judge(saturdays, at(5, 12))).toBe('export_missing');
     expect(judge([], at(5, 12), { expected_by: '07:30' })).toBe(null);
   });
 
-  test('stays missing on later days, until one arrives', () => {
+  test('an export stays missing on later days until one arrives', () => {
     const usual = weeks(7, 7, 7);
     const friday = [-3, -10, -17].map((day) => ({ at: at(day, 7), rows: 40, source: 1 }));
     const book = { visit_days: new Set(['2030-01-07', '2030-01-08']), has_later: true };
@@ -84,9 +84,9 @@ describe('an export that does not come', () => {
     );
   });
 
-  test('is missing when the office opens again after weeks, and none comes', () => {
+  test('an export is missing when the office opens again after weeks', () => {
     const usual = weeks(7, 7, 7);
-    // Visits again from 28 January, three weeks after the Monday on which the last one came.
+    // Visits begin again on January 28, three weeks after the Monday of the last export.
     const last = { at: at(0, 7), rows: 40, source: 1 };
     const closed = { visit_days: new Set<string>(), has_later: true };
     expect(judge([...usual, last], at(14, 12), { book: closed })).toBe(null);
@@ -95,7 +95,7 @@ describe('an export that does not come', () => {
     expect(judge([...usual, last], at(40, 12), { book: open })).toBe('export_missing');
   });
 
-  test('is not late at midnight when it comes shortly before', () => {
+  test('an export shortly before midnight is not late at midnight', () => {
     const late = weeks(23.8, 23.8, 23.8);
     const before = [...late, { at: at(-1, 7), rows: 40, source: 1 }];
     const book = { visit_days: new Set(['2030-01-07', '2030-01-08']), has_later: true };
@@ -104,28 +104,28 @@ describe('an export that does not come', () => {
     expect(judge(before, at(1, 1), { book })).toBe('export_missing');
   });
 
-  test('is not missing on a day without visits, when later days have some', () => {
+  test('no export is missing on a day without visits, when later days have some', () => {
     expect(judge(weeks(7, 7, 7), at(0, 12), { book: { has_later: true } })).toBe(null);
     const book = { visit_days: new Set(['2030-01-07']), has_later: true };
     expect(judge(weeks(7, 7, 7), at(0, 12), { book })).toBe('export_missing');
   });
 });
 
-describe('an export that came', () => {
+describe('an export that arrived', () => {
   const today = (...rows: number[]) =>
     rows.map((each, index) => ({ at: at(0, 7), rows: each, source: index }));
 
-  test('without rows is empty, also the first one', () => {
+  test('an export without rows is empty, also the first one', () => {
     expect(judge(today(0), at(0, 8))).toBe('export_empty');
   });
 
-  test('with less than half of the usual rows is small', () => {
+  test('an export with less than half of the usual rows is small', () => {
     expect(judge([...weeks(7, 7, 7), ...today(19)], at(0, 8))).toBe('export_small');
     expect(judge([...weeks(7, 7, 7), ...today(20)], at(0, 8))).toBe(null);
     expect(judge([...weeks(7, 7), ...today(1)], at(0, 8))).toBe(null);
   });
 
-  test('is not small when it has most of what was on the books', () => {
+  test('an export with most of the known visits is not small', () => {
     const short = [...weeks(7, 7, 7), ...today(12)];
     const quiet = { known_later: 12, named_again: 10 };
     expect(judge(short, at(0, 8), { book: quiet })).toBe(null);
@@ -137,7 +137,7 @@ describe('an export that came', () => {
     );
   });
 
-  test('again, as the same file or with the same filter, stays small', () => {
+  test('the same small file, or one with the same filter, stays small', () => {
     const again = [12, 12].map((rows, index) => ({ at: at(0, 7 + index), rows, source: 7 }));
     expect(judge([...weeks(7, 7, 7), ...again], at(0, 9))).toBe('export_small');
     const other = [12, 13].map((rows, index) => ({ at: at(0, 7 + index), rows, source: index }));
@@ -146,13 +146,13 @@ describe('an export that came', () => {
     expect(judge([...weeks(7, 7, 7), ...whole], at(0, 9))).toBe(null);
   });
 
-  test('may be empty on a closed day, or where it always is', () => {
+  test('an export may be empty on a closed day, or where it always is', () => {
     expect(judge(today(0), at(0, 8), { closed: new Set(['2030-01-07']) })).toBe(null);
     const empty = weeks(7, 7, 7).map((each) => ({ ...each, rows: 0 }));
     expect(judge([...empty, ...today(0)], at(0, 8))).toBe(null);
   });
 
-  test('as one of several a day is judged with the others', () => {
+  test('one of several exports a day is judged with the others', () => {
     const twice = [...weeks(7, 7, 7), ...weeks(8, 8, 8)];
     expect(judge([...twice, ...today(0)], at(0, 8))).toBe(null);
     expect(judge([...twice, ...today(0, 10)], at(0, 8))).toBe('export_small');

@@ -15,7 +15,7 @@ const nineDigits = fc
 
 describe('an NPI', () => {
   test.each(['1234567893', '1245319599', '1043300005'.slice(0, 9) + completed('104330000').at(-1)])(
-    'is %s',
+    '%s is an NPI',
     (npi) => {
       expect(isNpi(npi)).toBe(true);
     },
@@ -30,15 +30,15 @@ describe('an NPI', () => {
     ' 1234567893',
     '1234567893 ',
     '１２３４５６７８９３',
-  ])('is not "%s"', (text) => {
+  ])('"%s" is not an NPI', (text) => {
     expect(isNpi(text)).toBe(false);
   });
 
-  test('has exactly one check digit that fits', () => {
+  test('exactly one check digit makes an NPI valid', () => {
     fc.assert(fc.property(nineDigits, (nine) => void completed(nine)));
   });
 
-  test('is not valid any more with one digit mistyped', () => {
+  test('an NPI with one wrong digit is not valid', () => {
     fc.assert(
       fc.property(nineDigits, fc.nat(9), fc.integer({ min: 1, max: 9 }), (nine, place, by) => {
         const digits = [...completed(nine)];
@@ -48,7 +48,7 @@ describe('an NPI', () => {
     );
   });
 
-  test('is not valid any more with two neighbors swapped, but for 0 and 9', () => {
+  test('an NPI with two swapped digits is not valid, except 0 and 9', () => {
     fc.assert(
       fc.property(nineDigits, fc.nat(8), (nine, place) => {
         const digits = [...completed(nine)];
@@ -63,20 +63,20 @@ describe('an NPI', () => {
 
 describe('a tax id', () => {
   test.each(['123456789', '12-3456789', '123-45-6789', ' 12 3456789 ', '12-345 6789'])(
-    'is nine digits: "%s"',
+    '"%s" is a tax ID of nine digits',
     (text) => {
       expect(taxIdDigits(text)).toBe('123456789');
     },
   );
 
   test.each(['', '12345678', '1234567890', '12345678A', '12.3456789', '000'])(
-    'is not "%s"',
+    '"%s" is not a tax ID',
     (text) => {
       expect(taxIdDigits(text)).toBeNull();
     },
   );
 
-  test('keeps zeros in front', () => {
+  test('a tax ID keeps its leading zeros', () => {
     expect(taxIdDigits('01-2345678')).toBe('012345678');
   });
 });

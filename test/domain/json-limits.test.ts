@@ -4,7 +4,7 @@ import { hasTooManyValues, isTooDeep, shallow } from '../../src/domain/json-limi
 const nested = (levels: number): unknown =>
   JSON.parse(`${'['.repeat(levels)}1${']'.repeat(levels)}`);
 
-test('what is nested a hundred deep can be used, and what is deeper cannot', () => {
+test('JSON nested a hundred levels deep can be used, and deeper JSON cannot', () => {
   expect([1, 100, 101, 9_000, 200_000].map((levels) => isTooDeep(nested(levels)))).toEqual([
     false,
     false,
@@ -15,7 +15,7 @@ test('what is nested a hundred deep can be used, and what is deeper cannot', () 
   expect([null, 1, 'x', [], {}, { a: [{ b: 1 }] }].some(isTooDeep)).toBe(false);
 });
 
-test('an inquiry of a list keeps what shows whose it is when its results are too deep', () => {
+test('an inquiry whose results are too deep keeps the fields that identify it', () => {
   const request = { external_id: '7' };
   expect(shallow({ id: 'i-1', status: 'SUCCESS', request, results: nested(9_000) })).toEqual({
     id: 'i-1',
@@ -25,7 +25,7 @@ test('an inquiry of a list keeps what shows whose it is when its results are too
   expect(shallow({ id: 'i-1', status: nested(9_000), request })).toBeNull();
 });
 
-test('values are counted outside of texts, whatever the texts hold', () => {
+test('the count of values ignores the content of texts', () => {
   const count = (value: unknown, max: number) =>
     hasTooManyValues(Buffer.from(JSON.stringify(value)), max);
   expect(count({ said: ',,[{'.repeat(100), 'a "quoted", \\': 'x\\' }, 4)).toBe(false);

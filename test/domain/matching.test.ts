@@ -43,8 +43,8 @@ function requestOf({ member_id, dob, tax_id }: Person): MatchFields {
 }
 
 /**
- * The same request as services echo it: another form of dates, other cases, trimmed, nulls and
- * defaults for what is absent.
+ * The same request as services return it: other date formats, other case, trimmed, with nulls and
+ * defaults for missing values.
  */
 function echoesOf({ member_id, dob, tax_id }: Person): Record<string, unknown>[] {
   const { year, month, day } = dob;
@@ -87,7 +87,7 @@ function echoesOf({ member_id, dob, tax_id }: Person): Record<string, unknown>[]
 }
 
 describe('the match key', () => {
-  test('is the same for every way in which a service may echo the request', () => {
+  test('the match key is the same however a service returns the request', () => {
     fc.assert(
       fc.property(person, (one) => {
         const key = matchKey(requestOf(one));
@@ -96,7 +96,7 @@ describe('the match key', () => {
     );
   });
 
-  test('is another one for another member id, birth date or tax id', () => {
+  test('another member ID, birth date, or tax ID makes another match key', () => {
     fc.assert(
       fc.property(person, person, (one, other) => {
         for (const field of ['member_id', 'dob', 'tax_id'] as const) {
@@ -119,17 +119,17 @@ describe('the match key', () => {
     ['tax id', { tax_id: '123456780' }],
     ['claim number', { claim_number: 'C1' }],
     ['service date', { claims_date_of_service: '2026-11-01' }],
-  ])('is another one for another %s', (_, change) => {
+  ])('another %s makes another match key', (_, change) => {
     expect(matchKey({ ...SENT, ...change })).not.toBe(matchKey(SENT));
   });
 
-  test('does not run fields together', () => {
+  test('the match key keeps fields apart', () => {
     expect(matchKey({ ...SENT, claim_number: '1' })).not.toBe(
       matchKey({ ...SENT, tax_id: '1234567891' }),
     );
   });
 
-  test('is read from an echo with numbers for texts', () => {
+  test('the match key accepts numbers instead of texts', () => {
     const echo = { type: 'BENEFITS', member_id: 123_456, dob: '01-02-1980', tax_id: 123_456_789 };
     expect(matchKeyOfEcho(echo)).toBe(matchKey({ ...SENT, member_id: '123456' }));
   });
@@ -140,13 +140,13 @@ describe('the match key', () => {
     { type: 'BENEFITS', member_id: null, dob: '01-02-1980', tax_id: '123456789' },
     { type: 'BENEFITS', member_id: 'W', dob: 19_800_102, tax_id: '123456789' },
     { type: 'BENEFITS', member_id: 'W', dob: '01-02-1980', tax_id: ['123456789'] },
-  ])('is not found for an echo without the deciding fields: %o', (echo) => {
+  ])('a reply without the deciding fields has no match key: %o', (echo) => {
     expect(matchKeyOfEcho(echo)).toBeNull();
   });
 });
 
 describe('an external id', () => {
-  test('is compared trimmed and in any case', () => {
+  test('external IDs are compared trimmed and without case', () => {
     expect(canonicalExternalId(' a-1 ')).toBe(canonicalExternalId('A-1'));
     expect(canonicalExternalId('A-1')).not.toBe(canonicalExternalId('A1'));
     expect(canonicalExternalId(17)).toBe('17');

@@ -7,7 +7,7 @@ import { aCoverage, anAppointment, aPayer, facts } from './examples.ts';
 const provider = anAppointment().provider;
 const patient = anAppointment().patient;
 
-/** The needs of an appointment, as planning makes them. */
+/** The needs of an appointment, as planning creates them. */
 function needsOf(
   appointment: AppointmentInput,
   over: Parameters<typeof facts>[0] = {},
@@ -55,18 +55,18 @@ const OTHER: [string, Partial<AppointmentInput>][] = [
 ];
 
 describe('a need', () => {
-  test.each(SAME)('stays the same with a change of %s', (_, change) => {
+  test.each(SAME)('a change of %s keeps the need', (_, change) => {
     expect(needsOf(anAppointment(change))).toEqual(needsOf(anAppointment()));
   });
 
-  test.each(OTHER)('is another one with a change of %s', (_, change) => {
+  test.each(OTHER)('a change of %s makes another need', (_, change) => {
     const policy = { look_ahead_days: 90 };
     expect(needsOf(anAppointment(change), { policy })).not.toEqual(
       needsOf(anAppointment(), { policy }),
     );
   });
 
-  test('is another one with another question set', () => {
+  test('another question set makes another need', () => {
     const { questions } = facts().policy;
     const other = { ...questions, dental: [{ ...questions.dental[0]!, name: 'orthodontics' }] };
     expect(needsOf(anAppointment(), { policy: { questions: other } })).not.toEqual(
@@ -74,20 +74,20 @@ describe('a need', () => {
     );
   });
 
-  test('stays the same when the payer is mapped to a carrier later', () => {
+  test('mapping the payer to a carrier later keeps the need', () => {
     expect(needsOf(anAppointment(), { payer: null })).toEqual(
       needsOf(anAppointment(), { payer: aPayer({ carrier: 'X', payor_id: '999' }) }),
     );
   });
 
-  test('of each coverage is its own', () => {
+  test('each coverage has its own need', () => {
     const both = needsOf(
       anAppointment({ coverages: [aCoverage(), aCoverage({ payor_id: '2', member_id: 'M2' })] }),
     );
     expect(new Set(both).size).toBe(2);
   });
 
-  test('of a payer without an id goes by its name, without regard to how it is written', () => {
+  test('a payer without an ID is identified by its name, in any spelling', () => {
     const by = (carrier: string) =>
       needsOf(anAppointment({ coverages: [aCoverage({ payor_id: '', carrier })] }));
     expect(by('Delta Dental (IL)')).toEqual(by('DELTA DENTAL  IL'));
@@ -96,18 +96,18 @@ describe('a need', () => {
 });
 
 describe('a patient', () => {
-  test('is not another one of the family with the same member id', () => {
+  test('a family member with the same member ID is another patient', () => {
     const child = anAppointment({
       patient: { ...patient, id: 'P-2', first_name: 'Eve', birth_date: '2015-03-04' },
     });
     expect(needsOf(child)).not.toEqual(needsOf(anAppointment()));
   });
 
-  test('is not another one who has the same id in another system', () => {
+  test('a person with the same ID in another system is another patient', () => {
     expect(patientKey('one', anAppointment())).not.toBe(patientKey('other', anAppointment()));
   });
 
-  test('without an id goes by name and birth date', () => {
+  test('a patient without an ID is identified by name and birth date', () => {
     const named = (first_name: string, last_name: string) =>
       patientKey('a', { patient: { id: null, first_name, last_name, birth_date: '1980-01-02' } });
     expect(named('Ada', "O'Neil")).toBe(named(' ADA', 'ONEIL'));
@@ -117,12 +117,12 @@ describe('a patient', () => {
 });
 
 describe('the external id', () => {
-  test("is the appointment's own, and holds the connector where the template does", () => {
+  test('the label is the appointment’s ID, with the connector if the template says so', () => {
     expect(externalId('{appointment}', 'front-desk', 'A-1')).toBe('A-1');
     expect(externalId('{connector}:{appointment}', 'front-desk', 'A-1')).toBe('front-desk:A-1');
   });
 
-  test('takes an id as it is, whatever it holds', () => {
+  test('the label keeps an ID as it is, whatever it contains', () => {
     expect(externalId('{connector}:{appointment}', 'a', '$& {connector} $1')).toBe(
       'a:$& {connector} $1',
     );

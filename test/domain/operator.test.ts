@@ -17,7 +17,7 @@ const inquiry = (state: InquiryState, hold_reason: string | null = null): Operat
 });
 
 describe('the operator', () => {
-  test('retry never makes an inquiry sendable that the service may have (G1)', () => {
+  test('retry never resends an inquiry that the service may have (G1)', () => {
     for (const state of INQUIRY_STATES) {
       const { change } = retryInquiry(inquiry(state));
       if (change?.to == null) continue;
@@ -26,7 +26,7 @@ describe('the operator', () => {
     }
   });
 
-  test('no state is both withdrawable and in the way of a withdrawal', () => {
+  test('no state can both be withdrawn and prevent a withdrawal', () => {
     for (const state of INQUIRY_STATES) {
       const is_refused = refuseWithdrawal([inquiry(state)]).length > 0;
       expect(isWithdrawable(inquiry(state)) && is_refused).toBe(false);
@@ -38,7 +38,7 @@ describe('the operator', () => {
     ]);
   });
 
-  test('release says so when nothing was on hold', () => {
+  test('release says so if nothing was on hold', () => {
     expect(releaseInquiry(inquiry('planned')).done?.did).toBe(false);
     expect(releaseInquiry(inquiry('planned', 'operator')).change?.columns).toEqual({
       hold_reason: null,
@@ -46,14 +46,14 @@ describe('the operator', () => {
   });
 });
 
-describe('two records of one patient become one', () => {
+describe('two merged records of one patient', () => {
   const attempt = (id: number, number: number, state: InquiryState) => ({
     id,
     attempt: number,
     state,
   });
 
-  test('the inquiry that is further counts last, and the planned one is not sent (G1)', () => {
+  test('the inquiry that is further counts, and the planned one is not sent (G1)', () => {
     const { order, unneeded } = mergeNeed(
       [attempt(1, 1, 'answered'), attempt(2, 2, 'planned')],
       [attempt(7, 1, 'open')],
@@ -62,7 +62,7 @@ describe('two records of one patient become one', () => {
     expect(unneeded.map(({ id }) => id)).toEqual([2]);
   });
 
-  test('of two that are alike the standing one counts', () => {
+  test('of two inquiries in the same state, the one in use counts', () => {
     const { order, unneeded } = mergeNeed([attempt(1, 1, 'planned')], [attempt(7, 1, 'planned')]);
     expect(order.map(({ id }) => id)).toEqual([7, 1]);
     expect(unneeded.map(({ id }) => id)).toEqual([7]);

@@ -20,16 +20,19 @@ test.each([
   ]);
 });
 
-test.each(['SCHEDULED', 'in_progress', 'In Progress', 'UNKNOWN'])('"%s" goes on', (status) => {
-  expect([outcomeOf(status), finalOutcome(status), isKnownStatus(status)]).toEqual([
-    'unknown',
-    null,
-    true,
-  ]);
-});
+test.each(['SCHEDULED', 'in_progress', 'In Progress', 'UNKNOWN'])(
+  '"%s" does not end an inquiry',
+  (status) => {
+    expect([outcomeOf(status), finalOutcome(status), isKnownStatus(status)]).toEqual([
+      'unknown',
+      null,
+      true,
+    ]);
+  },
+);
 
 test.each(['', 'COMPLETED', 'toString', '__proto__', `SUCCESS${'S'.repeat(200)}`])(
-  '"%s" is not known, and counts as going on',
+  '"%s" is not known, and does not end an inquiry',
   (status) => {
     expect([outcomeOf(status), finalOutcome(status), isKnownStatus(status)]).toEqual([
       'unknown',
@@ -39,7 +42,7 @@ test.each(['', 'COMPLETED', 'toString', '__proto__', `SUCCESS${'S'.repeat(200)}`
   },
 );
 
-test('a call that has not begun is told from one that has', () => {
+test('eligd tells a call that has not begun from one that has', () => {
   expect(['SCHEDULED', 'scheduled', 'IN_PROGRESS', null].map(isScheduled)).toEqual([
     true,
     true,

@@ -27,11 +27,11 @@ describe('payer hours', () => {
     ['nothing', '2026-11-18T15:00:00Z', '2026-11-18T15:00:00Z', 0],
     ['backward', '2026-11-19T15:00:00Z', '2026-11-18T15:00:00Z', 0],
     ['a fortnight with a holiday', '2026-11-16T05:00:00Z', '2026-11-30T05:00:00Z', 108],
-  ])('of %s', (_, from, to, hours) => {
+  ])('the payer hours of %s are counted', (_, from, to, hours) => {
     expect(payerHoursBetween(at(from), at(to), NATIONAL)).toBe(hours);
   });
 
-  test('are those of its own zone and day, through a change to daylight saving', () => {
+  test('payer hours follow the payer’s zone and day, through daylight saving', () => {
     const own = hoursOf(
       NATIONAL,
       aPayer({ hours: { opens: 9 * 60, closes: 12 * 60 }, zone: 'America/Chicago' }),
@@ -44,7 +44,7 @@ describe('payer hours', () => {
     expect(hoursOf(NATIONAL, aPayer())).toEqual(NATIONAL);
   });
 
-  test('of a payer that answers around the clock count once, in however many zones', () => {
+  test('hours of a payer that answers around the clock count once in several zones', () => {
     const always: PayerHours = { ...NATIONAL, hours: { opens: 0, closes: 24 * 60 } };
     // Tuesday, 18:00 Eastern, to Thursday, 18:00 Eastern.
     expect(payerHoursBetween(at('2026-11-17T23:00Z'), at('2026-11-19T23:00Z'), always)).toBe(48);
@@ -53,7 +53,7 @@ describe('payer hours', () => {
     );
   });
 
-  test('leave out holidays of the configuration', () => {
+  test('payer hours leave out configured holidays', () => {
     const day_after = { ...NATIONAL, holidays: new Set(['2026-11-27']) };
     expect(payerHoursBetween(at('2026-11-25T17:00Z'), at('2026-11-30T05:00Z'), day_after)).toBe(8);
   });
@@ -62,7 +62,7 @@ describe('payer hours', () => {
     ['2026-11-18T14:00:00Z', 4, '2026-11-18T18:00:00Z'],
     ['2026-11-20T22:00:00Z', 4, '2026-11-23T17:00:00Z'],
     ['2026-11-22T03:03:00Z', 0.5, '2026-11-23T14:30:00Z'],
-  ])('after %s so many hours (%d) have passed at %s', (from, count, expected) => {
+  ])('after %s, %d payer hours have passed at %s', (from, count, expected) => {
     expect(iso(afterPayerHours(at(from), count, CHICAGO))).toBe(iso(at(expected)));
     expect(iso(beforePayerHours(at(expected), count, CHICAGO)) >= iso(at(from))).toBe(true);
     expect(
@@ -70,7 +70,7 @@ describe('payer hours', () => {
     ).toBe(count);
   });
 
-  test('end somewhere, also where no day is a business day', () => {
+  test('payer hours have an end, even without business days', () => {
     const never = { ...NATIONAL, holidays: { has: () => true } as unknown as Set<string> };
     expect(afterPayerHours(at('2026-11-18T14:00Z'), 1, never)).toBe(Number.MAX_SAFE_INTEGER);
     expect(beforePayerHours(at('2026-11-18T14:00Z'), 1, never)).toBe(0);
@@ -79,7 +79,7 @@ describe('payer hours', () => {
   });
 });
 
-describe('a call is bought until', () => {
+describe('the last time for a call', () => {
   const { policy } = facts();
   const until = (
     starts_at: string,
@@ -87,26 +87,26 @@ describe('a call is bought until', () => {
     turnaround_hours: number | null = null,
   ) => iso(callBy(at(starts_at), { hours: NATIONAL, turnaround_hours }, { ...policy, ...rules }));
 
-  test('the same-day cutoff of the last business day that ends before the visit', () => {
+  test('it is the same-day cutoff of the last business day before the visit', () => {
     // Noon in New York; the visits are in Chicago.
     expect(until('2026-11-23T14:00Z')).toBe('2026-11-20T17:00:00.000Z');
     expect(until('2026-11-24T16:00Z')).toBe('2026-11-23T17:00:00.000Z');
     expect(until('2026-11-27T16:00Z')).toBe('2026-11-25T17:00:00.000Z');
   });
 
-  test('two business days before it where no payer is called on the same day', () => {
+  test('it is two business days before the visit without a same-day cutoff', () => {
     expect(until('2026-11-20T16:00Z', { same_day_cutoff: null })).toBe('2026-11-18T16:00:00.000Z');
     expect(until('2026-11-23T16:00Z', { same_day_cutoff: null })).toBe('2026-11-19T16:00:00.000Z');
   });
 
-  test('the turnaround that was learned, in payer hours', () => {
+  test('it is the learned turnaround, in payer hours', () => {
     expect(until('2026-11-20T16:00Z', {}, 5)).toBe('2026-11-19T23:00:00.000Z');
     expect(until('2026-11-20T16:00Z', {}, 30)).toBe('2026-11-17T22:00:00.000Z');
-    // The lead is the least in any case.
+    // The minimum lead always applies.
     expect(until('2026-11-20T19:00Z', {}, 1)).toBe('2026-11-20T15:00:00.000Z');
   });
 
-  test('the lead alone where late visits are bought', () => {
+  test('it is the minimum lead alone if late visits are bought', () => {
     expect(until('2026-11-20T19:00Z', { late_visits: 'buy' }, 30)).toBe('2026-11-20T15:00:00.000Z');
   });
 });
@@ -118,11 +118,11 @@ describe('the day a call is wanted by', () => {
     ['2026-11-23', '2026-11-21', '2026-11-23'],
     ['2026-11-22', '2026-11-21', '2026-11-23'],
     ['2026-11-27', '2026-11-26', '2026-11-27'],
-  ])('of a visit on %s, on %s, is %s', (visit, today, expected) => {
+  ])('the completion date of a visit on %s, on %s, is %s', (visit, today, expected) => {
     expect(desiredCompletionDate(visit, today, new Set())).toBe(expected);
   });
 
-  test('is never past and never a day on which nobody works', () => {
+  test('the completion date is never past and never a holiday', () => {
     const closed = new Set(['2026-11-27', '2026-12-24']);
     for (let day = 1; day <= 28; day += 1) {
       for (let ahead = 0; ahead < 12; ahead += 1) {

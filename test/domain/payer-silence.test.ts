@@ -17,7 +17,7 @@ function afterCalls(...calls: { is_answered: boolean; is_first_attempt: boolean 
   );
 }
 
-test('three patients in a row without an answer are a payer that cannot be reached', () => {
+test('three patients in a row without an answer mean that a payer cannot be reached', () => {
   expect(afterCalls(failed, failed)).toMatchObject({ unsuccessful: 2, next_try_at: null });
   expect(afterCalls(failed, failed, failed)).toMatchObject({
     unsuccessful: 3,
@@ -26,7 +26,7 @@ test('three patients in a row without an answer are a payer that cannot be reach
   });
 });
 
-test('an answer in between, or another attempt for the same patient, is no row', () => {
+test('an answer in between, or a second attempt for a patient, breaks the row', () => {
   expect(afterCalls(failed, failed, { is_answered: true, is_first_attempt: true })).toBeNull();
   const again = { is_answered: false, is_first_attempt: false };
   expect(afterCalls(failed, again, again, failed)?.next_try_at).toBeNull();
@@ -35,7 +35,7 @@ test('an answer in between, or another attempt for the same patient, is no row',
   });
 });
 
-test('one call is the try, and the others wait for the next one', () => {
+test('eligd tries one call, and the others wait for the next try', () => {
   const silence = afterCalls(failed, failed, failed);
   const until = NOW + 22 * HOUR;
   expect(turnOf(silence, NOW + 3 * HOUR)).toEqual({ kind: 'wait', until });

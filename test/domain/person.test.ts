@@ -7,11 +7,11 @@ test.each([
   [['2026-11-02', '20261102', '11/2/2026', '11/02/26', 'Nov 2 2026'], true],
   [['N', 'no', 'F', 'false', '0', 'Alive', 'Active', '0000-00-00', '00/00/0000'], false],
   [['', 'U', 'UNK', 'unknown', '0001-01-01', '01/01/1900', '12/31/9999'], undefined],
-])('%j say of a patient that they have died: %s', (texts, expected) => {
+])('%j means that a patient has died: %s', (texts, expected) => {
   expect(texts.map(saysDeceased)).toEqual(texts.map(() => expected));
 });
 
-test('an id is of several people when two of its readings contradict each other', () => {
+test('an ID belongs to several people when two of its records contradict each other', () => {
   const person = fc.record({
     id: fc.constantFrom('P1', 'P2', null),
     first_name: fc.constantFrom('', 'Ann', 'Bob'),

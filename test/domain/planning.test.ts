@@ -21,7 +21,7 @@ function asked(over: Partial<AppointmentInput> = {}, known: Facts = {}) {
   return decision;
 }
 
-/** The draft of the one coverage that is asked about. */
+/** The draft for the only coverage. */
 function draftOf(over: Partial<AppointmentInput> = {}, known: Facts = {}) {
   const { coverages } = asked(over, known);
   expect(coverages).toHaveLength(1);
@@ -34,7 +34,7 @@ const inHours = (hours: number) => ({
 const { patient, provider } = anAppointment();
 
 describe('the window', () => {
-  test('opens at the beginning of the day of the clinic that many days before the visit', () => {
+  test('the window opens at the start of the clinic’s day', () => {
     const visit = { starts_at: '2026-11-30T15:30:00.000Z' };
     const opens_at = Date.parse('2026-11-23T06:00:00Z');
     expect(plan(visit)).toEqual({
@@ -47,7 +47,7 @@ describe('the window', () => {
     expect(plan(visit, { now: opens_at }).kind).toBe('ask');
   });
 
-  test('opens at midnight although daylight saving ends in between', () => {
+  test('the window opens at midnight although daylight saving ends in between', () => {
     const opens_at = windowOpensAt(
       Date.parse('2026-11-03T15:00:00Z'),
       { look_ahead_days: 7 },
@@ -60,7 +60,7 @@ describe('the window', () => {
     [0, '2026-11-23T06:00:00.000Z'],
     [0.5, '2026-11-22T06:00:00.000Z'],
     [365, '2025-11-23T06:00:00.000Z'],
-  ])('of %d days opens at %s', (look_ahead_days, expected) => {
+  ])('the window of %d days opens at %s', (look_ahead_days, expected) => {
     const opens_at = windowOpensAt(
       Date.parse(anAppointment().starts_at),
       { look_ahead_days },
@@ -69,7 +69,7 @@ describe('the window', () => {
     expect(new Date(opens_at).toISOString()).toBe(expected);
   });
 
-  test('does not let a visit wait that nobody would ask about', () => {
+  test('a visit that causes no call does not wait for the window', () => {
     const later = { starts_at: '2027-06-01T15:00:00.000Z' };
     expect(plan({ ...later, status: 'cancelled' })).toEqual({ kind: 'close', reason: 'cancelled' });
     expect(plan({ ...later, coverages: [] })).toEqual({ kind: 'close', reason: 'no_coverage' });
@@ -77,11 +77,11 @@ describe('the window', () => {
 });
 
 describe('a visit', () => {
-  test('that the PMS calls completed is over, whatever its time', () => {
+  test('a visit that the PMS calls completed is over, whatever its time', () => {
     expect(plan({ status: 'completed' })).toEqual({ kind: 'close', reason: 'past' });
   });
 
-  test('whose answer could not be written leads to no call, and is on the list', () => {
+  test('a visit whose answer cannot be written is listed and causes no call', () => {
     expect(plan({ is_unwritable: true })).toMatchObject({
       kind: 'ask',
       coverages: [],
@@ -90,7 +90,7 @@ describe('a visit', () => {
     expect(plan({ is_unwritable: true, coverages: [] })).toMatchObject({ reason: 'no_coverage' });
   });
 
-  test('of a patient who has died leads to no call, and is on the list once it is near', () => {
+  test('a visit of a patient who has died is listed when near and causes no call', () => {
     const patient = { ...anAppointment().patient, is_deceased: true };
     expect(plan({ patient })).toMatchObject({
       kind: 'ask',
@@ -105,18 +105,18 @@ describe('a visit', () => {
     });
   });
 
-  test('that is cancelled is closed, whatever else', () => {
+  test('a canceled visit is closed, whatever else is true', () => {
     expect(plan({ status: 'cancelled' }, { is_clock_trusted: false })).toEqual({
       kind: 'close',
       reason: 'cancelled',
     });
   });
 
-  test('that is past is closed', () => {
+  test('a past visit is closed', () => {
     expect(plan(inHours(-1 / 3600))).toEqual({ kind: 'close', reason: 'past' });
   });
 
-  test('is not too near for a call by a clock that is not trusted', () => {
+  test('a clock that is not trusted makes no visit too near for a call', () => {
     expect(plan(inHours(2), { is_clock_trusted: false })).toMatchObject({
       kind: 'wait',
       reason: 'clock_unproven',
@@ -125,7 +125,7 @@ describe('a visit', () => {
     expect(plan(inHours(2))).toMatchObject({ kind: 'ask', coverages: [{ rank: 1 }] });
   });
 
-  test('is not taken to be past by a clock that is not trusted', () => {
+  test('a clock that is not trusted makes no visit past', () => {
     expect(plan(inHours(-48), { is_clock_trusted: false })).toEqual({
       kind: 'wait',
       until: FRIDAY_MS + MINUTE_MS,
@@ -134,7 +134,7 @@ describe('a visit', () => {
     });
   });
 
-  test('is too near for a call under the lead, counted in payer hours, and not from it on', () => {
+  test('a visit is too near when fewer payer hours than the minimum are left', () => {
     const lead = (over: object) => ({ late_visits: 'buy' as const, ...over });
     const isLate = (hours: number, policy: object) =>
       asked(inHours(hours), { policy: lead(policy) }).coverages[0]!.call_by < FRIDAY_MS;
@@ -146,7 +146,7 @@ describe('a visit', () => {
     expect(isLate(71, { min_lead_hours: 11.1 })).toBe(true);
   });
 
-  test('is not called for on a Saturday evening for Monday morning', () => {
+  test('eligd does not call on a Saturday evening for Monday morning', () => {
     // Saturday, 21 November 2026, 21:03 in Chicago; the visit is on Monday at 08:00.
     const now = Date.parse('2026-11-22T03:03:00Z');
     const [coverage] = asked({ starts_at: '2026-11-23T14:00:00.000Z' }, { now }).coverages;
@@ -172,11 +172,11 @@ describe('the completion date', () => {
       '2026-11-23',
       "counted from the clinic's day, which is Tuesday still",
     ],
-  ])('of a visit at %s is %s: %s', (starts_at, expected) => {
+  ])('the completion date of a visit at %s is %s: %s', (starts_at, expected) => {
     expect(draftOf({ starts_at }).desired_completion_date).toBe(expected);
   });
 
-  test('leaves out days on which the clinic is closed', () => {
+  test('the completion date skips days on which the clinic is closed', () => {
     const closed = new Set(['2026-11-24']);
     expect(
       draftOf({ starts_at: '2026-11-25T15:30:00.000Z' }, { clinic: { closed } })
@@ -193,20 +193,20 @@ describe('coverage', () => {
     ['one with nothing in it', [aCoverage(nothing)]],
     ['two with nothing in them', [aCoverage(nothing), aCoverage(nothing)]],
   ] as [string, CoverageInput[]][])(
-    'of %s is self-pay: closed, and not on the attention list',
+    'a visit with %s is self-pay: closed, and not on the attention list',
     (_, coverages) => {
       expect(plan({ coverages })).toEqual({ kind: 'close', reason: 'no_coverage' });
     },
   );
 
   test.each(['carrier', 'payor_id', 'member_id', 'group_id'] as const)(
-    'with nothing but %s is no self-pay',
+    'a visit with only %s is not self-pay',
     (field) => {
       expect(plan({ coverages: [aCoverage({ ...nothing, [field]: 'X1' })] }).kind).toBe('ask');
     },
   );
 
-  test('keeps its rank, and a bad one does not hold up a good one (G7)', () => {
+  test('coverages keep their rank, and a bad one does not delay a good one (G7)', () => {
     const { coverages, attention } = asked({
       coverages: [aCoverage({ member_id: '' }), aCoverage({ member_id: 'M2' })],
     });
@@ -218,7 +218,7 @@ describe('coverage', () => {
 });
 
 describe('required fields', () => {
-  test('that could not be read are named with their own problem, and no other', () => {
+  test('a required field that could not be read is listed with its own problem only', () => {
     const born = { field: 'PID-7', value_class: 'not a date', remedy: '', about: { field: 'dob' } };
     const member = (coverage_rank: number) => ({
       field: `Member ${coverage_rank}`,
@@ -274,7 +274,7 @@ describe('required fields', () => {
     ],
   ];
 
-  test.each(cases)('keep a call without %s from being paid for', (_, over, told) => {
+  test.each(cases)('without %s, eligd makes no call', (_, over, told) => {
     const { coverages, attention } = asked(over);
     expect(coverages).toEqual([]);
     expect(attention).toHaveLength(1);
@@ -282,7 +282,7 @@ describe('required fields', () => {
     expect(attention[0]!.next).toMatch(/^Correct /);
   });
 
-  test('are all named at once', () => {
+  test('eligd lists all missing fields together', () => {
     const { attention } = asked({
       patient: { ...patient, birth_date: null },
       coverages: [aCoverage({ member_id: '' })],
@@ -290,7 +290,7 @@ describe('required fields', () => {
     expect(attention.map(({ what }) => what).join()).toMatch(/birth date.*member ID/);
   });
 
-  test("say what the connector could not read, by the column's name and without the value", () => {
+  test('eligd names a column that it could not read, without the value', () => {
     const problems = [{ field: 'DOB', value_class: 'impossible date', remedy: 'Fix it.' }];
     const { attention } = asked({ patient: { ...patient, birth_date: null }, problems });
     expect(attention).toMatchObject([
@@ -298,7 +298,7 @@ describe('required fields', () => {
     ]);
   });
 
-  test('are those of the configuration, by specialty', () => {
+  test('the configuration sets required fields by specialty', () => {
     const required_fields = {
       dental: [],
       medical: ['group_id', 'procedure_codes', 'rendering_npi'],
@@ -312,7 +312,7 @@ describe('required fields', () => {
 });
 
 describe('the draft', () => {
-  test('holds the values of the visit, and the name of the person seen', () => {
+  test('the draft has the visit’s values, and the name of the patient', () => {
     expect(draftOf({ diagnosis_codes: ['K02.9'] })).toEqual({
       specialty: 'dental',
       patient_name: 'Ada Example',
@@ -336,7 +336,7 @@ describe('the draft', () => {
     });
   });
 
-  test('says who holds the policy when that is somebody else', () => {
+  test('the draft names the subscriber if that is another person', () => {
     const said = (subscriber: CoverageInput['subscriber']) =>
       draftOf({ coverages: [aCoverage({ subscriber })] }).additional_info;
     expect(said({ name: 'Bo Example', birth_date: '1955-06-07', relationship: 'child' })).toBe(
@@ -348,14 +348,14 @@ describe('the draft', () => {
     expect(said({ name: '', birth_date: '1955-06-07', relationship: 'child' })).toBe('');
   });
 
-  test("has the clinic's address when there is one", () => {
+  test('the draft has the clinic’s address if there is one', () => {
     const clinic = { practice_billing_address: '100 Main Street' };
     expect(draftOf({}, { clinic }).practice_billing_address).toBe('100 Main Street');
   });
 });
 
 describe('the payer map', () => {
-  test('gives carrier, payor id and age of an answer', () => {
+  test('the payer map gives carrier, payor ID, and age of an answer', () => {
     const payer = aPayer({ carrier: 'AETNA', payor_id: '60054', reverify_after_days: 5 });
     const { coverages, unmapped } = asked({}, { payer });
     expect(coverages[0]).toMatchObject({
@@ -369,7 +369,7 @@ describe('the payer map', () => {
     });
   });
 
-  test('is asked by id and by name', () => {
+  test('the payer map is searched by ID and by name', () => {
     const seen: string[][] = [];
     const payers: PayerMap = {
       find: (...words) => {
@@ -382,7 +382,7 @@ describe('the payer map', () => {
   });
 
   test.each([[null], [aPayer({ carrier: '' })]])(
-    'without the dental carrier lets it go as UNKNOWN, for mapping: %o',
+    'a payer without its dental carrier is sent as UNKNOWN: %o',
     (payer) => {
       const { coverages, attention, unmapped } = asked({}, { payer });
       expect(coverages[0]!.draft).toMatchObject({
@@ -394,7 +394,7 @@ describe('the payer map', () => {
     },
   );
 
-  test('is not missed where the carrier is plain text', () => {
+  test('a payer without a carrier is not missing where the carrier is plain text', () => {
     const { coverages, unmapped } = asked({ specialty: 'medical' }, { payer: null });
     expect(coverages[0]!.draft).toMatchObject({
       insurance: 'Delta Dental',
@@ -403,14 +403,14 @@ describe('the payer map', () => {
     expect(unmapped).toEqual([]);
   });
 
-  test('closes a visit whose only payer is skipped', () => {
+  test('a visit whose only payer is skipped is closed', () => {
     expect(plan({}, { payer: aPayer({ action: 'skip' }) })).toEqual({
       kind: 'close',
       reason: 'skipped',
     });
   });
 
-  test('skips one coverage and asks about the other', () => {
+  test('eligd skips one coverage and asks about the other', () => {
     const payers: PayerMap = { find: (id) => aPayer({ action: id === 'SKIP' ? 'skip' : 'call' }) };
     const { coverages } = asked(
       { coverages: [aCoverage({ payor_id: 'SKIP' }), aCoverage()] },
@@ -419,7 +419,7 @@ describe('the payer map', () => {
     expect(coverages.map(({ rank }) => rank)).toEqual([2]);
   });
 
-  test('hands a payer to a person', () => {
+  test('the action attention leaves a payer to the office', () => {
     const { coverages, attention } = asked({}, { payer: aPayer({ action: 'attention' }) });
     expect(coverages).toEqual([]);
     expect(attention.map(({ reason }) => reason)).toEqual(['payer_needs_attention']);
@@ -435,14 +435,14 @@ describe('tax id, NPI, network and specialist', () => {
   const place = { location: ' NORTH ' };
   const rendering = { ...provider, rendering_npi: '1245319599' };
 
-  test("are the clinic's unless something else is said", () => {
+  test('clinic settings apply unless something else overrides them', () => {
     expect(draftOf({ location: 'South' }, { clinic })).toMatchObject({
       tax_id: '123456789',
       is_specialist: false,
     });
   });
 
-  test("are the location's before the clinic's", () => {
+  test('location settings override the clinic’s', () => {
     const expected = {
       tax_id: '111111111',
       is_specialist: true,
@@ -452,11 +452,11 @@ describe('tax id, NPI, network and specialist', () => {
     expect(draftOf(place, { clinic })).toMatchObject(expected);
   });
 
-  test("are the provider's before the location's", () => {
+  test('provider settings override the location’s', () => {
     expect(draftOf({ ...place, provider: rendering }, { clinic }).tax_id).toBe('222222222');
   });
 
-  test('are those of the specialty, or the provider’s if the appointment names none', () => {
+  test('the specialty comes from the appointment, else from the provider', () => {
     const doctor = { providers: new Map([['1245319599', { specialty: 'medical' as const }]]) };
     expect(draftOf({ specialty: null, provider: rendering }, { clinic: doctor }).specialty).toBe(
       'medical',
@@ -467,7 +467,7 @@ describe('tax id, NPI, network and specialist', () => {
     expect(draftOf({ specialty: null }, { clinic: doctor }).specialty).toBe('dental');
   });
 
-  test("are the appointment's own before all, even when that is no", () => {
+  test('appointment values override everything, also with a "no"', () => {
     const own = {
       ...rendering,
       tax_id: '33-3333333',
@@ -518,11 +518,11 @@ describe('the questions', () => {
     [['8080'], 'orthodontics'],
     [['D80000'], 'standard'],
     [[], 'standard'],
-  ])('about %o are %s: the first rule that matches', (codes, expected) => {
+  ])('the first rule that matches %o asks %s', (codes, expected) => {
     expect(rule(...codes)).toBe(expected);
   });
 
-  test('are those of the rule, words that are not documented included', () => {
+  test('a rule’s questions are sent, including undocumented words', () => {
     expect(draftOf({}, { policy })).toMatchObject({
       benefits_query: ['STANDARD', 'A_WORD_OF_OUR_OWN'],
       benefits_codes: ['D0120'],
@@ -530,26 +530,26 @@ describe('the questions', () => {
     });
   });
 
-  test('go without the codes, and with a script, where the rule says so', () => {
+  test('a rule can leave out the codes and add a script', () => {
     expect(draftOf({ procedure_codes: ['D6010'] }, { policy })).toMatchObject({
       benefits_codes: [],
       call_script_id: 'S1',
     });
   });
 
-  test('are asked even when no rule matches', () => {
+  test('eligd asks even if no rule matches', () => {
     const none = { questions: { ...facts().policy.questions, dental: [] } };
     expect(draftOf({}, { policy: none }).benefits_query).toEqual(['UNKNOWN']);
   });
 
-  test("follow the appointment's specialty, else the clinic's", () => {
+  test('rules follow the appointment’s specialty, else the clinic’s', () => {
     expect(draftOf({ specialty: 'mental_health' }).specialty).toBe('mental_health');
     expect(draftOf({}, { clinic: { specialty: 'medical' } }).specialty).toBe('medical');
   });
 });
 
 describe('the benefit year', () => {
-  test("is that of the visit in the clinic's zone, not that of the call", () => {
+  test('the benefit year is that of the visit in the clinic’s zone', () => {
     const year = (starts_at: string) =>
       asked({ starts_at }, { policy: { look_ahead_days: 60 } }).coverages[0]!.benefit_year;
     expect(year('2026-12-31T20:00:00.000Z')).toBe(2026);
@@ -558,7 +558,7 @@ describe('the benefit year', () => {
   });
 });
 
-test('planning is pure: the same input gives the same decision, and nothing is changed', () => {
+test('planning is pure: the same input gives the same decision', () => {
   const appointment = anAppointment();
   const known = facts();
   const before = JSON.stringify(appointment);

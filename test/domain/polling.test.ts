@@ -28,7 +28,7 @@ function facts(over: Partial<PollingFacts> = {}): PollingFacts {
   };
 }
 
-/** Every moment at which an inquiry that never ends is asked about until its visit. */
+/** All times at which eligd polls an inquiry without an answer until its visit. */
 function asked(over: Partial<PollingFacts> = {}): number[] {
   const times: number[] = [];
   for (let now = over.now ?? facts().now; now < facts(over).visit_at; ) {
@@ -38,22 +38,19 @@ function asked(over: Partial<PollingFacts> = {}): number[] {
   return times;
 }
 
-describe('an open inquiry is asked about', () => {
-  test(
-    'rarely until the morning of its completion date in clinic time, then by the ' + 'interval',
-    () => {
-      const before = asked().filter((at) => at < chicago(10, 7));
-      expect(before.length).toBeLessThanOrEqual(3);
-      const morning = asked().filter((at) => at >= chicago(10, 7) && at < chicago(10, 13));
-      expect(morning[0]).toBe(chicago(10, 7, 30));
-      expect(morning.length).toBeGreaterThanOrEqual(5);
-      expect(asked({ time_zone: 'America/New_York' }).find((at) => at > chicago(10, 5))).toBe(
-        chicago(10, 6, 30),
-      );
-    },
-  );
+describe('polling an open inquiry', () => {
+  test('eligd polls rarely until the completion date’s morning, then by the interval', () => {
+    const before = asked().filter((at) => at < chicago(10, 7));
+    expect(before.length).toBeLessThanOrEqual(3);
+    const morning = asked().filter((at) => at >= chicago(10, 7) && at < chicago(10, 13));
+    expect(morning[0]).toBe(chicago(10, 7, 30));
+    expect(morning.length).toBeGreaterThanOrEqual(5);
+    expect(asked({ time_zone: 'America/New_York' }).find((at) => at > chicago(10, 5))).toBe(
+      chicago(10, 6, 30),
+    );
+  });
 
-  test('at least once a day without webhooks, however far away the visit is', () => {
+  test('without webhooks, eligd polls at least once a day, however far the visit is', () => {
     for (const random of [0, 0.5, 0.999]) {
       const times = [chicago(1, 9), ...asked({ now: chicago(1, 9), random })];
       const waits = times.slice(1).map((at, index) => at - (times[index] ?? 0));
@@ -61,7 +58,7 @@ describe('an open inquiry is asked about', () => {
     }
   });
 
-  test('by the interval from the start: 24 times as long before the completion date', () => {
+  test('before the completion date, eligd polls at 24 times the interval', () => {
     const first = (interval_ms: number) => nextPollAt(facts({ interval_ms })) - facts().now;
     expect(first(3_000)).toBe(72_000);
     expect(first(10 * MINUTE_MS)).toBe(4 * HOUR_MS);
@@ -69,7 +66,7 @@ describe('an open inquiry is asked about', () => {
     expect(nextPollAt(near) - near.now).toBeLessThanOrEqual(3_000);
   });
 
-  test("more often while its payer's calls usually end, and only then", () => {
+  test('eligd polls more often only while the payer’s calls usually end', () => {
     const turnaround = { median_ms: 20 * HOUR_MS, p90_ms: 28 * HOUR_MS };
     const sent_at = chicago(7, 9);
     const times = asked({ sent_at, turnaround }).filter((at) => at < chicago(10, 7));
@@ -83,7 +80,7 @@ describe('an open inquiry is asked about', () => {
     expect(told).toEqual(asked({ sent_at, is_told: true }));
   });
 
-  test('on the morning of the clinic where the clocks change that night', () => {
+  test('eligd polls in the clinic’s morning on the night when the clocks change', () => {
     const night = {
       now: Date.UTC(2030, 2, 10, 5),
       desired_completion_date: '2030-03-10',
@@ -99,7 +96,7 @@ describe('an open inquiry is asked about', () => {
     expect(nextPollAt(facts(back))).toBe(Date.UTC(2030, 10, 3, 13, 30));
   });
 
-  test('more often as the visit comes nearer, but not beyond the urgent interval', () => {
+  test('eligd polls more often near the visit, down to the urgent interval', () => {
     const times = asked();
     const waits = times.slice(1).map((at, index) => ({ at, wait_ms: at - (times[index] ?? 0) }));
     const day = waits.filter(({ at }) => at > chicago(10, 12) && at < chicago(11, 9));
@@ -109,18 +106,18 @@ describe('an open inquiry is asked about', () => {
     expect(nextPollAt(facts({ now: chicago(11, 8) })) - chicago(11, 8)).toBe(15 * MINUTE_MS);
   });
 
-  test('twice a day after the visit', () => {
+  test('eligd polls twice a day after the visit', () => {
     expect(nextPollAt(facts({ now: chicago(12, 9) })) - chicago(12, 9)).toBe(12 * HOUR_MS);
   });
 
-  test('before a visit that is today although its completion date is later than now', () => {
+  test('eligd polls before today’s visit although its completion date is later', () => {
     const now = chicago(10, 2);
     expect(nextPollAt(facts({ now, visit_at: chicago(10, 6) }))).toBeLessThanOrEqual(
       now + 15 * MINUTE_MS,
     );
   });
 
-  test('spread: a thousand inquiries do not ask in the same second', () => {
+  test('a thousand inquiries are not polled in the same second', () => {
     for (const now of [chicago(7, 9), chicago(9, 22), chicago(10, 9)]) {
       const times = Array.from({ length: 1000 }, (_, index) =>
         nextPollAt(facts({ now, random: index / 1000 })),
@@ -133,19 +130,19 @@ describe('an open inquiry is asked about', () => {
   });
 });
 
-describe('while the service sends webhook events, it', () => {
-  test('starts after the morning of the completion date, and is rarer later', () => {
+describe('polling while the service sends webhook events', () => {
+  test('with webhooks, eligd starts after the completion date’s morning, more rarely', () => {
     const times = asked({ is_told: true });
     expect(times[0]).toBe(chicago(10, 13, 30));
     expect(times.length).toBeLessThan(asked().length / 2);
   });
 
-  test('is asked in the last hours before the visit as if it never told', () => {
+  test('in the last hours before the visit, eligd polls as if there were no webhooks', () => {
     const now = chicago(11, 6);
     expect(nextPollAt(facts({ now, is_told: true }))).toBe(nextPollAt(facts({ now })));
   });
 
-  test('is asked early enough for a visit that comes before the morning is over', () => {
+  test('eligd polls in time for a visit that is before the end of the morning', () => {
     const now = chicago(10, 8);
     expect(nextPollAt(facts({ now, is_told: true, visit_at: chicago(10, 12, 30) }))).toBeLessThan(
       chicago(10, 11),
@@ -154,17 +151,17 @@ describe('while the service sends webhook events, it', () => {
 });
 
 describe('an answer', () => {
-  test('is due from the morning of the completion date on', () => {
+  test('an answer is due from the morning of the completion date on', () => {
     expect(isAnswerDue(chicago(10, 6, 59), '2030-01-10', ZONE)).toBe(false);
     expect(isAnswerDue(chicago(10, 7), '2030-01-10', ZONE)).toBe(true);
   });
 
-  test('is overdue on the afternoon of its completion date, or two hours before the visit', () => {
+  test('an answer is overdue on the completion date’s afternoon, or before the visit', () => {
     expect(overdueAt('2030-01-10', chicago(11, 9), ZONE)).toBe(chicago(10, 17));
     expect(overdueAt('2030-01-10', chicago(10, 14), ZONE)).toBe(chicago(10, 12));
   });
 
-  test('that is overdue matters by the hours left until the patient sits down', () => {
+  test('an overdue answer matters by the hours left until the visit', () => {
     const visit_at = chicago(14, 9);
     expect(
       [chicago(11, 17), chicago(13, 10), chicago(14, 6), chicago(14, 10)].map((now) =>

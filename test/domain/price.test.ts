@@ -39,7 +39,7 @@ const price = (over: object = {}, rules = RULES, payers: PayerPrices[] = []) =>
   );
 
 describe('the price of a call', () => {
-  test('is the inquiry and its codes, and more when it is wanted the same day', () => {
+  test('a call costs the inquiry plus its codes, and more on the same day', () => {
     expect(price()).toEqual({ price_cents: 1350, free_outcomes: 'unsuccessful' });
     expect(price({ benefits_codes: [] }).price_cents).toBe(1250);
     expect(price({ desired_completion_date: '2026-11-23' }).price_cents).toBe(2700);
@@ -47,7 +47,7 @@ describe('the price of a call', () => {
     expect(price({ specialty: 'medical' }).price_cents).toBe(2100);
   });
 
-  test('is judged by the day of the clinic', () => {
+  test('the price depends on the clinic’s day', () => {
     const late = Date.parse('2026-11-24T04:00:00Z'); // 10 p.m. on November 23 in Chicago
     const list = priceList(RULES, () => []);
     const at = { at: late, time_zone: TIME_ZONE };
@@ -56,13 +56,13 @@ describe('the price of a call', () => {
     );
   });
 
-  test('is unknown, not 0, while nobody has said it', () => {
+  test('an unset price is unknown, not 0', () => {
     expect(price({}, NO_PRICES).price_cents).toBeNull();
     const codes_only = { ...NO_PRICES, usual: { ...NO_PRICES.usual, per_code_cents: 50 } };
     expect(price({}, codes_only).price_cents).toBeNull();
   });
 
-  test('is in whole cents', () => {
+  test('a price is in whole cents', () => {
     const rules = { ...RULES, usual: { ...RULES.usual, urgent_factor: 1.15 } };
     // 13.50 x 1.15 = 15.525
     expect(price({ desired_completion_date: '2026-11-23' }, rules).price_cents).toBe(1553);
@@ -72,7 +72,7 @@ describe('the price of a call', () => {
     ['payer ID', { pms_name: 'X', pms_id: '', carrier: '', payor_id: '62308' }],
     ['identifier', { pms_name: 'X', pms_id: '', carrier: 'CIGNA', payor_id: '' }],
     ['name as text', { pms_name: 'Cigna', pms_id: '', carrier: '', payor_id: '' }],
-  ])('is the payer’s own, found by its %s', (_, names) => {
+  ])('the payer’s own price is found by its %s', (_, names) => {
     const payers = [{ ...names, prices: { per_inquiry_cents: 1000, urgent_factor: 1 } }];
     expect(price({}, RULES, payers).price_cents).toBe(1100);
     expect(price({ desired_completion_date: '2026-11-23' }, RULES, payers).price_cents).toBe(1100);
@@ -90,11 +90,11 @@ describe('what is charged', () => {
     ['Cancelled', 0],
     ['INPROGRESS', null],
     [null, null],
-  ])('after %s is %s', (status, cents) => {
+  ])('after %s, the charge is %s', (status, cents) => {
     expect(chargeOf(stored, status)).toBe(cents);
   });
 
-  test('a price that is unknown stays so, but what is free costs nothing', () => {
+  test('an unknown price stays unknown, but a free outcome costs nothing', () => {
     expect(chargeOf({ ...stored, price_cents: null }, 'SUCCESS')).toBeNull();
     expect(chargeOf({ ...stored, price_cents: null }, 'UNSUCCESSFUL')).toBe(0);
     expect(chargeOf({ price_cents: 1350, free_outcomes: '' }, 'UNSUCCESSFUL')).toBe(1350);

@@ -1,4 +1,4 @@
-/** Which rule says what is asked. */
+/** The rule that chooses the questions. */
 import { expect, test } from 'vitest';
 import { type CoverageHistory, NO_HISTORY } from '../../src/domain/history.ts';
 import type { Learned } from '../../src/domain/learned.ts';
@@ -16,7 +16,7 @@ const KNOWN: CoverageHistory = {
   known_codes: new Set(['D0120']),
 };
 
-/** Whether a rule with this condition comes before the one without. */
+/** Whether a rule with this condition applies before the one without it. */
 function applies(condition: Partial<QuestionRule>, history: CoverageHistory = KNOWN): boolean {
   const rules = [aRule({ name: 'first', ...condition }), aRule({ name: 'rest' })];
   const coverage = aCoverage({ carrier: 'Delta Dental, PPO', payor_id: '12345' });
@@ -46,7 +46,7 @@ test.each<[Partial<QuestionRule>, boolean, CoverageHistory?]>([
   [{ when_codes: [{ from: 'D0000', to: 'D0999' }] }, true],
   [{ when_codes: [{ from: 'D8000', to: 'D8999' }] }, false],
   [{ when_patient: 'returning', when_payers: ['Cigna'] }, false],
-])('%j holds: %s', (condition, expected, history) => {
+])('%j applies: %s', (condition, expected, history) => {
   expect(applies(condition, history)).toBe(expected);
 });
 
@@ -69,14 +69,14 @@ function plannedWith(over: Partial<Learned>, codes: string[] = ['D0120']) {
   return decision.coverages[0]!;
 }
 
-test('a shorter set of questions is the same need, so that one answer serves both', () => {
+test('a shorter set of questions is the same need, so one answer serves both', () => {
   const first = plannedWith({});
   const later = plannedWith({ history: () => KNOWN });
   expect(later.draft.benefits_query).not.toEqual(first.draft.benefits_query);
   expect(later.need_base).toBe(first.need_base);
 });
 
-test('codes that are known are not asked about, and no lookup is left without a code', () => {
+test('known codes are left out, and no lookup is left without a code', () => {
   const history = () => KNOWN;
   expect(plannedWith({ history }).draft).toMatchObject({
     benefits_query: ['STANDARD'],
@@ -88,13 +88,13 @@ test('codes that are known are not asked about, and no lookup is left without a 
   });
 });
 
-test('a call of which nine in ten would come too late is not bought, and the list says why', () => {
+test('a call of which nine in ten would be late is not bought, and the list says why', () => {
   // Friday 09:00 in Chicago; Monday 09:30: eleven payer hours left today, three on Monday.
   const slow = { median_ms: 2 * HOUR_MS, p90_ms: 14 * HOUR_MS, calls: 20 };
   const late = plannedWith({ turnaround: () => slow });
   expect(late.call_by).toBeLessThan(FRIDAY_MS);
   expect(late.late.what).toContain('Nine of ten calls to this payer took up to 14 hours');
   const quick = plannedWith({ turnaround: () => ({ ...slow, p90_ms: 6 * HOUR_MS }) });
-  // The cutoff of Friday noon holds only while nothing is learned.
+  // The cutoff on Friday at noon applies only while eligd has learned nothing.
   expect(quick.call_by).toBeGreaterThan(plannedWith({}).call_by);
 });

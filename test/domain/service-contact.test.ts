@@ -5,7 +5,7 @@ const NOW = Date.parse('2030-01-07T15:00:00Z');
 const MINUTE = 60_000;
 const limited = { class: 'unsent', cause: 'rate_limited', status: 429 };
 
-test('to be told to wait is no trouble; nothing but that for ten minutes is', () => {
+test('a request to wait is not trouble; ten minutes of nothing else is', () => {
   const log = new ContactLog();
   log.note(null, NOW);
   expect(log.note(limited, NOW + MINUTE)).toBe(false);
@@ -18,7 +18,7 @@ test('to be told to wait is no trouble; nothing but that for ten minutes is', ()
   expect(log.current()).toEqual({ ok_at: NOW + 13 * MINUTE, trouble: null });
 });
 
-test('an answer in between begins the ten minutes again', () => {
+test('an answer in between starts the ten minutes again', () => {
   const log = new ContactLog();
   log.note(limited, NOW);
   log.note(null, NOW + 5 * MINUTE);

@@ -27,37 +27,37 @@ function reachable(steps: Record<string, readonly string[]>, from: string): Set<
 describe.each(LEGS)('the table of the $leg leg', ({ first, states, steps }) => {
   const table: Record<string, readonly string[]> = steps;
 
-  test('has a row for every state and leads to no other', () => {
+  test('every state has a row, and each row leads to a known state', () => {
     expect(Object.keys(table).toSorted()).toEqual([...states].toSorted());
     for (const state of Object.values(table).flat()) expect(states).toContain(state);
   });
 
-  test('names no step twice', () => {
+  test('no step occurs twice', () => {
     for (const next of Object.values(table)) expect(new Set(next).size).toBe(next.length);
   });
 
-  test('reaches every state from the first', () => {
+  test('every state can be reached from the first', () => {
     expect([...reachable(table, first)].toSorted()).toEqual([...states].toSorted());
   });
 });
 
 describe('an inquiry', () => {
-  test('is never sent again from a state in which the service may have it', () => {
-    // Only these go back to planned, each with its proof: unsent, absent by two lookups, refused,
-    // not sent before.
+  test('an inquiry is never resent from a state in which the service may have it', () => {
+    // Only these return to planned, each with its proof: unsent, absent in two lookups, refused, or
+    // never sent.
     const back = INQUIRY_STATES.filter((state) => isInquiryStep(state, 'planned'));
     expect(back.toSorted()).toEqual(['rejected', 'sending', 'uncertain', 'withdrawn']);
     expect(INQUIRY_STATES.filter((state) => isInquiryStep(state, 'sending'))).toEqual(['planned']);
   });
 
-  test('can be ended from every state, by an answer or by a person', () => {
+  test('an inquiry in any state can be ended by an answer or the operator', () => {
     for (const state of INQUIRY_STATES) {
       const ends = reachable(INQUIRY_STEPS, state);
       expect(ends.has('answered') || ends.has('withdrawn')).toBe(true);
     }
   });
 
-  test('takes no step that is not in the table', () => {
+  test('an inquiry takes no step that is not in the table', () => {
     expect(isInquiryStep('planned', 'answered')).toBe(false);
     expect(isInquiryStep('open', 'planned')).toBe(false);
     expect(isInquiryStep('open', 'withdrawn')).toBe(false);
@@ -67,7 +67,7 @@ describe('an inquiry', () => {
 });
 
 describe('a delivery', () => {
-  test('that was made stays made, and one that is parked waits for you', () => {
+  test('a delivery that was made stays made, and a parked one waits for you', () => {
     expect(DELIVERY_STATES.filter((state) => isDeliveryStep('delivered', state))).toEqual([]);
     expect(DELIVERY_STATES.filter((state) => isDeliveryStep('parked', state))).toEqual(['pending']);
   });

@@ -14,39 +14,39 @@ const CHICAGO = 'America/Chicago';
 const iso = (at: number) => new Date(at).toISOString();
 
 describe('a wall time', () => {
-  test('that daylight saving skips moves forward', () => {
+  test('a wall time that daylight saving skips moves forward', () => {
     // 8 March 2026: 02:00 is followed by 03:00.
     expect(iso(instantOf('2026-03-08', 1, CHICAGO))).toBe('2026-03-08T07:00:00.000Z');
     expect(iso(instantOf('2026-03-08', 2, CHICAGO))).toBe('2026-03-08T08:00:00.000Z');
     expect(iso(instantOf('2026-03-08', 3, CHICAGO))).toBe('2026-03-08T08:00:00.000Z');
   });
 
-  test('that comes twice is the first of both', () => {
+  test('a wall time that occurs twice is the first one', () => {
     // 1 November 2026: 01:59 daylight time is followed by 01:00 standard time.
     expect(iso(instantOf('2026-11-01', 1, CHICAGO))).toBe('2026-11-01T06:00:00.000Z');
     expect(iso(instantOf('2026-11-01', 2, CHICAGO))).toBe('2026-11-01T08:00:00.000Z');
   });
 
-  test('at midnight may be skipped as well', () => {
+  test('midnight may be skipped as well', () => {
     // Cuba begins daylight saving at midnight.
     expect(iso(instantOf('2026-03-08', 0, 'America/Havana'))).toBe('2026-03-08T05:00:00.000Z');
   });
 
-  test('of a place without daylight saving is the same all year', () => {
+  test('without daylight saving, a wall time is the same all year', () => {
     expect(iso(instantOf('2026-01-15', 9, 'America/Phoenix'))).toBe('2026-01-15T16:00:00.000Z');
     expect(iso(instantOf('2026-07-15', 9, 'America/Phoenix'))).toBe('2026-07-15T16:00:00.000Z');
   });
 });
 
 describe('the day of an instant', () => {
-  test("is the clinic's, not Greenwich's", () => {
+  test('the day of an instant is the clinic’s, not Greenwich’s', () => {
     const late = Date.parse('2026-11-24T03:30:00Z');
     expect(localDate(late, CHICAGO)).toBe('2026-11-23');
     expect(localDate(late, 'UTC')).toBe('2026-11-24');
     expect(localDateTime(late, CHICAGO)).toBe('2026-11-23T21:30');
   });
 
-  test('changes at midnight on both days of daylight saving', () => {
+  test('the day changes at midnight on both days of daylight saving', () => {
     for (const [before, after] of [
       ['2026-03-08T05:59:59.999Z', '2026-03-08T06:00:00Z'],
       ['2026-03-09T04:59:59.999Z', '2026-03-09T05:00:00Z'],
@@ -59,7 +59,7 @@ describe('the day of an instant', () => {
     }
   });
 
-  test('of a wall time is the day that was asked for', () => {
+  test('the day of a wall time is the requested day', () => {
     const day = fc.nat(5000).map((days) => addDays('2024-01-01', days));
     const zone = fc.constantFrom(
       CHICAGO,
@@ -93,7 +93,7 @@ describe('the clock of a zone', () => {
     return found;
   });
 
-  test('is what Temporal says, to the millisecond around each change and at any time', () => {
+  test('the clock agrees with Temporal around each change and at any time', () => {
     const anytime = fc.record({
       zone: fc.constantFrom(...ZONES),
       at: fc.integer({ min: Date.UTC(1990, 0), max: Date.UTC(2040, 0) }),
@@ -118,14 +118,14 @@ describe('the clock of a zone', () => {
     fc.assert(fc.property(fc.oneof(anytime, near), check), { numRuns: 500 });
   });
 
-  test('has no day that does not exist', () => {
+  test('the clock has no impossible day', () => {
     expect(() => instantOf('2026-02-30', 9, CHICAGO)).toThrow(RangeError);
     expect(() => addDays('2026-02-30', 1)).toThrow(RangeError);
   });
 });
 
 describe('counting days', () => {
-  test('knows leap days', () => {
+  test('counting days includes leap days', () => {
     expect(addDays('2028-02-28', 1)).toBe('2028-02-29');
     expect(addDays('2028-02-29', 1)).toBe('2028-03-01');
     expect(addDays('2028-02-29', 365)).toBe('2029-02-28');
@@ -133,12 +133,12 @@ describe('counting days', () => {
     expect(addDays('2028-03-01', -1)).toBe('2028-02-29');
   });
 
-  test('goes over the end of a year', () => {
+  test('counting days passes the end of a year', () => {
     expect(addDays('2026-12-31', 1)).toBe('2027-01-01');
     expect([yearOf('2026-12-31'), yearOf('2027-01-01')]).toEqual([2026, 2027]);
   });
 
-  test('begins a week on Monday', () => {
+  test('a week begins on Monday', () => {
     expect(['2026-11-23', '2026-11-28', '2026-11-29'].map(dayOfWeek)).toEqual([1, 6, 7]);
   });
 });

@@ -5,17 +5,17 @@ import { askAgainAt, usuallyThereAt } from '../../src/domain/verification-times.
 const AT = Date.parse('2026-11-20T15:00:00Z');
 const minutes = (...values: number[]) => values.map((value) => value * MINUTE_MS);
 
-test('checks are asked for ten minutes after the call until delays are known', () => {
+test('eligd asks for checks ten minutes after the call until it knows the delays', () => {
   expect(usuallyThereAt(AT, [])).toBe(AT + 10 * MINUTE_MS);
 });
 
-test('checks are asked for a little after nine in ten of the last ones were there', () => {
+test('eligd asks for checks when nine in ten of the last ones existed', () => {
   const delays = minutes(3, 4, 3, 5, 3, 4, 3, 3, 4, 600);
   expect(usuallyThereAt(AT, delays)).toBe(AT + 5 * MINUTE_MS + 30_000);
   expect(usuallyThereAt(AT, minutes(3))).toBe(AT + 3 * MINUTE_MS + 30_000);
 });
 
-test('checks that never come are asked for ever more rarely, and once at the end', () => {
+test('eligd asks for missing checks ever more rarely, and once at the end', () => {
   const until = AT + 48 * HOUR_MS;
   const asked = [AT];
   for (let at = askAgainAt(AT, AT, until); at !== null; at = askAgainAt(at, AT, until))

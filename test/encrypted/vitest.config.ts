@@ -1,13 +1,13 @@
 import { defineConfig } from 'vitest/config';
 
-// Tests write configurations, and eligd refuses one that a group can change.
+// Tests write configurations, and eligd refuses one that the group can change.
 process.umask(0o022);
 
-/** `npm run test:encrypted`: the store's tests again, on a database that is encrypted. */
+/** `npm run test:encrypted`: the store's tests again, on an encrypted database. */
 export default defineConfig({
   test: {
     include: ['test/store/**/*.test.ts'],
-    // These choose the key themselves.
+    // These tests choose the key themselves.
     exclude: ['test/store/encryption.test.ts', 'test/store/recode.test.ts'],
     setupFiles: ['test/encrypted/key.ts'],
     testTimeout: 30_000,

@@ -1,6 +1,6 @@
 /**
- * A clock that stands still until everything that can go on has gone on: requests are answered,
- * files are read, commits are done. Days pass in seconds, over real sockets and real files.
+ * A clock that stops until all pending work is done: requests are answered, files read, commits
+ * made. Days pass in seconds, over real sockets and real files.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { syncBuiltinESMExports } from 'node:module';
@@ -9,9 +9,11 @@ import type { Clock } from '../../src/domain/env.ts';
 
 type Sleeper = { at: number; order: number; wake: () => void; is_cancelled: boolean };
 
-/** What the process still waits for, by Node's names. Open sockets and timers are no work. */
+/**
+ * What the process still waits for, by Node's names. Open sockets and timers do not count as work.
+ */
 const BUSY = /^(FSReq|CloseReq|GetAddrInfo|TCPConnect|Process|WriteWrap|Shutdown)/i;
-/** Turns of the event loop without work, before time may pass. */
+/** Turns of the event loop without work before time may pass. */
 const QUIET_TURNS = 3;
 
 let requests_open = 0;
@@ -45,7 +47,7 @@ export class SteppedClock implements Clock {
   #sleepers: Sleeper[] = [];
   /** How far the clinic's computer is ahead of the true time. */
   ahead_ms = 0;
-  /** Machine time that is waited for what runs over plain sockets, after each step. */
+  /** How long to wait, by the machine's clock, for work on plain sockets after each step. */
   wire_ms = 0;
 
   constructor(start_ms: number) {
@@ -55,7 +57,7 @@ export class SteppedClock implements Clock {
 
   now = (): number => this.#true_ms + this.ahead_ms;
 
-  /** What the calling service's clock shows. */
+  /** The time on the calling service's clock. */
   trueNow = (): number => this.#true_ms;
 
   elapsed = (): number => this.#true_ms - this.#started_ms;
@@ -79,7 +81,7 @@ export class SteppedClock implements Clock {
     return promise;
   };
 
-  /** Lets time go by, and everything happen that falls due meanwhile. */
+  /** Advances the time, and runs everything that becomes due meanwhile. */
   async passUntil(until_ms: number): Promise<void> {
     for (;;) {
       await this.quiet();
@@ -93,7 +95,7 @@ export class SteppedClock implements Clock {
     this.#true_ms = Math.max(this.#true_ms, until_ms);
   }
 
-  /** Waits, in no time of its own, for what is under way. */
+  /** Waits for work in progress without advancing the time. */
   async quiet(): Promise<void> {
     if (this.wire_ms > 0) await new Promise((resolve) => setTimeout(resolve, this.wire_ms));
     for (let quiet = 0; quiet < QUIET_TURNS; ) {

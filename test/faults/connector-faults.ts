@@ -1,13 +1,13 @@
-/** Faults of practice management systems that are asked over a network. */
+/** Faults of practice management systems that eligd polls over a network. */
 import { createServer, type Server } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { json } from 'node:stream/consumers';
 import type { Fault } from './fault.ts';
 import type { SimulatedClinic } from './simulated-clinic.ts';
 
-/** What the FHIR server says to every request: nothing was found, it is written, or a status. */
+/** The FHIR server's answer to every request: nothing found, written, or a status. */
 let status = 200;
-/** What eligd wrote there last. */
+/** The last resource that eligd wrote there. */
 let kept: object | null = null;
 let server: Server | null = null;
 

@@ -2,23 +2,25 @@ import type { AlertName } from '../../src/domain/alerts/catalog.ts';
 import type { HealthQuestion } from '../../src/domain/health.ts';
 import type { Settings, SimulatedClinic } from './simulated-clinic.ts';
 
-/** Something that breaks in a clinic's week, and what has to be said about it. */
+/** A fault in a clinic's week, and the alerts that it must cause. */
 export type Fault = {
   name: string;
-  /** The one alert; null: nobody is told, because it is everyday life. */
+  /** The one alert; null: no alert, because the fault is normal. */
   alert: AlertName | null;
-  /** Another alert that is needed for this one: its begin and end are told as well. */
+  /** Another alert that this one requires; it also begins and ends with a message. */
   occasion?: AlertName;
-  /** What is "no" while it lasts. */
+  /** The health answer that is "no" during the fault. */
   no?: readonly HealthQuestion[];
-  /** eligd cannot run: no page says that all is well. */
+  /** eligd cannot run, so no page says that all is well. */
   is_down?: boolean;
-  /** Nothing can be stored, so `eligd status` shows the silence, and not the alert. */
+  /** eligd can store nothing, so `eligd status` shows the missing heartbeat, and not the alert. */
   is_unstorable?: boolean;
-  /** Hours after Tuesday, 10:00: when it is over, and when the pages are compared. */
+  /** Hours after Tuesday, 10:00: the end of the fault, and the comparison of the pages. */
   lasts_hours?: number;
   compared_after_hours?: number;
-  /** How long the clinic is watched after the end; an alert ends with some delay. */
+  /**
+   * How long the test watches the clinic after the end, because an alert ends later than its fault.
+   */
   watched_hours?: number;
   settings?: (clinic: SimulatedClinic) => Settings;
   /** Before the daemon starts on Tuesday morning. */
@@ -27,7 +29,7 @@ export type Fault = {
   end: (clinic: SimulatedClinic) => Promise<void> | void;
 };
 
-/** Every request that matches fails until `repair`. */
+/** Makes every matching request fail until `repair`. */
 export function failing(path: string, status: number, more: object = {}) {
   return async (clinic: SimulatedClinic): Promise<void> => {
     const fault = { path, action: 'status', status, when: 'before', times: 1_000_000, ...more };

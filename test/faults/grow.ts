@@ -1,9 +1,9 @@
-/** Years of visits in one moment: copies what a database holds of the visits it has. */
+/** Years of visits at once: copies the rows of the visits in a database. */
 import Database from 'better-sqlite3';
 
 const OF_INQUIRY = 'inquiry in (select inquiry from chosen)';
 
-/** Which of their rows belong to the visits that are copied. */
+/** The rows that belong to the copied visits. */
 const TABLES = {
   appointments: 'id in (select appointment from chosen)',
   inquiries: 'id in (select inquiry from chosen)',
@@ -14,16 +14,16 @@ const TABLES = {
   deliveries: OF_INQUIRY,
 };
 
-/** Columns that name a row, a patient or a text that has to differ in each copy. */
+/** Columns that identify a row, a patient, or a text, and must differ in each copy. */
 const NUMBERED = ['id', 'inquiry', 'appointment', 'answer', 'record'];
 const TEXTS = ['source_id', 'need_base', 'external_id', 'match_key', 'service_id', 'key'];
 const PATIENTS = ['patient_key'];
 const TIMES = ['starts_at', 'visit_at', 'sent_at', 'answered_at', 'received_at', 'delivered_at'];
-/** Each copy is a day earlier, as far back as an installation keeps them. */
+/** Each copy is a day earlier, up to the retention time. */
 const DAYS = 400;
 /** No visit is farther ahead. */
 const AHEAD_DAYS = 14;
-/** What is left of a visit that is over. */
+/** The remaining state of a visit that is over. */
 const CLOSED: Readonly<Record<string, string>> = {
   closed_reason: `'past'`,
   closed_at: 'starts_at',

@@ -1,4 +1,4 @@
-/** One fault in the life of a clinic, and what was said about it. */
+/** One fault in the life of a clinic, and the alerts about it. */
 import { execFileSync } from 'node:child_process';
 import type { Fault } from './fault.ts';
 import { readPages, type Said } from './pages.ts';
@@ -7,14 +7,14 @@ import { FAULTS } from './table.ts';
 
 export type Row = { fault: string; expected: string | null; told: string[]; faults: string[] };
 
-/** A Monday without a holiday in the weeks after it; 5:00 in Chicago. */
+/** A Monday without a holiday in the following weeks; 5:00 in Chicago. */
 const START_MS = Date.parse('2030-03-04T11:00:00Z');
-/** A Tuesday, 9:30: so much is learned until then as alerts need. */
+/** A Tuesday, 9:30: by then, eligd has learned what the alerts need. */
 const TUESDAY_MS = Date.parse('2030-03-26T14:30:00Z');
 const LASTS_HOURS = 26;
 const WATCHED_HOURS = 12;
 
-/** Weeks in which all is well, so that what is usual is known. */
+/** Weeks without a fault, so that eligd learns the usual times. */
 export async function makeHistory(folder: string): Promise<void> {
   const clinic = await SimulatedClinic.open(START_MS, null);
   await clinic.turnOn();
@@ -95,7 +95,7 @@ function wrongPages(fault: Fault, pages: Record<string, Said | null>): string[] 
   return found;
 }
 
-/** No page says that it runs; a monitoring program sees that by the silence of the others. */
+/** No page says that eligd runs; a monitoring program notices that the others are silent. */
 function wrongWhileDown(pages: Record<string, Said | null>): string[] {
   return Object.entries(pages).flatMap(([name, said]) =>
     said === null || (name === 'status' && said.answers.daemon === 'no')

@@ -32,7 +32,7 @@ function losing(clinic: SimulatedClinic): void {
 /** The first export after that backup. */
 const BACKED_UP = 'appointments-2030-03-26';
 
-/** The newest one from before the fault; a new database has backups of its own. */
+/** The newest one from before the fault; a new database has its own backups. */
 const goodBackup = (clinic: SimulatedClinic) =>
   clinic.path('state/backups', 'eligd-20300326-083000.db');
 
@@ -40,7 +40,7 @@ async function restore(clinic: SimulatedClinic): Promise<void> {
   await clinic.turnOff();
   const { code, stderr } = await clinic.command('restore', goodBackup(clinic));
   if (code !== 0) throw new Error(`eligd restore ended with ${code}: ${stderr}`);
-  // By the times of this machine's disk, "restore" finds no file that was read since the backup.
+  // By the times on this machine's disk, "restore" finds no file that was read since the backup.
   const processed = clinic.path('dropbox/processed');
   for (const name of readdirSync(processed).filter((each) => each > BACKED_UP))
     renameSync(join(processed, name), clinic.path('dropbox/inbox', name));
@@ -53,7 +53,7 @@ async function release(clinic: SimulatedClinic): Promise<void> {
 
 let held: Server | null = null;
 
-/** Somebody else's server, which hangs up on everybody. */
+/** Another program's server, which closes every connection. */
 async function takePort(port: number): Promise<void> {
   const server = createTcpServer((socket) => socket.destroy());
   held = server;
@@ -236,7 +236,7 @@ export const MACHINE_FAULTS: readonly Fault[] = [
     settings: (clinic) => ({
       alerts: { targets: [{ id: 'screen', type: 'command', command: [clinic.path('show')] }] },
     }),
-    // Something has to be told, and is over soon.
+    // The fault causes a message, and is over soon.
     occasion: 'daemon_restarted',
     begin: (clinic) => clinic.crash(),
     end: (clinic) => symlinkSync('/bin/true', clinic.path('show')),

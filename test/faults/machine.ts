@@ -1,11 +1,11 @@
-/** What a computer can do to its programs: a disk that refuses, and space that runs out. */
+/** Faults of a computer: a disk that refuses writes, and space that runs out. */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import Database from 'better-sqlite3';
 
 const WRITES = /^\s*(insert|update|delete|commit|create|begin immediate)/i;
 
-/** What the disk answers to whoever writes a database; null: it works. */
+/** The disk's error for every write to a database; null: it works. */
 let refusal: string | null = null;
 
 const { prepare } = Database.prototype;
@@ -30,7 +30,7 @@ export function refuseWrites(code: string | null): void {
 
 const { statfsSync } = fs;
 
-/** null: as it is. */
+/** null: unchanged. */
 export function showFreeBytes(free_bytes: number | null): void {
   const shown = (...given: Parameters<typeof statfsSync>) => {
     const real = statfsSync(...given);
@@ -40,5 +40,5 @@ export function showFreeBytes(free_bytes: number | null): void {
   syncBuiltinESMExports();
 }
 
-// Memory disks are small, and every world begins on a computer with room.
+// Memory disks are small, and every world begins on a computer with free space.
 showFreeBytes(100_000_000_000);

@@ -1,7 +1,7 @@
 /**
  * `npm run faults`: forty faults, one by one, in a clinic whose days pass in seconds. Each is one
- * alert with its name, a begin and an end, and every page says the same meanwhile. With `--year`, a
- * year in which nothing breaks: at most one alert in it.
+ * alert with its name, a begin, and an end, and every page says the same meanwhile. With `--year`,
+ * a year without faults: at most one alert in it.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -18,7 +18,7 @@ const { values } = parseArgs({
     year: { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
     processes: { type: 'string', default: '2' },
-    // Keeps the weeks before the faults there, for the next run.
+    // Keeps the weeks before the faults for the next run.
     history: { type: 'string' },
   },
 });

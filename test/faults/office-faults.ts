@@ -1,11 +1,11 @@
-/** Faults of what the practice gives: exports, files of the office, the drop folder. */
+/** Faults in what the practice delivers: exports, files of the office, the drop folder. */
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Fault } from './fault.ts';
 import { csv, type SimulatedClinic } from './simulated-clinic.ts';
 
 const PAYERS = 'pms_name,pms_id,carrier,payor_id,action\nCigna Dental,62308,CIGNA,62308,call\n';
 
-/** They break on the next morning's export, and are over with the one after it. */
+/** They begin with the next morning's export, and end with the one after it. */
 const EXPORT = { lasts_hours: 26, compared_after_hours: 25, watched_hours: 24 };
 
 const whole: SimulatedClinic['exports'] = (_day, visits) => csv(visits);

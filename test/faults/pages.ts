@@ -1,4 +1,4 @@
-/** What each page says at the same moment, in the same words, so that they can be compared. */
+/** The texts of each page at the same time, in the same words, so that they can be compared. */
 import { existsSync, readFileSync } from 'node:fs';
 import { ALERTS } from '../../src/domain/alerts/catalog.ts';
 import type { HealthQuestion } from '../../src/domain/health.ts';
@@ -17,10 +17,10 @@ const LINES: Readonly<Record<HealthQuestion, string>> = {
   clock: 'Clock',
 };
 
-/** An older heartbeat says that eligd does not work; here eligd writes it every 20 minutes. */
+/** An older heartbeat means that eligd does not work; here eligd writes it every 20 minutes. */
 const STALE_MS = HOUR_MS;
 
-/** By page; null: that page cannot be read. */
+/** By page; null: the page cannot be read. */
 export async function readPages(clinic: SimulatedClinic): Promise<Record<string, Said | null>> {
   return {
     status: await status(clinic),

@@ -1,4 +1,4 @@
-/** Faults of the calling service, of the way to it, and of the account. */
+/** Faults of the calling service, of the connection to it, and of the account. */
 
 import { addDays, localDate } from '../../src/domain/time.ts';
 import { type Fault, failing, repair } from './fault.ts';
@@ -86,7 +86,7 @@ export const SERVICE_FAULTS: readonly Fault[] = [
   {
     name: 'a duplicate call is found',
     alert: 'duplicate_call',
-    // The list is compared each morning at 5:00.
+    // eligd compares the list each morning at 5:00.
     lasts_hours: 50,
     begin: loseReply,
     end: handleDuplicates,
@@ -104,10 +104,10 @@ export const SERVICE_FAULTS: readonly Fault[] = [
   {
     name: 'payers do not answer before the visit',
     alert: 'answers_overdue',
-    // Called on Tuesday for Friday, 9:00; from Thursday, 9:00 on it is late.
+    // A call on Tuesday for Friday, 9:00; from Thursday, 9:00 on, its answer is late.
     lasts_hours: 71,
     compared_after_hours: 70,
-    // Otherwise a call that may be answered too late is not made.
+    // Otherwise eligd does not make a call whose answer may be late.
     settings: () => ({ policy: { late_visits: 'buy' } }),
     begin: (clinic) => {
       const slow = extra(clinic, { member_id: 'NEVER1' }, 3);
@@ -138,7 +138,7 @@ export const SERVICE_FAULTS: readonly Fault[] = [
     name: 'the budget of the month is near its end',
     alert: 'budget_low',
     settings: () => ({ policy: { calls_per_month: 92 } }),
-    // It goes up and down around the limit, so its end is told after a day.
+    // The budget varies around the limit, so the alert ends after a day.
     watched_hours: 30,
     begin: () => {},
     end: async (clinic) => {
@@ -150,7 +150,7 @@ export const SERVICE_FAULTS: readonly Fault[] = [
     name: 'the subscription of webhook events is moved',
     alert: 'subscription_elsewhere',
     settings: (clinic) => webhookAt(clinic),
-    // eligd looks once a day.
+    // eligd checks once a day.
     lasts_hours: 40,
     watched_hours: 30,
     begin: (clinic) => subscribe(clinic, 'http://127.0.0.1:9/elsewhere'),
@@ -172,8 +172,8 @@ export const SERVICE_FAULTS: readonly Fault[] = [
 ];
 
 /**
- * The reply to the morning's calls is lost, and the service shows them in its list only after eligd
- * has proven them absent by the specification's own rules.
+ * The reply to the morning's calls is lost, and the service lists them only after eligd has proven
+ * them absent by the rules of the specification.
  */
 async function loseReply(clinic: SimulatedClinic): Promise<void> {
   await clinic.sandbox('POST', 'behaviors', { list_delay_seconds: 7_200 });
@@ -208,7 +208,7 @@ async function post(
   if (!response.ok) throw new Error(`The service refused: ${await response.text()}`);
 }
 
-/** What a person does who has read the list. */
+/** The action of a person who has read the list. */
 async function handleDuplicates(clinic: SimulatedClinic): Promise<void> {
   const { stdout } = await clinic.command('list', '--attention', '--json');
   const { entries } = JSON.parse(stdout) as { entries: { reason: string; inquiry: number }[] };
@@ -216,12 +216,12 @@ async function handleDuplicates(clinic: SimulatedClinic): Promise<void> {
     await clinic.command('done', `inquiry:${inquiry}`);
 }
 
-/** No other visit of this clinic is at this payer. */
+/** No other visit of this clinic is with this payer. */
 const AWAY = { carrier: 'Guardian Life', payor_id: '64246' };
 
 let extras = 0;
 
-/** A visit that no export has named yet, so many days ahead. */
+/** A visit, this many days ahead, that no export has named yet. */
 function extra(clinic: SimulatedClinic, change: Partial<Visit>, days_ahead: number): Visit[] {
   extras += 1;
   const day = addDays(localDate(clinic.clock.now(), ZONE), days_ahead);

@@ -1,7 +1,7 @@
 /**
- * A clinic whose days pass in seconds: the real daemon on its own files and sockets, the sandbox as
- * the calling service, an office that exports its appointments every morning, and what the service
- * manager does when the daemon ends.
+ * A clinic whose days pass in seconds: the real daemon with its own files and sockets, the sandbox
+ * as the calling service, an office that exports its appointments every morning, and a service
+ * manager that restarts the daemon.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -36,7 +36,7 @@ export const DAY_MS = 24 * HOUR_MS;
 const IDLE_MS = 20 * MINUTE_MS;
 const VISITS_A_DAY = 4;
 const EXPORT_DAYS = 7;
-/** What systemd waits before it starts the daemon again; it grows. */
+/** How long systemd waits before it restarts the daemon; the wait grows. */
 const RESTART_MS = [10_000, 30_000, 5 * MINUTE_MS];
 
 export type Settings = { [key: string]: unknown };
@@ -45,7 +45,7 @@ export type Told = { kind: string; name: string; about: string | null; details: 
 
 export type Visit = Record<string, string>;
 
-/** What the office exports on a day; null: no export on that day. */
+/** The office's export on a day; null: no export on that day. */
 export type Export = (day: string, visits: Visit[]) => string | null;
 
 const realNow = Date.now;
@@ -56,12 +56,12 @@ export class SimulatedClinic {
   readonly wire: Wire;
   readonly proxy: CuttableProxy;
   readonly monitoring_port: number;
-  /** For whatever else this clinic listens at. */
+  /** Another port on which this clinic listens. */
   readonly spare_port: number;
   readonly log: { event: string; fields: Record<string, unknown> }[] = [];
-  /** What the office exports from now on. */
+  /** The office's exports from now on. */
   exports: Export = (_day, visits) => csv(visits);
-  /** Minutes after 6:00 at which it does so on a day. */
+  /** The time of the export on a day, in minutes after 6:00. */
   exportMinute: (day: string) => number = () => 30;
   #sandbox: Sandbox | null = null;
   #daemon: { daemon: Daemon; stop: AbortController; ended: Promise<void> } | null = null;
@@ -83,7 +83,7 @@ export class SimulatedClinic {
     this.spare_port = wires.spare;
   }
 
-  /** `from`: the folder of a clinic that is older, whose life goes on; null: a new one. */
+  /** `from`: the folder of an older clinic, whose life continues; null: a new clinic. */
   static async open(start_ms: number, from: string | null): Promise<SimulatedClinic> {
     const base = existsSync('/dev/shm') ? '/dev/shm' : undefined;
     const folder = mkdtempSync(join(base ?? '/tmp', 'eligd-faults-'));
@@ -150,7 +150,7 @@ export class SimulatedClinic {
         state: { path: './state/eligd.db' },
         policy: { attention: { not_eligible: false, limit_reached: false } },
         schedule: { pull_seconds: (10 * MINUTE_MS) / 1000 },
-        // The clock is years ahead of the times that the disk gives to files.
+        // The clock is years ahead of the file times on this disk.
         retention: { processed_days: null, rejected_days: null, outbox_days: null },
         monitoring: { listen: `127.0.0.1:${this.monitoring_port}` },
         alerts: { targets: [{ id: 'record', type: 'file', path: './alerts.jsonl' }, ...targets] },
@@ -178,13 +178,13 @@ export class SimulatedClinic {
     if (existsSync(inbox)) writeFileSync(join(inbox, name), text, { mode: 0o600 });
   }
 
-  /** Turns the computer on: the daemon starts, and is started again when it ends with an error. */
+  /** Turns the computer on: the daemon starts, and is restarted when it exits with an error. */
   async turnOn(): Promise<void> {
     this.#is_on = true;
     await this.#start();
   }
 
-  /** `how`: in order, or as when the power fails. */
+  /** `how`: a clean stop, or a power failure. */
   async turnOff(): Promise<void> {
     this.#is_on = false;
     const running = this.#daemon;
@@ -194,8 +194,8 @@ export class SimulatedClinic {
   }
 
   /**
-   * The process is killed; with `off_ms` the power fails, and is back after so long. What is on the
-   * disk is what was there at that moment.
+   * Kills the process; with `off_ms`, the power fails, and is back after that time. The disk keeps
+   * its content from that moment.
    */
   async crash(off_ms = 0): Promise<void> {
     await this.clock.quiet();
@@ -267,7 +267,7 @@ export class SimulatedClinic {
 
   #onLog(event: string, fields: Record<string, unknown>): void {
     this.log.push({ event, fields });
-    // The files of this machine's disk carry the machine's time.
+    // The files on this disk have the machine's time.
     if (event === 'backup_written') this.#dateBackups();
   }
 
@@ -287,7 +287,7 @@ export class SimulatedClinic {
     });
   }
 
-  /** Lets the clinic live until `until_ms`: the office exports on its business days. */
+  /** Runs the clinic until `until_ms`: the office exports on its business days. */
   async live(until_ms: number): Promise<void> {
     for (;;) {
       const next = this.#nextExport();
@@ -301,7 +301,7 @@ export class SimulatedClinic {
     await this.clock.quiet();
   }
 
-  /** The office runs the day's export by hand. */
+  /** The office starts the day's export by hand. */
   exportNow(): void {
     const day = localDate(this.clock.trueNow(), ZONE);
     this.drop(`again-${day}.csv`, this.exports(day, visitsFrom(day)) ?? '');
@@ -356,7 +356,7 @@ export class SimulatedClinic {
   }
 }
 
-/** The appointments of the coming days, as the practice management system has them on `day`. */
+/** The appointments of the coming days in the practice management system on `day`. */
 function visitsFrom(day: string): Visit[] {
   const days = Array.from({ length: EXPORT_DAYS }, (_, ahead) => addDays(day, ahead + 1));
   return days
@@ -364,7 +364,7 @@ function visitsFrom(day: string): Visit[] {
     .flatMap((each) => Array.from({ length: VISITS_A_DAY }, (_, index) => visitOn(each, index)));
 }
 
-/** Each visit is another patient's. */
+/** Each visit has another patient. */
 export function visitOn(day: string, index: number, change: Partial<Visit> = {}): Visit {
   const number = Number(day.replaceAll('-', '')) * 100 + index;
   return {
@@ -390,7 +390,7 @@ export function csv(visits: readonly Visit[]): string {
     .join('');
 }
 
-/** Webhook events come to the spare port. */
+/** Webhook events arrive at the spare port. */
 export function webhookAt({ spare_port }: SimulatedClinic): Settings {
   const public_url = `http://127.0.0.1:${spare_port}/hook`;
   return {

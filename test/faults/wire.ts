@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** The network between the clinic and a server: a port that forwards, and can be cut. */
+/** The network between the clinic and a server: a port that forwards, and that can be cut. */
 export class Wire {
   readonly port: number;
   readonly #to: () => number;
@@ -40,7 +40,7 @@ export class Wire {
     this.#server = server;
   }
 
-  /** From now on connections are refused. */
+  /** Refuses connections from now on. */
   async cut(): Promise<void> {
     const server = this.#server;
     this.#server = null;

@@ -1,4 +1,4 @@
-/** Lives one fault, a year, or the weeks before; prints what came of it. Started by main.ts. */
+/** Runs one fault, a year, or the weeks before, and prints the result. Started by main.ts. */
 import { liveFault, makeHistory } from './live-fault.ts';
 import { liveYear } from './year.ts';
 

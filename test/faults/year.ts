@@ -1,8 +1,8 @@
 /**
- * `npm run faults -- --year`: a year of a clinic in which nothing breaks. The office exports at
- * about the same hour, closes on holidays and for a week at Christmas, and has full and quiet
- * weeks; the computer is updated at night, and the internet is away for some minutes now and then.
- * Nobody needs to hear of any of it.
+ * `npm run faults -- --year`: a year of a clinic without faults. The office exports at about the
+ * same hour, closes on holidays and for a week at Christmas, and has full and quiet weeks; the
+ * computer is updated at night, and the internet is down for some minutes now and then. No one
+ * needs an alert about any of it.
  */
 import { addDays, dayOfWeek, instantOf, localDate } from '../../src/domain/time.ts';
 import { Random } from '../simulation/random.ts';
@@ -26,10 +26,10 @@ const CLOSED = new Set([
   ...['2030-12-24', '2030-12-25', '2030-12-26', '2030-12-27', '2030-12-30', '2030-12-31'],
   '2031-01-01',
 ]);
-/** Visits on a Monday to Friday of an ordinary week. */
+/** Visits on each weekday of an ordinary week. */
 const VISITS = [5, 6, 6, 5, 3];
 
-/** `days`: fewer than a year to try it. Returns what was sent, in order. */
+/** `days`: fewer than a year for a trial. Returns the messages in order. */
 export async function liveYear(seed: number, days = DAYS): Promise<Told[]> {
   const clinic = await SimulatedClinic.open(START_MS, null);
   try {

@@ -1,7 +1,7 @@
 /**
- * Replies of the service, through the real client over a socket: nothing throws, a create leaves
- * once, what may have been accepted is never called unsent (G1), and what is read becomes a valid
- * record (G8).
+ * Replies of the service, through the real client over a socket: nothing throws, a create is sent
+ * once, a create that may have been accepted is never called unsent (G1), and every reading becomes
+ * a valid record (G8).
  */
 import { inquiryId } from '../../src/domain/ids.ts';
 import { realClock } from '../../src/ops/env.ts';
@@ -23,20 +23,23 @@ const REQUEST: InquiryRequest = {
   tax_id: '123456789',
   external_id: 'A1',
 };
-/** The first byte of an input chooses the status, so that the corpus holds both. */
+/** The first byte of an input chooses the status, so that the corpus has both. */
 // biome-ignore format: a list of numbers
 const STATUSES = [
   200, 200, 200, 200, 201, 202, 204, 301, 302, 400, 401, 402, 403, 404, 405, 407, 408, 409, 413,
   422, 422, 429, 500, 501, 502, 503, 504,
 ];
 /**
- * A single create was provably not taken only then (docs/design.md "Failures are classified where
- * they happen").
+ * Only then was a single create provably not accepted (docs/design.md "Failures are classified
+ * where they happen").
  */
 const UNSENT = new Set([401, 429]);
 const UNSENT_BULK = new Set([...UNSENT, 404, 405, 413, 422, 501]);
 
-/** Hundreds of kilobytes in each request, on a machine under load; a square would take minutes. */
+/**
+ * Hundreds of kilobytes in each request, on a machine under load; the square of that would take
+ * minutes.
+ */
 const SLOW_MS = 20_000;
 
 const results = {

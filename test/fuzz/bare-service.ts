@@ -1,4 +1,4 @@
-/** A server that answers everything with the same bytes, and a real client of it. */
+/** A server that answers every request with the same bytes, and a real client of it. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Env } from '../../src/domain/env.ts';
@@ -30,7 +30,7 @@ export async function bareService(env: Env) {
     answerWith: (next: Answer) => {
       answer = next;
     },
-    /** How many POSTs came since the last time. */
+    /** The number of POSTs since the last call. */
     takeCreates: () => {
       const count = creates;
       creates = 0;

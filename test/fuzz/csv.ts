@@ -1,7 +1,7 @@
 /**
- * Files in the drop folder, through the real connector into a real database: whatever a file holds
- * it goes to processed/ or rejected/, what is accepted can be stored, and the good file next to it
- * is read (G2, G7).
+ * Files in the drop folder, through the real connector into a real database: any file goes to
+ * processed/ or rejected/, every accepted row can be stored, and eligd reads the good file next to
+ * it (G2, G7).
  */
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

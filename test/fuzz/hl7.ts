@@ -1,13 +1,12 @@
 /**
- * Throws mutated frames and messages at the receiving side of the HL7 connector, from bytes to
- * answers:
+ * Sends mutated frames and messages to the receiver of the HL7 connector, from bytes to answers:
  *
  *     npm run fuzz:hl7 -- --inputs 1000000 --seed 1
  *
  * It fails on anything thrown, on an input that takes more than a second of the processor, on a
- * good message that its neighbors cost (G7), on an AA or CA for what was not committed (G3), on a
- * batch that the core could not store, and on memory that grows. The seed of a failing input is
- * printed; `--only SEED` runs that one alone.
+ * good message that is lost with a bad one (G7), on an AA or CA without a commit (G3), on a
+ * batch that the core could not store, and on memory that grows. It prints the seed of
+ * a failing input; `--only SEED` runs only that input.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -30,7 +29,7 @@ import { anAppointment } from '../domain/examples.ts';
 const FIXTURES = join(import.meta.dirname, '../fixtures/hl7');
 const INPUT_MS_MAX = 1000;
 const BYTES_MAX = 200_000;
-/** What the heap may grow by between a tenth of the inputs and the last one. */
+/** How much the heap may grow between a tenth of the inputs and the last one. */
 const GROWTH_BYTES_MAX = 24_000_000;
 
 const { values } = parseArgs({
@@ -54,7 +53,7 @@ const corpus: Buffer[] = [
   Buffer.from('MSH|^~\\&|A|B|C|D|20261123||ADT^A40|M1|P|2.5.1|||AL|ER\rPID|1||P-2\rMRG|P-1'),
 ];
 
-/** Bytes that mean something somewhere between a socket and a field. */
+/** Bytes with a meaning in frames, segments, or fields. */
 // biome-ignore format: a list of words reads better in lines than in a column
 const TELLING = [
   '\x0b', '\x1c', '\r', '\n', '|', '^', '~', '\\', '&', '\0', '\xff', '"', '""', 'MSH', 'MSH|^~\\&',
@@ -78,7 +77,7 @@ const config: Hl7Config = {
   ...hl7ConfigSchema.parse({ folder: '/nonexistent' }),
   max_message_megabytes: BYTES_MAX / 1_000_000,
 };
-/** One for all inputs, as one serves all connections: what it remembers must not grow. */
+/** One for all inputs, as one serves all connections: its memory must not grow. */
 const intake = new MessageIntake(config, world);
 
 if (values.only !== undefined) await runInput(Number(values.only));
@@ -96,7 +95,7 @@ async function runAll(inputs: number, first_seed: number): Promise<void> {
       console.error(`Input ${seed} failed; "npm run fuzz:hl7 -- --only ${seed}" runs it alone.`);
       throw error;
     }
-    // Of the processor, which says the same on a busy machine.
+    // Processor time, which is the same on a busy machine.
     const { user, system } = process.cpuUsage(before);
     if ((user + system) / 1000 > INPUT_MS_MAX)
       throw new Error(`Input ${seed} took longer than ${INPUT_MS_MAX} ms.`);
@@ -118,8 +117,7 @@ function heapBytes(): number {
 }
 
 /**
- * A connection: some frames, of which some are good and the others mutated, cut into chunks;
- * commits that now and then fail.
+ * A connection: some good frames and some mutated ones, cut into chunks; commits sometimes fail.
  */
 async function runInput(seed: number): Promise<void> {
   const dice = diceOf(seed);
@@ -153,7 +151,7 @@ async function runInput(seed: number): Promise<void> {
   for (const answer of answers) {
     const id = field(answer, 'MSA', 2);
     const code = field(answer, 'MSA', 1);
-    // Of a message with delimiters of its own the answer has them too, and is not looked into.
+    // If a message has its own delimiters, the answer has them too, and the test does not read it.
     if (['AA', 'CA'].includes(code) && !committed.has(id))
       throw new Error(`${code} for "${id}", which was not committed.`);
   }
@@ -180,7 +178,7 @@ function makeStream(dice: Dice, seed: number): { stream: Buffer; good: string[] 
 function mutatedFrame(dice: Dice): Buffer {
   let bytes = corpus[dice(corpus.length)] ?? Buffer.alloc(0);
   for (let count = 1 + dice(6); count > 0; count -= 1) bytes = mutated(bytes, dice);
-  // Now and then the frame itself is damaged as well.
+  // Sometimes the frame itself is damaged as well.
   return dice(4) === 0 ? mutated(framed(bytes), dice) : framed(bytes);
 }
 
@@ -243,7 +241,7 @@ function expectAppointment({ source_id, starts_at, patient }: AppointmentInput):
 
 type Dice = (sides: number) => number;
 
-/** mulberry32: the same seed throws the same. */
+/** mulberry32: the same seed gives the same inputs. */
 function diceOf(seed: number): Dice {
   let state = seed >>> 0;
   return (sides) => {

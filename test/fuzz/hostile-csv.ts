@@ -1,8 +1,8 @@
 /**
- * Files of somebody who can type into a field that the PMS exports, and of programs that quote
+ * Files of someone who can type into a field that the PMS exports, and of programs that quote
  * badly: rows within cells, marks in all places, other separators and encodings. The connector
- * takes no appointment that a strict reader of RFC 4180 does not see in the file, and loses no row
- * without a line for the attention list (G2).
+ * accepts no appointment that a strict reader of RFC 4180 does not see in the file, and loses no
+ * row without an entry on the attention list (G2).
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ const SEPARATORS = [',', ';', '\t'];
 const LINE_ENDS = ['\n', '\r\n', '\r'];
 const ENCODINGS = ['utf-8', 'utf-8 with mark', 'utf-16le', 'windows-1252'] as const;
 
-/** `{s}`: the separator. What a person may type, or a program may write. */
+/** `{s}`: the separator. Texts that a person may type, or a program may write. */
 const NOTES = [
   '',
   'fine',
@@ -54,7 +54,7 @@ const NOTES = [
   '\u2028',
   "'",
 ];
-/** How a cell is written: by the RFC, as it is, or as programs get it wrong. */
+/** How a cell is written: by the RFC, as it is, or with a program's mistake. */
 const WAYS = ['quoted', 'quoted', 'quoted', 'bare', 'unescaped', 'opened', 'padded'] as const;
 
 type Cell = { text: string; way: (typeof WAYS)[number] };
@@ -82,7 +82,7 @@ function encoded(text: string, encoding: (typeof ENCODINGS)[number]): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
-/** Independent of the connector's: by the byte order mark, else UTF-8 where it is, else Latin. */
+/** Independent of the connector's: by the byte order mark, else UTF-8 if valid, else Latin. */
 function decoded(bytes: Buffer): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return bytes.subarray(2).toString('utf16le');
   try {
@@ -128,7 +128,7 @@ const files = fc
     return encoded(text, encoding);
   });
 
-/** What a strict reader sees behind the header: the ID and the member ID of each record. */
+/** The rows that a strict reader sees after the header: the ID and the member ID of each record. */
 function strictlySeen(bytes: Buffer): { id: string; member_id: string }[] {
   const text = decoded(bytes);
   const separator = SEPARATORS.find((each) => text.startsWith(`appointment_id${each}`)) ?? ',';

@@ -1,13 +1,13 @@
 /**
- * Throws bytes at every door through which they come in: files of the drop folder, replies of the
- * service, bodies of the webhook (for HL7 there is `npm run fuzz:hl7`).
+ * Sends hostile bytes to every input of eligd: files of the drop folder, replies of the service,
+ * and bodies of webhook events (for HL7, use `npm run fuzz:hl7`).
  *
  *     npm run fuzz -- [--runs N] [--seed N] [--target NAME] [--grow]
  *
- * What the folder `corpus/` holds is tried first, then inputs near it. An input with which
- * something new happens joins the corpus of the run; `--grow` also writes it to the folder. One
- * that breaks a promise is made as small as possible and always written there, so that it is tried
- * first from then on.
+ * It tries the files in the folder `corpus/` first, then inputs near them. An input with a new
+ * outcome joins the corpus of the run; `--grow` also writes it to the folder. An input that breaks
+ * a guarantee is made as small as possible and always written there, so the next run tries it
+ * first.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,14 +1,13 @@
 /**
- * Inputs near those of a corpus: bytes that were cut, doubled, swapped and sprinkled with what
- * means something.
+ * Inputs near those of a corpus: bytes that are cut, doubled, and swapped, with meaningful texts
+ * between them.
  */
 import * as fc from 'fast-check';
 
 type Edit = { at: number; length: number; put: Buffer | 'double' | 'cut' };
 
 /**
- * `telling`: texts that mean something in this format. Shrinks towards an entry of the corpus as it
- * is.
+ * `telling`: texts with a meaning in this format. Shrinks towards an unchanged entry of the corpus.
  */
 export function mutated(
   corpus: readonly Buffer[],
@@ -35,7 +34,7 @@ export function mutated(
   return fc
     .tuple(entry, entry, place, fc.array(edit, { maxLength: 6 }))
     .map(([one, other, where, edits]) => {
-      // Now and then the head of one is followed by the tail of another.
+      // Sometimes the tail of another input follows the head of one.
       const crossed =
         where < 0.8
           ? one

@@ -1,8 +1,8 @@
 /**
  * A strict reader of RFC 4180, written from the RFC alone, to compare the connector with. A cell
- * that begins with a mark ends with one, and a doubled mark is one; what follows the end of a cell
- * is a separator, a line end, or the end of the file. A mark within another cell is text, as every
- * common reader has it. A line that begins no such record is passed over.
+ * that begins with a mark ends with one, and a doubled mark is one mark. The end of a cell is
+ * followed by a separator, a line end, or the end of the file. A mark within another cell is text,
+ * as in every common reader. A line that begins no such record is skipped.
  */
 export function strictRecords(text: string, separator: string): string[][] {
   const records: string[][] = [];

@@ -1,8 +1,8 @@
 /**
- * Hostile tables against an oracle: csv-parse in its strict mode, which knows RFC 4180 and nothing
- * of ours, reads one record at a time and begins again on the next line when a record is improper.
- * Two promises: no row becomes an appointment that the oracle does not see in the file, and no
- * record that the oracle sees is dropped without an item for the attention list.
+ * Hostile tables against an oracle: csv-parse in its strict mode, which follows RFC 4180 and knows
+ * nothing of our code, reads one record at a time, and begins again on the next line after an
+ * improper record. Two guarantees: no row becomes an appointment that the oracle does not see in
+ * the file, and no record that the oracle sees is dropped without an entry on the attention list.
  */
 import { parse } from 'csv-parse/sync';
 import { type Row, RowReader } from '../../connectors/csv/records.ts';
@@ -10,13 +10,13 @@ import { must, type Target } from './target.ts';
 
 const WIDTH = 4;
 const SEPARATOR = ',';
-/** Id, time and name are read; the fourth cell is a note. */
+/** eligd reads ID, time, and name; the fourth cell is a note. */
 const SHAPE = { separator: SEPARATOR, width: WIDTH, used: new Set([0, 1, 2]) };
 const STRICT = { delimiter: SEPARATOR, record_delimiter: '\n', relax_column_count: true } as const;
 
 type Seen = { cells: string[]; lines: number };
 
-/** The records of the text as a strict reader sees them, and where it had to give a line up. */
+/** The records of the text as a strict reader sees them, and the lines that it had to give up. */
 function strictly(text: string): { records: Seen[]; given_up: number } {
   const lines = text.replaceAll(/\r\n?/g, '\n').split('\n');
   const records: Seen[] = [];
@@ -35,7 +35,7 @@ const MASK = '\u001a';
 
 type Improper = { code: string; bytes: number; index: number; field: string };
 
-/** The record that begins on a line; null when no number of lines makes a proper one. */
+/** The record that begins on a line; null if no number of lines makes a proper one. */
 function recordAt(lines: readonly string[], at: number): Seen | null {
   for (let count = 1; at + count <= lines.length; count += 1) {
     const text = Buffer.from(lines.slice(at, at + count).join('\n'));
@@ -71,7 +71,7 @@ function rowsOf(text: string, chunk: number): Row[] {
 
 const key = (cells: readonly string[]) => JSON.stringify(cells);
 
-/** Throws when a promise is broken; gives a word for what became of the table. */
+/** Throws if a guarantee is broken; returns a word for the outcome of the table. */
 export function checkTable(text: string, chunk: number): string {
   const { records, given_up } = strictly(text);
   const rows = rowsOf(text, chunk);
@@ -83,7 +83,8 @@ export function checkTable(text: string, chunk: number): string {
   for (const cells of taken) {
     const left = seen.get(key(cells)) ?? 0;
     if (left > 0) seen.set(key(cells), left - 1);
-    // A mark that ends a cell in the middle: the oracle gives the line up, eligd takes it as text.
+    // If a mark ends a cell in the middle, the oracle gives the line up, and eligd takes it as
+    // text.
     else if (cells.some((cell) => cell.includes('"'))) beyond += 1;
     else must(false, `A row that a strict reader does not see: ${key(cells)}`);
   }

@@ -1,19 +1,19 @@
 /**
- * What is fuzzed: a door through which foreign bytes come in, and what has to hold whatever they
- * are.
+ * The target of a fuzz run: a way in for foreign bytes, and the guarantees that any bytes must
+ * keep.
  */
 import type * as fc from 'fast-check';
 
 export type Target = {
   name: string;
-  /** Inputs to begin with, besides those of the folder `corpus/`. */
+  /** Inputs to begin with, in addition to those of the folder `corpus/`. */
   seeds: readonly string[];
-  /** Texts that mean something in this format. */
+  /** Texts with a meaning in this format. */
   telling: readonly string[];
-  /** Whole inputs, in the place of those near a corpus. */
+  /** Whole inputs, instead of those near a corpus. */
   inputs?: fc.Arbitrary<Buffer>;
   /**
-   * Throws when a promise is broken. Otherwise a word for what became of the input; one with a new
+   * Throws if a guarantee is broken. Otherwise returns a word for the outcome; an input with a new
    * word joins the corpus.
    */
   check: (input: Buffer) => Promise<string>;

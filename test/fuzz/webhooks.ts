@@ -1,7 +1,7 @@
 /**
- * Bodies of the webhook, rightly signed, through the real route over a socket into a real database:
- * JSON is stored before it is acknowledged (G3) and drained whatever it says, and the genuine
- * report after it is, too (G7).
+ * Bodies of webhook events with a valid signature, through the real route over a socket into a real
+ * database: eligd stores JSON before it acknowledges it (G3) and drains it whatever it says, and
+ * then also the genuine event after it (G7).
  */
 import { createHmac } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * A calling service whose list is as long as asked, made while it is sent, and whose answers are
- * what would stop a program that trusts them.
+ * A calling service with a list of any length, generated while it is sent, and with answers that
+ * would stop a program that trusts them.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,17 +10,17 @@ const TRANSCRIPT = 'Thank you for calling, \\"how\\" may I help you today? '.rep
 
 export type HugeService = {
   url: string;
-  /** What was created, by external ID. */
+  /** The created inquiries, by external ID. */
   created: Map<string, string>;
-  /** Bytes of lists that have been sent. */
+  /** Bytes of the lists sent so far. */
   listed_bytes: () => number;
   close: () => void;
 };
 
-/** What an answer's results hold, by external ID; `pieces` of a megabyte in the place of `~`. */
+/** The results of an answer, by external ID; `pieces` megabytes replace the `~`. */
 export type Poison = Record<string, { results: string; pieces: number }>;
 
-/** One of ours once it is answered, with a transcript of some 20 kB. */
+/** One of our inquiries after its answer, with a transcript of about 20 kB. */
 function form(id: string, request: object, results: string): string {
   const shown = JSON.stringify({ id, status: 'SUCCESS', creation_ts: '2026-01-05T10:00:00Z' });
   const rest = `"summary":"","results":${results},"request":${JSON.stringify(request)}`;
@@ -39,7 +39,7 @@ function others(number: number): string {
   return form(`old-${number}`, request, `{"calls":[{"transcript":"${TRANSCRIPT}"}]}`);
 }
 
-/** `list_bytes`: how long the list is at least. */
+/** `list_bytes`: the minimum length of the list. */
 export async function startHugeService(list_bytes: number, poison: Poison = {}) {
   const requests = new Map<string, { external_id: string; request: object }>();
   const created = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** A child process: reads the list of a service once; says what it found and its peak memory. */
+/** A child process: reads the list of a service once, and prints the result and its peak memory. */
 import { realClock } from '../../src/ops/env.ts';
 import { createServiceClient } from '../../src/service/client.ts';
 

@@ -3,8 +3,8 @@
  *
  *     npm run hostile -- [--megabytes 1024] [--limit 300]
  *
- * The daemon and each `once` run in a control group of the memory controller where this machine
- * lets us make one; elsewhere the peak of the process is compared with the limit.
+ * The daemon and each `once` run in a control group of the memory controller if this machine allows
+ * one; otherwise the peak of the process is compared with the limit.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
@@ -52,7 +52,7 @@ const POISON = {
   deep: { results: `${'{"note":'.repeat(9_000)}1${'}'.repeat(9_000)}`, pieces: 0 },
 };
 
-/** Null: no control group can be made here. */
+/** Null: this machine allows no control group. */
 function makeGroup(): { enter: string; peak: () => number; close: () => void } | null {
   const folder = `/sys/fs/cgroup/memory/eligd-hostile-${process.pid}`;
   try {
@@ -137,7 +137,10 @@ function install(): void {
   writeFileSync(join(folder, 'dropbox/inbox/day.csv'), exportOf(rows), { mode: 0o600 });
 }
 
-/** The daemon until it has sent the calls; how long `/healthz` did not answer, at worst. */
+/**
+ * Runs the daemon until it has sent the calls; returns the longest time without an answer of
+ * `/healthz`.
+ */
 async function runDaemon(): Promise<number> {
   const began = performance.now();
   const { child, ended } = eligd('run');

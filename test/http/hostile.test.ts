@@ -1,6 +1,6 @@
 /**
- * Slow and hostile clients: each costs itself a connection, and genuine deliveries pass. Nothing
- * here asserts how fast.
+ * Slow and hostile clients: each loses only its own connection, and genuine events arrive. No test
+ * asserts a speed.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -10,13 +10,11 @@ import { message, PATH, type Receiver, signatureOf, startReceiver } from './rece
 
 const AUTOCANNON = join(import.meta.dirname, '../../node_modules/autocannon/autocannon.js');
 
-/**
- * A head as a sender with the right form of a signature writes it; what follows it is the test's.
- */
+/** The head of a request with a signature in the right form; the test adds the rest. */
 const head = (more: string) =>
   `POST ${PATH} HTTP/1.1\r\nHost: a\r\nX-Service-Signature: ${'a'.repeat(64)}\r\n${more}\r\n\r\n`;
 
-/** Thirty reports, each with content of its own, that all have to be acknowledged and stored. */
+/** Thirty events with different content, all of which must be acknowledged and stored. */
 async function genuinePass(receiver: Receiver, name: string): Promise<void> {
   const bodies = Array.from({ length: 30 }, (_, index) =>
     message(`${name}-${index}`, [], 'x'.repeat(index * 200)),
@@ -33,8 +31,8 @@ async function genuinePass(receiver: Receiver, name: string): Promise<void> {
 }
 
 /**
- * Where timeouts are this short, a busy machine ends a genuine connection now and then; the
- * service comes again.
+ * With such short timeouts, a busy machine sometimes ends a genuine connection; the service sends
+ * the event again.
  */
 const stillTakes = (receiver: Receiver) =>
   expect
@@ -43,7 +41,7 @@ const stillTakes = (receiver: Receiver) =>
     })
     .toBe(200);
 
-/** Opens connections and lets `begin` write the beginning of something on each. */
+/** Opens connections, and lets `begin` write the beginning of a request on each. */
 function crowd(
   receiver: Receiver,
   count: number,
@@ -65,13 +63,13 @@ const connected = (sockets: readonly { socket: { connecting: boolean } }[]) =>
     .poll(() => sockets.filter(({ socket }) => socket.connecting).length, { timeout: 60_000 })
     .toBe(0);
 
-describe('genuine deliveries pass', () => {
-  test('while 500 connections idle and 50 send byte by byte, and all stay open', async () => {
+describe('genuine events', () => {
+  test('events arrive while 500 connections idle and 50 send byte by byte', async () => {
     const receiver = await startReceiver();
     const idle = crowd(receiver, 500, () => {});
     const slow = crowd(receiver, 50, (write, index) => {
-      // A third of them dawdle with the head, a third with the length of their body known, a third
-      // in chunks.
+      // A third of them are slow with the head, a third with a body of known length, and a third
+      // with chunks.
       if (index % 3 === 0) write('POST /webhooks/inquiries HTTP/1.1\r\nHost: a\r\nX-Slow: ');
       else write(head(index % 3 === 1 ? 'Content-Length: 100000' : 'Transfer-Encoding: chunked'));
     });
@@ -88,7 +86,7 @@ describe('genuine deliveries pass', () => {
     }
   });
 
-  test('under a load of forged ones on keep-alive connections with pipelining', async () => {
+  test('events arrive under a load of forged ones on keep-alive connections', async () => {
     const receiver = await startReceiver();
     const forged = [
       '-c',
@@ -120,7 +118,7 @@ describe('genuine deliveries pass', () => {
     );
   }, 60_000);
 
-  test('under a load of the same genuine one again and again, which is stored once', async () => {
+  test('events arrive while one genuine event is repeated, which is stored once', async () => {
     const receiver = await startReceiver();
     const body = message('again');
     const same = [
@@ -150,7 +148,7 @@ describe('genuine deliveries pass', () => {
     expect(receiver.counts.duplicate).toBeGreaterThanOrEqual(result['2xx'] - 1);
   }, 60_000);
 
-  test('when connections run out: the one that has been idle longest makes room', async () => {
+  test('when connections run out, the one that has been idle longest is closed', async () => {
     const receiver = await startReceiver({ limits: { connections_max: 20 } });
     const idle = crowd(receiver, 100, () => {});
     await connected(idle);
@@ -160,7 +158,7 @@ describe('genuine deliveries pass', () => {
       .toBeLessThanOrEqual(20);
   });
 
-  test('when all others never finish sending: the longest sender makes room', async () => {
+  test('when all others never finish sending, the one that sends longest is closed', async () => {
     const receiver = await startReceiver({ limits: { connections_max: 20 } });
     const slow = crowd(receiver, 20, (write) => write(`${head('Content-Length: 100000')}x`));
     await connected(slow);
@@ -168,7 +166,7 @@ describe('genuine deliveries pass', () => {
     expect(slow.filter(({ isClosed }) => isClosed()).length).toBeGreaterThan(0);
   });
 
-  test('when unfinished bodies would fill the memory: the longest is dropped', async () => {
+  test('when unfinished bodies would fill the memory, the longest is dropped', async () => {
     const receiver = await startReceiver({
       body_bytes_max: 50_000,
       limits: { refusal_patience_ms: 100 },
@@ -186,7 +184,7 @@ describe('genuine deliveries pass', () => {
   });
 });
 
-describe('a connection is ended', () => {
+describe('a hostile connection', () => {
   const quick = { head_timeout_ms: 150, request_timeout_ms: 300, idle_timeout_ms: 100 };
 
   test.each([
@@ -194,7 +192,7 @@ describe('a connection is ended', () => {
     ['that never finishes its head', 'POST /webhooks/inquiries HTTP/1.1\r\nHost: a\r\nX-Slow: '],
     ['that never finishes its body', `${head('Content-Length: 1000')}x`],
     ['that never finishes its chunks', `${head('Transfer-Encoding: chunked')}1\r\nx\r\n`],
-  ])('%s', async (_, beginning) => {
+  ])('the connection is closed: %s', async (_, beginning) => {
     const receiver = await startReceiver({ limits: quick });
     const [one] = crowd(receiver, 1, (write) => write(beginning));
     expect(await one?.answer).toMatch(/^(HTTP\/1\.1 408 |$)/);
@@ -206,7 +204,7 @@ describe('a connection is ended', () => {
     ['a head without end', `GET / HTTP/1.1\r\n${'X-A: b\r\n'.repeat(5_000)}`],
     ['two lengths', head('Content-Length: 5\r\nTransfer-Encoding: chunked')],
     ['a length that is not a number', head('Content-Length: many')],
-  ])('with %s, and answered at most with a refusal', async (_, text) => {
+  ])('with %s, the connection is closed after at most a refusal', async (_, text) => {
     const receiver = await startReceiver({ limits: quick });
     const [one] = crowd(receiver, 1, (write) => write(text));
     expect(await one?.answer).toMatch(/^(HTTP\/1\.1 4\d\d |$)/);
@@ -214,7 +212,7 @@ describe('a connection is ended', () => {
     await stillTakes(receiver);
   });
 
-  test('after the first refusal, however much is piped in behind it', async () => {
+  test('the connection is closed after the first refusal, whatever follows', async () => {
     const receiver = await startReceiver();
     const body = message('piped');
     const genuine =

@@ -1,4 +1,4 @@
-/** Metrics that count what happened, and a dashboard and rules that name only those. */
+/** Metrics that count what happened, and a dashboard and rules that use only existing metrics. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const RULES = join(FOLDER, 'eligd-rules.yml');
 
 let page: string;
 
-/** The value of a time series, by its name and labels as they are on the page. */
+/** The value of a time series, by its name and labels on the page. */
 function seriesOf(series: string): number | null {
   const line = page.split('\n').find((each) => each.startsWith(`${series} `));
   return line === undefined ? null : Number(line.slice(series.length + 1));
@@ -60,14 +60,14 @@ beforeAll(async () => {
 }, 240_000);
 
 describe('/metrics', () => {
-  test('counts calls by outcome and payer, requests, records and deliveries', () => {
+  test('metrics count calls by outcome and payer, requests, records, and deliveries', () => {
     const calls = page
       .split('\n')
       .filter((line) => line.startsWith('eligd_calls_total{'))
       .map((line) => Number(line.split(' ').at(-1)));
     const ended = calls.reduce((sum, each) => sum + each, 0);
     expect(ended).toBeGreaterThan(0);
-    // Every call that has ended was sent, and took its time.
+    // eligd sent every call that has ended, and each took some time.
     expect(seriesOf('eligd_answer_duration_seconds_count')).toBe(ended);
     expect(page).toMatch(
       /^eligd_calls_total\{outcome="\w+",payer="DELTA_DENTAL_OF_ILLINOIS"\} \d/m,
@@ -85,7 +85,7 @@ describe('/metrics', () => {
     expect(page).toContain('# TYPE eligd_webhook_deliveries_total counter');
   });
 
-  test('names units and kinds as Prometheus wants them', () => {
+  test('metrics name units and kinds as Prometheus requires', () => {
     const types = [...page.matchAll(/^# TYPE (eligd_\w+) (\w+)$/gm)];
     expect(types.length).toBeGreaterThan(20);
     for (const [, name = '', type] of types) {
@@ -95,13 +95,13 @@ describe('/metrics', () => {
     }
   });
 
-  test('passes "promtool check metrics", where promtool is installed', () => {
+  test('metrics pass "promtool check metrics", if promtool is installed', () => {
     const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
       input: page,
       encoding: 'utf8',
     });
     if (error !== undefined) return console.info('promtool is not installed: not checked.');
-    // prom-client's own metrics of Node are not ours to name.
+    // prom-client names its own metrics of Node.
     const ours = (stdout + stderr).split('\n').filter((line) => line.startsWith('eligd_'));
     expect({ ours, is_sound: status === 0 || status === 3 }).toEqual({ ours: [], is_sound: true });
   });
@@ -116,7 +116,7 @@ describe('the dashboard and the alert rules', () => {
     groups: { rules: { alert: string; expr: string }[] }[];
   };
 
-  test('name only metrics that there are', () => {
+  test('the dashboard and the rules use only existing metrics', () => {
     const expressions = [
       ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
       ...dashboard.templating.list.map(({ query }) => query),
@@ -134,7 +134,7 @@ describe('the dashboard and the alert rules', () => {
     expect(named.filter((name) => !known.has(name))).toEqual([]);
   });
 
-  test('pass "promtool check rules", where promtool is installed', () => {
+  test('the rules pass "promtool check rules", if promtool is installed', () => {
     const { error, status, stderr } = spawnSync('promtool', ['check', 'rules', RULES], {
       encoding: 'utf8',
     });

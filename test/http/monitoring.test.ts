@@ -73,7 +73,7 @@ test('health, readiness and metrics show the daemon’s state and no patient dat
       expect(text).toMatch(
         new RegExp(`^eligd_webhook_deliveries_total\\{outcome="${outcome}"\\} 1$`, 'm'),
       );
-    // What is named as a counter is one, and nothing else is.
+    // Only counters are named as counters.
     for (const [, name = '', type] of text.matchAll(/^# TYPE (eligd_\w+) (\w+)$/gm))
       expect({ name, type }).toEqual({
         name,
@@ -81,7 +81,7 @@ test('health, readiness and metrics show the daemon’s state and no patient dat
       });
     expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
     expect(text).not.toMatch(/Zephyrine|Quux|ACTIVE|VISIT/);
-    // Somebody has to act: monitoring should say so.
+    // Monitoring should say that someone must act.
     await daemon.store.write(async (tx) => {
       await tx
         .insertInto('halts')

@@ -1,4 +1,4 @@
-/** The webhook route on a real socket over a real database. */
+/** The webhook route on a real socket with a real database. */
 import { createHmac } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -66,7 +66,7 @@ export async function startReceiver({
   const agent = new Agent({ connections: 8, pipelining: 1 });
   closers.push(() => agent.destroy());
   const url = `http://127.0.0.1:${server.address.port}`;
-  /** Delivers as the service does; headers may be overridden, and left out with null. */
+  /** Sends an event as the service does; headers can be replaced, and left out with null. */
   const deliver = async (
     body: string | Buffer,
     headers: Record<string, string | null> = {},
@@ -99,7 +99,7 @@ export async function startReceiver({
     woken: () => woken,
     deliver,
     rows: () => used.db.selectFrom('inbox').selectAll().orderBy('id').execute(),
-    /** A raw connection; what comes back until its end is in `answer`. */
+    /** A raw connection; `answer` has the reply until its end. */
     raw: (): { socket: Socket; answer: Promise<string> } => {
       const socket = connect(server.address.port, '127.0.0.1');
       socket.on('error', () => {});

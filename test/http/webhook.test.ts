@@ -4,10 +4,10 @@ import { message, PATH, SECRET, signatureOf, startReceiver } from './receiver.ts
 
 const NEVER = { visits: null, answers: null, requests: null, recordings: null, logs: null };
 
-describe('a delivery', () => {
-  test('is in the inbox byte for byte when acknowledged, and wakes its reader', async () => {
+describe('an event', () => {
+  test('an acknowledged event is in the inbox byte for byte, and wakes its reader', async () => {
     const receiver = await startReceiver();
-    // Spaces and an escaped letter that parsing and writing again would not keep.
+    // Spaces and an escaped letter that parsing and rewriting would change.
     const body = `{ "message_hash":"h-1",  "inquiries": [], "note":"\\u00e9 é" }\n`;
     expect(await receiver.deliver(body)).toMatchObject({ status: 200, body: '' });
     const [row] = await receiver.rows();
@@ -17,7 +17,7 @@ describe('a delivery', () => {
     expect(receiver.counts.stored).toBe(1);
   });
 
-  test('that is repeated is acknowledged and does nothing, even after a purge', async () => {
+  test('a repeated event is acknowledged and does nothing, even after a purge', async () => {
     const receiver = await startReceiver();
     await receiver.deliver(message('h-1'));
     await receiver.store.write((tx) =>
@@ -30,7 +30,7 @@ describe('a delivery', () => {
     expect(receiver.counts).toMatchObject({ stored: 1, duplicate: 1 });
   });
 
-  test('that comes many times at once is stored once', async () => {
+  test('an event that arrives many times at once is stored once', async () => {
     const receiver = await startReceiver();
     const all = await Promise.all(
       Array.from({ length: 40 }, (_, index) => receiver.deliver(message(`h-${index % 4}`))),
@@ -40,7 +40,7 @@ describe('a delivery', () => {
     expect(receiver.counts).toMatchObject({ stored: 4, duplicate: 36 });
   });
 
-  test('without a hash is known by its bytes', async () => {
+  test('an event without a hash is identified by its bytes', async () => {
     const receiver = await startReceiver();
     for (const body of [
       '{"inquiries":[]}',
@@ -54,7 +54,7 @@ describe('a delivery', () => {
   });
 
   test.each(['\\ud800', '\\udfff\\ud800', 'x'.repeat(501)])(
-    'with the hash %s is known by its bytes',
+    'an event with the hash %s is identified by its bytes',
     async (hash) => {
       const receiver = await startReceiver();
       const bodies = [
@@ -71,7 +71,7 @@ describe('a delivery', () => {
     },
   );
 
-  test('is accepted under both secrets during a change, never under an empty one', async () => {
+  test('both secrets are accepted during a change, and never an empty one', async () => {
     const receiver = await startReceiver({ secrets: ['the-new-one', SECRET, ''] });
     const body = message('h-1');
     expect((await receiver.deliver(body)).status).toBe(200);
@@ -84,7 +84,7 @@ describe('a delivery', () => {
     ).toBe(401);
   });
 
-  test('is taken with the header that is configured', async () => {
+  test('an event is accepted with the configured header', async () => {
     const receiver = await startReceiver({ signature_header: 'X-Other-Signature' });
     const body = message('h-1');
     const headers = { 'x-service-signature': null, 'x-other-signature': signatureOf(body) };
@@ -98,13 +98,13 @@ describe('a delivery', () => {
     'text/plain',
     'application/x-www-form-urlencoded',
     null,
-  ])('is taken with the content type %s', async (type) => {
+  ])('an event is accepted with the content type %s', async (type) => {
     const receiver = await startReceiver();
     expect((await receiver.deliver(message('h-1'), { 'content-type': type })).status).toBe(200);
   });
 });
 
-describe('refused, counted, and logged without a word of the content', () => {
+describe('refused events, which are counted and logged without their content', () => {
   const SECRET_WORD = 'Testpatient';
 
   test.each([
@@ -154,7 +154,7 @@ describe('refused, counted, and logged without a word of the content', () => {
     ['of too great a length: 413', PATH, `X-Service-Signature: ${'a'.repeat(64)}\r\n`, 413],
     ['to another path: 404', '/elsewhere', 'Content-Type: application/json\r\n', 404],
   ])(
-    'a long body %s, and whoever writes all of it before reading, as a proxy does, reads that',
+    'a long body %s, and a sender that writes all of it first reads that',
     async (_, path, more, status) => {
       const receiver = await startReceiver({ body_bytes_max: 1_000_000 });
       const { socket, answer } = receiver.raw();
@@ -167,7 +167,7 @@ describe('refused, counted, and logged without a word of the content', () => {
     },
   );
 
-  test('a body of unknown length that never ends: 413 as soon as it is too long', async () => {
+  test('a body of unknown length that never ends gets 413 once it is too long', async () => {
     const receiver = await startReceiver({
       body_bytes_max: 10_000,
       limits: { refusal_patience_ms: 100 },
@@ -184,7 +184,7 @@ describe('refused, counted, and logged without a word of the content', () => {
     expect(receiver.counts.too_large).toBe(1);
   });
 
-  test('no commit: 503 with Retry-After, and the same message is taken later', async () => {
+  test('without a commit, the answer is 503 with Retry-After', async () => {
     const receiver = await startReceiver();
     await receiver.store.write((tx) =>
       tx.schema.alterTable('inbox').renameTo('inbox_away').execute(),
@@ -199,7 +199,7 @@ describe('refused, counted, and logged without a word of the content', () => {
     expect((await receiver.deliver(message('h-1', [SECRET_WORD]))).status).toBe(200);
   });
 
-  test('many: the log says so once, with the count in the numbers', async () => {
+  test('many refusals are logged once, with their number', async () => {
     const receiver = await startReceiver();
     for (let count = 0; count < 20; count += 1)
       await receiver.deliver('{}', { 'x-service-signature': null });
@@ -207,7 +207,7 @@ describe('refused, counted, and logged without a word of the content', () => {
     expect(receiver.logged.filter(({ event }) => event === 'webhook_refused')).toHaveLength(1);
   });
 
-  test('another path or method: 404', async () => {
+  test('another path or method gets 404', async () => {
     const receiver = await startReceiver();
     expect((await receiver.deliver(message('h-1'), {}, '/elsewhere')).status).toBe(404);
     const { socket, answer } = receiver.raw();

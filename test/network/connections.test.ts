@@ -1,4 +1,4 @@
-/** Every connection by a proxy with a login, to servers with an authority of their own. */
+/** Every connection through a proxy with a login, to servers with their own authority. */
 import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { request as httpRequest, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ const LOGIN = 'clinic:p%ss word';
 const PASSWORD = 'p%ss word';
 const PROXY_SECRETS = { ELIGD_PROXY_USERNAME: 'clinic', ELIGD_PROXY_PASSWORD: PASSWORD };
 
-/** A checkout lets everybody read the key, and eligd takes no such key. */
+/** In a checkout, every user can read the key, and eligd refuses such a key. */
 let folder: string;
 let tls: typeof FILES;
 beforeAll(() => {
@@ -29,7 +29,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Passes requests on to the sandbox. */
+/** Forwards requests to the sandbox. */
 function passOn(target: string): RequestListener {
   return (incoming, outgoing) => {
     const onward = httpRequest(
@@ -49,7 +49,7 @@ const inTenDays = () => new Date(Date.now() + 10 * 86_400_000).toISOString().sli
 const threeVisits = () => exportOf(visits(3, () => ({ appointment_at: `${inTenDays()}T10:30` })));
 
 describe('the calling service', () => {
-  test('is reached by the proxy of the environment, with our certificate', async () => {
+  test('eligd reaches the service through the proxy of the environment', async () => {
     const service = await startService();
     const port = await startHttps(passOn(service.url));
     const proxy = await startProxy(LOGIN);
@@ -63,11 +63,11 @@ describe('the calling service', () => {
     await clinic.once();
     expect(await service.ledger()).toHaveLength(3);
     expect(new Set(proxy.tunnels)).toEqual(new Set([`server.test:${port}`]));
-    // Nothing of what eligd says to the service is seen by the proxy.
+    // The proxy sees no data that eligd sends to the service.
     expect(proxy.heads.join()).not.toMatch(/user-agent|content-type|bearer/i);
   });
 
-  test('a wrong password of the proxy is named without it, and nothing is lost', async () => {
+  test('a wrong proxy password is reported without it, and nothing is lost', async () => {
     const service = await startService();
     const proxy = await startProxy(LOGIN);
     const clinic = makeClinic({
@@ -91,7 +91,7 @@ describe('the calling service', () => {
     expect(await service.ledger()).toEqual([]);
   });
 
-  test('a proxy that does not connect us leaves every call unsent', async () => {
+  test('a proxy that does not connect leaves every call unsent', async () => {
     const service = await startService();
     const proxy = await startProxy(null, 502);
     const config = { service: { proxy: proxy.url } };
@@ -102,7 +102,7 @@ describe('the calling service', () => {
     expect(await service.ledger()).toEqual([]);
   });
 
-  test('without our certificate, and without the authority, there is no connection', async () => {
+  test('without our certificate or the authority, there is no connection', async () => {
     const service = await startService();
     const port = await startHttps(passOn(service.url));
     const base_url = `https://localhost:${port}`;
@@ -115,7 +115,7 @@ describe('the calling service', () => {
     expect((await known.run('check')).stdout).toMatch(/ok service:/);
   });
 
-  test('a certificate that cannot be read is named, with what to do', async () => {
+  test('a certificate that cannot be read is reported with what to do', async () => {
     const tls_of_nobody = { authorities_file: './nowhere.pem' };
     const clinic = makeClinic({
       base_url: 'https://server.test',
@@ -126,7 +126,7 @@ describe('the calling service', () => {
   });
 });
 
-test('the FHIR server is reached by its own proxy and certificate', async () => {
+test('eligd reaches the FHIR server through its own proxy and certificate', async () => {
   const service = await startService();
   const port = await startHttps((request, reply) => {
     const body = request.url?.endsWith('/metadata')
@@ -164,7 +164,7 @@ test('the FHIR server is reached by its own proxy and certificate', async () => 
   expect(new Set(proxy.tunnels)).toEqual(new Set([`server.test:${port}`]));
 });
 
-test('the receiver of HL7 messages is reached by a proxy, with our certificate', async () => {
+test('eligd reaches the HL7 receiver through a proxy, with our certificate', async () => {
   const service = await startService();
   const port = await startTls(() => {});
   const proxy = await startProxy(LOGIN);
@@ -187,7 +187,7 @@ test('the receiver of HL7 messages is reached by a proxy, with our certificate',
   expect(proxy.tunnels).toEqual([`server.test:${port}`]);
 });
 
-test('alerts go by their own proxies', async () => {
+test('alerts use their own proxies', async () => {
   const service = await startService();
   const posts: string[] = [];
   const port = await startHttps((request, reply) => {
@@ -219,7 +219,7 @@ test('alerts go by their own proxies', async () => {
   expect(stdout).toMatch(/"mail" \(email\)\. The proxy 127\.0\.0\.1:\d+ cannot be reached/);
 });
 
-test('the login provider of the office’s page is reached by its own proxy', async () => {
+test('eligd reaches the office page’s login provider through its own proxy', async () => {
   const provider = await startLoginProvider();
   const proxy = await startProxy(LOGIN);
   const office = await startOffice({

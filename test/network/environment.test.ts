@@ -1,4 +1,4 @@
-/** Which proxy HTTPS_PROXY, HTTP_PROXY and NO_PROXY mean for an address. */
+/** The proxy for an address by HTTPS_PROXY, HTTP_PROXY, and NO_PROXY. */
 import { describe, expect, test } from 'vitest';
 import { proxyOfEnvironment } from '../../src/network/environment.ts';
 
@@ -16,7 +16,7 @@ describe('the proxy', () => {
     ['https://a.example', { HTTPS_PROXY: 'up:3128', https_proxy: 'low:3128' }, 'low:3128'],
     ['https://a.example', { HTTPS_PROXY: 'socks5://up:1080' }, null],
     ['https://a.example', {}, null],
-  ])('of %s with %j is %s', (address, variables, expected) => {
+  ])('the proxy of %s with %j is %s', (address, variables, expected) => {
     expect(of(address, variables)).toBe(expected);
   });
 });
@@ -45,7 +45,7 @@ describe('NO_PROXY', () => {
     ['', 'https://127.0.0.1:8700', true],
     ['', 'https://[::1]:8700', true],
     ['', 'https://ehr.example', false],
-  ])('"%s" spares %s: %s', (no_proxy, address, is_spared) => {
+  ])('NO_PROXY "%s" excludes %s: %s', (no_proxy, address, is_spared) => {
     const found = of(address, { HTTPS_PROXY: 'http://secure:3128', NO_PROXY: no_proxy });
     expect(found).toBe(is_spared ? null : 'secure:3128');
   });

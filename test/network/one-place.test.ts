@@ -1,6 +1,6 @@
 /**
- * Nothing outside of src/network opens a connection. Of undici that is a rule of the imports
- * (.dependency-cruiser.cjs); here it is looked for what needs no import of it.
+ * Only src/network opens connections. The rules of the imports check undici
+ * (.dependency-cruiser.cjs); this test finds connections that need no import of it.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,8 +8,8 @@ import { describe, expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
 /**
- * The sandbox is the service, what is under assets runs in a browser, and the HTTP server only asks
- * whether somebody listens at its own Unix socket.
+ * The sandbox is the service, the files under assets run in a browser, and the HTTP server only
+ * checks its own Unix socket.
  */
 const ELSEWHERE = /^src\/(network\/|sandbox\/|office\/assets\/|http\/server\.ts$)/;
 
@@ -52,7 +52,7 @@ describe('a planted connection is found', () => {
     "import http from 'node:http';",
     "const { request } = await import('undici');",
     'const socket = new WebSocket(url);',
-  ])('%j', (source) => {
+  ])('the connection %j is found', (source) => {
     expect(waysOut(source)).not.toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** What is between eligd and a server: proxies, and TLS with an authority of its own. */
+/** Proxies, and TLS with its own authority, between eligd and a server. */
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
@@ -19,7 +19,7 @@ export const FILES = {
   certificate_file: join(TLS, 'client.pem'),
   key_file: join(TLS, 'client-key.pem'),
 };
-/** A server with a certificate of ours that only talks to who has one too. */
+/** A server with our certificate that accepts only clients with one. */
 const MUTUAL = {
   key: pem('server-key.pem'),
   cert: pem('server.pem'),
@@ -52,8 +52,8 @@ export const startTls = (onSocket: (socket: Socket) => void) =>
 export type Proxy = { port: number; url: string; tunnels: string[]; heads: string[] };
 
 /**
- * A proxy that connects whoever knows the login. Names end in `.test` and are known to it alone:
- * they are this computer.
+ * A proxy that connects every client with the login. Names end in `.test`; only the proxy knows
+ * them, and they all mean this computer.
  */
 export async function startProxy(
   login: string | null,
@@ -90,7 +90,7 @@ export async function startProxy(
   return proxy;
 }
 
-/** A port at which nobody listens. */
+/** A port on which no one listens. */
 export async function closedPort(): Promise<number> {
   const port = await startHttp(() => {});
   open.pop()?.();

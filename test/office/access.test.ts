@@ -1,4 +1,4 @@
-/** Who gets in, and for how long: over real sockets, against a real database. */
+/** Who can log in, and for how long, over real sockets with a real database. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { realClock } from '../../src/ops/env.ts';
 import { makeClinic } from '../support/clinic.ts';
 import { type Browser, PASSWORD, startOffice, usersText } from '../support/office.ts';
 
-/** A clock that only the test moves: a busy machine must not end a wait. */
+/** A clock that only the test moves, because a busy machine must not end a wait. */
 function movableClock() {
   const start = Date.now();
   let ahead_ms = 0;
@@ -23,7 +23,7 @@ function movableClock() {
 
 const MINUTE_MS = 60_000;
 
-test('without a login nothing is shown and nothing is done, on any address', async () => {
+test('without a login, no address shows or does anything', async () => {
   const office = await startOffice();
   const nobody = office.browser();
   for (const path of [...PAGES.map(addressOf), '/events', '/x/y'])
@@ -45,12 +45,12 @@ test('without a login nothing is shown and nothing is done, on any address', asy
   expect((await brief(forged, '/')).location).toBe('/login');
 });
 
-/** `/visit/:id/done` as a browser asks for it. */
+/** `/visit/:id/done` as a browser requests it. */
 function addressOf({ path }: { path: string }): string {
   return path.replace(':id', '1').replace(':date', '2026-11-23').replace(':operation', 'withdraw');
 }
 
-test('a role does and sees what it may, on every address', async () => {
+test('each role sees and does only what it may, on every address', async () => {
   const office = await startOffice();
   for (const role of ['viewer', 'operator'] as const) {
     const browser = await office.login(role);
@@ -72,7 +72,7 @@ test('a role does and sees what it may, on every address', async () => {
       });
     }
   }
-  // A viewer only reads: nothing that changes something is for viewers.
+  // A viewer only reads: every form needs another role.
   expect(ACTIONS.filter(({ role }) => mayDo('viewer', role))).toEqual([]);
 });
 
@@ -81,7 +81,7 @@ async function brief(browser: Browser, path: string) {
   return { status, location: headers.get('location'), text };
 }
 
-test('a login shows the schedule; a log-out ends it, whoever kept the cookie', async () => {
+test('a login shows the schedule, and a log-out ends it, also for a copied cookie', async () => {
   const office = await startOffice();
   const maria = await office.login('operator');
   expect(maria.cookie).toMatch(/^eligd=[\w-]{43}$/);
@@ -102,7 +102,7 @@ test('a login shows the schedule; a log-out ends it, whoever kept the cookie', a
   expect((await maria.get('/')).status).toBe(303);
 });
 
-test('the cookie is for this site and the server alone, and no page is kept', async () => {
+test('the cookie is only for this site, and no page is cached', async () => {
   const office = await startOffice();
   const { headers } = await office.browser().post('/login', { name: 'viewer', password: PASSWORD });
   expect(headers.get('set-cookie')).toMatch(/; Path=\/; HttpOnly; SameSite=Strict$/);
@@ -129,7 +129,7 @@ test('the cookie is for this site and the server alone, and no page is kept', as
     expect(found).not.toHaveProperty('server');
     expect(found).not.toHaveProperty('x-powered-by');
     expect(found).not.toHaveProperty('access-control-allow-origin');
-    // Nothing is loaded from elsewhere, and nothing runs that stands in the page itself.
+    // The page loads nothing from other sites, and runs no inline script.
     expect(page.text).not.toMatch(
       /<script(?! src="\/office\.js" defer><\/script>)|\son\w+=|style=/,
     );
@@ -137,7 +137,7 @@ test('the cookie is for this site and the server alone, and no page is kept', as
   }
 });
 
-test('a login ends after half an hour without a click, a refresh is no click', async () => {
+test('a login ends after half an hour without a click, and a refresh is no click', async () => {
   const { clock, move } = movableClock();
   const office = await startOffice({ env: { clock } });
   const maria = await office.login('operator');
@@ -149,7 +149,7 @@ test('a login ends after half an hour without a click, a refresh is no click', a
   expect((await maria.get('/')).status).toBe(303);
 });
 
-test('another password, another role and a removal count at once', async () => {
+test('another password, another role, and a removal apply at once', async () => {
   const office = await startOffice();
   const maria = await office.login('operator');
   const admin = await office.login('admin');
@@ -163,7 +163,7 @@ test('another password, another role and a removal count at once', async () => {
   expect((await admin.get('/')).status).toBe(303);
 });
 
-test('a login from another site is refused', async () => {
+test('a login form of another site is refused', async () => {
   const office = await startOffice();
   const form = { name: 'operator', password: PASSWORD };
   const browser = office.browser();
@@ -174,7 +174,7 @@ test('a login from another site is refused', async () => {
 
 const SLOW = { timeout: 120_000 };
 
-test('wrong passwords are slowed down, whether the name exists or not', SLOW, async () => {
+test('wrong passwords cause pauses, whether or not the name exists', SLOW, async () => {
   const { clock, move } = movableClock();
   const office = await startOffice({ env: { clock } });
   for (const name of ['operator', 'nobody']) {
@@ -188,7 +188,7 @@ test('wrong passwords are slowed down, whether the name exists or not', SLOW, as
     expect({ name, wrong: counts.get(401)?.length }).toEqual({ name, wrong: 5 });
     expect({ name, locked: counts.get(429)?.length }).toEqual({ name, locked: 7 });
   }
-  // Not even the right one is tried meanwhile.
+  // Even the right password is not tried meanwhile.
   const right = { name: 'operator', password: PASSWORD };
   expect((await office.browser().post('/login', right)).status).toBe(429);
   expect((await office.browser().post('/login', { ...right, name: 'viewer' })).status).toBe(303);
@@ -196,7 +196,7 @@ test('wrong passwords are slowed down, whether the name exists or not', SLOW, as
   expect((await office.browser().post('/login', right)).status).toBe(303);
 });
 
-test('of very many logins at the same moment most are asked to come again', SLOW, async () => {
+test('most of very many simultaneous logins are asked to try again', SLOW, async () => {
   const office = await startOffice();
   const tries = await Promise.all(
     Array.from({ length: 60 }, (_, index) =>
@@ -209,7 +209,7 @@ test('of very many logins at the same moment most are asked to come again', SLOW
   expect(counts.get(503)?.length).toBe(42);
 });
 
-test('a million guesses in a day leave about a hundred', () => {
+test('a million guesses in a day allow about a hundred tries', () => {
   let failures = { count: 0, last_at: 0 };
   let tried = 0;
   const day_ms = 24 * 60 * MINUTE_MS;
@@ -223,13 +223,13 @@ test('a million guesses in a day leave about a hundred', () => {
   expect(tried).toBeGreaterThan(90);
 });
 
-test('a clock that was set back locks nobody out for longer', () => {
+test('a clock that was set back locks no user out for longer', () => {
   const failures = { count: 30, last_at: 10 * MINUTE_MS };
   expect(lockedUntil(failures, 11 * MINUTE_MS)).toBe(25 * MINUTE_MS);
   expect(lockedUntil(failures, 5 * MINUTE_MS)).toBeNull();
 });
 
-test('the users file holds no password and only its owner can read it', async () => {
+test('the users file has no password, and only its owner can read it', async () => {
   const office = await startOffice();
   expect(usersText(office)).not.toContain(PASSWORD);
   expect(usersText(office)).toMatch(/^viewer viewer scrypt:32768:8:3:/);

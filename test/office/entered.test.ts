@@ -1,4 +1,4 @@
-/** What the office writes down of its own call, for visits that eligd did not or could not call. */
+/** The office enters its own call, for visits that eligd did not or could not call about. */
 import { expect, test } from 'vitest';
 import { realClock } from '../../src/ops/env.ts';
 import type { Clinic } from '../support/clinic.ts';
@@ -24,7 +24,7 @@ function fillWith(rows: readonly Partial<Visit>[]) {
   };
 }
 
-/** By the name of the patient; a visit that was cancelled is not on the schedule. */
+/** By the patient's name; a canceled visit is not on the schedule. */
 async function pathOf(browser: Browser, name: string): Promise<string> {
   const { text } = await browser.get(`/day/${visitDay()}`);
   const row = text.split('<tr').find((each) => each.includes(name)) ?? '';
@@ -49,7 +49,7 @@ const SAID = {
   coverage_percentage_D1110: '80',
 };
 
-/** The form as the page has it, filled in and sent; the page that follows. */
+/** Fills in and sends the form of the page; returns the next page. */
 async function save(browser: Browser, path: string, said: Record<string, string> = SAID) {
   const { text } = await browser.get(`${path}/called`);
   const hidden = Object.fromEntries(
@@ -64,7 +64,7 @@ async function save(browser: Browser, path: string, said: Record<string, string>
   return { form, status: sent.status, notice: noticeIn(page.text), text: page.text };
 }
 
-test('an answer is entered for a visit that eligd could not call for', LONG, async () => {
+test('the office enters an answer for a visit that eligd could not call about', LONG, async () => {
   const office = await startOffice({
     config: CONFIG,
     fill: fillWith([
@@ -93,7 +93,7 @@ test('an answer is entered for a visit that eligd could not call for', LONG, asy
     ['9003', '1500.00'],
     ['9004', '1500.00'],
   ]);
-  // Nobody has to fix for eligd what the office knows already, and nothing was called for.
+  // The office need not fix data for a call that it has made, and eligd made no call.
   await expect
     .poll(async () => (await maria.get('/attention')).text, { timeout: 30_000 })
     .toContain('Nothing needs you.');
@@ -103,30 +103,24 @@ test('an answer is entered for a visit that eligd could not call for', LONG, asy
   expect(await office.service.ledger()).toEqual([]);
 });
 
-test(
-  'a visit that was withdrawn takes an answer, is written back, and stays closed',
-  LONG,
-  async () => {
-    const office = await startOffice({
-      config: { ...CONFIG, policy: { ...CONFIG.policy, calls_per_day: 1 } },
-      fill: fillWith([{ patient_name: 'Ann First' }, { patient_name: 'Wim Withdrawn' }]),
-    });
-    const maria = await office.login('operator');
-    const wim = await pathOf(maria, 'Wim Withdrawn');
-    await maria.post(`${wim}/withdraw`, { csrf: await maria.csrf(), sure: 'yes' });
-    expect(wordOf((await maria.get(`/day/${visitDay()}`)).text, 'Wim Withdrawn')).toBe('Not asked');
-    expect((await save(maria, wim)).notice).toContain('Saved.');
-    const written = () => office.clinic.written().map(({ appointment_id }) => appointment_id);
-    await expect.poll(written, { timeout: 60_000, interval: 250 }).toContain('9002');
-    // What is known is the verdict; not everything was said.
-    expect(wordOf((await maria.get(`/day/${visitDay()}`)).text, 'Wim Withdrawn')).toBe(
-      'Incomplete',
-    );
-    expect(await office.service.ledger()).toHaveLength(1);
-  },
-);
+test('a withdrawn visit accepts an answer, is written back, and stays closed', LONG, async () => {
+  const office = await startOffice({
+    config: { ...CONFIG, policy: { ...CONFIG.policy, calls_per_day: 1 } },
+    fill: fillWith([{ patient_name: 'Ann First' }, { patient_name: 'Wim Withdrawn' }]),
+  });
+  const maria = await office.login('operator');
+  const wim = await pathOf(maria, 'Wim Withdrawn');
+  await maria.post(`${wim}/withdraw`, { csrf: await maria.csrf(), sure: 'yes' });
+  expect(wordOf((await maria.get(`/day/${visitDay()}`)).text, 'Wim Withdrawn')).toBe('Not asked');
+  expect((await save(maria, wim)).notice).toContain('Saved.');
+  const written = () => office.clinic.written().map(({ appointment_id }) => appointment_id);
+  await expect.poll(written, { timeout: 60_000, interval: 250 }).toContain('9002');
+  // The verdict has the known values; some answers are missing.
+  expect(wordOf((await maria.get(`/day/${visitDay()}`)).text, 'Wim Withdrawn')).toBe('Incomplete');
+  expect(await office.service.ledger()).toHaveLength(1);
+});
 
-test('where no answer can be entered, the page says why before anybody types', LONG, async () => {
+test('if no answer can be entered, the page says why before the user types', LONG, async () => {
   const office = await startOffice({
     config: CONFIG,
     fill: async (clinic) => {
@@ -162,14 +156,14 @@ test('where no answer can be entered, the page says why before anybody types', L
     const { text } = await maria.get(`${path}/called`);
     expect(text).toContain(why);
     expect(text).not.toContain('Save the answer');
-    // A form that was opened before: nothing is saved, and what was typed is there to be copied.
+    // The form was opened earlier: nothing is saved, and the typed text can be copied.
     const sent = await maria.post(`${path}/called`, { csrf: await maria.csrf(), ...SAID });
     expect(noticeIn(sent.text)).toContain('Nothing was saved');
     expect(sent.text).toContain('value="Pat at Delta"');
   }
 });
 
-test('a form that is sent twice is one answer, and says so', LONG, async () => {
+test('a form that is sent twice is one answer, and the page says so', LONG, async () => {
   const office = await startOffice({
     config: CONFIG,
     fill: fillWith([{ patient_name: 'Mia Missing', member_id: '' }]),
@@ -181,7 +175,7 @@ test('a form that is sent twice is one answer, and says so', LONG, async () => {
   expect(again.status).toBe(303);
   const page = await maria.get(mia);
   expect(noticeIn(page.text)).toMatch(/Saved once, .* Sending it again changed nothing/);
-  // Corrected after going back in the browser: nothing is lost, and a second look is needed.
+  // Corrected after going back in the browser: nothing is lost, and the user must look again.
   const changed = await maria.post(`${mia}/called`, { ...form, is_covered_D1110: 'no' });
   expect(noticeIn(changed.text)).toContain('with other values');
   const next = /name="form" value="([^"]+)"/.exec(changed.text)?.[1] ?? '';
@@ -191,13 +185,13 @@ test('a form that is sent twice is one answer, and says so', LONG, async () => {
   expect(await entered()).toBe(1);
   await maria.post(`${mia}/called`, { ...form, form: next, is_covered_D1110: 'no' });
   expect(await entered()).toBe(2);
-  // Against what was said before, although it is another answer and not a revised one.
+  // Compared with the earlier answer, although it is another answer and not a revision.
   await expect
     .poll(async () => (await maria.get(mia)).text, { timeout: 60_000 })
     .toMatch(/The answer has changed, and it matters[\s\S]*D1110 is covered was yes, is no/);
 });
 
-test('codes that no call was about are answered by the office itself', LONG, async () => {
+test('the office answers codes that no call asked about', LONG, async () => {
   const same = { patient_id: 'P1', dob: '1970-03-02', member_id: 'ACTIVE1' };
   const office = await startOffice({
     config: CONFIG,
@@ -229,7 +223,7 @@ test('codes that no call was about are answered by the office itself', LONG, asy
     .toContain('Nothing needs you.');
 });
 
-test('a call that the service has lost is answered by the office itself', LONG, async () => {
+test('the office answers a call that the service has lost', LONG, async () => {
   let ahead_ms = 0;
   const clock = { ...realClock, now: () => Date.now() + ahead_ms };
   const office = await startOffice({

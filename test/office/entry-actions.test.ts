@@ -11,14 +11,14 @@ function buttonsOf(reason: string): string {
 }
 
 test.each([...CALL_REASONS, 'answer_late', 'codes_not_asked'])(
-  'whoever may have to call the payer finds the call sheet next to %s',
+  'a user who may have to call the payer finds the call sheet next to %s',
   (reason) => {
     expect(buttonsOf(reason)).toContain('/visit/7/call-sheet');
     expect(buttonsOf(reason)).toContain('/visit/7/called');
   },
 );
 
-test('next to what no call would change there is no call sheet', () => {
+test('there is no call sheet where a call would change nothing', () => {
   for (const reason of ['field_missing', 'not_covered', 'patient_deceased', 'delivery_parked'])
     expect(buttonsOf(reason)).not.toContain('call-sheet');
 });

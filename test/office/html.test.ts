@@ -9,7 +9,7 @@ test('text becomes text, whatever it looks like', () => {
   expect(html`<p title="${name}">${name}</p>`.text).toBe(`<p title="${escaped}">${escaped}</p>`);
 });
 
-test('markup goes into markup, lists are joined, and what is absent is left out', () => {
+test('markup is kept, lists are joined, and missing values are left out', () => {
   const items = ['a', 'b<'].map((each) => html`<li>${each}</li>`);
   expect(html`<ul>${items}${null}${false}${undefined}${0}</ul>`.text).toBe(
     '<ul><li>a</li><li>b&lt;</li>0</ul>',
@@ -17,13 +17,13 @@ test('markup goes into markup, lists are joined, and what is absent is left out'
   expect(html`${constantHtml('<br>')}`.text).toBe('<br>');
 });
 
-test('what only looks like markup is refused', () => {
+test('an object that only looks like markup is refused', () => {
   const forged = JSON.parse('{"text":"<img src=x onerror=alert(1)>","made by html":true}') as Html;
   expect(() => html`${forged}`).toThrow('no markup');
   expect(() => html`<a href=${'x onclick=alert(1)'}>x</a>`).toThrow('quotes');
 });
 
-test('no text leaves its place', () => {
+test('no text can escape its place', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
       const inside = html`<p title="${text}">${text}</p>`.text.slice('<p title="'.length, -4);

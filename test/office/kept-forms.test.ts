@@ -1,4 +1,4 @@
-/** What somebody has typed is not lost, whatever has ended or is missing meanwhile. */
+/** Typed text is not lost, whatever has ended or is missing meanwhile. */
 import { expect, test } from 'vitest';
 import { realClock } from '../../src/ops/env.ts';
 import { type Browser, PASSWORD, startOffice } from '../support/office.ts';
@@ -20,7 +20,7 @@ const keptIn = (text: string) =>
 const fieldOf = (text: string, name: string) =>
   new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? '';
 
-test('a form that was typed for too long comes back after the login', LONG, async () => {
+test('a form comes back after the login if the user typed for too long', LONG, async () => {
   let ahead_ms = 0;
   const clock = { ...realClock, now: () => Date.now() + ahead_ms };
   const office = await startOffice({ config: CONFIG, fill: fillOffice, env: { clock } });
@@ -45,14 +45,14 @@ test('a form that was typed for too long comes back after the login', LONG, asyn
   expect(back.status).toBe(200);
   expect(back.text).toContain('value="Pat &quot;P&quot; &lt;b&gt;"');
   expect(back.text).toContain('<option value="yes" selected>');
-  // Nothing was done until it is sent again.
+  // Nothing happens until the user sends it again.
   expect((await maria.get(una)).text).not.toContain('Entered by the office');
   const csrf = /name="csrf" value="([^"]+)"/.exec(back.text)?.[1] ?? '';
   const basis = { insurance: fieldOf(back.text, 'insurance'), codes: fieldOf(back.text, 'codes') };
   await maria.post(`${una}/called`, { ...typed, ...basis, csrf }, SAME_SITE);
   expect((await maria.get(una)).text).toContain('Saved.');
 
-  // The note of an entry, too; and another site's form is not carried along.
+  // The note of an entry is kept, too, and another site's form is not.
   const note = { csrf: 'x', entry: '1', note: 'Left a message', constructor: 'x' };
   const stale = await maria.post(`${una}/done`, note, SAME_SITE);
   expect(stale.status).toBe(403);
@@ -62,7 +62,7 @@ test('a form that was typed for too long comes back after the login', LONG, asyn
   expect([foreign.status, keptIn(foreign.text)]).toEqual([401, '']);
 });
 
-test('only a form of the page comes back, and only to whoever may send it', LONG, async () => {
+test('only a form of the page comes back, and only to a user who may send it', LONG, async () => {
   const office = await startOffice({ config: CONFIG, fill: fillOffice });
   for (const again of ['https://evil.example/?a=b', '//evil.example', '/visit/1/../../x', '/']) {
     const answer = await office
@@ -81,7 +81,7 @@ test('only a form of the page comes back, and only to whoever may send it', LONG
   expect(viewer.text).not.toContain('Ann Active');
 });
 
-test('an answer that lacks something is shown again as it was typed', LONG, async () => {
+test('an incomplete answer is shown again as typed', LONG, async () => {
   const office = await startOffice({ config: CONFIG, fill: fillOffice });
   const maria = await office.login('operator');
   const una = await pathOf(maria, 'Una Unanswered');

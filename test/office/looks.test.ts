@@ -1,4 +1,4 @@
-/** What of the pages that somebody opens is on record. */
+/** The access log of the pages that users open. */
 import { expect, test } from 'vitest';
 import { realClock } from '../../src/ops/env.ts';
 import { startOffice } from '../support/office.ts';
@@ -7,13 +7,13 @@ import { fillOffice as fill } from '../support/office-visits.ts';
 const MINUTE_MS = 60_000;
 const CONFIG = { policy: { attempts: 1, look_ahead_days: 14 }, service: { settle_seconds: 0 } };
 
-test('each opening of a visit is on record, a refresh is not, a list is once an hour', async () => {
+test('each opened visit is logged, a refresh is not, and a list is once an hour', async () => {
   let ahead_ms = 0;
   const clock = { ...realClock, now: () => Date.now() + ahead_ms };
   const office = await startOffice({ config: CONFIG, fill, env: { clock } });
   const browser = await office.login('viewer');
   const looks = async (page: string) => {
-    // The page's clock may be past midnight already.
+    // The page's clock may already be past midnight.
     const to = new Date(clock.now() + 24 * 60 * MINUTE_MS).toISOString().slice(0, 10);
     const audit = ['audit', 'show', '--by', 'viewer', '--to', to, '--json'];
     const { stdout } = await office.clinic.run(...audit);
@@ -35,7 +35,7 @@ test('each opening of a visit is on record, a refresh is not, a list is once an 
   ahead_ms += 10 * MINUTE_MS;
   await browser.get('/attention');
   expect(await looks('attention')).toEqual(listed);
-  // The session has ended by then; what counts is who it is.
+  // The session has ended by then, so the log needs the user's name.
   ahead_ms += 60 * MINUTE_MS;
   const later = await office.login('viewer');
   await later.get('/attention', { 'x-refresh': '1' });

@@ -1,4 +1,7 @@
-/** Whatever a payer, the calling service or the practice software says stays text on every page. */
+/**
+ * Everything that a payer, the calling service, or the practice software says stays text on every
+ * page.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,7 +11,7 @@ import { startOffice } from '../support/office.ts';
 import { HOSTILE, visitDay } from '../support/office-visits.ts';
 import { exportOf, visits } from '../support/visits.ts';
 
-/** Every text of the answer with markup: in its place, or after it, so that words stay known. */
+/** Every text of the answer with markup: instead of it, or after it, so that words stay known. */
 function withMarkup(node: unknown, put: (text: string) => string): unknown {
   if (typeof node === 'string') return put(node);
   if (Array.isArray(node)) return node.map((each) => withMarkup(each, put));
@@ -65,7 +68,7 @@ test('markup in every field of an answer stays text on every page', {
     expect({ path, has_image: text.includes('<img') }).toEqual({ path, has_image: false });
     if (text.includes('&lt;img src=x')) shown.push(path);
   }
-  // The texts did reach the pages: the sheet of every visit.
+  // The texts did reach the pages: the call sheet of every visit.
   expect(shown.filter((path) => paths.includes(path)).toSorted()).toEqual(paths.toSorted());
   const file = join(office.clinic.folder, 'dropbox/outbox/schedule.html');
   await expect.poll(() => existsSync(file), { timeout: 60_000 }).toBe(true);

@@ -1,4 +1,4 @@
-/** Sentences of commands as the page says them. */
+/** Sentences of commands in the words of the page. */
 import { expect, test } from 'vitest';
 import { notAskedAbout, refuseAsking } from '../../src/domain/ask-again.ts';
 import { CLOSED_WORDS, holdWords, waitWords } from '../../src/domain/explanation.ts';
@@ -6,7 +6,7 @@ import { holdInquiry, OPERATOR_HOLD, retryInquiry } from '../../src/domain/opera
 import { INQUIRY_STATES } from '../../src/domain/states.ts';
 import { moneyWords, officeWords } from '../../src/office/office-words.ts';
 
-test('no sentence about a visit sends somebody at the page to a terminal', () => {
+test('no sentence about a visit sends a user of the page to a terminal', () => {
   const rows = INQUIRY_STATES.map((state) => ({
     ...{ id: 7, state, service_status: 'UNSUCCESSFUL' },
     hold_reason: state === 'planned' ? OPERATOR_HOLD : null,
@@ -33,7 +33,7 @@ test('no sentence about a visit sends somebody at the page to a terminal', () =>
   );
 });
 
-test('what only IT can do names IT', () => {
+test('a step that only IT can do names IT', () => {
   expect(officeWords('Run "eligd check". eligd tries again automatically.')).toBe(
     'Ask IT to run "eligd check". eligd tries again automatically.',
   );

@@ -1,4 +1,4 @@
-/** What an operator does on the page of a visit, and what the calling service sees of it. */
+/** An operator's actions on a visit's page, and what the calling service sees. */
 import { expect, test } from 'vitest';
 import { type Browser, type OfficeClinic, startOffice } from '../support/office.ts';
 import { fillOffice, visitDay } from '../support/office-visits.ts';
@@ -17,10 +17,10 @@ async function callsFor({ service }: OfficeClinic, member_id: string): Promise<n
   return ledger.filter(({ request }) => request.member_id === member_id).length;
 }
 
-/** What the page says after a form. */
+/** The notice on the page after a form. */
 async function noticeAfter(browser: Browser, address: string): Promise<string> {
   const csrf = await browser.csrf();
-  // Only what costs money is asked about first.
+  // Only actions that cost money ask first.
   const question = address.endsWith('/ask') ? await browser.post(address, { csrf }) : null;
   const [, shown = ''] = /name="shown" value="([^"]*)"/.exec(question?.text ?? '') ?? [];
   const form = { csrf, back: 'visit', sure: 'yes', shown };
@@ -30,51 +30,55 @@ async function noticeAfter(browser: Browser, address: string): Promise<string> {
   return /class="notice[^>]*>([\s\S]*?)<\/div>/.exec(text)?.[1] ?? '';
 }
 
-test('another call is offered with its price, ordered once, and its cost shown', LONG, async () => {
-  const office = await startOffice({
-    config: {
-      policy: { attempts: 1, look_ahead_days: 14, attention: { not_eligible: true } },
-      service: { settle_seconds: 0 },
-      prices: { per_inquiry: 12.5 },
-    },
-    fill: fillOffice,
-  });
-  const maria = await office.login('operator');
-  const ivan = await pathOf(maria, 'Ivan Inactive');
-  const before = (await maria.get(ivan)).text;
-  expect(before).toContain('Order another call ($12.50)');
-  expect(before).toContain('1 call was ordered for it, for $12.50.');
-  // Next to the entry, too; a viewer is offered nothing.
-  const entry = (await maria.get('/attention')).text
-    .split('<section')
-    .find((each) => each.includes('Ivan Inactive'));
-  expect(entry).toContain(`action="${ivan}/ask"`);
-  expect(entry).toContain('Order another call ($12.50)');
-  const viewer = await office.login('viewer');
-  expect((await viewer.get(ivan)).text).not.toContain('Order another call');
-  const csrf = await viewer.csrf();
-  expect((await viewer.post(`${ivan}/ask`, { csrf })).status).toBe(403);
-  // What costs money is asked first.
-  const question = await maria.post(`${ivan}/ask`, { csrf: await maria.csrf() });
-  expect(question.text).toContain('costs $12.50. Order it?');
-  expect(await callsFor(office, 'INACTIVE2')).toBe(1);
+test(
+  'the page offers another call with its price, orders it once, and shows its cost',
+  LONG,
+  async () => {
+    const office = await startOffice({
+      config: {
+        policy: { attempts: 1, look_ahead_days: 14, attention: { not_eligible: true } },
+        service: { settle_seconds: 0 },
+        prices: { per_inquiry: 12.5 },
+      },
+      fill: fillOffice,
+    });
+    const maria = await office.login('operator');
+    const ivan = await pathOf(maria, 'Ivan Inactive');
+    const before = (await maria.get(ivan)).text;
+    expect(before).toContain('Order another call ($12.50)');
+    expect(before).toContain('1 call was ordered for it, for $12.50.');
+    // Next to the entry, too; a viewer gets no offer.
+    const entry = (await maria.get('/attention')).text
+      .split('<section')
+      .find((each) => each.includes('Ivan Inactive'));
+    expect(entry).toContain(`action="${ivan}/ask"`);
+    expect(entry).toContain('Order another call ($12.50)');
+    const viewer = await office.login('viewer');
+    expect((await viewer.get(ivan)).text).not.toContain('Order another call');
+    const csrf = await viewer.csrf();
+    expect((await viewer.post(`${ivan}/ask`, { csrf })).status).toBe(403);
+    // An action that costs money asks first.
+    const question = await maria.post(`${ivan}/ask`, { csrf: await maria.csrf() });
+    expect(question.text).toContain('costs $12.50. Order it?');
+    expect(await callsFor(office, 'INACTIVE2')).toBe(1);
 
-  expect(await noticeAfter(maria, `${ivan}/ask`)).toContain('It costs $12.50.');
-  await expect.poll(() => callsFor(office, 'INACTIVE2'), { timeout: 60_000 }).toBe(2);
-  // One at a time: neither the button nor the form orders a third one.
-  const asked = (await maria.get(ivan)).text;
-  expect(asked).not.toContain(`action="${ivan}/ask"`);
-  // What the payer said before is still there, as that.
-  expect(asked).toContain('this is the previous one');
-  expect(asked).toContain('Reference number');
-  expect(await noticeAfter(maria, `${ivan}/ask`)).toMatch(/already/);
-  expect((await maria.get(ivan)).text).toContain('2 calls were ordered for it, for $25.');
-  expect(await callsFor(office, 'INACTIVE2')).toBe(2);
-  const story = await office.clinic.run('explain', '9002');
-  expect(story.stdout).toContain('operator chose “Order another call” on the page.');
-});
+    expect(await noticeAfter(maria, `${ivan}/ask`)).toContain('It costs $12.50.');
+    await expect.poll(() => callsFor(office, 'INACTIVE2'), { timeout: 60_000 }).toBe(2);
+    // One at a time: neither the button nor the form orders a third one.
+    const asked = (await maria.get(ivan)).text;
+    expect(asked).not.toContain(`action="${ivan}/ask"`);
+    // The payer's earlier answer is still there, marked as earlier.
+    expect(asked).toContain('this is the previous one');
+    expect(asked).toContain('Reference number');
+    expect(await noticeAfter(maria, `${ivan}/ask`)).toMatch(/already/);
+    expect((await maria.get(ivan)).text).toContain('2 calls were ordered for it, for $25.');
+    expect(await callsFor(office, 'INACTIVE2')).toBe(2);
+    const story = await office.clinic.run('explain', '9002');
+    expect(story.stdout).toContain('operator chose “Order another call” on the page.');
+  },
+);
 
-test('a call is held, released and withdrawn on the page of its visit', LONG, async () => {
+test('the page of a visit can hold, release, and withdraw its call', LONG, async () => {
   const day = visitDay();
   const office = await startOffice({
     config: {
@@ -91,7 +95,7 @@ test('a call is held, released and withdrawn on the page of its visit', LONG, as
       await clinic.once();
     },
   });
-  // The day's one call went to the first visit; the others wait for tomorrow.
+  // The day's only call went to the first visit; the others wait for tomorrow.
   const made = async () => (await office.service.ledger()).map(({ request }) => request.member_id);
   expect(await made()).toEqual(['ACTIVE1']);
   const maria = await office.login('operator');
@@ -107,7 +111,7 @@ test('a call is held, released and withdrawn on the page of its visit', LONG, as
   expect((await maria.get(ben)).text).toContain(`action="${ben}/hold"`);
 
   const cid = await pathOf(maria, 'Cid Third');
-  // Asked first, also without JavaScript: what is withdrawn is closed.
+  // It asks first, also without JavaScript; then the call is withdrawn and the visit closed.
   const question = await maria.post(`${cid}/withdraw`, { csrf: await maria.csrf() });
   expect(question.status).toBe(200);
   expect(question.text).toContain('eligd closes this visit and makes no call for it.');
@@ -120,7 +124,7 @@ test('a call is held, released and withdrawn on the page of its visit', LONG, as
   expect(await made()).toEqual(['ACTIVE1']);
 });
 
-test('done takes one entry off the list, and leaves the others of the visit', LONG, async () => {
+test('done takes one entry off the list, and leaves the visit’s others', LONG, async () => {
   const office = await startOffice({
     config: {
       policy: {
@@ -146,7 +150,7 @@ test('done takes one entry off the list, and leaves the others of the visit', LO
   if (first === undefined || second === undefined) throw new Error('There are no two entries.');
   expect(first.path).toBe(second.path);
   const form = { csrf: await maria.csrf(), note: 'Spoke with him' };
-  // Of a page that showed something else: nothing is done before it is read.
+  // The page is out of date: nothing happens before the user has read the change.
   const stale = { ...form, entry: first.entry, shown: second.shown };
   const question = await maria.post(first.path, stale);
   expect(question.text).toContain('The entry has changed since you saw it.');
@@ -163,7 +167,7 @@ test('done takes one entry off the list, and leaves the others of the visit', LO
   expect(await open()).toEqual([second]);
 });
 
-test('what is planned is held and withdrawn next to its entry of the list', LONG, async () => {
+test('the list can hold and withdraw a planned call next to its entry', LONG, async () => {
   const day = visitDay();
   const office = await startOffice({
     config: {
@@ -193,7 +197,7 @@ test('what is planned is held and withdrawn next to its entry of the list', LONG
   expect(await listed()).toBe('');
 });
 
-test('a payer that is known by its ID alone is mapped on the page', LONG, async () => {
+test('a payer that is known only by its ID is mapped on the page', LONG, async () => {
   const day = visitDay();
   const office = await startOffice({
     config: { service: { settle_seconds: 0 } },
@@ -207,7 +211,7 @@ test('a payer that is known by its ID alone is mapped on the page', LONG, async 
   const list = (await maria.get('/attention')).text;
   expect(list).toContain('Payer ID 77Z77 is</label>');
   const form = { csrf: await maria.csrf(), name: '', pms_id: '77Z77', id: 'CIGNA' };
-  // What was typed is still there when it is wrong.
+  // Typed text stays when it is wrong.
   const wrong = await maria.post('/payers/map', { ...form, id: 'CIGMA "X"' });
   expect(wrong.status).toBe(200);
   expect(wrong.text).toContain('value="CIGMA &quot;X&quot;"');

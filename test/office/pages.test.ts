@@ -1,4 +1,4 @@
-/** What the office sees and does on the page, from an export to what the practice receives. */
+/** The office's work on the page, from an export to the result in the practice software. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -16,12 +16,12 @@ async function pathOf(browser: Browser, name: string): Promise<string> {
   return /href="(\/visit\/\d+)"/.exec(row)?.[1] ?? `no row of ${name}`;
 }
 
-test('the office reads, acts and answers on the page', LONG, async () => {
+test('the office reads, acts, and answers on the page', LONG, async () => {
   const office = await startOffice({ config: CONFIG, fill });
   const maria = await office.login('operator');
   const { text } = await maria.get(`/day/${visitDay()}`);
 
-  // By chair time, each with its verdict.
+  // In order of time, each with its verdict.
   const rows = text.split('<tr').slice(2);
   expect(rows.map((row) => /class="pill \w+">([^<]+)</.exec(row)?.[1])).toEqual([
     expect.stringMatching(/Eligible|Needs action|Incomplete/),
@@ -35,7 +35,7 @@ test('the office reads, acts and answers on the page', LONG, async () => {
   expect(rows[1]).toContain('Ask the patient for other insurance');
   expect(text).not.toContain('<img');
   expect(text).toContain('&lt;img src=x onerror=alert(1)&gt;');
-  // Titles and addresses name nobody.
+  // Titles and addresses name no patient.
   expect(/<title>(.*?)<\/title>/.exec(text)?.[1]).toBe('Schedule · eligd');
 
   const sheet = await maria.get(await pathOf(maria, 'Ann Active'));
@@ -45,7 +45,7 @@ test('the office reads, acts and answers on the page', LONG, async () => {
   const hostile = await maria.get(await pathOf(maria, 'Hostile'));
   expect(hostile.text).not.toContain('<img');
 
-  // Every page of a patient is on record, with who saw it.
+  // Every view of a patient's page is logged with the user.
   const views = await office.clinic.run('audit', 'show', '--by', 'operator', '--json');
   const entries = JSON.parse(views.stdout).entries as Record<string, unknown>[];
   const looks = entries.map(({ actor, what, appointment }) => [actor, what, appointment]);
@@ -54,7 +54,7 @@ test('the office reads, acts and answers on the page', LONG, async () => {
 
   await refuses(office, await pathOf(maria, 'Ivan Inactive'));
 
-  // Hold, release, retry: as the commands.
+  // Hold, release, and retry, like the commands.
   const una = await pathOf(maria, 'Una Unanswered');
   const csrf = await maria.csrf();
   expect((await maria.post(`${una}/retry`, { csrf, back: 'visit' })).status).toBe(303);
@@ -62,7 +62,7 @@ test('the office reads, acts and answers on the page', LONG, async () => {
   const story = await office.clinic.run('explain', '9003');
   expect(story.stdout).toContain('operator chose “Try again now” on the page.');
 
-  // "I called myself": a record like any other, with no further call.
+  // "I called myself": a record like any other, without another call.
   const calls = (await office.service.ledger()).length;
   const form = (await maria.get(`${una}/called`)).text;
   expect(form).toContain('Active on the day of the visit');
@@ -118,7 +118,7 @@ test('the office reads, acts and answers on the page', LONG, async () => {
   const list = await maria.get('/attention');
   expect(list.text).toContain('not in the payer map');
   await maria.post('/payers/map', { csrf, name: `Evil ${HOSTILE}`, pms_id: '', id: 'CIGNA' });
-  // The script that refreshes the page leaves the notice to whoever clicked.
+  // The script that refreshes the page keeps the notice for the user who clicked.
   const refreshed = await maria.get('/attention', { 'x-refresh': '1' });
   expect(refreshed.text).not.toContain('is now mapped to CIGNA');
   expect((await maria.get('/attention')).text).toContain('is now mapped to CIGNA');
@@ -138,7 +138,7 @@ test('the office reads, acts and answers on the page', LONG, async () => {
   expect(shown).not.toContain('>sandbox<');
   expect((await admin.get(una)).text).toContain('Who looked at this visit');
 
-  // The same as a file, for whoever has no login.
+  // The same as a file, for people without a login.
   const file = join(office.clinic.folder, 'dropbox/outbox/schedule.html');
   await expect.poll(() => existsSync(file)).toBe(true);
   const page = readFileSync(file, 'utf8');
@@ -147,7 +147,7 @@ test('the office reads, acts and answers on the page', LONG, async () => {
   expect(page).not.toMatch(/<img|<script|\s(?:href|src)="/);
 });
 
-/** A viewer, a forged token and another site do nothing. */
+/** A viewer, a forged token, and another site can do nothing. */
 async function refuses(
   office: Awaited<ReturnType<typeof startOffice>>,
   path: string,
@@ -176,7 +176,7 @@ async function refuses(
   expect((await attention()).stdout).toBe(before);
 }
 
-test('an entry is done with a note, and the story says who did it', LONG, async () => {
+test('an entry is done with a note, and the history names the user', LONG, async () => {
   const office = await startOffice({
     config: { ...CONFIG, policy: { ...CONFIG.policy, attention: { not_eligible: true } } },
     fill,
@@ -203,7 +203,7 @@ test('an entry is done with a note, and the story says who did it', LONG, async 
   expect((await maria.get(ivan)).text).toContain('Has &lt;b&gt;new&lt;/b&gt; insurance');
 });
 
-test('a page that is open hears that something has changed', LONG, async () => {
+test('an open page hears about changes', LONG, async () => {
   const office = await startOffice({ config: CONFIG, fill });
   const maria = await office.login('operator');
   const markOf = ({ text }: { text: string }) => /data-live="([^"]+)"/.exec(text)?.[1];
@@ -225,17 +225,17 @@ test('a page that is open hears that something has changed', LONG, async () => {
     stop.abort();
     return text;
   };
-  // The state of now comes at once: a page that shows it has nothing to ask for.
+  // The current state arrives at once, so an up-to-date page asks for nothing.
   const [first] = await Promise.all([listen(2), maria.post(`${mia}/retry`, { csrf })]);
-  // Nothing but that: no name, no ID.
+  // Only the state: no name, no ID.
   const word = '[A-Za-z0-9_-]{22}';
   const events = `(?:(?:: here|event: changed\\ndata: ${word})\\n\\n)+`;
   expect(first).toMatch(new RegExp(`^retry: 10000\\n\\n${events}$`));
-  // What changed while no stream was open is heard with the next one, as after a lost connection.
+  // The next stream brings changes from a time without one, as after a lost connection.
   const missed = /data: (\S+)/.exec(await listen(1))?.[1];
   expect(missed).not.toBe(shown);
   expect(markOf(await maria.get('/attention'))).toBe(missed);
-  // The answer to a form stays as it is: its address shows another page.
+  // The page after a form is not refreshed, because its address shows another page.
   const refused = await maria.post(`${mia}/called`, { csrf, is_active: '' });
   expect([refused.status, markOf(refused)]).toEqual([200, undefined]);
 });

@@ -1,6 +1,6 @@
 /**
- * No page reads a whole table: every statement behind every page, on the books of a clinic in which
- * everything happens that the pages have a word for.
+ * No page scans a whole table: every statement of every page, with the data of a clinic in which
+ * everything happens that the pages can show.
  */
 import type { CompiledQuery } from 'kysely';
 import { expect, test } from 'vitest';
@@ -10,10 +10,9 @@ import { fillOffice } from '../support/office-visits.ts';
 import { startService } from '../support/service.ts';
 
 /**
- * What may be walked through from end to end: lists that are short by what they are. `attention`
- * by its index of open entries, because the page shows them; of the calls that were timed some are
- * kept for each payer; `names` are the connectors, found one by one; of alerts it is
- * the index of open ones; a halt is one row.
+ * Tables that pages may read completely, because they are always short: `attention` by its index of
+ * open entries, which the page shows; a few timed calls for each payer; `names`, which are the
+ * connectors, found one by one; alerts by the index of open ones; and halts, which have one row.
  */
 const SHORT = [
   'attention USING INDEX attention_',
@@ -29,7 +28,7 @@ const isWhole = (detail: string) =>
   !detail.startsWith('SCAN CONSTANT ROW') &&
   !SHORT.some((each) => detail.startsWith(`SCAN ${each}`));
 
-test('no statement behind a page reads a whole table', { timeout: 120_000 }, async () => {
+test('no statement behind a page scans a whole table', { timeout: 120_000 }, async () => {
   const service = await startService();
   const clinic = makeClinic({
     base_url: service.url,

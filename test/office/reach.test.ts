@@ -1,4 +1,4 @@
-/** The page over TLS of its own and over a Unix socket behind a proxy, with real clients. */
+/** The page with its own TLS, and at a Unix socket behind a proxy, with real clients. */
 import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { type IncomingHttpHeaders, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -23,7 +23,7 @@ afterEach(async () => {
   for (const stop of running.splice(0)) await stop();
 });
 
-/** `office`: that part of the configuration. */
+/** `office`: that section of the configuration. */
 async function startDaemon(office: object): Promise<void> {
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url, config: { office } });
@@ -64,7 +64,7 @@ function asker(
     });
 }
 
-/** Of an answer that never ends. */
+/** The head of an answer that never ends. */
 function headersOf(
   path: string,
   { port, ca, cookie }: { port: number; ca: Buffer; cookie: string },
@@ -97,14 +97,14 @@ async function untilAnswered(ask: Ask): Promise<Reply> {
   }
 }
 
-/** Logs in, and gives the cookie as the browser was told to keep it. */
+/** Logs in, and returns the cookie as a browser stores it. */
 async function loggedIn(ask: Ask): Promise<string> {
   const { status, headers } = await ask('/login', { name: 'maria', password: PASSWORD });
   expect(status).toBe(303);
   return headers['set-cookie']?.[0] ?? '';
 }
 
-test('with a certificate of its own, other computers reach it by TLS only', async () => {
+test('with its own certificate, other computers reach the page by TLS only', async () => {
   const port = await freePort();
   const folder = makeFolder();
   for (const name of ['server.pem', 'server-key.pem']) {
@@ -133,7 +133,7 @@ test('with a certificate of its own, other computers reach it by TLS only', asyn
   await expect(plain('/login')).rejects.toThrow();
 });
 
-test('behind a proxy it listens at a Unix socket that only its group reaches', async () => {
+test('behind a proxy, it listens at a Unix socket that only its group can reach', async () => {
   const socketPath = join(makeFolder(), 'office.sock');
   await startDaemon({
     listen: `unix:${socketPath}`,
@@ -147,7 +147,7 @@ test('behind a proxy it listens at a Unix socket that only its group reaches', a
   expect(cookie).toContain('; Secure');
   const page = await ask('/attention', undefined, cookie.split(';')[0]);
   expect(page.body).toContain('Needs you');
-  // A form of another site's page is refused behind the proxy as well.
+  // A form of another site is refused behind the proxy as well.
   const csrf = /name="csrf" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
   passed.origin = 'https://evil.example';
   expect((await ask('/visit/1/done', { csrf }, cookie.split(';')[0])).status).toBe(403);

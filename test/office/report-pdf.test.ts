@@ -1,4 +1,4 @@
-/** The schedule on paper, in the folder of choice: what is in the file, for whoever prints it. */
+/** The schedule on paper, in the configured folder: the content of the file, for printing. */
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,7 +7,9 @@ import { clinicWithReport } from '../support/report-folder.ts';
 import { startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
 
-test('a PDF lies next to schedule.html, a day to a sheet', { timeout: 120_000 }, async () => {
+test('a PDF is next to schedule.html, with one day on each sheet', {
+  timeout: 120_000,
+}, async () => {
   const service = await startService();
   const { clinic, folder } = clinicWithReport(service.url);
   await fillOffice(clinic, service);
@@ -17,13 +19,13 @@ test('a PDF lies next to schedule.html, a day to a sheet', { timeout: 120_000 },
   expect(pdf.trimEnd().endsWith('%%EOF')).toBe(true);
   expect(pdf.match(/\/Type \/Page\b(?!s)/g)).toHaveLength(1);
   expect(statSync(join(folder, 'schedule.pdf')).mode & 0o007).toBe(0);
-  // The window of a reader shows the title; nothing of a patient is in it.
+  // The window of a reader shows the title, which contains no patient data.
   expect(pdf).toContain('(Schedule)');
   expect(pdf).not.toContain('Inactive');
   expect(existsSync(join(folder, '.schedule.pdf.part'))).toBe(false);
 });
 
-test('whoever has a file open keeps the old one whole while a new one takes its place', {
+test('an open file stays complete while a new one replaces it', {
   timeout: 120_000,
 }, async () => {
   const service = await startService();

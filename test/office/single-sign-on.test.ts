@@ -1,4 +1,4 @@
-/** Login with the account of a group, against a provider that tells the truth and one that lies. */
+/** Single sign-on, with a provider that tells the truth and one that lies. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -24,7 +24,7 @@ async function startGroup(claim = 'email') {
   return { provider, office };
 }
 
-/** As a browser does it: to the provider, and back with what it was given. */
+/** Like a browser: to the provider, and back with its answer. */
 async function signOn(office: OfficeClinic, provider: LoginProvider, change = (url: URL) => url) {
   const browser = office.browser();
   const left = await browser.get('/login/group');
@@ -34,7 +34,7 @@ async function signOn(office: OfficeClinic, provider: LoginProvider, change = (u
   return { browser, left, page };
 }
 
-test('whoever was added with the account of the group is let in', async () => {
+test('a user who was added with the provider’s account can log in', async () => {
   const { provider, office } = await startGroup();
   const { text } = await office.browser().get('/login');
   expect(text).toContain('Log in with the group’s account');
@@ -48,20 +48,20 @@ test('whoever was added with the account of the group is let in', async () => {
   const schedule = await browser.get('/');
   expect(schedule.status).toBe(200);
   expect(schedule.text).toContain('<small>maria</small>');
-  // As a viewer: the role is eligd's, not the provider's.
+  // As a viewer: eligd decides the role, not the provider.
   expect((await browser.get('/configuration')).status).toBe(403);
-  // PKCE: the provider was shown the verifier whose hash it got before.
+  // PKCE: the provider sees the verifier whose hash it got before.
   const verifier = provider.exchanges[0]?.get('code_verifier') ?? '';
   expect(createHash('sha256').update(verifier).digest('base64url')).toBe(
     asked.get('code_challenge'),
   );
 
-  // Whoever is removed is out at once.
+  // A removed user is logged out at once.
   expect((await office.clinic.run('user', 'remove', 'maria')).code).toBe(0);
   expect((await browser.get('/')).status).toBe(303);
 });
 
-test('nobody else is, whatever the provider says', async () => {
+test('no one else can log in, whatever the provider says', async () => {
   const { provider, office } = await startGroup();
   const right = { ...provider.claims };
   const refused = async (what: string, sentence: string) => {
@@ -103,7 +103,7 @@ test('an answer counts once, in the browser that asked for it', async () => {
   const left = await browser.get('/login/group');
   const ticket = browser.cookie;
   const back = new URL(provider.login(left.headers.get('location') ?? ''));
-  // Of somebody else's browser, as a login that an attacker began.
+  // Of another person's browser, like a login that an attacker began.
   expect((await office.browser().get(back.pathname + back.search)).status).toBe(403);
   browser.cookie = ticket;
   expect((await browser.get(back.pathname + back.search)).status).toBe(200);
@@ -111,7 +111,7 @@ test('an answer counts once, in the browser that asked for it', async () => {
   expect((await browser.get(back.pathname + back.search)).status).toBe(403);
 });
 
-test('hundreds of logins that nobody ends push nobody else out', async () => {
+test('hundreds of unfinished logins do not end another user’s', async () => {
   const { provider, office } = await startGroup();
   const maria = office.browser();
   const left = await maria.get('/login/group');
@@ -123,7 +123,7 @@ test('hundreds of logins that nobody ends push nobody else out', async () => {
   const back = new URL(provider.login(left.headers.get('location') ?? ''));
   maria.cookie = ticket;
   expect((await maria.get(back.pathname + back.search)).status).toBe(200);
-  // A ticket that was changed opens nothing.
+  // A changed ticket opens nothing.
   maria.cookie = `${ticket.slice(0, -2)}AA`;
   expect((await maria.get(back.pathname + back.search)).status).toBe(403);
 });
@@ -140,14 +140,14 @@ test('a subject in another case is another account', async () => {
   expect(await statusOf('Subject-A1')).toBe(200);
 });
 
-test('no password opens an account of the group, and the file holds none', async () => {
+test('no password opens a single sign-on account, and the file has none', async () => {
   const { office } = await startGroup();
   const mark = new UserFile(join(office.clinic.state, 'office-users')).find('maria')?.hash ?? '';
   for (const password of [mark, 'maria@group.example', 'long enough to be one'])
     expect((await office.browser().post('/login', { name: 'maria', password })).status).toBe(401);
 });
 
-test('a provider that is away is said, and asked again the next time', async () => {
+test('an unavailable provider is reported, and asked again the next time', async () => {
   const office = await startOffice({
     office: {
       public_url: PUBLIC,
@@ -163,14 +163,14 @@ test('a provider that is away is said, and asked again the next time', async () 
   await office.login('viewer');
 });
 
-test('what was typed comes back after a login with the account of the group', async () => {
+test('typed text comes back after single sign-on', async () => {
   const { provider, office } = await startGroup();
   const typed = { representative: 'Pat "P" <b>', summary: 'Ask again. '.repeat(150), csrf: 'x' };
   const same_site = { 'sec-fetch-site': 'same-origin' };
   const late = await office.browser().post('/visit/1/done', { note: 'Left a message', entry: '1' });
   const kept = late.headers.getSetCookie().find((each) => each.startsWith('eligd-form=')) ?? '';
   expect(kept).toMatch(/Max-Age=600; Path=\/login; HttpOnly; SameSite=Lax/);
-  // Nobody reads it but eligd.
+  // Only eligd can read it.
   expect(Buffer.from(kept, 'base64url').toString('latin1')).not.toContain('message');
   const browser = office.browser();
   const left = await browser.get('/login/group');
@@ -184,10 +184,10 @@ test('what was typed comes back after a login with the account of the group', as
   const shown = await browser.post('/login/again', { again: again ?? '' }, same_site);
   expect(shown.text).toContain('What you typed is below');
   expect(shown.text).toContain('<dd>Left a message</dd>');
-  // Without a login it is only carried on.
+  // Without a login, the form is only passed on.
   const nobody = await office.browser().post('/login/again', { again: again ?? '' }, same_site);
   expect([nobody.status, nobody.text.includes('What you typed is kept')]).toEqual([401, true]);
-  // A form with all that anybody says fits; one that does not is not lost without a word.
+  // A form with long answers fits, and one that does not is reported as lost.
   const whole = await office.browser().post('/visit/1/called', typed);
   expect(whole.headers.getSetCookie().join()).toContain('eligd-form=');
   const noise = createHash('sha512').update('noise');

@@ -1,4 +1,4 @@
-/** A page that has been open for a while: its forms do nothing that nobody has seen. */
+/** A page that has been open for a while: its forms do nothing that the user has not seen. */
 import { expect, test } from 'vitest';
 import { raiseAttention } from '../../src/store/bookkeeping/attention.ts';
 import { currentHalts, type HaltReason, halt, haltSubject } from '../../src/store/calls/halts.ts';
@@ -29,7 +29,7 @@ async function pathOf(browser: Browser, name: string): Promise<string> {
   return /href="(\/visit\/\d+)"/.exec(row)?.[1] ?? `no row of ${name}`;
 }
 
-/** The hidden fields of the form that goes to an address. */
+/** The hidden fields of the form for an address. */
 function fieldsOf(text: string, action: string): Record<string, string> {
   const form = text.split('<form').find((each) => each.includes(`action="${action}"`)) ?? '';
   const fields = form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g);
@@ -38,7 +38,7 @@ function fieldsOf(text: string, action: string): Record<string, string> {
 
 const noticeIn = (text: string) => /class="notice[^>]*>([\s\S]*?)<\/div>/.exec(text)?.[1] ?? '';
 
-test('what one payer said is not saved as what the new one says', LONG, async () => {
+test('one payer’s answer is not saved as the new payer’s', LONG, async () => {
   const mia = { patient_name: 'Mia Missing', dob: '' };
   const office = await startOffice({ config: CONFIG, fill: fillWith(mia) });
   const maria = await office.login('operator');
@@ -58,13 +58,13 @@ test('what one payer said is not saved as what the new one says', LONG, async ()
   expect(noticeIn(sent.text)).toContain('D1110');
   expect(sent.text).toContain('value="Pat"');
   expect((await maria.get(path)).text).not.toContain('Entered by the office');
-  // Looked at again, it is saved.
+  // After another look, it is saved.
   const again = { ...typed, ...fieldsOf(sent.text, action) };
   expect((await maria.post(action, again)).status).toBe(303);
   expect(noticeIn((await maria.get(path)).text)).toContain('Saved.');
 });
 
-test('an answer is active or not, or nothing is saved', LONG, async () => {
+test('an answer needs yes or no for active, or nothing is saved', LONG, async () => {
   const fill = fillWith({ patient_name: 'Mia Missing', dob: '' });
   const office = await startOffice({ config: CONFIG, fill });
   const maria = await office.login('operator');
@@ -73,7 +73,7 @@ test('an answer is active or not, or nothing is saved', LONG, async () => {
   const form = { ...fieldsOf(page.text, action), coverage_limit: '1,50' };
   const sent = await maria.post(action, { ...form, is_active: 'constructor' });
   expect(noticeIn(sent.text)).toContain('first choose whether the plan is active');
-  // A browser refuses an amount whose commas are in the wrong place.
+  // Browsers refuse an amount with commas in the wrong place.
   const field = page.text.split('id="coverage_limit"')[1] ?? '';
   const [, pattern = ''] = /pattern="([^"]+)"/.exec(field) ?? [];
   const fits = (text: string) => new RegExp(`^(?:${pattern})$`, 'v').test(text);
@@ -82,7 +82,7 @@ test('an answer is active or not, or nothing is saved', LONG, async () => {
   ]);
 });
 
-test('another call, and a withdrawal, are asked about as the visit now is', LONG, async () => {
+test('the page asks again before a call or withdrawal if the visit has changed', LONG, async () => {
   const office = await startOffice({ config: CONFIG, fill: fillOffice });
   const maria = await office.login('operator');
   const una = await pathOf(maria, 'Una Unanswered');
@@ -93,7 +93,7 @@ test('another call, and a withdrawal, are asked about as the visit now is', LONG
     (await office.service.ledger()).filter(({ request }) => request.member_id === 'UNSUCC3').length;
   const before = await calls();
   const [, after = ''] = seen.split(':');
-  // Of a page that had another price, and of one from before the newest call.
+  // From a page with another price, and from one before the newest call.
   for (const shown of [`1000:${after}`, `1250:${Number(after) - 1}`, '']) {
     const old = await maria.post(action, { ...fresh, shown });
     expect({ shown, status: old.status }).toEqual({ shown, status: 200 });
@@ -114,7 +114,7 @@ test('another call, and a withdrawal, are asked about as the visit now is', LONG
   expect((await office.clinic.run('explain', '9001')).stdout).not.toContain('It is closed.');
 });
 
-test('calls are resumed only by somebody who has seen why they stopped', LONG, async () => {
+test('a user resumes calls only after seeing why they stopped', LONG, async () => {
   const office = await startOffice({ config: CONFIG, fill: fillWith({}) });
   const stop = (reason: HaltReason, detail: string) =>
     office.daemon.store.write(async (tx) => {

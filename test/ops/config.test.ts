@@ -29,7 +29,7 @@ const csvOnly: ConnectorSchema = async (type) => {
 
 const load = (source: string) => parseConfig(source, FILE, csvOnly);
 
-/** The problems of a text, as `line path: what next`. */
+/** The problems of a text, as `line path: next step`. */
 async function problemsOf(source: string): Promise<string[]> {
   const error = await load(source).then(
     () => null,
@@ -46,7 +46,7 @@ const changed = (from: string, to: string) => {
 };
 
 describe('the minimal configuration', () => {
-  test('is the one of the design and loads unchanged', async () => {
+  test('the minimal configuration is the documented one and loads unchanged', async () => {
     const config = await load(MINIMAL);
     expect(config.service).toMatchObject({
       external_id: '{appointment}',
@@ -71,7 +71,7 @@ describe('the minimal configuration', () => {
     expect(config.webhook).toBeNull();
   });
 
-  test('has paths relative to the file', async () => {
+  test('paths are relative to the file', async () => {
     const config = await load(`${MINIMAL}policy: { payers: ../payers.csv }\n`);
     expect(config).toMatchObject({
       file: FILE,
@@ -81,7 +81,7 @@ describe('the minimal configuration', () => {
     expect(config.policy.payers).toBe('/payers.csv');
   });
 
-  test('becomes the clinic and the rules that planning works with', async () => {
+  test('the configuration becomes the clinic and the rules for planning', async () => {
     const source = `${changed('  specialty', '  closed: [2026-12-24]\n  specialty')}
 locations: { " North Office ": { tax_id: 98-7654321 } }
 providers: { 1245319599: { is_specialist: true } }
@@ -127,7 +127,7 @@ questions: { dental: [
     ]);
   });
 
-  test('is said when the webhook can be reached by other machines without a proxy', async () => {
+  test('a webhook that other machines can reach without a proxy is reported', async () => {
     const notes = async (listen: string) =>
       configNotes(
         await load(
@@ -142,19 +142,19 @@ questions: { dental: [
 });
 
 describe('an error in the configuration', () => {
-  test('names the line, the key and the nearest known key', async () => {
+  test('an error names the line, the key, and the nearest known key', async () => {
     expect(await problemsOf(changed('  auth: oauth', '  auth: oauth\n  settle_second: 3'))).toEqual(
       ['10 service.settle_second: is not a known key. Did you mean "settle_seconds"?'],
     );
   });
 
-  test('says where a key belongs that stands in the wrong part', async () => {
+  test('an error says where a misplaced key belongs', async () => {
     expect(await problemsOf(changed('  auth: oauth', '  auth: oauth\n  batch_size: 3'))).toEqual([
       '10 service.batch_size: is not a known key. It belongs under "service.submission".',
     ]);
   });
 
-  test('lists the known keys when none is near', async () => {
+  test('an error lists the known keys if none is near', async () => {
     const [problem] = await problemsOf(`${MINIMAL}polling: { banana: 1 }\n`);
     expect(problem).toBe(
       '16 polling.banana: is not a known key. Known keys: interval_minutes, ' +
@@ -162,7 +162,7 @@ describe('an error in the configuration', () => {
     );
   });
 
-  test('does not keep the others from being said, those of connectors included', async () => {
+  test('all errors are reported, including those of connectors', async () => {
     const source = changed('auth: oauth', 'auth: oath')
       .replace('folder:', 'foldr:')
       .replace('type: csv', 'type: csv\n    encoding: utf8');
@@ -263,7 +263,7 @@ describe('an error in the configuration', () => {
       'type: cvs',
       '12 connectors[0].type: There is no connector "cvs". There is csv. Write "csv".',
     ],
-  ])('is told for %s', async (_, from, to, told) => {
+  ])('an error is reported for %s', async (_, from, to, told) => {
     const problems = await problemsOf(changed(from, to));
     expect(problems.filter((problem) => problem.startsWith(told))).toHaveLength(1);
     expect(problems).toHaveLength(1);
@@ -274,11 +274,11 @@ describe('an error in the configuration', () => {
     ['clinic: {}\nclinic: {}\n', 'Keep one of the keys with this name.'],
     ['', 'the file is empty'],
     ['hello\n', 'is not a group of keys'],
-  ])('is told for %j, which is no configuration at all', async (source, told) => {
+  ])('an error is reported for %j, which is not a configuration', async (source, told) => {
     expect((await problemsOf(source)).join()).toContain(told);
   });
 
-  test('is of the kind "configuration" and tells of the file', async () => {
+  test('an error has the kind "configuration" and names the file', async () => {
     const error = await load('').catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       kind: 'configuration',
@@ -286,7 +286,7 @@ describe('an error in the configuration', () => {
     });
   });
 
-  test('is told for a file that is not there', async () => {
+  test('a missing file is an error', async () => {
     await expect(loadConfig('/nowhere/eligd.yaml', csvOnly)).rejects.toMatchObject({
       kind: 'configuration',
       why: 'There is no such file.',
@@ -297,13 +297,13 @@ describe('an error in the configuration', () => {
 describe('two connectors', () => {
   const second = '  - { id: other, type: ./mine.ts, folder: ./b }\nstate:';
 
-  test('are refused while the external id does not hold the connector', async () => {
+  test('two connectors are refused while the external ID lacks the connector', async () => {
     const [problem] = await problemsOf(changed('state:', second));
     expect(problem).toContain('service.external_id: does not contain {connector}');
     expect(problem).toContain('Set external_id: "{connector}:{appointment}".');
   });
 
-  test('load with it, a path becoming absolute', async () => {
+  test('two connectors load with it, and paths become absolute', async () => {
     const config = await load(
       changed('state:', second).replace(
         '  auth',
@@ -316,7 +316,7 @@ describe('two connectors', () => {
     ]);
   });
 
-  test('are refused with the same id', async () => {
+  test('two connectors with the same ID are refused', async () => {
     const source = changed('state:', second.replace('other', 'front-desk')).replace(
       '  auth',
       '  external_id: "{connector}:{appointment}"\n  auth',
@@ -352,7 +352,7 @@ describe('question rules', () => {
       'is neither a procedure code',
     ],
     ['that are not there', '[]', 'is an empty list'],
-  ])('%s are refused', async (_, rules, told) => {
+  ])('question rules with %s are refused', async (_, rules, told) => {
     const problems = await problemsOf(`${MINIMAL}questions: { dental: ${rules} }\n`);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain(told);
@@ -367,16 +367,16 @@ describe('the time of the reconciliation', () => {
     '0 5 * * MON-FRI',
     '0 5 1 jan *',
     '0 22-3 * * *',
-  ])('may be %s', async (line) => {
+  ])('the time of the reconciliation may be %s', async (line) => {
     const config = await load(`${MINIMAL}schedule: { reconciliation_cron: "${line}" }\n`);
     expect(config.schedule.reconciliation_cron).toBe(line);
   });
 
   test.each([
     ...['0 5 * *', '60 5 * * *', '*/0 * * * *', 'daily', '@daily', '0 0 5 * * *'],
-    // The scheduler of the daemon refuses them.
+    // The daemon's scheduler refuses these.
     ...['5/2 * * * *', '0 5 31 2 *'],
-  ])('may not be %s', async (line) => {
+  ])('the time of the reconciliation may not be %s', async (line) => {
     expect(
       (await problemsOf(`${MINIMAL}schedule: { reconciliation_cron: "${line}" }\n`)).join(),
     ).toContain('is not a time in the form of cron');
@@ -390,17 +390,20 @@ describe('a secret in the configuration', () => {
     ['ELIGD_SERVICE_USERNAME: hunter2', 'ELIGD_SERVICE_USERNAME=…'],
     ['client_secret: hunter2', 'write it into the file .env'],
     ['access-token: hunter2', 'write it into the file .env'],
-  ])('is refused in %s, with where to put it and without its value', async (line, told) => {
-    const error = await load(changed('  auth', `  ${line}\n  auth`)).catch(
-      (reason: unknown) => reason,
-    );
-    expect(error).toBeInstanceOf(ConfigError);
-    expect((error as ConfigError).problems).toHaveLength(1);
-    expect(String((error as ConfigError).message)).toContain(told);
-    expect(String((error as ConfigError).message)).not.toContain('hunter2');
-  });
+  ])(
+    'a secret in %s is refused, with where to put it and without its value',
+    async (line, told) => {
+      const error = await load(changed('  auth', `  ${line}\n  auth`)).catch(
+        (reason: unknown) => reason,
+      );
+      expect(error).toBeInstanceOf(ConfigError);
+      expect((error as ConfigError).problems).toHaveLength(1);
+      expect(String((error as ConfigError).message)).toContain(told);
+      expect(String((error as ConfigError).message)).not.toContain('hunter2');
+    },
+  );
 
-  test('is refused in an address and in a connector, too', async () => {
+  test('a secret in an address or in a connector is refused, too', async () => {
     const source = changed('http://127', 'http://me:hunter2@127').replace(
       '    folder',
       '    token: hunter2\n    folder',
@@ -413,7 +416,7 @@ describe('a secret in the configuration', () => {
     expect(problems.join()).not.toContain('hunter2');
   });
 
-  test('is not seen in a key that names a file or an address', async () => {
+  test('a key that names a file or an address is not taken for a secret', async () => {
     expect((await problemsOf(changed('  auth', '  token_url: a\n  auth'))).join()).toContain(
       'token_url: is not a known key',
     );

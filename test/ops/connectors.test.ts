@@ -46,12 +46,12 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }));
 
 describe('connectors', () => {
-  test('are the folders with an index.ts, but for the templates', () => {
+  test('connectors are the folders with an index.ts, except the templates', () => {
     expect(builtInTypes(root)).toEqual(['broken', 'empty', 'good']);
     expect(builtInTypes(join(root, 'nowhere'))).toEqual([]);
   });
 
-  test('are loaded by name and by path', async () => {
+  test('connectors are loaded by name and by path', async () => {
     expect((await loadConnectorType('good', root)).name).toBe('good');
     expect((await loadConnectorType(addConnector('mine/connector.js', GOOD), root)).name).toBe(
       'good',
@@ -68,7 +68,7 @@ describe('connectors', () => {
     ['broken', 'failed: TypeError: no.'],
     ['empty', 'does not have name, config, and create.'],
     ['/nowhere/index.ts', 'There is no such file.'],
-  ])('are refused with the reason: %s', async (type, told) => {
+  ])('a connector is refused with the reason: %s', async (type, told) => {
     const refused = loadConnectorType(type, root);
     await expect(refused).rejects.toThrow(told);
     await expect(refused).rejects.toMatchObject({ kind: 'configuration' });
@@ -87,13 +87,13 @@ describe('connectors', () => {
     ],
     ['{ good_seen: null }', 'its event "good_seen" has a bad description'],
     ['7', 'its "events" are not an object'],
-  ])('are refused with events that no log may have: %s', async (events, told) => {
+  ])('a connector with events that no log may have is refused: %s', async (events, told) => {
     const source = GOOD.replace("name: 'good',", `name: 'good', events: ${events},`);
     const path = addConnector(`mine/${Math.random()}.js`, source);
     await expect(loadConnectorType(path)).rejects.toThrow(told);
   });
 
-  test('log the events that they declare; any other is said to be unknown', async () => {
+  test('connectors log their declared events, and others are marked as unknown', async () => {
     const source = `export default {
       name: 'mypms',
       events: { mypms_read: { level: 'info', fields: ['connector', 'files'], means: 'x' } },
@@ -136,7 +136,7 @@ describe('connectors', () => {
     expect(lines.join()).not.toContain('Jane Roe');
   });
 
-  test('are made with their id, the time zone and paths relative to the file', async () => {
+  test('connectors get their ID, the time zone, and paths relative to the file', async () => {
     const source = CONFIG('./connectors/good/index.ts', 'any: 1');
     const schema = async () => (await import('zod')).z.looseObject({});
     const config = await parseConfig(source, join(root, 'eligd.yaml'), schema);

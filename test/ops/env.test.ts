@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { realClock, scaledClock } from '../../src/ops/env.ts';
 
 describe('a clock', () => {
-  test('sleeps at least as long as asked', async () => {
+  test('a clock sleeps at least as long as asked', async () => {
     const before = realClock.elapsed();
     await realClock.sleep(20);
     expect(realClock.elapsed() - before).toBeGreaterThanOrEqual(19);
@@ -11,19 +11,16 @@ describe('a clock', () => {
   test.each([
     ['before', true],
     ['during', false],
-  ])(
-    "rejects with the signal's reason when it is aborted %s the sleep",
-    async (_, is_aborted_before) => {
-      const controller = new AbortController();
-      const reason = new Error('stop');
-      if (is_aborted_before) controller.abort(reason);
-      const sleep = realClock.sleep(60_000, controller.signal);
-      if (!is_aborted_before) setTimeout(() => controller.abort(reason), 5);
-      await expect(sleep).rejects.toBe(reason);
-    },
-  );
+  ])("aborting %s a sleep rejects it with the signal's reason", async (_, is_aborted_before) => {
+    const controller = new AbortController();
+    const reason = new Error('stop');
+    if (is_aborted_before) controller.abort(reason);
+    const sleep = realClock.sleep(60_000, controller.signal);
+    if (!is_aborted_before) setTimeout(() => controller.abort(reason), 5);
+    await expect(sleep).rejects.toBe(reason);
+  });
 
-  test('does not wake at once from a sleep that is longer than a timer can be', async () => {
+  test('a sleep that is longer than a timer can be does not end at once', async () => {
     const controller = new AbortController();
     const sleep = realClock.sleep(60 * 86_400_000, controller.signal).then(
       () => 'woke',
@@ -35,7 +32,7 @@ describe('a clock', () => {
 });
 
 describe('a scaled clock', () => {
-  test('runs faster from its anchor on, and two with the same anchor agree', () => {
+  test('a scaled clock runs faster from its anchor, and two of them agree', () => {
     const anchor_ms = Date.now() - 1000;
     const [one, other] = [
       scaledClock({ anchor_ms, speed: 3600 }),
@@ -45,7 +42,7 @@ describe('a scaled clock', () => {
     expect(Math.abs(one.now() - other.now())).toBeLessThan(3600 * 200);
   });
 
-  test('sleeps a scaled minute in a fraction of it', async () => {
+  test('a scaled clock sleeps a minute in a fraction of it', async () => {
     const clock = scaledClock({ anchor_ms: Date.now(), speed: 3600 });
     const [elapsed, real] = [clock.elapsed(), performance.now()];
     await clock.sleep(60_000);

@@ -14,8 +14,8 @@ const FOLDER = resolve(import.meta.dirname, '../../config');
 const EXAMPLE = join(FOLDER, 'example.yaml');
 
 /**
- * Takes the "#" off the blocks that follow "For example:", and the line that says the part is empty
- * or null away.
+ * Removes the "#" from the blocks after "For example:", and the line that sets the section to empty
+ * or null.
  */
 function withExamplesSwitchedOn(source: string): string {
   let is_example = false;
@@ -29,9 +29,7 @@ function withExamplesSwitchedOn(source: string): string {
   return lines.join('\n');
 }
 
-/**
- * Every key that ends in a value, with `*` for names of the clinic's own choice and `[]` for lists.
- */
+/** Every key that ends in a value, with `*` for the clinic's own names and `[]` for lists. */
 function leaves(schema: JsonSchema, path = ''): string[] {
   const option = schema.anyOf?.find(({ type }) => type !== 'null');
   if (option !== undefined) return leaves(option, path);
@@ -57,13 +55,13 @@ function written(value: unknown, path = ''): string[] {
 }
 
 describe('config/example.yaml', () => {
-  test('shows every default as it is', async () => {
+  test('config/example.yaml shows every default', async () => {
     const { file: _, ...shown } = await loadConfig(EXAMPLE);
     const { file: __, ...defaults } = await loadConfig(join(FOLDER, 'minimal.yaml'));
     expect(shown).toEqual(defaults);
   });
 
-  test('names every key there is, and none that there is not', () => {
+  test('config/example.yaml has every key, and no other', () => {
     const source = withExamplesSwitchedOn(readFileSync(EXAMPLE, 'utf8'));
     const shown = new Set(written(parseYaml(source)));
     shown.delete('connectors[].folder'); // The csv connector's own key; its folder documents it.
@@ -72,7 +70,7 @@ describe('config/example.yaml', () => {
     );
   });
 
-  test('has examples that load when they are switched on', async () => {
+  test('the examples in config/example.yaml load when they are switched on', async () => {
     const config = await parseConfig(
       withExamplesSwitchedOn(readFileSync(EXAMPLE, 'utf8')),
       EXAMPLE,
@@ -102,17 +100,17 @@ describe('the other examples', () => {
     });
   });
 
-  test('config/env.example names every secret, and none that there is not', () => {
+  test('config/env.example has every secret, and no other', () => {
     expect(Object.keys(parseEnv(readFileSync(join(FOLDER, 'env.example'))))).toEqual(
       Object.keys(SECRETS),
     );
   });
 });
 
-test('what is made from the program under config/ is that of the program', async () => {
+test('the generated files under config/ match the program', async () => {
   for (const [name, text] of Object.entries(await generatedFiles())) {
     const committed = readFileSync(join(FOLDER, name), 'utf8');
-    // The formatter may lay JSON out in another way.
+    // The formatter may format JSON differently.
     const read = (content: string): unknown =>
       name.endsWith('.json') ? JSON.parse(content) : content;
     expect(read(committed), `config/${name} is old: run "npm run schemas" and commit it`).toEqual(

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const HEAP = join(import.meta.dirname, '../../src/ops/heap.ts');
 
-/** Keeps 20,000 of 300,000 texts, each long enough to outlive the young generation. */
+/** Keeps 20,000 of 300,000 texts, each old enough to leave the young generation. */
 const CHURN = `
   const known = new Map();
   let most = 0;
@@ -22,7 +22,7 @@ function mostHeap(before: string): number {
   return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }));
 }
 
-test('what died does not make the heap a multiple of what lives', () => {
+test('dead objects do not make the heap a multiple of the live ones', () => {
   const small = mostHeap(`(await import(${JSON.stringify(HEAP)})).keepHeapSmall();`);
   expect(small).toBeLessThan(70);
   expect(mostHeap('')).toBeGreaterThan(1.3 * small);

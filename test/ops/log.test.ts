@@ -23,7 +23,7 @@ function capture(options: { level?: 'debug' | 'info' | 'warn' | 'error'; pretty?
 }
 
 describe('the log', () => {
-  test('writes time, level, event and fields as one line of JSON', () => {
+  test('a log line has time, level, event, and fields as one line of JSON', () => {
     const { lines, log } = capture();
     log('daemon_started', { version: '1.2.3', attempts: 3 });
     expect(lines).toEqual([
@@ -32,7 +32,7 @@ describe('the log', () => {
     ]);
   });
 
-  test('drops fields that are not listed and values that are not plain', () => {
+  test('the log drops fields that are not listed and values that are not plain', () => {
     const { lines, log } = capture();
     const smuggled = {
       patient_name: 'Jane Roe',
@@ -52,20 +52,20 @@ describe('the log', () => {
     });
   });
 
-  test('cuts a value that is too long to be one of the listed things', () => {
+  test('the log shortens a value that is too long to be a listed one', () => {
     const { lines, log } = capture();
     log('daemon_started', { path: 'x'.repeat(5000) });
     expect(lines[0]!.length).toBeLessThan(500);
   });
 
-  test('leaves out what is below its level', () => {
+  test('the log leaves out lines below its level', () => {
     const { lines, log } = capture({ level: 'error' });
     log('daemon_started');
     log('webhook_exposed');
     expect(lines).toEqual([]);
   });
 
-  test('gives the catalog’s meaning and next step for a warning or an error', () => {
+  test('a warning or an error has the catalog’s meaning and next step', () => {
     const { lines, log } = capture();
     log('stage_failed', { stage: 'plan', error_code: 'SQLITE_FULL' });
     expect(JSON.parse(lines[0]!)).toMatchObject({
@@ -74,7 +74,7 @@ describe('the log', () => {
     });
   });
 
-  test('begins each line for the journal with the priority of syslog', () => {
+  test('each line for the journal begins with the priority of syslog', () => {
     const lines: string[] = [];
     const log = createLog({
       level: 'debug',
@@ -91,7 +91,7 @@ describe('the log', () => {
     expect(isJournal(1, { JOURNAL_STREAM: '0:0' })).toBe(false);
   });
 
-  test('has in its catalog only fields that a line may have, and every one of these', () => {
+  test('the catalog has only allowed fields, and every allowed field', () => {
     const events = [EVENTS, CSV, FHIR, HL7].flatMap((each) => Object.values(each));
     expect([...new Set(events.flatMap(({ fields }) => fields))].sort()).toEqual(
       LOG_FIELDS.toSorted(),
@@ -102,7 +102,7 @@ describe('the log', () => {
     ['made_up', 'made_up'],
     ['Jane Roe, 1987-02-14', null],
     ['jane', null],
-  ])('says that it does not know the event "%s", and never throws', (event, event_name) => {
+  ])('the log says that it does not know the event "%s", and never throws', (event, event_name) => {
     const { lines, log } = capture();
     log(event as EventName, { reason: 'Jane Roe' } as object);
     expect(JSON.parse(lines[0]!)).toMatchObject({
@@ -113,12 +113,12 @@ describe('the log', () => {
     expect(lines.join()).not.toContain('Jane Roe');
   });
 
-  test('says what it counts: no field is called count or total, which mean anything', () => {
+  test('no field is called count or total, which could mean anything', () => {
     const vague = ['count', 'total'];
     expect(LOG_FIELDS.filter((name) => vague.includes(name))).toEqual([]);
   });
 
-  test('is readable in a terminal, in one line whatever a value holds', () => {
+  test('the log is readable in a terminal, in one line whatever a value contains', () => {
     const { lines, log } = capture({ pretty: true });
     log('daemon_started', { version: '1.2.3', path: 'two\nlines' });
     expect(stripVTControlCharacters(lines[0]!)).toBe(
@@ -129,7 +129,7 @@ describe('the log', () => {
     );
   });
 
-  test('has the level of the configuration unless the environment names another', () => {
+  test('the environment overrides the configured log level', () => {
     expect(logLevel('info', {})).toBe('info');
     expect(logLevel('info', { ELIGD_LOG_LEVEL: 'DEBUG' })).toBe('debug');
     expect(logLevel('warn', { ELIGD_LOG_LEVEL: 'loud' })).toBe('warn');

@@ -23,7 +23,7 @@ describe('the payer map', () => {
     'payers.csv',
   );
 
-  test('finds a payer by name without regard to case, punctuation and repeated blanks', () => {
+  test('a payer is found by name in any case, punctuation, and spacing', () => {
     const delta = {
       carrier: 'DELTA_IL',
       payor_id: '05030',
@@ -39,7 +39,7 @@ describe('the payer map', () => {
     expect(map.find('', 'Delta Dental')).toBeNull();
   });
 
-  test('has hours and a zone, and says what is wrong with others', () => {
+  test('the payer map has hours and a zone, and reports invalid ones', () => {
     const header = 'pms_name,hours,zone\n';
     expect(
       parsePayers(`${header}Aetna,08:30-18:00,America/Denver\n`, 'payers.csv').find('', 'Aetna'),
@@ -51,12 +51,12 @@ describe('the payer map', () => {
     );
   });
 
-  test('lets an id win over a name', () => {
+  test('an ID takes precedence over a name', () => {
     expect(map.find('AET1', 'Aetna')?.carrier).toBe('AETNA_PPO');
     expect(map.find('99999', 'Aetna')?.carrier).toBe('AETNA');
   });
 
-  test('finds nothing for nothing', () => {
+  test('an empty search finds no payer', () => {
     expect(map.find('', '')).toBeNull();
     expect(map.find(' ', '--')).toBeNull();
     expect(SHIPPED_ONLY.find('', '')).toBeNull();
@@ -110,15 +110,15 @@ describe('the payer map', () => {
       '- line 2: its in_network is "12345=yes". Use yes, no, or tax IDs',
     ],
     ['a quote that does not end', `${HEADER}"Aetna,,A,,,\n`, 'its quotes do not match'],
-  ])('refuses %s and names the line', (_, text, told) => {
+  ])('the payer map refuses %s and names the line', (_, text, told) => {
     expect(refusal(text)).toContain(told);
   });
 
-  test('tells every error at once', () => {
+  test('the payer map reports all errors at once', () => {
     expect(refusal(`${HEADER}Aetna,,A,,x,y\n,,,,,\n`)).toContain('has 3 errors');
   });
 
-  test('says so when the file is not there', () => {
+  test('a missing payer map is reported', () => {
     expect(() => loadPayers('/nowhere/payers.csv')).toThrow('There is no such file.');
   });
 });

@@ -29,7 +29,7 @@ function thrown(call: () => unknown): EligdError {
 }
 
 describe('secrets', () => {
-  test('come from .env next to the configuration, and do not enter the environment', () => {
+  test('secrets come from .env and do not enter the environment', () => {
     writeEnv("ELIGD_SERVICE_USERNAME=clinic\nELIGD_SERVICE_PASSWORD='a #b'\n");
     const credentials = serviceCredentials(openSecrets(folder, {}), 'oauth');
     expect(
@@ -41,7 +41,7 @@ describe('secrets', () => {
     expect(process.env.ELIGD_SERVICE_USERNAME).toBeUndefined();
   });
 
-  test('are taken from the credentials directory, then the environment, then .env', () => {
+  test('the credentials directory comes first, then the environment, then .env', () => {
     const directory = join(folder, 'credentials');
     mkdirSync(directory);
     writeFileSync(join(directory, 'service_project_id'), 'from systemd\n');
@@ -71,7 +71,7 @@ describe('secrets', () => {
     ]);
   });
 
-  test('that are missing are named all at once, with where to put them and a misspelt one', () => {
+  test('missing secrets are reported together, with a misspelled one', () => {
     writeEnv('ELIGD_SERVICE_PASWORD=x\nELIGD_SERVICE_USERNAME=\n');
     const error = thrown(() => serviceCredentials(openSecrets(folder, {}), 'oauth'));
     expect(error.kind).toBe('configuration');
@@ -83,7 +83,7 @@ describe('secrets', () => {
     expect(error.next).toContain(join(folder, '.env'));
   });
 
-  test.each([0o640, 0o604, 0o644])('are refused from a .env with mode %o', (mode) => {
+  test.each([0o640, 0o604, 0o644])('a .env with mode %o is refused', (mode) => {
     writeEnv('ELIGD_SERVICE_USERNAME=clinic\n', mode);
     expect(thrown(() => openSecrets(folder, {}))).toMatchObject({
       kind: 'configuration',
@@ -91,7 +91,7 @@ describe('secrets', () => {
     });
   });
 
-  test('do not show themselves', () => {
+  test('secrets do not appear when they are printed', () => {
     const secret = new Secret('hunter2');
     const shown = [
       String(secret),

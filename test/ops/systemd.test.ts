@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createNotifier } from '../../src/ops/systemd.ts';
 
-/** Prints what comes to a socket of datagrams, as systemd's is, one in a line. */
+/** Prints the datagrams that a socket like systemd's receives, one per line. */
 const LISTENER =
   'socket(my $in, AF_UNIX, SOCK_DGRAM, 0); bind($in, pack_sockaddr_un($ARGV[0])) or die; $| = 1; ' +
   'print "ready\\n"; while (defined recv($in, my $text, 65536, 0)) ' +
@@ -38,7 +38,7 @@ describe('what systemd is told', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Programs of this name leave a line in `started`, and then do what they would. */
+  /** Programs with this name write a line to `started`, then do their own work. */
   const watched = (name: string, body: string) => {
     const file = join(folder, name);
     writeFileSync(file, `#!/bin/sh\necho ${name} >>${join(folder, 'started')}\n${body}\n`);
@@ -51,7 +51,7 @@ describe('what systemd is told', () => {
   });
   const started = () => readFileSync(join(folder, 'started'), 'utf8').trim().split('\n');
 
-  it('comes whole and in order, from one process', async () => {
+  it('messages to systemd arrive complete and in order, from one process', async () => {
     watched('perl', 'exec /usr/bin/perl "$@"');
     watched('systemd-notify', 'exit 1');
     const notifier = createNotifier(environment());
@@ -65,7 +65,7 @@ describe('what systemd is told', () => {
     expect(started()).toEqual(['perl']);
   });
 
-  it('comes from systemd-notify where the process cannot be had', async () => {
+  it('systemd-notify sends them if the process cannot', async () => {
     watched('perl', 'exit 1');
     watched('systemd-notify', `echo "$@" >>${join(folder, 'started')}`);
     const notifier = createNotifier(environment());
@@ -75,7 +75,7 @@ describe('what systemd is told', () => {
     expect(started()).toEqual(all);
   });
 
-  it('keeps nobody waiting when nobody listens', async () => {
+  it('no one waits if no one listens', async () => {
     end();
     rmSync(join(folder, 'notify'));
     const notifier = createNotifier(environment());

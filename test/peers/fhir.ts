@@ -1,4 +1,4 @@
-/** FHIR servers by two makers: every visit gets one answer, in its own patient's chart. */
+/** FHIR servers of two makers: every visit gets one answer, in its own patient's chart. */
 import type { CoverageEligibilityResponse, Resource } from '@medplum/fhirtypes';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import { anAppointment } from '../domain/examples.ts';
@@ -19,7 +19,7 @@ const FAULTS: readonly Fault[] = [
   { when: 'after', action: 'html' },
 ];
 
-/** A server that is there, and what it holds. */
+/** A running server and its content. */
 type Peer = {
   url: string;
   put: (resource: Resource) => Promise<void>;
@@ -107,7 +107,7 @@ async function wholeJob(start: () => Promise<Peer>): Promise<Tally> {
       world.clock.pass(HOUR_MS);
       if ((await peer.responses()).length >= COUNT) break;
     }
-    // Once more: nothing may be written again.
+    // Once more: eligd must write nothing again.
     await world.once();
     const ledger = await world.ledger();
     const members = visits.map(({ coverages }) => coverages[0]?.member_id ?? '');

@@ -1,6 +1,6 @@
 /**
- * Two people in one message, row or appointment, in every combination of insured and not: no call
- * and no answer may mix them. The second person also has a visit of their own.
+ * Two people in one message, row, or appointment, in every combination of insured and not: no call
+ * and no answer may mix them up. The second person also has their own visit.
  */
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import { insurance, msh, nextId, pid, siu } from '../connectors/hl7/messages.ts';
@@ -19,7 +19,7 @@ const ROUNDS_MAX = 10;
 type Person = { number: number; is_insured: boolean };
 type Pair = { first: Person; second: Person };
 
-/** Who an answer was written for, and about whose insurance it is. */
+/** The person for whom an answer was written, and the person whose insurance it is about. */
 type Answered = { patient: string; member: string };
 
 function pairsOf(count: number): Pair[] {
@@ -55,7 +55,7 @@ function visitOf(person: Person, source_id: string): AppointmentInput {
   });
 }
 
-/** Calls and answers that mix people, and what is missing. */
+/** Calls and answers that mix people up, and missing ones. */
 function judge(
   pairs: readonly Pair[],
   ledger: readonly Called[],

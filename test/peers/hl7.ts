@@ -19,7 +19,7 @@ const UTF_8 = '||||||UNICODE UTF-8';
 /** Debian's, for which python3-hl7 is packaged. */
 const PYTHON = '/usr/bin/python3';
 
-/** Sends messages one after another; the codes of the answers. */
+/** Sends messages one after another; returns the codes of the answers. */
 type Sending = (port: number, messages: readonly string[]) => Promise<string[]>;
 
 const SENDERS: Readonly<Record<string, Sending>> = {
@@ -73,7 +73,7 @@ const SENDERS: Readonly<Record<string, Sending>> = {
 };
 
 type Answer = 'AA' | 'AE' | 'AR' | null;
-/** What was received and answered with AA, as text. */
+/** Messages that were received and answered with AA, as text. */
 type Receiving = { port: number; taken: string[]; close: () => Promise<void> };
 type CharacterSet = 'UNICODE UTF-8' | '8859/1';
 type StartReceiver = (
@@ -133,7 +133,7 @@ const RECEIVERS: Readonly<Record<string, StartReceiver>> = {
   },
 };
 
-/** What receivers do: `silence` is broken when the message comes again. */
+/** How receivers answer: `silence` ends when the message arrives again. */
 const MODES: Readonly<Record<string, (seen: number) => Answer>> = {
   AA: () => 'AA',
   AE: () => 'AE',
@@ -239,7 +239,7 @@ export async function startInterface(receiver_port: number, character_set: Chara
     type: 'hl7',
     listen: `127.0.0.1:${port}`,
     send_to: `127.0.0.1:${receiver_port}`,
-    // Of the machine's clock: a silent receiver is waited for that long.
+    // By the machine's clock: eligd waits that long for a silent receiver.
     reply_seconds: 2,
     header: { character_set },
   };
@@ -250,7 +250,7 @@ export async function startInterface(receiver_port: number, character_set: Chara
   return { world, port };
 }
 
-/** From the messages that were taken to the answers, of which `refused` end on the list. */
+/** From the accepted messages to the answers, of which `refused` end on the list. */
 async function wholeWay(
   world: World,
   taken: () => readonly string[],

@@ -1,6 +1,6 @@
 /**
- * The matrix of peers: third-party software on the other side of every wire of eligd, and the
- * sandbox with every reading of the specification. Prints a table; exit 1 when a call was made
+ * The matrix of peers: third-party software at the other end of every connection of eligd, and the
+ * sandbox with every reading of the specification. Prints a table; exits with 1 if a call was made
  * twice, or an answer was lost or wrong.
  *
  *     npm run peers
@@ -47,7 +47,7 @@ function rows(): Row[] {
   return all.filter(({ group, name }) => only.test(`${group} ${name}`));
 }
 
-/** Runs the rows whose numbers come, one after another. */
+/** Runs the rows with the given numbers, one after another. */
 async function work(all: readonly Row[]): Promise<void> {
   process.on('message', async (index: number) => {
     const done: Done = { index, tally: null, failure: null };
@@ -58,7 +58,7 @@ async function work(all: readonly Row[]): Promise<void> {
     }
     process.send?.(done);
   });
-  // What a row that took too long has left open goes with the process.
+  // The process closes whatever a row that took too long has left open.
   process.on('disconnect', () => process.exit());
   process.send?.('ready');
 }

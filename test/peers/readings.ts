@@ -1,7 +1,7 @@
 /**
  * The sandbox with every reading of the specification, one by one and in random pairs with faults:
- * the practice sends a file, and the answers must come, once, to the right patients, and with the
- * values that the plainest reading gives.
+ * the practice sends a file, and the answers must arrive once, for the right patients, and with the
+ * values of the simplest reading.
  */
 import { BEHAVIORS, type BehaviorName, type Behaviors } from '../../src/sandbox/server.ts';
 import { exportOf, visits } from '../support/visits.ts';
@@ -11,7 +11,7 @@ import { HOUR_MS, MINUTE_MS, World, type Written } from './world.ts';
 const VISITS = visits(4);
 const ROUNDS_MAX = 10;
 
-/** Readings that are numbers, with values that make a difference. */
+/** Numeric readings, with values that make a difference. */
 const AMOUNTS: Partial<Record<BehaviorName, readonly number[]>> = {
   bulk_max: [1, 3],
   list_page_size: [2],
@@ -31,7 +31,7 @@ const AMOUNTS: Partial<Record<BehaviorName, readonly number[]>> = {
   date_skew_seconds: [-900, 900],
 };
 
-/** What a reading needs next to it to make a difference. */
+/** Other readings that a reading needs to make a difference. */
 const BESIDE: Partial<Record<BehaviorName, Partial<Behaviors>>> = {
   list_page_size: { list_paging: 'page' },
   bulk_max_status: { bulk_max: 2 },
@@ -39,7 +39,7 @@ const BESIDE: Partial<Record<BehaviorName, Partial<Behaviors>>> = {
   retry_after: { rate_limit_per_minute: 10 },
 };
 
-/** The answers change later, or what they hold depends on the reading. */
+/** The answers change later, or their content depends on the reading. */
 const OTHER_VALUES: readonly BehaviorName[] = ['revise_after_hours', 'reopen_after_hours'];
 
 /** How long payers take, which no reading of the specification decides. */
@@ -73,7 +73,7 @@ export function readings(): Reading[] {
   });
 }
 
-/** `count` pairs of readings, each with faults, as `random` draws them. */
+/** `count` pairs of readings, each with faults, drawn by `random`. */
 export function pairs(count: number, random: () => number): Row[] {
   const all = readings();
   const pick = <Value>(from: readonly Value[]) => from[Math.floor(random() * from.length)] as Value;
@@ -116,7 +116,7 @@ export function singles(): Row[] {
 
 let plainest: Promise<Map<string, string>> | null = null;
 
-/** What the plainest reading gives, by member ID. */
+/** The values of the simplest reading, by member ID. */
 function expectedValues(): Promise<Map<string, string>> {
   plainest ??= (async () => {
     const world = await World.start();
@@ -130,7 +130,7 @@ function expectedValues(): Promise<Map<string, string>> {
   return plainest;
 }
 
-/** What the payer said: all of the record but what names the call, its time and its words. */
+/** The payer's answer: the record without what identifies the call, its time, and its words. */
 function valuesOf({ record }: Written): string {
   const { inquiry_id, inquiry_created_at, calls, verification, confidence, summary, ...said } =
     record;
@@ -157,7 +157,7 @@ const isWritten = (world: World) => {
   return VISITS.every(({ member_id }) => members.has(member_id));
 };
 
-/** A morning, the days until the answers are there, and as many rounds as a slow lookup needs. */
+/** A morning, the days until the answers exist, and as many rounds as a slow lookup needs. */
 async function clinicDays(world: World): Promise<void> {
   world.drop('export.csv', exportOf(VISITS));
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
@@ -165,7 +165,7 @@ async function clinicDays(world: World): Promise<void> {
     if ((await world.ledger()).length >= VISITS.length) break;
     world.clock.pass(16 * MINUTE_MS);
   }
-  // A call that was listed late would be found now.
+  // eligd would find a call now that was listed late.
   world.clock.pass(16 * MINUTE_MS);
   await world.once();
   await world.answerAll();
@@ -175,7 +175,7 @@ async function clinicDays(world: World): Promise<void> {
   }
 }
 
-/** The same with a daemon that runs and hears webhook events. */
+/** The same with a running daemon that receives webhook events. */
 async function runningDays(world: World): Promise<void> {
   world.drop('export.csv', exportOf(VISITS));
   await world.run();

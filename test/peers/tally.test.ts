@@ -17,7 +17,7 @@ test.each([
   expect(calledTwice(members.map(call), ['A', 'B'])).toBe(expected);
 });
 
-test('a row is good only when every need has its call and nothing went wrong', () => {
+test('a row is good only if every need has its call and nothing went wrong', () => {
   const good = { needs: 2, calls: 2, twice: 0, lost: 0, wrong: 0 };
   expect(isGood(good)).toBe(true);
   for (const wrong of [{ calls: 1 }, { twice: 1 }, { lost: 1 }, { wrong: 1 }])

@@ -1,13 +1,13 @@
-/** What a row of the table says, and how calls are counted. */
+/** The result of a row in the table, and the count of calls. */
 
 /**
- * `needs`: what had to be asked; `calls`: what the service accepted; `twice`: calls beyond one for
- * a need, or for nobody; `lost`: answers that neither came nor are on the attention list; `wrong`:
- * values or persons that are not those that were asked about.
+ * `needs`: the required calls; `calls`: the calls that the service accepted; `twice`: calls beyond
+ * one for a need, or for no need; `lost`: answers that neither arrived nor are on the attention
+ * list; `wrong`: answers with another value or person than the question's.
  */
 export type Tally = { needs: number; calls: number; twice: number; lost: number; wrong: number };
 
-/** `skip`: why the row was not run. That is no pass, and is printed as such. */
+/** `skip`: why the row did not run. It is printed, and does not count as a pass. */
 export type Row = { group: string; name: string; skip?: string; run: () => Promise<Tally> };
 
 export type Called = {
@@ -16,7 +16,7 @@ export type Called = {
   request: { member_id: string; patient_name: string; dob: string };
 };
 
-/** Calls beyond one for each of `members`, and calls for nobody of them. */
+/** Calls beyond one for each of `members`, and calls for none of them. */
 export function calledTwice(ledger: readonly Called[], members: readonly string[]): number {
   const calls = Map.groupBy(ledger, ({ request }) => request.member_id);
   const surplus = members.map((member) => Math.max(0, (calls.get(member)?.length ?? 0) - 1));
@@ -39,7 +39,7 @@ function line(name: string, cells: readonly string[]): string {
   return label + cells.map((cell, index) => cell.padStart(WIDTHS[index] ?? 6)).join('');
 }
 
-/** Nothing may be called twice, lost, or wrong, and every need has its call. */
+/** No call may be made twice, lost, or wrong, and every need must have its call. */
 export function isGood({ needs, calls, twice, lost, wrong }: Tally): boolean {
   return calls >= needs && twice + lost + wrong === 0;
 }

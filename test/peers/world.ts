@@ -1,6 +1,6 @@
 /**
- * One installation of eligd beside the sandbox, on one clock that can be moved ahead. Knows no test
- * runner, so that the matrix is a command (`npm run peers`).
+ * One installation of eligd with the sandbox, on one clock that can be moved ahead. It uses no test
+ * runner, because the matrix is a command (`npm run peers`).
  */
 import {
   existsSync,
@@ -32,20 +32,20 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 const IDLE_MS = 40;
 const STEPS_MAX = 500;
-/** How many times as fast as the machine's clock: a wait of a minute takes two seconds. */
+/** The speed of this clock: at this factor, a wait of a minute takes two seconds. */
 const SPEED = 30;
 
 export type WorldOptions = {
   behaviors?: Partial<Behaviors>;
   connectors?: readonly Record<string, unknown>[];
   service?: Record<string, unknown>;
-  /** Whether webhook events are listened to. */
+  /** Whether eligd receives webhook events. */
   listens?: boolean;
 };
 
 export type Written = { line: Record<string, string>; record: Record<string, unknown> };
 
-/** A clock that runs fast and can be moved ahead; eligd and the sandbox share it. */
+/** A fast clock that can be moved ahead; eligd and the sandbox share it. */
 type FastClock = Clock & { pass: (duration_ms: number) => void };
 
 function fastClock(): FastClock {
@@ -82,7 +82,7 @@ export class World {
       db: ':memory:',
       seed: 1,
       behaviors,
-      // Its own timers run as fast as the clock that they share.
+      // Its own timers run as fast as the shared clock.
       speed: SPEED,
       anchor_ms: START_MS,
       now: () => START_MS + clock.elapsed() / SPEED,
@@ -137,7 +137,7 @@ export class World {
     writeFileSync(join(this.folder, 'dropbox/inbox', name), text, { mode: 0o600 });
   }
 
-  /** Every stage once, by a process's worth of daemon. */
+  /** Runs every stage once, like a process of its own. */
   async once(): Promise<void> {
     const daemon = await this.#daemon();
     try {
@@ -193,7 +193,7 @@ export class World {
     return JSON.parse(text);
   }
 
-  /** The calls of all inquiries are over. */
+  /** Ends the calls of all inquiries. */
   async answerAll(): Promise<void> {
     await this.sandbox('POST', 'advance', { days: 6 });
   }
@@ -202,7 +202,7 @@ export class World {
     return ((await this.sandbox('GET', 'ledger')) as { inquiries: Called[] }).inquiries;
   }
 
-  /** Lets time go by in steps, until `is` holds or patience ends. */
+  /** Advances the time in steps until `is` holds, or for a maximum time. */
   async passUntil(step_ms: number, is: () => Promise<boolean>): Promise<void> {
     for (let step = 0; step < STEPS_MAX && !(await is()); step += 1) {
       this.clock.pass(step_ms);

@@ -1,7 +1,7 @@
 /**
- * Generates answers of the service's shape. A tree of placeholders is drawn first; `materialize`
- * then puts a value into each that occurs nowhere else, and tells what of it must be found again in
- * the record ("needle").
+ * Generates answers in the service's form. First it draws a tree of placeholders; then
+ * `materialize` puts a unique value into each, and lists the values that the record must contain
+ * ("needle").
  */
 import * as fc from 'fast-check';
 import type { Specialty } from '../../src/domain/specialty.ts';
@@ -9,7 +9,7 @@ import { type NormalizeInput, normalizeEligibility } from '../../src/records/nor
 
 export const NOTHING_ASKED = { benefits_query: [], benefits_codes: [] };
 
-/** An inquiry around some results; everything else is of the plainest kind. */
+/** An inquiry around some results, as simple as possible. */
 export function inputOf(
   results: unknown,
   more: {
@@ -63,8 +63,8 @@ type Made = { raw: unknown; needle: string | null };
 const two = (value: number) => String(value).padStart(2, '0');
 
 /**
- * The forms of each kind of value; those from `readable` on are such that a record cannot hold them
- * as what they should be.
+ * The forms of each kind of value; from `readable` on, a record cannot hold them as the intended
+ * type.
  */
 const FORMS: Record<Kind, { readable: number; forms: ((id: number, key: string) => Made)[] }> = {
   text: {
@@ -193,7 +193,7 @@ const FORMS: Record<Kind, { readable: number; forms: ((id: number, key: string) 
   transcript: { readable: 1, forms: [(id) => ({ raw: `Hello ${id}`, needle: null })] },
 };
 
-/** Wire names of yes-or-no fields that the record spells otherwise. */
+/** Names of yes-or-no fields on the wire that the record spells differently. */
 const RENAMED: Record<string, string> = {
   preventative_applies_to_maximum: 'preventive_applies_to_maximum',
 };
@@ -201,7 +201,7 @@ const RENAMED: Record<string, string> = {
 /** A value of an answer, and the text of the record's JSON that shows it in its field. */
 export type Said = { raw: unknown; needle: string };
 
-/** Values for the placeholders of a drawn tree, and what must be found again of them. */
+/** Values for the placeholders of a drawn tree, and the values that the record must contain. */
 export function materialize(tree: unknown): { raw: unknown; said: Said[] } {
   const said: Said[] = [];
   let id = 0;
@@ -226,8 +226,8 @@ export function materialize(tree: unknown): { raw: unknown; said: Said[] } {
 export type AnswerOptions = { isClean: boolean };
 
 /**
- * A tree of placeholders in the shape of a results record. Clean: only what a record holds, no
- * malformed shapes, no unknown fields.
+ * A tree of placeholders in the form of a results record. Clean: only what a record holds, without
+ * malformed shapes or unknown fields.
  */
 export function answerTree({ isClean }: AnswerOptions): fc.Arbitrary<Record<string, unknown>> {
   const leaf = (kind: Kind) => {

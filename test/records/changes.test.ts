@@ -17,8 +17,8 @@ const code = (procedure_code: string, benefits: object) => [
   benefits,
 ];
 
-describe('a revision says', () => {
-  test('what was and what is, in words, with the amount as it is', () => {
+describe('the text of a revision', () => {
+  test('a revision states the old and the new value in words, with the exact amount', () => {
     const before = answer({
       plan_information: { is_active: true },
       maximums: { coverage_limit: '1500.00', coverage_limit_remaining: '900.00' },
@@ -34,14 +34,14 @@ describe('a revision says', () => {
     ]);
   });
 
-  test('that something unknown is known now, and the reverse (G8)', () => {
+  test('a revision says that an unknown value is now known, and the reverse (G8)', () => {
     const known = answer({ plan_information: { is_active: true, plan_name: 'Gold' } });
     const unknown = answer({ plan_information: { is_active: true, plan_name: null } });
     expect(changesBetween(unknown, known)).toEqual(['Revised: plan name was unknown, is Gold.']);
     expect(changesBetween(known, unknown)).toEqual(['Revised: plan name was Gold, is unknown.']);
   });
 
-  test('which code it is about, whatever order they come in', () => {
+  test('a revision names the code, whatever the order of the codes', () => {
     const before = answer({
       procedure_codes: [
         code('D0120', { is_covered: true }),
@@ -59,7 +59,7 @@ describe('a revision says', () => {
     ]);
   });
 
-  test('that a treatment has come or gone', () => {
+  test('a revision says that a treatment was added or removed', () => {
     const visit = (day: string) => ({ [day]: [{ procedure_code: 'D1110', tooth_numbers: [] }] });
     const [one, two] = [
       answer({ treatment_history: visit('01-02-2026') }),
@@ -71,13 +71,13 @@ describe('a revision says', () => {
     expect(told).toMatch(/2026-01-02.* is gone/);
   });
 
-  test('that the call has another end', () => {
+  test('a revision says that the call’s outcome has changed', () => {
     expect(changesBetween(answer(), answer({}, 'UNSUCCESSFUL'))).toContain(
       'Revised: status was SUCCESS, is UNSUCCESSFUL.',
     );
   });
 
-  test('no more than a person reads, and how much there is besides', () => {
+  test('a revision lists as much as a person reads, and counts the rest', () => {
     const codes = (percent: number) => ({
       procedure_codes: Array.from({ length: 30 }, (_, index) =>
         code(`D${1000 + index}`, { coverage_percentage: percent }),
@@ -88,7 +88,7 @@ describe('a revision says', () => {
     expect(told.at(-1)).toBe('Revised: 18 more values.');
   });
 
-  test('that nothing has changed but the call', () => {
+  test('a revision says when only the call has changed', () => {
     const again = recordOf(
       { call_details: [call, { ...call, reference_number: '2' }] },
       { inquiry: { summary: 'Called again.' } },

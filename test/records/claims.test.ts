@@ -54,7 +54,7 @@ const whole = {
 };
 
 describe('the answer about a claim', () => {
-  it('becomes a record with every field', () => {
+  it('a claim’s answer becomes a record with every field', () => {
     const record = recordOf(whole);
     expect(record.claim).toEqual({
       answered: true,
@@ -104,14 +104,14 @@ describe('the answer about a claim', () => {
     ['(45.10)', '-45.10'],
     ['($45.10)', '-45.10'],
     ['-0', '0.00'],
-  ])('reads %s, which the payer takes back, as an amount', (amound_paid, amount) => {
+  ])('%s, which the payer takes back, reads as an amount', (amound_paid, amount) => {
     const code_details = [{ procedure_code: 'D1110', amound_paid }];
     const record = recordOf({ status: 'PAID', code_details });
     expect(record.claim.codes[0]?.paid).toEqual({ amount, currency: 'USD' });
     expect(summarizeClaim(record).codes[0]?.line).toContain(`paid ${amount}`);
   });
 
-  it('has flat texts for a front desk', () => {
+  it('a claim’s record has flat texts for a front desk', () => {
     const summary = summarizeClaim(recordOf(whole));
     expect(summary).toMatchObject({
       // One of its two codes is denied.
@@ -147,7 +147,7 @@ describe('the answer about a claim', () => {
     ['Approved, not paid', false, 'unknown'],
     ['???', false, 'unknown'],
     [null, true, 'unknown'],
-  ])('with the status %s (payment day: %s) counts as %s', (said, has_payment_day, status) => {
+  ])('the status %s (payment day: %s) counts as %s', (said, has_payment_day, status) => {
     expect(claimStatusOf(said, { is_paid_on: has_payment_day, codes: [] })).toBe(status);
   });
 
@@ -163,7 +163,7 @@ describe('the answer about a claim', () => {
     ['PARTIALLY PAID', true, [code('80.50')], 'partly_paid'],
     ['PROCESSED', true, [code('80.50'), code('0.00', 'Not covered.')], 'partly_paid'],
     ['PROCESSED', false, [code('0.00', 'Not covered.'), code(null, 'Duplicate.')], 'denied'],
-    // Only amounts: nobody said that they were paid out.
+    // Only amounts: the payer did not say that they were paid out.
     ['AWAITING_COB', false, [code('80.50')], 'unknown'],
   ] as const)(
     'by its evidence, %s (payment day: %s) with %j is %s',
@@ -172,7 +172,7 @@ describe('the answer about a claim', () => {
     },
   );
 
-  it('by the words of the configuration last', () => {
+  it('claim_words apply last', () => {
     const words = { 'Awaiting COB': 'pending', Paid: 'denied' } as const;
     const nothing = { is_paid_on: false, codes: [] };
     expect(claimStatusOf('AWAITING_COB', nothing, words)).toBe('pending');
@@ -184,11 +184,11 @@ describe('the answer about a claim', () => {
     ['Processed.', true],
     ['PROCESSING', false],
     [null, false],
-  ])('%s is a word of a payer that is done: %s', (said, is_final) => {
+  ])('%s is a payer’s final word: %s', (said, is_final) => {
     expect(isFinalWord(said)).toBe(is_final);
   });
 
-  it('keeps the word of an unknown status, and lists it under unparsed', () => {
+  it('an unknown status keeps its word and is listed under unparsed', () => {
     const record = recordOf({ ...whole, timeline: {}, status: 'AWAITING_COB' });
     expect([record.claim.status, record.claim.said_status, record.completeness]).toEqual([
       'unknown',
@@ -200,7 +200,7 @@ describe('the answer about a claim', () => {
     ]);
   });
 
-  it('without a code of the claim says that it is unanswered, never 0 (G8)', () => {
+  it('a missing code of the claim is unanswered, never 0 (G8)', () => {
     const record = recordOf({ ...whole, code_details: [whole.code_details[0]] });
     expect(record.completeness).toBe('partial');
     expect(record.claim.codes[1]).toMatchObject({
@@ -212,7 +212,7 @@ describe('the answer about a claim', () => {
     expect(summarizeClaim(record).codes[1]).toEqual({ code: '87880', line: 'unknown' });
   });
 
-  it('about a claim that is not on file needs no codes to be whole', () => {
+  it('a claim that is not on file needs no codes to be complete', () => {
     const record = recordOf({
       status: 'NOT_ON_FILE',
       unprocessed_claim_info: { date_processed_up_to: '10-20-2026', turnaround_time: null },
@@ -222,7 +222,7 @@ describe('the answer about a claim', () => {
   });
 
   it.each([[null], [{}], [[]], ['']])(
-    'that holds nothing (%j) is a record that says so',
+    'an empty answer (%j) becomes a record that says so',
     (results) => {
       const record = recordOf(results, {
         inquiry: { ...inputOf(results).inquiry, status: 'UNSUCCESSFUL' },
@@ -235,7 +235,7 @@ describe('the answer about a claim', () => {
     },
   );
 
-  it('about dental codes puts their D back', () => {
+  it('dental codes get their D back', () => {
     const record = recordOf(
       { status: 'PAID', code_details: [{ procedure_code: '1110', amound_paid: 5 }] },
       { specialty: 'dental', asked: { ...ASKED, procedure_codes: ['D1110'] } },
@@ -249,13 +249,13 @@ describe('the answer about a claim', () => {
 const PUBLISHED = new URL('../../config/schemas/claim.schema.json', import.meta.url);
 
 describe('the schema of the claim record', () => {
-  it('is published under config/schemas as it is in the program', () => {
+  it('config/schemas has the claim record’s schema as the program has it', () => {
     expect(JSON.parse(readFileSync(PUBLISHED, 'utf8')), 'run "npm run schemas"').toEqual(
       JSON.parse(JSON.stringify(claimJsonSchema())),
     );
   });
 
-  it('refuses a field that it does not list', () => {
+  it('the claim record’s schema refuses an unlisted field', () => {
     expect(claimStatusRecordSchema.safeParse({ ...recordOf(whole), extra: 1 }).success).toBe(false);
   });
 });
@@ -271,7 +271,7 @@ function objectsOf(raw: unknown): Node[] {
 const something = fc
   .jsonValue({ maxDepth: 2 })
   .filter((value) => value !== null && !(typeof value === 'string' && value.trim() === ''));
-/** Where in the record each field of the answer stands. */
+/** The place of each field of the answer in the record. */
 const PLACES: Record<string, RegExp> = {
   status: /^\/claim\/(?:said_)?status$/,
   number: /^\/claim\/number$/,
@@ -293,16 +293,16 @@ const PLACES: Record<string, RegExp> = {
   reference_number: /^\/calls\/0\/reference_number$/,
 };
 
-/** Of a field that makes an element what it is, the whole list. */
+/** For a field that identifies an element: the whole list. */
 const placeOf = (path: readonly Key[]): RegExp =>
   PLACES[String(path.at(-1))] ?? (path[0] === 'call_details' ? /^\/calls\// : /^\/claim\/codes\//);
 
-/** The element of the list, where the place is in one. */
+/** The element of the list, if the place is in one. */
 const elementOf = ([part, index]: readonly Key[]) =>
   part === 'code_details' && index !== undefined ? `/claim/codes/${index}/` : '/';
 
 describe('the record of any answer about a claim', () => {
-  it('is valid whatever JSON the results are, and its summary is made', () => {
+  it('any JSON in the results gives a valid record with a summary', () => {
     const names = [
       'status',
       'number',
@@ -324,7 +324,7 @@ describe('the record of any answer about a claim', () => {
     );
   });
 
-  it('is the same but for its unparsed entry when an unknown field is added anywhere', () => {
+  it('an unknown field anywhere adds only its unparsed entry', () => {
     fc.assert(
       fc.property(fc.nat(), something, (pick, value) => {
         const { unparsed: before, ...record } = recordOf(whole);
@@ -339,14 +339,14 @@ describe('the record of any answer about a claim', () => {
     );
   });
 
-  it('changes in one place alone when a value anywhere has an odd shape, which is kept', () => {
+  it('an odd value changes one place of the record, which keeps it', () => {
     fc.assert(
       fc.property(fc.constantFrom(...pathsOf(whole)), odd, (path, value) => {
         const record = recordOf(replaced(whole, path, value));
         const place = placeOf(path);
         const is_field = String(path.at(-1)) in PLACES;
         const isElsewhere = (one: string) =>
-          // The evidence of every other field decides about the claim's status.
+          // The evidence of all other fields decides the claim's status.
           one !== '/claim/status' &&
           (!place.test(one) || (is_field && !one.startsWith(elementOf(path))));
         expect(differences(recordOf(whole), record).filter(isElsewhere)).toEqual([]);

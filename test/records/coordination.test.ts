@@ -14,7 +14,7 @@ function joined(...coverages: { primary: Said; active?: Said }[]) {
 }
 
 describe('several coverages of an appointment', () => {
-  it('are nothing to join when there is one', () => {
+  it('one coverage needs no coordination', () => {
     expect(joined({ primary: true })).toBeNull();
   });
 
@@ -53,13 +53,13 @@ describe('several coverages of an appointment', () => {
       2,
       null,
     ],
-  ])('%s', (_, coordination, primary_rank, conflict) => {
+  ])('two coverages are coordinated: %s', (_, coordination, primary_rank, conflict) => {
     expect(coordination?.primary_rank).toBe(primary_rank);
     if (conflict === null) expect(coordination?.conflict).toBeNull();
     else expect(coordination?.conflict).toMatch(conflict);
   });
 
-  it('of which one has no answer yet are joined as far as they go', () => {
+  it('coverages are coordinated as far as their answers allow', () => {
     const record = recordOf({ plan_information: { is_primary_insurance: true, is_active: true } });
     expect(
       coordinate([

@@ -1,4 +1,4 @@
-/** What an earlier call brought is shown as such, and only where it is about the very same plan. */
+/** Terms from an earlier call are marked as such, and used only for the very same plan. */
 import { describe, expect, test } from 'vitest';
 import type { EligibilityRecord } from '../../src/records/eligibility.ts';
 import {
@@ -88,7 +88,7 @@ const VISIT = {
 };
 
 describe('a term from an earlier call', () => {
-  test('has its own day and source, and is not among the answers of this call', () => {
+  test('an earlier term has its own day and source, and is not an answer of this call', () => {
     const record = withEarlier(short(), [full()], []);
     expect(record.procedure_codes).toBeUndefined();
     expect(record.earlier).toMatchObject([
@@ -108,7 +108,7 @@ describe('a term from an earlier call', () => {
     );
   });
 
-  test('counts for dollars with what is left now, and the reason says from when', () => {
+  test('an earlier term counts with today’s remaining amounts, and the reason dates it', () => {
     const [crown] = judge(withEarlier(short(), [full()], []), VISIT).procedures;
     // Half of $1,000 would be $500; the plan has $100 left.
     expect(crown).toMatchObject({
@@ -120,7 +120,7 @@ describe('a term from an earlier call', () => {
     ]);
   });
 
-  test('leaves open what is used of a limit', () => {
+  test('an earlier term leaves open how much of a limit is used', () => {
     const limited = full({ rule: { frequency_limitations: '1 per 60 months' } });
     const [crown] = judge(withEarlier(short(), [limited], []), VISIT).procedures;
     expect(crown?.standing).toBe('unknown');
@@ -133,27 +133,27 @@ describe('a term from an earlier call', () => {
     ['another deductible', { amounts: { individual_deductible: '100.00' } }],
     ['another network status', { plan: { is_provider_in_network: false } }],
     ['a coverage that has begun since', { plan: { effective_date: '07-01-2026' } }],
-    ['a plan year that nobody knows the end of', { plan: { is_calendar_year_plan: false } }],
+    ['a plan year with an unknown end', { plan: { is_calendar_year_plan: false } }],
     ['a plan that is not active', { plan: { is_active: false } }],
-    ['nobody named the plan', { plan: { plan_name: '' } }],
-  ])('is not used with %s', (_, said) => {
+    ['no name for the plan', { plan: { plan_name: '' } }],
+  ])('an earlier term is not used with %s', (_, said) => {
     expect(withEarlier(short(said), [full()], []).earlier).toBeUndefined();
   });
 
-  test('gives way to what this call says of the code', () => {
+  test('this call’s answer about a code replaces an earlier term', () => {
     const now = full({ rule: { coverage_percentage: 60 } }).record;
     const record = withEarlier(now, [full()], []);
     expect(record.earlier).toBeUndefined();
   });
 
-  test('is not taken over where the payer did not say how much the plan pays', () => {
+  test('an earlier term without the plan’s share is not carried over', () => {
     const vague = full({ rule: { coverage_percentage: '' } });
     expect(withEarlier(short(), [vague], []).earlier).toBeUndefined();
   });
 });
 
-describe('terms of the same plan from somebody else’s call', () => {
-  test('name no other patient: neither inquiry nor reference, nor words about a person', () => {
+describe('terms of the same plan from another patient’s call', () => {
+  test('they name no other patient, inquiry, reference, or personal words', () => {
     const theirs = full({ rule: { more_info: 'She had her last one in 2019.' } });
     const record = withEarlier(short(), [], sharedTerms(theirs));
     expect(record.earlier).toMatchObject([
@@ -162,16 +162,16 @@ describe('terms of the same plan from somebody else’s call', () => {
     expect(JSON.stringify(record.earlier)).not.toMatch(/2019|Sam|R-MARCH|inq-march/);
   });
 
-  test('are never "not covered", which may be about the person', () => {
+  test('they are never "not covered", which may be about the person', () => {
     expect(sharedTerms(full({ rule: { is_covered: false } }))).toEqual([]);
   });
 
-  test('are not used when the payer names another plan of the same group', () => {
+  test('they are not used when the payer names another plan of the same group', () => {
     const theirs = sharedTerms(full({ plan: { plan_name: 'High option' } }));
     expect(withEarlier(short(), [], theirs).earlier).toBeUndefined();
   });
 
-  test('are known before the call only as far as they are of each plan that the group has', () => {
+  test('before the call, they count only if each plan of the group has them', () => {
     const one = sharedTerms(full());
     const other = sharedTerms(full({ plan: { plan_name: 'High option' } }));
     const filling = other.map((term) => ({ ...term, name: 'D2391' }));
@@ -190,17 +190,17 @@ describe('terms of the same plan from somebody else’s call', () => {
     ['2007-09-10', true],
     ['2007-09-11', false],
     [null, false],
-  ])('are for adults: born %s', (birth_date, expected) => {
+  ])('they are for adults: born %s', (birth_date, expected) => {
     expect(isAdult(birth_date, '2026-09-10')).toBe(expected);
   });
 });
 
-test('two shares for one code contradict each other, an unsaid one does not', () => {
+test('two different shares for a code contradict each other; a missing one does not', () => {
   expect(contradict({ plan_pays_percent: 50 }, { plan_pays_percent: 80 })).toBe(true);
   expect(contradict({ plan_pays_percent: 50 }, { plan_pays_percent: null })).toBe(false);
 });
 
-test('what the newest answer leaves unsaid of the plan is filled in from before', () => {
+test('earlier answers fill in what the newest leaves out about the plan', () => {
   const september = (said: Said): OwnAnswer => ({ record: short(said), said_on: '2026-09-01' });
   const known = (...own: OwnAnswer[]) => [...knownTerms(own, sharedTerms(full()), '').codes];
   expect(known(september({ plan: { plan_name: '' } }), full())).toEqual(['D2740']);

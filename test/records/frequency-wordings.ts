@@ -1,9 +1,9 @@
 /**
- * Frequency limits as payers' staff say them, and what each one means. `2 calendar_year`: two in a
- * calendar year. `1 36mo @tooth`: one in 36 months for each tooth. `+` joins limits that all hold.
- * `shared D0330`, `shared words`: others count as well. `age 0-14`: only at these ages, `age
- * 0-13..14`: at 14 nobody can say. `unlimited`; `words`: it stays the payer's words, and the
- * procedure is unknown.
+ * Frequency limits in the words of payers' staff, and the meaning of each. `2 calendar_year`: two
+ * in a calendar year. `1 36mo @tooth`: one in 36 months for each tooth. `+` joins limits that all
+ * apply. `shared D0330`, `shared words`: others count as well. `age 0-14`: only at these ages; `age
+ * 0-13..14`: unclear at 14. `unlimited`. `words`: eligd keeps the payer's words, and the procedure
+ * is unknown.
  */
 export const WORDINGS: readonly (readonly [said: string, means: string])[] = [
   // A number in a calendar year.
@@ -42,7 +42,7 @@ export const WORDINGS: readonly (readonly [said: string, means: string])[] = [
   ['twice per benefit period', '2 benefit_year'],
   ['2 per coverage year', '2 benefit_year'],
   ['1 per benefit period', '1 benefit_year'],
-  // A number in a year, without saying which.
+  // A number in a year, without the kind of year.
   ['2 per year', '2 year'],
   ['once per year', '1 year'],
   ['twice a year', '2 year'],
@@ -214,20 +214,20 @@ export const WORDINGS: readonly (readonly [said: string, means: string])[] = [
   ['4 quads per 24 months', 'words'],
   ['2 per fiscal year', 'words'],
   ['1 or 2 per year', 'words'],
-  // A number of images is not a number of codes: D0274 is four of them.
+  // A number of images is not a number of codes: D0274 is four images.
   ['4 bitewings per calendar year', 'words'],
   ['four bitewing films per benefit year', 'words'],
   ['2 x-rays per year', 'words'],
   ['1 bitewing series per calendar year', '1 calendar_year'],
   ['2 sets of bitewings per calendar year', '2 calendar_year'],
   ['1 film per 36 months', '1 36mo'],
-  // A count is no age.
+  // A count is not an age.
   ['up to two', 'words'],
   ['Limited to 2', 'words'],
   ['2 per year, up to 4', 'words'],
   ['2 per year through 18', 'words'],
   ['to 19', 'words'],
-  // Another sentence behind the services that count as well.
+  // Another sentence after the services that count as well.
   ['2 per calendar year combined with perio maintenance', '2 calendar_year shared words'],
   ['2 per calendar year combined with perio maintenance, four total', 'words'],
   ['2 per calendar year combined with perio maintenance, third covered if pregnant', 'words'],
@@ -238,12 +238,12 @@ export const WORDINGS: readonly (readonly [said: string, means: string])[] = [
   ['2 per year combined with D0120-D0150', 'words'],
   ['4 per year combined with D1110, D1120, and D4346', '4 year shared D1110 D1120 D4346'],
   ['1 per 60 months shared with the full mouth series and bitewings', '1 60mo shared words'],
-  // Of the subscriber, an age limit of dependents says nothing.
+  // An age limit of dependents does not concern the subscriber.
   ['2 per year, dependents to age 26', '2 year age 0-25..120'],
   ['2 per year, children under 19', '2 year age 0-18'],
 ];
 
-/** Limits that name a service, and the code of which they were said. */
+/** Limits that name a service, and the code that they were stated for. */
 export const SERVICES: readonly (readonly [code: string, said: string, means: string])[] = [
   ['D1110', '2 cleanings per calendar year', '2 calendar_year'],
   ['D4910', '4 cleanings per calendar year', '4 calendar_year'],
@@ -395,7 +395,7 @@ export const WAITS: readonly (readonly [said: string, means: string])[] = [
   ['Class III: 12 months', '12mo'],
 ];
 
-/** Benefits out of network, as the payers' staff say them. */
+/** Out-of-network benefits in the words of payers' staff. */
 export const NETWORKS: readonly (readonly [said: string, means: string])[] = [
   ['None', 'none'],
   ['None.', 'none'],
@@ -430,7 +430,7 @@ export const NETWORKS: readonly (readonly [said: string, means: string])[] = [
   ['Benefits differ; see the booklet.', 'unknown'],
   ['Yes', 'unknown'],
   ['N/A', 'unknown'],
-  // Nothing is paid.
+  // The plan pays nothing.
   ['$0', 'none'],
   ['$0.00', 'none'],
   ['0%', 'none'],
@@ -442,7 +442,7 @@ export const NETWORKS: readonly (readonly [said: string, means: string])[] = [
   ['The member is responsible for all charges', 'none'],
   ['Patient is responsible for the full fee', 'none'],
   ['Insured pays 100% of the fee', 'none'],
-  // Words of money, and none of it is the plan's.
+  // Words about money that is not the plan's.
   ['Patient pays full UCR', 'unknown'],
   ['Patient responsible for usual and customary fees', 'unknown'],
   ['Patient owes the allowed amount', 'unknown'],

@@ -42,7 +42,7 @@ function means(frequency: Frequency | null): string {
 }
 
 describe('a frequency limit in words', () => {
-  test('is known in at least 120 wordings', () => {
+  test('eligd reads at least 120 wordings', () => {
     expect(WORDINGS.length).toBeGreaterThanOrEqual(120);
     expect(new Set(WORDINGS.map(([said]) => said)).size).toBe(WORDINGS.length);
   });
@@ -55,7 +55,7 @@ describe('a frequency limit in words', () => {
     expect(means(readFrequency(`  ${said.toUpperCase().replaceAll(' ', '  ')} `))).toBe(expected);
   });
 
-  test('is read in linear time, and a story stays words', () => {
+  test('a limit is read in linear time, and a story stays words', () => {
     const before = performance.now();
     for (const piece of ['1 per ', '((((', 'and ', 'not within ', '1 1 1 ', 'shared with a '])
       expect(readFrequency(piece.repeat(100_000))).toBeNull();
@@ -170,7 +170,7 @@ const cleaning = (more: object = {}) => [
 ];
 
 describe('a record', () => {
-  it('says when the next treatment is allowed, counting the treatments of that very code', () => {
+  it('a record says when the next treatment is allowed, by the same code’s history', () => {
     const history = {
       '09-10-2026': cleaning(),
       '02-10-2026': cleaning(),
@@ -183,13 +183,13 @@ describe('a record', () => {
     });
   });
 
-  it('takes an empty history for nothing on file, and an absent one for no answer (G8)', () => {
+  it('an empty history is nothing on file, and an absent one no answer (G8)', () => {
     const open = { standing: 'open', date: null, counted: [] };
     expect(nextOf('2 per calendar year', {})).toEqual(open);
     expect(nextOf('2 per calendar year', null)).toBeUndefined();
   });
 
-  it('says nothing when the frequency is another text, or treatments were done to a place', () => {
+  it('a record says nothing for an unreadable limit or one per place', () => {
     expect(nextOf('2 per year', { '09-10-2026': cleaning() })).toBeUndefined();
     expect(nextOf(null, { '09-10-2026': cleaning() })).toBeUndefined();
     expect(
@@ -197,7 +197,7 @@ describe('a record', () => {
     ).toBeUndefined();
   });
 
-  it('keeps the text in any case', () => {
+  it('a record always keeps the text', () => {
     const record = recordOf(answer('2 per year', { '09-10-2026': cleaning() }), { asked });
     expect(record.procedure_codes?.codes[0]?.benefits.frequency_limitations).toBe('2 per year');
   });

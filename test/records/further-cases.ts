@@ -1,7 +1,7 @@
 /**
- * More cases in the manner of test/fixtures/verdicts/cases.json: what a biller concludes by the
- * rules of `docs/verdicts.md`. Each rule, and rules that meet in one visit. Where an expected value
- * is not plain from the rule, a comment argues for it.
+ * More cases like those in test/fixtures/verdicts/cases.json: a biller's conclusion by the rules of
+ * `docs/verdicts.md`, for each rule and for rules that meet in one visit. If an expected value is
+ * not obvious from the rule, a comment explains it.
  */
 import { LIMITS } from './cases/limits.ts';
 import { MEETING_AMOUNTS } from './cases/meeting-amounts.ts';
@@ -12,7 +12,7 @@ import { PLANS } from './cases/plans.ts';
 import { UNCLEAR } from './cases/unclear.ts';
 import type { VerdictCase } from './verdict-cases.ts';
 
-/** One visit each, of one coverage; ids F01 and on. */
+/** One visit each, with one coverage; IDs from F01. */
 export const FURTHER_CASES: readonly VerdictCase[] = [
   ...[...MONEY, ...LIMITS],
   ...[...PLANS, ...OTHERS, ...MEETING_LIMITS, ...MEETING_AMOUNTS, ...UNCLEAR],

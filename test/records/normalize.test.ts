@@ -74,7 +74,7 @@ describe('the record of a dental answer', () => {
     inquiry: { summary: 'Active PPO.' },
   });
 
-  it('is valid and says where it came from', () => {
+  it('the record of a dental answer is valid and names its source', () => {
     expect(eligibilityRecordSchema.parse(record)).toEqual(record);
     expect(record).toMatchObject({
       schema: 'eligd.eligibility/1',
@@ -101,7 +101,7 @@ describe('the record of a dental answer', () => {
     expect(JSON.stringify(record)).not.toContain('Hello');
   });
 
-  it('has the plan, with null for what the payer left out', () => {
+  it('the plan is in the record, with null for what the payer left out', () => {
     expect(record.plan).toMatchObject({
       answered: true,
       is_active: true,
@@ -114,7 +114,7 @@ describe('the record of a dental answer', () => {
     expect(record.plan).not.toHaveProperty('custom_answers');
   });
 
-  it('computes what is left of an amount, or what is used of it', () => {
+  it('the record computes the remaining amount, or the amount used', () => {
     expect(record.maximums).toEqual({
       answered: true,
       name: null,
@@ -125,7 +125,7 @@ describe('the record of a dental answer', () => {
     });
   });
 
-  it('has the benefits by class', () => {
+  it('the record has the benefits by class', () => {
     expect(
       record.procedure_classes?.classes.map(({ name, benefits }) => [
         name,
@@ -138,7 +138,7 @@ describe('the record of a dental answer', () => {
     ]);
   });
 
-  it('has the benefits by code, and each code that was asked and not answered as unknown', () => {
+  it('the record has the benefits by code, with unanswered codes as unknown', () => {
     expect(record.completeness).toBe('partial');
     expect(record.procedure_codes).toMatchObject({
       answered: true,
@@ -168,7 +168,7 @@ describe('the record of a dental answer', () => {
     });
   });
 
-  it('has the treatment history by date', () => {
+  it('the record has the treatment history by date', () => {
     expect(record.treatment_history).toEqual({
       answered: true,
       treatments: [
@@ -191,7 +191,7 @@ describe('the record of a dental answer', () => {
     });
   });
 
-  it('says what the answer leaves out because it does not apply', () => {
+  it('the record says what is missing because it does not apply', () => {
     // Family amounts of an individual plan, and clauses that the plan does not have.
     expect(record.does_not_apply).toEqual([
       'maximums.family_deductible',
@@ -211,7 +211,7 @@ describe('the record of a dental answer', () => {
     });
   });
 
-  it('has the clauses under their own names', () => {
+  it('the record has the clauses under their own names', () => {
     expect(record.clauses).toEqual({
       answered: true,
       missing_tooth_clause: 'none',
@@ -221,7 +221,7 @@ describe('the record of a dental answer', () => {
 });
 
 describe('what was not asked', () => {
-  it('is absent, and what was asked and not answered is null', () => {
+  it('a value that eligd did not ask for is absent, and an unanswered one is null', () => {
     const record = recordOf({ call_details: [] }, { asked: asked(['DEDUCTIBLES_AND_MAXIMUMS']) });
     expect(record.maximums).toMatchObject({
       answered: false,
@@ -232,7 +232,7 @@ describe('what was not asked', () => {
     expect(record).not.toHaveProperty('clauses');
   });
 
-  it('is there all the same when it was answered, with what was said and no more', () => {
+  it('a value that eligd did not ask for is present if the payer gave it', () => {
     const record = recordOf({
       extra_info: { waiting_periods: '6 months' },
       maximums: { family_deductible: 100 },
@@ -252,7 +252,7 @@ describe('what was not asked', () => {
       ['coverage_limit', 'orthodontics_coverage_limit'],
     ],
     ['mental_health', 'family_out_of_pocket_maximum', ['coverage_limit']],
-  ])('covers the maximums that do not exist in %s', (specialty, there, absent) => {
+  ])('maximums that do not exist in %s are absent', (specialty, there, absent) => {
     const record = recordOf(null, { specialty, asked: asked(['DEDUCTIBLES_AND_MAXIMUMS']) });
     expect(record.maximums).toHaveProperty(there);
     for (const name of absent) expect(record.maximums).not.toHaveProperty(name);
@@ -274,14 +274,14 @@ describe('what was not asked', () => {
         more_info: null,
       },
     ],
-  ])('covers, of a medical code, what %s does not ask', (query, benefits) => {
+  ])('a medical code leaves out the benefits that %s does not ask about', (query, benefits) => {
     const record = recordOf(null, { specialty: 'medical', asked: asked([query], ['99213']) });
     expect(record.procedure_codes?.codes).toEqual([
       { code: '99213', name: null, asked: true, answered: false, benefits },
     ]);
   });
 
-  it('does not cover codes that were sent with a call script or a custom query', () => {
+  it('codes sent with a call script or a custom query count as fully asked', () => {
     const script = recordOf(null, {
       asked: asked([], ['1110']),
       inquiry: { request: { call_script_id: 's-1' } },
@@ -295,7 +295,7 @@ describe('what was not asked', () => {
     expect(script.asked.call_script_id).toBe('s-1');
   });
 
-  it('covers everything of benefits in a claims inquiry', () => {
+  it('a claims inquiry leaves out all benefits', () => {
     expect(
       recordOf(null, {
         asked: asked(['STANDARD']),
@@ -307,7 +307,7 @@ describe('what was not asked', () => {
 
 describe('an answer without results', () => {
   it.each(['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'])(
-    'keeps status %s and the summary, and is unknown throughout',
+    'an answer without results keeps status %s and the summary, and is unknown',
     (status) => {
       const record = recordOf(null, {
         asked: ALL_DENTAL,
@@ -329,7 +329,7 @@ describe('an answer without results', () => {
     },
   );
 
-  it('keeps a status that the specification does not list, and flags it', () => {
+  it('an answer keeps a status outside the specification, and flags it', () => {
     const record = recordOf(null, { inquiry: { status: 'Completed' } });
     expect([record.status, record.outcome]).toEqual(['Completed', 'unknown']);
     expect(record.unparsed).toEqual([
@@ -339,7 +339,7 @@ describe('an answer without results', () => {
 });
 
 describe('completeness', () => {
-  it('is complete when each part and each code that was asked has an answer', () => {
+  it('a record is complete when every requested part and code has an answer', () => {
     const results = {
       plan_information: { is_active: true },
       procedure_codes: [[{ procedure_code: '1110' }, { is_covered: false }]],
@@ -351,20 +351,20 @@ describe('completeness', () => {
       recordOf(results, { asked: asked(['CODE_LOOKUP_BENEFITS'], ['D1110', 'D0120']) })
         .completeness,
     ).toBe('partial');
-    // No code was asked about, so none is missing.
+    // eligd asked about no code, so none is missing.
     expect(
       recordOf(
         { plan_information: { is_active: true } },
         { asked: asked(['CODE_LOOKUP_BENEFITS'], []) },
       ).completeness,
     ).toBe('complete');
-    // An empty history is an answer; an absent one says nothing.
+    // An empty history is an answer; an absent one is not.
     const whole = { ...results, treatment_history: {} };
     expect(
       recordOf(whole, { asked: asked(['CODE_LOOKUP_BENEFITS', 'TREATMENT_HISTORY'], ['D1110']) })
         .completeness,
     ).toBe('complete');
-    // Of the amounts only their name; a maximum of which nobody said how much is left.
+    // Only the name of the amounts, or a maximum without an amount.
     const amounts = asked(['DEDUCTIBLES_AND_MAXIMUMS']);
     const plan = { plan_information: { is_active: true } };
     const of = (maximums: unknown) =>
@@ -373,7 +373,7 @@ describe('completeness', () => {
     expect(of({ coverage_limit: '1500' })).toBe('partial');
     expect(of({ coverage_limit: '1500', coverage_limit_remaining: '200' })).toBe('complete');
     expect(of({ coverage_limit: 'unlimited', individual_deductible: '0' })).toBe('complete');
-    // Covered, and nobody said how much; answered, and nobody said whether the plan is active.
+    // Covered without a share, or benefits without saying whether the plan is active.
     const no_share = [[{ procedure_code: 'D1110' }, { is_covered: true, age_limit: 18 }]];
     for (const half of [
       { ...results, procedure_codes: no_share },
@@ -488,11 +488,11 @@ describe('what was not understood', () => {
       { procedure_classes: { 'MAJOR WORK': 'covered' } },
       [{ path: 'results.procedure_classes["MAJOR WORK"]', value: 'covered', why: 'not an object' }],
     ],
-  ])('stands under unparsed with its path: %s', (_, results, unparsed) =>
+  ])('a value that eligd cannot read is under unparsed with its path: %s', (_, results, unparsed) =>
     expect(recordOf(results).unparsed).toEqual(unparsed),
   );
 
-  it('is null in its field when it was said without being asked', () => {
+  it('a value without a question is null in its field', () => {
     const { procedure_classes } = recordOf({
       procedure_classes: { IMPLANTS: { is_covered: 'it depends' } },
     });
@@ -502,7 +502,7 @@ describe('what was not understood', () => {
     });
   });
 
-  it('is kept in words where a number belongs', () => {
+  it('words stay words where a number belongs', () => {
     const results = {
       maximums: { coverage_limit: 'unlimited', coverage_limit_remaining: 'about 500' },
       procedure_classes: {
@@ -534,7 +534,7 @@ describe('what was not understood', () => {
 });
 
 describe('odd shapes that are understood', () => {
-  it('are a single call in place of a list, and a transcript under its other name', () => {
+  it('a single call instead of a list is read, and so is another transcript name', () => {
     const { calls, unparsed } = recordOf({
       call_details: { reference_number: 'R-1', transcript: 'Hello' },
     });
@@ -542,7 +542,7 @@ describe('odd shapes that are understood', () => {
     expect(unparsed).toEqual([]);
   });
 
-  it('are a code without benefits, which stays unanswered', () => {
+  it('a code without benefits stays unanswered', () => {
     const { procedure_codes, unparsed } = recordOf(
       { procedure_codes: [[{ procedure_code: '1110' }]] },
       { asked: asked(['CODE_LOOKUP_BENEFITS'], ['1110']) },
@@ -554,7 +554,7 @@ describe('odd shapes that are understood', () => {
     expect(unparsed).toMatchObject([{ path: 'results.procedure_codes[0]', why: 'not a pair' }]);
   });
 
-  it('are a code that was answered twice: both stay, and it is flagged', () => {
+  it('two answers about a code are both kept and flagged', () => {
     const pair = (is_covered: boolean) => [{ procedure_code: 'D1110' }, { is_covered }];
     const { procedure_codes, unparsed } = recordOf({ procedure_codes: [pair(true), pair(false)] });
     expect(procedure_codes?.codes.map(({ benefits }) => benefits.is_covered)).toEqual([
@@ -570,7 +570,7 @@ describe('odd shapes that are understood', () => {
     ]);
   });
 
-  it('are custom answers that are no text', () => {
+  it('custom answers that are not text are read', () => {
     const { plan, unparsed } = recordOf({
       plan_information: { custom_answers: { a: 'x', b: 2, c: true, d: null, e: ['y'] } },
     });
@@ -586,7 +586,7 @@ describe('odd shapes that are understood', () => {
     ]);
   });
 
-  it('are names that an object inherits', () => {
+  it('names that an object inherits are read as plain names', () => {
     const results: unknown = JSON.parse(
       '{"procedure_classes":{"__proto__":{"is_covered":true}},' +
         '"__proto__":{"maximums":{"name":"x"}}}',

@@ -1,10 +1,7 @@
-/**
- * Values of shapes that nobody expects, and what must hold of a record when one stands somewhere in
- * an answer.
- */
+/** Values of unexpected shapes, and what must be true of a record when an answer contains one. */
 import * as fc from 'fast-check';
 
-/** Nothing in them occurs in any other answer, so that each is found again. */
+/** No value of them occurs in any other answer, so each can be found again. */
 export const odd = fc.constantFrom<unknown>(
   [['zz-listed']],
   { zz_inner: { zz_deep: 'zz-1' } },
@@ -16,7 +13,7 @@ export const odd = fc.constantFrom<unknown>(
   true,
 );
 
-/** What `odd` says, in the texts of which each must be found in a record that has lost nothing. */
+/** The texts of `odd`, each of which a record without losses contains. */
 export function textsOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(textsOf);
   if (typeof value === 'object' && value !== null)
@@ -27,7 +24,7 @@ export function textsOf(value: unknown): string[] {
 const DERIVED = ['unparsed', 'answered', 'completeness', 'next_eligible', 'does_not_apply'];
 
 /**
- * Every leaf of a record by its path, without what any field may change by being answered or not.
+ * Every leaf of a record by its path, without those that change with any field's being answered.
  */
 export function leavesOf(node: unknown, path = ''): Map<string, unknown> {
   if (typeof node !== 'object' || node === null) return new Map([[path, node]]);

@@ -8,7 +8,7 @@ import { differences, type Key, odd, pathsOf, replaced, textsOf } from './odditi
 
 const RUNS = { numRuns: 300 };
 
-/** Plants any JSON at a known place, so that the random values reach every reader. */
+/** Puts any JSON at a known place, so that the random values reach every reader. */
 const anyResults = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   fc.dictionary(
@@ -35,7 +35,7 @@ function expectValid(record: EligibilityRecord): void {
 type Node = Record<string, unknown>;
 
 /**
- * The objects of an answer whose keys are field names: not the maps from class, date or question.
+ * The objects of an answer whose keys are field names: not the maps by class, date, or question.
  */
 function objectsOf(raw: unknown, key = ''): Node[] {
   if (Array.isArray(raw)) return raw.flatMap((element) => objectsOf(element));
@@ -47,7 +47,7 @@ function objectsOf(raw: unknown, key = ''): Node[] {
   ];
 }
 
-/** How often the record says no, or nothing of it, per field name. */
+/** How often the record says no, or nothing, for each field name. */
 function negativesOf(record: EligibilityRecord): Map<string, number> {
   const counts = new Map<string, number>();
   const visit = (node: unknown, path: string): void => {
@@ -68,10 +68,7 @@ function negativesOf(record: EligibilityRecord): Map<string, number> {
   return counts;
 }
 
-/**
- * Names of the record for those of the answer that differ; an amount and what is used of it stand
- * together.
- */
+/** Names in the record that differ from the answer's; an amount and its used part are together. */
 const NAMES: Record<string, string> = {
   preventative_applies_to_maximum: 'preventive_applies_to_maximum',
   call_end_time: 'ended_at',
@@ -99,8 +96,8 @@ const PARTS: Record<string, string> = {
 };
 
 /**
- * The place of the record that a value of the answer has to itself, as far as it can be named: the
- * field, its element, its part.
+ * The record's own place for a value of the answer, if it can be named: the field, its element, or
+ * its part.
  */
 function placeOf([part, ...inner]: readonly Key[], results: Record<string, unknown>): RegExp {
   const whole = PARTS[String(part)] ?? '';
@@ -127,13 +124,12 @@ function placeOf([part, ...inner]: readonly Key[], results: Record<string, unkno
     const at = Object.keys(results.procedure_classes as object).indexOf(String(inner[0]));
     return new RegExp(`^/procedure_classes/classes/${at}/benefits/[^/]*${name}(?:/|$)`);
   }
-  // A treatment and a code are found by what was changed, so that nothing else of the part is sure
-  // to keep its place.
+  // The changed value identifies a treatment or a code, so other values of the part may move.
   return new RegExp(`^${whole}/`);
 }
 
 describe('the record of any answer', () => {
-  it('is valid whatever JSON the results are, and its summary is made', () => {
+  it('any JSON in the results gives a valid record with a summary', () => {
     fc.assert(
       fc.property(anyResults, specialtyAndAsked, (results, more) => {
         const record = normalizeEligibility(inputOf(results, more));
@@ -144,7 +140,7 @@ describe('the record of any answer', () => {
     );
   });
 
-  it('is valid whatever the strings around the results and the echoed request are', () => {
+  it('any strings around the results and in the request give a valid record', () => {
     fc.assert(
       fc.property(
         fc.string(),
@@ -165,7 +161,7 @@ describe('the record of any answer', () => {
     );
   });
 
-  it('holds every value that was said, in its fields or under unparsed', () => {
+  it('the record has every value of the answer, in its fields or under unparsed', () => {
     fc.assert(
       fc.property(answerTree({ isClean: false }), specialtyAndAsked, (tree, more) => {
         const { raw, said } = materialize(tree);
@@ -182,7 +178,7 @@ describe('the record of any answer', () => {
     );
   });
 
-  it('leaves nothing under unparsed when the whole answer has documented forms', () => {
+  it('the record has nothing under unparsed if the answer has documented forms', () => {
     fc.assert(
       fc.property(answerTree({ isClean: true }), specialtyAndAsked, (tree, more) => {
         const record = normalizeEligibility(inputOf(materialize(tree).raw, more));
@@ -192,7 +188,7 @@ describe('the record of any answer', () => {
     );
   });
 
-  it('never says no, or nothing, because a field is missing', () => {
+  it('a missing field never becomes a no or a zero', () => {
     fc.assert(
       fc.property(
         answerTree({ isClean: true }),
@@ -216,7 +212,7 @@ describe('the record of any answer', () => {
     );
   });
 
-  it('says no nowhere when nothing was answered, whatever was asked', () => {
+  it('an unanswered inquiry has no "no" anywhere, whatever eligd asked', () => {
     fc.assert(
       fc.property(
         specialtyAndAsked,
@@ -231,7 +227,7 @@ describe('the record of any answer', () => {
     );
   });
 
-  it('is the same but for its unparsed entry when an unknown field is added anywhere', () => {
+  it('an unknown field anywhere adds only its unparsed entry', () => {
     const unknown = fc
       .jsonValue({ maxDepth: 2 })
       .filter((value) => value !== null && !(typeof value === 'string' && value.trim() === ''));
@@ -258,7 +254,7 @@ describe('the record of any answer', () => {
     );
   });
 
-  it('changes in one place when a value of the answer has an odd shape, which is kept', () => {
+  it('an odd value changes one place of the record, which keeps it', () => {
     fc.assert(
       fc.property(
         answerTree({ isClean: true }),
@@ -288,7 +284,7 @@ describe('the record of any answer', () => {
     );
   });
 
-  it('changes only its verification when a value in that has an odd shape, which is kept', () => {
+  it('an odd value in the verification changes only the verification', () => {
     const item = {
       name: 'a',
       description: 'd',
@@ -335,7 +331,7 @@ describe('the record of any answer', () => {
     );
   });
 
-  it('is the same each time, does not touch the answer, and survives JSON', () => {
+  it('the record is the same each time, leaves the answer alone, and survives JSON', () => {
     fc.assert(
       fc.property(answerTree({ isClean: false }), specialtyAndAsked, (tree, more) => {
         const input = inputOf(materialize(tree).raw, more);

@@ -1,4 +1,4 @@
-/** The one line of a visit, where the visit itself has changed. */
+/** The line of a visit when the visit itself has changed. */
 import { expect, test } from 'vitest';
 import { scheduleLine } from '../../src/records/schedule-line.ts';
 import { CASES, judged } from './verdict-cases.ts';

@@ -6,14 +6,14 @@ import { recordOf } from './answers.ts';
 const PUBLISHED = new URL('../../config/schemas/eligibility.schema.json', import.meta.url);
 
 describe('the schema of the eligibility record', () => {
-  it('is published under config/schemas as it is in the program', () => {
+  it('config/schemas has the eligibility record’s schema as the program has it', () => {
     const published: unknown = JSON.parse(readFileSync(PUBLISHED, 'utf8'));
     expect(published, 'run "npm run schemas" and commit the file').toEqual(
       JSON.parse(JSON.stringify(eligibilityJsonSchema())),
     );
   });
 
-  it('refuses a field that it does not list', () => {
+  it('the schema refuses an unlisted field', () => {
     expect(eligibilityRecordSchema.safeParse({ ...recordOf(null), extra: 1 }).success).toBe(false);
     expect(
       eligibilityRecordSchema.safeParse({
@@ -23,8 +23,13 @@ describe('the schema of the eligibility record', () => {
     ).toBe(false);
   });
 
-  it.each(['1500', '1,500.00', '$1500.00', '-5.00', ''])('refuses the amount %j', (amount) => {
-    const maximums = { answered: true, orthodontics_coverage_limit: { amount, currency: 'USD' } };
-    expect(eligibilityRecordSchema.safeParse({ ...recordOf(null), maximums }).success).toBe(false);
-  });
+  it.each(['1500', '1,500.00', '$1500.00', '-5.00', ''])(
+    'the schema refuses the amount %j',
+    (amount) => {
+      const maximums = { answered: true, orthodontics_coverage_limit: { amount, currency: 'USD' } };
+      expect(eligibilityRecordSchema.safeParse({ ...recordOf(null), maximums }).success).toBe(
+        false,
+      );
+    },
+  );
 });

@@ -1,7 +1,7 @@
 /**
- * The tables of the service's specification (0.1.0), row by row: a field of a request is sent, a
- * field of an answer is in a record, and what has no place in one is kept. The names are those of
- * the specification.
+ * The tables of the service's specification (0.1.0), row by row: eligd sends each field of a
+ * request, the record has each field of an answer, and fields without a place in it are kept. The
+ * names are those of the specification.
  */
 import { describe, expect, test } from 'vitest';
 import type { InquiryDraft } from '../../src/domain/inquiry.ts';
@@ -91,11 +91,11 @@ describe('Inquiry request', () => {
     ['billed_amount', 180.5],
     ['insurance_phone_number', '800-555-0100'],
     ['beneficiary', 'PRIMARY', CLAIM],
-  ])('%s is sent', (row, sent, draft = DRAFT) => {
+  ])('the request has %s', (row, sent, draft = DRAFT) => {
     expect(inquiryRequest(draft, 'A-1')[row]).toEqual(sent);
   });
 
-  test('npi is not sent, since it is deprecated in favour of billing_npi and rendering_npi', () => {
+  test('npi is not sent, because billing_npi and rendering_npi replace it', () => {
     expect(inquiryRequest(DRAFT, 'A-1')).not.toHaveProperty('npi');
   });
 
@@ -147,7 +147,7 @@ describe('Inquiry (read form)', () => {
     expect(at(recordOf(READ_FORM.results), path)).toEqual(value);
   });
 
-  test('request is kept as it came, with fields that nobody knows', () => {
+  test('request is kept as received, with unknown fields', () => {
     expect(parseInquiry(READ_FORM)?.raw).toEqual(READ_FORM);
   });
 });
@@ -159,7 +159,7 @@ test.each([
   ['UNSUCCESSFUL', 'unsuccessful'],
   ['CANCELLED', 'cancelled'],
   ['UNKNOWN', null],
-])('States: %s is known, and ends an inquiry or does not', (status, final) => {
+])('States: %s is known, and whether it ends an inquiry: %s', (status, final) => {
   expect(finalOutcome(status)).toBe(final);
   const record = recordOf({}, 'dental', { read_form: { status } });
   expect([record.status, record.unparsed]).toEqual([status, []]);
@@ -179,7 +179,7 @@ test('Creation response: success and inquiry_id are read', () => {
 
 const usd = (amount: string) => ({ amount, currency: 'USD' });
 
-/** [row, what the answer says, where in the record it stands, what it is there] */
+/** [row, the answer, its place in the record, its value there] */
 type Row = [row: string, said: unknown, path: string, value: unknown];
 
 function rowsOf(
@@ -189,7 +189,7 @@ function rowsOf(
   specialty: Specialty = 'dental',
 ) {
   describe(table, () => {
-    test.each(rows)('%s is in the record, and nowhere else', (row, said, path, value) => {
+    test.each(rows)('%s is in the record, and in no other place', (row, said, path, value) => {
       const record = recordOf(wrap({ [row]: said }), specialty);
       expect(at(record, path)).toEqual(value);
       expect(record.unparsed).toEqual([]);
@@ -333,7 +333,7 @@ rowsOf(
   (field) => ({ procedure_codes: [[{ procedure_code: 'D2391', ...field }, {}]] }),
 );
 
-/** [row, what the answer says, the name in the record, what it is there] */
+/** [row, the answer, its name in the record, its value there] */
 const benefits: [string, unknown, string, unknown][] = [
   ['is_covered', false, 'is_covered', false],
   ['is_prior_auth_required', true, 'is_prior_auth_required', true],
@@ -520,7 +520,7 @@ describe('Transcript verification record', () => {
     expect(at(record.verification?.checks[0], path)).toEqual(value);
   });
 
-  test('id and inquiry_id are kept as they came; the record has the inquiry of its own', () => {
+  test("id and inquiry_id are kept as received; the record has the inquiry's own ID", () => {
     expect(reply.verifications).toEqual([VERIFICATION]);
     expect([record.inquiry_id, record.unparsed]).toEqual(['i-1', []]);
   });

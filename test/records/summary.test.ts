@@ -9,7 +9,7 @@ const asked = (benefits_query: string[], benefits_codes: string[] = []) => ({
 });
 
 describe('the summary of a record', () => {
-  it('has the values of the front desk as text', () => {
+  it('the summary has the front desk’s values as text', () => {
     const summary = summaryOf(
       {
         call_details: [
@@ -49,7 +49,7 @@ describe('the summary of a record', () => {
     });
   });
 
-  it('says unknown for what was asked and not answered, and nothing for what was not asked', () => {
+  it('unanswered values are "unknown", and values without a question are empty', () => {
     const summary = summaryOf(null, { asked: asked(['DEDUCTIBLES_AND_MAXIMUMS']) });
     expect(summary).toMatchObject({
       active: 'unknown',
@@ -72,7 +72,7 @@ describe('the summary of a record', () => {
     });
   });
 
-  it('has a line per code, and never reads an unanswered one as not covered', () => {
+  it('each code has a line, and an unanswered one never reads as not covered', () => {
     const { procedure_codes } = summaryOf(
       {
         procedure_codes: [
@@ -104,7 +104,7 @@ describe('the summary of a record', () => {
     ]);
   });
 
-  it('quotes words in place of a number without saying whose share they are', () => {
+  it('words instead of a number are quoted without saying whose share they are', () => {
     const { procedure_classes } = summaryOf(
       {
         procedure_classes: {
@@ -118,7 +118,7 @@ describe('the summary of a record', () => {
     ]);
   });
 
-  it('notes what the office should read', () => {
+  it('the summary has notes for the office', () => {
     const { notes } = summaryOf(
       {
         plan_information: {
@@ -141,7 +141,7 @@ describe('the summary of a record', () => {
     ]);
   });
 
-  it('counts the remarks beyond the twentieth', () => {
+  it('the summary counts the notes after the twentieth', () => {
     const fields = Object.fromEntries(
       Array.from({ length: 23 }, (_, index) => [`new_${index}`, 'x'.repeat(500)]),
     );

@@ -34,9 +34,9 @@ const READERS = {
 };
 
 describe.each(Object.entries(READERS))('%s', (_, reader) => {
-  it.each(SILENT_VALUES)('takes %j as nothing said', (raw) => expect(reader(raw)).toEqual(silent));
+  it.each(SILENT_VALUES)('%j reads as nothing said', (raw) => expect(reader(raw)).toEqual(silent));
 
-  it('gives a reading for any JSON', () => {
+  it('any JSON gives a reading', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (raw) => {
         expect(['silent', 'read', 'doubtful', 'unreadable']).toContain(reader(raw).is);
@@ -87,7 +87,7 @@ describe('an amount', () => {
     [{ amount: 1500 }, unreadable('not an amount')],
   ])('%j reads as %j', (raw, reading) => expect(readAmount(raw)).toEqual(reading));
 
-  it('has the cents it was said with, as number and as text', () => {
+  it('an amount keeps its cents, as a number and as text', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 999_999_999_999n }), (cents) => {
         const amount = `${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`;
@@ -112,7 +112,7 @@ describe('a difference of amounts', () => {
     expect(subtractMoney(money(whole), money(part))).toEqual(money(rest)),
   );
 
-  it('is exact to the cent', () => {
+  it('a difference is exact to the cent', () => {
     const amountOf = (cents: bigint) =>
       money(`${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`);
     fc.assert(
@@ -127,14 +127,14 @@ describe('a difference of amounts', () => {
     );
   });
 
-  it('is unknown when either side is words or unknown', () => {
+  it('a difference is unknown when either side is words or unknown', () => {
     expect(subtractMoney(money('5.00'), null)).toBeNull();
     expect(subtractMoney(null, money('5.00'))).toBeNull();
     expect(subtractMoney({ text: 'unlimited' }, money('5.00'))).toBeNull();
     expect(subtractMoney(money('5.00'), { text: 'none' })).toBeNull();
   });
 
-  it('is not taken when the part is more than the whole', () => {
+  it('there is no difference when the part is more than the whole', () => {
     expect(subtractMoney(money('5.00'), money('5.01'))).toBe('overdrawn');
   });
 });

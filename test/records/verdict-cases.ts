@@ -77,7 +77,7 @@ export function judged(one: VerdictCase, visit = '2026-11-23') {
   return { record, verdict };
 }
 
-/** What a verdict says, in the form in which a case expects it. */
+/** A verdict in the form in which a case expects it. */
 export function conclusion(verdict: Verdict) {
   const pair = (pays: { low: string; high: string } | null) =>
     pays === null ? null : [pays.low, pays.high];
@@ -98,7 +98,7 @@ export function conclusion(verdict: Verdict) {
   };
 }
 
-/** Where a conclusion differs from what a case expects; empty when it is right. */
+/** The differences between a conclusion and its case; empty if there are none. */
 export function differencesOf(found: ReturnType<typeof conclusion>, one: VerdictCase): string[] {
   const faults: string[] = [];
   const must = (holds: boolean, what: string) => {

@@ -1,4 +1,4 @@
-/** Words where a yes, a number or a date belongs: never taken for "no problem" (G8). */
+/** Words instead of a yes, a number, or a date: never taken as "no problem" (G8). */
 import { describe, expect, test } from 'vitest';
 import { judge } from '../../src/records/verdict.ts';
 import { recordOf } from './answers.ts';
@@ -59,7 +59,7 @@ describe('a yes or no in words', () => {
     { is_primary_insurance: 'Primary' },
     { is_primary_insurance: 'Not provided' },
     { is_active: 'Active' },
-  ])('that is plainly no problem stays none: %o', (plan) => {
+  ])('words that plainly say no problem raise none: %o', (plan) => {
     const found = conclude({ plan });
     expect([found.verdict, found.reasons]).toEqual(['eligible', '']);
   });
@@ -70,7 +70,7 @@ describe('a yes or no in words', () => {
     [{ referral_required: 'For specialists' }, 'referral_required'],
     [{ is_primary_insurance: 'Secondary' }, 'not_primary'],
     [{ is_primary_insurance: 'Depends on the birthday rule' }, 'not_primary'],
-  ])('asks for attention: %o', (plan, reason) => {
+  ])('words ask for attention: %o', (plan, reason) => {
     const found = conclude({ plan });
     expect([found.verdict, found.standing, found.reasons]).toEqual([
       ...['attention', 'payable', reason],
@@ -104,7 +104,7 @@ describe('a day of the coverage in words', () => {
   test.each([
     ...['No end date', 'Open-ended', 'Does not end', 'Still active today', 'Ongoing', 'None'],
     ...['N/A', 'No termination date on file', '9999-99-99'],
-  ])('an end "%s" is no end known', (termination_date) => {
+  ])('an end "%s" is not a known end', (termination_date) => {
     expect(conclude({ plan: { termination_date } }).verdict).toBe('eligible');
   });
 
@@ -116,7 +116,7 @@ describe('a day of the coverage in words', () => {
     { termination_date: 'end of the month' },
     { effective_date: 'Not yet effective' },
     { effective_date: 'Future' },
-  ])('may leave the visit out: %o', (plan) => {
+  ])('the visit may be outside the coverage: %o', (plan) => {
     const found = conclude({ plan });
     expect([found.verdict, found.standing, found.reasons]).toEqual([
       ...['incomplete', 'unknown', 'plan_unknown'],
@@ -125,7 +125,7 @@ describe('a day of the coverage in words', () => {
   });
 
   test.each(['Already effective', 'Currently in effect', 'Unknown', 'some time in 2019'])(
-    'a beginning "%s" is no problem',
+    'a beginning "%s" raises no problem',
     (effective_date) => {
       expect(conclude({ plan: { effective_date } }).verdict).toBe('eligible');
     },
@@ -134,7 +134,7 @@ describe('a day of the coverage in words', () => {
 
 describe('a maximum in words', () => {
   test.each(['exhausted', 'Maxed out', '$0 left', '$1,500, all used'])(
-    'that may be used up leaves it open: %s',
+    'a maximum that may be used up leaves it open: %s',
     (coverage_limit) => {
       const found = conclude({ maximums: { coverage_limit, coverage_limit_remaining: null } });
       expect([found.verdict, found.standing, found.reasons]).toEqual([
@@ -145,7 +145,7 @@ describe('a maximum in words', () => {
   );
 
   test.each(['$1,500 per calendar year', 'Unlimited', 'N/A'])(
-    'that names something to pay from leaves it payable: %s',
+    'a maximum that names something to pay from leaves it payable: %s',
     (coverage_limit) => {
       const found = conclude({ maximums: { coverage_limit, coverage_limit_remaining: null } });
       expect([found.standing, found.reasons]).toEqual(['payable', '']);
@@ -153,7 +153,7 @@ describe('a maximum in words', () => {
   );
 
   test.each(['Used up', 'Exhausted', 'Not covered', 'No ortho coverage'])(
-    'of orthodontics leaves it open: %s',
+    'an orthodontics maximum in words leaves it open: %s',
     (orthodontics_coverage_limit) => {
       const rules = { D8080: FILLING };
       const found = conclude({ rules, maximums: { orthodontics_coverage_limit } });
@@ -164,7 +164,7 @@ describe('a maximum in words', () => {
     },
   );
 
-  test('of orthodontics with an amount leaves it payable', () => {
+  test('an orthodontics maximum with an amount leaves it payable', () => {
     const maximums = { orthodontics_coverage_limit: '$1,500 lifetime' };
     expect(conclude({ rules: { D8080: FILLING }, maximums }).standing).toBe('payable');
   });
@@ -179,7 +179,7 @@ describe('benefits out of network', () => {
     ...['80% network / 0 OON', '80% in network', '10% discount off the fee', '50% for ER'],
     ...['80% for accidents', '100% of the cost', 'family pays 50%', '$30 per visit'],
     ...['Same deductible', 'Lose 50%', '80% in network, out of network denied'],
-  ])('are open: %s', (words) => {
+  ])('out-of-network benefits are open: %s', (words) => {
     expect(standingOf(words)).toBe('unknown');
   });
 
@@ -187,7 +187,7 @@ describe('benefits out of network', () => {
     ...['Plan pays 60% of UCR', 'Percentages are 20 points lower than in network.', '50% OON'],
     ...['80% of UCR, same as in network', '100% of UCR', 'Same as in-network', 'Plan pays $30'],
     ...['In network 80%, out of network 60%', '80% in network, 60% OON'],
-  ])('pay something: %s', (words) => {
+  ])('out-of-network benefits pay something: %s', (words) => {
     expect(standingOf(words)).toBe('payable');
   });
 });
@@ -207,7 +207,7 @@ describe('an amount that is not sure', () => {
   });
 });
 
-test('two answers with other limitations contradict each other', () => {
+test('two answers with different limitations contradict each other', () => {
   const rules = {
     D2392: { ...FILLING, limitations: '1 per lifetime' },
     'D2392 again': { ...FILLING, limitations: 'none' },

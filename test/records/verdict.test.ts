@@ -31,7 +31,7 @@ describe('the cases', () => {
   });
 });
 
-/** The first case, with parts of the answer changed; `undefined` takes a field away. */
+/** The first case, with parts of the answer changed; `undefined` removes a field. */
 type Change = {
   plan?: object;
   maximums?: object;
@@ -89,7 +89,7 @@ const CHANGES: [about: string, Change, standing: string, reasons: string, pays: 
     '100.00 100.00',
   ],
   [
-    'nobody said that it is active',
+    'the payer did not say that it is active',
     { plan: { is_active: null } },
     'unknown',
     'plan_unknown',
@@ -337,7 +337,7 @@ describe('answers like those of the cases', () => {
     ]).toEqual([standing, reasons, pays]);
   });
 
-  test('a maximum that both procedures share is taken once, in any order', () => {
+  test('a maximum that two procedures share counts once, in any order', () => {
     const one = changed({
       codes: ['D2740', 'D2392'],
       pairs: [
@@ -378,7 +378,7 @@ describe('answers like those of the cases', () => {
     ]);
   });
 
-  test('a code that is scheduled twice is paid twice where the limit has room', () => {
+  test('a code that is scheduled twice is paid twice if the limit has room', () => {
     const verdict = verdictOf(
       changed({
         codes: ['D2392', 'D2392'],
@@ -422,7 +422,7 @@ describe('answers like those of the cases', () => {
     ['nor where the plan never pays', { rule: { is_covered: false } }, null],
     ['nor after the plan has ended', { plan: { termination_date: '12-31-2026' } }, null],
     ['nor once the patient is too old', { rule: { age_limit: 18 } }, null],
-  ])('says when a used-up limit allows it again, %s', (_, change, next) => {
+  ])('the verdict says when a used-up limit allows it again, %s', (_, change, next) => {
     const history = { '01-01-2026': [cleaning], '08-02-2026': [cleaning] };
     const rule = { frequency_limitations: '2 per year', ...change.rule };
     const is_other = 'limitations' in rule;
@@ -438,7 +438,7 @@ describe('answers like those of the cases', () => {
     expect((is_other ? judged_again : verdict).procedures[0]?.next_eligible).toBe(next);
   });
 
-  test('names no day that is over as the next one', () => {
+  test('no past day is the next eligible day', () => {
     const history = { '01-05-2026': [cleaning] };
     const one = changed({ rule: { frequency_limitations: '1 per 6 months' }, history });
     const { record, verdict } = judged(one);
@@ -447,7 +447,7 @@ describe('answers like those of the cases', () => {
     expect(line?.line).not.toContain('next eligible');
   });
 
-  test('of an orthodontics maximum of nothing, says nothing about the year', () => {
+  test('an orthodontics maximum of 0 says nothing about the yearly maximum', () => {
     const verdict = verdictOf(
       changed({
         codes: ['D8080'],
@@ -463,7 +463,7 @@ describe('answers like those of the cases', () => {
     ]);
   });
 
-  test('says why in plain words, and what to do', () => {
+  test('the verdict says why in plain words, and what to do', () => {
     const history = { '01-01-2026': [cleaning], '08-02-2026': [cleaning] };
     const rule = { frequency_limitations: '2 per year' };
     const verdict = verdictOf(changed({ rule, history }));
@@ -484,7 +484,7 @@ describe('answers like those of the cases', () => {
     );
   });
 
-  test('names what needs attention about a procedure that is payable', () => {
+  test('the verdict names what needs attention about a payable procedure', () => {
     const downgrade = 'Paid as a metal filling (D2150).';
     const codes = ['D2392'];
     const pairs = [
@@ -497,7 +497,7 @@ describe('answers like those of the cases', () => {
       expect(line).toMatch(/^Needs attention on 11\/23: D2392: The plan pays for a cheaper /);
   });
 
-  test('calls no limit used up that is only open (G8)', () => {
+  test('an open limit is never called used up (G8)', () => {
     const verdict = verdictOf(
       changed({
         plan: { is_provider_in_network: false, out_of_network_benefits: 'None' },
@@ -513,7 +513,7 @@ describe('answers like those of the cases', () => {
     ]);
   });
 
-  test('shows no share of a class as sure once the maximum is used up', () => {
+  test('no class shows a certain share once the maximum is used up', () => {
     const one = changed({ maximums: { coverage_limit_remaining: '0' } });
     const results = one.answer.results as Record<string, unknown>;
     results.procedure_classes = { RESTORATIVE: { is_covered: true, coverage_percentage: 60 } };
@@ -522,7 +522,7 @@ describe('answers like those of the cases', () => {
     expect(line?.line).toContain('if it pays as usual');
   });
 
-  test('says the same dollars on every list', () => {
+  test('every list shows the same dollars', () => {
     const maximums = { family_deductible: '150', family_deductible_used: '150' };
     const { record, verdict } = judged(changed({ maximums }));
     const explanation = { why: '', until: null, next: null };
@@ -534,7 +534,7 @@ describe('answers like those of the cases', () => {
     expect(line.deductible_left).toBe('$0');
   });
 
-  test('no visit waits for an answer that no call has brought, once that was handled', () => {
+  test('after a handled item, a visit without an answer no longer waits for one', () => {
     const { record } = judged(changed({}));
     const silent = { ...record, outcome: 'unsuccessful' as const };
     const explanation = { why: 'The newest answer is written.', until: null, next: null };
@@ -546,7 +546,7 @@ describe('answers like those of the cases', () => {
   });
 
   test.each(['lost_at_service', 'payer_waits', 'answer_missing', 'too_late_to_call'])(
-    'says to call the payer oneself: %s',
+    'the office is asked to call the payer: %s',
     (reason) => {
       const entry = { reason, what: 'Because.', next: 'Call the payer yourself. At once.' };
       const line = scheduleLine({
@@ -559,7 +559,7 @@ describe('answers like those of the cases', () => {
     },
   );
 
-  test('warns of nothing where the payer said nothing', () => {
+  test('the verdict warns of nothing that the payer did not say', () => {
     const one = structuredClone(CASES.find(({ id }) => id === 'S01')!);
     const verdict = verdictOf({ ...one, answer: { status: 'UNSUCCESSFUL', results: null } });
     expect(verdict.reasons.map(({ code }) => code)).toEqual(['no_answer']);
@@ -602,7 +602,7 @@ function expectHonest(verdict: Verdict): void {
 }
 
 describe('whatever was answered', () => {
-  test('a verdict says nothing that the record contradicts, and unknown is never yes', () => {
+  test('no verdict contradicts its record, and unknown never becomes yes', () => {
     fc.assert(
       fc.property(answerTree({ isClean: false }), specialtyAndAsked, (tree, more) => {
         const record = normalizeEligibility(inputOf(materialize(tree).raw, more));
@@ -639,8 +639,8 @@ describe('whatever was answered', () => {
   });
 });
 
-describe('what several coverages ask somebody to do', () => {
-  test('is one entry for each kind, and names the coverage', () => {
+describe('several coverages that need an action', () => {
+  test('the list has one entry for each kind, which names the coverage', () => {
     const visit = { date: '2026-11-23', birth_date: null, procedure_codes: [], fees: {} };
     const inactive = recordOf({ plan_information: { is_active: false } });
     const active = recordOf({ plan_information: { is_active: true, referral_required: true } });
@@ -655,7 +655,7 @@ describe('what several coverages ask somebody to do', () => {
   });
 });
 
-test('a verdict on an answer that names thousands of codes reads each of them a few times', () => {
+test('a verdict reads each of thousands of codes only a few times', () => {
   const count = 2_000;
   const pairs = Array.from({ length: count }, (_, index) => [
     { procedure_code: `D${10_000 + index}` },
@@ -716,10 +716,10 @@ test.each([
   ]);
 });
 
-describe('what the payer said besides', () => {
+describe('further words of the payer', () => {
   const remarksOf = (rule: object) => verdictOf(changed({ rule })).procedures[0]?.remarks;
 
-  test('is quoted where no reason quotes it, whatever the flags say', () => {
+  test('words that no reason quotes are quoted, whatever the flags say', () => {
     const words = { prior_auth_info: 'Recommended over $500.', downgraded_info: 'Amalgam fee.' };
     const of_authorization = 'Also said of prior authorization: "Recommended over $500."';
     const of_downgrade = 'Also said of a downgrade: "Amalgam fee."';
@@ -731,7 +731,7 @@ describe('what the payer said besides', () => {
     expect(remarksOf({ ...words, is_prior_auth_required: null })).toEqual([]);
   });
 
-  test('of two answers about a code is quoted of both', () => {
+  test('words of two answers about a code are both quoted', () => {
     const pairs = ['One.', 'Two.'].map((more_info) =>
       pair('D1110', { coverage_percentage: 100, more_info }),
     );
@@ -739,13 +739,13 @@ describe('what the payer said besides', () => {
     expect(verdict.procedures[0]?.remarks).toEqual(['Also said: "One."', 'Also said: "Two."']);
   });
 
-  test('of a code that is not covered is quoted as well', () => {
+  test('words about a code that is not covered are quoted as well', () => {
     const rule = { is_covered: false, more_info: 'Cosmetic.', limitations: 'Front teeth.' };
     expect(remarksOf(rule)).toEqual(['Also said: "Front teeth."']);
   });
 });
 
-test('an authorization that nobody was asked about is undecided, and never a yes (G8)', () => {
+test('an authorization that eligd did not ask about is undecided, never yes (G8)', () => {
   const asked = { benefits_query: ['CODE_LOOKUP_BENEFITS'], benefits_codes: ['99213'] };
   const rule = { is_covered: true, copay_amount: '30.00' };
   const record = recordOf(
@@ -763,7 +763,7 @@ test('an authorization that nobody was asked about is undecided, and never a yes
   ]);
 });
 
-test('what is left of a maximum of "None" is unknown, and of "Unlimited" unlimited', () => {
+test('"None" leaves the remaining maximum unknown, and "Unlimited" unlimited', () => {
   const leftOf = (coverage_limit: string) => {
     const maximums = { coverage_limit, coverage_limit_remaining: undefined };
     const { record, verdict } = judged(changed({ maximums }));
@@ -774,7 +774,7 @@ test('what is left of a maximum of "None" is unknown, and of "Unlimited" unlimit
   expect(leftOf('Unlimited')).toEqual(['Unlimited', 'unlimited', 'unlimited']);
 });
 
-test('a plan that ends in words names them', () => {
+test('the verdict quotes a plan that ends in words', () => {
   const verdict = verdictOf(changed({ plan: { termination_date: 'end of the month' } }));
   expect(verdict.reasons.map(({ text, facts }) => [text, facts.at(-1)?.value])).toEqual([
     ['Ask whether the plan covers 11/23: it ends "end of the month".', 'end of the month'],

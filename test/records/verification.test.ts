@@ -29,7 +29,7 @@ function recordWith(verifications: unknown) {
 
 describe('the verification of a record', () => {
   it.each([[undefined], [null], [[]], ['']])(
-    'is null while there is none (%j), and says nothing about confidence',
+    'without checks (%j), verification is null and confidence is empty',
     (nothing) => {
       const record = recordWith(nothing);
       expect(record.verification).toBeNull();
@@ -38,7 +38,7 @@ describe('the verification of a record', () => {
     },
   );
 
-  it('keeps every field of a check, with the call it is about', () => {
+  it('verification keeps every field of a check, with its call', () => {
     const record = recordWith([
       call(item('payer_reached', 'MET', { validation: { is_validated: true } })),
     ]);
@@ -61,7 +61,7 @@ describe('the verification of a record', () => {
   });
 
   it.each(['NOT_MET', 'UNCLEAR', 'not met', '', null, 7])(
-    'turns the confidence down for the status %j',
+    'the status %j lowers the confidence',
     (status) => {
       const record = recordWith([call(item('a', 'MET'), item('b', status))]);
       expect(record.confidence).toBe('low');
@@ -70,7 +70,7 @@ describe('the verification of a record', () => {
     },
   );
 
-  it('goes by the newest call that has the check, which comes first', () => {
+  it('the newest call with the check counts, which comes first', () => {
     const earlier = (...items: unknown[]) => ({ ...call(...items), call_log_id: 'call-0' });
     expect(recordWith([call(item('a', 'MET')), earlier(item('a', 'NOT_MET'))]).confidence).toBe(
       'high',
@@ -83,13 +83,13 @@ describe('the verification of a record', () => {
     );
   });
 
-  it('does not confuse checks of one name, or one without a name', () => {
+  it('checks with the same name or no name are not mixed up', () => {
     expect(recordWith([call(item('a', 'MET'), item('a', 'NOT_MET'))]).confidence).toBe('low');
     const unnamed = (status: string) => ({ ...item('', status), name: null });
     expect(recordWith([call(unnamed('MET'), unnamed('NOT_MET'))]).confidence).toBe('low');
   });
 
-  it('keeps what it does not know under unparsed, and takes the rest', () => {
+  it('unknown fields stay under unparsed, and the rest is read', () => {
     const record = recordWith([{ ...call(item('a', 'MET', { score: 3 })), model: 'm' }, 'odd']);
     expect(record.confidence).toBe('high');
     expect(record.unparsed.map(({ path, why }) => [path, why])).toEqual([

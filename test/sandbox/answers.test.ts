@@ -57,14 +57,14 @@ describe('dental answers', () => {
     [['TREATMENT_HISTORY'], ['call_details', 'plan_information', 'treatment_history']],
     [['CODE_LOOKUP_BENEFITS'], ['call_details', 'plan_information', 'procedure_codes']],
     [['CUSTOM_SEDATION'], ['call_details', 'plan_information']],
-  ])('to %j hold only what was asked', async (benefits_query, parts) => {
+  ])('answers to %j have only the requested parts', async (benefits_query, parts) => {
     const [form] = await finals(await bench(), 'dental', [
       { benefits_query, benefits_codes: ['0120'] },
     ]);
     expect(Object.keys(form.results).sort()).toEqual(parts);
   });
 
-  it('are consistent in themselves', async () => {
+  it('dental answers are consistent', async () => {
     const variants = members(60, 'ACTIVE').map((member_id) => ({
       member_id,
       benefits_query: DENTAL,
@@ -109,7 +109,7 @@ describe('dental answers', () => {
     }
   });
 
-  it('agree on the plan between people and questions under one member id', async () => {
+  it('answers for one member ID agree on the plan', async () => {
     const [exam, child] = await finals(await bench(), 'dental', [
       { benefits_query: ['STANDARD'] },
       { benefits_query: ['STANDARD', 'TREATMENT_HISTORY'], dob: '05-06-2024' },
@@ -122,7 +122,7 @@ describe('dental answers', () => {
     expect(JSON.stringify(child.results.treatment_history)).not.toContain('D1110');
   });
 
-  it('of an inactive plan are minimal, and of a plan that covers nothing say so', async () => {
+  it('answers of an inactive plan are short, and an empty plan covers nothing', async () => {
     const [inactive, uncovered] = await finals(await bench(), 'dental', [
       { member_id: 'INACTIVE1' },
       {
@@ -143,7 +143,7 @@ describe('dental answers', () => {
     }
   });
 
-  it('of a maximum that is used up, and of a provider out of network, say so', async () => {
+  it('answers say that a maximum is used up or a provider is out of network', async () => {
     const [used_up, outside] = await finals(await bench(), 'dental', [
       { member_id: 'USEDUP1', benefits_query: ['STANDARD'] },
       { member_id: 'OUTOFNET1', benefits_query: ['STANDARD'] },
@@ -156,7 +156,7 @@ describe('dental answers', () => {
     });
   });
 
-  it('of a silent payer lack fields, and say nothing false in their place', async () => {
+  it('answers of a silent payer lack fields, and say nothing false instead', async () => {
     const fields = { benefits_query: ['STANDARD'] };
     const [silent] = await finals(await bench(), 'dental', [{ ...fields, member_id: 'SILENT1' }]);
     expect(silent.results.plan_information.is_active).toBe(true);
@@ -164,7 +164,7 @@ describe('dental answers', () => {
     expect(JSON.stringify(silent.results)).not.toContain('null');
   });
 
-  it('of WEIRD hold words for amounts, an impossible date, unknown fields', async () => {
+  it('answers of WEIRD have words for amounts, a bad date, and unknown fields', async () => {
     const [weird] = await finals(await bench(), 'dental', [{ member_id: 'WEIRD1' }]);
     const { maximums, plan_information, payer_portal_note } = weird.results;
     expect(maximums).toMatchObject({
@@ -176,7 +176,7 @@ describe('dental answers', () => {
     expect(payer_portal_note).toEqual(expect.any(String));
   });
 
-  it('answer custom questions and scripts in custom_answers', async () => {
+  it('custom_answers has the answers to custom questions and scripts', async () => {
     const [custom, script] = await finals(await bench(), 'dental', [
       { benefits_query: ['CUSTOM_SEDATION'] },
       { benefits_query: undefined, call_script_id: 'script-1' },
@@ -192,7 +192,7 @@ describe('dental answers', () => {
 });
 
 describe('medical and mental health answers', () => {
-  it('are consistent in themselves', async () => {
+  it('medical and mental health answers are consistent', async () => {
     for (const specialty of ['medical', 'mental_health']) {
       const query =
         specialty === 'medical' ? MEDICAL : ['MAXIMUMS', 'PSYCHOTHERAPY', 'CODE_LOOKUP_BENEFITS'];
@@ -229,7 +229,7 @@ describe('medical and mental health answers', () => {
     }
   });
 
-  it('always give basic plan information, and prior authorization per code', async () => {
+  it('answers always have basic plan information, and authorization per code', async () => {
     const [form] = await finals(await bench(), 'medical', [
       {
         benefits_query: ['CODE_LOOKUP_PRIOR_AUTH', 'PULMONARY_REHAB_COVERAGE'],
@@ -242,7 +242,7 @@ describe('medical and mental health answers', () => {
     expect(form.results.procedure_classes.PULMONARY_REHABILITATION.is_covered).toBe(true);
   });
 
-  it('of claims split what was billed, in numbers', async () => {
+  it('answers about claims split the billed amount, in numbers', async () => {
     const variants = members(40, 'ACTIVE').map((member_id) => ({
       member_id,
       type: 'CLAIMS_STATUS',
@@ -282,7 +282,7 @@ describe('medical and mental health answers', () => {
     ['PENDING-1', 'PENDING', ['date_received']],
     ['NOTONFILE-1', 'NOT_ON_FILE', []],
     ['ODDSTATUS-1', 'AWAITING_COB', ['date_received', 'date_processed']],
-  ])('of a claim with the number %s are %s', async (claim_number, status, days) => {
+  ])('a claim with the number %s is %s', async (claim_number, status, days) => {
     const fields = {
       type: 'CLAIMS_STATUS',
       benefits_query: undefined,
@@ -294,7 +294,7 @@ describe('medical and mental health answers', () => {
     expect([form.results.status, Object.keys(form.results.timeline ?? {})]).toEqual([status, days]);
   });
 
-  it('of a claim with a number that begins with PENDING1 settle it the second time', async () => {
+  it('the second call settles a claim with a number that begins with PENDING1', async () => {
     const claim = {
       type: 'CLAIMS_STATUS',
       benefits_query: undefined,
@@ -309,7 +309,7 @@ describe('medical and mental health answers', () => {
 it.each([
   ['PRIMARY', true],
   ['SECONDARY', false],
-])('A member id that begins with %s has the payer say so', async (member_id, pays_first) => {
+])('For a member ID that begins with %s, the payer says %s', async (member_id, pays_first) => {
   const [form] = await finals(await bench(), 'dental', [
     { member_id, benefits_query: ['STANDARD'] },
   ]);
@@ -319,7 +319,7 @@ it.each([
 it.each([
   ['ACTIVE', []],
   ['NOTMET', ['reference_number_asked']],
-])('Of the checks of a call for %s not met are %j', async (member_id, not_met) => {
+])('For %s, the failed checks of a call are %j', async (member_id, not_met) => {
   const on = await bench();
   const [form] = await finals(on, 'dental', [{ member_id }]);
   const { body } = await on.call('GET', `/api/v0/verification?inquiry_id=${form.id}`);
@@ -327,7 +327,7 @@ it.each([
   expect(items.filter(({ status }) => status !== 'MET').map(({ name }) => name)).toEqual(not_met);
 });
 
-it('Without a prefix a few inquiries fail, are cancelled or lack answers', async () => {
+it('Without a prefix, a few inquiries fail, are canceled, or lack answers', async () => {
   const on = await bench();
   const items = members(1500, 'M').map((member_id) =>
     request({ member_id, desired_completion_date: '01-08-2030' }),

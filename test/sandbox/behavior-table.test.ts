@@ -4,7 +4,7 @@ import { BEHAVIORS, CLAIM_SCENARIOS, parseBehavior, SCENARIOS } from '../../src/
 import { bench } from './harness.ts';
 
 describe('the table of behaviors', () => {
-  it('is that of README.md, and so is the one of scenarios', () => {
+  it('the table of behaviors matches README.md, and so do the scenarios', () => {
     const readme = readFileSync(new URL('../../src/sandbox/README.md', import.meta.url), 'utf8');
     const rows = [...readme.matchAll(/^\|(.*)\|$/gm)].map(([, row]) =>
       (row ?? '').split(' | ').map((cell) => cell.trim()),
@@ -29,7 +29,7 @@ describe('the table of behaviors', () => {
     expect(section('behavior', 'route')).toEqual(documented);
   });
 
-  it('reads name=value', () => {
+  it('the table reads name=value', () => {
     expect(parseBehavior('echo=nulls')).toEqual({ echo: 'nulls' });
     expect(parseBehavior('bulk_max=25')).toEqual({ bulk_max: 25 });
     expect(parseBehavior('unknown_id=404')).toEqual({ unknown_id: '404' });
@@ -42,11 +42,11 @@ describe('the table of behaviors', () => {
     ['bulk_max=many', 'takes a number, 0 or more, not "many"'],
     ['list_page_size=0', 'takes a number, 1 or more'],
     ['bulk_max=', 'takes a number'],
-  ])('refuses %s with a sentence', (text, sentence) => {
+  ])('the table refuses %s with a sentence', (text, sentence) => {
     expect(() => parseBehavior(text)).toThrow(sentence);
   });
 
-  it('is refused by the admin route in the same words, and nothing changes', async () => {
+  it('the admin route refuses with the same words, and nothing changes', async () => {
     const on = await bench();
     const { status, body } = await on.call('POST', '/_sandbox/behaviors', {
       echo: 'nulls',

@@ -8,7 +8,7 @@ const subscription = '/api/v0/subscription/';
 
 const tested = new Set<string>();
 
-/** A test of one switch; the last test of this file checks that every switch has one. */
+/** A test of one behavior; the last test of this file checks that every behavior has one. */
 function behavior(
   name: keyof typeof BEHAVIORS,
   sentence: string,
@@ -41,7 +41,7 @@ async function answered(
 describe('bulk', () => {
   behavior(
     'bulk_request_shape',
-    'says what is taken; the other is a 422 at the body',
+    'sets the accepted form; the other one gets a 422 at the body',
     async (on) => {
       const status = async (body: unknown) => {
         const response = await on.call('POST', bulk, body);
@@ -94,7 +94,7 @@ describe('bulk', () => {
     ]);
   });
 
-  behavior('bulk_absent', 'answers the status chosen and creates nothing', async (on) => {
+  behavior('bulk_absent', 'answers with the chosen status and creates nothing', async (on) => {
     for (const status of [404, 405, 501]) {
       await on.behave({ bulk_absent: status });
       expect((await on.call('POST', bulk, items('A'))).status).toBe(status);
@@ -102,24 +102,28 @@ describe('bulk', () => {
     expect(await names(on)).toEqual([]);
   });
 
-  behavior('bulk_partial', 'creates nothing, or the good ones, whatever it answers', async (on) => {
-    const send = async (bulk_partial: string) => {
-      await on.behave({ bulk_partial });
-      return on.call('POST', bulk, items('A', undefined, 'B'));
-    };
-    expect((await send('all_or_nothing')).status).toBe(422);
-    expect(await names(on)).toEqual([]);
-    expect((await send('some')).body).toMatchObject([
-      { success: true },
-      { success: false, inquiry_id: null },
-      { success: true },
-    ]);
-    expect(await names(on)).toEqual(['A', 'B']);
-    expect((await send('some_422')).status).toBe(422);
-    expect(await names(on)).toEqual(['A', 'B', 'A', 'B']);
-  });
+  behavior(
+    'bulk_partial',
+    'creates nothing, or only the good ones, whatever the answer',
+    async (on) => {
+      const send = async (bulk_partial: string) => {
+        await on.behave({ bulk_partial });
+        return on.call('POST', bulk, items('A', undefined, 'B'));
+      };
+      expect((await send('all_or_nothing')).status).toBe(422);
+      expect(await names(on)).toEqual([]);
+      expect((await send('some')).body).toMatchObject([
+        { success: true },
+        { success: false, inquiry_id: null },
+        { success: true },
+      ]);
+      expect(await names(on)).toEqual(['A', 'B']);
+      expect((await send('some_422')).status).toBe(422);
+      expect(await names(on)).toEqual(['A', 'B', 'A', 'B']);
+    },
+  );
 
-  behavior('bulk_max', 'is the most items of a bulk', async (on) => {
+  behavior('bulk_max', 'is the maximum number of items in a batch', async (on) => {
     await on.behave({ bulk_max: 2 });
     expect((await on.call('POST', bulk, items('A', 'B', 'C'))).status).toBe(413);
     expect((await on.call('POST', bulk, items('A', 'B'))).status).toBe(200);
@@ -177,7 +181,7 @@ describe('list', () => {
     expect(namesOf(await on.list('dental'))).toBe('ABC');
   });
 
-  behavior('list_order', 'may be reversed or random, and stays what it is', async (on) => {
+  behavior('list_order', 'may be reversed or random, and then stays the same', async (on) => {
     await filled(on);
     await on.behave({ list_order: 'reverse' });
     expect(namesOf(await on.list('dental'))).toBe('EDCBA');
@@ -196,7 +200,7 @@ describe('list', () => {
 
   behavior(
     'list_delay_seconds',
-    'hides new inquiries from the list, not from reading',
+    'hides new inquiries in the list, but not in reads',
     async (on) => {
       await on.behave({ list_delay_seconds: 30 });
       const id = await on.create('dental');
@@ -241,7 +245,7 @@ describe('reading', () => {
     ]);
   });
 
-  behavior('dates', 'have three forms, in the echoed request too', async (on) => {
+  behavior('dates', 'have three forms, in the returned request too', async (on) => {
     const form = await answered(on, 'dental');
     expect(form.results.plan_information.effective_date).toMatch(/^\d\d-\d\d-\d{4}$/);
     await on.behave({ dates: 'iso' });
@@ -269,7 +273,7 @@ describe('reading', () => {
 
   behavior(
     'call_details',
-    'is an array for dental and now and then an object for the others',
+    'is an array for dental and sometimes an object for the others',
     async (on) => {
       const shapes = async (specialty: string) => {
         const found = new Set<string>();
@@ -300,7 +304,7 @@ describe('reading', () => {
     },
   );
 
-  behavior('transcript_name', 'is the one or the other', async (on) => {
+  behavior('transcript_name', 'is one of two names', async (on) => {
     const form = await answered(on, 'dental');
     expect(form.results.call_details[0]).toHaveProperty('call_transcript');
     await on.behave({ transcript_name: 'transcript' });
@@ -360,13 +364,17 @@ describe('reading', () => {
     expect((await on.read('dental', id)).status).toBe('scheduled');
   });
 
-  behavior('success_null_first_seconds', 'keeps the results of a SUCCESS back', async (on) => {
-    await on.behave({ success_null_first_seconds: 3 * 3600 });
-    const form = await answered(on, 'dental');
-    expect([form.status, form.results]).toEqual(['SUCCESS', null]);
-    await on.advance({ hours: 3 });
-    expect((await on.read('dental', form.id)).results).not.toBeNull();
-  });
+  behavior(
+    'success_null_first_seconds',
+    'withholds the results of a SUCCESS at first',
+    async (on) => {
+      await on.behave({ success_null_first_seconds: 3 * 3600 });
+      const form = await answered(on, 'dental');
+      expect([form.status, form.results]).toEqual(['SUCCESS', null]);
+      await on.advance({ hours: 3 });
+      expect((await on.read('dental', form.id)).results).not.toBeNull();
+    },
+  );
 
   behavior('revise_after_hours', 'gives another answer later', async (on) => {
     await on.behave({ revise_after_hours: 5 });
@@ -375,7 +383,7 @@ describe('reading', () => {
     expect((await on.read('dental', form.id)).results.call_details.length).toBe(2);
   });
 
-  behavior('reopen_after_hours', 'goes back to IN_PROGRESS', async (on) => {
+  behavior('reopen_after_hours', 'returns an inquiry to IN_PROGRESS', async (on) => {
     await on.behave({ reopen_after_hours: 2 });
     const form = await answered(on, 'dental');
     await on.advance({ hours: 1 });
@@ -383,14 +391,14 @@ describe('reading', () => {
     expect([form.status, status, results]).toEqual(['SUCCESS', 'IN_PROGRESS', null]);
   });
 
-  behavior('payer_hours', 'may be business hours, in which alone calls end', async (on) => {
+  behavior('payer_hours', 'may be business hours, so that calls end only then', async (on) => {
     const endOf = async (id: string) => {
       const ledger = (await on.call('GET', '/_sandbox/ledger')).body;
       const { steps } = ledger.inquiries.find((inquiry: Loose) => inquiry.id === id);
       return steps.at(-1).at as string;
     };
     await on.behave({ payer_hours: 'business' });
-    // Saturday, 10:00 in Chicago; an answer is wanted on that day.
+    // Saturday, 10:00 in Chicago; the answer is wanted on that day.
     await on.advance({ to: '2030-01-12T16:00:00.000Z' });
     const weekend = await on.create('dental', { desired_completion_date: '01-12-2030' });
     expect(await endOf(weekend)).toMatch(/^2030-01-14T(?:1[4-9]|2[0-2]):/);
@@ -400,35 +408,31 @@ describe('reading', () => {
     expect(await endOf(holiday)).toMatch(/^2030-01-22T(?:1[4-9]|2[0-2]):/);
   });
 
-  behavior(
-    'payer_turnaround_hours',
-    'may keep an answer back, however urgent it is',
-    async (on) => {
-      await on.behave({ payer_hours: 'business', payer_turnaround_hours: 12 });
-      // Monday, 15:00Z: eight hours are left of this day, and four more are on Tuesday.
-      const id = await on.create('dental', { desired_completion_date: '01-07-2030' });
-      await on.advance({ to: '2030-01-08T17:59:00.000Z' });
-      expect((await on.read('dental', id)).results).toBeNull();
-      await on.advance({ to: '2030-01-08T23:00:00.000Z' });
-      expect((await on.read('dental', id)).results).not.toBeNull();
-    },
-  );
+  behavior('payer_turnaround_hours', 'may delay an answer, however urgent it is', async (on) => {
+    await on.behave({ payer_hours: 'business', payer_turnaround_hours: 12 });
+    // Monday, 15:00Z: eight hours of this day are left, and four more on Tuesday.
+    const id = await on.create('dental', { desired_completion_date: '01-07-2030' });
+    await on.advance({ to: '2030-01-08T17:59:00.000Z' });
+    expect((await on.read('dental', id)).results).toBeNull();
+    await on.advance({ to: '2030-01-08T23:00:00.000Z' });
+    expect((await on.read('dental', id)).results).not.toBeNull();
+  });
 
-  behavior('account_requires', 'may ask for npi and insurance', async (on) => {
+  behavior('account_requires', 'may require npi and insurance', async (on) => {
     await on.behave({ account_requires: 'npi_and_insurance' });
     const { body } = await on.call('POST', '/api/v0/medical/inquiries', request());
     expect(body.detail.map(({ loc }: Loose) => loc[1])).toEqual(['npi', 'insurance']);
     await on.create('medical', { npi: '1245319599', insurance: 'Aetna' });
   });
 
-  behavior('medical_requires', 'may ask for more than dental', async (on) => {
+  behavior('medical_requires', 'may require more than for dental', async (on) => {
     await on.behave({ medical_requires: 'strict' });
     const { body } = await on.call('POST', '/api/v0/medical/inquiries', request());
     expect(body.detail.map(({ loc }: Loose) => loc[1])).toEqual(['insurance', 'billing_npi']);
     await on.create('dental');
   });
 
-  behavior('verification_after_minutes', 'come later', async (on) => {
+  behavior('verification_after_minutes', 'delays the checks', async (on) => {
     const { id } = await answered(on, 'dental');
     const path = `/api/v0/verification?inquiry_id=${id}`;
     expect((await on.call('GET', path)).body.count).toBe(1);
@@ -454,7 +458,7 @@ describe('access', () => {
     expect((await on.call('GET', list, undefined, { authorization: '' })).status).toBe(403);
   });
 
-  behavior('token_expires_in', 'may be said', async (on) => {
+  behavior('token_expires_in', 'may be in the reply', async (on) => {
     await on.behave({ token_expires_in: 'seconds' });
     expect((await login(on)).body.expires_in).toBe(86_400);
   });
@@ -529,7 +533,7 @@ describe('access', () => {
   });
 });
 
-it('Every behavior has a test here; those of webhooks have theirs in webhooks.test.ts', () => {
+it('Every behavior has a test here, or in webhooks.test.ts', () => {
   const others = Object.keys(BEHAVIORS).filter((name) => !name.startsWith('webhook_'));
   expect([...tested].sort()).toEqual(others.sort());
 });

@@ -8,7 +8,7 @@ describe.each(['dental', 'medical', 'mental_health'])('inquiries of %s', (specia
     benefits_query: [specialty === 'dental' ? 'STANDARD' : 'CODE_LOOKUP_BENEFITS'],
   };
 
-  it('are created with a uuid4, read by id and listed', async () => {
+  it('inquiries are created with a uuid4, read by ID, and listed', async () => {
     const { create, read, list } = await bench();
     const id = await create(specialty, { ...questions, external_id: 'visit-1' });
     expect(id).toMatch(UUID4);
@@ -24,7 +24,7 @@ describe.each(['dental', 'medical', 'mental_health'])('inquiries of %s', (specia
     expect(await list(specialty)).toEqual([form]);
   });
 
-  it('are filtered by external_id, which is not unique', async () => {
+  it('inquiries are filtered by external_id, which is not unique', async () => {
     const { create, list } = await bench();
     const first = await create(specialty, { ...questions, external_id: 'visit-1' });
     await create(specialty, { ...questions, external_id: 'visit-2' });
@@ -34,7 +34,7 @@ describe.each(['dental', 'medical', 'mental_health'])('inquiries of %s', (specia
     expect(await list(specialty, '?external_id=visit-3')).toEqual([]);
   });
 
-  it('are created in bulk, in order, also with the content twice', async () => {
+  it('inquiries are created in batches, in order, also with equal content', async () => {
     const { call, read } = await bench();
     const items = ['A', 'B', 'B'].map((name) => request({ ...questions, patient_name: name }));
     const { status, body } = await call('POST', `/api/v0/${specialty}/batch_inquiries`, items);
@@ -46,21 +46,21 @@ describe.each(['dental', 'medical', 'mental_health'])('inquiries of %s', (specia
 });
 
 describe('paths', () => {
-  it('keep specialties apart', async () => {
+  it('paths keep specialties apart', async () => {
     const { create, call, list } = await bench();
     const id = await create('dental');
     expect((await call('GET', `/api/v0/medical/inquiries/${id}`)).status).toBe(404);
     expect(await list('medical')).toEqual([]);
   });
 
-  it('answer 405 with Allow to another method and 404 where there is nothing', async () => {
+  it('a wrong method gets 405 with Allow, and an unknown path 404', async () => {
     const { call } = await bench();
     const wrong = await call('PUT', '/api/v0/dental/inquiries', {});
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST, GET']);
     expect((await call('GET', '/api/v0/vision/inquiries')).status).toBe(404);
   });
 
-  it('say at the root what this is', async () => {
+  it('the root path says what this is', async () => {
     const { call } = await bench();
     const { status, headers, text } = await call('GET', '/');
     expect(status).toBe(200);
@@ -72,7 +72,7 @@ describe('paths', () => {
 describe('credentials', () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded', authorization: '' };
 
-  it('get a bearer token that opens the other endpoints', async () => {
+  it('credentials get a bearer token that opens the other endpoints', async () => {
     const { call } = await bench();
     const { status, body } = await call(
       'POST',
@@ -91,7 +91,7 @@ describe('credentials', () => {
     ['of an unknown scheme', 'Digest abc'],
     ['with a wrong key', `Basic ${Buffer.from('sandbox:wrong').toString('base64')}`],
     ['with an unknown token', 'Bearer nonsense'],
-  ])('that are %s are refused with 401 on every endpoint', async (_what, authorization) => {
+  ])('credentials that are %s get 401 on every endpoint', async (_what, authorization) => {
     const { call } = await bench();
     for (const path of [
       '/dental/inquiries',
@@ -108,7 +108,7 @@ describe('credentials', () => {
     }
   });
 
-  it('that are wrong get no token, and an incomplete form gets a 422', async () => {
+  it('wrong credentials get no token, and an incomplete form gets 422', async () => {
     const { call } = await bench();
     expect(
       (await call('POST', '/api/v0/auth/token', 'username=clinic&password=x', form)).status,
@@ -122,7 +122,7 @@ describe('credentials', () => {
     expect(json.status).toBe(422);
   });
 
-  it('may be chosen at the start', async () => {
+  it('credentials can be set at the start', async () => {
     const { call } = await bench({ credentials: { api_key: 'other' } });
     expect((await call('GET', '/api/v0/dental/inquiries')).status).toBe(401);
     const authorization = `Basic ${Buffer.from('sandbox:other').toString('base64')}`;
@@ -131,7 +131,7 @@ describe('credentials', () => {
     ).toBe(200);
   });
 
-  it('of a token end after a day of service time, and with revoke_tokens', async () => {
+  it('a token ends after a day of service time, and with revoke_tokens', async () => {
     const { call, machine } = await bench();
     const login = async () =>
       (await call('POST', '/api/v0/auth/token', 'username=clinic&password=sandbox', form)).body
@@ -157,7 +157,7 @@ describe('credentials', () => {
 });
 
 describe('transcript verifications', () => {
-  it('appear after the call, newest first, and are none for an unknown inquiry', async () => {
+  it('checks appear after the call, newest first, and none for an unknown ID', async () => {
     const { create, call, advance } = await bench();
     const id = await create('dental', { member_id: 'REVISE1' });
     const path = `/api/v0/verification?inquiry_id=${id}`;
@@ -179,7 +179,7 @@ describe('transcript verifications', () => {
     expect((await call('GET', '/api/v0/verification?inquiry_id=none')).body.count).toBe(0);
   });
 
-  it('need an inquiry_id', async () => {
+  it('checks need an inquiry_id', async () => {
     const { call } = await bench();
     const { status, body } = await call('GET', '/api/v0/verification');
     expect([status, body.detail[0].loc]).toEqual([422, ['query', 'inquiry_id']]);
@@ -189,7 +189,7 @@ describe('transcript verifications', () => {
 describe('the subscription', () => {
   const path = '/api/v0/subscription/';
 
-  it('is registered with 5 minutes, updated in place, shown and deleted', async () => {
+  it('the subscription is created with 5 minutes, updated, shown, and deleted', async () => {
     const { call } = await bench();
     expect((await call('GET', path)).status).toBe(404);
     const made = await call('POST', path, { callback_url: 'https://clinic.example/hook' });
@@ -215,7 +215,7 @@ describe('the subscription', () => {
       { callback_url: 'https://clinic.example', update_frequency_min: 0 },
       ['body', 'update_frequency_min'],
     ],
-  ])('refuses %j', async (body, loc) => {
+  ])('the subscription refuses %j', async (body, loc) => {
     const { call } = await bench();
     const response = await call('POST', path, body);
     expect([response.status, response.body.detail[0].loc]).toEqual([422, loc]);

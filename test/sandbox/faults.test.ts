@@ -15,7 +15,7 @@ describe.each([
   ['before', 0],
   ['after', 1],
 ] as const)('a fault %s the commit', (when, created) => {
-  it('answers with the status, body and headers ordered', async () => {
+  it('a fault answers with the given status, body, and headers', async () => {
     const on = await bench();
     await order(on, {
       when,
@@ -30,7 +30,7 @@ describe.each([
     expect((await on.call('POST', path, request())).status).toBe(200);
   });
 
-  it('cuts the connection', async () => {
+  it('a fault cuts the connection', async () => {
     const on = await bench();
     await order(on, { when, action: 'reset' });
     await expect(on.call('POST', path, request())).rejects.toThrow();
@@ -40,7 +40,7 @@ describe.each([
     ]);
   });
 
-  it('sends half of the answer', async () => {
+  it('a fault sends half of the answer', async () => {
     const on = await bench();
     await order(on, { when, action: 'truncate' });
     const response = await fetch(on.sandbox.url + path, {
@@ -53,7 +53,7 @@ describe.each([
     expect(await accepted(on)).toBe(created);
   });
 
-  it('sends a page of a proxy', async () => {
+  it('a fault sends a page of a proxy', async () => {
     const on = await bench();
     await order(on, { when, action: 'html' });
     const { status, headers, text } = await on.call('POST', path, request());
@@ -62,7 +62,7 @@ describe.each([
     expect(await accepted(on)).toBe(created);
   });
 
-  it('delays, and then goes on', async () => {
+  it('a fault delays, and then continues', async () => {
     const on = await bench();
     await order(on, { when, action: 'delay', delay_ms: 60 });
     const started = performance.now();
@@ -71,7 +71,7 @@ describe.each([
     expect(await accepted(on)).toBe(1);
   });
 
-  it('sends an empty body where none is ordered', async () => {
+  it('a fault sends an empty body by default', async () => {
     const on = await bench();
     await order(on, { when, action: 'status', status: 200 });
     const { status, text } = await on.call('POST', path, request());
@@ -80,7 +80,7 @@ describe.each([
 });
 
 describe('faults', () => {
-  it('hit requests of that method and path, after a skip, as often as ordered', async () => {
+  it('faults apply to requests of a method and path, after a skip, several times', async () => {
     const on = await bench();
     await order(on, {
       method: 'post',
@@ -98,7 +98,7 @@ describe('faults', () => {
     expect(statuses).toEqual([200, 500, 500, 200]);
   });
 
-  it('find a path by regular expression, the query included', async () => {
+  it('faults find a path by regular expression, including the query', async () => {
     const on = await bench();
     await order(on, {
       path: '^/api/.*external_id=v[12]$',
@@ -111,14 +111,14 @@ describe('faults', () => {
     expect((await on.call('GET', `${path}?external_id=v3`)).status).toBe(200);
   });
 
-  it('after the commit wait for a request that succeeds', async () => {
+  it('faults after the commit wait for a request that succeeds', async () => {
     const on = await bench();
     await order(on, { when: 'after', action: 'status', status: 500 });
     expect((await on.call('POST', path, {})).status).toBe(422);
     expect((await on.call('POST', path, request())).status).toBe(500);
   });
 
-  it('can be combined, such as with a delay, and are shown and cleared', async () => {
+  it('faults can be combined, such as with a delay, and are shown and cleared', async () => {
     const on = await bench();
     const { body } = await order(on, [
       { when: 'before', action: 'delay', delay_ms: 30 },
@@ -136,7 +136,7 @@ describe('faults', () => {
     expect((await on.call('GET', path)).status).toBe(200);
   });
 
-  it('can redirect', async () => {
+  it('faults can redirect', async () => {
     const on = await bench();
     await order(on, {
       when: 'before',
@@ -153,18 +153,18 @@ describe('faults', () => {
     { when: 'before', action: 'explode' },
     { when: 'later', action: 'reset' },
     { when: 'after', action: 'reset', pth: 'x' },
-  ])('are refused when they are %j', async (fault) => {
+  ])('faults are refused when they are %j', async (fault) => {
     const on = await bench();
     expect((await order(on, fault)).status).toBe(422);
   });
 
-  it('leave the routes under /_sandbox alone', async () => {
+  it('faults do not affect the routes under /_sandbox', async () => {
     const on = await bench();
     await order(on, { when: 'before', action: 'reset', times: 99 });
     expect((await on.call('GET', '/_sandbox/ledger')).status).toBe(200);
   });
 
-  it('that delay do not hold up a close', async () => {
+  it('faults that delay do not delay a close', async () => {
     const on = await bench();
     await order(on, { when: 'before', action: 'delay', delay_ms: 60_000 });
     const waiting = on.call('GET', path).catch(() => 'cut');

@@ -1,12 +1,14 @@
 import { afterEach } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
 
-/** A Monday, 09:00 in Chicago: the machine's time of every sandbox here, until a test moves it. */
+/**
+ * A Monday, 09:00 in Chicago: the machine's time of every sandbox here, until a test changes it.
+ */
 export const MONDAY_MS = Date.parse('2030-01-07T15:00:00Z');
 
 export const BASIC = `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}`;
 
-/** What a test reads: tests know the shapes that they look for. */
+/** The type of a reply: tests know the shapes that they look for. */
 // biome-ignore lint/suspicious/noExplicitAny: the assertions check the shape
 export type Loose = any;
 
@@ -14,7 +16,7 @@ export type Response = { status: number; headers: Headers; text: string; body: L
 
 export type Bench = {
   sandbox: Sandbox;
-  /** The machine's clock, which a test may set. */
+  /** The machine's clock, which a test can set. */
   machine: { now_ms: number };
   call(
     method: string,
@@ -48,7 +50,7 @@ export function request(fields: Record<string, unknown> = {}): Record<string, un
   };
 }
 
-/** A sandbox on any free port with a database in memory, closed after the test. */
+/** A sandbox on a free port with a database in memory, closed after the test. */
 export async function bench(options: Partial<SandboxOptions> = {}): Promise<Bench> {
   const machine = { now_ms: MONDAY_MS };
   const sandbox = await startSandbox({

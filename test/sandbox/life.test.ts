@@ -13,8 +13,8 @@ async function steps(on: Bench, id: string): Promise<{ at: string; status: strin
 }
 
 /**
- * The statuses that a caller reads, looked at when the ledger announces a change, just before it,
- * and a month later.
+ * The statuses that a caller reads when the ledger announces a change, just before it, and a month
+ * later.
  */
 async function statuses(on: Bench, specialty: string, id: string): Promise<string[]> {
   const seen: string[] = [];
@@ -36,7 +36,7 @@ async function statuses(on: Bench, specialty: string, id: string): Promise<strin
 }
 
 describe('an inquiry', () => {
-  it('goes through SCHEDULED and IN_PROGRESS to its end by the desired morning', async () => {
+  it('an inquiry passes SCHEDULED and IN_PROGRESS, and ends by the wanted morning', async () => {
     const on = await bench();
     const id = await on.create('dental', { desired_completion_date: '01-08-2030' });
     const [created, started, ended] = await steps(on, id);
@@ -58,7 +58,7 @@ describe('an inquiry', () => {
   });
 
   it.each(['01-07-2030', '01-02-2030'])(
-    'that is wanted on %s, today or past, ends within the hour',
+    'an inquiry that is wanted on %s, today or past, ends within the hour',
     async (date) => {
       const on = await bench();
       for (let i = 0; i < 10; i += 1) {
@@ -74,7 +74,7 @@ describe('an inquiry', () => {
     },
   );
 
-  it('that is wanted far ahead ends a day early now and then, never earlier', async () => {
+  it('an inquiry that is wanted far ahead may end a day early, and never earlier', async () => {
     const on = await bench();
     const days = new Set<string | undefined>();
     for (let i = 0; i < 30; i += 1) {
@@ -87,17 +87,14 @@ describe('an inquiry', () => {
     expect([...days].sort()).toEqual(['2030-01-31', '2030-02-01']);
   });
 
-  it(
-    'that is due tomorrow for the callers is not due today because UTC is a day ' + 'ahead',
-    async () => {
-      const on = await bench();
-      on.machine.now_ms = Date.parse('2030-01-08T01:00:00Z');
-      const id = await on.create('dental', { desired_completion_date: '01-08-2030' });
-      expect((await steps(on, id)).at(-1)?.at.slice(0, 13)).toMatch(/^2030-01-08T1[4-8]/);
-    },
-  );
+  it('an inquiry due tomorrow is not due today because UTC is a day ahead', async () => {
+    const on = await bench();
+    on.machine.now_ms = Date.parse('2030-01-08T01:00:00Z');
+    const id = await on.create('dental', { desired_completion_date: '01-08-2030' });
+    expect((await steps(on, id)).at(-1)?.at.slice(0, 13)).toMatch(/^2030-01-08T1[4-8]/);
+  });
 
-  it('lives faster with a higher speed', async () => {
+  it('an inquiry ends sooner with a higher speed', async () => {
     const on = await bench({ speed: 3600 });
     const id = await on.create('dental', { desired_completion_date: '01-08-2030' });
     on.machine.now_ms += 28_000;
@@ -129,7 +126,7 @@ describe('member ids that force a scenario', () => {
     REJECT: [],
   };
 
-  it('are all in the table of this test', () => {
+  it('the table of this test has all forced scenarios', () => {
     expect(Object.keys(courses).sort()).toEqual(Object.keys(SCENARIOS).sort());
   });
 
@@ -192,7 +189,7 @@ describe('answers', () => {
     desired_completion_date: '01-08-2030',
   };
 
-  it('are the same for a seed and request, whatever the id, label and time', async () => {
+  it('answers are the same for a seed and request, whatever ID, label, and time', async () => {
     const results: Loose[] = [];
     for (const [delay_ms, external_id] of [
       [0, 'a'],
@@ -207,7 +204,7 @@ describe('answers', () => {
     expect(results[0]).toEqual(results[1]);
   });
 
-  it('differ with the seed', async () => {
+  it('answers differ with the seed', async () => {
     const results: Loose[] = [];
     for (const seed of [1, 2]) {
       const on = await bench({ seed });
@@ -220,7 +217,7 @@ describe('answers', () => {
 });
 
 describe('a restart', () => {
-  it('keeps inquiries, subscription, tokens, what was advanced and the anchor', async () => {
+  it('a restart keeps inquiries, subscription, tokens, and the clock', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
     const db = join(folder, 'sandbox.db');
     try {
@@ -254,7 +251,7 @@ describe('a restart', () => {
     }
   });
 
-  it('at another speed leaves no inquiry in the future', async () => {
+  it('a restart at another speed leaves no inquiry in the future', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
     const db = join(folder, 'sandbox.db');
     try {
@@ -275,7 +272,7 @@ describe('a restart', () => {
 });
 
 describe('close', () => {
-  it('may be called again, cuts idle connections and frees the port', async () => {
+  it('close may be called twice, cuts idle connections, and frees the port', async () => {
     const { sandbox, call } = await bench();
     await call('GET', '/api/v0/dental/inquiries');
     const started = performance.now();
@@ -286,7 +283,7 @@ describe('close', () => {
     expect(again.sandbox.port).toBe(sandbox.port);
   });
 
-  it('is done by a start that fails', async () => {
+  it('a start that fails closes what it opened', async () => {
     const { sandbox } = await bench();
     await expect(bench({ port: sandbox.port })).rejects.toThrow(/EADDRINUSE/);
     await expect(bench({ speed: 0 })).rejects.toThrow(/speed/);
@@ -294,7 +291,7 @@ describe('close', () => {
 });
 
 describe('the ledger', () => {
-  it('shows what was accepted, when, and counts requests by route', async () => {
+  it('the ledger shows accepted inquiries with times, and counts requests', async () => {
     const on = await bench();
     const id = await on.create('dental', { external_id: 'visit-1' });
     on.machine.now_ms += 90_000;
@@ -332,7 +329,7 @@ describe('the ledger', () => {
     expect(requests.map(({ status }: { status: number }) => status)).toEqual([200, 200, 404, 422]);
   });
 
-  it('is empty after a reset, and the behaviors are those of the start', async () => {
+  it('the ledger is empty after a reset, and the behaviors are the initial ones', async () => {
     const on = await bench({ behaviors: { echo: 'nulls' } });
     await on.create('dental');
     await on.advance({ hours: 1 });
@@ -357,12 +354,12 @@ describe('advance', () => {
     { to: 'tomorrow' },
     { to: '2020-01-01T00:00:00Z' },
     { weeks: 1 },
-  ])('refuses %j', async (body) => {
+  ])('advance refuses %j', async (body) => {
     const { call } = await bench();
     expect((await call('POST', '/_sandbox/advance', body)).status).toBe(422);
   });
 
-  it('leaves the Date header as it is', async () => {
+  it('advance does not change the Date header', async () => {
     const { call, advance } = await bench();
     await advance({ days: 30 });
     const { headers } = await call('GET', '/api/v0/dental/inquiries');

@@ -33,7 +33,7 @@ const WRONG: [string, Record<string, unknown>, (string | number)[]][] = [
 ];
 
 describe('a creation', () => {
-  it('is refused with a 422 that names the field', async () => {
+  it('a creation is refused with a 422 that names the field', async () => {
     const { call, list } = await bench();
     for (const [what, fields, loc] of WRONG) {
       const { status, body } = await call('POST', '/api/v0/dental/inquiries', request(fields));
@@ -47,7 +47,7 @@ describe('a creation', () => {
     expect(await list('dental')).toEqual([]);
   });
 
-  it('names every problem at once', async () => {
+  it('a creation is refused with every problem at once', async () => {
     const { call } = await bench();
     const { body } = await call('POST', '/api/v0/dental/inquiries', {});
     const fields = body.detail.map(({ loc }: { loc: string[] }) => loc[1]);
@@ -62,7 +62,7 @@ describe('a creation', () => {
   });
 
   it.each(['{"type":', '', '[]', '"text"', 'null'])(
-    'with the body %j is refused at the body',
+    'a creation with the body %j is refused at the body',
     async (text) => {
       const { call } = await bench();
       const { status, body } = await call('POST', '/api/v0/dental/inquiries', text, {
@@ -108,12 +108,12 @@ describe('a creation', () => {
       'mental_health',
       { benefits_query: ['PSYCHOTHERAPY'], place_of_service: '11', unheard_of: { a: 1 } },
     ],
-  ])('in %s of %j is accepted', async (specialty, fields) => {
+  ])('a creation in %s of %j is accepted', async (specialty, fields) => {
     const { create } = await bench();
     await create(specialty, fields);
   });
 
-  it('in bulk names the item by its place', async () => {
+  it('an error in a batch names the item by its place', async () => {
     const { call, list } = await bench();
     const items = [request(), request({ dob: 'x' }), 7];
     const { status, body } = await call('POST', '/api/v0/dental/batch_inquiries', items);
@@ -126,7 +126,7 @@ describe('a creation', () => {
   });
 });
 
-it('A list refuses paging parameters that are no numbers', async () => {
+it('A list refuses paging parameters that are not numbers', async () => {
   const { call } = await bench();
   const { status, body } = await call('GET', '/api/v0/dental/inquiries?limit=many');
   expect([status, body.detail[0].loc]).toEqual([422, ['query', 'limit']]);

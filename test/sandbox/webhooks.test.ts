@@ -16,7 +16,7 @@ afterEach(() => {
   }
 });
 
-/** A subscriber that keeps what it gets and answers with `status()`. */
+/** A subscriber that keeps its events and answers with `status()`. */
 async function subscriber(
   on: Bench,
   { minutes = 5, status = () => 200 }: { minutes?: number; status?: () => number } = {},
@@ -37,11 +37,11 @@ async function subscriber(
 const attempts = async (on: Bench): Promise<Loose[]> =>
   (await on.call('GET', '/_sandbox/webhooks')).body;
 const ids = ({ message }: Received): string[] => message.inquiries.map(({ id }: Loose) => id);
-/** Real time in which a report that was due would have come. */
+/** Real time within which a due event would have arrived. */
 const aWhile = () => new Promise((resolve) => setTimeout(resolve, 150));
 
 describe('a subscription', () => {
-  it('gets each changed inquiry in its present form, signed over the raw bytes', async () => {
+  it('a subscriber gets each changed inquiry as it is now, signed over raw bytes', async () => {
     const on = await bench();
     const received = await subscriber(on);
     const [one, two] = [
@@ -64,7 +64,7 @@ describe('a subscription', () => {
     ]);
   });
 
-  it('hears of a call’s progress and end, no more often than its frequency', async () => {
+  it('a subscriber hears of a call’s progress and end, at its frequency', async () => {
     const on = await bench();
     const received = await subscriber(on, { minutes: 2 });
     const id = await on.create('dental', { desired_completion_date: '01-07-2030' });
@@ -86,7 +86,7 @@ describe('a subscription', () => {
     ]);
   });
 
-  it('hears nothing of what ended before it, and nothing after its deletion', async () => {
+  it('a subscriber hears nothing of earlier ends or after its deletion', async () => {
     const on = await bench();
     await on.create('dental');
     await on.advance({ days: 5 });
@@ -113,7 +113,7 @@ describe('a delivery', () => {
     return { on, received };
   };
 
-  it('is split when it is long, and every inquiry is in one part', async () => {
+  it('a long delivery is split, and every inquiry is in one part', async () => {
     const { received } = await created({ webhook_max_bytes: 20_000 }, 8);
     await vi.waitUntil(() => received.flatMap(ids).length === 8);
     expect(received.length).toBeGreaterThan(1);
@@ -121,13 +121,13 @@ describe('a delivery', () => {
     expect(new Set(received.map(({ message }) => message.message_hash)).size).toBe(received.length);
   });
 
-  it('is repeated byte for byte', async () => {
+  it('a delivery can be repeated byte for byte', async () => {
     const { received } = await created({ webhook_repeat: 2 });
     await vi.waitUntil(() => received.length === 3);
     expect(new Set(received.map(({ raw }) => raw.toString())).size).toBe(1);
   });
 
-  it('comes in the wrong order: an inquiry that was over is under way again', async () => {
+  it('deliveries can arrive in the wrong order: a finished inquiry is in progress', async () => {
     const { received } = await created({ webhook_order: 'reversed' }, 1);
     await vi.waitUntil(() => received.length === 2);
     expect(received.map(({ message }) => message.inquiries[0].status)).toEqual([
@@ -136,14 +136,14 @@ describe('a delivery', () => {
     ]);
   });
 
-  it('is lost, and nobody hears of it', async () => {
+  it('a delivery can be lost', async () => {
     const { on, received } = await created({ webhook_lost_percent: 100 });
     await vi.waitUntil(async () => (await attempts(on)).length === 1);
     expect(await attempts(on)).toMatchObject([{ status: 'lost' }]);
     expect(received).toEqual([]);
   });
 
-  it('is signed with another secret, or in another header', async () => {
+  it('a delivery can be signed with another secret, or in another header', async () => {
     const { received } = await created({ webhook_secret: 'wrong', webhook_header: 'X-Signature' });
     await vi.waitUntil(() => received.length === 1);
     const [{ raw, headers }] = received as [Received];
@@ -153,13 +153,13 @@ describe('a delivery', () => {
     );
   });
 
-  it('holds inquiries of other callers', async () => {
+  it('a delivery can have inquiries of other callers', async () => {
     const { received } = await created({ webhook_strangers: 2 }, 1);
     await vi.waitUntil(() => received.length === 1);
     expect(received[0]!.message.inquiries).toHaveLength(3);
   });
 
-  it('that is refused is sent again only if the service retries, unchanged', async () => {
+  it('a refused delivery is sent again only if the service retries, unchanged', async () => {
     const { on, received } = await created({}, 1, () => 503);
     await vi.waitUntil(() => received.length === 1);
     await on.advance({ hours: 2 });

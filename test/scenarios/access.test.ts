@@ -1,4 +1,6 @@
-/** What `eligd check` says of the running daemon's own token, which a login of its own cannot. */
+/**
+ * `eligd check` also reports on the running daemon's own token, which its own login cannot test.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../src/domain/time.ts';
 import { makeClinic } from '../support/clinic.ts';
@@ -12,8 +14,8 @@ afterEach(async () => {
 });
 
 /**
- * A daemon with a token that has worked, at a service that answers 403 to dead ones. `deny` makes
- * every token dead, but for `spared` of those that are handed out afterwards.
+ * A daemon whose token has worked, at a service that answers 403 to dead tokens. `deny` makes every
+ * token dead, except the next `spared` tokens that the service issues.
  */
 async function runningDaemon() {
   const service = await startService();
@@ -56,8 +58,8 @@ async function runningDaemon() {
   return { check, deny, handed_out };
 }
 
-describe('check, next to a running daemon', () => {
-  test("says that the daemon's own token is accepted", async () => {
+describe('check while a daemon runs', () => {
+  test('check says that the service accepts the daemon’s own token', async () => {
     const { check } = await runningDaemon();
     expect((await check()).map(({ state, what }) => [state, what])).toContainEqual([
       'ok',
@@ -65,9 +67,9 @@ describe('check, next to a running daemon', () => {
     ]);
   }, 30_000);
 
-  test('says that only its own login works, and what to do', async () => {
+  test('check says that only its own login works, and what to do', async () => {
     const { check, deny } = await runningDaemon();
-    // Only the first token after this is good: that of the command itself.
+    // Only the first token after this works: the one for the command itself.
     deny(1);
     const lines = await check();
     expect(lines[0]).toMatchObject({ state: 'ok' });
@@ -78,7 +80,7 @@ describe('check, next to a running daemon', () => {
     });
   }, 30_000);
 
-  test('has the daemon log in once when its token has died early', async () => {
+  test('check makes the daemon log in once when its token has expired early', async () => {
     const { check, deny, handed_out } = await runningDaemon();
     const before = handed_out.length;
     deny(9);

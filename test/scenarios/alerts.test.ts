@@ -1,4 +1,4 @@
-/** Who is told of what: one message when it begins, one when it ends, one reminder a day. */
+/** Alerts: one message when a problem begins, one reminder a day, and one message when it ends. */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
@@ -23,7 +23,7 @@ function told(clinic: Clinic): Told[] {
 
 const toldOf = (clinic: Clinic) => told(clinic).map(({ kind, name }) => `${kind} ${name}`);
 
-/** What `eligd status` prints; its error when it fails, so that a failed test shows it. */
+/** The output of `eligd status`, or its error, so that a failed test shows it. */
 async function statusOf(clinic: Clinic): Promise<string> {
   const { stdout, stderr } = await clinic.run('status');
   return stdout + stderr;
@@ -49,7 +49,7 @@ function alerting(overrides: Overrides = {}): Overrides {
 
 const quickly = { timeout: 60_000 };
 
-test('a share that is away: one message when it begins, one a day, one when it ends', async () => {
+test('an unreachable share causes a message at its start, daily, and at its end', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const clinic = makeClinic({
@@ -64,14 +64,14 @@ test('a share that is away: one message when it begins, one a day, one when it e
     renameSync(dropbox, away);
     writeFileSync(dropbox, 'no folder');
     await expect.poll(() => statusOf(clinic), quickly).toMatch(/Export: +no/);
-    // What is over after a few minutes is everyday work.
+    // A problem of a few minutes is normal.
     machine.pass({ minutes: 10 });
     await new Promise((done) => setTimeout(done, 300));
     expect(toldOf(clinic)).toEqual([]);
     machine.pass({ minutes: 10 });
     await expect.poll(() => toldOf(clinic), quickly).toEqual([begun]);
   });
-  // A restart tells nobody a second time.
+  // A restart sends no second alert.
   await running(clinic, async () => {
     await new Promise((done) => setTimeout(done, 500));
     expect(toldOf(clinic)).toEqual([begun]);
@@ -89,7 +89,7 @@ test('a share that is away: one message when it begins, one a day, one when it e
   expect(told(clinic)[0]).toMatchObject({ level: 'urgent', about: 'front-desk' });
 }, 120_000);
 
-test('a wrong password is one alert, and every page shows it', async () => {
+test('a wrong password raises one alert, and every output shows it', async () => {
   const service = await startService();
   const clinic = makeClinic({
     base_url: service.url,
@@ -112,7 +112,7 @@ test('a wrong password is one alert, and every page shows it', async () => {
   expect(toldOf(clinic)).toEqual(['begin credentials_rejected']);
 });
 
-/** An SMTP server that takes everything (RFC 5321), and what it was sent. */
+/** An SMTP server that accepts everything (RFC 5321), and the messages that it received. */
 async function startMailServer(): Promise<{ port: number; mails: string[] }> {
   const mails: string[] = [];
   const server = createServer((socket) => {
@@ -145,7 +145,7 @@ async function startMailServer(): Promise<{ port: number; mails: string[] }> {
   return { port: (server.address() as AddressInfo).port, mails };
 }
 
-test('alert test sends to every kind of target, and names the one that fails', async () => {
+test('"alert test" sends to every kind of target and names the one that fails', async () => {
   const service = await startService();
   const mail = await startMailServer();
   const posts: { body: string; authorization: string | undefined }[] = [];
@@ -209,7 +209,7 @@ test('alert test sends to every kind of target, and names the one that fails', a
   );
 });
 
-test('a target that fails delays no other, and is told of to the others', async () => {
+test('a failing target does not delay the others, and they report it', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const broken = { id: 'screen', type: 'command', command: ['/nonexistent/show'] };
@@ -231,7 +231,7 @@ test('a target that fails delays no other, and is told of to the others', async 
   });
 }, 90_000);
 
-test('what is not urgent waits for the end of the quiet hours', async () => {
+test('an alert that is not urgent waits until the quiet hours end', async () => {
   // A Saturday, 22:00 in Chicago.
   const machine = setMachineClock(Date.parse('2030-01-13T04:00:00Z'));
   const service = await startService();
@@ -252,14 +252,14 @@ test('what is not urgent waits for the end of the quiet hours', async () => {
   });
 }, 90_000);
 
-test('a daemon that cannot run is told of once, and its next start tells of the end', async () => {
+test('a daemon that cannot run raises one alert, which ends at the next good start', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url, config: alerting() });
   await running(clinic, async () => {
     await expect.poll(async () => (await clinic.run('status')).code, quickly).toBe(75);
   });
-  // A failed start is nothing yet: systemd starts the daemon again.
+  // One failed start raises no alert, because systemd starts the daemon again.
   await clinic.run('alert', 'failed', '--status', '75');
   expect(toldOf(clinic)).toEqual([]);
   machine.pass({ minutes: 16 });
@@ -274,7 +274,7 @@ test('a daemon that cannot run is told of once, and its next start tells of the 
   expect(toldOf(clinic)).toEqual(['begin daemon_failed', 'end daemon_failed']);
 }, 90_000);
 
-test('a certificate that ends within 30 days is an alert', async () => {
+test('a certificate that expires within 30 days raises an alert', async () => {
   // Two weeks before the end of test/fixtures/tls/server.pem.
   setMachineClock(Date.parse('2119-12-18T15:00:00Z'));
   const service = await startService();
@@ -304,7 +304,7 @@ test('a certificate that ends within 30 days is an alert', async () => {
   });
 }, 90_000);
 
-test('fees.csv is read again when it changes, and an error in it keeps the old fees', async () => {
+test('eligd rereads fees.csv when it changes, and keeps the old fees on an error', async () => {
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url, config: alerting() });
   const fees = join(clinic.folder, 'fees.csv');

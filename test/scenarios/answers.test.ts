@@ -1,4 +1,4 @@
-/** What payers and the service may answer, and what the front desk gets of it. */
+/** The answers that payers and the service may give, and what the front desk sees. */
 import { describe, expect, test } from 'vitest';
 import { type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
 import { type MachineClock, setMachineClock } from '../support/machine-clock.ts';
@@ -8,8 +8,8 @@ import { exportOf, visits } from '../support/visits.ts';
 type Scene = { machine: MachineClock; service: Service; clinic: Clinic };
 
 /**
- * One visit on Wednesday of the week after, of a member whose id begins with `prefix`; sent on
- * Monday morning.
+ * One visit on Wednesday of the next week, for a member whose ID begins with `prefix`; eligd sends
+ * its inquiry on Monday morning.
  */
 async function sent(prefix: string, config: Overrides = {}): Promise<Scene> {
   const machine = setMachineClock();
@@ -33,8 +33,8 @@ const reasons = (clinic: Clinic) =>
     .filter(({ appointment_id }) => appointment_id === '9001')
     .map(({ reason }) => reason);
 
-describe('a call that brought nothing', () => {
-  test('is tried once more after a pause, then written back as such and listed', async () => {
+describe('unsuccessful calls', () => {
+  test('after a pause, eligd makes one more call, then writes and lists the failure', async () => {
     const { machine, service, clinic } = await sent('UNSUCC');
     await service.advance({ days: 9 });
     await clinic.once();
@@ -54,7 +54,7 @@ describe('a call that brought nothing', () => {
       'UNSUCCESSFUL',
       (await service.ledger())[1]?.id,
     ]);
-    // That is all.
+    // eligd makes no third call.
     machine.pass({ days: 2 });
     await clinic.once();
     expect(await service.ledger()).toHaveLength(2);
@@ -63,7 +63,7 @@ describe('a call that brought nothing', () => {
     );
   });
 
-  test('the first time may be answered the second time, and then is on no list', async () => {
+  test('a second call that succeeds leaves nothing on the attention list', async () => {
     const { machine, service, clinic } = await sent('UNSUCC1');
     await service.advance({ days: 9 });
     await clinic.once();
@@ -80,7 +80,7 @@ describe('a call that brought nothing', () => {
     expect(reasons(clinic)).toEqual([]);
   });
 
-  test('is not tried again with policy.attempts 1', async () => {
+  test('with policy.attempts 1, eligd makes no second call', async () => {
     const { machine, service, clinic } = await sent('UNSUCC', { policy: { attempts: 1 } });
     await service.advance({ days: 9 });
     await clinic.once();
@@ -91,7 +91,7 @@ describe('a call that brought nothing', () => {
     expect(reasons(clinic)).toEqual(['unsuccessful']);
   });
 
-  test('because the service cancelled it is listed and never sent again', async () => {
+  test('eligd lists a call that the service canceled and never sends it again', async () => {
     const { machine, service, clinic } = await sent('CANCEL');
     await service.advance({ days: 9 });
     await clinic.once();
@@ -105,7 +105,7 @@ describe('a call that brought nothing', () => {
     );
   });
 
-  test('that never ends is given up two weeks after the visit, with an item', async () => {
+  test('eligd gives up a call two weeks after the visit and lists it', async () => {
     const { machine, service, clinic } = await sent('NEVER');
     await service.advance({ days: 9 });
     await clinic.once();
@@ -120,15 +120,15 @@ describe('a call that brought nothing', () => {
   });
 });
 
-describe('an answer', () => {
-  test('that the plan is not active reads as no; what was not asked stays empty', async () => {
+describe('answers', () => {
+  test('an inactive plan reads as "no", and questions that were not asked stay empty', async () => {
     const { service, clinic } = await sent('INACTIVE');
     await service.advance({ days: 9 });
     await clinic.once();
     expect(lines(clinic)).toEqual([['SUCCESS', '1', 'no']]);
   });
 
-  test('with holes reads as unknown, never as no or 0 (G8)', async () => {
+  test('missing values read as unknown, never as "no" or 0 (G8)', async () => {
     const { service, clinic } = await sent('SILENT');
     await service.advance({ days: 9 });
     await clinic.once();
@@ -141,7 +141,7 @@ describe('an answer', () => {
     for (const [, value] of cells) expect(value).not.toMatch(/^0(\.0+)?$/);
   });
 
-  test('of null results is asked for again until the results are there', async () => {
+  test('eligd polls an empty success again until the results exist', async () => {
     const { machine, service, clinic } = await sent('NULLS');
     const [entry] = await service.ledgerWithSteps();
     const ended = entry?.steps.find(({ status }) => status === 'SUCCESS')?.at ?? '';
@@ -156,14 +156,14 @@ describe('an answer', () => {
     expect(clinic.written()).toHaveLength(1);
   });
 
-  test('that is revised is written back again as a new revision, before the visit', async () => {
+  test('eligd writes back a revised answer as a new revision before the visit', async () => {
     const { machine, service, clinic } = await sent('REVISE');
     const [entry] = await service.ledgerWithSteps();
     const ended = entry?.steps.find(({ status }) => status === 'SUCCESS')?.at ?? '';
     await service.advanceTo(new Date(Date.parse(ended) + 60_000).toISOString());
     await clinic.once();
     expect(lines(clinic).map(([, revision]) => revision)).toEqual(['1']);
-    // `eligd run` asks once more a day before the visit, which is on the 16th at 10.
+    // `eligd run` polls once more on the day before the visit, which is on the 16th at 10.
     machine.pass({ days: 8, hours: 3 });
     const daemon = await clinic.daemon();
     const stop = new AbortController();
@@ -177,7 +177,7 @@ describe('an answer', () => {
     expect(clinic.written()[1]?.record).not.toEqual(clinic.written()[0]?.record);
   });
 
-  test('with unexpected content is written, and the rest is kept under unparsed', async () => {
+  test('an answer with unknown content is written, and "unparsed" keeps the rest', async () => {
     const { service, clinic } = await sent('WEIRD');
     await service.advance({ days: 9 });
     await clinic.once();
@@ -188,7 +188,7 @@ describe('an answer', () => {
     expect(reasons(clinic)).toEqual([]);
   });
 
-  test('of every kind in one export: each appointment has its own', async () => {
+  test('answers of every kind in one export go to their own appointments', async () => {
     const prefixes = [
       'ACTIVE',
       'INACTIVE',

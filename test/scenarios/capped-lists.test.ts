@@ -1,6 +1,6 @@
 /**
- * A service whose list is cut without a word, and a database that has lost what it knew (G1).
- * `ELIGD_CAPS=1-300` runs all of it with 260 visits and every cap of the range; it takes hours.
+ * The service truncates its list without saying so, and the database has lost its rows (G1).
+ * `ELIGD_CAPS=1-300` tries 260 visits with every cap in the range; it takes hours.
  */
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const CAPS =
         (index) => index + Number(RANGE[1]),
       );
 
-/** How the list is cut: `limit` raises the cap and nothing else does, or nothing does at all. */
+/** Ways to truncate the list: only `limit` raises the cap, or nothing does. */
 const CUTS = [
   ...CAPS.map((list_page_size) => ({ list_paging: 'limit', list_page_size })),
   { list_paging: 'none', list_truncate: 10 },
@@ -27,7 +27,7 @@ const CUTS = [
 ];
 
 test.each(CUTS)(
-  'the database was lost, and the list is cut (%o): nobody is called twice',
+  'with a lost database and a truncated list (%o), no payer is called twice',
   async (cut) => {
     setMachineClock();
     const service = await startService();
@@ -43,7 +43,7 @@ test.each(CUTS)(
 );
 
 test.each(CUTS)(
-  'nothing was lost, and the list is cut (%o): nobody is called twice',
+  'with an intact database and a truncated list (%o), no payer is called twice',
   async (cut) => {
     setMachineClock();
     const service = await startService();
@@ -58,7 +58,7 @@ test.each(CUTS)(
 );
 
 test.each(CUTS)(
-  'a backup is put back, and the list is cut (%o): nobody is called twice',
+  'with a restored backup and a truncated list (%o), no payer is called twice',
   async (cut) => {
     setMachineClock();
     const service = await startService();
@@ -72,7 +72,7 @@ test.each(CUTS)(
     await clinic.run('backup', copy);
     clinic.drop('two.csv', exportOf(all));
     await clinic.once();
-    // By hand, as an administrator may do it: nothing tells eligd that time has gone back.
+    // An administrator may copy the file by hand, so eligd cannot know that it is older.
     for (const end of ['-wal', '-shm']) rmSync(database + end, { force: true });
     copyFileSync(copy, database);
     clinic.drop('three.csv', exportOf([...all].reverse()));
@@ -81,9 +81,7 @@ test.each(CUTS)(
   },
 );
 
-/**
- * The labels of calls, or the IDs of visits, sorted; a label that is there twice is a second call.
- */
+/** The labels of calls, or the IDs of visits, sorted; a duplicate is a second call. */
 function labelsOf(
   of: readonly { external_id?: string | null; appointment_id?: string }[],
 ): string[] {

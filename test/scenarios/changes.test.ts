@@ -1,4 +1,4 @@
-/** What a practice does between two exports: repeats, moves, cancels and corrects appointments. */
+/** Changes between two exports: a practice repeats, moves, cancels, and corrects appointments. */
 import { describe, expect, test } from 'vitest';
 import { type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
 import { type MachineClock, setMachineClock } from '../support/machine-clock.ts';
@@ -19,7 +19,7 @@ type Scene = {
   drop: (...visits: Visit[]) => Promise<void>;
 };
 
-/** `drop` puts an export into the inbox and takes every stage once. */
+/** `drop` puts an export into the inbox and runs every stage once. */
 async function scene(config: Overrides = {}): Promise<Scene> {
   const machine = setMachineClock();
   const service = await startService();
@@ -39,8 +39,8 @@ const reasonsFor = (clinic: Clinic, id: string) =>
     .filter((line) => line.appointment_id === id)
     .map((line) => line.reason);
 
-describe('nothing is sent again', () => {
-  test('by further rounds, by the same file, and by the same rows in another file', async () => {
+describe('changes that cause no call', () => {
+  test('more rounds, the same file, and the same rows in another file cause no call', async () => {
     const { service, clinic, machine } = await scene();
     const all = visits(6);
     clinic.drop('export.csv', exportOf(all));
@@ -60,7 +60,7 @@ describe('nothing is sent again', () => {
     expectOneCallEach(await service.ledger(), needsOf(questionsOf(all)));
   });
 
-  test('to an appointment that was moved, whose answer is written for its new time', async () => {
+  test('a moved appointment causes no call, and its answer has the new time', async () => {
     const { service, clinic, drop } = await scene();
     const [visit] = visits(1) as [Visit];
     await drop(visit);
@@ -71,12 +71,12 @@ describe('nothing is sent again', () => {
     expect(clinic.written().map((line) => line.appointment_at)).toEqual([
       '2030-01-16T14:15:00-06:00',
     ]);
-    // Moved once more, after the answer.
+    // The appointment moves again, after the answer.
     await drop({ ...visit, appointment_at: '2030-01-17T09:00' });
     expect(await service.ledger()).toHaveLength(1);
   });
 
-  test('for a second visit of the same patient and coverage gets the same record', async () => {
+  test('a second visit of the same patient and coverage gets the same record', async () => {
     const { service, clinic, drop } = await scene();
     const [first, second, later] = visits(3, (index) => ({
       patient_id: 'P1',
@@ -90,14 +90,14 @@ describe('nothing is sent again', () => {
     await clinic.once();
     expect(await service.ledger()).toHaveLength(1);
     expect(writtenFor(clinic)).toEqual(new Set(['9001/1', '9002/1']));
-    // A third one that comes after the answer is served by it at once.
+    // The same answer serves a third visit at once, after it arrived.
     await drop(first, second, later);
     expect(await service.ledger()).toHaveLength(1);
     expect(writtenFor(clinic)).toEqual(new Set(['9001/1', '9002/1', '9003/1']));
     expectOwnAnswers(clinic, await service.ledger());
   });
 
-  test('when a name is spelled otherwise or the group changes', async () => {
+  test('a different spelling of the name or another group causes no call', async () => {
     const { service, drop } = await scene();
     const [visit] = visits(1) as [Visit];
     await drop(visit);
@@ -106,13 +106,13 @@ describe('nothing is sent again', () => {
   });
 });
 
-describe('a change of what is asked', () => {
+describe('changes to the question', () => {
   test.each([
     ['member id', { member_id: 'ACTIVE999' }],
     ['payer', { payor_id: '62308', carrier: 'Cigna Dental PPO' }],
     ['birth date', { dob: '1971-01-02' }],
   ])(
-    'of the %s is another need, and its answer is the one that is written',
+    'another %s makes a new need, and eligd writes the answer to that one',
     async (_, change: Partial<Visit>) => {
       const { service, clinic, drop } = await scene();
       const [visit] = visits(1) as [Visit];
@@ -128,7 +128,7 @@ describe('a change of what is asked', () => {
     },
   );
 
-  test('of a member id that could not be used is sent when it is corrected', async () => {
+  test('a corrected member ID makes eligd call', async () => {
     const { service, clinic, drop } = await scene();
     const [bad, good] = visits(2) as [Visit, Visit];
     await drop({ ...bad, member_id: '' }, good);
@@ -140,7 +140,7 @@ describe('a change of what is asked', () => {
   });
 
   test.each(['bulk', 'single'])(
-    'of a row that the service refused sends it again (%s)',
+    'a correction makes eligd resend a row that the service refused (%s)',
     async (mode) => {
       const { machine, service, clinic, drop } = await scene({ service: { submission: { mode } } });
       const all = visits(5);
@@ -148,7 +148,7 @@ describe('a change of what is asked', () => {
         index === 2 ? { ...visit, member_id: 'REJECT77' } : visit,
       );
       await drop(...refused);
-      // The neighbors of a batch that was refused are looked for twice before they go again.
+      // eligd looks the other items of a refused batch up twice before it sends them again.
       for (let round = 0; round < 2; round += 1) {
         machine.pass({ seconds: 15 });
         await clinic.once();
@@ -158,7 +158,7 @@ describe('a change of what is asked', () => {
       const { stdout } = await clinic.run('explain', '9003', '--patients');
       expect(stdout).toMatch(/The service rejected the (?:inquiry|request)/);
       expect(stdout).toMatch(/The carrier knows no member ids of this form/);
-      // The same content again is not tried again.
+      // The same content is not sent again.
       await drop(...refused, ...visits(6).slice(5));
       expect(await service.ledger()).toHaveLength(5);
       await drop(...all, ...visits(6).slice(5));
@@ -169,7 +169,7 @@ describe('a change of what is asked', () => {
     },
   );
 
-  test('outside the match key sends a refused row again under the same need', async () => {
+  test('a correction outside the match key resends a refused row under the same need', async () => {
     const { service, clinic, drop } = await scene();
     const all = visits(2);
     await service.fault({
@@ -203,7 +203,7 @@ describe('a change of what is asked', () => {
   });
 });
 
-test('an export equal to an earlier one undoes the changes of the one between', async () => {
+test('an export that equals an earlier one undoes the changes in between', async () => {
   const { service, clinic, drop } = await scene();
   const all = visits(3);
   await drop(...all);
@@ -219,8 +219,8 @@ test('an export equal to an earlier one undoes the changes of the one between', 
   expect(writtenFor(clinic)).toEqual(new Set(['9001/1', '9002/1', '9003/1']));
 });
 
-describe('what is not needed any more', () => {
-  /** The service is away, so that nothing was sent yet. */
+describe('calls that are no longer needed', () => {
+  /** The service cannot be reached, so nothing has been sent. */
   async function unsent(...exported: Visit[]): Promise<Scene> {
     const made = await scene();
     await made.service.fault({ times: 1000, when: 'before', action: 'status', status: 500 });
@@ -230,7 +230,7 @@ describe('what is not needed any more', () => {
     return made;
   }
 
-  test('is withdrawn when the appointment is cancelled before it was sent', async () => {
+  test('eligd withdraws an unsent call when the appointment is canceled', async () => {
     const all = visits(3);
     const { service, clinic, drop } = await unsent(...all);
     await drop(
@@ -244,7 +244,7 @@ describe('what is not needed any more', () => {
     expect((await clinic.run('explain', '9002')).stdout).toMatch(
       /The appointment was cancelled in the practice management system/,
     );
-    // It may come back.
+    // The appointment may be booked again.
     await drop(...all);
     expectOneCallEach(
       await service.ledger(),
@@ -252,7 +252,7 @@ describe('what is not needed any more', () => {
     );
   });
 
-  test('is kept when it serves another appointment', async () => {
+  test('eligd keeps a call that also serves another appointment', async () => {
     const both = visits(2, () => ({
       patient_id: 'P1',
       dob: '1970-05-06',
@@ -267,39 +267,36 @@ describe('what is not needed any more', () => {
     expect(writtenFor(clinic)).toEqual(new Set(['9002/1']));
   });
 
-  test(
-    'is held and listed after two full exports without the appointment, until it ' + 'returns',
-    async () => {
-      const all = visits(4);
-      const { service, clinic, drop } = await unsent(...all);
-      const others = all.filter((_, index) => index !== 1);
-      await service.fault({ times: 1000, when: 'before', action: 'status', status: 500 });
-      clinic.drop('second.csv', exportOf(others));
-      await clinic.once(75);
-      expect(reasonsFor(clinic, '9002')).toEqual([]);
-      await service.clearFaults();
-      await drop(...others.toReversed());
-      expect(reasonsFor(clinic, '9002')).toEqual(['vanished']);
-      expect((await service.ledger()).map(({ external_id }) => external_id)).not.toContain('9002');
-      expect((await clinic.run('explain', '9002')).stdout).toMatch(
-        /missing from the last two exports/,
-      );
-      await drop(...all);
-      expect(reasonsFor(clinic, '9002')).toEqual([]);
-      expect((await service.ledger()).map(({ external_id }) => external_id).sort()).toEqual([
-        '9001',
-        '9002',
-        '9003',
-        '9004',
-      ]);
-    },
-  );
+  test('a call waits on the list after two full exports without its visit', async () => {
+    const all = visits(4);
+    const { service, clinic, drop } = await unsent(...all);
+    const others = all.filter((_, index) => index !== 1);
+    await service.fault({ times: 1000, when: 'before', action: 'status', status: 500 });
+    clinic.drop('second.csv', exportOf(others));
+    await clinic.once(75);
+    expect(reasonsFor(clinic, '9002')).toEqual([]);
+    await service.clearFaults();
+    await drop(...others.toReversed());
+    expect(reasonsFor(clinic, '9002')).toEqual(['vanished']);
+    expect((await service.ledger()).map(({ external_id }) => external_id)).not.toContain('9002');
+    expect((await clinic.run('explain', '9002')).stdout).toMatch(
+      /missing from the last two exports/,
+    );
+    await drop(...all);
+    expect(reasonsFor(clinic, '9002')).toEqual([]);
+    expect((await service.ledger()).map(({ external_id }) => external_id).sort()).toEqual([
+      '9001',
+      '9002',
+      '9003',
+      '9004',
+    ]);
+  });
 
   test.each([
     [0, 'The call is already made, and its answer will be written back.'],
     [6, 'The payer has already answered, and eligd writes the answer back.'],
   ])(
-    'is said to be called about or answered when it vanishes %i days later',
+    'a visit that vanishes %i days later is listed as called about or answered',
     async (days, said) => {
       const { machine, service, clinic, drop } = await scene();
       const all = visits(4, () => ({ appointment_at: '2030-01-14T10:30' }));

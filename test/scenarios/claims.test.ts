@@ -1,6 +1,6 @@
 /**
- * Claims: an export of them is dropped, payers are asked until each is settled, answers are written
- * back.
+ * Claims: eligd reads an export of claims, asks the payers until they settle each claim, and writes
+ * the answers back.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -70,7 +70,8 @@ async function open(config: Overrides = {}): Promise<Scene> {
 }
 
 /**
- * Drops the claims, asks, and reads the answers five days later; what is revised is so after them.
+ * Drops the claims, sends the inquiries, and reads the answers five days later; revisions exist by
+ * then.
  */
 async function asked(claims: readonly Claim[], config: Overrides = {}): Promise<Scene> {
   const scene = await open(config);
@@ -103,7 +104,7 @@ const lines = (clinic: Clinic) =>
 const situation = async (clinic: Clinic, id: string) => (await clinic.run('explain', id)).stdout;
 
 describe('a claim that is old enough', () => {
-  test('is asked about with everything that is known of it', async () => {
+  test('the inquiry about a claim has everything that the claim says', async () => {
     const { service } = await asked([claimOf('PAID-1')]);
     expect(await requests(service)).toEqual([
       {
@@ -134,14 +135,14 @@ describe('a claim that is old enough', () => {
     ['PENDING-1', 'pending', 'PENDING', /so eligd asks again/],
     ['PROCESSED-2', 'paid', 'PROCESSED', /plan|written/],
     ['ODDSTATUS-1', 'unknown', 'AWAITING_COB', /so eligd asks again/],
-  ])('and of which the payer says %s is written back as %s', async (number, status, said, why) => {
+  ])('a claim that the payer calls %s is written back as %s', async (number, status, said, why) => {
     const { clinic } = await asked([claimOf(number)]);
     expect(lines(clinic)).toEqual([[`C${number}`, status, said, 'SUCCESS']]);
     expect(await situation(clinic, `C${number}`)).toMatch(why);
     expect(clinic.attention().filter(({ claim_id }) => claim_id !== '')).toEqual([]);
   });
 
-  test('and of which the payer uses a word of claim_words is written back by it', async () => {
+  test('claim_words translate the payer’s own word for a status', async () => {
     const { clinic } = await asked([claimOf('ODDSTATUS-1')], {
       claim_words: { 'Awaiting COB': 'pending' },
     });
@@ -155,7 +156,7 @@ describe('a claim that is old enough', () => {
     ['PARTLY-1', 'partly_paid', 'PARTIALLY PAID', 'claim_partly_paid', /in part.*PARTIALLY PAID/],
     ['NOTONFILE-1', 'not_on_file', 'NOT_ON_FILE', 'claim_not_on_file', /does not have the claim/],
     ['FINALIZED-1', 'unknown', 'FINALIZED', 'claim_unclear', /did not say what it decided/],
-  ])('is listed and not asked about again until the PMS changes it: %s', async (...row) => {
+  ])('a claim is listed and not asked about again until the PMS changes it: %s', async (...row) => {
     const [number, status, said, reason, what] = row;
     const scene = await asked([claimOf(number)]);
     const { clinic, service } = scene;
@@ -166,13 +167,13 @@ describe('a claim that is old enough', () => {
     await nextDays(scene, 30);
     expect(await service.ledger()).toHaveLength(1);
     expect(listed()).toHaveLength(1);
-    // Corrected and sent again, it is asked about again.
+    // After a corrected claim, eligd asks again.
     clinic.drop('claims-corrected.csv', claimsOf({ ...claimOf('PAID-2'), claim_id: `C${number}` }));
     await nextDays(scene, 1);
     expect(await service.ledger()).toHaveLength(2);
   });
 
-  test('has amounts, the reason of a denial and how to appeal in the record', async () => {
+  test('the record of a claim has amounts, denial reasons, and appeal instructions', async () => {
     const { clinic } = await asked([claimOf('DENIED-1')]);
     const [line] = clinic.writtenClaims();
     expect(line?.record).toMatchObject({
@@ -194,7 +195,7 @@ describe('a claim that is old enough', () => {
     expect(line?.procedure_codes).toMatch(/^99213: paid 0\.00; .*denied ".*appeal "/);
   });
 
-  test('of dental or mental health is asked about without the fields of the others', async () => {
+  test('dental and mental health claims leave out the other specialties’ fields', async () => {
     const claims = [
       claimOf('PAID-1', { specialty: 'dental', procedure_codes: 'D1110' }),
       claimOf('PAID-2', { specialty: 'mental_health', procedure_codes: '90834' }),
@@ -211,8 +212,8 @@ describe('a claim that is old enough', () => {
   });
 });
 
-describe('when a claim is asked about', () => {
-  test('a young one waits until it is ask_after_days old', async () => {
+describe('when eligd asks about a claim', () => {
+  test('eligd waits until a claim is ask_after_days old', async () => {
     const scene = await asked([claimOf('PAID-1', { date_of_service: '2030-01-04' })]);
     expect(await scene.service.ledger()).toEqual([]);
     expect(await situation(scene.clinic, 'CPAID-1')).toMatch(/policy\.claims\.ask_after_days/);
@@ -222,7 +223,7 @@ describe('when a claim is asked about', () => {
     expect(await scene.service.ledger()).toHaveLength(1);
   });
 
-  test('one that is not settled is asked about every ask_again_days until it is', async () => {
+  test('eligd asks about a claim every ask_again_days until the payer settles it', async () => {
     const scene = await asked([claimOf('PENDING1-2')]);
     expect(lines(scene.clinic).map(([, status]) => status)).toEqual(['pending']);
     await nextDays(scene, 12);
@@ -239,7 +240,7 @@ describe('when a claim is asked about', () => {
     ]);
   });
 
-  test('one that no call settles ends on the attention list after max_calls', async () => {
+  test('a claim that no call settles goes on the attention list after max_calls', async () => {
     const scene = await asked([claimOf('PENDING-1')], {
       policy: { claims: { max_calls: 2, ask_again_days: 3 } },
     });
@@ -252,7 +253,7 @@ describe('when a claim is asked about', () => {
     ).toEqual([['CPENDING-1', '', 'claim_unsettled']]);
   });
 
-  test('one that the payer settles in a revised answer leaves the attention list', async () => {
+  test('a revised answer that settles a claim takes it off the attention list', async () => {
     const claims = [claimOf('CLEARED-1', { member_id: 'REVISE-1' })];
     const scene = await asked(claims, { policy: { claims: { max_calls: 1 } } });
     expect(scene.clinic.attention().map(({ reason }) => reason)).toEqual(['claim_unsettled']);
@@ -262,7 +263,7 @@ describe('when a claim is asked about', () => {
     expect(await scene.service.ledger()).toHaveLength(1);
   });
 
-  test('one that was denied and is under review is asked about until it is paid', async () => {
+  test('eligd asks about a denied claim under review until the payer pays', async () => {
     const scene = await asked([claimOf('OVERTURNED-1', { member_id: 'REVISE-1' })]);
     expect(lines(scene.clinic).map(([, status]) => status)).toEqual(['denied']);
     await nextDays(scene, 6);
@@ -275,7 +276,7 @@ describe('when a claim is asked about', () => {
     expect(await scene.service.ledger()).toHaveLength(2);
   });
 
-  test('one whose calls are unsuccessful gets no more than max_calls of them', async () => {
+  test('eligd makes at most max_calls unsuccessful calls about a claim', async () => {
     const claims = [claimOf('PAID-1', { member_id: 'UNSUCC-1' })];
     const scene = await asked(claims, { policy: { claims: { max_calls: 1 } } });
     for (let round = 0; round < 4; round += 1) await nextDays(scene, 8);
@@ -285,7 +286,7 @@ describe('when a claim is asked about', () => {
     );
   });
 
-  test('one that is settled in the practice management system is not, or not again', async () => {
+  test('eligd makes no further call once the PMS says that a claim is settled', async () => {
     const scene = await asked([
       claimOf('PENDING-1'),
       claimOf('PENDING-2', { claim_status: 'paid' }),
@@ -300,7 +301,7 @@ describe('when a claim is asked about', () => {
     expect(await situation(scene.clinic, 'CPENDING-1')).toMatch(/claim is settled/);
   });
 
-  test('that a full export no longer names is settled, and comes back with it', async () => {
+  test('a claim that a full export leaves out is settled until it returns', async () => {
     const connectors = [
       {
         id: 'front-desk',
@@ -326,24 +327,21 @@ describe('when a claim is asked about', () => {
     ).toHaveLength(2);
   });
 
-  test(
-    'one that lacks what a call needs waits for you, and is asked about when that is ' + 'fixed',
-    async () => {
-      const scene = await asked([claimOf('PAID-1', { date_of_service: '', dob: '' })]);
-      expect(await scene.service.ledger()).toEqual([]);
-      const [entry] = scene.clinic.attention().filter(({ claim_id }) => claim_id === 'CPAID-1');
-      expect([entry?.reason, entry?.what_happened]).toEqual([
-        'field_missing',
-        expect.stringMatching(/birth date.*date of service/),
-      ]);
-      scene.clinic.drop('claims-fixed.csv', claimsOf(claimOf('PAID-1')));
-      await nextDays(scene, 1);
-      expect(await scene.service.ledger()).toHaveLength(1);
-      expect(scene.clinic.attention().filter(({ claim_id }) => claim_id !== '')).toEqual([]);
-    },
-  );
+  test('a claim that lacks a required field waits for the office, then causes a call', async () => {
+    const scene = await asked([claimOf('PAID-1', { date_of_service: '', dob: '' })]);
+    expect(await scene.service.ledger()).toEqual([]);
+    const [entry] = scene.clinic.attention().filter(({ claim_id }) => claim_id === 'CPAID-1');
+    expect([entry?.reason, entry?.what_happened]).toEqual([
+      'field_missing',
+      expect.stringMatching(/birth date.*date of service/),
+    ]);
+    scene.clinic.drop('claims-fixed.csv', claimsOf(claimOf('PAID-1')));
+    await nextDays(scene, 1);
+    expect(await scene.service.ledger()).toHaveLength(1);
+    expect(scene.clinic.attention().filter(({ claim_id }) => claim_id !== '')).toEqual([]);
+  });
 
-  test('one of a service more than a year ago is closed', async () => {
+  test('eligd closes a claim whose service is more than a year old', async () => {
     const { service, clinic } = await asked([claimOf('PAID-1', { date_of_service: '2028-11-01' })]);
     expect(await service.ledger()).toEqual([]);
     expect(await situation(clinic, 'CPAID-1')).toMatch(/too long ago/);
@@ -351,7 +349,7 @@ describe('when a claim is asked about', () => {
 });
 
 describe('a call about a claim', () => {
-  test('that was unsuccessful is tried once more, and asked about again later', async () => {
+  test('eligd repeats an unsuccessful call about a claim, and asks again later', async () => {
     const scene = await asked([claimOf('PAID-1', { member_id: 'UNSUCC-1' })]);
     await nextDays(scene, 1);
     await nextDays(scene, 4);
@@ -368,7 +366,7 @@ describe('a call about a claim', () => {
     expect(await scene.service.ledger()).toHaveLength(3);
   });
 
-  test('without a result leaves the attention list once the claim is settled', async () => {
+  test('a call without a result leaves the attention list once the claim is settled', async () => {
     const claims = [
       claimOf('PAID-1', { member_id: 'CANCEL-1' }),
       claimOf('PAID-2', { member_id: 'CANCEL-2' }),
@@ -385,7 +383,7 @@ describe('a call about a claim', () => {
     expect(scene.clinic.attention()).toEqual([]);
   });
 
-  test('that the service cancelled is listed and not made again automatically', async () => {
+  test('eligd lists a canceled call about a claim and does not repeat it', async () => {
     const scene = await asked([claimOf('PAID-1', { member_id: 'CANCEL-1' })]);
     await nextDays(scene, 30);
     expect((await scene.service.ledger()).map(({ status }) => status)).toEqual(['CANCELLED']);
@@ -394,7 +392,7 @@ describe('a call about a claim', () => {
     ]);
   });
 
-  test('whose reply is lost is looked for and made once (G1)', async () => {
+  test('after a lost reply, eligd looks the claim’s call up and makes it once (G1)', async () => {
     const scene = await open();
     await scene.service.fault({ method: 'POST', path: 'medical/', when: 'after', action: 'reset' });
     scene.clinic.drop('claims-a.csv', claimsOf(claimOf('PAID-1')));
@@ -407,12 +405,12 @@ describe('a call about a claim', () => {
     expect(lines(scene.clinic).map(([, status]) => status)).toEqual(['paid']);
   });
 
-  test('is not made again after the database was lost (G1)', async () => {
+  test('a lost database causes no second call about a claim (G1)', async () => {
     const scene = await asked([claimOf('PENDING-1')]);
     const again = makeClinic({ base_url: scene.service.url });
     again.drop('claims-a.csv', claimsOf(claimOf('PENDING-1')));
     await again.once();
-    // Nothing is taken from the list in silence: the operator confirms that the database is new.
+    // eligd uses nothing from the list silently: the operator confirms that the database is new.
     expect(lines(again)).toEqual([]);
     expect((await again.run('release', 'submission')).code).toBe(0);
     await again.once();
@@ -421,7 +419,7 @@ describe('a call about a claim', () => {
     expect(lines(again).map(([, status]) => status)).toEqual(['pending']);
   });
 
-  test('takes its place in the budget of calls next to visits', async () => {
+  test('calls about claims and visits share one budget', async () => {
     const scene = await open({ policy: { calls_per_day: 2 } });
     scene.clinic.drop('export.csv', exportOf(visits(1)));
     scene.clinic.drop('claims-a.csv', claimsOf(claimOf('PAID-1'), claimOf('PAID-2')));
@@ -432,7 +430,7 @@ describe('a call about a claim', () => {
   });
 });
 
-test('Where nothing but claims come in, what is said of the run speaks of them', async () => {
+test('an installation with only claims reports about claims', async () => {
   const { clinic } = await asked([
     claimOf('PAID-1'),
     claimOf('PAID-2', { dob: '' }),
@@ -448,7 +446,7 @@ test('Where nothing but claims come in, what is said of the run speaks of them',
   expect(await situation(clinic, 'CPAID-1')).toMatch(/In the log: claim CPAID-1 is/);
 });
 
-test('A claim and a visit with the same id are told apart everywhere', async () => {
+test('a claim and a visit with the same ID are told apart in every output', async () => {
   const scene = await open();
   scene.clinic.drop(
     'export.csv',
@@ -479,7 +477,7 @@ test('A claim and a visit with the same id are told apart everywhere', async () 
   );
 });
 
-describe('claims out of HL7 messages', () => {
+describe('claims from HL7 messages', () => {
   const given = { ...suiteClaim(1), claim_number: 'PAID-1', date_of_service: '2029-12-10' };
   const connectors = [{ id: 'interface', type: 'hl7', folder: './hl7', stable_seconds: 0 }];
 
@@ -506,7 +504,7 @@ describe('claims out of HL7 messages', () => {
       : [];
   };
 
-  test('are asked about and written back as messages', async () => {
+  test('eligd asks about HL7 claims and writes the answers back as messages', async () => {
     const scene = await sent(dft(given));
     expect(
       (await requests(scene.service)).map(({ type, claim_number }) => [type, claim_number]),
@@ -519,7 +517,7 @@ describe('claims out of HL7 messages', () => {
     ]);
   });
 
-  test('wait for the insurance of the patient where they come without it', async () => {
+  test('a claim without insurance waits for the patient’s insurance', async () => {
     const scene = await sent(dft(given, { with_insurance: false }));
     expect(await scene.service.ledger()).toEqual([]);
     const { stdout } = await scene.clinic.run('list', '--attention', '--json');
@@ -536,7 +534,7 @@ describe('claims out of HL7 messages', () => {
     ).toEqual([]);
   });
 
-  test('are asked about no more when a payment is posted', async () => {
+  test('a posted payment ends the questions about a claim', async () => {
     const scene = await sent(dft({ ...given, claim_number: 'PENDING-1' }));
     scene.send(payment(given));
     await nextDays(scene, 30);
@@ -545,7 +543,7 @@ describe('claims out of HL7 messages', () => {
   });
 });
 
-test('A claim out of FHIR is asked about and answered with a ClaimResponse', async () => {
+test('eligd asks about a FHIR claim and answers with a ClaimResponse', async () => {
   const peer = await startPeer();
   const connectors = [
     { id: 'ehr', type: 'fhir', base_url: peer.url, auth: 'none', poll_minutes: 0, claims_days: 60 },

@@ -1,4 +1,4 @@
-/** What is due once a day, on a computer that is not always awake. */
+/** Daily work, on a computer that is not always on. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { makeClinic } from '../support/clinic.ts';
@@ -11,7 +11,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('daily work is done as soon as a computer wakes that slept through its time', async () => {
+test('a computer that slept through the daily work does it when it wakes', async () => {
   vi.useFakeTimers({
     toFake: ['Date'],
     shouldAdvanceTime: true,
@@ -40,10 +40,10 @@ test('daily work is done as soon as a computer wakes that slept through its time
   await expect.poll(() => events, { timeout: 60_000 }).toContain('reconciliation_done');
   await expect.poll(() => service.ledger(), { timeout: 60_000 }).toHaveLength(1);
   await sleep(200);
-  // The timer of the next minute fires when five of them are over.
+  // The timer for the next minute fires after five minutes have passed.
   vi.setSystemTime(Date.parse('2030-01-07T15:05:30Z'));
   await expect.poll(() => events, { timeout: 25_000 }).toContain('daily_summary');
-  // A call with two codes: $12.50 and twice $0.25.
+  // A call with two codes costs $12.50 plus twice $0.25.
   const spent = { calls_this_month: 1, cents_this_month: 1300, unpriced_this_month: 0 };
   expect(summary).toMatchObject({ calls_yesterday: 0, ...spent, cents_left: 8700 });
   ending.abort();
@@ -52,12 +52,12 @@ test('daily work is done as soon as a computer wakes that slept through its time
   expect(warned).not.toHaveBeenCalled();
 }, 40_000);
 
-test('"once" reads the service’s list when something may be sent, and once a day', async () => {
+test('"once" reads the service’s list before it sends, and otherwise once a day', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url, config: { service: { auth: 'oauth' } } });
   const lists = async () => (await service.traffic()).by_route['GET /api/v0/dental/inquiries'] ?? 0;
-  /** How many requests for the list one run makes. */
+  /** The number of requests for the list in one run. */
   const once = async () => {
     const before = await lists();
     expect(await clinic.run('once')).toMatchObject({ code: 0 });
@@ -69,7 +69,7 @@ test('"once" reads the service’s list when something may be sent, and once a d
   };
   clinic.drop('export.csv', exportOf(visits(2)));
   expect(await once()).toBeGreaterThan(0);
-  // A database that is new is compared with the list for a day, whatever is to be sent.
+  // eligd compares a new database with the list for a day, even with nothing to send.
   for (const _ of ['answered', 'delivered']) {
     await pass(25);
     await once();

@@ -1,5 +1,5 @@
 /**
- * Visits to a dentist, a doctor and a therapist, and claims of them, all the way through each
+ * Visits to a dentist, a doctor, and a therapist, and their claims, from start to end through each
  * connector.
  */
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { setMachineClock } from '../support/machine-clock.ts';
 import { startService } from '../support/service.ts';
 import { CODE, claim, NPI, SPECIALTIES, visit, WAYS } from '../support/ways.ts';
 
-/** A clinic with one connector, whose export has one visit and one claim of each specialty. */
+/** A clinic with one connector, whose export has one visit and one claim for each specialty. */
 async function begin(name: string) {
   const machine = setMachineClock();
   const service = await startService();
@@ -65,7 +65,7 @@ test.each(Object.keys(WAYS))(
           text.includes(`Quillfeather-${index + 1}`) || text.includes(`Patient/P-${index + 1}`),
       );
       expect(ours).toHaveLength(1);
-      // The verdict and its caution, whatever the connector writes it into.
+      // Every connector writes the verdict and its caution.
       expect(ours[0]).toMatch(/(Eligible|Needs attention|Incomplete|NOT ELIGIBLE) on 01\/11/);
       expect(ours[0]).toMatch(
         new RegExp(`${CODE[specialty]}: (payable|NOT payable|needs authorization|unknown)`),

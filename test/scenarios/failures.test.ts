@@ -1,6 +1,5 @@
 /**
- * What goes wrong between eligd and the service: each failure ends as the design says, with one
- * call per need.
+ * Failures between eligd and the service. Each ends as docs/design.md says, with one call per need.
  */
 import { describe, expect, test } from 'vitest';
 import { type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
@@ -32,7 +31,7 @@ async function scene(config: Overrides = {}, secrets?: Record<string, string>): 
   return { machine, service, clinic };
 }
 
-/** Rounds a quarter of an hour apart, then the days until the answers are there. */
+/** Runs a round every 15 minutes, then waits the days until the answers exist. */
 async function untilDone({ machine, service, clinic }: Scene): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     machine.pass({ minutes: 16 });
@@ -55,8 +54,8 @@ async function expectDone(
 
 const explained = async (clinic: Clinic, id = '9001') => (await clinic.run('explain', id)).stdout;
 
-describe('the service is away', () => {
-  test('because nothing listens: everything due is kept, and sent when it is back', async () => {
+describe('an unavailable service', () => {
+  test('eligd keeps everything that is due while nothing listens, and sends it later', async () => {
     const machine = setMachineClock();
     const first = await startService();
     const port = Number(new URL(first.url).port);
@@ -71,7 +70,7 @@ describe('the service is away', () => {
     await expectDone({ machine, service, clinic });
   });
 
-  test('because the connection ends at every request', async () => {
+  test('eligd sends everything after a time in which every connection broke', async () => {
     const made = await scene();
     await made.service.fault({ times: 1000, when: 'before', action: 'reset' });
     await made.clinic.once(75);
@@ -80,7 +79,7 @@ describe('the service is away', () => {
     await expectDone(made);
   });
 
-  test('for us: a wrong password sends nothing and says what to check', async () => {
+  test('after a wrong password, eligd sends nothing and says what to check', async () => {
     const made = await scene(
       {},
       { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'wrong' },
@@ -92,7 +91,7 @@ describe('the service is away', () => {
   });
 });
 
-describe.each(['single', 'bulk'])('with submission.mode %s', (mode) => {
+describe.each(['single', 'bulk'])('submission.mode %s', (mode) => {
   const path = mode === 'single' ? 'dental/inquiries' : 'dental/batch_inquiries';
   const submission = { mode, max_per_minute: 0 };
   const post = (fault: Omit<FaultOrder, 'method' | 'path'>): FaultOrder => ({
@@ -102,11 +101,11 @@ describe.each(['single', 'bulk'])('with submission.mode %s', (mode) => {
   });
 
   test.each([401, 402, 403, 407])(
-    'a %d stops sending, says so, and sending goes on automatically',
+    'a %d stops submission with a message, and eligd resumes automatically',
     async (status) => {
       const made = await scene({ service: { submission } });
-      // A 401 is repeated once with a new token, in every request that is out; so is a 403 of a
-      // token that has worked.
+      // eligd repeats a request once with a new token after a 401, and after a 403 for a token that
+      // has worked.
       await made.service.fault(
         post({
           times: status === 401 || status === 403 ? 8 : 4,
@@ -124,7 +123,7 @@ describe.each(['single', 'bulk'])('with submission.mode %s', (mode) => {
       expect(await explained(made.clinic)).toMatch(
         new RegExp(`The service answered ${status}|the service answered ${status}`),
       );
-      // Before the slow schedule says so, nothing is tried.
+      // eligd does not try before the slow schedule allows it.
       const before = await made.service.traffic();
       made.machine.pass({ minutes: 5 });
       await made.clinic.once();
@@ -161,7 +160,7 @@ describe.each(['single', 'bulk'])('with submission.mode %s', (mode) => {
         fault: { ...fault, skip },
       })),
     ),
-  )('the $which reply is lost, $name: no second call', async ({ fault }) => {
+  )('a lost reply to the $which request, $name, causes no second call', async ({ fault }) => {
     const made = await scene({ service: { submission } });
     await made.service.fault(post(fault));
     await made.clinic.once();
@@ -170,7 +169,7 @@ describe.each(['single', 'bulk'])('with submission.mode %s', (mode) => {
     await expectDone(made);
   });
 
-  test('a lost reply is waited out, looked up twice if absent, and explained', async () => {
+  test('eligd waits after a lost reply, looks twice if it is absent, and explains it', async () => {
     const made = await scene({ service: { submission, settle_seconds: 300 } });
     await made.service.fault(post({ when: 'before', action: 'reset' }));
     await made.clinic.once();
@@ -179,7 +178,7 @@ describe.each(['single', 'bulk'])('with submission.mode %s', (mode) => {
     expect(await explained(made.clinic)).toMatch(
       /the reply was lost, so eligd looks it up and does not send it again/,
     );
-    // Within the settle time nobody looks and nothing is sent for it.
+    // Within the settle time, eligd neither looks the inquiry up nor sends it.
     made.machine.pass({ minutes: 4 });
     await made.clinic.once();
     expect((await made.service.ledger()).map(({ external_id }) => external_id)).not.toContain(
@@ -192,7 +191,7 @@ describe.each(['single', 'bulk'])('with submission.mode %s', (mode) => {
     );
   });
 
-  test('a reply that is lost after the commit is found, and explained', async () => {
+  test('eligd finds an inquiry whose reply was lost after it was created', async () => {
     const made = await scene({ service: { submission, settle_seconds: 300 } });
     await made.service.fault(post({ when: 'after', action: 'reset' }));
     await made.clinic.once();
@@ -202,7 +201,7 @@ describe.each(['single', 'bulk'])('with submission.mode %s', (mode) => {
   });
 });
 
-describe('a batch of which one item is bad', () => {
+describe('a batch with one bad item', () => {
   const rejected = { ...(ALL[5] as Visit), member_id: 'REJECT55' };
   const exported = ALL.map((visit) =>
     visit.appointment_id === rejected.appointment_id ? rejected : visit,
@@ -223,7 +222,7 @@ describe('a batch of which one item is bad', () => {
       ).map((bulk_response) => ({ bulk_partial, bulk_response })),
     ),
   )(
-    '$bulk_partial, $bulk_response: the others are called once, and it is listed',
+    'with $bulk_partial and $bulk_response, eligd calls for the others and lists one',
     async (behaviors) => {
       const machine = setMachineClock();
       const service = await startService();

@@ -1,6 +1,6 @@
 /**
- * A practice management system with a FHIR endpoint: five hundred visits over a line that fails in
- * one of ten requests.
+ * A practice management system with a FHIR endpoint: 500 visits over a connection that fails in one
+ * of ten requests.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ const FAULTS: Fault[] = [
   { when: 'after', action: 'html' },
 ];
 
-/** Every tenth request fails, each way in turn. */
+/** Every tenth request fails, each time in another way. */
 function failEveryTenth(peer: FhirPeer): void {
   let count = 0;
   peer.fault = () => {
@@ -80,7 +80,7 @@ function visit(number: number): AppointmentInput {
 
 const appointmentOf = (input: AppointmentInput) => resourcesOf(input).at(-1) as Appointment;
 
-/** config/fhir.yaml unchanged, but for the addresses. */
+/** config/fhir.yaml without changes, except for the addresses. */
 function connectorOf(peer: FhirPeer): Record<string, unknown> {
   const { connectors } = parse(readFileSync(FHIR_YAML, 'utf8')) as {
     connectors: Record<string, unknown>[];
@@ -88,10 +88,7 @@ function connectorOf(peer: FhirPeer): Record<string, unknown> {
   return { ...connectors[0], base_url: peer.url };
 }
 
-/**
- * Whether each of the five hundred answers stands in the chart with what the checks of its call
- * showed.
- */
+/** Whether each of the 500 answers is in the chart, with the results of its call's checks. */
 async function hasEveryCheck(peer: FhirPeer): Promise<boolean> {
   const responses = await peer.all('CoverageEligibilityResponse');
   const checked = responses.filter(
@@ -100,8 +97,7 @@ async function hasEveryCheck(peer: FhirPeer): Promise<boolean> {
   return checked.length === 500;
 }
 
-test('500 visits end with one call and one valid answer each; a second run changes ' +
-  'nothing', async () => {
+test('each of 500 visits gets one call and one valid answer, also in a second run', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const peer = await startPeer({ page_max: 50, smart: { client_id: 'eligd', expires_in: 60 } });
@@ -120,8 +116,8 @@ test('500 visits end with one call and one valid answer each; a second run chang
   await clinic.once();
   expect(await service.ledger()).toHaveLength(500);
 
-  // One is cancelled and booked again, two change in other ways, one moves, and one is made again
-  // for another day.
+  // One visit is canceled and booked again, two change in other ways, one moves, and one is booked
+  // again for another day.
   await peer.put({ ...appointmentOf(visit(1)), status: 'cancelled' });
   await clinic.once();
   await peer.put(
@@ -139,8 +135,8 @@ test('500 visits end with one call and one valid answer each; a second run chang
       supportingInformation: [{ reference: 'Appointment/A-5' }],
     },
   );
-  // Calls take place day by day, and what their transcripts show comes later than what the payers
-  // said: runs go on until all is there.
+  // Calls take place each day, and the checks of their transcripts arrive after the answers, so the
+  // test runs eligd until everything has arrived.
   for (let runs = 0; runs < 20 && !(await hasEveryCheck(peer)); runs += 1) {
     await service.advance({ hours: 12 });
     machine.pass({ minutes: 15 });
@@ -181,32 +177,29 @@ test('500 visits end with one call and one valid answer each; a second run chang
   expect(await service.ledger()).toEqual(ledger);
 }, 300_000);
 
-test(
-  'a run with the server away ends as temporary and names the connector; the ' + 'next one resumes',
-  async () => {
-    const machine = setMachineClock();
-    const service = await startService();
-    const peer = await startPeer();
-    const connectors = [{ id: 'ehr', type: 'fhir', base_url: peer.url, auth: 'none' }];
-    const clinic = makeClinic({ base_url: service.url, config: { connectors } });
-    for (let number = 0; number < 3; number += 1) await peer.put(...resourcesOf(visit(number)));
+test('a run without the server exits as temporary, and the next run resumes', async () => {
+  const machine = setMachineClock();
+  const service = await startService();
+  const peer = await startPeer();
+  const connectors = [{ id: 'ehr', type: 'fhir', base_url: peer.url, auth: 'none' }];
+  const clinic = makeClinic({ base_url: service.url, config: { connectors } });
+  for (let number = 0; number < 3; number += 1) await peer.put(...resourcesOf(visit(number)));
 
-    peer.fault = () => ({ when: 'before', action: 'status', status: 503 });
-    const { code, stderr } = await clinic.run('once');
-    expect(code).toBe(75);
-    expect(stderr).toMatch(/practice management system: ehr\.\n.*log above.*\n.*eligd check/);
-    peer.fault = () => null;
-    await clinic.once();
-    expect(await service.ledger()).toHaveLength(3);
+  peer.fault = () => ({ when: 'before', action: 'status', status: 503 });
+  const { code, stderr } = await clinic.run('once');
+  expect(code).toBe(75);
+  expect(stderr).toMatch(/practice management system: ehr\.\n.*log above.*\n.*eligd check/);
+  peer.fault = () => null;
+  await clinic.once();
+  expect(await service.ledger()).toHaveLength(3);
 
-    await service.advance({ days: 7 });
-    peer.fault = ({ method }) =>
-      method === 'GET' ? null : { when: 'before', action: 'status', status: 401 };
-    await clinic.once(75);
-    peer.fault = () => null;
-    machine.pass({ minutes: 20 });
-    await clinic.once();
-    expect(await peer.all('CoverageEligibilityResponse')).toHaveLength(3);
-    expect(await service.ledger()).toHaveLength(3);
-  },
-);
+  await service.advance({ days: 7 });
+  peer.fault = ({ method }) =>
+    method === 'GET' ? null : { when: 'before', action: 'status', status: 401 };
+  await clinic.once(75);
+  peer.fault = () => null;
+  machine.pass({ minutes: 20 });
+  await clinic.once();
+  expect(await peer.all('CoverageEligibilityResponse')).toHaveLength(3);
+  expect(await service.ledger()).toHaveLength(3);
+});

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { soak } from '../soak/hl7-kill.ts';
 
-test('killed while senders send, the daemon loses nothing acknowledged, takes ' +
-  'nothing twice (G3)', async () => {
+test('a daemon that is killed while it receives loses and repeats nothing (G3)', async () => {
   const {
     duration_ms: _,
     sent_again,

@@ -1,4 +1,4 @@
-/** A visit on its way through HL7: the daemon, the sandbox, a sender and a receiver, all real. */
+/** A visit from start to end over HL7, with a real daemon, sandbox, sender, and receiver. */
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -39,7 +39,7 @@ function visit(over: Partial<AppointmentInput> = {}, days = 3): AppointmentInput
   return anAppointment({ source_id: 'V-1', starts_at, patient, coverages, ...over });
 }
 
-/** `is_away`: the service cannot be reached from the start, so nothing is sent. */
+/** `is_away`: the service cannot be reached from the start, so eligd sends nothing. */
 async function scene({ is_away = false } = {}) {
   const service = await startService();
   if (is_away)
@@ -103,8 +103,8 @@ const waits = async ({ store }: Daemon) =>
     ({ plan_wait, closed_reason }) => closed_reason ?? plan_wait,
   );
 
-describe('S12, then the insurance, then S13, then S15', () => {
-  test('before the call is sent ends as a withdrawn inquiry, and nobody is called', async () => {
+describe('S12, the insurance, S13, then S15', () => {
+  test('a cancellation before the call withdraws the inquiry, and no call is made', async () => {
     const { service, daemon, say } = await scene({ is_away: true });
     await say(siu(visit(), { event: 'S12', with_insurance: false }));
     await until(
@@ -127,7 +127,7 @@ describe('S12, then the insurance, then S13, then S15', () => {
     expect(await service.ledger()).toEqual([]);
   });
 
-  test('after it was sent ends as a kept one, because a call cannot be taken back', async () => {
+  test('a cancellation after the call keeps the inquiry, because it cannot be undone', async () => {
     const { service, daemon, say } = await scene();
     await say(siu(visit(), { event: 'S12', with_insurance: false }));
     await say(adt('A04', visit()));
@@ -136,7 +136,7 @@ describe('S12, then the insurance, then S13, then S15', () => {
       ([state]) => state === 'open',
     );
     await say(siu(visit({}, 4), { event: 'S13', with_insurance: false }));
-    // Minimal, as many systems cancel.
+    // The shortest message, as many systems cancel.
     await say([msh('SIU^S15', 'CANCEL-1'), 'SCH||V-1'].join('\r'));
     await until(
       () => waits(daemon),
@@ -147,7 +147,7 @@ describe('S12, then the insurance, then S13, then S15', () => {
   });
 });
 
-test('an answer goes out as its own message, for the visit’s new time', async () => {
+test('an answer is a message of its own, with the visit’s new time', async () => {
   const { service, daemon, receiver, clinic, say } = await scene();
   await say(siu(visit()));
   await until(
@@ -157,8 +157,7 @@ test('an answer goes out as its own message, for the visit’s new time', async 
   const moved = visit({}, 5);
   await say(siu(moved, { event: 'S13' }));
   await service.advance({ days: 8 });
-  // The daemon asks on its own schedule; the webhook and polling have their tests. Here the answer
-  // is asked for at once.
+  // The daemon polls on its own schedule, which other tests cover. Here the test polls at once.
   await daemon.once(new AbortController().signal);
   const [message = ''] = await until(
     () => receiver.messages,
@@ -172,11 +171,11 @@ test('an answer goes out as its own message, for the visit’s new time', async 
   expect(await daemon.store.db.selectFrom('deliveries').select('state').execute()).toEqual([
     { state: 'delivered' },
   ]);
-  // Only "once" has run here: whether the daemon works is not known.
+  // Only "once" has run here, so eligd does not know whether the daemon works.
   expect((await clinic.run('status')).code).toBe(75);
 });
 
-test('after a restore, files are read again, and acknowledged messages are named', async () => {
+test('a restore reads files again and lists the acknowledged messages', async () => {
   const { clinic, end, say } = await scene({ is_away: true });
   await say(siu(visit(), { control_id: 'KNOWN' }));
   const backup = join(clinic.folder, 'copy.db');
@@ -187,7 +186,7 @@ test('after a restore, files are read again, and acknowledged messages are named
     join(clinic.folder, 'hl7/inbox/a.hl7'),
     siu(visit({ source_id: 'V-3' }), { control_id: 'IN-A-FILE' }),
   );
-  // Temporary: the service is away.
+  // The exit code is "temporary", because the service cannot be reached.
   await clinic.once(75);
   const { code, stdout, stderr } = await clinic.run('restore', backup);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -1,13 +1,12 @@
 /**
- * Processes that are really killed while files and reports keep coming; `npm run kills` does the
- * same a few hundred times.
+ * Kills real processes while files and webhook events arrive; `npm run kills` does the same a few
+ * hundred times.
  */
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { killAndCompare } from './kills/run.ts';
 
-test('killed, stopped, paused, or alone, the daemon makes one call for each visit ' +
-  'and loses none', async () => {
+test('a daemon that is killed, stopped, or paused makes one call for each visit', async () => {
   const { folder, to_useful_ms, kinds, reports, visits, calls, kills, ...wrong } =
     await killAndCompare(13);
   expect(wrong).toEqual({

@@ -1,4 +1,4 @@
-/** "Call it yourself": what the office sees of a visit that is too near for a call (issue 18). */
+/** "Call it yourself": what the office sees for a visit that is too near for a call. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,12 +7,12 @@ import { setMachineClock } from '../support/machine-clock.ts';
 import { startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
 
-test('the list has the phone and the questions in order; IDs come with --patients', async () => {
+test('the list has the phone number and the questions, and IDs with --patients', async () => {
   setMachineClock();
   const service = await startService();
   const clinic = makeClinic({
     base_url: service.url,
-    // Every visit is too near.
+    // Every visit is too near for a call.
     config: { policy: { min_lead_hours: 400, late_visits: 'call_yourself' } },
   });
   writeFileSync(

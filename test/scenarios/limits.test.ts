@@ -1,4 +1,4 @@
-/** The rate limit (G5), ours and the service's, on a clock that runs fast for both. */
+/** The rate limit (G5), eligd's and the service's, on a fast clock for both. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createEnv, scaledClock } from '../../src/ops/env.ts';
@@ -15,7 +15,7 @@ function soon(count: number): Visit[] {
   return visits(count, (index) => ({ appointment_at: `${day}T${10 + (index % 6)}:00` }));
 }
 
-/** One `once` of a process of its own; eligd's clock is the sandbox's. */
+/** Runs `once` in its own process; eligd's clock is the sandbox's. */
 async function round(clinic: Clinic, service: Service, speed: number): Promise<void> {
   const clock = scaledClock({ anchor_ms: service.anchor_ms, speed });
   const daemon = await clinic.daemon(createEnv({ clock, log: () => {} }));
@@ -44,7 +44,7 @@ test('max_per_minute 30 holds at the server over several minutes and a restart',
   expect(writtenFor(clinic)).toEqual(placesOf(questionsOf(all)));
 }, 60_000);
 
-describe('the service limits us', () => {
+describe('a limit of the service', () => {
   test.each([
     { rate_limit_status: '429', retry_after: 'seconds', mode: 'single' },
     { rate_limit_status: '429', retry_after: 'date', mode: 'bulk' },
@@ -55,7 +55,7 @@ describe('the service limits us', () => {
     { rate_limit_status: '503', retry_after: 'none', mode: 'single' },
     { rate_limit_status: '503', retry_after: 'none', mode: 'bulk' },
   ])(
-    'with $rate_limit_status, Retry-After: $retry_after, mode $mode',
+    'eligd obeys $rate_limit_status, Retry-After $retry_after, in mode $mode',
     async ({ rate_limit_status, retry_after, mode }) => {
       const speed = 600;
       const service = await startService({ speed });
@@ -73,7 +73,7 @@ describe('the service limits us', () => {
         await sleep(100);
       }
       await service.behave({ rate_limit_per_minute: 0 });
-      // A tenth of a second is a minute here, and looks that proved nothing wait for their time.
+      // A tenth of a second is a minute here, and an inconclusive lookup waits for its time.
       for (let rounds = 0; rounds < 3; rounds += 1) {
         await sleep(100);
         await round(clinic, service, speed);
@@ -86,14 +86,14 @@ describe('the service limits us', () => {
   );
 });
 
-describe('a server that takes two requests a second', () => {
+describe('a server that accepts two requests a second', () => {
   test.each([
     { max_per_minute: 60, retry_after: 'none' },
     { max_per_minute: 60, retry_after: '1' },
     { max_per_minute: 600, retry_after: 'none' },
     { max_per_minute: 0, retry_after: 'none' },
   ])(
-    'gets every call in five minutes at $max_per_minute with Retry-After: $retry_after',
+    'it gets every call in five minutes at $max_per_minute, Retry-After $retry_after',
     async ({ max_per_minute, retry_after }) => {
       const speed = 15;
       const service = await startService({ speed });
@@ -111,7 +111,7 @@ describe('a server that takes two requests a second', () => {
         await round(clinic, service, speed);
       expectOneCallEach(await service.ledger(), needsOf(questionsOf(all)));
       expect(limited.refused()).toBeLessThanOrEqual(12);
-      // The next process begins with the pace that was learned.
+      // The next process starts with the pace that eligd learned.
       const before = limited.refused();
       await round(clinic, service, speed);
       expect(limited.refused()).toBe(before);

@@ -1,4 +1,4 @@
-/** A database that is gone, a second daemon, and somebody else on the account. */
+/** A lost database, a second daemon, and another program on the account. */
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type Clinic, makeClinic } from '../support/clinic.ts';
@@ -26,7 +26,7 @@ const FOREIGN = {
   external_id: 'other-1',
 };
 
-/** The operator says that the lost database is gone for good. */
+/** The operator confirms that the lost database is gone for good. */
 async function confirm(clinic: Clinic): Promise<void> {
   expect((await clinic.run('release', 'submission')).code).toBe(0);
 }
@@ -35,7 +35,7 @@ test.each([
   { name: 'while everything was open', advance_first: false },
   { name: 'after everything was answered', advance_first: true },
 ])(
-  'the database was lost $name: no second call, and the answers are written again',
+  'a database lost $name causes no second call, and eligd writes the answers again',
   async ({ advance_first }) => {
     const machine = setMachineClock();
     const service = await startService();
@@ -68,7 +68,7 @@ test.each([
       expect((await service.ledger()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
     await finish();
     const after = await service.ledger();
-    // Nothing but the second attempts that were still to come.
+    // Only the second attempts that were still to come.
     const needs = needsOf(questions).length;
     const unsuccessful = after.filter(
       ({ status, attempt }) => status === 'UNSUCCESSFUL' && attempt === 1,
@@ -81,8 +81,7 @@ test.each([
     expect(new Set(again.map((line) => `${line.appointment_id}/${line.coverage}`))).toEqual(
       placesOf(questions),
     );
-    // Old lines still point to their own records: a new one has not taken the place of another
-    // patient's.
+    // Old lines still point to their own records: a new record has not replaced another patient's.
     expectOwnAnswers(clinic, after);
   },
 );
@@ -107,7 +106,7 @@ test('after a lost database, new records do not replace other patients’ old on
   expectOwnAnswers(clinic, await service.ledger());
 });
 
-test('after a lost database, recent answers serve appointments with other ids', async () => {
+test('after a lost database, recent answers serve appointments with other IDs', async () => {
   setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
@@ -125,7 +124,7 @@ test('after a lost database, recent answers serve appointments with other ids', 
   expectOwnAnswers(clinic, await service.ledger());
 });
 
-test('after a lost database, a twin with the same member id has a call of its own', async () => {
+test('after a lost database, a twin with the same member ID gets their own call', async () => {
   setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
@@ -149,7 +148,7 @@ test('after a lost database, a twin with the same member id has a call of its ow
   ]);
 });
 
-test('a second daemon on the same database is refused, and the first goes on', async () => {
+test('eligd refuses a second daemon on the database, and the first one continues', async () => {
   setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
@@ -172,12 +171,12 @@ test.each([
   { shared_account: false, sent: 2, stopped: ['submission_stopped'] },
   { shared_account: true, sent: 4, stopped: [] },
 ])(
-  'a stranger on the account, shared_account: $shared_account',
+  'another program on the account, shared_account $shared_account',
   async ({ shared_account, sent, stopped }) => {
     const machine = setMachineClock();
     const service = await startService();
-    // What is there before the first reconciliation may be our own from a lost database, and stops
-    // nothing.
+    // Inquiries from before the first reconciliation may be our own from a lost database, so they
+    // stop nothing.
     await service.createBeside({ ...FOREIGN, external_id: 'other-0', member_id: 'ACTIVE444444' });
     const clinic = makeClinic({ base_url: service.url, config: { service: { shared_account } } });
     const round = new AbortController().signal;
@@ -210,7 +209,7 @@ test.each([
     const { stdout } = await clinic.run('explain', '9003');
     if (shared_account) expect(stdout).toMatch(/Call in progress: the service phones/);
     else expect(stdout).toMatch(/another|second|not sent by this installation/i);
-    // What was sent before is still asked about and written back.
+    // eligd still polls and writes back the inquiries that it sent before.
     await service.advance({ days: 8 });
     await clinic.once();
     expect(writtenFor(clinic)).toEqual(placesOf(questionsOf(visits(sent) as Visit[])));

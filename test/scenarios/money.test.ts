@@ -1,4 +1,4 @@
-/** What calls cost: stored with each call, kept within the budget, and shown. */
+/** The cost of calls: eligd stores it with each call, keeps it within the budget, and shows it. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openStore } from '../../src/store/engine/store.ts';
@@ -14,7 +14,7 @@ const PRICES = {
   free_outcomes: ['unsuccessful'],
 };
 
-/** What is stored of each call's price, by the label of the call. */
+/** The stored price of each call, by the call's label. */
 async function stored(clinic: Clinic) {
   const store = await openStore(join(clinic.state, 'eligd.db'));
   try {
@@ -36,7 +36,7 @@ async function stored(clinic: Clinic) {
 const labels = async (service: Service) =>
   (await service.ledger()).map(({ external_id }) => external_id).toSorted();
 
-test('the price is stored when the call is sent, and settled by the outcome', async () => {
+test('eligd stores the price when it sends a call and settles it with the outcome', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const clinic = makeClinic({
@@ -67,7 +67,7 @@ test('the price is stored when the call is sent, and settled by the outcome', as
   expect(page).not.toContain('Left:');
 });
 
-test('a budget in dollars keeps calls back that would exceed it, until the next day', async () => {
+test('a dollar budget holds back calls that would exceed it until the next day', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const clinic = makeClinic({
@@ -95,7 +95,7 @@ test('a budget in dollars keeps calls back that would exceed it, until the next 
   expect(await labels(service)).toEqual(['9001', '9002', '9003']);
 });
 
-test('a call of unknown price is said to be one', async () => {
+test('eligd says when it does not know the price of a call', async () => {
   setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
@@ -107,7 +107,7 @@ test('a call of unknown price is said to be one', async () => {
   );
 });
 
-test('a limit in dollars without a price is refused', async () => {
+test('eligd refuses a dollar limit without a price', async () => {
   const service = await startService();
   const clinic = makeClinic({
     base_url: service.url,
@@ -120,7 +120,7 @@ test('a limit in dollars without a price is refused', async () => {
   );
 });
 
-test('a call that was found at the service has its price, too: it is on the bill', async () => {
+test('a call that eligd found at the service has a price, because it is on the bill', async () => {
   setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url, config: { prices: PRICES } });

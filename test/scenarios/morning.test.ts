@@ -1,7 +1,4 @@
-/**
- * The main job: an export is dropped, payers are asked, answers are written back (issue "The main
- * job").
- */
+/** The main job: eligd reads an export, has the payers asked, and writes the answers back. */
 import { describe, expect, test } from 'vitest';
 import { makeClinic } from '../support/clinic.ts';
 import { setMachineClock } from '../support/machine-clock.ts';
@@ -16,7 +13,7 @@ import { judge, makeExport, readExport, SHAPES } from '../support/pms-export.ts'
 import { startService } from '../support/service.ts';
 
 describe.each(SHAPES)('an export of 200 rows in the shape %s', (shape) => {
-  test('ends with a record per good row, a reason per bad one, one call per need', async () => {
+  test('good rows end with records, bad rows with reasons, and needs with one call', async () => {
     const machine = setMachineClock();
     const service = await startService();
     const clinic = makeClinic({ base_url: service.url });
@@ -24,7 +21,7 @@ describe.each(SHAPES)('an export of 200 rows in the shape %s', (shape) => {
     const rows = readExport(shape, bytes);
     const { questions, bad, cancelled, past, self_pay } = judge(rows, '2030-01-07');
     const needs = needsOf(questions);
-    // The test itself: every fault of make.mjs is there, and some needs are shared.
+    // Checks the test itself: the export has every fault of make.mjs, and some needs are shared.
     expect([cancelled, past, self_pay].map((rows) => rows.length)).toEqual([2, 2, 1]);
     expect(bad.length).toBeGreaterThanOrEqual(5);
     expect(needs.length).toBeLessThan(questions.length);
@@ -38,7 +35,7 @@ describe.each(SHAPES)('an export of 200 rows in the shape %s', (shape) => {
 
     await service.advance({ days: 14 });
     await clinic.once();
-    // Unsuccessful calls get a second attempt after a pause.
+    // eligd repeats unsuccessful calls after a pause.
     machine.pass({ hours: 21 });
     await clinic.once();
     await service.advance({ days: 1 });
@@ -46,13 +43,13 @@ describe.each(SHAPES)('an export of 200 rows in the shape %s', (shape) => {
 
     const ledger = await service.ledger();
     const day_of = new Map(rows.map((row) => [row.appointment_id, row.day]));
-    // A visit of the next morning is over before the second attempt could be made.
+    // A visit on the next morning is over before a second attempt is possible.
     expectOneCallPerAttempt(ledger, needs, (id) => (day_of.get(id) ?? '') > '2030-01-08');
     expectOwnAnswers(clinic, ledger);
     expect(ledger.every(({ request }) => request.tax_id === '123456789')).toBe(true);
     expect(writtenFor(clinic)).toEqual(placesOf(questions));
-    // Each call's answer is written once to each appointment of its need, an
-    // unsuccessful one too; and once more where the checks of the call came after it.
+    // eligd writes each call's answer, also an unsuccessful one, once to each appointment of its
+    // need; and once more if the checks of the call arrived later.
     const lines = clinic
       .written()
       .map((line) => `${line.inquiry_id}/${line.appointment_id}/${line.coverage}/${line.revision}`);
@@ -69,7 +66,7 @@ describe.each(SHAPES)('an export of 200 rows in the shape %s', (shape) => {
     expect(impossible).toHaveLength(bad.filter(({ dob }) => dob.endsWith('-02-30')).length);
   });
 
-  test('lists every bad row with a reason on the first morning, and no self-pay', async () => {
+  test('the first morning’s list has every bad row with a reason, and no self-pay', async () => {
     setMachineClock();
     const service = await startService();
     const clinic = makeClinic({ base_url: service.url });

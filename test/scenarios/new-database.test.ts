@@ -1,4 +1,4 @@
-/** A database that was lost, emptied or deleted is not replaced in silence. */
+/** eligd reports when it replaces a database that was lost, emptied, or deleted. */
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -14,7 +14,7 @@ function lose(clinic: Clinic): void {
   for (const end of ['', '-wal', '-shm', '.lock']) rmSync(database(clinic) + end, { force: true });
 }
 
-test('with backups next to it, a new database sends nothing until released', async () => {
+test('if there are backups, a new database sends nothing until it is released', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
@@ -35,7 +35,7 @@ test('with backups next to it, a new database sends nothing until released', asy
   expect(await service.ledger()).toHaveLength(3);
 });
 
-test('with processed exports in the drop folder it does the same', async () => {
+test('if there are processed exports, a new database sends nothing until released', async () => {
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
   clinic.drop('export.csv', exportOf(visits(2)));
@@ -55,7 +55,7 @@ test('our calls in the service’s list show that there was a database before', 
   before.drop('export.csv', exportOf(visits(3)));
   await before.once();
   expect(await service.ledger()).toHaveLength(3);
-  // On a new computer, without a backup and without the drop folder.
+  // A new computer has neither a backup nor the drop folder.
   const now = makeClinic({ base_url: service.url });
   now.drop('export.csv', exportOf(visits(5)));
   await now.once();
@@ -70,7 +70,7 @@ test('our calls in the service’s list show that there was a database before', 
   expect(await service.ledger()).toHaveLength(5);
 });
 
-test('calls of others in the list stop nothing at the first start', async () => {
+test('calls of other programs in the list do not stop the first start', async () => {
   setMachineClock();
   const service = await startService();
   const others = makeClinic({ base_url: service.url });
@@ -82,7 +82,7 @@ test('calls of others in the list stop nothing at the first start', async () => 
   expect(await service.ledger()).toHaveLength(5);
 });
 
-test('a database of zero bytes is damage', async () => {
+test('eligd treats a database of zero bytes as damaged', async () => {
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
   mkdirSync(clinic.state, { mode: 0o700 });
@@ -92,7 +92,7 @@ test('a database of zero bytes is damage', async () => {
   expect((await clinic.run('check')).stdout).toContain('(0 bytes)');
 });
 
-test('a daemon whose database is deleted makes no more calls, saves it, and ends', async () => {
+test('a daemon whose database is deleted saves it, stops calling, and exits', async () => {
   setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
@@ -112,7 +112,7 @@ test('a daemon whose database is deleted makes no more calls, saves it, and ends
   rescued.close();
 }, 20_000);
 
-test('a backup refuses a damaged database, and keeps the good copies', async () => {
+test('eligd refuses to back up a damaged database and keeps the good copies', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url, config: { backup: { keep: 1 } } });
@@ -122,7 +122,7 @@ test('a backup refuses a damaged database, and keeps the good copies', async () 
   const raw = new Database(database(clinic));
   raw.unsafeMode(true);
   raw.pragma('writable_schema = ON');
-  // A table whose index lost its rows: a copy of it is whole and wrong.
+  // The index of a table lost its rows, so a copy is intact but wrong.
   const other = "(select rootpage from sqlite_master where name = 'halts')";
   raw.exec(`update sqlite_master set rootpage = ${other} where name = 'audit_subject'`);
   raw.close();

@@ -1,4 +1,4 @@
-/** What falls due at night on a computer that is off at night, and files that nobody could read. */
+/** Work that is due while the computer is off, and files that eligd cannot read. */
 import { existsSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { setMachineClock } from '../support/machine-clock.ts';
 import { startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
 
-/** Runs the daemon until `until` holds, and turns the computer off. */
+/** Runs the daemon until `until` holds, then turns the computer off. */
 async function workday(clinic: Clinic, until: (events: string[]) => unknown): Promise<string[]> {
   const events: string[] = [];
   const log = (event: string) => void events.push(event);
@@ -36,7 +36,7 @@ async function reasonsOf(clinic: Clinic): Promise<string[]> {
   );
 }
 
-test('a computer that is off every night makes a backup a day, purges, and closes', async () => {
+test('a computer that is off every night still makes backups and purges each day', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
@@ -45,20 +45,20 @@ test('a computer that is off every night makes a backup a day, purges, and close
   for (let day = 1; day <= 6; day += 1) {
     machine.pass({ days: 1 });
     const events = await workday(clinic, (seen) => seen.includes('backup_written'));
-    // Once, and not as often as they were missed.
+    // It does missed work once, not once for each day.
     expect(events.filter((event) => event === 'backup_written')).toHaveLength(1);
     expect(events.filter((event) => event === 'daily_summary')).toHaveLength(1);
     expect(events.filter((event) => event === 'audit_head')).toHaveLength(1);
     expect(backups(clinic)).toHaveLength(day);
   }
-  // Four days off are one backup.
+  // Four days off cause one backup.
   machine.pass({ days: 4 });
   await workday(clinic, (events) => events.includes('backup_written'));
   expect(backups(clinic)).toHaveLength(7);
   expect(await reasonsOf(clinic)).toEqual([]);
 }, 60_000);
 
-test('a backup that fails for two days is an incident, until one is made', async () => {
+test('a backup that fails for two days raises an incident until one succeeds', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const config: Overrides = { backup: { folder: '/dev/null/backups' } };
@@ -73,14 +73,14 @@ test('a backup that fails for two days is an incident, until one is made', async
   expect((await clinic.run('status')).stdout).toMatch(/^Backup: +no since/m);
 }, 60_000);
 
-test('of eleven files dropped together, each rejected one stays listed', async () => {
+test('each rejected file of eleven dropped together stays on the list', async () => {
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
   for (let number = 0; number < 9; number += 1)
     clinic.drop(`bad-${number}.csv`, `no,header\n${number},x\n`);
   clinic.drop('good-1.csv', exportOf(visits(2)));
   clinic.drop('good-2.csv', exportOf(visits(3)));
-  // The good ones are read last, whatever the order in which they were written.
+  // eligd reads the good files last, whatever the order of their times.
   const later = Date.now() / 1000 + 60;
   for (const name of ['good-1.csv', 'good-2.csv'])
     utimesSync(join(clinic.folder, 'dropbox/inbox', name), later, later);
@@ -97,7 +97,7 @@ test('of eleven files dropped together, each rejected one stays listed', async (
   expect(left.toSorted()).toEqual([0, 1, 2, 5, 6, 7, 8].map((number) => `bad-${number}.csv`));
 });
 
-test('an export without rows is an incident, until one with rows is read', async () => {
+test('an export without rows raises an incident until an export has rows', async () => {
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url, config: { schedule: { pull_seconds: 0.1 } } });
   const all = exportOf(visits(2));

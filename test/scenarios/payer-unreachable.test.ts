@@ -1,4 +1,6 @@
-/** A payer whose calls fail: others wait instead of using up attempts, until one gets through. */
+/**
+ * When calls to a payer fail, further calls wait instead of using up attempts, until one succeeds.
+ */
 import { expect, test } from 'vitest';
 import { type Clinic, makeClinic } from '../support/clinic.ts';
 import { setMachineClock } from '../support/machine-clock.ts';
@@ -16,7 +18,7 @@ async function incidents(clinic: Clinic): Promise<string[]> {
   return page.incidents.map(({ reason }) => reason);
 }
 
-test('calls to a payer wait after three without an answer, and go on after one', async () => {
+test('calls to a payer wait after three failures, and resume after one answer', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url, config: { policy: { attempts: 1 } } });
@@ -27,7 +29,7 @@ test('calls to a payer wait after three without an answer, and go on after one',
   await clinic.once();
   expect(await service.ledger()).toHaveLength(3);
   expect(await incidents(clinic)).toContain('payer_unreachable');
-  // Five more: four for the payer, which wait, and one for another one, which goes out.
+  // Five more calls: four to the payer, which wait, and one to another payer, which goes out.
   const more = visits(8, (index) => (index < 7 ? AWAY : {})).slice(3);
   clinic.drop('later.csv', exportOf([...failing, ...more]));
   await clinic.once();
@@ -37,7 +39,7 @@ test('calls to a payer wait after three without an answer, and go on after one',
     'The last calls to this payer brought no answer, so this one waits.',
   );
   expect((await clinic.run('list', '--attention')).stdout).toContain('payer_unreachable');
-  // A day later one of them is the try; the others wait for what becomes of it.
+  // A day later, eligd tries one of them, and the others wait for its outcome.
   machine.pass({ hours: 21 });
   await clinic.once();
   await clinic.once();
@@ -50,7 +52,7 @@ test('calls to a payer wait after three without an answer, and go on after one',
   expect(await incidents(clinic)).not.toContain('payer_unreachable');
 }, 120_000);
 
-test('a second attempt waits as well, and no money is spent on it', async () => {
+test('a second attempt waits as well and costs nothing', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url, config: { policy: { attempts: 2 } } });
@@ -59,7 +61,7 @@ test('a second attempt waits as well, and no money is spent on it', async () => 
   await service.advance({ days: 4 });
   await clinic.once();
   expect(await service.ledger()).toHaveLength(4);
-  // Their pause of 20 hours is over, and one of the four is the try.
+  // Their pause of 20 hours is over, and eligd tries one of the four.
   machine.pass({ hours: 21 });
   await clinic.once();
   await clinic.once();

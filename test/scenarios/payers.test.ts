@@ -1,4 +1,4 @@
-/** Whom to call: a call is bought only where somebody could pick up the phone (issue 18, "Who"). */
+/** eligd makes a call only if it knows whom the service can phone. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -33,7 +33,7 @@ async function clinicWith(
 
 const MEDICAL = { clinic: { specialty: 'medical' } };
 
-describe('a visit whose payer nobody could phone', () => {
+describe('a visit whose payer cannot be phoned', () => {
   test.each([
     [
       'dental, a name that is not mapped and no payer ID',
@@ -42,7 +42,7 @@ describe('a visit whose payer nobody could phone', () => {
     ],
     ['dental, nothing but a member ID', { carrier: '', payor_id: '' }, {}],
     ['medical, no payer at all', { carrier: '', payor_id: '' }, MEDICAL],
-  ])('gets no call, and is on the attention list: %s', async (_, change, config) => {
+  ])('it gets no call and goes on the attention list: %s', async (_, change, config) => {
     const { clinic, service } = await clinicWith(() => change, { config });
     await clinic.once();
     expect(await service.ledger()).toEqual([]);
@@ -51,7 +51,7 @@ describe('a visit whose payer nobody could phone', () => {
     expect(line?.what_to_do).toMatch(/payer ID|insurance company/);
   });
 
-  test('is called for by name outside dental, and by payer ID everywhere', async () => {
+  test('eligd calls by name outside dental, and by payer ID in every specialty', async () => {
     const medical = await clinicWith(() => ({ carrier: 'Ameritas', payor_id: '' }), {
       config: MEDICAL,
     });
@@ -68,7 +68,7 @@ describe('a visit whose payer nobody could phone', () => {
     ]);
   });
 
-  test('of an unsupported payer is left to the office, with the phone number', async () => {
+  test('the office calls an unsupported payer, and the list has the phone number', async () => {
     const { clinic, service } = await clinicWith(() => ({ carrier: 'Union Fund', payor_id: '' }));
     writeFileSync(
       join(clinic.folder, 'payers.csv'),
@@ -82,11 +82,11 @@ describe('a visit whose payer nobody could phone', () => {
   });
 });
 
-describe('payers that are not in the map', () => {
+describe('payers that are missing from the map', () => {
   const THREE = ['Ameritas', 'Local 134 Fund', 'Gaurdian Life'];
   const unmapped = (index: number) => ({ carrier: THREE[index % 3]!, payor_id: '' });
 
-  test('share one line of the attention list', async () => {
+  test('all missing payers share one line of the attention list', async () => {
     const { clinic } = await clinicWith(unmapped, { count: 6 });
     await clinic.once();
     const shared = clinic.attention().filter(({ reason }) => reason === 'payer_unmapped');
@@ -95,7 +95,7 @@ describe('payers that are not in the map', () => {
     expect(shared[0]?.what_to_do).toContain('eligd payers');
   });
 
-  test('are listed with how often they occur and the closest known names', async () => {
+  test('eligd lists missing payers with their count and the closest known names', async () => {
     const { clinic } = await clinicWith(unmapped, { count: 5 });
     await clinic.once();
     const { stdout } = await clinic.run('payers', '--json');
@@ -115,7 +115,7 @@ describe('payers that are not in the map', () => {
     });
   });
 
-  test('are mapped by a command, and their visits are called for at once', async () => {
+  test('a command maps a payer, and eligd calls for its visits at once', async () => {
     const { clinic, service } = await clinicWith(unmapped, { count: 3 });
     await clinic.once();
     expect(await service.ledger()).toEqual([]);
@@ -133,7 +133,7 @@ describe('payers that are not in the map', () => {
       ['9003', 'payer_not_callable'],
       ['', 'payer_unmapped'],
     ]);
-    // Mapping one again replaces its line, and the others stay.
+    // Mapping a payer again replaces its line and keeps the others.
     await clinic.run('payers', 'map', 'AMERITAS', 'AMERITAS_GROUP');
     expect(readFileSync(join(clinic.folder, 'payers.csv'), 'utf8').trim().split('\n')).toEqual([
       expect.stringContaining('pms_name'),
@@ -142,7 +142,7 @@ describe('payers that are not in the map', () => {
     ]);
   });
 
-  test('are mapped while the daemon runs', async () => {
+  test('a command maps payers while the daemon runs', async () => {
     const { clinic, service } = await clinicWith(unmapped, { count: 1 });
     const daemon = await clinic.daemon({}, { idle_ms: 50 });
     const ending = new AbortController();
@@ -164,7 +164,7 @@ describe('payers that are not in the map', () => {
   });
 });
 
-test('how long calls to a payer take is learned from five of them, and shown', async () => {
+test('eligd learns from five calls how long a payer takes, and shows it', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
@@ -182,7 +182,7 @@ test('how long calls to a payer take is learned from five of them, and shown', a
   );
 });
 
-test('payers of the samples ship mapped', async () => {
+test('the example payer map has the payers of the example exports', async () => {
   const { clinic, service } = await clinicWith(() => ({
     carrier: 'UHC Dental',
     payor_id: '52133',
@@ -218,11 +218,11 @@ describe('whether the provider is in network', () => {
     );
   }
 
-  test('is a matter of each payer: what the visit says is about its first coverage', async () => {
+  test('the network status of a visit is about its first coverage', async () => {
     expect(await networks('pms_name\nNobody\n')).toEqual({ AETNA: true, CIGNA: null });
   });
 
-  test('is said by payer and tax ID in the payer map', async () => {
+  test('the payer map sets the network status by payer and tax ID', async () => {
     const map =
       'pms_name,carrier,in_network\nAetna,AETNA,999999999=yes; 123456789=no\nCigna,CIGNA,yes\n';
     expect(await networks(map)).toEqual({ AETNA: false, CIGNA: true });

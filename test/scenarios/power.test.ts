@@ -1,5 +1,6 @@
 /**
- * The power goes while requests are out: what was accepted is found, and nothing is called twice.
+ * The power fails while requests are in progress: eligd finds accepted inquiries and repeats no
+ * call.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -36,7 +37,7 @@ test.each(['bulk', 'single'])(
     });
     const day = (index: number) =>
       new Date(Date.now() + (5 + Math.floor(index / 4)) * DAY_MS).toISOString().slice(0, 10);
-    // Each export has days of its own, so that no visit seems to have vanished from the next one.
+    // Each export has its own days, so that no visit seems to vanish from the next one.
     const all = visits(VISITS, (index) => ({
       appointment_at: `${day(index)}T${10 + (index % 4)}:00`,
     }));
@@ -51,15 +52,15 @@ test.each(['bulk', 'single'])(
     };
     let kills = 0;
     for (const when of ['after', 'before', 'after'] as const) {
-      // A reply that does not come: of the request something, all or nothing was done when the
-      // process dies.
+      // The reply does not arrive, and the process dies when the service has processed some, all,
+      // or none of the request.
       await service.clearFaults();
       await service.fault({
         method: 'POST',
         path,
         skip: kills === 0 ? 1 : 0,
-        // Two for this process; two that requests of the one before may use up, which are still
-        // delayed at the service.
+        // Two for this process, and two that requests of the previous process may use up, because
+        // the service still delays them.
         times: 4,
         when,
         action: 'delay',
@@ -80,20 +81,20 @@ test.each(['bulk', 'single'])(
     expect(kills).toBe(3);
     await service.clearFaults();
     const killed_at = (await service.ledger()).length;
-    // What was still delayed at the service is accepted by now, within two settle times; a look
-    // that proves nothing takes longer.
+    // Within two settle times, the service accepts the requests that it delayed; an inconclusive
+    // lookup takes longer.
     for (let round = 0; round < 14 && (await service.ledger()).length < VISITS; round += 1) {
       await sleep(1100);
       await clinic.once();
     }
-    // Long enough for a second call to be made, if there were one to come.
+    // Long enough for a second call, if eligd were to make one.
     for (let round = 0; round < 2; round += 1) {
       await sleep(1100);
       await clinic.once();
     }
     expect((await service.ledger()).length).toBeGreaterThan(killed_at);
     await service.advance({ days: 8 });
-    // Rows that the service has are still looked for until the moment of the look has come.
+    // eligd still looks up rows that the service has, until their lookup is due.
     for (let round = 0; round < 8 && writtenFor(clinic).size < VISITS; round += 1) {
       await sleep(1100);
       await clinic.once();

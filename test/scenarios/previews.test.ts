@@ -1,4 +1,4 @@
-/** `eligd preview` of what is no export: a file of HL7 messages, and a FHIR server. */
+/** `eligd preview` of a file of HL7 messages and of a FHIR server. */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -37,7 +37,7 @@ function expectNothingDone(clinic: Clinic): void {
   expect(existsSync(join(clinic.folder, 'hl7'))).toBe(false);
 }
 
-test('a file of HL7 messages is read; nothing is answered or moved', async () => {
+test('a preview reads a file of HL7 messages, and answers and moves nothing', async () => {
   setMachineClock();
   const service = await startService();
   const connectors = [{ id: 'interface', type: 'hl7', folder: './hl7', write_back: 'none' }];
@@ -86,7 +86,7 @@ test('without a file, a preview reads the FHIR server and writes nothing there',
     expect(await peer.all(type)).toEqual([]);
 });
 
-test('a preview says which sources there are when it is not clear', async () => {
+test('a preview lists the sources when it cannot tell which one is meant', async () => {
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
   const none = await clinic.run('preview');

@@ -1,5 +1,5 @@
 /**
- * G6 over a whole run with failures: nothing of the export stands in a log line, on the terminal or
+ * G6 over a whole run with failures: no value of the export is in a log line, on the terminal, or
  * in an address.
  */
 import { expect, test } from 'vitest';
@@ -13,8 +13,7 @@ import { startService } from '../support/service.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Values of the export that cannot stand anywhere by chance, in the spellings in which they would
- * leak.
+ * Values of the export that appear nowhere by chance, in the spellings in which they could leak.
  */
 function secretsOf(rows: readonly PmsRow[]): Set<string> {
   const found = new Set<string>();
@@ -26,8 +25,7 @@ function secretsOf(rows: readonly PmsRow[]): Set<string> {
   return found;
 }
 
-test('no name, birth date, or member id is in the debug log, on the terminal, or in ' +
-  'a URL', async () => {
+test('no name, birth date, or member ID is in the debug log or on the terminal', async () => {
   const service = await startService();
   const proxy = await recordingProxy(service.url);
   const clinic = makeClinic({
@@ -38,7 +36,7 @@ test('no name, birth date, or member id is in the debug log, on the terminal, or
   const bytes = makeExport({ shape: 'opendental', count: 70, from: tomorrow });
   const rows = readExport('opendental', bytes);
   const secrets = secretsOf(rows);
-  // An export may be named after a patient, and a bad row or a broken file is told about without
+  // A file name may contain a patient's name, and eligd reports a bad row or a broken file without
   // its content.
   clinic.drop('Kowalski Priya.csv', bytes);
   clinic.drop('Adeyemi.csv', 'AptNum,AptDateTime\nKowalski,"not a time\n');
@@ -63,7 +61,7 @@ test('no name, birth date, or member id is in the debug log, on the terminal, or
       status: 500,
     },
   );
-  // The service's words about a refusal may repeat what was sent.
+  // The service's reason for a refusal may repeat the request.
   await service.fault({
     method: 'POST',
     path: 'batch',
@@ -90,7 +88,7 @@ test('no name, birth date, or member id is in the debug log, on the terminal, or
   };
   await round('once');
   await service.advance({ days: 12 });
-  // The list that answers are taken from fails as well, so that each is read automatically.
+  // The list fails as well, so eligd reads each answer individually.
   await service.fault({
     method: 'GET',
     path: 'dental/inquiries$',
@@ -108,7 +106,8 @@ test('no name, birth date, or member id is in the debug log, on the terminal, or
   await round('status');
   await round('check');
 
-  // The test itself: there is much to leak, it would be found, and the run was a whole one.
+  // Checks the test itself: there are many secrets, the search finds them, and the run was
+  // complete.
   expect(secrets.size).toBeGreaterThan(120);
   expect(leaks(bytes.toString('utf8'), secrets).length).toBeGreaterThan(60);
   expect(clinic.written().length).toBeGreaterThan(50);
@@ -124,7 +123,7 @@ test('no name, birth date, or member id is in the debug log, on the terminal, or
     expect(said).toContain(`"event":"${event}"`);
   expect(proxy.urls.some((url) => url.includes('external_id='))).toBe(true);
 
-  // Nothing but what the catalog knows: events, and of each only its own fields.
+  // The log has only events of the catalog, each with its own fields.
   const lines = said.split('\n').filter((line) => line.startsWith('{"level"'));
   expect(lines.length).toBeGreaterThan(50);
   expect(lines.flatMap(strangeInLine)).toEqual([]);

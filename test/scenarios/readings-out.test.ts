@@ -1,6 +1,6 @@
 /**
- * Every reading of the specification, from the export to what each connector writes: the same world
- * with the default readings says the same in every word, but for the word of the status itself.
+ * Every interpretation of the specification, from the export to each connector's output. The output
+ * is the same as with the default behaviors, except for the word of the status itself.
  */
 import { beforeAll, expect, test } from 'vitest';
 import { BEHAVIORS, type BehaviorName } from '../../src/sandbox/behaviors.ts';
@@ -12,7 +12,7 @@ import { claim, masked, NPI, SPECIALTIES, visit, WAYS } from '../support/ways.ts
 
 type World = Partial<Record<BehaviorName, string | number>>;
 
-/** Every reading is lived in one of them; what is in one world does not stand in its own way. */
+/** Each behavior is in one of these worlds; the behaviors of one world do not conflict. */
 const WORLDS: World[] = [
   { status_case: 'lower' },
   {
@@ -55,7 +55,7 @@ const WORLDS: World[] = [
   { bulk_response: 'success_only' },
 ];
 
-/** The same with webhook events, of which at least one for each inquiry comes through, or none. */
+/** The same with webhook events, of which at least one for each inquiry arrives, or none. */
 const WEBHOOK_WORLDS: World[] = [
   {
     ...{ webhook_repeat: 2, webhook_order: 'reversed', webhook_strangers: 2 },
@@ -66,20 +66,20 @@ const WEBHOOK_WORLDS: World[] = [
   { webhook_secret: 'wrong' },
 ];
 
-/** Readings that no answer depends on, and why. */
+/** Behaviors that no answer depends on, and why. */
 const ELSEWHERE: Partial<Record<BehaviorName, string>> = {
   payer_hours: 'when an answer comes: sandbox/behaviors.test.ts',
   payer_turnaround_hours: 'when an answer comes: sandbox/behaviors.test.ts',
 };
 
-/** A second call corrects the answer. Opening it again in between changes nothing of it. */
+/** A second call corrects the answer. Reopening it in between changes nothing. */
 const SECOND_CALL: World[] = [{ revise_after_hours: 2 }, { reopen_after_hours: 2 }];
-/** The first call is refused and goes out again, so somebody else answers each one. */
+/** The service refuses the first call, and the second one is answered by another representative. */
 const OTHER_CALLS: World = { account_requires: 'npi_and_insurance' };
-/** Worlds in which another text is right; the last tests compare the rest. */
+/** Worlds in which another text is correct; the last tests compare the rest. */
 const OTHER_TEXT: World[] = [{ call_details: 'absent' }, ...SECOND_CALL, OTHER_CALLS];
 
-test('the worlds have every reading that the sandbox has', () => {
+test('the worlds have every behavior of the sandbox', () => {
   for (const [name, spec] of Object.entries(BEHAVIORS)) {
     if (name in ELSEWHERE) continue;
     const worlds = [...WORLDS, ...WEBHOOK_WORLDS, ...OTHER_TEXT];
@@ -91,7 +91,7 @@ test('the worlds have every reading that the sandbox has', () => {
   }
 });
 
-/** A world is a minute of a busy machine. */
+/** A world takes a minute on a busy computer. */
 const TIMEOUT_MS = 240_000;
 
 /** One call for each visit and each claim of each connector. */
@@ -111,7 +111,7 @@ async function whileRunning(clinic: Clinic, work: () => Promise<void>): Promise<
   }
 }
 
-/** Everything that one world writes, by connector, with what `show` and the list say. */
+/** All output of one world, by connector, with the output of `show` and the list. */
 async function lived(behaviors: World, has_webhook = false): Promise<Record<string, string[]>> {
   const machine = setMachineClock();
   const service = await startService();
@@ -130,7 +130,8 @@ async function lived(behaviors: World, has_webhook = false): Promise<Record<stri
     config: {
       connectors: ways.map(({ connector }) => connector),
       providers,
-      // One request at a time: the sandbox draws who answers in the order in which calls come.
+      // One request at a time, because the sandbox chooses representatives in the order of the
+      // calls.
       service: { external_id: '{connector}:{appointment}', submission: { concurrency: 1 } },
       ...(has_webhook && {
         schedule: { pull_seconds: 0.2 },
@@ -160,7 +161,7 @@ async function lived(behaviors: World, has_webhook = false): Promise<Record<stri
     await whileRunning(clinic, async () => {
       await expect.poll(sent, { timeout: 60_000 }).toBe(CALLS);
       if (behaviors.webhook_lost_percent !== 100 && behaviors.webhook_secret === undefined) {
-        // By then the last call has ended, so that each event has an answer.
+        // The last call has ended by now, so each event has an answer.
         await service.advance({ days: 4 });
         await expect.poll(isWritten, { timeout: 60_000 }).toBe(true);
       }
@@ -182,7 +183,7 @@ async function lived(behaviors: World, has_webhook = false): Promise<Record<stri
     expect([name, visits.length, claims.length]).toEqual([name, 3, 3]);
     out[name] = masked([...visits, ...claims]);
   }
-  // Which connector was read first, and so has the first numbers, is chance.
+  // The connector that is read first gets the first numbers, and the order is random.
   const numbered = (text: string) =>
     text.replaceAll(/(appointment|claim|inquiry):\d+ */g, '$1:N ').replaceAll(/^inquiry +/gm, '');
   const listed = async <One>(...args: string[]) => {
@@ -197,7 +198,7 @@ async function lived(behaviors: World, has_webhook = false): Promise<Record<stri
   for (const { subject } of appointments) {
     const { code, stdout } = await clinic.run('show', subject, '--patients');
     expect([code, stdout]).toEqual([0, expect.stringMatching(/D1110|99213|90834/)]);
-    // A stop while a record is written counts as a failure, and the record is written again.
+    // A stop while eligd writes a record counts as a failure, and eligd writes the record again.
     out.show.push(...masked([numbered(stdout).replaceAll(/( delivered +)\d+ /g, '$1N ')]));
   }
   out.show.sort();
@@ -211,7 +212,7 @@ beforeAll(async () => {
   usual = await lived({});
 }, TIMEOUT_MS);
 
-/** The words of a status in one case. */
+/** The words of a status, in lower case. */
 const word = (texts: string[] = []) =>
   texts.map((text) => text.replaceAll(/\b(success|unsuccessful)\b/g, (one) => one.toUpperCase()));
 
@@ -221,7 +222,7 @@ async function expectTheUsual(found: Promise<Record<string, string[]>>) {
 }
 
 test.each(WORLDS.map((world) => [JSON.stringify(world), world] as const))(
-  '%s changes nothing that is written',
+  '%s changes no output',
   async (_, world) => {
     await expectTheUsual(lived(world));
   },
@@ -229,23 +230,23 @@ test.each(WORLDS.map((world) => [JSON.stringify(world), world] as const))(
 );
 
 test.each(WEBHOOK_WORLDS.map((world) => [JSON.stringify(world), world] as const))(
-  'with webhook events, %s changes nothing that is written',
+  'with webhook events, %s changes no output',
   async (_, world) => {
     await expectTheUsual(lived(world, true));
   },
   TIMEOUT_MS,
 );
 
-/** Without amounts, and numbers of segments and lines, which move up when some are left out. */
+/** Without amounts and numbers of segments and lines, which change when others are left out. */
 const words = (texts: string[] = []) =>
   new Set(
     texts.flatMap((text) => text.split(/:?[^\w.:/-]+/)).filter((one) => !/^:?[\d.]*$/.test(one)),
   );
 
-/** What `show` says of the calls themselves. */
+/** What `show` says about the calls themselves. */
 const CALL_LINES =
   /^ +(?:reference number|representative|recordings|transcripts|call ended): +(.+)$/;
-/** What else only a call has: the names of its fields in the record and in HL7. */
+/** The names of call fields in the record and in HL7. */
 const CALL_WORDS = new RegExp(
   '^(?:call|callref|rep|called|end|(?:call_)?ended(?:_at)?|recordings?(?:_url)?|' +
     '(?:has_)?transcripts?(?:_url)?|reference(?:_number)?|representative)$',
@@ -253,7 +254,7 @@ const CALL_WORDS = new RegExp(
 );
 
 test(
-  'without call details, each form leaves out the call and nothing else',
+  'without call details, each output leaves out the call and nothing else',
   async () => {
     const found = await lived({ call_details: 'absent' });
     const lines = (usual.show ?? []).flatMap((text) => text.split('\n'));
@@ -275,13 +276,13 @@ test(
   TIMEOUT_MS,
 );
 
-/** Who was called, with the reference and the addresses of the call. */
+/** The representative, the reference number, and the addresses of the call. */
 function callWords(texts: Record<string, string[]>): Set<string> {
   const lines = (texts.show ?? []).flatMap((text) => text.split('\n'));
   return words(lines.flatMap((line) => CALL_LINES.exec(line)?.[1] ?? []));
 }
 
-/** The words of each form that only one of two worlds has, but for those of the calls. */
+/** The words of each output that only one of two worlds has, except those of the calls. */
 function newWords(before: Record<string, string[]>, after: Record<string, string[]>) {
   const calls = new Set([...callWords(before), ...callWords(after)]);
   const onlyIn = (one: Set<string>, other: Set<string>) =>
@@ -293,7 +294,7 @@ function newWords(before: Record<string, string[]>, after: Record<string, string
 }
 
 test(
-  'other calls in an account that asks for more change who was called and nothing else',
+  'calls repeated for a strict account differ only in the representative',
   async () => {
     for (const { name, left_out, added } of newWords(usual, await lived(OTHER_CALLS)))
       expect([name, left_out, added]).toEqual([name, [], []]);
@@ -302,7 +303,7 @@ test(
 );
 
 test(
-  'a second call corrects amounts in each form and says so, opened again in between or not',
+  'a second call corrects the amounts in each output and says so',
   async () => {
     const [revised = {}, reopened = {}] = [
       await lived(SECOND_CALL[0] ?? {}),

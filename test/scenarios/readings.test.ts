@@ -1,6 +1,6 @@
 /**
- * The readings of the specification that `docs/service.md` lists: under each of them the job is
- * done, and every call is made once.
+ * The interpretations of the specification that `docs/service.md` lists. With each of them, eligd
+ * does the whole job and makes every call once.
  */
 import { describe, expect, test } from 'vitest';
 import { ANSWER_REASONS } from '../../src/domain/attention.ts';
@@ -21,10 +21,10 @@ import { exportOf, visits } from '../support/visits.ts';
 type Behavior = Partial<Record<keyof Behaviors, string | number>>;
 
 const VISITS = 8;
-/** So many that the answers are taken from the list and not read one by one. */
+/** Enough that eligd takes the answers from the list instead of reading each. */
 const MANY = 12;
 
-/** A morning, the days until the answers are there, and as many rounds as a slow look may need. */
+/** A morning, the days until the answers exist, and as many rounds as a slow lookup may need. */
 async function wholeJob(
   machine: MachineClock,
   service: Service,
@@ -70,7 +70,7 @@ const named = (cases: Behavior[]) =>
 const each = (behavior: keyof Behaviors, ...values: (string | number)[]): Behavior[] =>
   values.map((value) => ({ [behavior]: value }));
 
-describe('in batches', () => {
+describe('behaviors of batches', () => {
   test.each(
     named([
       ...each(
@@ -97,7 +97,7 @@ describe('in batches', () => {
   });
 });
 
-describe('in lists', () => {
+describe('behaviors of lists', () => {
   test.each(
     named([
       { list_filter: 'ignored' },
@@ -139,9 +139,9 @@ describe('in lists', () => {
     expectOwnAnswers(clinic, await service.ledger());
   });
 
-  // Within one settle time the first look finds it, within two the second.
+  // Within one settle time, the first lookup finds it; within two, the second.
   test.each([240, 500])(
-    'a new inquiry that is listed only after %d seconds is not sent again',
+    'eligd does not resend a new inquiry that appears in the list after %d seconds',
     async (list_delay_seconds) => {
       const machine = setMachineClock();
       const service = await startService();
@@ -150,8 +150,8 @@ describe('in lists', () => {
         base_url: service.url,
         config: { service: { settle_seconds: 300 } },
       });
-      // One that is listed already makes the list a witness, so that what it does not show counts
-      // as absent.
+      // An inquiry that is already listed proves that the list works, so what it does not show
+      // counts as absent.
       clinic.drop('first.csv', exportOf(visits(1)));
       await clinic.once();
       machine.pass({ minutes: 20 });
@@ -171,7 +171,7 @@ describe('in lists', () => {
   );
 });
 
-describe('in what is read', () => {
+describe('behaviors of reads', () => {
   test.each(
     named([
       { read_shape: 'array' },
@@ -191,7 +191,7 @@ describe('in what is read', () => {
   });
 
   test.each(named(each('unknown_id', '404', '422', 'null', 'empty_array')))(
-    'an inquiry that the service has forgotten ($name) is listed, and not sent again',
+    'eligd lists an inquiry that the service has lost ($name), and does not resend it',
     async ({ behaviors }) => {
       const machine = setMachineClock();
       const service = await startService();
@@ -215,7 +215,7 @@ describe('in what is read', () => {
   );
 });
 
-describe('in answers that are taken from the list', () => {
+describe('behaviors of answers in the list', () => {
   test.each(
     named([
       { list_filter: 'ignored', echo: 'trimmed_upper' },
@@ -234,6 +234,6 @@ describe('in answers that are taken from the list', () => {
   });
 });
 
-test('with HTTP Basic', async () => {
+test('the whole job works with HTTP Basic', async () => {
   await expectDone({}, { config: { service: { auth: 'basic' } }, secrets: BASIC_SECRETS });
 });

@@ -1,4 +1,4 @@
-/** What the service refuses, in words that the front office understands (issue 18, "Refusals"). */
+/** The service's refusals, in words that the front office understands. */
 import { describe, expect, test } from 'vitest';
 import { type Clinic, makeClinic } from '../support/clinic.ts';
 import { setMachineClock } from '../support/machine-clock.ts';
@@ -19,8 +19,8 @@ async function clinicOf(
   return { clinic, service };
 }
 
-describe("a clinic's own code", () => {
-  test('is noted and not sent, and the patient gets the call', async () => {
+describe('procedure codes that only the clinic uses', () => {
+  test('eligd notes such a code, leaves it out, and makes the call', async () => {
     const { clinic, service } = await clinicOf(
       visits(1, () => ({ procedure_codes: 'D0120;XRAY4' })),
     );
@@ -32,7 +32,7 @@ describe("a clinic's own code", () => {
     expect(clinic.written()[0]?.notes).toMatch(/Not asked about: XRAY4\./);
   });
 
-  test('alone asks about no code', async () => {
+  test('a visit with only such codes causes a call without codes', async () => {
     const { clinic, service } = await clinicOf(visits(1, () => ({ procedure_codes: 'XRAY4' })));
     await clinic.once();
     const [request] = await requests(service);
@@ -42,7 +42,7 @@ describe("a clinic's own code", () => {
 });
 
 describe('an inquiry that the service refuses in a batch', () => {
-  // The first bulk of an installation carries one item.
+  // The first batch of an installation has one item.
   const refused = () =>
     clinicOf(
       visits(19, (index) => (index === 12 ? { member_id: 'REJECT-1' } : {})),
@@ -51,7 +51,7 @@ describe('an inquiry that the service refuses in a batch', () => {
       },
     );
 
-  test("is told in the service's words and with the field's name, without our index", async () => {
+  test('the list has the service’s reason and the field’s name, without our index', async () => {
     const { clinic } = await refused();
     await clinic.once();
     const [line] = clinic.attention().filter(({ reason }) => reason === 'refused');
@@ -61,7 +61,7 @@ describe('an inquiry that the service refuses in a batch', () => {
     );
   });
 
-  test('is why its neighbors wait, and they say so', async () => {
+  test('the other inquiries of the batch wait and give the refusal as the reason', async () => {
     const { clinic } = await refused();
     await clinic.once();
     const { stdout } = await clinic.run('explain', '9002');
@@ -74,7 +74,7 @@ describe('an account that requires npi and insurance', () => {
   const row = { carrier: '', payor_id: '60099' };
   const medical = { clinic: { specialty: 'medical' } };
 
-  test('gets both once it has asked for them, and every visit gets its one call', async () => {
+  test('eligd sends both once the service asked, and every visit gets one call', async () => {
     const { clinic, service } = await clinicOf(
       visits(3, () => row),
       medical,
@@ -87,7 +87,7 @@ describe('an account that requires npi and insurance', () => {
     expect(clinic.attention()).toEqual([]);
   });
 
-  test('gets no npi where the configuration says never', async () => {
+  test('eligd sends no npi if the configuration says never', async () => {
     const never = { ...medical, service: { send_npi: 'never' } };
     const { clinic, service } = await clinicOf(
       visits(1, () => row),
@@ -99,7 +99,7 @@ describe('an account that requires npi and insurance', () => {
     expect(clinic.attention().map(({ reason }) => reason)).toEqual(['refused']);
   });
 
-  test('gets the npi at once where the configuration says always', async () => {
+  test('eligd sends the npi in the first request if the configuration says always', async () => {
     const always = { service: { send_npi: 'always' } };
     const { clinic, service } = await clinicOf(visits(1), always);
     await clinic.once();

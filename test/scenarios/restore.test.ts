@@ -1,4 +1,4 @@
-/** A backup that is put back: nothing is asked twice (G1) and nothing stays lost (G2). */
+/** After a restore, eligd repeats no call (G1) and loses nothing (G2). */
 import {
   cpSync,
   existsSync,
@@ -44,9 +44,9 @@ test.each([
   { when: 'before they were known', is_planned: false },
   { when: 'when they were planned and not yet sent', is_planned: true },
 ])(
-  'restoring a backup from before 200 submissions, $when: no second inquiry, no answer lost',
+  'a backup from before 200 submissions, $when, causes no second call and loses no answer',
   async ({ is_planned }) => {
-    // From now on, because the drop folder's own times are the real ones.
+    // Starts now, because the drop folder's files have real times.
     const machine = setMachineClock(Date.now());
     const service = await startService();
     const clinic = makeClinic({ base_url: service.url });
@@ -87,7 +87,7 @@ test.each([
   60_000,
 );
 
-test('calls made right before a restore and listed late are not repeated (G1)', async () => {
+test('eligd does not repeat calls made before a restore and listed late (G1)', async () => {
   const machine = setMachineClock(Date.now());
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url, config: { service: { settle_seconds: 60 } } });
@@ -117,44 +117,41 @@ test('calls made right before a restore and listed late are not repeated (G1)', 
   expect((await service.ledger()).map(({ id }) => id)).toEqual(sent.map(({ id }) => id));
 });
 
-test(
-  'a copy with its WAL next to it is restored whole; the database itself is not ' + 'a backup',
-  async () => {
-    setMachineClock();
-    const service = await startService();
-    const clinic = makeClinic({ base_url: service.url });
-    const database = join(clinic.state, 'eligd.db');
-    const daemon = await clinic.daemon();
-    clinic.drop('export.csv', exportOf(visits(3)));
-    const stop = new AbortController();
-    const running = daemon.run(stop.signal);
-    while ((await service.ledger()).length < 3)
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    // As somebody copies a folder: what is newest lies in the WAL.
-    const taken = join(clinic.folder, 'taken');
-    cpSync(clinic.state, taken, { recursive: true });
-    stop.abort();
-    await running;
-    await daemon.close();
-    expect(statSync(join(taken, 'eligd.db-wal')).size).toBeGreaterThan(0);
-    for (const name of readdirSync(clinic.state).filter((each) => each.startsWith('eligd.db')))
-      rmSync(join(clinic.state, name));
+test('restore takes a copy with its WAL, and refuses the database itself', async () => {
+  setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  const database = join(clinic.state, 'eligd.db');
+  const daemon = await clinic.daemon();
+  clinic.drop('export.csv', exportOf(visits(3)));
+  const stop = new AbortController();
+  const running = daemon.run(stop.signal);
+  while ((await service.ledger()).length < 3)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  // Copies the folder by hand: the newest rows are in the WAL.
+  const taken = join(clinic.folder, 'taken');
+  cpSync(clinic.state, taken, { recursive: true });
+  stop.abort();
+  await running;
+  await daemon.close();
+  expect(statSync(join(taken, 'eligd.db-wal')).size).toBeGreaterThan(0);
+  for (const name of readdirSync(clinic.state).filter((each) => each.startsWith('eligd.db')))
+    rmSync(join(clinic.state, name));
 
-    const { code, stdout } = await clinic.run('restore', join(taken, 'eligd.db'));
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout: expect.stringMatching(/restored as of .*: 3 appointments, 3 inquiries/),
-    });
-    expect(readdirSync(clinic.state).filter((name) => name.includes('restoring'))).toEqual([]);
-    const same = await clinic.run('restore', database);
-    expect({ code: same.code, stderr: same.stderr }).toEqual({
-      code: 2,
-      stderr: expect.stringContaining('is the database itself'),
-    });
-  },
-);
+  const { code, stdout } = await clinic.run('restore', join(taken, 'eligd.db'));
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/restored as of .*: 3 appointments, 3 inquiries/),
+  });
+  expect(readdirSync(clinic.state).filter((name) => name.includes('restoring'))).toEqual([]);
+  const same = await clinic.run('restore', database);
+  expect({ code: same.code, stderr: same.stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining('is the database itself'),
+  });
+});
 
-test('after a restore that was cut short nothing starts with an empty database', async () => {
+test('after an interrupted restore, eligd does not start with an empty database', async () => {
   setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
@@ -188,7 +185,7 @@ test.each([
     (file: string) => foreign(file),
     'another program’s database',
   ],
-])('restore of what %s is refused with the reason', async (_, make, why) => {
+])('restore refuses a file that %s, with the reason', async (_, make, why) => {
   const clinic = makeClinic({ base_url: 'http://127.0.0.1:9' });
   const file = join(clinic.folder, 'copy.db');
   make(file);
@@ -203,41 +200,38 @@ function foreign(file: string): void {
   raw.close();
 }
 
-test(
-  'refuses a damaged backup, and any backup while the daemon runs; nothing is ' + 'touched',
-  async () => {
-    setMachineClock();
-    const service = await startService();
-    const clinic = makeClinic({ base_url: service.url });
-    clinic.drop('export.csv', exportOf(visits(3)));
-    await clinic.once();
-    const backup = join(clinic.folder, 'copy.db');
-    await clinic.run('backup', backup);
-    // Without what SQLite makes and deletes as it likes.
-    const files = () => readdirSync(clinic.state).filter((name) => !/-(wal|shm)$/.test(name));
-    const before = files();
+test('restore refuses a damaged backup, and any backup while the daemon runs', async () => {
+  setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  clinic.drop('export.csv', exportOf(visits(3)));
+  await clinic.once();
+  const backup = join(clinic.folder, 'copy.db');
+  await clinic.run('backup', backup);
+  // Without the files that SQLite creates and deletes.
+  const files = () => readdirSync(clinic.state).filter((name) => !/-(wal|shm)$/.test(name));
+  const before = files();
 
-    const broken = join(clinic.folder, 'broken.db');
-    writeFileSync(broken, readFileSync(backup));
-    truncateSync(broken, statSync(broken).size / 2);
-    const refused = await clinic.run('restore', broken);
-    expect(refused.code).toBe(1);
-    expect(refused.stderr).toMatch(/not a sound copy/);
+  const broken = join(clinic.folder, 'broken.db');
+  writeFileSync(broken, readFileSync(backup));
+  truncateSync(broken, statSync(broken).size / 2);
+  const refused = await clinic.run('restore', broken);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toMatch(/not a sound copy/);
 
-    const daemon = await clinic.daemon();
-    try {
-      const second = await clinic.run('restore', backup);
-      expect(second.code).toBe(75);
-      expect(second.stderr).toMatch(/Another eligd is running/);
-    } finally {
-      await daemon.close();
-    }
-    expect(files()).toEqual(before);
-    expect((await clinic.run('backup', backup)).stderr).toMatch(/already exists/);
-  },
-);
+  const daemon = await clinic.daemon();
+  try {
+    const second = await clinic.run('restore', backup);
+    expect(second.code).toBe(75);
+    expect(second.stderr).toMatch(/Another eligd is running/);
+  } finally {
+    await daemon.close();
+  }
+  expect(files()).toEqual(before);
+  expect((await clinic.run('backup', backup)).stderr).toMatch(/already exists/);
+});
 
-test('a damaged database gives no backup and names the fix; restore keeps it', async () => {
+test('eligd refuses to back up a damaged database, and restore keeps it', async () => {
   setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
@@ -262,7 +256,7 @@ test('a damaged database gives no backup and names the fix; restore keeps it', a
   expect(await service.ledger()).toHaveLength(3);
 });
 
-test('backups have mode 600, the newest are kept, and other files stay', async () => {
+test('backups have mode 600, and eligd keeps the newest and all other files', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url, config: { backup: { keep: 2 } } });

@@ -1,4 +1,4 @@
-/** Each kind of data has its own age; what is not gone is not called deleted; holds hold. */
+/** Each kind of data has its own age limit. "Deleted" means gone. A legal hold keeps everything. */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kysely, SqliteDialect } from 'kysely';
@@ -15,11 +15,11 @@ import { startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
 
 const NAME = 'Xanthippe Quillfeather';
-/** The defaults; other tests keep files, since their clock is years ahead of the disk's. */
+/** The defaults. Other tests keep files, because their clock is years ahead of the disk's. */
 const DEFAULTS = { processed_days: 90, rejected_days: 90, outbox_days: 90 };
 const LIMITS = ['answers', 'requests', 'recordings', 'logs'] as const;
 
-/** A week of answered visits, whose files and rows are as old as the machine's clock says. */
+/** A week of answered visits, with files and rows as old as the machine's clock says. */
 async function clinicOf(count: number) {
   const machine = setMachineClock(Date.now());
   const service = await startService();
@@ -51,7 +51,7 @@ const part = (clinic: Clinic, name: string) => join(clinic.folder, 'dropbox', na
 const files = (clinic: Clinic, name: string) =>
   readdirSync(part(clinic, name)).filter((each) => !each.startsWith('.'));
 
-test('what a reader keeps on the disk is not called deleted, and goes the next time', async () => {
+test('purge does not say "Deleted" while a reader keeps the data on the disk', async () => {
   const { clinic, machine } = await clinicOf(3);
   machine.pass({ days: 70 });
   const reader = openSqlite(database(clinic), { readonly: true });
@@ -70,7 +70,7 @@ test('what a reader keeps on the disk is not called deleted, and goes the next t
   expect(bytesOf(clinic).includes('Wendelin')).toBe(false);
 });
 
-test('files of the drop folder go by their age, and what is read there daily stays', async () => {
+test('purge deletes drop folder files by age and keeps those that people read', async () => {
   const { clinic, machine } = await clinicOf(2);
   const before = { outbox: files(clinic, 'outbox'), records: files(clinic, 'outbox/records') };
   expect(before.records).not.toEqual([]);
@@ -95,7 +95,7 @@ test('files of the drop folder go by their age, and what is read there daily sta
   expect(stays).toContain('attention.csv');
 });
 
-test('answers as they came, requests and recordings go before the visit', async () => {
+test('raw answers, requests, and recordings are deleted before the visit', async () => {
   const { clinic, machine } = await clinicOf(3);
   const raw = openSqlite(database(clinic), { readonly: true });
   const one = (text: string) => raw.prepare(text).pluck().get() as number;
@@ -112,13 +112,13 @@ test('answers as they came, requests and recordings go before the visit', async 
   expect(one(links)).toBe(0);
   expect(one('select count(*) from appointments')).toBe(3);
   raw.close();
-  // What the record says of the answer is still there.
+  // The record still has the answer.
   const shown = JSON.parse((await clinic.run('show', '9001', '--patients', '--json')).stdout);
   expect(shown.inquiries[0].answer.record.calls[0].transcript_url).toBeNull();
   expect(shown.inquiries[0].answer.verdicts).not.toEqual([]);
 });
 
-test('nothing of a patient on legal hold goes, and everything when the hold ends', async () => {
+test('a legal hold keeps everything about a patient until it ends', async () => {
   const { clinic, machine, named } = await clinicOf(3);
   const id = named[1]!.patient_id!;
   expect((await clinic.run('legal-hold', 'add', 'nobody')).code).toBe(1);
@@ -144,7 +144,7 @@ test('nothing of a patient on legal hold goes, and everything when the hold ends
   expect((await clinic.run('audit', 'verify')).code).toBe(0);
 });
 
-test('a purge that dies at any statement leaves nothing half; the next ends it', async () => {
+test('a purge that dies at any statement is completed by the next one', async () => {
   const { clinic, machine } = await clinicOf(3);
   machine.pass({ days: 3_000 });
   const path = database(clinic);
@@ -153,7 +153,7 @@ test('a purge that dies at any statement leaves nothing half; the next ends it',
   let copies = 0;
   const keep = () => {
     copies += 1;
-    // As a power cut at this moment leaves it.
+    // The state that a power failure leaves at this moment.
     for (const ending of ['', '-wal'])
       if (existsSync(path + ending))
         copyFileSync(path + ending, join(dead, `${copies}.db${ending}`));
@@ -182,7 +182,7 @@ test('a purge that dies at any statement leaves nothing half; the next ends it',
       await rows('answers'),
       await rows('records'),
     ];
-    // All of a visit or none of it.
+    // Either everything of a visit or nothing.
     expect(new Set(counts).size, counts.join(' ')).toBe(1);
     seen.add(counts[0] ?? -1);
     await purge(store, whole, now + 1);

@@ -1,5 +1,5 @@
 /**
- * What is purged is gone from the bytes of the database, its WAL and its free pages, and costs no
+ * Purged data is gone from the bytes of the database, its WAL, and its free pages, and causes no
  * second call.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,9 +10,7 @@ import { setMachineClock } from '../support/machine-clock.ts';
 import { startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
 
-/**
- * Which of the texts stand anywhere in the files of the state, in the encodings that SQLite writes.
- */
+/** The texts that are anywhere in the state's files, in the encodings that SQLite writes. */
 function found(clinic: Clinic, texts: readonly string[]): string[] {
   const bytes = Buffer.concat(
     readdirSync(clinic.state)
@@ -24,97 +22,91 @@ function found(clinic: Clinic, texts: readonly string[]): string[] {
   );
 }
 
-test(
-  'data past its age leaves no byte behind, younger data stays, and nobody is ' + 'called again',
-  async () => {
-    const machine = setMachineClock();
-    const service = await startService();
-    const clinic = makeClinic({
-      base_url: service.url,
-      config: { retention: { processed_days: 90, rejected_days: 90, outbox_days: 90 } },
-    });
-    const secret = (index: number) => [
-      `Xanthippe Quillfeather${index}`,
-      `ACTIVE77000${index}`,
-      `OLDMEMBER${index}`,
-    ];
-    const old = visits(40, (index) => ({
-      patient_name: secret(index)[0]!,
-      member_id: secret(index)[2]!,
-      group_id: 'GRP-OLD',
-    }));
-    const secrets = old.flatMap((_, index) => secret(index));
-    clinic.drop('first.csv', exportOf(old));
-    // A change replaces content, and its bytes have to go as well.
-    clinic.drop(
-      'second.csv',
-      exportOf(old.map((visit, index) => ({ ...visit, member_id: secret(index)[1]! }))),
-    );
-    await clinic.once();
-    await service.advance({ days: 8 });
-    await clinic.once();
-    expect(clinic.written().length).toBeGreaterThan(0);
-    expect(found(clinic, secrets).length).toBeGreaterThan(40);
+test('purge leaves no byte of old data, keeps recent data, and causes no call', async () => {
+  const machine = setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: { retention: { processed_days: 90, rejected_days: 90, outbox_days: 90 } },
+  });
+  const secret = (index: number) => [
+    `Xanthippe Quillfeather${index}`,
+    `ACTIVE77000${index}`,
+    `OLDMEMBER${index}`,
+  ];
+  const old = visits(40, (index) => ({
+    patient_name: secret(index)[0]!,
+    member_id: secret(index)[2]!,
+    group_id: 'GRP-OLD',
+  }));
+  const secrets = old.flatMap((_, index) => secret(index));
+  clinic.drop('first.csv', exportOf(old));
+  // A change replaces content, and the old bytes must go, too.
+  clinic.drop(
+    'second.csv',
+    exportOf(old.map((visit, index) => ({ ...visit, member_id: secret(index)[1]! }))),
+  );
+  await clinic.once();
+  await service.advance({ days: 8 });
+  await clinic.once();
+  expect(clinic.written().length).toBeGreaterThan(0);
+  expect(found(clinic, secrets).length).toBeGreaterThan(40);
 
-    machine.pass({ days: 100 });
-    await service.advance({ days: 92 });
-    const young = visits(3, (index) => ({
-      appointment_id: `Y${index}`,
-      patient_id: `Y${index}`,
-      patient_name: `Youngest Patient${index}`,
-      member_id: `ACTIVEYOUNG${index}`,
-      appointment_at: new Date(machine.now() + 5 * 86_400_000).toISOString().slice(0, 16),
-    }));
-    clinic.drop('young.csv', exportOf(young));
-    await clinic.once();
-    const calls = (await service.ledger()).length;
-    const { code, stdout } = await clinic.run('purge', '--older-than', '60');
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout:
-        'Deleted: 40 appointments, 40 inquiries and 0 old database copies.\nAlso: 65 files in ' +
-        'drop folders.\n',
-    });
-    expect(found(clinic, secrets)).toEqual([]);
-    expect(found(clinic, ['Youngest Patient1', 'ACTIVEYOUNG2'])).toHaveLength(2);
+  machine.pass({ days: 100 });
+  await service.advance({ days: 92 });
+  const young = visits(3, (index) => ({
+    appointment_id: `Y${index}`,
+    patient_id: `Y${index}`,
+    patient_name: `Youngest Patient${index}`,
+    member_id: `ACTIVEYOUNG${index}`,
+    appointment_at: new Date(machine.now() + 5 * 86_400_000).toISOString().slice(0, 16),
+  }));
+  clinic.drop('young.csv', exportOf(young));
+  await clinic.once();
+  const calls = (await service.ledger()).length;
+  const { code, stdout } = await clinic.run('purge', '--older-than', '60');
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout:
+      'Deleted: 40 appointments, 40 inquiries and 0 old database copies.\nAlso: 65 files in ' +
+      'drop folders.\n',
+  });
+  expect(found(clinic, secrets)).toEqual([]);
+  expect(found(clinic, ['Youngest Patient1', 'ACTIVEYOUNG2'])).toHaveLength(2);
 
-    // The service's list still shows the old ones: they are neither new, nor strangers, nor known
-    // by name again.
-    machine.pass({ hours: 25 });
-    await clinic.once();
-    expect(await service.ledger()).toHaveLength(calls);
-    expect(found(clinic, secrets)).toEqual([]);
-    expect(JSON.parse((await clinic.run('status', '--json')).stdout).halts).toEqual([]);
-  },
-);
+  // The service's list still has the old inquiries. eligd treats them neither as new nor as
+  // another program's, and does not restore their names.
+  machine.pass({ hours: 25 });
+  await clinic.once();
+  expect(await service.ledger()).toHaveLength(calls);
+  expect(found(clinic, secrets)).toEqual([]);
+  expect(JSON.parse((await clinic.run('status', '--json')).stdout).halts).toEqual([]);
+});
 
-test(
-  'old copies from upgrades and restores are deleted; nightly backups and other ' + 'files stay',
-  async () => {
-    const machine = setMachineClock(Date.now());
-    const service = await startService();
-    const clinic = makeClinic({ base_url: service.url });
-    clinic.drop('export.csv', exportOf(visits(2)));
-    await clinic.once();
-    expect((await clinic.run('backup', '--before-upgrade', '0.0.1')).code).toBe(0);
-    expect((await clinic.run('backup')).code).toBe(0);
-    const folder = join(clinic.state, 'backups');
-    const [upgrade, nightly] = readdirSync(folder).sort();
-    expect((await clinic.run('restore', join(folder, nightly!))).code).toBe(0);
-    writeFileSync(join(folder, 'notes.txt'), 'mine');
-    const replaced = () => readdirSync(clinic.state).filter((name) => name.includes('.replaced-'));
-    expect(replaced().length).toBeGreaterThan(0);
+test('purge deletes old copies from upgrades and restores, but no nightly backups', async () => {
+  const machine = setMachineClock(Date.now());
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  clinic.drop('export.csv', exportOf(visits(2)));
+  await clinic.once();
+  expect((await clinic.run('backup', '--before-upgrade', '0.0.1')).code).toBe(0);
+  expect((await clinic.run('backup')).code).toBe(0);
+  const folder = join(clinic.state, 'backups');
+  const [upgrade, nightly] = readdirSync(folder).sort();
+  expect((await clinic.run('restore', join(folder, nightly!))).code).toBe(0);
+  writeFileSync(join(folder, 'notes.txt'), 'mine');
+  const replaced = () => readdirSync(clinic.state).filter((name) => name.includes('.replaced-'));
+  expect(replaced().length).toBeGreaterThan(0);
 
-    machine.pass({ days: 50 });
-    expect((await clinic.run('purge', '--older-than', '60')).stdout).toContain(
-      '0 old database copies',
-    );
-    machine.pass({ days: 11 });
-    expect((await clinic.run('purge', '--older-than', '60')).stdout).toContain(
-      '2 old database copies',
-    );
-    expect(upgrade).toMatch(/^before-upgrade-from-0\.0\.1-/);
-    expect(readdirSync(folder).sort()).toEqual([nightly, 'notes.txt']);
-    expect(replaced()).toEqual([]);
-  },
-);
+  machine.pass({ days: 50 });
+  expect((await clinic.run('purge', '--older-than', '60')).stdout).toContain(
+    '0 old database copies',
+  );
+  machine.pass({ days: 11 });
+  expect((await clinic.run('purge', '--older-than', '60')).stdout).toContain(
+    '2 old database copies',
+  );
+  expect(upgrade).toMatch(/^before-upgrade-from-0\.0\.1-/);
+  expect(readdirSync(folder).sort()).toEqual([nightly, 'notes.txt']);
+  expect(replaced()).toEqual([]);
+});

@@ -1,4 +1,4 @@
-/** What is asked about a patient whose plan is known, over the real sandbox (issue 18). */
+/** The questions about a patient whose plan is known, with the real sandbox. */
 import { expect, test } from 'vitest';
 import { makeClinic } from '../support/clinic.ts';
 import { setMachineClock } from '../support/machine-clock.ts';
@@ -25,7 +25,7 @@ async function practice(policy: Record<string, unknown> = {}, questions?: unknow
     machine,
     service,
     clinic,
-    /** An export, and the answers to what it asks. */
+    /** Drops an export and returns the requests that it causes. */
     async day(...rows: Visit[]) {
       exports += 1;
       clinic.drop(`export-${exports}.csv`, exportOf(rows));
@@ -45,7 +45,7 @@ const [CHECKUP] = visits(1, () => ({
 
 const visit = (over: Partial<Visit>): Visit => ({ ...CHECKUP, ...over });
 
-test('half a year later the cheap set is asked, with the codes that are not known', async () => {
+test('half a year later, eligd asks the cheap set and the codes that are not known', async () => {
   const made = await practice();
   await made.day(CHECKUP);
   made.later(182);
@@ -78,7 +78,7 @@ test('half a year later the cheap set is asked, with the codes that are not know
   expect(made.clinic.attention()).toEqual([]);
 });
 
-test('nothing is carried across a plan year', async () => {
+test('eligd carries nothing over into the next plan year', async () => {
   const made = await practice();
   await made.day(CHECKUP);
   made.later(362);
@@ -92,7 +92,7 @@ test('nothing is carried across a plan year', async () => {
   expect(record).not.toHaveProperty('earlier');
 });
 
-test('what is older than policy.benefits_days is asked about again', async () => {
+test('eligd asks again about benefits older than policy.benefits_days', async () => {
   const made = await practice({ benefits_days: 90 });
   await made.day(CHECKUP);
   made.later(182);
@@ -103,7 +103,7 @@ test('what is older than policy.benefits_days is asked about again', async () =>
   ]);
 });
 
-test('rules of the configuration choose by payer, patient and age of the answers', async () => {
+test('rules choose questions by payer, patient, and age of the answers', async () => {
   const dental = [
     { name: 'brief', when_eligibility_days: 200, benefits_query: ['STANDARD'], with_codes: false },
     {
@@ -126,7 +126,7 @@ test('rules of the configuration choose by payer, patient and age of the answers
   ]);
 });
 
-test('what was said about a group’s plan serves its other adults, not its children', async () => {
+test('a group’s plan terms serve its other adults and not its children', async () => {
   const made = await practice();
   const group = { group_id: 'G-4711' };
   const spouse = { ...group, patient_id: 'P-SPOUSE', dob: '1979-08-09' };
@@ -151,7 +151,7 @@ test('what was said about a group’s plan serves its other adults, not its chil
     ]),
   ).toEqual([
     ['08-09-1979', ['STANDARD'], []],
-    // What a plan does for a child may depend on the age.
+    // The plan may have other terms for a child.
     ['02-03-2020', ['STANDARD', 'CODE_LOOKUP_BENEFITS', 'CODE_LOOKUP_FREQUENCIES'], ['D2740']],
   ]);
   const record = made.clinic
@@ -166,7 +166,7 @@ test('what was said about a group’s plan serves its other adults, not its chil
   expect(made.clinic.attention()).toEqual([]);
 });
 
-test('a first visit asks everything but the codes that a call about the plan brought', async () => {
+test('a first visit leaves out the codes that a call about the plan answered', async () => {
   const made = await practice();
   const group = { group_id: 'G-4711' };
   await made.day(visit({ ...group, procedure_codes: 'D1110;D2740' }));

@@ -64,7 +64,7 @@ async function requestOf(
 const lineOf = (clinic: Clinic, id: string): Line =>
   clinic.written().find(({ appointment_id }) => appointment_id === id) ?? {};
 
-describe('an export of visits to a doctor, a therapist and a dentist', () => {
+describe('an export of visits to a doctor, a therapist, and a dentist', () => {
   const rows = [
     visit('M1', {
       specialty: 'medical',
@@ -76,7 +76,7 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
     visit('D1', { carrier: 'Delta Dental', procedure_codes: 'D1110;D2740' }),
   ];
 
-  test('is asked about in each its own words', async () => {
+  test('each specialty’s inquiry uses its own fields', async () => {
     const { service } = await answered(rows);
     expect(await requestOf(service, 'M1')).toMatchObject({
       path: 'medical',
@@ -103,11 +103,11 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
     });
   });
 
-  test('is answered with money, rules per code and an explained verdict', async () => {
+  test('each answer has amounts, rules for each code, and an explained verdict', async () => {
     const { clinic } = await answered(rows);
     const [medical, mental, dental] = ['M1', 'H1', 'D1'].map((id) => lineOf(clinic, id));
     const amount = /^\d+\.\d\d$/;
-    // What the sandbox says, the record has a place for.
+    // The record has a place for everything that the sandbox says.
     for (const line of [medical, mental, dental])
       expect(line?.record).toMatchObject({ unparsed: [] });
     for (const line of [medical, mental]) {
@@ -130,7 +130,7 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
       expect(line?.why).toMatch(/From what the payer said .* not a guarantee of payment\.$/);
   });
 
-  test('shows the verdict of each visit', async () => {
+  test('the list shows the verdict of each visit', async () => {
     const { clinic } = await answered(rows);
     const { stdout } = await clinic.run('show', 'D1');
     expect(stdout).toMatch(/Visit D1:\n {4}.* on \d\d\/\d\d.*\n {4}D1110: /);
@@ -144,7 +144,7 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
     expect(procedures[0]).toMatchObject({ standing: expect.any(String), patient_pays: null });
   });
 
-  test('has the next eligible date of a code where history and frequency allow one', async () => {
+  test('a code has its next eligible date if history and frequency allow one', async () => {
     const many = Array.from({ length: 12 }, (_, index) =>
       visit(`D${index}`, { member_id: `ACTIVE-${index}` }),
     );
@@ -160,14 +160,14 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
     expect(waiting.length).toBeGreaterThan(0);
     for (const { next_eligible } of waiting) {
       const { date, counted } = next_eligible ?? { date: null, counted: [] };
-      // Two cleanings in one calendar year: the next one from the first of January.
+      // Two cleanings in one calendar year, so the next one is on January 1.
       expect([counted.length, date]).toEqual([2, `${Number(counted[0]?.slice(0, 4)) + 1}-01-01`]);
     }
   });
 });
 
-describe('what the configuration says by specialty', () => {
-  test('chooses questions by ranges of codes, with your queries and scripts', async () => {
+describe('settings by specialty', () => {
+  test('questions depend on ranges of codes, with custom queries and scripts', async () => {
     const questions = {
       medical: [
         {
@@ -217,12 +217,12 @@ describe('what the configuration says by specialty', () => {
       ['STANDARD', 'CUSTOM_BRACES'],
       undefined,
     ]);
-    // Answers to questions of one's own are in the record and among the notes.
+    // The record and the notes have answers to custom questions.
     expect(lineOf(clinic, 'R1').notes).toMatch(/CUSTOM_TRANSPORT: /);
     expect(lineOf(clinic, 'S1').notes).toMatch(/SCRIPT_QUESTION_1: /);
   });
 
-  test('requires other fields, and the attention list names the missing one', async () => {
+  test('specialties require different fields, and the list names the missing one', async () => {
     const required_fields = {
       medical: ['dob', 'member_id', 'place_of_service', 'billed_amount', 'diagnosis_codes'],
     };
@@ -241,7 +241,7 @@ describe('what the configuration says by specialty', () => {
     ]);
   });
 
-  test('knows the place of service by location, and the payer’s telephone number', async () => {
+  test('locations set the place of service, and the map has the payer’s phone number', async () => {
     setMachineClock();
     const service = await startService();
     const config = {
@@ -284,7 +284,7 @@ describe('two coverages of one visit', () => {
       member_id_2: `${second}-2`,
     });
 
-  test('are asked about one by one and joined, the payers’ primary one first', async () => {
+  test('eligd asks about each coverage and puts the primary one first', async () => {
     const { service, clinic } = await answered([both('PRIMARY', 'SECONDARY')]);
     expect((await service.ledger()).map(({ request }) => request.member_id)).toEqual([
       'PRIMARY-1',
@@ -313,7 +313,7 @@ describe('two coverages of one visit', () => {
       'PRIMARY',
       /has coverage 1 before coverage 2, but the payer of coverage 2 says that it pays first/,
     ],
-  ])('of which the payers say %s and %s are flagged', async (first, second, conflict) => {
+  ])('coverages that the payers call %s and %s are flagged', async (first, second, conflict) => {
     const { clinic } = await answered([both(first, second)]);
     const entries = clinic.attention().filter(({ reason }) => reason === 'coverage_conflict');
     expect(
@@ -323,11 +323,11 @@ describe('two coverages of one visit', () => {
   });
 });
 
-describe('the budget of calls', () => {
+describe('the budget for calls', () => {
   test.each([
     ['calls_per_day', { hours: 24 }],
     ['calls_per_month', { days: 25 }],
-  ])('%s holds over a restart, and what exceeds it waits, visibly', async (limit, later) => {
+  ])('%s holds across a restart, and calls that exceed it wait visibly', async (limit, later) => {
     const machine = setMachineClock();
     const service = await startService();
     const clinic = makeClinic({

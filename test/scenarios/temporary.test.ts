@@ -1,4 +1,4 @@
-/** Temporary problems stay temporary, and a reload takes effect or says why not. */
+/** Temporary problems stay temporary, and a reload takes effect or says why it did not. */
 
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { freePort } from '../support/free-port.ts';
 import { startEligd } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 
-test('a port that is taken stops nothing else, and is used when it is free', async () => {
+test('a taken port stops nothing else, and eligd uses it once it is free', async () => {
   const service = await startService();
   const port = await freePort();
   const other = createServer().listen(port, '127.0.0.1');
@@ -47,11 +47,11 @@ test('a port that is taken stops nothing else, and is used when it is free', asy
   }
 }, 30_000);
 
-test('backups that cannot be looked at make no page unreadable', async () => {
+test('every page works when eligd cannot read the backup folder', async () => {
   const service = await startService();
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'eligd-backups-'));
-  // What a share that is away looks like: there is something, and it is no folder.
+  // An unreachable share looks like a file that is not a folder.
   const away = join(folder, 'share');
   writeFileSync(away, '');
   const clinic = makeClinic({
@@ -79,7 +79,7 @@ test('backups that cannot be looked at make no page unreadable', async () => {
     expect(await (await page('/readyz')).text()).toContain('"backup":"unknown"');
     const { stdout } = await clinic.run('status');
     expect(stdout).toContain('The backup folder cannot be read (ENOTDIR).');
-    // Whether this database is the first one cannot be told, so nothing is sent until it is.
+    // eligd cannot tell if this database is the first one, so it sends nothing until it can.
     expect((await clinic.run('list', '--attention')).stdout).toMatch(/whether\s+there\s+are/);
   } finally {
     stop.abort();
@@ -89,9 +89,9 @@ test('backups that cannot be looked at make no page unreadable', async () => {
   }
 }, 30_000);
 
-test('a state folder that is read-only is temporary', () => {
+test('a read-only state folder is a temporary failure', () => {
   const folder = mkdtempSync(join(tmpdir(), 'eligd-read-only-'));
-  // Root may write everywhere, so the test becomes somebody else.
+  // Root can write everywhere, so the test runs as another user.
   const uid = process.getuid?.() === 0 ? 65_534 : process.getuid?.();
   if (uid !== undefined) chownSync(folder, uid, -1);
   chmodSync(folder, 0o500);
@@ -107,7 +107,7 @@ test('a state folder that is read-only is temporary', () => {
   expect(stdout).toMatch(/^temporary The database .* cannot be opened for writing\./);
 });
 
-test('SIGHUP applies files that are in order, and refuses others with the reason', async () => {
+test('SIGHUP applies valid files, and rejects others with the reason', async () => {
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
   const right = readFileSync(clinic.file, 'utf8');

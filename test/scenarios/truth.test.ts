@@ -1,4 +1,4 @@
-/** Whether eligd works: every place that says so gives the same answer. */
+/** Does eligd work? Every output gives the same answer. */
 import {
   existsSync,
   readdirSync,
@@ -43,7 +43,7 @@ async function running(
   return events;
 }
 
-test('a wrong password: every page says that no call goes out', async () => {
+test('after a wrong password, every output says that no calls go out', async () => {
   const service = await startService();
   const port = await freePort();
   const clinic = makeClinic({
@@ -77,7 +77,7 @@ test('a wrong password: every page says that no call goes out', async () => {
   });
 });
 
-test('status says whether a daemon runs, and since when not', async () => {
+test('status says if a daemon runs, and otherwise since when not', async () => {
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
   clinic.drop('export.csv', exportOf(visits(2)));
@@ -102,7 +102,7 @@ test('status says whether a daemon runs, and since when not', async () => {
   for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
 });
 
-test('a share that breaks is one incident with a count, until it is back', async () => {
+test('a broken share raises one incident with a count, until it works again', async () => {
   const service = await startService();
   const clinic = makeClinic({
     base_url: service.url,
@@ -134,7 +134,7 @@ test('a share that breaks is one incident with a count, until it is back', async
   expect(log).toContain('connector_recovered');
 }, 120_000);
 
-test('check gives the same answers, and ends with 1 when the daemon was stopped', async () => {
+test('check gives the same answers, and exits with 1 when the daemon is stopped', async () => {
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
   await running(clinic, async () => {
@@ -147,7 +147,7 @@ test('check gives the same answers, and ends with 1 when the daemon was stopped'
   expect(stdout).toMatch(/^!! daemon: Not true since .*eligd was stopped\. → Start it/m);
 });
 
-test('a backup of three days ago is told of, whatever the fraction of its second', async () => {
+test('status reports a backup that is three days old, to the second', async () => {
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
   await clinic.once();

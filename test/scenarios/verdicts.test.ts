@@ -1,4 +1,4 @@
-/** A biller's conclusions end to end: export in, the answer of each case, JSON and lists out. */
+/** A biller's conclusions from start to end: an export goes in; records and lists come out. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -14,7 +14,7 @@ import { startService } from '../support/service.ts';
 import { exportOf as exportOfVisits, visits } from '../support/visits.ts';
 import { WAYS } from '../support/ways.ts';
 
-/** Monday a week after the machine's clock, which is five working days ahead. */
+/** Monday, a week after the machine's clock and five business days ahead. */
 const VISIT = '2030-01-14';
 
 const HEADER = [
@@ -34,7 +34,7 @@ function exportOf(cases: readonly VerdictCase[], has_second: boolean): string {
   return csvText([...HEADER, ...(has_second ? SECOND : [])], rows);
 }
 
-/** `before` sees the clinic's folder first. `second`: what a second coverage answers. */
+/** `before` gets the clinic's folder first. `second` is the answer about a second coverage. */
 async function answered(
   cases: readonly VerdictCase[],
   policy: Record<string, unknown> = {},
@@ -87,7 +87,7 @@ function found({ verdict, procedures }: DeliveryDocument) {
   };
 }
 
-test('every case is right in outbox/records, and asks for attention when it should', async () => {
+test('records of all cases are correct, and raise attention items as they should', async () => {
   const cases = [...CASES, ...FURTHER_CASES];
   const { clinic } = await answered(cases);
   const documents = clinic.written().map(({ delivery }) => deliverySchema.parse(delivery));
@@ -126,7 +126,7 @@ const handledOf = async (clinic: Clinic) => {
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^Done: The plan is NOT ACTIVE\./)]);
 };
 
-test('what was handled stays away until the answer changes, and what is off always', async () => {
+test('a handled item stays off the list until the answer changes', async () => {
   const cases = CASES.filter(({ id }) => ['S02', 'S05'].includes(id));
   const { clinic, machine, results } = await answered(cases, {
     attention: { ...ALL_ATTENTION, not_covered: false },
@@ -151,7 +151,7 @@ test('what was handled stays away until the answer changes, and what is off alwa
   await handledOf(clinic);
   await clinic.once();
   expect(ids()).not.toContain('not_eligible');
-  // Handled, and still the first thing that is said.
+  // The item is handled, and explain still begins with it.
   expect((await clinic.run('explain', 'A-S02')).stdout).toMatch(
     /Now: NOT ELIGIBLE\. The plan is NOT ACTIVE\. The newest answer was written/,
   );
@@ -159,7 +159,7 @@ test('what was handled stays away until the answer changes, and what is off alwa
     /Note: Has new insurance/,
   );
 
-  // The payer says more: the day on which it ended. `eligd run` asks again a day before the visit.
+  // The payer adds the day on which the plan ended. `eligd run` polls again a day before the visit.
   const plan_information = { is_active: false, termination_date: '01-02-2030' };
   results.set('M-S02', { plan_information });
   machine.pass({
@@ -178,7 +178,7 @@ test('what was handled stays away until the answer changes, and what is off alwa
   );
 });
 
-test('fees.csv says what is charged where the export does not, a payer before all', async () => {
+test('fees.csv has the fees that the export lacks, and a payer’s fee comes first', async () => {
   const cases = CASES.filter(({ id }) => ['S03', 'S05', 'S17'].includes(id));
   const { clinic } = await answered(cases, {}, (folder) => {
     const fees =
@@ -196,7 +196,7 @@ test('fees.csv says what is charged where the export does not, a payer before al
   );
   expect(pays).toEqual({
     'A-S03': [['D1110', '98.00', '98.00']],
-    // Of the two codes of S05 the export has one fee.
+    // The export has a fee for one of the two codes of S05.
     'A-S05': [
       ['D1110', '98.00', '0.00'],
       ['D2391', '180.00', '180.00'],
@@ -205,7 +205,7 @@ test('fees.csv says what is charged where the export does not, a payer before al
   });
 });
 
-test('of two coverages the second one is judged as the second', async () => {
+test('eligd judges the second of two coverages as secondary', async () => {
   const one = CASES.find(({ id }) => id === 'S05')!;
   const second = structuredClone(one.answer.results) as { plan_information: object };
   Object.assign(second.plan_information, { is_primary_insurance: false });
@@ -216,12 +216,12 @@ test('of two coverages the second one is judged as the second', async () => {
   });
   expect(found).toMatchObject([
     [1, 'M-S05', [], [{ code: 'D1110' }, { patient_pays: { low: '180.00', high: '180.00' } }]],
-    // That it does not pay first is what everybody expects of it; what the first one pays is open.
+    // As expected, it does not pay first; the share of the first coverage is unknown.
     [2, 'M-S05-2', [], [{ code: 'D1110' }, { patient_pays: { low: '0.00', high: '180.00' } }]],
   ]);
 });
 
-test('nothing on file is NONE in a PIN^I07, and a history that was not given is U', async () => {
+test('in a PIN^I07, an empty history is NONE, and an unknown one is U', async () => {
   const machine = setMachineClock();
   const base_url = await startCaseService((member_id) => {
     const { answer } = CASES.find(({ id }) => member_id === `M-${id}`)!;
@@ -257,7 +257,7 @@ test('nothing on file is NONE in a PIN^I07, and a history that was not given is 
   expect(days).toEqual([['NONE'], ['U']]);
 });
 
-test('explain says what the last attempt came to, once', async () => {
+test('explain shows the result of the last attempt once', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const clinic = makeClinic({

@@ -1,4 +1,4 @@
-/** What the service finds in the transcripts of its calls, and what becomes of it. */
+/** The service's checks of its calls' transcripts, and what eligd does with them. */
 import { describe, expect, test } from 'vitest';
 import { type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
 import { type MachineClock, setMachineClock } from '../support/machine-clock.ts';
@@ -8,8 +8,8 @@ import { exportOf, visits } from '../support/visits.ts';
 type Scene = { machine: MachineClock; service: Service; clinic: Clinic };
 
 /**
- * One visit, sent on Monday morning and answered three days later, as the sandbox's verification
- * behaves.
+ * One visit, sent on Monday morning and answered three days later, with the sandbox's verification
+ * behavior.
  */
 async function answered(
   prefix: string,
@@ -40,8 +40,8 @@ async function asked(service: Service): Promise<number> {
   return (await service.traffic()).by_route['GET /api/v0/verification'] ?? 0;
 }
 
-describe('the verification of a call', () => {
-  test('that is there with the answer is in its first record', async () => {
+describe('the checks of a call', () => {
+  test('checks that arrive with the answer are in its first record', async () => {
     const { clinic, service } = await answered('ACTIVE');
     expect(lines(clinic)).toEqual([['1', 'high']]);
     const verification = clinic.written()[0]?.record.verification as { checks: unknown[] };
@@ -57,7 +57,7 @@ describe('the verification of a call', () => {
     expect(await asked(service)).toBe(1);
   });
 
-  test('that comes later is asked for again, and the record is written again', async () => {
+  test('eligd polls for later checks and writes the record again', async () => {
     const { clinic, service, machine } = await answered('ACTIVE', {}, 60 * 36);
     expect(lines(clinic)).toEqual([['1', '']]);
     machine.pass({ hours: 14 });
@@ -74,34 +74,31 @@ describe('the verification of a call', () => {
     expect(lines(clinic)).toHaveLength(2);
   });
 
-  test(
-    'delays none of many answers that come together, and adds the checks in the ' + 'same run',
-    async () => {
-      const machine = setMachineClock();
-      const service = await startService();
-      const clinic = makeClinic({ base_url: service.url });
-      clinic.drop(
-        'export.csv',
-        exportOf(visits(70, (index) => ({ member_id: `ACTIVE-${1000 + index}` }))),
-      );
-      await clinic.once();
-      machine.pass({ days: 3, hours: 6 });
-      await clinic.once();
-      const first = clinic.written().filter(({ revision }) => revision === '1');
-      expect(first).toHaveLength(70);
-      const without = first.flatMap(({ appointment_id, confidence }) =>
-        confidence === '' ? [appointment_id] : [],
-      );
-      expect(without.length).toBeGreaterThan(0);
-      const again = clinic
-        .written()
-        .filter(({ revision, confidence }) => revision === '2' && confidence !== '');
-      expect(again.map(({ appointment_id }) => appointment_id).sort()).toEqual(without.sort());
-      expect(await asked(service)).toBe(70);
-    },
-  );
+  test('eligd delays no answer of many, and adds the checks in the same run', async () => {
+    const machine = setMachineClock();
+    const service = await startService();
+    const clinic = makeClinic({ base_url: service.url });
+    clinic.drop(
+      'export.csv',
+      exportOf(visits(70, (index) => ({ member_id: `ACTIVE-${1000 + index}` }))),
+    );
+    await clinic.once();
+    machine.pass({ days: 3, hours: 6 });
+    await clinic.once();
+    const first = clinic.written().filter(({ revision }) => revision === '1');
+    expect(first).toHaveLength(70);
+    const without = first.flatMap(({ appointment_id, confidence }) =>
+      confidence === '' ? [appointment_id] : [],
+    );
+    expect(without.length).toBeGreaterThan(0);
+    const again = clinic
+      .written()
+      .filter(({ revision, confidence }) => revision === '2' && confidence !== '');
+    expect(again.map(({ appointment_id }) => appointment_id).sort()).toEqual(without.sort());
+    expect(await asked(service)).toBe(70);
+  });
 
-  test('that the service refuses for one inquiry is read for the others', async () => {
+  test('if the service refuses the checks of one inquiry, eligd reads the others', async () => {
     const machine = setMachineClock();
     const service = await startService();
     const clinic = makeClinic({ base_url: service.url });
@@ -127,7 +124,7 @@ describe('the verification of a call', () => {
     expect(lines(clinic).filter(([, confidence]) => confidence !== '')).toHaveLength(6);
   });
 
-  test('that never comes is given up, without a word where nothing requires it', async () => {
+  test('eligd stops polling for missing checks, without a word if none is required', async () => {
     const { clinic, service, machine } = await answered('ACTIVE', {}, 60 * 24 * 365);
     for (let day = 0; day < 4; day += 1) {
       machine.pass({ days: 1 });
@@ -141,7 +138,7 @@ describe('the verification of a call', () => {
     expect(reasons(clinic)).toEqual([]);
   });
 
-  test('with a check that is not met lowers the confidence, and the notes say which', async () => {
+  test('a failed check lowers the confidence, and the notes name it', async () => {
     const { clinic } = await answered('NOTMET');
     expect(lines(clinic)).toEqual([['1', 'low']]);
     expect(clinic.written()[0]?.notes).toMatch(
@@ -150,7 +147,7 @@ describe('the verification of a call', () => {
     expect(reasons(clinic)).toEqual([]);
   });
 
-  test('does not hold up the answer while the service cannot say', async () => {
+  test('an answer does not wait while the service cannot return its checks', async () => {
     const machine = setMachineClock();
     const service = await startService();
     const clinic = makeClinic({ base_url: service.url });
@@ -173,13 +170,13 @@ describe('the verification of a call', () => {
     expect(lines(clinic).filter(([revision]) => revision === '2')).toHaveLength(3);
   });
 
-  test('is not asked for with verification.ask_for_hours 0', async () => {
+  test('with verification.ask_for_hours 0, eligd does not ask for checks', async () => {
     const { clinic, service } = await answered('ACTIVE', { verification: { ask_for_hours: 0 } });
     expect(lines(clinic)).toEqual([['1', '']]);
     expect(await asked(service)).toBe(0);
   });
 
-  test('of an unsuccessful call that comes later does not make another attempt', async () => {
+  test('late checks of an unsuccessful call cause no further attempt', async () => {
     const { clinic, service, machine } = await answered(
       'UNSUCC',
       { policy: { attempts: 1 } },
@@ -197,20 +194,20 @@ describe('the verification of a call', () => {
 });
 
 describe('verification.require', () => {
-  test('puts an answer of which the check is not met on the attention list', async () => {
+  test('an answer whose required check failed goes on the attention list', async () => {
     const { clinic } = await answered('NOTMET', REQUIRE);
     expect(reasons(clinic)).toEqual(['verification_failed']);
     expect(clinic.attention()[0]?.what_happened).toMatch(/reference_number_asked is NOT_MET/);
   });
 
-  test('is content with an answer of which it is met, whatever the others are', async () => {
+  test('an answer whose required check passed is not listed for other checks', async () => {
     expect(reasons((await answered('ACTIVE', REQUIRE)).clinic)).toEqual([]);
     expect(
       reasons((await answered('NOTMET', { verification: { require: ['payer_reached'] } })).clinic),
     ).toEqual([]);
   });
 
-  test('raises an item for a never checked answer once nothing more is asked', async () => {
+  test('an answer without checks is listed once eligd no longer polls for them', async () => {
     const { clinic, machine } = await answered('ACTIVE', REQUIRE, 60 * 24 * 365);
     expect(reasons(clinic)).toEqual([]);
     for (let day = 0; day < 4; day += 1) {
@@ -223,7 +220,7 @@ describe('verification.require', () => {
     );
   });
 
-  test('with a name that the service does not use says which names it does use', async () => {
+  test('a name that the service does not use is listed with the names it uses', async () => {
     const { clinic } = await answered('ACTIVE', { verification: { require: ['reference_asked'] } });
     expect(reasons(clinic)).toEqual(['verification_failed']);
     expect(clinic.attention()[0]?.what_happened).toContain(
@@ -235,7 +232,7 @@ describe('verification.require', () => {
   test.each([
     ['UNSUCC', 'unsuccessful'],
     ['CANCEL', 'cancelled_by_service'],
-  ])('does not list a second time a call that brought no answer (%s)', async (prefix, reason) => {
+  ])('a call that brought no answer is not listed twice (%s)', async (prefix, reason) => {
     const { clinic } = await answered(prefix, { ...REQUIRE, policy: { attempts: 1 } });
     expect(reasons(clinic)).toEqual([reason]);
   });

@@ -1,4 +1,4 @@
-/** What was acknowledged is kept, whatever happens to the process the moment after (G3). */
+/** eligd keeps every acknowledged event, whatever happens to the process right after (G3). */
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { afterEach, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import { startService } from '../support/service.ts';
 const agent = new Agent({ connections: 8, pipelining: 1 });
 afterEach(() => agent.destroy());
 
-/** A report of ten inquiries that are nobody's here. */
+/** An event about ten inquiries that eligd does not know. */
 const report = (index: number) =>
   message(
     `report-${index}`,
@@ -33,8 +33,7 @@ async function deliver(url: string, body: string): Promise<number> {
   return response.statusCode;
 }
 
-test('every event acknowledged before a SIGKILL is in the inbox, and recognized ' +
-  'after it', async () => {
+test('every event acknowledged before a SIGKILL is in the inbox and recognized', async () => {
   const service = await startService();
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/hook`;

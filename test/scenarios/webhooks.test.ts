@@ -1,4 +1,4 @@
-/** The service sends webhook events: through the whole program, over real sockets. */
+/** The service sends webhook events through the whole program, over real sockets. */
 
 import {
   createServer,
@@ -34,7 +34,8 @@ type Running = {
 };
 
 /**
- * A clinic whose visits have been sent, with the daemon running and the service reporting to it.
+ * A clinic whose visits have been sent, with the daemon running and the service sending events to
+ * it.
  */
 async function running(
   count: number,
@@ -94,7 +95,7 @@ async function running(
   return { clinic, service, machine, daemon, public_url, events, said, stop };
 }
 
-/** Another process on the same installation; what it logs is added. */
+/** Starts another process on the same installation and adds its log. */
 async function startAgain({ clinic, events }: Running): Promise<void> {
   const daemon = await clinic.daemon(
     { log: (event, fields) => void events.push({ event, fields: fields ?? {} }) },
@@ -113,10 +114,7 @@ const reads = async (service: Service) =>
   (await service.traffic()).by_route['GET /api/v0/dental/inquiries/:id'] ?? 0;
 const inquiries = ({ store }: Daemon) =>
   store.db.selectFrom('inquiries').selectAll().orderBy('id').execute();
-/**
- * What is on the attention list because of the webhook; that payers are not mapped is another
- * matter.
- */
+/** The webhook's items on the attention list, without those about payers that are not mapped. */
 const reasons = ({ clinic }: Running) =>
   clinic.attention().flatMap(({ reason = '' }) => (reason === 'payer_unmapped' ? [] : [reason]));
 const everythingWritten = ({ clinic }: Running, count: number) =>
@@ -126,13 +124,13 @@ const everythingWritten = ({ clinic }: Running, count: number) =>
     })
     .toBe(count);
 
-describe('answers arrive automatically', () => {
-  test('with one question each, and only the hashes of the messages stay', async () => {
+describe('answers by webhook', () => {
+  test('one read brings each answer, and eligd keeps only the messages’ hashes', async () => {
     const system = await running(6);
     const before = await reads(system.service);
     await system.service.advance({ days: 9 });
     await everythingWritten(system, 6);
-    // The ids of the bulk were verified by two samples.
+    // Two samples confirmed the IDs of the batch.
     expect((await reads(system.service)) - before).toBeLessThanOrEqual(6 + 2);
     const { db } = system.daemon.store;
     const inbox = await db.selectFrom('inbox').selectAll().execute();
@@ -141,40 +139,37 @@ describe('answers arrive automatically', () => {
     expect(system.said('webhook_heard')).toBe(1);
   });
 
-  test(
-    'without polling, once events have agreed with replies, and the history says ' + 'so',
-    async () => {
-      const system = await running(10);
-      const ends = (await system.service.ledgerWithSteps())
-        .map(({ steps }) => Date.parse(steps.at(-1)?.at ?? ''))
-        .toSorted();
-      for (const [index, end] of ends.entries()) {
-        const left_ms = end + 6 * 60_000 - system.machine.now();
-        if (left_ms > 0) system.machine.pass({ seconds: left_ms / 1000 });
-        await expect
-          .poll(() => system.clinic.written().length, { timeout: 60_000 })
-          .toBeGreaterThan(index);
-      }
-      expect(system.said('webhook_believed')).toBe(1);
-      const { db } = system.daemon.store;
-      const told = await db
-        .selectFrom('audit')
-        .selectAll()
-        .where('reason', '=', 'The service reported the inquiry: successful.')
-        .execute();
-      // Now and then one is asked about all the same, and may be first.
-      expect(told.length).toBeGreaterThan(0);
-      const subjects = told.map(({ subject }) => Number(subject.split(':')[1]));
-      const row = (await inquiries(system.daemon)).find(({ id }) => subjects.includes(id));
-      await system.stop();
-      const explained = await system.clinic.run('explain', row?.external_id ?? '');
-      expect(explained.stdout).toContain('The service reported the inquiry: successful.');
-      const shown = JSON.parse(
-        (await system.clinic.run('show', row?.external_id ?? '', '--json')).stdout,
-      ) as unknown;
-      expect(JSON.stringify(shown)).toContain(row?.service_id);
-    },
-  );
+  test('eligd stops reading once events have agreed with replies, and explains it', async () => {
+    const system = await running(10);
+    const ends = (await system.service.ledgerWithSteps())
+      .map(({ steps }) => Date.parse(steps.at(-1)?.at ?? ''))
+      .toSorted();
+    for (const [index, end] of ends.entries()) {
+      const left_ms = end + 6 * 60_000 - system.machine.now();
+      if (left_ms > 0) system.machine.pass({ seconds: left_ms / 1000 });
+      await expect
+        .poll(() => system.clinic.written().length, { timeout: 60_000 })
+        .toBeGreaterThan(index);
+    }
+    expect(system.said('webhook_believed')).toBe(1);
+    const { db } = system.daemon.store;
+    const told = await db
+      .selectFrom('audit')
+      .selectAll()
+      .where('reason', '=', 'The service reported the inquiry: successful.')
+      .execute();
+    // eligd still reads some inquiries, and may read one before its event.
+    expect(told.length).toBeGreaterThan(0);
+    const subjects = told.map(({ subject }) => Number(subject.split(':')[1]));
+    const row = (await inquiries(system.daemon)).find(({ id }) => subjects.includes(id));
+    await system.stop();
+    const explained = await system.clinic.run('explain', row?.external_id ?? '');
+    expect(explained.stdout).toContain('The service reported the inquiry: successful.');
+    const shown = JSON.parse(
+      (await system.clinic.run('show', row?.external_id ?? '', '--json')).stdout,
+    ) as unknown;
+    expect(JSON.stringify(shown)).toContain(row?.service_id);
+  });
 
   test.each([
     ['each message comes three times', { webhook_repeat: 2 }],
@@ -182,7 +177,7 @@ describe('answers arrive automatically', () => {
     ['each inquiry comes in a message of its own', { webhook_max_bytes: 1 }],
     ["they hold other callers' inquiries", { webhook_strangers: 3 }],
     ['half of the messages are lost', { webhook_lost_percent: 50, webhook_max_bytes: 1 }],
-  ])('although %s', async (_, behaviors) => {
+  ])('every answer arrives although %s', async (_, behaviors) => {
     const system = await running(6, { behaviors });
     await system.service.advance({ days: 9 });
     if ('webhook_lost_percent' in behaviors) {
@@ -201,7 +196,7 @@ describe('answers arrive automatically', () => {
     expect(await system.service.ledger()).toHaveLength(6);
   });
 
-  test('a revised answer is delivered again at its webhook, naming the changes', async () => {
+  test('a revised answer is delivered when its event arrives, with the changes', async () => {
     const system = await running(1, { member: 'REVISE' });
     const [entry] = await system.service.ledgerWithSteps();
     const ended = entry?.steps.find(({ status }) => status === 'SUCCESS')?.at ?? '';
@@ -215,7 +210,7 @@ describe('answers arrive automatically', () => {
     expect(second?.notes).toMatch(/Revised: \S.* (was|is new|is gone)/);
   });
 
-  test('an inquiry that is reported before the reply that brings its id waits for it', async () => {
+  test('an event that arrives before the reply with its ID waits for the reply', async () => {
     const late = {
       method: 'POST',
       path: 'dental/',
@@ -238,18 +233,18 @@ describe('answers arrive automatically', () => {
   });
 });
 
-describe('when the service falls silent', () => {
+describe('a service that stops sending events', () => {
   test.each([
     ['it sends nothing', { webhook_lost_percent: 100 }],
     ['it signs with another secret', { webhook_secret: 'wrong' }],
     ['it signs in another header', { webhook_header: 'X-Signature' }],
   ])(
-    'because %s, nothing is lost, asking takes over, and the attention list says so once',
+    'because %s, eligd polls instead, loses nothing, and lists the problem once',
     async (_, behaviors) => {
       const system = await running(4, { behaviors });
       await system.service.advance({ days: 9 });
       expect(system.clinic.written()).toEqual([]);
-      // The morning of the completion date, the day before the visit of the 11th.
+      // The morning of the completion date, the day before the visit on the 11th.
       system.machine.pass({ days: 3, hours: 0 });
       await everythingWritten(system, 4);
       expect(system.said('webhook_silent')).toBe(0);
@@ -261,7 +256,7 @@ describe('when the service falls silent', () => {
     },
   );
 
-  test('and reports again, it is believed again, and the list is empty', async () => {
+  test('when events arrive again, eligd trusts them again and clears the list', async () => {
     const system = await running(3, { behaviors: { webhook_lost_percent: 100 } });
     await system.service.advance({ days: 9 });
     system.machine.pass({ days: 3 });
@@ -284,7 +279,7 @@ describe('when the service falls silent', () => {
     await expect.poll(() => reasons(system), { timeout: 60_000 }).toEqual([]);
   });
 
-  test('while eligd was down, the answers that it finds at its start prove nothing', async () => {
+  test('answers found at the start, after a time offline, prove nothing about events', async () => {
     const system = await running(3);
     await system.stop();
     await system.service.advance({ days: 9 });
@@ -315,7 +310,7 @@ describe('the subscription', () => {
     });
 
   test.each(['object', 'empty', '204'])(
-    'is registered at the start where changes answer %s, and stays at the stop',
+    'eligd subscribes at the start if changes answer %s, and keeps it at the stop',
     async (body) => {
       const system = await running(1, {
         behaviors: { subscription_body: body },
@@ -328,7 +323,7 @@ describe('the subscription', () => {
     },
   );
 
-  test('is put right when somebody changed or deleted it', async () => {
+  test('eligd restores a subscription that was changed or deleted', async () => {
     const system = await running(1);
     await set(system.service, system.public_url, 60);
     system.machine.pass({ hours: 7 });
@@ -339,7 +334,7 @@ describe('the subscription', () => {
       .toEqual({ callback_url: system.public_url, update_frequency_min: 5 });
   });
 
-  test('that points elsewhere is left alone and said whose it is; eligd asks', async () => {
+  test('eligd polls and names the address when the subscription points elsewhere', async () => {
     const before = (service: Service) =>
       set(service, 'https://other.example/hook?token=secret').then(() => {});
     const system = await running(1, { before });
@@ -361,7 +356,7 @@ describe('the subscription', () => {
     expect(told).not.toContain('token');
   });
 
-  test('that the service refuses goes on the attention list; eligd tries again', async () => {
+  test('eligd lists a refused subscription and tries again', async () => {
     const refusal = {
       method: 'POST',
       path: 'subscription',
@@ -381,25 +376,22 @@ describe('the subscription', () => {
     await expect.poll(() => reasons(system), { timeout: 60_000 }).toEqual([]);
   });
 
-  test(
-    'with rarer events than asked for is fine, and events get as much time as ' + 'that',
-    async () => {
-      const system = await running(2, {
-        behaviors: { subscription_minutes_min: 60, webhook_lost_percent: 100 },
-      });
-      expect(await subscription(system)).toMatchObject({ update_frequency_min: 60 });
-      await system.service.advance({ days: 9 });
-      system.machine.pass({ days: 3, hours: 0 });
-      await everythingWritten(system, 2);
-      system.machine.pass({ hours: 1 });
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      expect([system.said('webhook_silent'), reasons(system)]).toEqual([0, []]);
-      system.machine.pass({ hours: 2 });
-      await expect.poll(() => system.said('webhook_silent'), { timeout: 60_000 }).toBe(1);
-    },
-  );
+  test('if events are rarer than requested, eligd waits longer for them', async () => {
+    const system = await running(2, {
+      behaviors: { subscription_minutes_min: 60, webhook_lost_percent: 100 },
+    });
+    expect(await subscription(system)).toMatchObject({ update_frequency_min: 60 });
+    await system.service.advance({ days: 9 });
+    system.machine.pass({ days: 3, hours: 0 });
+    await everythingWritten(system, 2);
+    system.machine.pass({ hours: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect([system.said('webhook_silent'), reasons(system)]).toEqual([0, []]);
+    system.machine.pass({ hours: 2 });
+    await expect.poll(() => system.said('webhook_silent'), { timeout: 60_000 }).toBe(1);
+  });
 
-  test('is known again however its address is written, and by nothing else', async () => {
+  test('eligd recognizes its address in any spelling, and no other address', async () => {
     const system = await running(1);
     const written = system.public_url.replace('http://127.0.0.1', 'HTTP://127.0.0.1');
     await set(system.service, written);
@@ -414,7 +406,7 @@ describe('the subscription', () => {
     expect(await state()).toBe('failed');
   });
 
-  test('that points elsewhere is replaced when the configuration says so', async () => {
+  test('with take_over, eligd replaces a subscription that points elsewhere', async () => {
     const before = (service: Service) => set(service, 'https://other.example/hook').then(() => {});
     const system = await running(1, { before, webhook: { take_over: true } });
     expect(await subscription(system)).toMatchObject({ callback_url: system.public_url });
@@ -422,14 +414,14 @@ describe('the subscription', () => {
   });
 });
 
-describe('eligd check tries the whole way from outside', () => {
+describe('eligd check and the path from outside', () => {
   type Line = { part: string; state: string; what: string; next: string | null };
   const checked = async ({ clinic }: Running, part: string): Promise<Line | undefined> =>
     (JSON.parse((await clinic.run('check', '--json')).stdout) as { lines: Line[] }).lines.find(
       (line) => line.part === part,
     );
 
-  /** A reverse proxy in front of eligd, which `deal` may make a bad one. */
+  /** A reverse proxy in front of eligd; `deal` can make it a bad one. */
   async function behindProxy(
     deal: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean,
   ): Promise<Running> {
@@ -459,7 +451,7 @@ describe('eligd check tries the whole way from outside', () => {
     });
   }
 
-  test('and finds it in order', async () => {
+  test('check passes if the whole path works', async () => {
     const system = await behindProxy(() => false);
     expect(await checked(system, 'webhook')).toMatchObject({ state: 'ok' });
     expect(await checked(system, 'subscription')).toMatchObject({ state: 'ok' });
@@ -467,7 +459,7 @@ describe('eligd check tries the whole way from outside', () => {
     await system.service.advance({ days: 9 });
     await everythingWritten(system, 1);
     expect(await checked(system, 'reports')).toMatchObject({ state: 'ok' });
-    // A report that only tries the way is no proof that the service reports.
+    // The message of a check does not prove that the service sends events.
     expect(system.said('webhook_heard')).toBe(1);
     await system.stop();
     expect(await checked(system, 'webhook')).toMatchObject({
@@ -480,7 +472,7 @@ describe('eligd check tries the whole way from outside', () => {
     ['cuts long reports', 413, 'client_max_body_size'],
     ['does not know the path', 404, 'webhook.path'],
     ['cannot reach eligd', 502, '127.0.0.1:'],
-  ])('and says what to do when the proxy %s', async (_, status, remedy) => {
+  ])('check says what to do when the proxy %s', async (_, status, remedy) => {
     const system = await behindProxy((incoming, outgoing) => {
       const is_long = Number(incoming.headers['content-length']) > 1_000_000;
       if (status === 413 && !is_long) return false;
@@ -493,7 +485,7 @@ describe('eligd check tries the whole way from outside', () => {
     expect(line?.next).toContain(remedy);
   });
 
-  test('and is not taken in by whoever answers 200 to everything', async () => {
+  test('check fails if another server answers 200 to everything', async () => {
     const system = await behindProxy((incoming, outgoing) => {
       incoming.resume();
       incoming.on('end', () => outgoing.writeHead(200).end('<form>Please log in</form>'));

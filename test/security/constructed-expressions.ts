@@ -1,7 +1,6 @@
 /**
- * A child process: loads the modules that it is given, and prints as JSON the expressions that they
- * construct of strings while they load. Run in Node itself, since a test runner loads modules in
- * another way.
+ * A child process: loads the given modules, and prints as JSON the expressions that they build from
+ * strings while they load. It runs in Node itself, because a test runner loads modules differently.
  */
 type Constructed = { file: string; source: string; flags: string };
 

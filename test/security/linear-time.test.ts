@@ -1,7 +1,7 @@
 /**
- * Text from outside (payers, practice management systems, the network) meets regular expressions.
- * Every one of them must run in time that grows with the length of the text and not with its
- * square: 600,000 dots once stopped the whole daemon for longer than the watchdog waits.
+ * Regular expressions read text from outside (payers, practice management systems, the network).
+ * Each must take time in proportion to the length of the text, not to its square: 600,000 dots once
+ * stopped the whole daemon for longer than the watchdog waits.
  */
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
@@ -22,13 +22,13 @@ const READERS = [
   'src/domain',
   'connectors',
 ];
-/** Programs of their own, which a process is started for. */
+/** Programs that eligd starts as processes. */
 const NOT_LOADED = /\/(?:conformance|template|template-cursor)\//;
 const LENGTH = 30_000;
-/** A square of the length takes seconds; a machine under load may take a while for the rest. */
+/** The square of the length takes seconds; a machine under load may also be slow. */
 const SLOW_MS = 400;
 
-/** Expressions that are only used on text whose length was limited before, by what limits it. */
+/** Expressions that run only on text of limited length, and what limits it. */
 const ON_SHORT_TEXT = new Map<string, string>([
   ['\\/+$', 'an address of the configuration'],
   [String.raw`\B(?=(\d{3})+$)`, 'whole dollars that eligd has calculated'],
@@ -36,7 +36,7 @@ const ON_SHORT_TEXT = new Map<string, string>([
 
 type Found = { file: string; source: string; flags: string };
 
-/** Every literal, wherever it is in the tree of a file. */
+/** Every literal, anywhere in the tree of a file. */
 function expressionsOf(file: string): Found[] {
   const tree: unknown = parseSync(readFileSync(join(ROOT, file), 'utf8'), {
     syntax: 'typescript',
@@ -54,7 +54,7 @@ function expressionsOf(file: string): Found[] {
   return found;
 }
 
-/** Every expression that a module puts together of strings when it is loaded. */
+/** Every expression that a module builds from strings when it is loaded. */
 function constructedBy(files: readonly string[]): Found[] {
   const script = join(ROOT, 'test/security/constructed-expressions.ts');
   const paths = files.filter((file) => !NOT_LOADED.test(file)).map((file) => join(ROOT, file));
@@ -72,7 +72,7 @@ const expressions = [...files.flatMap(expressionsOf), ...constructed].filter(
     all.findIndex((each) => each.source === source && each.flags === flags) === index,
 );
 
-/** Texts that make an expression try again from every place: runs of what it looks for. */
+/** Texts that make an expression try again at every position: repetitions of what it looks for. */
 function hostileTexts(source: string): string[] {
   const told = source.replaceAll(/\\[a-zA-Z]/g, '').replaceAll(/[^\p{L}\p{N} .,;:/<>"'=_-]/gu, '');
   const runs = new Set([...told, ...' .,;:/-<>"=a0A\n\t\\', 'a ', '1 ', ', ', '; ', '-a', ' \n']);
@@ -84,7 +84,7 @@ function hostileTexts(source: string): string[] {
   });
 }
 
-/** The least of three measurements: a machine under load is slow now and then, not every time. */
+/** The least of three measurements, because a machine under load is slow only sometimes. */
 function duration_ms(expression: RegExp, text: string): number {
   let least = Number.POSITIVE_INFINITY;
   for (let run = 0; run < 3 && least > SLOW_MS; run += 1) {
@@ -96,12 +96,12 @@ function duration_ms(expression: RegExp, text: string): number {
 }
 
 describe('regular expressions on text from outside', () => {
-  test('are found, those that are put together of strings too', () => {
+  test('regular expressions are found, including those built from strings', () => {
     expect(expressions.length).toBeGreaterThan(100);
     expect(constructed.map(({ file }) => file)).toContain('connectors/csv/values.ts');
   });
 
-  test('run in linear time', { timeout: 300_000 }, () => {
+  test('regular expressions run in linear time', { timeout: 300_000 }, () => {
     const slow = expressions.flatMap(({ file, source, flags }) => {
       if (ON_SHORT_TEXT.has(source)) return [];
       const expression = new RegExp(source, flags);
@@ -114,7 +114,7 @@ describe('regular expressions on text from outside', () => {
   });
 });
 
-test('600,000 dots where a payer says a frequency are read at once', () => {
+test('600,000 dots in a payer’s frequency are read at once', () => {
   const began = performance.now();
   for (const text of ['.', '; ', 'one (', 'a ']) {
     expect(readFrequency(`1 per year${text.repeat(600_000)}x`)).toBeNull();
@@ -128,14 +128,16 @@ describe('HL7 messages of many segments', () => {
   const times = (count: number, line: (number: number) => string) =>
     Array.from({ length: count }, (_, number) => line(number));
 
-  test('are put into groups by patient in one pass', { timeout: 300_000 }, () => {
+  test('HL7 segments are grouped by patient in one pass', { timeout: 300_000 }, () => {
     const many = message(...times(40_000, () => 'PID|1'));
     const began = performance.now();
     expect(patientGroups(many)).toHaveLength(40_000);
     expect(performance.now() - began).toBeLessThan(15_000);
   });
 
-  test('are read at once, or not at all', { timeout: 300_000 }, () => {
+  test('HL7 messages of many segments are read at once, or not at all', {
+    timeout: 300_000,
+  }, () => {
     const read = messageReader({
       fields: {},
       statuses: {},

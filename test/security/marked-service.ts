@@ -1,11 +1,11 @@
-/** A calling service that says a patient's name, birth date, and member ID wherever it can. */
+/** A calling service that puts a patient's name, birth date, and member ID wherever it can. */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Words for every text of an answer; each call is another one, so that a leak says where. */
+/** Words for every text of an answer, different for each call, so that a leak shows its place. */
 export class Marks {
   #count = 0;
-  /** What is in front of each mark, and nowhere else. */
+  /** The text before each mark, and nowhere else. */
   static readonly BEGIN = 'Zqxname';
 
   next(): string {
@@ -13,7 +13,7 @@ export class Marks {
     return `${Marks.BEGIN}${this.#count} born 07/29/1943 ID QZMEMBER777`;
   }
 
-  /** The same JSON with a mark in every text; `is_whole`: in its place, else behind it. */
+  /** The same JSON with a mark in every text; `is_whole`: instead of it, else after it. */
   into(value: unknown, is_whole: boolean): unknown {
     if (typeof value === 'string') return is_whole ? this.next() : `${value} ${this.next()}`;
     if (Array.isArray(value)) return value.map((each) => this.into(each, is_whole));
@@ -26,7 +26,7 @@ export class Marks {
 
 type Asked = { external_id: string };
 
-/** `answers`: results by turns. An external ID that ends in `-refused` is refused with words. */
+/** `answers`: results in turn. An external ID that ends in `-refused` is refused with words. */
 export async function startMarkedService(answers: readonly unknown[], marks: Marks) {
   const calls = new Map<string, Asked>();
   const refusal = () => ({

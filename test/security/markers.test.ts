@@ -1,7 +1,7 @@
 /**
  * G6 by marks: a name, a birth date, and a member ID in every field of every source, in answers,
  * and in the words of refusals. No command shows one of them without `--patients`, no page without
- * a session, and no file outside the database and the drop folders holds one.
+ * a session, and no file outside the database and the drop folders contains one.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -25,7 +25,7 @@ import { Marks, startMarkedService } from './marked-service.ts';
 const DAY_MS = 86_400_000;
 const IN_TWO_DAYS = new Date(Date.now() + 2 * DAY_MS).toISOString().slice(0, 10);
 
-/** Whatever says who somebody is; each may stand in the database and the drop folders only. */
+/** All data that identifies a person; it may be only in the database and the drop folders. */
 const SECRETS = [
   Marks.BEGIN,
   'QZMEMBER777',
@@ -42,7 +42,7 @@ const SECRETS = [
   '08/30/1944',
 ];
 
-/** An answer of the service with what the specification knows; every text gets a mark. */
+/** An answer of the service with all fields of the specification; every text gets a mark. */
 const RESULTS = {
   call_summary: 'Said.',
   plan: { is_active: true, plan_name: 'Gold', plan_type: 'PPO', referral_info: 'None' },
@@ -60,8 +60,8 @@ const RESULTS = {
 };
 
 /**
- * How each command is run here; a word: why it is not. A command that is in no row fails the test:
- * say here how it is run, without `--patients` and `--full`.
+ * How the test runs each command, or why it does not. A command without a row fails the test: add
+ * how to run it, without `--patients` and `--full`.
  */
 const RUNS: Readonly<Record<string, string[][] | string>> = {
   run: 'is the daemon, whose log is scanned',
@@ -113,7 +113,7 @@ const RUNS: Readonly<Record<string, string[][] | string>> = {
 
 type Leaf = { name: string; has_json: boolean };
 
-/** Every command that does something, as the program itself has it. */
+/** Every command that does something, from the program itself. */
 async function leaves(): Promise<Leaf[]> {
   const nobody = { write: () => {} };
   const host = { stdout: nobody, stderr: nobody, environment: {}, cwd: '/nowhere' };
@@ -201,7 +201,7 @@ const FHIR_VISIT = {
   patient: { ...HL7_VISIT.patient, id: 'P-F' },
 };
 
-/** A FHIR server with a mark in what people write there, and in each of its refusals. */
+/** A FHIR server with a mark in the texts that people write, and in each of its refusals. */
 async function startMarkedEhr(marks: Marks): Promise<FhirPeer> {
   const peer = await startPeer();
   const text = () => ({ status: 'additional' as const, div: `<div>${marks.next()}</div>` });
@@ -210,7 +210,7 @@ async function startMarkedEhr(marks: Marks): Promise<FhirPeer> {
       ? { ...resource, text: text(), description: marks.next(), comment: marks.next() }
       : { ...resource, text: text() },
   );
-  // Another one cannot be read: its time is words.
+  // Another one cannot be read, because its time is words.
   const [first] = marked.filter(({ resourceType }) => resourceType === 'Appointment');
   await peer.put(...marked);
   peer.alter = ({ path }, body) =>
@@ -227,7 +227,7 @@ async function startMarkedEhr(marks: Marks): Promise<FhirPeer> {
   return peer;
 }
 
-/** Asked for without a session: every address that the sources of the servers name. */
+/** Requested without a session: every address in the sources of the servers. */
 async function leakingPages(clinic: Clinic, servers: readonly string[]): Promise<string[]> {
   const sources = ['office', 'http'].flatMap((folder) =>
     filesIn(join(import.meta.dirname, '../../src', folder)),
@@ -256,7 +256,7 @@ async function leakingPages(clinic: Clinic, servers: readonly string[]): Promise
   return found;
 }
 
-/** The servers listen a moment after the daemon has begun to run. */
+/** The servers start to listen a moment after the daemon. */
 async function fetched(url: URL): Promise<Response> {
   for (let tries = 0; ; tries += 1) {
     try {
@@ -336,7 +336,7 @@ test('no mark is anywhere but in the database and the drop folders', {
   expect(service.calls.size).toBeGreaterThan(5);
   expect(receiver.messages.length).toBeGreaterThan(0);
   expect(ehr.requests.filter(({ method }) => method !== 'GET').length).toBeGreaterThan(0);
-  // The scan itself: there is much to find, and it would be found.
+  // Checks the scan itself: there is much to find, and it would be found.
   const named = await clinic.run('list', '--attention', '--patients');
   expect(leaks(named.stdout, SECRETS).length).toBeGreaterThan(2);
   expect((await clinic.run('show', 'A-1', '--patients')).stdout).toContain(Marks.BEGIN);

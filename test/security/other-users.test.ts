@@ -17,7 +17,7 @@ import { asNobody, configText, describeTwoUsers, eligd, makeFolder, ROOT } from 
 const NOBODY = 65_534;
 const CSV = 'id: front-desk, type: csv, folder: ./dropbox';
 
-/** What a module of the attacker's does: it leaves the id of the user that ran it. */
+/** The attacker's module writes the ID of the user that ran it. */
 const proofModule = (proof: string) => `
 import { writeFileSync } from 'node:fs';
 writeFileSync(${JSON.stringify(proof)}, String(process.geteuid()));
@@ -29,7 +29,7 @@ export default {
 `;
 
 describeTwoUsers('another user of the machine', () => {
-  test('cannot have root run what he has put into a compile cache', () => {
+  test('another user cannot make root run code from a compile cache', () => {
     const shared = makeFolder(0o1777);
     const proof = join(makeFolder(0o777), 'proof');
     poisonCache(shared, proof);
@@ -39,14 +39,14 @@ describeTwoUsers('another user of the machine', () => {
     });
     expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/^\d/) });
     expect(existsSync(proof)).toBe(false);
-    // Nor through the variable that names a cache.
+    // Nor with the variable that names a cache.
     const [cache = ''] = readdirSync(shared);
     const environment = { NODE_COMPILE_CACHE: join(shared, cache) };
     eligd(['--version'], { cwd: '/', environment });
     expect(existsSync(proof)).toBe(false);
   });
 
-  test('cannot have root take a configuration and its code from his folder', () => {
+  test('another user cannot make root use a configuration and code from his folder', () => {
     const his = makeFolder(0o777);
     const proof = join(makeFolder(0o777), 'proof');
     writeFileSync(join(his, 'note.mjs'), proofModule(proof));
@@ -62,7 +62,7 @@ describeTwoUsers('another user of the machine', () => {
       status: 78,
       stderr: expect.stringContaining(`does not use ${join(his, 'config/eligd.yaml')}`),
     });
-    // Named, it is not his to give either.
+    // Even if root names it, it is not his to give.
     const named = eligd(['status', '--config', 'config/eligd.yaml'], { cwd: his });
     expect(existsSync(proof)).toBe(false);
     expect(named).toMatchObject({
@@ -71,7 +71,7 @@ describeTwoUsers('another user of the machine', () => {
     });
   });
 
-  test('cannot own a file that eligd takes at its word, or a folder or link to it', () => {
+  test('another user cannot own a file that eligd trusts, or a folder or link to it', () => {
     const folder = makeFolder();
     const inner = join(folder, 'inner');
     mkdirSync(inner);
@@ -89,7 +89,7 @@ describeTwoUsers('another user of the machine', () => {
       expect(shown(), path).toEqual(refused);
       chownSync(path, 0, 0);
     }
-    // A link in a folder that is everybody's belongs to whoever made it.
+    // A link in a public folder belongs to the user who made it.
     const shared = makeFolder(0o1777);
     asNobody(`ln -s ${file} ${join(shared, 'link.yaml')}`, '/');
     expect(shown(join(shared, 'link.yaml'))).toEqual(refused);
@@ -104,8 +104,8 @@ describeTwoUsers('another user of the machine', () => {
 });
 
 /**
- * Node keeps the JavaScript that it makes of TypeScript in its cache, guarded by checksums alone:
- * the attacker replaces that of cli/program.ts, in the cache of the user id 0, before root has one.
+ * Node keeps compiled TypeScript in its cache, guarded by checksums alone: the attacker replaces
+ * that of cli/program.ts in the cache of user ID 0, before root has one.
  */
 function poisonCache(shared: string, proof: string): void {
   const sample = makeFolder();

@@ -1,4 +1,4 @@
-/** What a process of eligd takes from its environment, and what it hands on. */
+/** What an eligd process takes from its environment and passes on. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { configText, ELIGD, makeFolder, ROOT } from './users.ts';
 const SECRETS = { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'hunter2' };
 const TLS = join(ROOT, 'test/fixtures/tls');
 
-/** `bin/eligd` to its end, without blocking this process, which may be its server. */
+/** Runs `bin/eligd` to its end without blocking this process, which may be its server. */
 async function eligd(args: string[], environment: Record<string, string>) {
   const child = spawn(ELIGD, args, {
     cwd: '/',
@@ -41,7 +41,9 @@ function installation(more: { connector?: string; service?: string; base_url?: s
 }
 
 describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
-  /** Somebody in between: a server whose certificate nobody vouches for. Counts its requests. */
+  /**
+   * An attacker in between: a server whose certificate no authority signed. Counts its requests.
+   */
   async function startImpostor() {
     let requests = 0;
     const server = createServer(
@@ -61,7 +63,7 @@ describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
   }
   const environment = { ...SECRETS, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
 
-  test('does not turn off the checking of certificates', async () => {
+  test('the variable alone does not turn off the checking of certificates', async () => {
     const impostor = await startImpostor();
     const { file } = installation({ base_url: impostor.base_url });
     const { stdout, stderr } = await eligd(['check', '--config', file], environment);
@@ -70,7 +72,7 @@ describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
     expect(stderr).toContain('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored');
   });
 
-  test('does so with allow_insecure in the configuration, and everything warns', async () => {
+  test('with allow_insecure, the variable works, and everything warns', async () => {
     const impostor = await startImpostor();
     const { file } = installation({
       base_url: impostor.base_url,
@@ -80,7 +82,7 @@ describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
     expect(impostor.requests()).toBeGreaterThan(0);
     expect(stderr).toContain('WARNING: certificates are NOT checked');
     expect(stdout).toContain('Certificates are NOT checked');
-    // The switch of the configuration alone changes nothing.
+    // The configured switch alone changes nothing.
     const before = impostor.requests();
     await eligd(['check', '--config', file], SECRETS);
     expect(impostor.requests()).toBe(before);
@@ -134,14 +136,14 @@ test.each([
   expect(is_running).toBe(true);
 });
 
-test('root has no compile cache; another user has one that nobody else can read or write', () => {
+test('root has no compile cache, and no one else can read another user’s', () => {
   const folder = ownCacheFolder(makeFolder());
   if (process.geteuid?.() === 0) expect(folder).toBeNull();
   else expect(folder).toContain('node_modules/.cache/compiled');
 });
 
 describe('the current folder', () => {
-  test('gives root and the installed program no configuration; the error says why', async () => {
+  test('root and the installed program ignore the current folder and say so', async () => {
     const { folder, file } = installation();
     const cwd = join(folder, 'work');
     spawnSync('mkdir', ['-p', join(cwd, 'config')]);

@@ -26,7 +26,7 @@ function write(name: string, text: string, mode = 0o600): string {
   return file;
 }
 
-/** What `eligd check` says of the installation in `folder`. */
+/** The output of `eligd check` about the installation in `folder`. */
 async function check(): Promise<{ code: number; stdout: string }> {
   const { code, stdout } = await run(['check', '--config', join(folder, 'eligd.yaml')], {
     environment: SECRETS,
@@ -36,7 +36,7 @@ async function check(): Promise<{ code: number; stdout: string }> {
 }
 
 describe('files that others can change', () => {
-  test.each([0o664, 0o646, 0o662])('are refused: a configuration of mode %o', async (mode) => {
+  test.each([0o664, 0o646, 0o662])('a configuration of mode %o is refused', async (mode) => {
     const file = write('eligd.yaml', configText(CSV), mode);
     const { code, stdout } = await check();
     expect(code).toBe(78);
@@ -44,19 +44,19 @@ describe('files that others can change', () => {
     expect(stdout).toContain(`Run "chmod go-w ${file}"`);
   });
 
-  test('are refused: a configuration in a folder of mode 777', async () => {
+  test('a configuration in a folder of mode 777 is refused', async () => {
     const file = write('eligd.yaml', configText(CSV), 0o666);
     chmodSync(folder, 0o777);
     const { code, stdout } = await check();
     expect(code).toBe(78);
     expect(stdout).toContain(`- ${folder} can be changed`);
-    // The folder may serve others: no remedy changes it.
+    // The folder may serve others, so no remedy changes it.
     expect(stdout).toContain('Move it to a folder that only you and root can change');
     expect(stdout).toContain(`Run "chmod go-w ${file}" first.`);
     expect(stdout).not.toContain(`chmod go-w ${folder} `);
   });
 
-  test('are refused: payers.csv', async () => {
+  test('payers.csv is refused if others can change it', async () => {
     write('eligd.yaml', `${configText(CSV)}policy: { payers: ./payers.csv }\n`);
     write('payers.csv', 'pms_name,carrier\n', 0o666);
     const { code, stdout } = await check();
@@ -64,7 +64,7 @@ describe('files that others can change', () => {
     expect(stdout).toMatch(/!! payer map: .*payers\.csv can be changed by other users/);
   });
 
-  test('are refused: fees.csv', async () => {
+  test('fees.csv is refused if others can change it', async () => {
     write('eligd.yaml', configText(CSV));
     write('fees.csv', 'code,payer,fee\nD1110,*,98.00\n', 0o666);
     const { code, stdout } = await check();
@@ -72,8 +72,8 @@ describe('files that others can change', () => {
     expect(stdout).toMatch(/!! fees: .*fees\.csv can be changed by other users/);
   });
 
-  // As a process of its own: the runner of these tests loads modules in another way than Node.
-  test('are refused: a module of the clinic, and each file that it imports', () => {
+  // In its own process, because the test runner loads modules differently from Node.
+  test('a clinic’s module is refused, and so is each file that it imports', () => {
     const file = write('eligd.yaml', configText('id: own, type: ./own.mjs'));
     write('own.mjs', MODULE, 0o666);
     write('part.mjs', `console.log('the part runs');`, 0o666);
@@ -87,7 +87,7 @@ describe('files that others can change', () => {
     expect(shown()).toMatchObject({ status: 0, stdout: expect.stringContaining('the part runs') });
   });
 
-  test.each([0o644, 0o660])('are refused: a FHIR key file of mode %o', async (mode) => {
+  test.each([0o644, 0o660])('a FHIR key file of mode %o is refused', async (mode) => {
     write(
       'eligd.yaml',
       configText(
@@ -101,7 +101,7 @@ describe('files that others can change', () => {
     expect(stdout).toContain(`Run "chmod 600 ${file}"`);
   });
 
-  test('are refused: the key file of the HL7 listener', async () => {
+  test('the key file of the HL7 listener is refused if others can change it', async () => {
     write(
       'eligd.yaml',
       configText(
@@ -114,7 +114,7 @@ describe('files that others can change', () => {
     expect((await check()).stdout).toContain(`Run "chmod 600 ${file}"`);
   });
 
-  test('are not those in a folder such as /tmp, where only the owner can replace a file', () => {
+  test('a file in a sticky folder such as /tmp is accepted', () => {
     const shared = join(folder, 'shared');
     mkdirSync(shared);
     chmodSync(shared, 0o1777);

@@ -1,6 +1,6 @@
 /**
- * Attacks by another user of the machine. They need root, who can become that user. Where the tests
- * run as somebody else, these are reported as skipped, and why is printed.
+ * Attacks by another user of the machine. They need root, which can become that user. Without root,
+ * these tests are skipped, and the reason is printed.
  */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -29,7 +29,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A folder that is gone after the test. */
+/** A folder that is deleted after the test. */
 export function makeFolder(mode = 0o755): string {
   const folder = mkdtempSync(join(tmpdir(), 'eligd-security-'));
   chmodSync(folder, mode);
@@ -37,7 +37,7 @@ export function makeFolder(mode = 0o755): string {
   return folder;
 }
 
-/** Runs a script of the shell as the user nobody and fails the test when it fails. */
+/** Runs a shell script as the user nobody, and fails the test if the script fails. */
 export function asNobody(script: string, cwd: string): void {
   const { status, stderr } = spawnSync('runuser', ['-u', 'nobody', '--', 'sh', '-ec', script], {
     cwd,

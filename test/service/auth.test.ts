@@ -14,7 +14,7 @@ import {
 const HOUR_MS = 3_600_000;
 const created = { json: { success: true, inquiry_id: 'x' } };
 
-/** A server that hands out T1, T2, … and takes only the tokens for which `isGood`. */
+/** A server that issues T1, T2, … and accepts only the tokens for which `isGood`. */
 async function tokenServer(
   isGood: (token: string) => boolean = () => true,
   extra: Record<string, unknown> = {},
@@ -114,7 +114,7 @@ test('A second 401 is unsent, after one renewal and one repetition', async () =>
   expect(gate).toMatchObject({ entered: ['send', 'send', 'send', 'send'], left: 4 });
 });
 
-test('A token that dies early at a service that answers 403 is renewed once for all', async () => {
+test('A token that expires early at a service with 403 is renewed once for all', async () => {
   let dead = '';
   const server = await tokenServer((token) => token !== dead, {}, 403);
   const { client } = testClient(server.base_url, { credentials: OAUTH, concurrency: 8 });
@@ -127,7 +127,7 @@ test('A token that dies early at a service that answers 403 is renewed once for 
   expect(server.tokens()).toBe(2);
 });
 
-test('A 403 that a new token does not help is no reason for another login', async () => {
+test('A 403 that a new token does not solve causes no further login', async () => {
   let is_forbidden = false;
   const server = await tokenServer(() => !is_forbidden, {}, 403);
   const { client } = testClient(server.base_url, { credentials: OAUTH });
@@ -138,14 +138,14 @@ test('A 403 that a new token does not help is no reason for another login', asyn
       failure: { class: 'stopped', status: 403 },
     });
   expect(server.tokens()).toBe(2);
-  // A slow retry begins with a login of its own.
+  // A slow retry begins with its own login.
   client.forgetToken();
   is_forbidden = false;
   expect(await client.create('dental', aRequest())).toMatchObject({ ok: true });
   expect(server.tokens()).toBe(3);
 });
 
-test('A token that dies early is renewed though something else is forbidden', async () => {
+test('A token that expires early is renewed though another request is forbidden', async () => {
   const dead = new Set<string>();
   let handed_out = 0;
   const server = await serve(
@@ -166,7 +166,7 @@ test('A token that dies early is renewed though something else is forbidden', as
     expect(await client.getSubscription()).toMatchObject({ failure: { status: 403 } });
     expect(await client.create('dental', aRequest())).toMatchObject({ ok: true });
   }
-  // One login for each thing that is forbidden, and none for asking again.
+  // One login for each forbidden request, and none for repetitions.
   expect(handed_out).toBe(3);
   dead.add('T3');
   expect(await client.create('dental', aRequest())).toMatchObject({ ok: true });
@@ -232,31 +232,28 @@ test('A login whose reply is lost leaves the call unsent', async () => {
   });
 });
 
-test(
-  'A renewal that fails while the token is valid stops no call, and is not tried ' + 'each time',
-  async () => {
-    let is_down = false;
-    let logins = 0;
-    const server = await serve(
-      () => created,
-      () => {
-        logins += 1;
-        return is_down ? { status: 503 } : { json: { access_token: 'T', token_type: 'bearer' } };
-      },
-    );
-    const { client, advance } = testClient(server.base_url, { credentials: OAUTH });
-    await client.create('dental', aRequest());
-    is_down = true;
-    advance(22 * HOUR_MS);
-    for (let call = 0; call < 3; call += 1)
-      expect(await client.create('dental', aRequest())).toMatchObject({ ok: true });
-    expect(logins).toBe(2);
-    advance(3 * HOUR_MS);
-    expect(await client.create('dental', aRequest())).toMatchObject({
-      failure: { class: 'unsent', cause: 'login_failed' },
-    });
-  },
-);
+test('A renewal that fails while the token is valid stops no call', async () => {
+  let is_down = false;
+  let logins = 0;
+  const server = await serve(
+    () => created,
+    () => {
+      logins += 1;
+      return is_down ? { status: 503 } : { json: { access_token: 'T', token_type: 'bearer' } };
+    },
+  );
+  const { client, advance } = testClient(server.base_url, { credentials: OAUTH });
+  await client.create('dental', aRequest());
+  is_down = true;
+  advance(22 * HOUR_MS);
+  for (let call = 0; call < 3; call += 1)
+    expect(await client.create('dental', aRequest())).toMatchObject({ ok: true });
+  expect(logins).toBe(2);
+  advance(3 * HOUR_MS);
+  expect(await client.create('dental', aRequest())).toMatchObject({
+    failure: { class: 'unsent', cause: 'login_failed' },
+  });
+});
 
 test('A caller that gives up during the login is unsent; the others get the token', async () => {
   const server = await tokenServer();
@@ -299,7 +296,7 @@ test.each<[number, Record<string, string>, number | null, number[]]>([
   [503, { 'retry-after': '5' }, 5000, [START_MS + 5000]],
   [503, {}, null, []],
   [500, { 'retry-after': '5' }, 5000, [START_MS + 5000]],
-])('Status %i with %o pauses everybody', async (status, headers, retry_after_ms, pauses) => {
+])('Status %i with %o pauses all requests', async (status, headers, retry_after_ms, pauses) => {
   const server = await serve(() => ({ status, headers }));
   const { client, gate } = testClient(server.base_url);
   const expected = status === 429 ? 'unsent' : 'ambiguous';
@@ -322,29 +319,26 @@ test('The Date of each reply is reported with the clock before and after', async
   ]);
 });
 
-test(
-  'A gate that fails after the request keeps the outcome; before the request it ' + 'throws',
-  async () => {
-    const server = await serve(() => created);
-    const { gate } = testGate();
-    const leaving = {
-      ...gate,
-      enter: async () => ({ leave: () => Promise.reject(new Error('disk full')) }),
-    };
-    const { client, logged } = testClient(server.base_url, { gate: leaving });
-    expect(await client.create('dental', aRequest())).toMatchObject({ ok: true });
-    expect(logged).toEqual([
-      { event: 'service_bookkeeping_failed', fields: { reason: 'leave', error_name: 'Error' } },
-    ]);
-    const entering = { ...gate, enter: () => Promise.reject(new Error('disk full')) };
-    await expect(
-      testClient(server.base_url, { gate: entering }).client.create('dental', aRequest()),
-    ).rejects.toThrow('disk full');
-    expect(server.calls()).toHaveLength(1);
-  },
-);
+test('A gate that fails after the request keeps the outcome, and before it throws', async () => {
+  const server = await serve(() => created);
+  const { gate } = testGate();
+  const leaving = {
+    ...gate,
+    enter: async () => ({ leave: () => Promise.reject(new Error('disk full')) }),
+  };
+  const { client, logged } = testClient(server.base_url, { gate: leaving });
+  expect(await client.create('dental', aRequest())).toMatchObject({ ok: true });
+  expect(logged).toEqual([
+    { event: 'service_bookkeeping_failed', fields: { reason: 'leave', error_name: 'Error' } },
+  ]);
+  const entering = { ...gate, enter: () => Promise.reject(new Error('disk full')) };
+  await expect(
+    testClient(server.base_url, { gate: entering }).client.create('dental', aRequest()),
+  ).rejects.toThrow('disk full');
+  expect(server.calls()).toHaveLength(1);
+});
 
-test('nock stands in for the service as well', async () => {
+test('nock can replace the service', async () => {
   const scope = nock('http://service.test')
     .post('/api/v0/medical/inquiries')
     .reply(200, { success: true, inquiry_id: 'n' });

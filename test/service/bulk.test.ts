@@ -12,7 +12,7 @@ const created = (inquiry_id: string, evidence: 'position' | 'read_form' = 'posit
   ({ outcome: 'created', inquiry_id, evidence }) as BulkItem;
 const ACCEPTED: BulkItem = { outcome: 'unknown', accepted: true };
 const UNKNOWN: BulkItem = { outcome: 'unknown', accepted: false };
-/** As a server echoes it: nulls, other case, spaces gone. */
+/** As a service returns it: nulls, other case, spaces removed. */
 const echo = (index: number, name: string) =>
   aReadForm(
     name,
@@ -28,7 +28,7 @@ async function bulk(reply: Reply, requests = REQUESTS, shape: BulkShape = 'array
   return { result, body: JSON.parse(server.calls()[0]!.body) as unknown };
 }
 
-test('A bulk is sent as a bare array or as an object, and an empty one not at all', async () => {
+test('A batch is sent as an array or as an object, and an empty one is not sent', async () => {
   const json = REQUESTS.map((_request, index) => ok(`i${index}`));
   expect((await bulk({ json })).body).toEqual(REQUESTS);
   expect((await bulk({ json }, REQUESTS, 'object')).body).toEqual({ inquiries: REQUESTS });
@@ -132,11 +132,11 @@ test.each<[string, unknown, BulkItem[]]>([
     [ACCEPTED, ACCEPTED, created('c', 'read_form')],
   ],
   [
-    'a read form of nobody',
+    'a read form of an unknown patient',
     [echo(0, 'a'), aReadForm('z'), echo(2, 'c')],
     [created('a', 'read_form'), ACCEPTED, created('c', 'read_form')],
   ],
-])('A bulk reply of %s is read item by item', async (_name, json, items) => {
+])('A batch reply of %s is read item by item', async (_name, json, items) => {
   expect((await bulk({ json })).result).toEqual({ ok: true, items });
 });
 
@@ -152,7 +152,7 @@ test('Read forms of two equal requests cannot be told apart and are looked up', 
   });
 });
 
-test('A bulk of one is read from a single creation response too', async () => {
+test('A batch of one is read from a single creation response too', async () => {
   expect((await bulk({ json: ok('a') }, REQUESTS.slice(0, 1))).result).toEqual({
     ok: true,
     items: [created('a')],
@@ -166,7 +166,7 @@ test.each<[Reply, string]>([
   [{ status: 413, text: '<html>' }, 'bulk_too_large'],
   [{ status: 401 }, 'unauthorized'],
   [{ status: 429 }, 'rate_limited'],
-])('A bulk answered with %o is unsent as a whole', async (reply, cause) => {
+])('A batch answered with %o is unsent as a whole', async (reply, cause) => {
   expect((await bulk(reply)).result).toMatchObject({
     ok: false,
     failure: { class: 'unsent', cause, status: reply.status },
@@ -190,7 +190,7 @@ test.each<[Reply, object]>([
     { text: '[{"success": true', cut: true },
     { class: 'ambiguous', cause: 'truncated' },
   ],
-])('A bulk answered with %o fails as a whole', async (reply, failure) => {
+])('A batch answered with %o fails as a whole', async (reply, failure) => {
   expect((await bulk(reply)).result).toMatchObject({ ok: false, failure });
 });
 
@@ -203,7 +203,7 @@ test.each<[string, Reply, BulkShape]>([
   ['a bare array', refusal([['body', 1, 'dob']], [['body', 1, 'tax_id']]), 'array'],
   ['an object', refusal([['body', 'inquiries', 1, 'dob']], [['body', 'inquiries', 1]]), 'object'],
 ])(
-  'A 422 that names an item of %s refuses that one; the rest is to be looked up',
+  'A 422 that names an item of %s refuses that one, and the rest is looked up',
   async (_name, reply, shape) => {
     const { result } = await bulk(reply, REQUESTS, shape);
     expect(result).toMatchObject({
@@ -238,7 +238,7 @@ test.each<[string, Reply, string, number, BulkShape]>([
   expect(result).toMatchObject({ ok: false, failure: { class: 'unsent', cause, status: 422 } });
 });
 
-test('A 422 that names nobody is ambiguous, and with one item refuses that one', async () => {
+test('A 422 that names no item is ambiguous, and refuses a batch of one', async () => {
   for (const reply of [
     { status: 422, text: '<html>' },
     refusal([['body', 'dob']]),

@@ -147,7 +147,7 @@ test('An unknown host is unsent', async () => {
   });
 });
 
-test('A server that speaks no TLS is unsent', async () => {
+test('A server without TLS is unsent', async () => {
   const address = await listen(
     createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
   );
@@ -157,7 +157,7 @@ test('A server that speaks no TLS is unsent', async () => {
   });
 });
 
-test('A connection that never comes about is unsent when the deadline passes', async () => {
+test('A connection that does not open before the deadline is unsent', async () => {
   const address = await listen(createServer(() => {})); // accepts, but never answers the TLS hello
   const { client } = testClient(address.replace('http:', 'https:'), { timeout_ms: 80 });
   const started_ms = performance.now();
@@ -167,7 +167,7 @@ test('A connection that never comes about is unsent when the deadline passes', a
   expect(performance.now() - started_ms).toBeLessThan(600);
 });
 
-test('A timeout before the status is ambiguous, and comes at the deadline', async () => {
+test('A timeout before the status is ambiguous, at the deadline', async () => {
   const server = await serve(() => undefined);
   const { client, gate } = testClient(server.base_url, { timeout_ms: 80 });
   const started_ms = performance.now();
@@ -178,7 +178,7 @@ test('A timeout before the status is ambiguous, and comes at the deadline', asyn
   expect(gate.left).toBe(1);
 });
 
-test('A body that drips on beyond the deadline is ambiguous', async () => {
+test('A body that drips beyond the deadline is ambiguous', async () => {
   const server = await serve((_seen, res) => {
     res.writeHead(200, { 'content-type': 'application/json' });
     const drip = setInterval(() => res.write(' '), 20);
@@ -191,27 +191,24 @@ test('A body that drips on beyond the deadline is ambiguous', async () => {
   });
 });
 
-test(
-  'An aborted call finishes when it is on the wire, and is given back unsent ' + 'when it is not',
-  async () => {
-    const abort = new AbortController();
-    const server = await serve(() => {
-      abort.abort();
-      return { json: { success: true, inquiry_id: 'x' } };
-    });
-    const { client, gate } = testClient(server.base_url);
-    expect(await client.create('dental', aRequest(), { signal: abort.signal })).toMatchObject({
-      ok: true,
-    });
-    expect(await client.create('dental', aRequest(), { signal: abort.signal })).toMatchObject({
-      failure: { class: 'unsent', cause: 'aborted' },
-    });
-    expect(server.calls()).toHaveLength(1);
-    expect(gate.left).toBe(gate.entered.length);
-  },
-);
+test('An aborted call finishes if it is on the wire, and otherwise returns unsent', async () => {
+  const abort = new AbortController();
+  const server = await serve(() => {
+    abort.abort();
+    return { json: { success: true, inquiry_id: 'x' } };
+  });
+  const { client, gate } = testClient(server.base_url);
+  expect(await client.create('dental', aRequest(), { signal: abort.signal })).toMatchObject({
+    ok: true,
+  });
+  expect(await client.create('dental', aRequest(), { signal: abort.signal })).toMatchObject({
+    failure: { class: 'unsent', cause: 'aborted' },
+  });
+  expect(server.calls()).toHaveLength(1);
+  expect(gate.left).toBe(gate.entered.length);
+});
 
-test('A cut ends what is on the wire as ambiguous and returns what waits', async () => {
+test('A cut makes the call on the wire ambiguous and returns those that wait', async () => {
   const server = await serve(() => undefined);
   const { client, gate } = testClient(server.base_url, { concurrency: 1 });
   const [first, second] = [
@@ -225,7 +222,7 @@ test('A cut ends what is on the wire as ambiguous and returns what waits', async
   expect(gate.left).toBe(gate.entered.length);
 });
 
-test('A redirect is not followed and no other host hears of it', async () => {
+test('A redirect is not followed, and no other host hears of it', async () => {
   const other = await serve(() => ({ json: { success: true, inquiry_id: 'stolen' } }));
   for (const status of [301, 302, 303, 307, 308]) {
     const reply = { status, headers: { location: `${other.base_url}/api/v0/dental/inquiries` } };

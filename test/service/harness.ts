@@ -69,7 +69,7 @@ export type Reply = {
 };
 type Handler = (seen: Seen, res: ServerResponse) => Reply | undefined | Promise<Reply | undefined>;
 
-/** A real server on the loopback; the token path is answered unless the handler does it itself. */
+/** A real server on the loopback; it answers the token path unless the handler does. */
 export async function serve(
   handler: Handler,
   token: Handler | null = () => ({ json: { access_token: 'T', token_type: 'bearer' } }),
@@ -120,7 +120,7 @@ export async function listen(server: Server | net.Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** The address of a port on which nothing listens. */
+/** The address of a port on which no one listens. */
 export async function deadAddress(): Promise<string> {
   const server = net.createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

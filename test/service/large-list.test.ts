@@ -1,4 +1,4 @@
-/** The memory that a list takes does not depend on the results in it. */
+/** The memory for a list does not depend on the results in it. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -36,10 +36,10 @@ const COMPLETE = {
   unreadable_count: 0,
   ignored_filter: false,
 };
-/** No parameter brings more, which is what a fixed cap looks like, too. */
+/** No parameter returns more, as with a fixed cap. */
 const ASSUMED = { ...COMPLETE, is_end_proven: false };
 
-test('A server without paging is found out once, and its end is assumed each time', async () => {
+test('A server without paging is detected once, and its end is assumed each time', async () => {
   const { result, requests, again } = await listWith(() => ({ json: forms(3) }));
   expect(found(result)).toEqual({ inquiries: ids(3), ...ASSUMED });
   expect(requests).toBe(4);
@@ -95,7 +95,7 @@ test.each([5, 6, 12])('page counted from zero, %i inquiries', async (count) => {
   expect(found(result)).toEqual({ inquiries: ids(count), ...COMPLETE });
 });
 
-test('A page behind the last one may be a 404 or the last one again', async () => {
+test('A page after the last one may be a 404 or the last one again', async () => {
   for (const behind of ['404', 'last']) {
     const { result } = await listWith((query) => {
       const page = Math.min(Number(query.get('page') ?? 1), behind === 'last' ? 3 : 99);
@@ -113,28 +113,25 @@ test('A server that refuses unknown parameters has no paging', async () => {
   expect(found(result)).toEqual({ inquiries: ids(2), ...ASSUMED });
 });
 
-test(
-  'Links, relative or absolute, are followed to the end with credentials and ' + 'filter',
-  async () => {
-    const { result, requests, server } = await listWith(
-      (query, seen) => {
-        const page = Number(query.get('cursor') ?? 1);
-        const target =
-          page === 1 ? '?cursor=2' : `http://${seen.headers.host}/api/v0/dental/inquiries?cursor=3`;
-        const link =
-          page < 3
-            ? `</first>; rel="first", <${target}>; title="a, b"; rel="last next"`
-            : '</first>; rel=first';
-        return { json: forms(12).slice((page - 1) * 5, page * 5), headers: { link } };
-      },
-      { external_id: 'appt-1' },
-    );
-    expect(found(result)).toEqual({ inquiries: ids(12), ...COMPLETE });
-    expect(requests).toBe(3);
-    expect(server.calls().every((seen) => seen.headers.authorization !== undefined)).toBe(true);
-    expect(server.calls()[0]!.url).toBe('/api/v0/dental/inquiries?external_id=appt-1');
-  },
-);
+test('Links are followed to the end with credentials and filter', async () => {
+  const { result, requests, server } = await listWith(
+    (query, seen) => {
+      const page = Number(query.get('cursor') ?? 1);
+      const target =
+        page === 1 ? '?cursor=2' : `http://${seen.headers.host}/api/v0/dental/inquiries?cursor=3`;
+      const link =
+        page < 3
+          ? `</first>; rel="first", <${target}>; title="a, b"; rel="last next"`
+          : '</first>; rel=first';
+      return { json: forms(12).slice((page - 1) * 5, page * 5), headers: { link } };
+    },
+    { external_id: 'appt-1' },
+  );
+  expect(found(result)).toEqual({ inquiries: ids(12), ...COMPLETE });
+  expect(requests).toBe(3);
+  expect(server.calls().every((seen) => seen.headers.authorization !== undefined)).toBe(true);
+  expect(server.calls()[0]!.url).toBe('/api/v0/dental/inquiries?external_id=appt-1');
+});
 
 test('A link to another host is not followed, and the list is incomplete', async () => {
   const other = await serve(() => ({ json: [] }));
@@ -149,7 +146,7 @@ test('A link to another host is not followed, and the list is incomplete', async
   expect(other.seen).toHaveLength(0);
 });
 
-test('A link that leads back ends the list as incomplete', async () => {
+test('A link back to an earlier page ends the list as incomplete', async () => {
   const { result, requests } = await listWith(() => ({
     json: forms(2),
     headers: { link: '</api/v0/dental/inquiries>; rel=next' },
@@ -186,7 +183,7 @@ test('An envelope whose total is never reached is incomplete', async () => {
   expect(found(result)).toMatchObject({ inquiries: ids(3), is_complete: false });
 });
 
-test('A server whose order moves between pages is not believed', async () => {
+test('A server whose order changes between pages is not trusted', async () => {
   let turn = 0;
   const { result } = await listWith(() => {
     turn += 1;
@@ -207,7 +204,7 @@ test('An element that cannot be read is counted, and the others are kept', async
   });
 });
 
-test('A filter that the server ignores is noticed, and applied here', async () => {
+test('A filter that the server ignores is noticed, and applied locally', async () => {
   const others = aReadForm('other', {}, aRequest({ external_id: 'appt-2' }));
   const { result } = await listWith(() => ({ json: [...forms(1, ' APPT-1'), others] }), {
     external_id: 'appt-1',

@@ -11,7 +11,7 @@ afterEach(() => {
   for (const close of open.splice(0)) close();
 });
 
-/** A proxy that tunnels (CONNECT) to where it is told, and remembers where that was. */
+/** A proxy that tunnels (CONNECT) to the requested host, and remembers it. */
 async function startProxy(): Promise<{ url: string; tunnels: string[] }> {
   const tunnels: string[] = [];
   const server = createServer((_request, reply) => reply.writeHead(501).end());
@@ -38,7 +38,7 @@ async function startProxy(): Promise<{ url: string; tunnels: string[] }> {
 
 const inTenDays = () => new Date(Date.now() + 10 * 86_400_000).toISOString().slice(0, 10);
 
-test('everything goes through service.proxy, and check says whether it works', async () => {
+test('everything goes through service.proxy, and check says if it works', async () => {
   const service = await startService();
   const proxy = await startProxy();
   const clinic = makeClinic({ base_url: service.url, config: { service: { proxy: proxy.url } } });
@@ -52,7 +52,7 @@ test('everything goes through service.proxy, and check says whether it works', a
   expect(new Set(proxy.tunnels)).toEqual(new Set([new URL(service.url).host]));
 });
 
-test('a proxy that is away keeps everything due, and nothing is sent twice later', async () => {
+test('with an unavailable proxy, everything stays due and nothing is sent twice', async () => {
   const service = await startService();
   const clinic = makeClinic({
     base_url: service.url,

@@ -32,7 +32,7 @@ test('An inquiry is read as an object or an array of one, with all its content',
   expect(server.calls()[0]!.url).toBe('/api/v0/medical/inquiries/a%2Fb');
 });
 
-test('A field of a wrong type beside id, status and request does not hide an inquiry', async () => {
+test('A wrong type in another field does not hide an inquiry', async () => {
   expect(
     await readWith({ json: aReadForm('a/b', { creation_ts: 17, summary: {} }) }),
   ).toMatchObject({
@@ -72,7 +72,7 @@ test.each<[string, Reply, object]>([
   expect(await readWith(reply)).toMatchObject({ ok: false, failure });
 });
 
-test('Verifications are read with or without envelope; an unknown id has none', async () => {
+test('Verifications are read with or without envelope, and an unknown ID has none', async () => {
   const one = {
     id: 'v',
     inquiry_id: 'a b',
@@ -84,7 +84,7 @@ test('Verifications are read with or without envelope; an unknown id has none', 
     [{ json: { success: true, count: 1, verifications: [one] } }, { ok: true, value: [one] }],
     [{ json: [one] }, { ok: true, value: [one] }],
     [{ json: { success: true, count: 0, verifications: [] } }, { ok: true, value: [] }],
-    // One of an odd form hides no other (G7), and one about another inquiry quotes somebody else's
+    // An odd record hides no other (G7), and a record about another inquiry would quote another
     // call.
     [
       { json: [{ id: 7, verification_items: 'odd' }, 'odd', one] },
@@ -109,7 +109,7 @@ test('Verifications are read with or without envelope; an unknown id has none', 
   }
 });
 
-test('A subscription is set by POST and read back; every form of "none" is null', async () => {
+test('A subscription is set and read back, and every form of "none" is null', async () => {
   const there = { id: 7, callback_url: 'https://clinic.example/hook', update_frequency_min: 5 };
   const server = await serve((seen) => (seen.method === 'GET' ? { json: there } : { status: 204 }));
   const { client } = testClient(server.base_url);
@@ -138,7 +138,7 @@ test('A subscription is set by POST and read back; every form of "none" is null'
   }
 });
 
-test('Deleting a subscription succeeds when it is gone or never was there', async () => {
+test('Deleting a subscription succeeds if it no longer exists', async () => {
   for (const status of [200, 204, 404]) {
     const server = await serve(() => ({ status }));
     expect(await testClient(server.base_url).client.deleteSubscription()).toEqual({

@@ -9,7 +9,7 @@ const OK =
   `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ` +
   `${OK_BODY.length}\r\n\r\n${OK_BODY}`;
 
-/** Counts the requests of every connection and lets `react` answer each. */
+/** Counts the requests of every connection, and lets `react` answer each. */
 async function rawServer(react: (socket: Socket, connection: number, request: number) => void) {
   const requests: number[] = [];
   const address = await listen(
@@ -42,7 +42,7 @@ test.each<[string, (socket: Socket) => void]>([
   ['broken off within the status line', (socket) => void socket.end('HTTP/1.1 2')],
   ['answered with what is not HTTP', (socket) => void socket.end('SSH-2.0-OpenSSH_9\r\n')],
 ])(
-  'A kept connection that is %s on a create is ambiguous and yields exactly one attempt',
+  'A kept connection that is %s on a create is ambiguous, with one attempt',
   async (_name, breakOff) => {
     const { address, requests } = await rawServer((socket, connection, request) => {
       if (connection === 0 && request === 2) breakOff(socket);
@@ -58,7 +58,7 @@ test.each<[string, (socket: Socket) => void]>([
   },
 );
 
-test('A first connection that is reset after the request was read is ambiguous, once', async () => {
+test('A first connection that is reset after the request is ambiguous, once', async () => {
   const { address, requests } = await rawServer((socket) => void socket.resetAndDestroy());
   const { client } = testClient(address);
   expect(await client.create('dental', aRequest())).toMatchObject({
@@ -68,7 +68,7 @@ test('A first connection that is reset after the request was read is ambiguous, 
   expect(requests).toEqual([1]);
 });
 
-test('Requests waiting for a connection survive another’s loss, written once each', async () => {
+test('Requests waiting for a connection survive the loss of another one', async () => {
   const { address, requests } = await rawServer((socket, connection) => {
     if (connection === 0) socket.resetAndDestroy();
     else socket.write(OK);
@@ -81,7 +81,7 @@ test('Requests waiting for a connection survive another’s loss, written once e
   expect(requests.reduce((sum, count) => sum + count, 0)).toBe(9);
 });
 
-test('Connections are kept and shared, within the limit of requests under way', async () => {
+test('Connections are kept and shared, within the limit of concurrent requests', async () => {
   let under_way = 0;
   let most = 0;
   const server = await serve(async () => {
@@ -97,7 +97,7 @@ test('Connections are kept and shared, within the limit of requests under way', 
   expect(new Set(server.seen.map((one) => one.socket)).size).toBe(3);
 });
 
-test('What is to be sent goes before what is urgent, and that before routine', async () => {
+test('Submissions go before urgent requests, and those before routine requests', async () => {
   const server = await serve(() => ({ status: 404, json: {} }));
   const { client } = testClient(server.base_url, { concurrency: 1 });
   await Promise.all([
@@ -114,7 +114,7 @@ test('What is to be sent goes before what is urgent, and that before routine', a
   ]);
 });
 
-test('What waits for a slot of the rate limit holds up nobody who has one', async () => {
+test('A request that waits for a slot delays no request that has one', async () => {
   const server = await serve(() => ({ status: 404, json: {} }));
   const opened = Promise.withResolvers<void>();
   const gate: RequestGate = {
@@ -132,46 +132,43 @@ test('What waits for a slot of the rate limit holds up nobody who has one', asyn
   await Promise.all(asked);
 });
 
-test(
-  'Requests that wait for a slot go back to the gate when the service asks for a ' + 'pause',
-  async () => {
-    let is_limited = true;
-    const server = await serve(() =>
-      is_limited
-        ? { status: 429, headers: { 'retry-after': '5' }, json: {} }
-        : { status: 404, json: {} },
-    );
-    const paused = Promise.withResolvers<void>();
-    const over = Promise.withResolvers<void>();
-    let entered = 0;
-    const gate: RequestGate = {
-      enter: async () => {
-        entered += 1;
-        if (entered > 6) await over.promise;
-        return { leave: async () => {} };
-      },
-      pause: async () => paused.resolve(),
-    };
-    const { client } = testClient(server.base_url, { concurrency: 1, gate });
-    const asked = ['a', 'b', 'c', 'd', 'e', 'f'].map((each) => client.read('dental', id(each)));
-    await paused.promise;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    const sent_meanwhile = server.seen.length;
-    is_limited = false;
-    over.resolve();
-    expect((await Promise.all(asked)).map(({ ok }) => ok)).toEqual([
-      false,
-      true,
-      true,
-      true,
-      true,
-      true,
-    ]);
-    expect([sent_meanwhile, server.seen.length]).toEqual([1, 6]);
-  },
-);
+test('Requests that wait for a slot return to the gate when the service pauses', async () => {
+  let is_limited = true;
+  const server = await serve(() =>
+    is_limited
+      ? { status: 429, headers: { 'retry-after': '5' }, json: {} }
+      : { status: 404, json: {} },
+  );
+  const paused = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
+  let entered = 0;
+  const gate: RequestGate = {
+    enter: async () => {
+      entered += 1;
+      if (entered > 6) await over.promise;
+      return { leave: async () => {} };
+    },
+    pause: async () => paused.resolve(),
+  };
+  const { client } = testClient(server.base_url, { concurrency: 1, gate });
+  const asked = ['a', 'b', 'c', 'd', 'e', 'f'].map((each) => client.read('dental', id(each)));
+  await paused.promise;
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const sent_meanwhile = server.seen.length;
+  is_limited = false;
+  over.resolve();
+  expect((await Promise.all(asked)).map(({ ok }) => ok)).toEqual([
+    false,
+    true,
+    true,
+    true,
+    true,
+    true,
+  ]);
+  expect([sent_meanwhile, server.seen.length]).toEqual([1, 6]);
+});
 
-test('A call that waits in the queue gives up at once when it is aborted', async () => {
+test('A call that waits in the queue stops at once when it is aborted', async () => {
   const server = await serve(() => undefined);
   const { client } = testClient(server.base_url, { concurrency: 1, timeout_ms: 150 });
   const first = client.create('dental', aRequest());
@@ -183,7 +180,7 @@ test('A call that waits in the queue gives up at once when it is aborted', async
   expect(server.seen).toHaveLength(1);
 });
 
-test('Closing lets the request on the wire end and gives back what waits', async () => {
+test('Closing lets the request on the wire end and returns those that wait', async () => {
   const server = await serve(async () => {
     await new Promise((resolve) => setTimeout(resolve, 60));
     return { json: { success: true, inquiry_id: 'x' } };
@@ -200,7 +197,7 @@ test('Closing lets the request on the wire end and gives back what waits', async
   });
 });
 
-test('A dispatcher that is handed in is used and left open', async () => {
+test('A dispatcher from the caller is used and left open', async () => {
   const agent = new MockAgent();
   agent.disableNetConnect();
   const pool = agent.get('https://service.example');
@@ -235,7 +232,7 @@ test('A dispatcher that is handed in is used and left open', async () => {
   await agent.close();
 });
 
-test('An address that cannot be one is refused when the client is made', () => {
+test('An impossible address is refused when the client is created', () => {
   for (const base_url of ['', 'service.example', 'ftp://x', 'http://user:pw@x', 'http://x/?a=1']) {
     expect(() => testClient(base_url)).toThrow(/service\.base_url/);
   }

@@ -1,6 +1,6 @@
 /**
- * What a wire, a proxy or a broken server can do to one request, as a table: whether the call may
- * be sent again is decided by what has provably happened (G1). nock stands in for the wire.
+ * What a network, a proxy, or a broken server can do to one request, as a table: facts decide
+ * whether the call may be sent again (G1). nock replaces the network.
  */
 import nock from 'nock';
 import { afterAll, afterEach, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ const TIMEOUT_MS = 400;
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 type Wire = (on: nock.Interceptor, body: string) => nock.Scope;
-/** What a create is, and what a read is. */
+/** The outcome of a create, and of a read. */
 type Outcome = { create: string; read: string };
 type Edge = [name: string, wire: Wire, outcome: Outcome];
 
@@ -32,12 +32,12 @@ const both = (said: string): Outcome => ({ create: said, read: said });
 const AMBIGUOUS = (...told: (string | number)[]) => both(['ambiguous', ...told].join(' '));
 
 const EDGES: Edge[] = [
-  // Nothing of the request can have reached the service.
+  // No part of the request can have reached the service.
   ['a name that nobody knows', broken('ENOTFOUND'), both('unsent dns')],
   ['a name server that does not answer', broken('EAI_AGAIN'), both('unsent dns')],
   ['a port that nobody listens on', broken('ECONNREFUSED'), both('unsent connect')],
   ['no connection in time', broken('UND_ERR_CONNECT_TIMEOUT'), both('unsent connect')],
-  // It may have been read to its end.
+  // The service may have read all of it.
   ['a reset', broken('ECONNRESET'), AMBIGUOUS('socket')],
   ['a broken pipe', broken('EPIPE'), AMBIGUOUS('socket')],
   ['a connection that the other side ends', broken('UND_ERR_SOCKET'), AMBIGUOUS('socket')],
@@ -77,13 +77,14 @@ const EDGES: Edge[] = [
   ["a proxy's page", reply(200, '<html>Sign in</html>'), AMBIGUOUS('unreadable_reply', 200)],
   ['a number', reply(200, '7'), AMBIGUOUS('unreadable_reply', 200)],
   ['text', reply(200, '"ok"'), AMBIGUOUS('unreadable_reply', 200)],
-  // Statuses. A 2xx without a body is the service's word that it took the create, never an answer.
+  // Statuses. A 2xx without a body means that the service accepted the create; it is never an
+  // answer.
   ...[202, 206, 226, 299].map((status): Edge => {
     const create = `ambiguous no_usable_id ${status} accepted`;
     const read = `ambiguous unreadable_reply ${status}`;
     return [`${status}`, reply(status, ''), { create, read }];
   }),
-  // Where the service has nothing to say of an ID, it does not know it.
+  // If the service says nothing about an ID, it does not know it.
   ['204', reply(204, ''), { create: 'ambiguous no_usable_id 204 accepted', read: 'absent' }],
   ...[304, 305, 306, 399].map((status): Edge => {
     return [`${status}`, reply(status, ''), AMBIGUOUS('redirect', status)];
@@ -105,7 +106,7 @@ const EDGES: Edge[] = [
   ['401', reply(401, ''), both('unsent unauthorized 401')],
   ['429', reply(429, ''), both('unsent rate_limited 429')],
   ['400 without a word', reply(400, ''), both('refused 400')],
-  // An informational status is no answer.
+  // An informational status is not an answer.
   ...[101, 199].map((status): Edge => [`${status}`, reply(status, ''), AMBIGUOUS('socket')]),
 ];
 
@@ -121,13 +122,13 @@ function said(
 }
 
 test.each(EDGES)('%s', async (_name, wire, { create, read }) => {
-  // Only what never comes is waited for briefly: a busy machine may take its time with the rest.
+  // Only timeouts are short: a busy machine may take its time with the rest.
   const timeout_ms = create.includes('timeout') ? TIMEOUT_MS : 30_000;
   const { client, gate } = testClient(ORIGIN, { timeout_ms });
   const created = wire(nock(ORIGIN).post(PATH), '{"success":true,"inquiry_id":"n-1"}');
   const answer = await client.create('dental', aRequest());
   expect(said(answer.ok ? { ok: true, value: aReadForm('n-1') as never } : answer)).toBe(create);
-  // Sent once, whatever became of it.
+  // Sent once, whatever its outcome.
   expect(created.isDone()).toBe(true);
   const asked = wire(nock(ORIGIN).get(`${PATH}/n-1`), JSON.stringify(aReadForm('n-1')));
   expect(said((await client.read('dental', id('n-1'))) as never)).toBe(read);

@@ -14,7 +14,7 @@ import {
 } from '../../src/service/wire.ts';
 import { aReadForm, aRequest } from './harness.ts';
 
-test('A date goes to the wire', () => {
+test('A date is written for the wire', () => {
   fc.assert(
     fc.property(
       fc.date({ min: new Date('1900-01-01'), max: new Date('2200-01-01'), noInvalidDate: true }),
@@ -37,7 +37,7 @@ test.each<[string, string | null]>([
   ['2026-02-30T12:00:00Z', null],
   ['2026-11-20', null],
   ['', null],
-])('The timestamp %j is %j', (text, expected) => {
+])('The timestamp %j is read as %j', (text, expected) => {
   const parsed_ms = parseWireTimestamp(text);
   expect(parsed_ms === null ? null : new Date(parsed_ms).toISOString()).toBe(expected);
 });
@@ -83,7 +83,7 @@ test('A signature fits exactly these bytes and one of the secrets', () => {
   expect(verifySignature({ body, signature: sign(body, ''), secrets: [''] })).toBe(false);
 });
 
-test('Schemas keep the fields that they do not know', () => {
+test('Schemas keep unknown fields', () => {
   const request = { ...aRequest(), brand_new: { a: 1 }, call_script_id: null };
   expect(inquiryRequestSchema.parse(request)).toEqual(request);
   const message = {
@@ -95,7 +95,7 @@ test('Schemas keep the fields that they do not know', () => {
   expect(webhookMessageSchema.parse(message)).toEqual(message);
 });
 
-test('No JSON makes the reader of read forms throw, and what it accepts it keeps whole', () => {
+test('No JSON makes the reader of read forms throw, and it keeps everything', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const inquiry = parseInquiry(value);

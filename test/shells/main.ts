@@ -1,6 +1,6 @@
 /**
- * `npm run test:shells`: zsh and fish run the completion that eligd makes for them. Apart from the
- * suite, which every computer can run; .ci/run installs both shells.
+ * `npm run test:shells`: zsh and fish run eligd's completion. It is separate from the suite, which
+ * runs on every computer; .ci/run installs both shells.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,10 +19,10 @@ const CASES: readonly [line: string[], offered: string][] = [
 
 const folder = mkdtempSync(join(tmpdir(), 'eligd-shells-'));
 
-/** What a shell offers for the last word, one each line. */
+/** The shell's suggestions for the last word, one per line. */
 const OFFERED: Readonly<Record<'zsh' | 'fish', (file: string, line: readonly string[]) => string>> =
   {
-    // The function that the completion system calls, with what it hands over.
+    // The function that the completion system calls, with its arguments.
     zsh: (file, line) =>
       shell('zsh', '-f', [
         '_files() { :; }',

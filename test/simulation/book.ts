@@ -1,4 +1,4 @@
-/** The appointment book of a practice, as it changes. */
+/** The appointment book of a practice and its changes. */
 import type { AppointmentInput, CoverageInput } from '../../src/domain/appointment.ts';
 import { CODES, HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
 import { Random } from './random.ts';
@@ -14,8 +14,8 @@ type Person = {
 };
 
 /**
- * One state that an appointment was in. The practice knows all of them; eligd sees those that it
- * happens to be shown.
+ * One version of an appointment. The practice knows all versions; eligd sees only those that the
+ * practice exports.
  */
 export type Version = { seq: number; at: number; input: AppointmentInput; is_present: boolean };
 
@@ -24,7 +24,7 @@ export type Visit = { source_id: string; versions: Version[]; is_probe: boolean 
 export class Book {
   readonly visits = new Map<string, Visit>();
   readonly #people: Person[] = [];
-  /** Told of every change. */
+  /** The book calls it after every change. */
   onChange: (version: Version) => void = () => {};
   readonly #plan: Plan;
   readonly #scheduler: Scheduler;
@@ -45,7 +45,7 @@ export class Book {
     return visit.versions.at(-1)!;
   }
 
-  /** Every version that was ever true, for telling whose call a call is. */
+  /** Every version that was ever true, to tell which call belongs to which appointment. */
   *history(): Iterable<{ visit: Visit; version: Version }> {
     for (const visit of this.visits.values())
       for (const version of visit.versions) yield { visit, version };
@@ -83,7 +83,7 @@ export class Book {
     return person;
   }
 
-  /** A new appointment, so many days from now. */
+  /** A new appointment, this many days from now. */
   add(days_ahead: number, kind: 'ordinary' | 'probe' = 'ordinary'): Visit {
     const random = this.#random;
     const person = kind === 'probe' ? this.#addProbePerson() : random.pick(this.#people);
@@ -141,7 +141,7 @@ export class Book {
     }
   }
 
-  /** One of the things that happen in a practice. */
+  /** One random change in the practice. */
   happen(): void {
     const random = this.#random;
     const upcoming = [...this.visits.values()].filter(
@@ -182,7 +182,7 @@ export class Book {
         this.giveMemberId(visit);
         break;
       case 7:
-        // Not another need: the spelling of the name and the group.
+        // The spelling of the name and the group do not change the need.
         this.#change(
           visit,
           {
@@ -259,12 +259,12 @@ export class Book {
   }
 }
 
-/** A queue or a change log says that a visit is gone by cancelling it. */
+/** A queue or a change log reports a removed visit as canceled. */
 export function shownAsChange({ input, is_present }: Version): AppointmentInput {
   return is_present ? input : { ...input, status: 'cancelled' };
 }
 
-/** Whether this is what eligd may have been shown of the version. */
+/** Whether eligd may have seen this of the version. */
 export function isShownAs(version: Version, content: string): boolean {
   return [version.input, shownAsChange(version)].some((input) => JSON.stringify(input) === content);
 }

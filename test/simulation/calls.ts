@@ -1,4 +1,4 @@
-/** Calls and the needs behind them: G1, and who calls for the same practice besides. */
+/** Calls and their needs: G1, and the calls of other programs for the same practice. */
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import { isShownAs } from './book.ts';
 import { readState } from './evidence.ts';
@@ -9,10 +9,10 @@ import { Broken } from './story.ts';
 
 type Need = { key: string; patient: string; calls: Accepted[] };
 
-/** What eligd took over about a visit, and when. */
+/** The content that eligd stored about a visit, and when. */
 type Known = { at: number; input: AppointmentInput };
 
-/** So long after a visit was moved, what was planned before may still be sent. */
+/** For this long after a visit moved, eligd may still send what it planned before. */
 const STALE_PLAN_MS = 10 * MINUTE_MS;
 
 export class Calls {
@@ -20,38 +20,38 @@ export class Calls {
   readonly #needs = new Map<string, Need>();
   readonly #need_of = new Map<string, Need>();
   /**
-   * Calls that G1 excuses, because the service showed the first one too late: they have to be
-   * reported.
+   * Calls that G1 excuses, because the service listed the first one too late. eligd must report
+   * them.
    */
   readonly excused: { first: Accepted; second: Accepted }[] = [];
-  /**
-   * Calls with which the payer was asked again, because the last answer was too old: attempts are
-   * counted from there.
-   */
+  /** Calls that eligd made because the last answer was too old. Attempts are counted from here. */
   readonly #series_starts = new Set<string>();
   /** Whether the database was lost, or replaced by an older one. */
   is_state_lost = false;
-  /** Within which calls were made that the database knows nothing of. */
+  /** The period of the calls that the database does not know. */
   #forgotten = { from: 0, until: 0 };
   clone_from: number | null = null;
   /**
-   * Calls of the second installation, but for those that the first one took over from the list
-   * instead of a call.
+   * Calls of the second installation, except those that the first one adopted from the list instead
+   * of making a call.
    */
   readonly #calls_of_clone = new Map<string, Accepted>();
   readonly #last_call_of = new Map<string, number>();
   /**
-   * The benefit years that each call may have asked about: one, unless its visit was just being
-   * moved over New Year.
+   * The benefit years that each call may be about: one, unless its visit was just moved into
+   * another year.
    */
   readonly #years = new Map<string, ReadonlySet<string>>();
-  /** Labels of what was taken for absent although the list was seen to be cut. */
+  /**
+   * Labels of inquiries that eligd took as absent although it could see that the list was
+   * truncated.
+   */
   readonly #unproven = new Set<string>();
-  /** Calls of which the log says that eligd knows them. */
+  /** Calls that eligd knows according to its log. */
   readonly #heard = new Set<string>();
-  /** When each answer was read first, by the machine's clock, which may have been wrong. */
+  /** When eligd first read each answer, by the machine's clock, which may have been wrong. */
   readonly #answered_at = new Map<string, number>();
-  /** By visit, of the clinic's own machine. */
+  /** By visit, on the clinic's own machine. */
   #known = new Map<string, Known[]>();
   readonly counts = { calls: 0, second_attempts: 0, excused: 0 };
 
@@ -63,19 +63,19 @@ export class Calls {
     this.#asked = asked;
   }
 
-  /** The need that a call was made for. */
+  /** The need that eligd made a call for. */
   needOf(call: Accepted): Need | undefined {
     return this.#need_of.get(call.id);
   }
 
-  /** The first installation took the call for its own, or reported it as one too many. */
+  /** The first installation adopted the call, or reported it as a duplicate call. */
   onTakenOver(id: string): void {
     this.#heard.add(id);
     this.#calls_of_clone.delete(id);
   }
 
   /**
-   * The first installation has seen what is listed now, and cannot tell it from calls that its
+   * The first installation has read the current list, and cannot tell its calls from those that its
    * database has lost.
    */
   onReconciledAtStart(): void {
@@ -83,7 +83,7 @@ export class Calls {
       if (this.#world.service.lists(call)) this.#calls_of_clone.delete(call.id);
   }
 
-  /** An answer was read, at this time of the machine's clock. */
+  /** eligd read an answer at this time of the machine's clock. */
   onAnswered(id: string, wall_now: number): void {
     this.#heard.add(id);
     if (!this.#answered_at.has(id)) this.#answered_at.set(id, wall_now);
@@ -93,7 +93,7 @@ export class Calls {
     this.#world.fail(new Broken('G1', what, about));
   }
 
-  /** The need that a call was made for, or null when it was made for nobody. */
+  /** The need that eligd made a call for, or null if no visit has that need. */
   #needOf(call: Accepted): Need | null {
     const { pms } = this.#world;
     const dob = isoDate(String(call.request.dob));
@@ -148,14 +148,15 @@ export class Calls {
     if (this.clone_from !== null) return;
     const { settle_ms } = this.#world.plan.config;
     const { plan, service } = this.#world;
-    // No list shows it, not even the one of its label, and nothing says so: it is not listable.
+    // No list shows it, not even the one for its label, and nothing indicates that: it is not
+    // listable.
     const is_hidden =
       plan.service.list_cap !== null &&
       first.visible_at <= call.accepted_at &&
       !service.shows(first) &&
       (this.is_state_lost || !this.#unproven.has(first.external_id));
-    // After the word that it is accepted, nothing that a list shows or hides allows another call
-    // (docs/design.md "Absence is proven").
+    // After a reply that the inquiry was accepted, no list can justify another call (docs/design.md
+    // "Absence is proven").
     const is_told = is_known === 'surely' && !this.is_state_lost;
     if (!is_told && (this.#isShownLate(first) || is_hidden)) {
       this.excused.push({ first, second: call });
@@ -174,8 +175,8 @@ export class Calls {
   }
 
   /**
-   * Whether the list shows it later than two lookups can tell, counted from when its client was
-   * done with it.
+   * Whether the list shows it too late for two lookups, counted from when its client was done with
+   * it.
    */
   #isShownLate({ carrier, visible_at }: Accepted): boolean {
     return (
@@ -185,9 +186,9 @@ export class Calls {
   }
 
   /**
-   * An inquiry was taken for absent. No proof it is where the list leaves out what eligd has read,
-   * and knows to be open or made last: the list is seen to be cut. Where a query by label works
-   * that is the list of the label, else the whole one.
+   * eligd took an inquiry as absent. That proves nothing if the list leaves out an inquiry that
+   * eligd has read and knows to be open or the newest, because the list is then visibly truncated.
+   * If a query by label works, the list for the label counts; otherwise, the whole list counts.
    */
   onAbsent(inquiry: unknown): void {
     const { service, plan } = this.#world;
@@ -215,8 +216,8 @@ export class Calls {
   }
 
   /**
-   * The years that a call may be taken for: the service does not say it, so one of a lost database
-   * is its visit's of now.
+   * The benefit years that a call may count for. The service does not state the year, so a call of
+   * a lost database counts for the current year of its visit.
    */
   #yearsFor({ id, external_id, accepted_at }: Accepted): ReadonlySet<string> {
     const years = this.#years.get(id) ?? new Set();
@@ -231,19 +232,19 @@ export class Calls {
     ]);
   }
 
-  /** Whether the need of one benefit year may be called for; each is a need of its own. */
+  /** Whether eligd may call for the need of one benefit year; each year is a need of its own. */
   #isDueFor(year: string, before: readonly Accepted[], call: Accepted): boolean {
     const possible = before.filter((one) => this.#yearsFor(one).has(year));
     const last = possible.at(-1);
-    // Of an answer to what eligd has never heard of, nothing follows.
+    // An answer to an inquiry that eligd does not know proves nothing.
     if (last?.carrier.is_known === 'no' && !this.#heard.has(last.id)) return false;
     const certain = possible.filter((one) => this.#yearsFor(one).size === 1);
     return this.#isAnotherCallDue(possible, call) || this.#isAnotherCallDue(certain, call);
   }
 
   /**
-   * Whether the design itself asks for a call after those: the first one, one after an unsuccessful
-   * one, or after so many days.
+   * Whether docs/design.md requires a call after those: the first one, one after an unsuccessful
+   * one, or one after so many days.
    */
   #isAnotherCallDue(before: readonly Accepted[], call: Accepted): boolean {
     const { plan, service } = this.#world;
@@ -268,8 +269,8 @@ export class Calls {
       this.#series_starts.add(call.id);
       return true;
     }
-    // What was called for twice because the list showed the first one too late is one attempt;
-    // whether it was, is not known of one whose process died just after the reply.
+    // Two calls that eligd made because the list showed the first one too late are one attempt. If
+    // the process died just after the reply, the test cannot tell.
     const extra = new Set(this.excused.map(({ first }) => first.id));
     const attempts = before.filter(
       (one) =>
@@ -278,8 +279,8 @@ export class Calls {
     );
     const has_ended = (one: Accepted, as: string) =>
       one.timeline.some(({ at, status }) => at <= now && status === as);
-    // Of two calls for one attempt the first may serve, whose answer was read; the service has
-    // cancelled the second.
+    // Of two calls for one attempt, eligd may use the first, whose answer it read, and the service
+    // may have canceled the second.
     const serving = (one: Accepted): Accepted => {
       const pair = this.excused.find(({ second }) => second.id === one.id);
       return pair !== undefined &&
@@ -302,8 +303,8 @@ export class Calls {
   }
 
   /**
-   * Whether the operator ordered a call since the last one. One order is one call: the next one for
-   * the need has this call before it.
+   * Whether the operator ordered a call since the last one. One order is one call: the next call
+   * for the need follows this one.
    */
   #isOrdered(last: Accepted, call: Accepted): boolean {
     const times = this.#asked.get(this.needOf(last)?.patient ?? '') ?? [];
@@ -316,7 +317,7 @@ export class Calls {
     known.push({ at: this.#world.scheduler.now, input });
   }
 
-  /** What eligd knows now is what it knew at `kept_at`. */
+  /** eligd now has the knowledge that it had at `kept_at`. */
   forgetSince(kept: ReadonlyMap<string, Known> | null, kept_at: number): void {
     this.is_state_lost = true;
     this.#forgotten = { from: kept_at, until: this.#world.scheduler.now };
@@ -324,8 +325,8 @@ export class Calls {
   }
 
   /**
-   * The years of what eligd may have known about the visit when it called: what it had taken over
-   * last, and what it may have taken over since without having acknowledged it.
+   * The years of the versions that eligd may have known when it called: the last one that it
+   * stored, and those that it may have stored since without an acknowledgment.
    */
   #yearsOf({ patient }: Need, call: Accepted): Set<string> {
     const { pms, plan } = this.#world;
@@ -340,16 +341,16 @@ export class Calls {
     );
     const possible = [...known.slice(Math.max(0, current)), ...versions.slice(last_seen + 1)];
     const isTheirs = ({ input }: Pick<Known, 'input'>) => input.patient.id === patient;
-    // The visit was given to somebody else while the request was out.
+    // The visit changed to another patient while the request was in progress.
     const theirs = possible.some(isTheirs) ? possible.filter(isTheirs) : versions.filter(isTheirs);
     return new Set(theirs.map(({ input }) => localYear(input.starts_at, plan.time_zone)));
   }
 
   /**
-   * Two that call for the same patients notice it at their next reconciliation, which is daily.
-   * What the first one sees at a start, or takes over instead of a call, is left out: it cannot
-   * tell it from what it had called for before its database was lost. So is what a list that is cut
-   * short does not show.
+   * Two installations that call for the same patients notice each other at the next daily
+   * reconciliation. This leaves out calls that the first one sees at a start, or adopts instead of
+   * calling, because it cannot tell them from calls that its lost database made. It also leaves out
+   * calls that a truncated list does not show.
    */
   checkCloneNoticed(now: number): void {
     const shown = [...this.#calls_of_clone.values()].filter((call) =>
@@ -366,7 +367,7 @@ export class Calls {
   }
 }
 
-/** As the service and the practice may write it, without what is punctuation. */
+/** As the service and the practice may write it, without punctuation. */
 export function canonical(member_id: string): string {
   return member_id.toUpperCase().replaceAll(/[^A-Z0-9]/g, '');
 }

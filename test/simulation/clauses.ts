@@ -1,6 +1,6 @@
 /**
  * Each clause of `src/domain/attribution.ts` as a change of its text. `test/domain/attribution`
- * shows that a case fails without it; a clause that nothing needs is deleted.
+ * shows that a case fails without the clause. If no case needs a clause, delete it.
  */
 type Clause = { find: string; put: string };
 

@@ -1,4 +1,4 @@
-/** The configuration of a world's clinic, and the secrets that go with it. */
+/** The configuration of a world's clinic, and its secrets. */
 
 import { join } from 'node:path';
 import { VERDICT_REASONS } from '../../src/domain/attention.ts';
@@ -15,7 +15,7 @@ export const SECRETS = {
   ELIGD_WEBHOOK_SECRET: WEBHOOK_SECRET,
 };
 
-/** What is in eligd.yaml, as JSON. */
+/** The content of eligd.yaml, as JSON. */
 export function configText(plan: Plan): string {
   const { config } = plan;
   return JSON.stringify({
@@ -42,7 +42,7 @@ export function configText(plan: Plan): string {
     connectors: [{ id: 'pms', type: join(import.meta.dirname, 'connector.ts') }],
     state: { path: './eligd.db' },
     policy: {
-      // What a drawn plan pays is no work of the stages, and excuses nothing on the list.
+      // The verdicts of random plans do not concern the stages, and excuse nothing on the list.
       attention: Object.fromEntries(VERDICT_REASONS.map((reason) => [reason, false])),
       look_ahead_days: config.look_ahead_days,
       min_lead_hours: config.min_lead_hours,
@@ -67,7 +67,7 @@ export function configText(plan: Plan): string {
       urgent_interval_minutes: config.poll_hours * 20,
     },
     schedule: { pull_seconds: config.pull_seconds },
-    // It is written by a thread of its own, whose time is not the world's.
+    // A thread of its own writes it, and its time is not the world's.
     backup: { cron: null },
   });
 }

@@ -1,6 +1,5 @@
 /**
- * The connector that the configuration of a world names; it is whatever the world's practice gives
- * to the life that asks.
+ * The connector that a world's configuration names. It passes everything to the world's practice.
  */
 import { z } from 'zod';
 import type { ConnectorType } from '../../connectors/contract.ts';

@@ -1,4 +1,4 @@
-/** What a world lived through, for the summary of a run. */
+/** Counts the events of a world for the summary of a run. */
 import type { Machine } from './machine.ts';
 import type { World } from './network.ts';
 import type { Oracle } from './oracle.ts';

@@ -1,10 +1,9 @@
 /**
- * Stands between eligd and better-sqlite3: every statement is a point at which the process may die,
- * and fails when the disk is full. The database itself is a real one in a real file.
+ * A layer between eligd and better-sqlite3: every statement is a point at which the process may
+ * die, and fails when the disk is full. The database itself is a real one in a real file.
  *
- * The files lie on a memory disk where there is one, so the flush that synchronous FULL asks for
- * costs nothing; that a flush really reaches a disk is what `test/scenarios/power-cut/main.ts`
- * shows.
+ * The files are on a memory disk if there is one, so the flush of synchronous FULL costs nothing.
+ * `test/scenarios/power-cut/main.ts` shows that a flush really reaches a disk.
  */
 import Database from 'better-sqlite3';
 import { Life } from './machine.ts';
@@ -14,7 +13,9 @@ const WRITES = /^\s*(insert|update|delete|commit|create|release)/i;
 
 type Statement = Database.Statement<unknown[]>;
 
-/** Patches the package, for good; connections of nobody's (the oracle's) are left alone. */
+/**
+ * Patches the package permanently; connections without an owner (the oracle's) are not affected.
+ */
 export function watchDisk(): void {
   const { prepare, exec } = Database.prototype;
   Database.prototype.prepare = function (this: Database.Database, text: string) {
@@ -53,7 +54,7 @@ function around<Value>(life: Life, text: string, perform: () => Value): Value {
     throw new Database.SqliteError('database or disk is full', 'SQLITE_FULL');
   }
   const value = perform();
-  // What was committed is there, whatever becomes of the process now.
+  // A commit stays, whatever happens to the process now.
   if (/^\s*commit/i.test(text) && life.point('committed')) throw new Error('The process is dead.');
   return value;
 }

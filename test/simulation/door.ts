@@ -1,7 +1,7 @@
 /**
- * Stands between eligd and the sockets it listens at: its HTTP server is the real one, and the
- * bytes of a request reach it over a stream that belongs to the world, piece by piece and at the
- * world's time. No port is opened.
+ * A layer between eligd and its listening sockets: the HTTP server is the real one, and gets the
+ * bytes of a request from a stream of the world, piece by piece and at the world's time. It opens
+ * no port.
  */
 import { Server } from 'node:net';
 import { Duplex } from 'node:stream';
@@ -11,7 +11,7 @@ import { owners } from './scheduler.ts';
 
 const opened = new Map<Server, Life>();
 
-/** Patches node:net, for good; servers of nobody's are left alone. */
+/** Patches node:net permanently; servers without an owner are not affected. */
 export function watchDoors(): void {
   const { listen, close, address } = Server.prototype;
   Server.prototype.listen = function (this: Server, ...given: unknown[]) {
@@ -68,7 +68,8 @@ export type Knock = {
 const PATIENCE_MS = 15_000;
 
 /**
- * Sends a request to a daemon. `told` once: the status; null: nobody was there, or no answer came.
+ * Sends a request to a daemon. Calls `told` once with the status, or with null if no daemon
+ * listened or no answer came.
  */
 export function knock(
   life: Life | null,
@@ -106,7 +107,7 @@ export function knock(
     [random.int(1, 40), () => wire.push(bytes.subarray(0, middle))],
     [random.int(1, 860), () => (breaks_off ? wire.destroy() : wire.push(bytes.subarray(middle)))],
   ];
-  // One after the other: a computer that stood still hears them in their order, too.
+  // In order: a computer that was asleep also receives them in order.
   const next = () => {
     const step = steps.shift();
     if (step === undefined) return;

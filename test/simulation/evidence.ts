@@ -1,9 +1,9 @@
-/** The database as it durably is, read through a connection that is not the daemon's. */
+/** The committed content of the database, read through a connection of its own. */
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { Machine } from './machine.ts';
 
-/** Null while there is no database. */
+/** Null while no database exists. */
 export function readState<Value>(
   machine: Machine,
   work: (raw: Database.Database) => Value,
@@ -19,10 +19,7 @@ export function readState<Value>(
   }
 }
 
-/**
- * The rows behind the ids of a story, for whoever reads it; of a damaged database there is nothing
- * to tell.
- */
+/** The rows behind the IDs of a trace, for its reader; nothing for a damaged database. */
 export function evidence(
   machine: Machine,
   about: readonly string[],

@@ -1,8 +1,8 @@
 /**
- * Whether a call left its payer the time to answer before the visit (docs/payers.md): counted in
- * payer hours, from when the practice had the visit in this form. What delays a planned call after
- * that is trouble of the world's. And whether the office hears of a call that is not made while it
- * has the time to phone the payer itself.
+ * Whether a call left its payer the time to answer before the visit (docs/payers.md), counted in
+ * payer hours from when the practice had the visit in this version. Later delays are the world's
+ * trouble. Also whether the attention list shows a visit without a call while the office has time
+ * to phone the payer.
  */
 import type { AttentionEntry } from '../../connectors/contract.ts';
 import type { World } from './network.ts';
@@ -11,21 +11,24 @@ import { DAY_MS, HOUR_MS } from './plan.ts';
 import type { Accepted } from './service.ts';
 import { Broken } from './story.ts';
 
-/** No weekend with a holiday is as long. */
+/** Longer than any weekend with a holiday. */
 const LONG_MS = 6 * DAY_MS;
-/** The payer clock counts whole quarters of an hour. */
+/** The payer clock counts in quarter hours. */
 const ROUNDING_HOURS = 0.5;
-/** A payer takes any part of its longest time; so much of it is its p90 in fewest calls. */
+/**
+ * A payer takes a random part of its longest time; with the fewest calls, this share of it is the
+ * p90.
+ */
 const LEARNED_SHARE = 0.5;
-/** While so many payer hours are left, the office can phone the payer itself. */
+/** While this many payer hours are left, the office can phone the payer. */
 const OFFICE_HOURS = 4;
-/** Between a booking that is read and the list that says something about it. */
+/** The time between reading a booking and listing it. */
 const LISTING_MS = HOUR_MS;
 
 export class LeadCheck {
   readonly #world: World;
   readonly payers: PayerClock;
-  /** Patients about whom a call was made. */
+  /** Patients that eligd made a call about. */
   readonly #called = new Set<string>();
   /** Visits that were listed as too near for a call, by ID and time. */
   readonly #listed = new Set<string>();
@@ -36,7 +39,7 @@ export class LeadCheck {
     this.payers = new PayerClock(world.plan.config.payer_hours);
   }
 
-  /** `patient`: whom the call is about. A wrong clock tells eligd wrong hours. */
+  /** `patient`: the patient that the call is about. A wrong clock gives eligd wrong hours. */
   onAccepted(call: Accepted, patient: string): void {
     this.#called.add(patient);
     const { plan, pms } = this.#world;
@@ -57,7 +60,9 @@ export class LeadCheck {
     );
   }
 
-  /** The day by which an answer is asked for is a business day, and not over when it is sent. */
+  /**
+   * The requested completion date is a business day, and is not over when eligd sends the inquiry.
+   */
   #checkDate(call: Accepted): void {
     const [month, day, year] = String(call.request.desired_completion_date).split('-');
     const date = `${year}-${month}-${day}`;
@@ -74,12 +79,12 @@ export class LeadCheck {
     const hours = this.payers.hoursBetween(from, starts_at);
     if (hours + ROUNDING_HOURS < min_lead_hours) return false;
     if (late_visits === 'buy') return true;
-    // What the payers of this world take is what eligd can learn, from a few calls at least.
+    // eligd can learn how long this world's payers take, once it has a few calls.
     if (hours >= service.answers_within_hours * LEARNED_SHARE) return true;
     return this.payers.canAnswer(from, starts_at);
   }
 
-  /** The attention list, as the practice gets it. While there is trouble, it may come late. */
+  /** The attention list as the practice receives it; it may be late during trouble. */
   onListed(entries: readonly AttentionEntry[]): void {
     const { plan, scheduler, isCalm } = this.#world;
     if (isCalm()) this.#calm_at = Math.min(this.#calm_at, scheduler.now);
@@ -96,7 +101,7 @@ export class LeadCheck {
     }
   }
 
-  /** At the end: whether each booking of the calm days was called about or listed. */
+  /** At the end: whether eligd made a call about each booking of the calm days, or listed it. */
   checkEnd(): void {
     for (const visit of this.#world.pms.book.visits.values()) {
       const { input } = this.#world.pms.book.current(visit);
@@ -108,7 +113,7 @@ export class LeadCheck {
     }
   }
 
-  /** Unless nobody could have known of the visit in time, or a call about the patient was made. */
+  /** Except if eligd could not know the visit in time, or made a call about the patient. */
   #failIfKnown(source_id: string, starts_at: number, when: string): void {
     const { plan, pms } = this.#world;
     const { config } = plan;

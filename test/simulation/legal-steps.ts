@@ -1,4 +1,4 @@
-/** Which of the legal steps of both legs the worlds have walked, by the audit trail. */
+/** The legal steps of both legs that occurred in the worlds, from the audit trail. */
 import { DELIVERY_STEPS, INQUIRY_STEPS } from '../../src/domain/states.ts';
 import { readState } from './evidence.ts';
 import type { Machine } from './machine.ts';
@@ -15,11 +15,11 @@ export const LEGAL_STEPS: readonly string[] = [
   ...stepsOf('delivery', DELIVERY_STEPS),
 ];
 
-/** How often each step was walked in one database, which may be lost afterwards. */
+/** How often each step occurred in one database, which may be lost afterwards. */
 export class StepCounts {
   readonly #counts = new Map(LEGAL_STEPS.map((step) => [step, 0]));
 
-  /** Reads the trail of the database that a machine has now. */
+  /** Reads the audit trail of the machine's current database. */
   add(machine: Machine): void {
     const rows = readState(machine, (raw) => {
       const table = raw.prepare("select 1 from sqlite_master where name = 'audit'").get();
@@ -43,7 +43,7 @@ export class StepCounts {
   }
 }
 
-/** The totals of a run, apart from what is counted besides, for printing. */
+/** The totals of a run, separate from other counts, for printing. */
 export function toldSteps(totals: ReadonlyMap<string, number>): string[] {
   const walked = LEGAL_STEPS.filter((step) => (totals.get(step) ?? 0) > 0);
   const missing = LEGAL_STEPS.filter((step) => !walked.includes(step));

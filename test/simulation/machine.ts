@@ -1,6 +1,6 @@
 /**
- * A computer at the clinic with its clock, its disk and the daemons that live and die on it, one
- * after another.
+ * A computer at the clinic, with its clock, its disk, and the daemons that run on it one after
+ * another.
  */
 import {
   chmodSync,
@@ -21,7 +21,7 @@ import { createDaemon, type Daemon } from '../../src/daemon/index.ts';
 import type { Env, LogFields } from '../../src/domain/env.ts';
 import { EligdError } from '../../src/domain/errors.ts';
 import type { EventName } from '../../src/domain/events.ts';
-// The daemon loads it when it is needed, which takes real time, and the world must not go on then.
+// The daemon loads it when needed, which takes real time, so the world must wait.
 import '../../src/http/server.ts';
 import type { Config } from '../../src/ops/config.ts';
 import { type SecretSource, serviceCredentials } from '../../src/ops/secrets.ts';
@@ -30,7 +30,7 @@ import { Random } from './random.ts';
 import { type Owner, owners, type Scheduler } from './scheduler.ts';
 import { Broken } from './story.ts';
 
-/** A clean stop has to be over after so long. */
+/** A clean stop must take at most this long. */
 export const STOP_MS_MAX = 10_000;
 
 export class Machine {
@@ -81,7 +81,7 @@ export class Machine {
     this.world.story.tell(this.scheduler.now, this.name, text, about);
   }
 
-  /** Starts a daemon on the state that is there; runs until it dies or is stopped. */
+  /** Starts a daemon on the existing state; it runs until it dies or stops. */
   start(onEnded: () => void): void {
     if (this.life !== null) throw new Error('One is running.');
     this.lives += 1;
@@ -93,10 +93,10 @@ export class Machine {
     this.#starts.push(owners.run(life, () => life.run()));
   }
 
-  /** Whether a daemon could be started; for what must be refused. */
+  /** Whether a daemon could start; for states that it must refuse. */
   async tryStart(): Promise<EligdError | null> {
     const life = new Life(this, 0);
-    // What is asked is how it is refused, not how it dies.
+    // The test is about the refusal, not about a crash.
     life.defuse();
     const started = owners.run(life, () => life.open());
     let error: unknown = null;
@@ -135,15 +135,15 @@ export class Machine {
     return this.scheduler.now - this.boot_clock_behind_ms;
   }
 
-  /** Puts another database in the place of this one; null: none. */
+  /** Replaces the database of this machine with another one; null: none. */
   replaceState(from: string | null): void {
     for (const ending of ['', '-wal', '-shm']) rmSync(this.path + ending, { force: true });
     if (from !== null && existsSync(from)) copyFileSync(from, this.path);
   }
 
   /**
-   * Overwrites pages in the second half, as a dying disk does: what is read at a start may be
-   * sound. Returns the bytes that must still be there after a refusal.
+   * Overwrites pages in the second half, like a dying disk: the first pages, which a start reads,
+   * may be intact. Returns the bytes that must still exist after a refusal.
    */
   damage(): Buffer | null {
     if (!existsSync(this.path)) return null;
@@ -157,14 +157,14 @@ export class Machine {
 }
 
 /**
- * One daemon, from its start to its death. Whatever it does passes here; after its death nothing of
- * it has any effect.
+ * One daemon, from its start to its death. All its actions pass through here; after its death, they
+ * have no effect.
  */
 export class Life implements Owner {
   readonly machine: Machine;
   readonly number: number;
   is_dead = false;
-  /** When a statement of it was last refused for want of room. */
+  /** When the disk was last too full for one of its statements. */
   refused_at: number | null = null;
   readonly connections = new Set<Database.Database>();
   /** The servers at which it listens. */
@@ -173,7 +173,7 @@ export class Life implements Owner {
   readonly #stop = new AbortController();
   #daemon: Daemon | null = null;
   #reader: Database.Database | null = null;
-  /** Points of interaction that are left before the crash. */
+  /** Points of interaction left before the crash. */
   #fuse: number;
   readonly #random: Random;
   readonly #started_at: number;
@@ -196,7 +196,7 @@ export class Life implements Owner {
     return this.machine.asleep_until;
   }
 
-  /** A moment at which the process may die. True: it just did. */
+  /** A moment at which the process may die. True: it just died. */
   point(kind: string): boolean {
     if (this.is_dead) return true;
     this.#fuse -= 1;
@@ -209,7 +209,7 @@ export class Life implements Owner {
     return true;
   }
 
-  /** A statement of it is refused: there is no room. */
+  /** Refuses one of its statements, because the disk is full. */
   refuse(): void {
     this.refused_at = this.machine.scheduler.now;
     this.machine.counts.disk_full += 1;
@@ -220,8 +220,8 @@ export class Life implements Owner {
   }
 
   /**
-   * Gone at once: open transactions are lost, locks are free, requests that are out may still
-   * arrive.
+   * The process is gone at once: its open transactions are lost, its locks are free, and requests
+   * that it sent may still arrive.
    */
   die(): void {
     if (this.is_dead) return;
@@ -277,8 +277,8 @@ export class Life implements Owner {
   }
 
   /**
-   * The oracle's connection, which lives as long as the daemon does; null as long as there is no
-   * database.
+   * The oracle's connection, which exists as long as the daemon does; null while no database
+   * exists.
    */
   reader(): Database.Database | null {
     if (this.#reader === null && existsSync(this.machine.path)) {

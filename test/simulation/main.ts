@@ -1,6 +1,6 @@
 /**
- * Lives worlds, says what was drawn and what broke. Each seed is a world of its own; the same seed
- * is the same world.
+ * Runs worlds and prints their plans and broken guarantees. Each seed is a world of its own; the
+ * same seed gives the same world.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -64,12 +64,12 @@ function readOptions() {
 }
 
 const WORKER = join(import.meta.dirname, 'worker.ts');
-/** One process lives so many worlds: what a world leaves in memory goes with the process. */
+/** One process runs this many worlds: the memory that a world leaves is freed with the process. */
 const SEEDS_PER_PROCESS = 100;
-/** Towards the end they become fewer, so that no process is left alone with many. */
+/** Batches become smaller towards the end, so that no process is left with many worlds. */
 const SEEDS_PER_PROCESS_MIN = 12;
 const FAILURES_MAX = 10;
-/** No world takes a tenth of it: after so long it turns in a circle. */
+/** No world takes a tenth of this time. A world that reaches it is in an endless loop. */
 const WORLD_MS_MAX = 300_000;
 
 const folder = mkdtempSync(
@@ -79,8 +79,8 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => process.exit(1));
 
 /**
- * Has a process live worlds. One in which it dies or hangs is broken; another process lives those
- * that are left.
+ * Has a process run worlds. If it dies or hangs in one, that world counts as broken, and another
+ * process runs the rest.
  */
 async function work(order: Order, onOutcome: (outcome: Outcome) => void): Promise<void> {
   let { seeds } = order;
@@ -102,7 +102,7 @@ async function work(order: Order, onOutcome: (outcome: Outcome) => void): Promis
   }
 }
 
-/** How many worlds the process has lived, and how it ended when that was not on its own. */
+/** How many worlds the process has run, and how it ended if it did not end regularly. */
 function start(
   order: Order,
   onOutcome: (outcome: Outcome) => void,
@@ -238,7 +238,7 @@ async function tellOne(seed: number): Promise<number> {
 
 const broken_alone = new Map<number, Promise<boolean>>();
 
-/** Whether a promise is broken in the world without a mutation, too. */
+/** Whether the world also breaks a guarantee without the mutation. */
 function breaksAlone(seed: number): Promise<boolean> {
   const live = async () => {
     let is_broken = false;
@@ -265,7 +265,7 @@ async function mutate(seeds: number[], mutations: readonly string[]): Promise<nu
       await work({ seeds: part, mutation, tell: 'about' }, (outcome) => outcomes.push(outcome));
       lived += outcomes.length;
       const broken = outcomes.find((outcome) => outcome.broken !== null);
-      // A world that breaks on its own says nothing about a mutation.
+      // A world that breaks without the mutation says nothing about the mutation.
       if (broken !== undefined && !(await breaksAlone(broken.seed))) found = broken;
     }
     if (found === null) missed += 1;

@@ -1,10 +1,10 @@
 /**
- * What the mutations change is in the source as they expect it; `npm run simulate -- --mutations`
- * lives worlds with each.
+ * The source contains each text that the mutations change; `npm run simulate -- --mutations` runs
+ * worlds with each mutation.
  */
 import { expect, test } from 'vitest';
 import { missingText } from './mutations.ts';
 
-test('every text that a mutation changes stands in the source exactly once', () => {
+test('every text that a mutation changes occurs in the source exactly once', () => {
   expect(missingText()).toBeNull();
 });

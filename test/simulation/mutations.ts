@@ -1,9 +1,8 @@
 /**
- * Faults that somebody might build into eligd, as changes of its source text.
- * `npm run simulate -- --mutations` runs worlds with each; the oracle has to catch every one. The
- * text is changed while it is loaded, in the simulation's own process: nothing in `src/` knows of
- * it, and a text that is not found (because the code has changed) is an error and not a missed
- * mutation.
+ * Bugs that someone might introduce into eligd, as changes of its source text. `npm run simulate --
+ * --mutations` runs worlds with each, and the oracle must catch every one. The simulation changes
+ * the text while it loads a module, in its own process, so `src/` contains nothing about it. If the
+ * code has changed and the text is missing, that is an error, not a missed mutation.
  */
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
@@ -21,7 +20,7 @@ const one = (what: string, file: string, find: string, put: string): Mutation =>
 
 export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   resend_without_lookup: one(
-    'An ambiguous reply is taken for unsent, and no lookup follows.',
+    'eligd takes an ambiguous reply as unsent and does not look it up.',
     'src/stages/submit/outcome.ts',
     "if (failure.class === 'ambiguous') {",
     "if (failure.class === 'ambiguous' && failure.accepted) {",
@@ -39,7 +38,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'false',
   ),
   intent_after_send: {
-    what: 'The intent is committed after the request was sent.',
+    what: 'eligd commits the intent after it sends the request.',
     changes: [
       {
         file: 'src/stages/submit/send.ts',
@@ -76,7 +75,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     ],
   },
   intent_forgotten: one(
-    'A row that a dead process left in sending is taken for unsent.',
+    'eligd takes a row that a dead process left in sending as unsent.',
     'src/stages/submit/send.ts',
     "from: 'sending', to: 'uncertain', reason: 'eligd stopped while the request was in " +
       "progress.',",
@@ -95,13 +94,13 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'LOOKUPS_FOR_ABSENCE = 1',
   ),
   no_settle_time: one(
-    'The first lookup follows the lost reply at once.',
+    'eligd looks a lost reply up at once.',
     'src/stages/submit/outcome.ts',
     'lookup_at: now + deps.settings.settle_ms, empty_lookups: 0',
     'lookup_at: now, empty_lookups: 0',
   ),
   equality_for_match: one(
-    'What the service echoes must equal what was sent.',
+    'The returned request must equal the request as sent.',
     'src/stages/submit/seen.ts',
     "match_key: matchKeyOfEcho(inquiry.request) ?? '',",
     'match_key: JSON.stringify(inquiry.request),',
@@ -113,7 +112,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     '} else if (current.was_accepted === 2) {',
   ),
   bulk_ids_unread: one(
-    'The ids of a bulk reply are believed without reading what they stand for.',
+    'eligd uses the IDs of a batch reply without reading their inquiries.',
     'src/stages/collect/poll/reply.ts',
     'if (!isOwn(row, inquiry)) {',
     'if (false) {',
@@ -135,7 +134,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
       'env.clock.now()); });\n    outcomes = await write(deps, batch, signal);',
   ),
   limit_in_memory: one(
-    'The slots of the rate limit are forgotten with the process.',
+    'The slots of the rate limit are lost with the process.',
     'src/store/calls/rate-limit.ts',
     "await tx.updateTable('rate_slots').set({ ended_at: now }).returning('id').execute()",
     "(await tx.deleteFrom('rate_slots').execute()) && []",
@@ -153,13 +152,13 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     '  const { env, store, client, memory } = deps;\n  if (specialty) return true;\n  const last =',
   ),
   unclaimed_not_taken: one(
-    'What the service holds already is not consulted before a call.',
+    'eligd does not check the service’s inquiries before a call.',
     'src/domain/attribution.ts',
     'return fits.find(isLabelled) ?? fits[0] ?? null;',
     'return fits.length > 0 ? null : null;',
   ),
   late_find_ignored: one(
-    'A duplicate call that shows up late is not reported.',
+    'eligd does not report a duplicate call that is listed late.',
     'src/stages/submit/attribute.ts',
     'if (each.claim === null) await report(context, row, found);',
     '',
@@ -171,7 +170,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     '        record,\n',
   ),
   stale_answer_delivered: one(
-    'An answer about a coverage that has changed is written all the same.',
+    'eligd writes an answer although its coverage has changed.',
     'src/stages/plan/keep.ts',
     '  await parkDeliveriesOf(tx, { appointment: appointment.id, inquiry: id }, reason, now);',
     '',
@@ -194,25 +193,25 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     ],
   },
   poison_blocks: one(
-    'A record at which the connector stumbles holds up its whole batch.',
+    'A record that makes the connector fail delays its whole batch.',
     'src/stages/deliver/index.ts',
     'if (others.length > 0) await splitBatch(tx, batch, connector_id);',
     'if (others.length > 0) await postponeBatch(tx, batch.id, env.clock.now() + 60_000);',
   ),
   parked_unsaid: one(
-    'A record that was given up on is on no list.',
+    'A record that eligd gave up is on no list.',
     'src/stages/deliver/index.ts',
     '  await raiseAttention(\n    tx,\n    {',
     '  (async () => {})(\n    tx,\n    {',
   ),
   refused_unsaid: one(
-    'What the service refused is on no list.',
+    'An inquiry that the service refused is on no list.',
     'src/stages/submit/outcome.ts',
     '  await raiseAttention(\n    tx,\n    await aboutInquiry(tx, row),',
     '  (async () => {})(\n    tx,\n    await aboutInquiry(tx, row),',
   ),
   unknown_is_no: one(
-    'What the payer did not say reads as no.',
+    'A missing answer of the payer reads as no.',
     'src/records/benefits.ts',
     "is_covered: fields.read('is_covered', readYesNo),",
     "is_covered: fields.read('is_covered', readYesNo) ?? false,",
@@ -236,7 +235,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     '',
   ),
   strangers_ignored: one(
-    'A second installation on the account is not noticed.',
+    'eligd does not notice a second installation on the account.',
     'src/stages/submit/attribute.ts',
     "if (verdict?.is === 'stranger') strangers += 1;",
     "if (verdict?.is === 'stranger') strangers += 0;",
@@ -263,7 +262,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     ],
   },
   dedupe_for_minutes: one(
-    'The hashes of reports are remembered for ten minutes.',
+    'eligd remembers the hashes of events for ten minutes.',
     'src/store/answers/inbox.ts',
     "  const rows = await tx\n    .insertInto('inbox')",
     "  await tx.deleteFrom('inbox').where('received_at', '<', " +
@@ -271,7 +270,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
       ".insertInto('inbox')",
   ),
   report_acknowledged_early: one(
-    'A report is acknowledged before its commit.',
+    'eligd acknowledges an event before its commit.',
     'src/http/webhook.ts',
     'outcome = await options.inbox.accept({ message_hash, body, received_at: ' +
       'options.env.clock.now() });',
@@ -279,25 +278,25 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
       'options.env.clock.now() }).catch(() => {});',
   ),
   forged_report_believed: one(
-    'A report is taken whatever its signature.',
+    'eligd accepts an event whatever its signature.',
     'src/http/webhook.ts',
     'if (!verifySignature({ body, signature, secrets }))',
     'if (!verifySignature({ body, signature, secrets }) && secrets.length > 9)',
   ),
   report_ignored: one(
-    'What a report tells of is not asked about.',
+    'An event does not lead to a GET.',
     'src/stages/collect/inbox/index.ts',
     'drained.hastened.push(row.id);',
     '',
   ),
   half_report_believed: one(
-    'A report that answers a part of what was asked is taken for the answer.',
+    'eligd takes an event with a part of the answer as the answer.',
     'src/records/reported.ts',
     "completeness === 'complete'",
     "completeness !== 'none'",
   ),
   late_find_forgotten: one(
-    'That a call was proven absent is forgotten when its successor is lost, too.',
+    'eligd forgets that a call was absent when its successor is lost, too.',
     'src/stages/submit/outcome.ts',
     "  await settleCalls(tx, ids, { from: ['out'], to: 'lost' });",
     "  await tx.deleteFrom('calls').where('inquiry', 'in', ids).where('fate', '=', 'absent')" +
@@ -333,7 +332,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     ],
   },
   date_on_weekend: one(
-    'The day by which an answer is wanted may be one on which no payer answers the phone.',
+    'The completion date may be a day on which no payer answers the phone.',
     'src/domain/business-days.ts',
     'return nextBusinessDay(date > today ? date : today, closed);',
     'return date > today ? date : today;',
@@ -345,7 +344,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     ".where('a.starts_at', '>=', before).where('a.id', '<', 0),",
   ),
   stop_waits_for_replies: one(
-    'A stop waits for replies that do not come.',
+    'A stop waits for replies that do not arrive.',
     'src/daemon/index.ts',
     '      () => client.cut(),',
     '      () => {},',
@@ -354,7 +353,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Finds `find` despite the formatter: white space and trailing commas do not count. */
+/** Finds `find` regardless of formatting: white space and trailing commas do not count. */
 function pattern(find: string): RegExp {
   const tokens = find.match(/\w+|[^\w\s]/g) ?? [];
   const escaped = tokens.map((token) => token.replace(/[^\w\s]/, '\\$&'));
@@ -364,7 +363,10 @@ function pattern(find: string): RegExp {
   );
 }
 
-/** Whether every text that a mutation changes is there exactly once; the first that is not. */
+/**
+ * Whether every text that a mutation changes occurs exactly once; otherwise the first that does
+ * not.
+ */
 export function missingText(): string | null {
   for (const [name, { changes }] of Object.entries(MUTATIONS)) {
     for (const { file, find } of changes) {
@@ -375,7 +377,7 @@ export function missingText(): string | null {
   return null;
 }
 
-/** Has the modules that are loaded from now on changed. */
+/** Changes the modules that are loaded from now on. */
 export function applyMutation(name: string): void {
   const mutation = MUTATIONS[name];
   if (mutation === undefined) throw new Error(`There is no mutation ${name}.`);

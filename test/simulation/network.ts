@@ -11,22 +11,22 @@ import { owners, type Scheduler } from './scheduler.ts';
 import type { Service, ServiceReply, ServiceRequest } from './service.ts';
 import type { Broken, Story } from './story.ts';
 
-/** What the parts of a world know of each other. */
+/** How the parts of a world reach each other. */
 export type World = {
   plan: Plan;
   scheduler: Scheduler;
   story: Story;
   service: Service;
   pms: Pms;
-  /** The clinic's own, also where a clone runs. */
+  /** The clinic's own machine, also while a clone runs. */
   machine: () => Machine;
   isCalm: () => boolean;
   drawFuse: (machine: Machine) => number;
   onLog: (life: Life, event: string, fields: Record<string, unknown>) => void;
-  /** A request of it hangs, and no reply will come. */
+  /** A request of it hangs, and will get no reply. */
   onSilence: (machine: Machine) => void;
   onRequest: (path: string, headers: Record<string, string>) => void;
-  /** The first promise that was broken ends the world. */
+  /** The first broken guarantee ends the world. */
   fail: (broken: Broken) => void;
 };
 
@@ -40,8 +40,8 @@ export type NetworkCounts = {
 };
 
 /**
- * An agent by descent, because the client believes an agent and nobody else about what was written
- * to the wire.
+ * A subclass of Agent, because only an agent can tell the client which bytes were written to the
+ * socket.
  */
 export class Network extends Agent {
   readonly #world: World;
@@ -57,10 +57,7 @@ export class Network extends Agent {
     this.#random = new Random(world.plan.seed, `network ${life.machine.name} ${life.number}`);
   }
 
-  /**
-   * The process is gone: what it had given to the wire may still arrive, and nobody is there for
-   * the reply.
-   */
+  /** The process is gone: the bytes that it wrote may still arrive, but no one reads the reply. */
   abandon(): void {
     for (const leave of this.#out) leave();
   }
@@ -125,7 +122,7 @@ export class Network extends Agent {
       request.ended_at ??= scheduler.now;
       request.is_stray = true;
     });
-    // Nobody was there for its timeout, which is when a process that lived would have given it up.
+    // The process did not reach its timeout, at which it would have given up the request.
     const leave = () => {
       request.ended_at ??= request.sent_at + plan.config.timeout_ms;
       request.is_stray = true;
@@ -247,9 +244,7 @@ export class Network extends Agent {
     }
   }
 
-  /**
-   * A process that lives on for a minute, with room on its disk, has written down what it was told.
-   */
+  /** If a process runs for another minute and its disk has space, it has stored the reply. */
   #remember(request: ServiceRequest): void {
     const { scheduler } = this.#world;
     const { machine } = this.#life;
@@ -264,12 +259,12 @@ export class Network extends Agent {
   }
 }
 
-/** Whether it says that what was sent is accepted, be it without an id. */
+/** Whether the reply says that the inquiry was accepted, with or without an ID. */
 function saysSuccess({ method }: ServiceRequest, { status, body }: ServiceReply): boolean {
   return method === 'POST' && status < 300 && (status === 201 || body.includes('"success":true'));
 }
 
-/** Of an address only the form: an id in it would be told to everybody. */
+/** Only the form of an address, because an ID in it would be visible to everyone. */
 function shortPath(path: string): string {
   return path.replace(/\?.*/, '?…');
 }

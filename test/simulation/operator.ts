@@ -1,7 +1,7 @@
 /**
- * The operator at the clinic's computer, who runs `eligd retry`, `hold`, `release`, `withdraw` and
- * `ask` now and then, on what is on the attention list more often than on the rest. The commands
- * work while the daemon runs, and so does this: through a connection of its own.
+ * The operator at the clinic's computer, who sometimes runs `eligd retry`, `hold`, `release`,
+ * `withdraw`, or `ask`, more often on items of the attention list than on others. Like the real
+ * commands, these work while the daemon runs, through their own connection.
  */
 import { existsSync } from 'node:fs';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
@@ -25,7 +25,7 @@ import { Random } from './random.ts';
 const OPERATIONS = { retry, hold, release, withdraw } as const;
 type Command = keyof typeof OPERATIONS | 'ask';
 
-/** What an operator does to a row: what lies nearest comes first. */
+/** The operator's command for a row; the most obvious one comes first. */
 const COMMANDS: Readonly<Record<string, readonly Command[]>> = {
   undecidable: ['retry', 'retry', 'withdraw'],
   rejected: ['retry', 'withdraw'],
@@ -41,9 +41,9 @@ export class Operator {
   readonly #world: World;
   readonly #random: Random;
   readonly counts = { retry: 0, hold: 0, release: 0, withdraw: 0, ask: 0 };
-  /** Visits that were closed by `eligd withdraw`, and when. */
+  /** Visits that `eligd withdraw` closed, and when. */
   readonly withdrawn = new Map<string, number>();
-  /** By patient: when another call was ordered with `eligd ask`. */
+  /** By patient: when `eligd ask` ordered another call. */
   readonly asked = new Map<string, number[]>();
 
   constructor(world: World) {
@@ -57,7 +57,7 @@ export class Operator {
     );
   }
 
-  /** The moments at which the operator sits down, in order. */
+  /** The times at which the operator works, in order. */
   static timesOf({ seed, start_ms }: { seed: number; start_ms: number }, until: number): number[] {
     const random = new Random(seed, 'operator hours');
     const count = random.chance(0.4) ? 0 : random.logInt(2, 60);
@@ -68,7 +68,7 @@ export class Operator {
     return times.sort((a, b) => a - b);
   }
 
-  /** One command, on something that is there. */
+  /** Runs one command on a random row. */
   async act(): Promise<void> {
     await this.#atTheDatabase(async (store) => {
       const chosen = await this.#choose(store);
@@ -79,7 +79,7 @@ export class Operator {
     });
   }
 
-  /** What is on hold is let go; nobody forgets it for ever. */
+  /** Releases what is on hold, so that no hold lasts forever. */
   async releaseAll(): Promise<void> {
     await this.#atTheDatabase(async (store) => {
       const held = await store.db
@@ -94,7 +94,8 @@ export class Operator {
   async #atTheDatabase(work: (store: Store) => Promise<void>): Promise<void> {
     const machine = this.#world.machine();
     if (!existsSync(machine.path) || machine.isDiskFull()) return;
-    // A daemon that is just starting gets its turns to migrate: one process cannot wait for itself.
+    // A daemon that is starting gets its turns to migrate, because one process cannot wait for
+    // itself.
     for (let turn = 0; turn < 200; turn += 1)
       await new Promise<void>((resolve) => machine.scheduler.immediate(resolve));
     if (!existsSync(machine.path) || machine.isDiskFull()) return;
@@ -131,7 +132,7 @@ export class Operator {
         state: 'other',
       })),
     ];
-    // Of each kind one, so that what is rare is not drowned by what is common.
+    // One of each kind, so that rare kinds are not crowded out.
     const kinds = [...new Set(candidates.map(({ state }) => state))].sort();
     if (kinds.length === 0) return null;
     const kind = random.pick(kinds);
@@ -162,7 +163,7 @@ export class Operator {
         this.asked.set(patient, [...(this.asked.get(patient) ?? []), scheduler.now]);
   }
 
-  /** The work of `eligd ask`, as the command puts it together. */
+  /** The work of `eligd ask`, built the same way as in the command. */
   #askAgain(): ReturnType<typeof askAgain> {
     const { config } = this.#world.machine();
     const payers = readPayers(config);

@@ -1,8 +1,7 @@
 /**
- * Knows what the service accepted, what the practice holds and what was written back, and says
- * whether the promises G1 to G8 of the design are kept. It stands outside eligd: it shares no rule
- * with it, and reads the database through a connection of its own, only to see what is durably
- * there.
+ * Knows which inquiries the service accepted, what the practice holds, and what eligd wrote back,
+ * and checks the guarantees G1 to G8. It is independent of eligd: it shares no rule with it, and
+ * reads the database through its own connection, only to see what is committed.
  */
 import { dirname } from 'node:path';
 import type { AttentionEntry } from '../../connectors/contract.ts';
@@ -22,7 +21,7 @@ import type { Accepted } from './service.ts';
 import { saidIn } from './service-answers.ts';
 import { Broken } from './story.ts';
 
-/** Values that the world makes up for patients; nothing like them may be said outside (G6). */
+/** Values that the world makes up for patients; none of them may leave eligd (G6). */
 const PHI = new RegExp(
   String.raw`Zfirst|Zlast|Zcarrier|Zsecret|Mx-\d|REFUSED-|Probe\d|Nw\d-|Sx\d` +
     String.raw`|19[4-9]\d-\d\d-\d\d|\bA9\d{3}|probe9\d{3}`,
@@ -40,17 +39,17 @@ export class Oracle {
   readonly #world: World;
   readonly #operator: Pick<Operator, 'withdrawn' | 'asked'>;
   readonly calls: Calls;
-  /** Since when and until when submission was stopped because of a second installation. */
+  /** The periods in which submission was stopped because of a second installation. */
   stopped_from = Number.POSITIVE_INFINITY;
   stopped_until = 0;
-  /** The newest content of each appointment that eligd has taken over, and when, by machine. */
+  /** The newest content of each appointment that eligd has stored, and when, by machine. */
   readonly acknowledged = new Map<string, Map<string, { input: AppointmentInput; at: number }>>();
-  /** Reports that were acknowledged, and the newest version of each answer that they told of. */
+  /** Acknowledged events, and the newest version of each answer in them. */
   readonly #reports = new Map<string, Taken>();
   readonly #told = new Map<string, number>();
-  /** Lives that have compared the service's list. */
+  /** Daemons that have compared the service's list. */
   readonly #reconciled = new WeakSet<Life>();
-  /** Answers that were taken from reports, without a question. */
+  /** Answers that eligd took from events, without a GET. */
   reported_answers = 0;
 
   readonly #lead: LeadCheck;
@@ -99,8 +98,8 @@ export class Oracle {
   }
 
   /**
-   * A report that was taken is in the database, once and for good however often it comes; one whose
-   * signature is wrong never is (docs/service.md "Events").
+   * An acknowledged event is in the database, exactly once however often it arrives; an event with
+   * a wrong signature never is (docs/service.md "Events").
    */
   onReported(life: Life, { kind, message_hash, told }: Report, status: number): void {
     if (kind === 'nonsense') {
@@ -125,7 +124,7 @@ export class Oracle {
         about,
       );
     else if (row === undefined || row === null) {
-      // Its machine may have died, and its database been lost, since it answered.
+      // Its machine may have died, and lost its database, since it answered.
       if (!life.is_dead)
         this.#fail(
           'G3',
@@ -226,7 +225,7 @@ export class Oracle {
 
   onLog(life: Life, event: string, fields: Record<string, unknown>): void {
     for (const [field, value] of Object.entries(fields)) {
-      // The name of the world's own folder is drawn by the system, and may look like anything.
+      // The system chooses the name of the world's folder, so it may look like anything.
       if (typeof value === 'string' && PHI.test(value.replaceAll(dirname(life.machine.path), '')))
         this.#fail('G6', `The log event ${event} holds patient data in ${field}: ${value}.`);
     }
@@ -250,14 +249,14 @@ export class Oracle {
     if (event !== 'stage_failed') return;
     const is_connectors =
       /^(pull|deliver)/.test(String(fields.stage)) && fields.error_name === 'Error';
-    // A step ends, and tells of a statement that was refused, when all of its requests are over.
+    // A step ends, and reports a refused statement, when all of its requests are over.
     const until =
       (life.refused_at ?? Number.NEGATIVE_INFINITY) + 2 * this.#world.plan.config.timeout_ms;
     const is_disk = fields.error_code === 'SQLITE_FULL' && life.machine.scheduler.now <= until;
     if (!is_connectors && !is_disk) this.#fail('run', `A stage failed: ${JSON.stringify(fields)}.`);
   }
 
-  /** What the clinic's own installation says of calls. */
+  /** The calls that the clinic's own installation reports. */
   #follow(life: Life, event: string, { service_id, inquiry }: Record<string, unknown>): void {
     if (/^inquiry_(adopted|found)$|^duplicate_call_found$/.test(event))
       this.calls.onTakenOver(String(service_id));
@@ -278,7 +277,7 @@ export class Oracle {
 
   // ---- G2
 
-  /** Whatever is not at its end waits for a time, or for a person who knows. */
+  /** Everything that is not finished waits for a time, or for someone who knows about it. */
   checkWaiting(machine: Machine): void {
     const stuck = readState(machine, (raw) => {
       const table = raw.prepare("select 1 from sqlite_master where name = 'attention'").get();
@@ -363,8 +362,8 @@ export class Oracle {
         row === undefined
           ? undefined
           : { input: JSON.parse(row.content) as AppointmentInput, at: row.updated_at };
-      // A process may die between its commit and the acknowledgement: what it stored is newer then,
-      // and true.
+      // If a process dies between its commit and the acknowledgment, its stored content is newer,
+      // and correct.
       const is_newer =
         row !== undefined &&
         row.updated_at > (acknowledged?.at ?? 0) &&
@@ -402,7 +401,7 @@ export class Oracle {
         ]);
         return;
       }
-      // A line about a visit goes when the visit is over; until then it stood there.
+      // The entry about a visit is removed when the visit is over; until then it was on the list.
       const until = output.listed_until.get(input.patient.id ?? '') ?? 0;
       if (until > Math.min(Date.parse(input.starts_at) - HOUR_MS, this.#world.scheduler.now))
         continue;
@@ -419,7 +418,7 @@ export class Oracle {
           ),
       );
       if (missing < 0) continue;
-      // The visit came before there was time; a call for its other coverage may keep it open for
+      // The visit arrived before there was time; a call for its other coverage may keep it open for
       // the answer.
       const is_over =
         closed === 'past' ||
@@ -427,7 +426,7 @@ export class Oracle {
       const has_call = written.some((one) => one.source_id === visit.source_id);
       if (is_over && (closed === 'past' || has_call) && !this.#hadTime(input, last.at, calm_at))
         continue;
-      // Nothing is wrong with a probe: it was a neighbor that held it up.
+      // The probe itself is good; another record of its batch delayed it.
       this.#fail(
         visit.is_probe ? 'G7' : 'G2',
         `${visit.source_id} (${input.patient.id}, ${input.starts_at}) was accepted, and ` +
@@ -445,14 +444,14 @@ export class Oracle {
   }
 
   /**
-   * Whether there was enough time in which everything worked, between its coming into the window
-   * and the last call.
+   * Whether everything worked for long enough between the visit's entry into the window and the
+   * last possible call.
    */
   #hadTime(input: AppointmentInput, taken_at: number, calm_at: number): boolean {
     const { config } = this.#world.plan;
     const starts_at = Date.parse(input.starts_at);
-    // No visit is ever too near for a call, so none has a line of its own; that nothing is sent is
-    // on the list.
+    // No visit is ever too near for a call here, so none has an entry of its own; the list says
+    // that nothing is sent.
     if (
       config.min_lead_hours === 0 &&
       starts_at > this.stopped_from &&
@@ -480,7 +479,7 @@ export class Oracle {
       );
   }
 
-  /** An excused duplicate call is known and reported, unless it has served as the next attempt. */
+  /** eligd knows and reports an excused duplicate call, unless it served as the next attempt. */
   #checkReported(machine: Machine): void {
     if (this.calls.is_state_lost) return;
     const known = readState(machine, (raw) => {
@@ -512,8 +511,8 @@ export class Oracle {
   }
 
   /**
-   * An answer that the service has told of was read (G2): this one or a newer one, unless the visit
-   * is long over.
+   * eligd read an answer that the service reported (G2), in this version or a newer one, unless the
+   * visit is long over.
    */
   #checkTold(machine: Machine): void {
     const { poison_answer, takes_back } = this.#world.plan.service;
@@ -557,7 +556,7 @@ export class Oracle {
     }
   }
 
-  /** What eligd knows now is what it knew at `kept_at`. */
+  /** eligd now has the knowledge that it had at `kept_at`. */
   forgetSince(
     machine: Machine,
     kept: Map<string, { input: AppointmentInput; at: number }> | null,
@@ -569,7 +568,7 @@ export class Oracle {
     this.acknowledged.set(machine.name, new Map(kept ?? []));
   }
 
-  /** eligd asks the office only about what it cannot find out. */
+  /** eligd asks the office only for what it cannot find out. */
   #checkUndecided(machine: Machine): void {
     const { service, plan } = this.#world;
     if (plan.service.list_cap !== null) return;

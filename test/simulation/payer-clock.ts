@@ -1,10 +1,10 @@
 /**
- * When the simulated payers answer the phone, for the service and the oracle: by quarters of an
- * hour and a written list of holidays, and not by eligd's own arithmetic.
+ * When the simulated payers answer the phone, for the service and the oracle: in quarter hours and
+ * with a written list of holidays, without eligd's own arithmetic.
  */
 const QUARTER_MS = 15 * 60_000;
 
-/** US federal holidays, as observed, of the years in which worlds are. */
+/** US federal holidays, as observed, in the years of the worlds. */
 const HOLIDAYS = new Set([
   ...['2026-10-12', '2026-11-11', '2026-11-26', '2026-12-25', '2027-01-01', '2027-01-18'],
   ...['2027-02-15', '2027-05-31', '2027-06-18', '2027-07-05', '2027-09-06', '2028-01-17'],
@@ -44,7 +44,7 @@ export class PayerClock {
     return quarters / 4;
   }
 
-  /** The instant at which so many payer hours have passed, to a quarter of an hour. */
+  /** The time at which this many payer hours have passed, to a quarter of an hour. */
   after(from: number, hours: number): number {
     let left = Math.ceil(hours * 4);
     let at = Math.ceil(from / QUARTER_MS);
@@ -66,7 +66,7 @@ export class PayerClock {
 
   /**
    * Whether a call that is sent at `at` can be answered by `by`: on the same day before the cutoff,
-   * otherwise within the usual business days.
+   * otherwise within the usual number of business days.
    */
   canAnswer(at: number, by: number): boolean {
     const { same_day_cutoff, turnaround_days } = this.#times;
@@ -79,7 +79,7 @@ export class PayerClock {
       if (!is_business_day || minute > minuteOf(same_day_cutoff)) continue;
       let last = quarter;
       while (wallClock(this.#eastern, last * QUARTER_MS).minute < 23 * 60 + 45) last += 1;
-      // West of Eastern the day ends later.
+      // In zones west of Eastern, the day ends later.
       for (let more = 0; more < 28; more += 1) if (this.isOpen((last + 1) * QUARTER_MS)) last += 1;
       while (!this.isOpen(last * QUARTER_MS)) last -= 1;
       return (last + 1) * QUARTER_MS <= by;

@@ -1,6 +1,6 @@
 /**
- * What a world is like: everything that is drawn from the seed before it begins. Printed at the top
- * of a failing seed's story.
+ * The plan of a world: everything that is drawn from the seed before it begins. A failing seed
+ * prints it at the top of its trace.
  */
 import type { Specialty } from '../../src/domain/specialty.ts';
 import { Random } from './random.ts';
@@ -12,8 +12,8 @@ export const DAY_MS = 86_400_000;
 export type Plan = ReturnType<typeof drawPlan>;
 
 /**
- * Mornings before something that calendars do: an ordinary week, both daylight-saving nights, a
- * leap day, New Year.
+ * Mornings before special dates: an ordinary week, both daylight-saving nights, a leap day, New
+ * Year.
  */
 const STARTS = [
   '2026-11-16T13:00:00Z',
@@ -31,7 +31,7 @@ const ZONES = [
   'Pacific/Honolulu',
 ] as const;
 
-/** What visits of each specialty are for. */
+/** The procedures of each specialty's visits. */
 export const CODES: Readonly<Record<Specialty, readonly [string, string]>> = {
   dental: ['D1110', 'D2740'],
   medical: ['99213', '99214'],
@@ -62,7 +62,7 @@ export function drawPlan(seed: number) {
       'medical',
       'mental_health',
     ]),
-    /** Days with faults; then everything works, and everything has to come to its end. */
+    /** The number of days with faults. Then everything works, and everything must finish. */
     storm_days,
     config: {
       auth: random.pick(['oauth', 'basic'] as const),
@@ -81,7 +81,7 @@ export function drawPlan(seed: number) {
       give_up_after_days: random.pick([1, 2, 3]),
       poll_hours: random.pick([3, 6, 12]),
       pull_seconds: random.pick([1800, 7200, 14_400]),
-      // A loop that has something to do knows when; it looks besides only this rarely.
+      // A loop with work knows its next time; besides that, it polls only this rarely.
       idle_ms: random.pick([120, 360, 720]) * MINUTE_MS,
       ...drawPayerTimes(new Random(seed, 'payers')),
       calls_per_day: sometimes(0.1, random.int(3, 12)),
@@ -104,11 +104,11 @@ export function drawPlan(seed: number) {
       deliver_failure: rate(0.02, 0.2),
       item_failure: rate(0.02, 0.15),
       item_permanent: rate(0, 0.05),
-      /** A record at which the connector stumbles whenever it is in the batch. */
+      /** A record at which the connector fails whenever it is in the batch. */
       poison: random.chance(0.15),
       down: random.chance(0.3),
       /**
-       * Charts that are open elsewhere when the answer comes, and in which the insurance is changed
+       * Charts that are open elsewhere when the answer arrives, and whose insurance changes
        * meanwhile.
        */
       meddles: random.chance(0.3),
@@ -145,7 +145,7 @@ export function drawPlan(seed: number) {
       list_paging: random.mostly('none', ['offset', 'page', 'link', 'envelope', 'limit'] as const),
       page_size: random.pick([2, 5, 50]),
       list_order: random.pick(['oldest', 'newest', 'any'] as const),
-      /** Shows only so many, and says nothing about it. */
+      /** The list shows only this many inquiries, and does not say so. */
       list_cap: random.chance(list_filter === 'ignored' ? 0.5 : 0.08) ? random.int(3, 12) : null,
       unreadable_element: random.chance(0.06),
       read_array: random.chance(0.3),
@@ -153,8 +153,8 @@ export function drawPlan(seed: number) {
       echo: random.pick(['as_sent', 'nulls', 'defaults', 'trimmed_upper'] as const),
       timestamps: random.pick(['z', 'offset', 'no_zone'] as const),
       /**
-       * How long a new inquiry is hidden from the list, as a share of two settle times after the
-       * client's timeout.
+       * How long the list hides a new inquiry, as a share of two settle times after the client's
+       * timeout.
        */
       shown_after: random.pick([
         'at_once',
@@ -168,7 +168,7 @@ export function drawPlan(seed: number) {
       rate_429: rate(0.005, 0.05),
       retry_after: random.pick(['seconds', 'date', 'none'] as const),
       error_5xx: rate(0.01, 0.06),
-      /** A 5xx, 408 or 409 that comes although the inquiry was accepted. */
+      /** A 5xx, 408, or 409 although the service accepted the inquiry. */
       error_after_accept: random.chance(0.5),
       useless_success: rate(0.01, 0.06),
       revokes_tokens: random.chance(0.3),
@@ -189,7 +189,7 @@ export function drawPlan(seed: number) {
       call_details: random.mostly('list', ['object', 'absent'] as const),
       answers_within_hours: random.pick([2, 12, 36]),
       poison_answer: random.chance(0.1),
-      /** Does not know an inquiry any more that it had: only a database that has it bears that. */
+      /** The service forgets an inquiry, which only an installation that has it notices. */
       forgets: new Random(seed, 'forgets').chance(0.2) ? 0.03 : 0,
     },
     webhook: {
@@ -197,7 +197,7 @@ export function drawPlan(seed: number) {
       update_frequency_minutes: random.pick([1, 5, 30]),
       header: random.mostly('X-Service-Signature', ['X-Signature']),
       bodies: random.pick(['object', 'empty', 'no_content'] as const),
-      /** Takes the subscription and never reports. */
+      /** The service accepts the subscription and never sends an event. */
       is_silent: random.chance(0.1),
       split_at: random.pick([1, 3, 1000]),
       retries: random.chance(0.5),
@@ -207,8 +207,8 @@ export function drawPlan(seed: number) {
       forged: rate(0.05, 0.3),
       strangers: rate(0.05, 0.3),
       /**
-       * An answer comes in two messages, a half in each. Drawn apart, so that the other draws stay
-       * what they were.
+       * An answer arrives in two messages, one half in each. Drawn separately, so that the other
+       * draws stay the same.
        */
       halved: new Random(seed, 'halved').chance(0.4) ? 0.3 : 0,
     },
@@ -224,13 +224,13 @@ export function drawPlan(seed: number) {
       pauses: random.chance(0.3) ? random.int(1, 3) : 0,
       disk_full: random.chance(0.25) ? random.int(1, 3) : 0,
       clock_steps: random.chance(0.35) ? random.int(1, 4) : 0,
-      /** The clock is set forward just when as many requests were made as may be. */
+      /** The clock jumps forward just when the rate limit is used up. */
       clock_at_limit: random.chance(0.4),
-      /** Trouble comes when it hurts most: right after a reply was lost. */
+      /** Trouble at the worst time: right after a lost reply. */
       spite: random.chance(0.5)
         ? random.pick(['crash', 'clock', 'clock', 'sleep', 'stop', 'full'] as const)
         : null,
-      /** It is told to stop while a request hangs, to which no reply will come. */
+      /** The daemon is told to stop while it waits for a reply that will not arrive. */
       stop_in_silence: new Random(seed, 'stop in silence').chance(0.2),
       second_daemon: random.chance(0.3),
       restore: can_lose_state

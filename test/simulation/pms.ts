@@ -1,6 +1,6 @@
 /**
- * The practice management system: the connector through which eligd sees the appointment book, and
- * what was written back.
+ * The practice management system: the connector through which eligd sees the appointment book and
+ * writes answers back.
  */
 import {
   type AttentionEntry,
@@ -33,7 +33,7 @@ export type Written = {
 export type Output = {
   written: Map<string, Written>;
   attention: AttentionEntry[];
-  /** Until when each patient was on the list, by id; infinite for those who do now. */
+  /** Until when each patient was on the list, by ID; infinite for patients on the list now. */
   listed_until: Map<string, number>;
 };
 
@@ -50,10 +50,12 @@ export class Pms {
   };
   is_calm = false;
   down_until = 0;
-  /** Told after an `accept` has resolved: the source counts as acknowledged from then on (G3). */
+  /**
+   * Called after an `accept` has resolved: from then on, the source counts as acknowledged (G3).
+   */
   onAcknowledged: (life: Life, inputs: readonly AppointmentInput[]) => void = () => {};
   onWritten: (life: Life, written: Written) => void = () => {};
-  /** The practice has the attention list as it is now. */
+  /** The practice has the current attention list. */
   onListed: (entries: readonly AttentionEntry[]) => void = () => {};
   onBroken: (broken: Broken) => void = () => {};
   readonly #plan: Plan;
@@ -85,8 +87,8 @@ export class Pms {
   }
 
   /**
-   * Somebody has the chart open when the answer comes, so that it cannot be written for hours, and
-   * changes the insurance.
+   * Someone has the chart open when the answer arrives, so eligd cannot write it for hours; then
+   * someone changes the insurance.
    */
   #isOpenElsewhere(source_id: string): boolean {
     const visit = this.book.visits.get(source_id);
@@ -130,7 +132,7 @@ export class Pms {
     }
   }
 
-  /** Whatever a connector does takes time, and may be the last thing that a process does. */
+  /** Every action of a connector takes time, and may be the last action of a process. */
   async #pause(life: Life, what: string): Promise<void> {
     if (life.point(what)) await new Promise(() => {});
     await new Promise<void>((resolve) =>
@@ -201,7 +203,7 @@ export class Pms {
     }
   }
 
-  /** Messages that are gone once they are acknowledged. */
+  /** Messages that are gone once eligd acknowledges them. */
   async #pullQueue(life: Life, call: PullCall): Promise<void> {
     const { name } = life.machine;
     const queue =
@@ -288,7 +290,7 @@ export class Pms {
       }
       this.#write(life, delivery);
       if (life.point('written')) await new Promise(() => {});
-      // Some forget to say what became of one.
+      // Some connectors leave out the outcome of a record.
       if (this.is_calm || !faults.chance(item_failure / 4))
         outcomes.push({ key: delivery.key, outcome: 'delivered' });
     }
@@ -297,7 +299,10 @@ export class Pms {
     return faults.shuffled(outcomes);
   }
 
-  /** A lost or restored database gives an answer its old name, so nobody reads it twice. */
+  /**
+   * With a lost or restored database, eligd gives an answer its old name, so the office does not
+   * read it twice.
+   */
   #checkName(written: ReadonlyMap<string, Written>, entry: Written): void {
     const content = contentOf(entry);
     const before = [...written.values()].find(

@@ -1,6 +1,6 @@
 /**
- * Reproducible randomness: the same seed and name give the same numbers. One stream for each part
- * of a world, so that drawing more in one part leaves the others as they were.
+ * Reproducible randomness: the same seed and name give the same numbers. Each part of a world has
+ * its own stream, so more draws in one part do not change the others.
  */
 export class Random {
   #state: number;
@@ -31,7 +31,7 @@ export class Random {
     return low + Math.floor(this.next() * (high - low + 1));
   }
 
-  /** The same, where small numbers come as often as large ones. */
+  /** The same, with small numbers as likely as large ones. */
   logInt(low: number, high: number): number {
     return Math.min(
       high,
@@ -44,7 +44,7 @@ export class Random {
     return values[Math.floor(this.next() * values.length)] as Value;
   }
 
-  /** `common` half of the time, otherwise one of the others. */
+  /** Returns `common` half of the time, otherwise one of the others. */
   mostly<Value>(common: Value, others: readonly Value[]): Value {
     return this.chance(0.5) ? common : this.pick(others);
   }

@@ -1,6 +1,6 @@
 /**
- * What the service sends webhook events: reports to the subscribed address, grouped, split, late,
- * repeated, in any order; and whoever else knocks there, with forged ones.
+ * The service's webhook events to the subscribed address: grouped, split, late, repeated, in any
+ * order. Also forged events from other senders.
  */
 import { createHmac } from 'node:crypto';
 import { DAY_MS, HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
@@ -11,7 +11,7 @@ import type { Stage } from './service-answers.ts';
 import type { Story } from './story.ts';
 
 export const WEBHOOK_SECRET = 'Zsecret-of-the-webhook';
-/** Retries after a delivery that was not taken, where the service makes any. */
+/** Retries after a delivery that was not accepted, if the service makes any. */
 const TRIES_MAX = 10;
 
 export type Report = {
@@ -19,7 +19,7 @@ export type Report = {
   message_hash: string;
   body: Buffer;
   signature: string | null;
-  /** What it tells of. */
+  /** The inquiries that the event is about. */
   told: { id: string; stage: Stage }[];
   breaks_off: boolean;
 };
@@ -31,7 +31,7 @@ type Half = 'first' | 'second';
 export class Reports {
   readonly counts = { sent: 0, repeated: 0, forged: 0, taken: 0, not_taken: 0 };
   is_calm = false;
-  /** Hands a report to whoever listens at the address. */
+  /** Delivers an event to the listener at the address. */
   onSend: (report: Report, told: (status: number | null) => void) => void = () => {};
   readonly #plan: Plan;
   readonly #scheduler: Scheduler;
@@ -58,7 +58,7 @@ export class Reports {
     this.#look = look;
   }
 
-  /** The subscription's endpoint, in the readings of its bodies. */
+  /** The subscription's endpoint, with its different reply bodies. */
   handle(method: string, body: string): { status: number; value: unknown } {
     const { bodies } = this.#plan.webhook;
     if (method === 'POST') {
@@ -103,10 +103,7 @@ export class Reports {
     }
   }
 
-  /**
-   * Sends what is to be told about these inquiries, in one message or, of long answers, one half
-   * after the other.
-   */
+  /** Sends the events about these inquiries, in one message or, for long answers, in two halves. */
   #order(inquiries: readonly Accepted[]): void {
     const { webhook } = this.#plan;
     const random = this.#random;
@@ -159,8 +156,8 @@ export class Reports {
   }
 
   /**
-   * Says that everything went well, and is not the service's. Or is the service's, and says
-   * nothing.
+   * A message that reports a success and is not from the service, or a message from the service
+   * with no content.
    */
   #forged({ body, signature, told }: Report): Report {
     const random = this.#random;

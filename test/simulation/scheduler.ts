@@ -1,16 +1,13 @@
 /**
- * The world's time. Timers, immediates and the clock of the whole process belong to it, so that
- * days pass in milliseconds and everything happens in the same order for the same seed. It goes to
- * the next event only when every promise that can go on has gone on: one real turn of the event
- * loop runs all of them.
+ * The world's time. It owns the timers, immediates, and clock of the whole process, so days pass in
+ * milliseconds and everything happens in the same order for the same seed. It advances to the next
+ * event only after every promise has settled or waits: one real turn of the event loop runs all of
+ * them.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Random } from './random.ts';
 
-/**
- * Whoever owns the code that runs at the moment: a daemon's life. What belongs to a dead one is
- * never run.
- */
+/** The owner of the running code: the life of a daemon. Code of a dead life never runs. */
 export type Owner = { is_dead: boolean; wallNow: () => number; awakeAt: () => number };
 
 export const owners = new AsyncLocalStorage<Owner>();
@@ -27,7 +24,7 @@ const realSetImmediate = globalThis.setImmediate;
 const RealDate = globalThis.Date;
 
 export class Scheduler {
-  /** True time: epoch milliseconds. What a machine's clock shows may differ. */
+  /** True time in epoch milliseconds. A machine's clock may show another time. */
   now: number;
   steps = 0;
   readonly #random: Random;
@@ -43,7 +40,7 @@ export class Scheduler {
     return this.#random.next();
   }
 
-  /** Runs `run` at `at`, or as soon as possible; among events of the same moment chance decides. */
+  /** Runs `run` at `at`, or as soon as possible; events at the same time run in random order. */
   at(at: number, run: () => void, owner = owners.getStore()): () => void {
     const event = {
       at: Math.max(at, this.now),
@@ -70,7 +67,7 @@ export class Scheduler {
     };
   }
 
-  /** Lets time pass until `isOver` or `until`; never less than one turn. */
+  /** Advances time until `isOver` or `until`, by at least one turn. */
   async pass(until: number, isOver: () => boolean = () => false): Promise<void> {
     for (;;) {
       await new Promise<void>((resolve) => realSetImmediate(resolve));
@@ -139,15 +136,15 @@ function isBefore(a: Event, b: Event): boolean {
 
 let current: Scheduler | null = null;
 
-/** Gives the process's time to a world, for as long as it lives. */
+/** Gives the process's time to a world while it runs. */
 export function rule(scheduler: Scheduler | null): void {
   current = scheduler;
 }
 
 /**
- * Takes the process's clock and timers away, for good. Called before eligd is loaded: what it and
- * its packages then take for the machine's clock (a request's deadline, the write
- * queue's turn) is the world's.
+ * Replaces the process's clock and timers permanently. Called before eligd is loaded: the clock and
+ * timers that eligd and its packages see (a request's deadline, the write queue's turn) are the
+ * world's.
  */
 export function takeOverTime(): void {
   const world = () => {
@@ -191,6 +188,6 @@ export function takeOverTime(): void {
   };
   for (const [name, value] of Object.entries(replaced))
     Object.defineProperty(globalThis, name, { value, writable: true });
-  // Nothing of eligd asks for it; a package might.
+  // eligd does not use it; a package might.
   Math.random = () => world().chance();
 }

@@ -1,12 +1,12 @@
 /**
- * What becomes of an inquiry at the service, and what the payer said: answers with holes, whose
- * holes must stay holes (G8).
+ * The outcome of an inquiry at the service, and the payer's answer: answers with missing values,
+ * which must stay missing (G8).
  */
 import type { PayerClock } from './payer-clock.ts';
 import { CODES, HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
 import { Random } from './random.ts';
 
-/** `results`: which version of the answer is shown; null while there is none. */
+/** `results`: the version of the answer that is shown; null while there is no answer. */
 export type Stage = { at: number; status: string; results: number | null };
 
 /** `payers`: when they answer the phone; null: always, also at night. */
@@ -55,11 +55,11 @@ export type Said = {
   is_active: boolean | undefined;
   deductible: string | null | undefined;
   covered: boolean | undefined;
-  /** `YYYY-MM-DD`; empty or impossible: nothing that could be believed. */
+  /** `YYYY-MM-DD`. If it is empty or impossible, eligd cannot use it. */
   begins: string | undefined;
 };
 
-/** What was said in answer `version` to the inquiry; undefined and null are holes. */
+/** The content of answer `version` to the inquiry; undefined and null are missing values. */
 export function saidIn(id: string, version: number): Said {
   const random = new Random(version, `answer ${id}`);
   return {
@@ -70,7 +70,7 @@ export function saidIn(id: string, version: number): Said {
   };
 }
 
-/** `ended_at`: when the call behind this version was over, as the service writes it. */
+/** `ended_at`: when the call behind this version ended, as the service writes it. */
 export function answerFor(plan: Plan, id: string, version: number, ended_at: string): unknown {
   const random = new Random(version, `form ${id}`);
   if (plan.service.poison_answer && random.chance(0.3)) {

@@ -1,7 +1,6 @@
 /**
- * The inquiry service as a model: every reading of the silences that a world drew, and the ledger
- * of what was accepted, which is what the oracle believes. It knows nothing of eligd but what comes
- * over the wire.
+ * The inquiry service as a model: every behavior that a world drew, and the ledger of accepted
+ * inquiries, which the oracle trusts. It knows about eligd only what arrives over the network.
  */
 import { PayerClock } from './payer-clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
@@ -17,13 +16,13 @@ export type ServiceRequest = {
   headers: Record<string, string>;
   body: string;
   sent_at: number;
-  /** When its client was done with it: it had the reply, or gave it up. */
+  /** When its client was done with it: the client had the reply, or gave up. */
   ended_at: number | null;
-  /** Its client is not there any more. */
+  /** Its client no longer exists. */
   is_stray: boolean;
   /**
-   * Whether its client knows that what it brought is accepted: it was told, and has had the time to
-   * write that down.
+   * Whether its client knows that its inquiry was accepted: it received the reply and had the time
+   * to store it.
    */
   is_known: 'no' | 'perhaps' | 'surely';
   machine: string;
@@ -42,12 +41,12 @@ export type Accepted = {
   request: Record<string, unknown>;
   external_id: string;
   accepted_at: number;
-  /** The request that brought it: says when its client was done with it. */
+  /** The request that created it; says when its client was done with it. */
   carrier: ServiceRequest;
   visible_at: number;
   timeline: Stage[];
   machine: string;
-  /** The service does not know it any more. */
+  /** The service has forgotten it. */
   is_forgotten: boolean;
 };
 
@@ -65,7 +64,7 @@ export class Service {
   /** Arrivals by machine within the last minute, for the rate limit (G5). */
   readonly #arrivals = new Map<string, number[]>();
   onTooMany: (machine: string, count: number) => void = () => {};
-  /** As many requests as may be were made within the last minute. */
+  /** The rate limit of the last minute is used up. */
   onFull: (machine: string) => void = () => {};
   onAccepted: (inquiry: Accepted) => void = () => {};
   readonly reports: Reports;
@@ -95,8 +94,8 @@ export class Service {
   }
 
   /**
-   * Trouble comes when it hurts most: the reply to a call that was made again is lost, too, while
-   * the first is not listed yet.
+   * Trouble at the worst time: the reply to a repeated call is lost, too, while the first call is
+   * not listed yet.
    */
   losesAgain(about: readonly string[]): boolean {
     const calls = [...this.accepted.values()].filter(({ external_id }) =>
@@ -113,8 +112,8 @@ export class Service {
   }
 
   /**
-   * Trouble comes when it hurts most: a call whose reply says no id, where lists may show calls
-   * late, is not listed for hours.
+   * Trouble at the worst time: a call whose reply has no ID is not listed for hours, where lists
+   * may be late.
    */
   #isUselessAndLate(inquiry: Accepted): boolean {
     const { seed, service, config } = this.#plan;
@@ -168,7 +167,7 @@ export class Service {
 
   #countArrival(request: ServiceRequest): void {
     const limit = this.#plan.config.max_per_minute;
-    // One that its client has given up is out of anybody's control.
+    // No one can stop a request that its client has given up.
     if (limit === 0 || request.is_stray) return;
     const { now } = this.#scheduler;
     const recent = (this.#arrivals.get(request.machine) ?? []).filter((at) => at > now - MINUTE_MS);
@@ -359,7 +358,7 @@ export class Service {
         ? { success: false, detail: faults[index] }
         : { success: true, inquiry_id: one.id };
     const other = () => this.#random.shuffled(made);
-    // A form that has no place for a refusal falls back to one that has.
+    // A form without a place for a refusal falls back to a form with one.
     if (made.includes(null) && form !== 'enveloped') return made.map(response);
     switch (form) {
       case 'ids':
@@ -402,7 +401,7 @@ export class Service {
     };
   }
 
-  /** Whether it is gone for good; no answer and no report follows. */
+  /** Whether it is gone for good, without an answer or an event. */
   #forgets(inquiry: Accepted): boolean {
     const { seed, service, machine } = this.#plan;
     const can_bear = machine.restore === null && machine.clone === null && !this.is_calm;
@@ -420,7 +419,7 @@ export class Service {
     return inquiry.is_forgotten;
   }
 
-  /** What the transcripts of the calls showed, an hour or so after the answer. */
+  /** The results of the transcript checks, an hour or so after the answer. */
   #verify(inquiry_id: string): ServiceReply {
     const { verification } = this.#plan.service;
     if (verification === 'absent') return reply(404, { detail: 'Not Found' });
@@ -447,7 +446,7 @@ export class Service {
     return reply(200, { success: true, count: verifications.length, verifications });
   }
 
-  /** What the list holds, before it is cut into pages. */
+  /** The content of the list, before it is split into pages. */
   #listed(specialty: string, wanted: string | null): Accepted[] {
     const { service } = this.#plan;
     const { now } = this.#scheduler;
@@ -467,12 +466,12 @@ export class Service {
     return service.list_cap === null ? all : all.slice(0, service.list_cap);
   }
 
-  /** Whether the whole list shows the inquiry now, which is what a reconciliation reads. */
+  /** Whether the whole list, which a reconciliation reads, shows the inquiry now. */
   lists(inquiry: Accepted): boolean {
     return this.#listed(inquiry.specialty, null).includes(inquiry);
   }
 
-  /** Whether some list shows the inquiry now. */
+  /** Whether any list shows the inquiry now. */
   shows(inquiry: Accepted): boolean {
     return [null, inquiry.external_id].some((wanted) =>
       this.#listed(inquiry.specialty, wanted).includes(inquiry),

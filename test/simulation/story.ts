@@ -1,12 +1,10 @@
 /**
- * What happened in a world, in a form that a person can follow. Kept cheap: most worlds are never
- * told.
+ * The trace of a world, in a form that a person can follow. It costs little, because most traces
+ * are never printed.
  */
 export type Line = { at: number; who: string; text: string; about: readonly string[] };
 
-/**
- * A promise of the design (G1 to G8) that a world broke; `about` are the ids whose story tells how.
- */
+/** A guarantee (G1 to G8) that a world broke; `about` are the IDs whose trace shows how. */
 export class Broken extends Error {
   readonly guarantee: string;
   readonly about: readonly string[];
@@ -20,7 +18,7 @@ export class Broken extends Error {
 
 export class Story {
   readonly lines: Line[] = [];
-  /** A running hash of everything that was said: two runs of one seed must have the same. */
+  /** A running hash of the whole trace: two runs of one seed must have the same hash. */
   hash = 0x811c9dc5;
 
   tell(at: number, who: string, text: string, about: readonly string[] = []): void {
@@ -30,7 +28,7 @@ export class Story {
       this.hash = Math.imul(this.hash ^ said.charCodeAt(index), 0x01000193);
   }
 
-  /** All lines, or those about one of `about` and those that concern everything. */
+  /** All lines, or those about one of `about` and those about everything. */
   text(about: readonly string[] | 'all'): string {
     const chosen =
       about === 'all' || about.length === 0

@@ -1,6 +1,6 @@
 /**
- * What befalls a world besides crashes: the service or the practice away, a full disk, a clock that
- * is set, a computer asleep.
+ * The trouble of a world besides crashes: an unavailable service or practice, a full disk, a clock
+ * that is set, a computer that sleeps.
  */
 import type { Machine } from './machine.ts';
 import type { World } from './network.ts';
@@ -18,7 +18,7 @@ export class Trouble {
     this.#random_of_silence = new Random(world.plan.seed, 'silence');
   }
 
-  /** Part of the story. */
+  /** Part of the trace. */
   tell(text: string): void {
     const { story, scheduler } = this.#world;
     story.tell(scheduler.now, 'world', text);
@@ -71,7 +71,7 @@ export class Trouble {
     );
   }
 
-  /** As many requests were made as may be, just when the clock is set. */
+  /** The rate limit is used up just when the clock is set. */
   setClockAtLimit(machine: string): void {
     if (
       !this.#world.plan.machine.clock_at_limit ||
@@ -80,14 +80,14 @@ export class Trouble {
     )
       return;
     const random = this.#random;
-    // By that much, and all of them seem to be long ago.
+    // By this much, so that all requests seem to be long ago.
     const setForward = () =>
       this.stepClock(this.#world.machine().clock_ahead_ms + random.logInt(60, 3600) * 1000);
     if (random.chance(0.5))
       this.#world.scheduler.after(random.int(1, 40_000), setForward, undefined);
   }
 
-  /** It is told to stop while a request hangs. */
+  /** The daemon is told to stop while a request hangs. */
   stopInSilence(machine: Machine): void {
     const random = this.#random_of_silence;
     if (!this.#world.plan.machine.stop_in_silence || this.#world.isCalm() || !random.chance(0.2))
@@ -99,7 +99,7 @@ export class Trouble {
     );
   }
 
-  /** A reply was lost: trouble comes when it hurts most. */
+  /** A reply was lost, so trouble follows at the worst time. */
   spite(machine: Machine): void {
     const { spite } = this.#world.plan.machine;
     if (

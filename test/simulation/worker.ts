@@ -1,6 +1,6 @@
 /**
- * Lives the worlds of a range of seeds, and prints one JSON line for each. Started by main.ts, as a
- * process of its own.
+ * Runs the worlds of a range of seeds, and prints one line of JSON for each. main.ts starts it as a
+ * process.
  */
 import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ for (const seed of order.seeds) {
   const began = usedMs();
   const outcome = await live(seed, order.folder, { tell: order.tell });
   const line = `${JSON.stringify({ ...outcome, took_ms: Math.round(usedMs() - began) })}\n`;
-  // A long story fills the pipe: whoever ends before all of it is written loses the rest.
+  // A long trace fills the pipe; a process that exits before all of it is written loses the rest.
   await new Promise<void>((resolve) => print(line, () => resolve()));
   if (outcome.broken !== null && order.mutation !== null) break;
 }

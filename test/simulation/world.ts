@@ -1,6 +1,6 @@
 /**
- * One world from its beginning to its end: days of trouble, then days in which everything works and
- * all has to come right.
+ * One world from start to end: days of trouble, then days in which everything works and everything
+ * must finish.
  */
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,10 +39,10 @@ export type Outcome = {
 
 const STEPS_MAX = 1_500_000;
 const PROBES = 3;
-/** Days ahead of the bookings of the calm days that are near, one every six hours. */
+/** The days ahead of the near bookings in the calm days, one every six hours. */
 const NEAR_BOOKINGS = [0.6, 1.7, 1, 2.2, 0.8, 1.4];
 
-/** Lives one world through. `folder` is a memory disk where there is one. */
+/** Runs one world. `folder` is a memory disk if there is one. */
 export async function live(
   seed: number,
   folder: string,
@@ -79,7 +79,7 @@ class LivingWorld {
   #broken: Broken | null = null;
   #is_calm = false;
   #calm_at = 0;
-  /** Nobody starts it again: somebody works on it. */
+  /** Nothing restarts it while the operator works on it. */
   #is_down_on_purpose = false;
 
   constructor(plan: Plan, folder: string) {
@@ -101,7 +101,7 @@ class LivingWorld {
       isCalm: () => this.#is_calm,
       drawFuse: (machine) => this.#drawFuse(machine),
       onLog: (life, event, fields) => {
-        // Different in every run: where and as whom it runs, and an appointment's name in the log.
+        // Different in every run: the folder, the user, and the name of an appointment in the log.
         const { path: _, pid: __, appointment: ___, ...shown } = fields;
         this.story.tell(
           this.scheduler.now,
@@ -131,7 +131,7 @@ class LivingWorld {
     this.pms.onBroken = (broken) => this.#world.fail(broken);
   }
 
-  /** A report goes to the clinic's own machine, whoever else works for the practice. */
+  /** An event goes to the clinic's own machine, also while another one works for the practice. */
   #report({ breaks_off, ...report }: Report, told: (status: number | null) => void): void {
     const { life } = this.#machine;
     const headers =
@@ -181,7 +181,7 @@ class LivingWorld {
     };
   }
 
-  /** What happened, and what the database says of it at the end. */
+  /** The trace, and what the database says about it at the end. */
   #told(broken: Broken | null, tell: 'about' | 'all'): string {
     const rows =
       broken === null ? { inquiries: [], text: '' } : evidence(this.#machine, broken.about);
@@ -208,7 +208,7 @@ class LivingWorld {
     }
   }
 
-  /** Awaits something that needs turns of the event loop, but no time. */
+  /** Awaits a promise that needs turns of the event loop, but no time. */
   async #finish<Value>(promise: Promise<Value>): Promise<Value> {
     let settled: { value: Value } | { error: unknown } | null = null;
     promise.then(
@@ -219,7 +219,7 @@ class LivingWorld {
         settled = { error };
       },
     );
-    // Modules are really read from the disk, which takes as long as it takes.
+    // Modules are really read from the disk, which takes real time.
     const began = performance.now();
     while (settled === null) {
       if (performance.now() - began > 60_000) throw new Error('It takes time.');
@@ -282,7 +282,7 @@ class LivingWorld {
     await this.#interventions(sometime(), sometime(), end);
   }
 
-  /** What takes several steps: a second daemon by mistake, a restored or lost database. */
+  /** Trouble in several steps: a second daemon by mistake, a restored or lost database. */
   async #interventions(one: number, other: number, end: number): Promise<void> {
     const { restore, second_daemon, rollback, clone } = this.plan.machine;
     const [first, second] = [Math.min(one, other), Math.max(one, other)];
@@ -324,7 +324,7 @@ class LivingWorld {
         0,
         this.#is_calm ? 60_000 : this.plan.machine.restart_ms_max,
       );
-      // systemd tries more slowly what fails at once.
+      // systemd pauses longer between starts that fail at once.
       const delay_ms = machine.isDiskFull() ? restart_ms + 10 * MINUTE_MS : restart_ms;
       this.scheduler.after(
         delay_ms,
@@ -429,7 +429,7 @@ class LivingWorld {
     }
   }
 
-  /** Somebody copies the machine, or sets a new one up, and both run. */
+  /** Someone copies the machine, or installs a new one, and both run. */
   #clone(): void {
     const clone = this.#machines[1];
     if (clone === undefined) return;
@@ -481,14 +481,14 @@ class LivingWorld {
     clone.is_removed = true;
     clone.life?.die();
     this.oracle.calls.checkCloneNoticed(this.scheduler.now);
-    // Whatever the other one was doing is known to the next reconciliation; then the operator lets
-    // submission go on.
+    // The next reconciliation knows all actions of the other one; then the operator releases
+    // submission.
     await this.#passDaily(this.scheduler.now + 30 * HOUR_MS);
     await this.#releaseSubmission('foreign');
     this.#trouble.tell('the operator releases submission');
   }
 
-  /** What `eligd release submission` does. */
+  /** The effect of `eligd release submission`. */
   async #releaseSubmission(reason: 'foreign' | 'new_database'): Promise<void> {
     const work = async () => {
       const store = await openStore(this.#machine.path);
@@ -510,10 +510,7 @@ class LivingWorld {
   }
 }
 
-/**
- * A log line of one inquiry belongs to its story; of the others, those that are about everybody are
- * always told.
- */
+/** A log line of one inquiry belongs to its trace; lines about everything are always printed. */
 function aboutLog(event: string, inquiry: unknown): readonly string[] {
   if (typeof inquiry === 'number') return [`inquiry ${inquiry}`];
   const everybodys = [

@@ -1,6 +1,6 @@
 /**
  * Many messages from several connections while the daemon is killed again and again: every message
- * that got AA is in the database, and every message that is in the database is there once (G3).
+ * that got AA is in the database, and every message is there once (G3).
  *
  *     npm run soak:hl7 -- --messages 100000 --connections 8 --kills 5
  */
@@ -22,7 +22,7 @@ export type SoakResult = {
   acknowledged: number;
   stored_messages: number;
   stored_appointments: number;
-  /** Acknowledged and not in the database. */
+  /** Acknowledged, but not in the database. */
   lost: string[];
   /** Appointments that were inserted more than once. */
   twice: number;
@@ -32,7 +32,7 @@ export type SoakResult = {
 const ELIGD = join(import.meta.dirname, '../../bin/eligd');
 /** Messages of a connection that wait for their answer. */
 const WINDOW = 32;
-/** Far enough ahead that nobody is asked about them. */
+/** Far enough ahead that eligd makes no call about them. */
 const VISIT = '2038-01-05T15:30:00.000Z';
 
 export async function soak({ messages, connections, kills }: Soak): Promise<SoakResult> {
@@ -108,8 +108,8 @@ function start(file: string): ChildProcess {
 }
 
 /**
- * Sends until every message has its AA, again whatever had none when the connection ended. Returns
- * how many it sent again.
+ * Sends until every message has its AA, and resends those that had none when the connection ended.
+ * Returns how many it resent.
  */
 async function sendAll(
   port: number,

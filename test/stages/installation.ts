@@ -1,6 +1,6 @@
 /**
- * The stages over a real store and the real sandbox, taken one step at a time under a clock that a
- * test sets.
+ * The stages with a real store and the real sandbox, one step at a time, on a clock that the test
+ * sets.
  */
 import { afterEach } from 'vitest';
 import type { Connector, Delivery } from '../../connectors/contract.ts';
@@ -42,7 +42,7 @@ const ALWAYS = { ...NATIONAL, hours: { opens: 0, closes: 24 * 60 } };
 export const SETTLE_MS = 5 * MINUTE_MS;
 const TEMPLATE = '{appointment}';
 
-/** What answers come to is another matter than what these tests are about. */
+/** Verdicts are not the subject of these tests. */
 const NO_ATTENTION = Object.fromEntries(ATTENTION_KINDS.map((kind) => [kind, false])) as Record<
   AttentionKind,
   boolean
@@ -57,8 +57,8 @@ afterEach(async () => {
 export type Installation = Awaited<ReturnType<typeof install>>;
 
 /**
- * A Tuesday in January, whatever the day: visits within months are of one benefit year, and the
- * next days are business days.
+ * A Tuesday in January, whatever the real day: visits within months are in one benefit year, and
+ * the next days are business days.
  */
 function beginning(): number {
   const tenth = Date.UTC(new Date().getUTCFullYear() + 1, 0, 10, 18);
@@ -99,7 +99,7 @@ export async function install({
   clients.push(real);
   const client = { ...real };
   const planning = () => {
-    // The visits are in hours and days from now, whatever day that is.
+    // Visits are hours and days from now, on any day.
     const { now: _, ...rest } = facts({
       policy: { late_visits: 'buy', payer_hours: ALWAYS, ...policy },
     });
@@ -182,13 +182,13 @@ export async function install({
     submit,
     collect,
     plan,
-    /** What the stages call; a test may put a reply of its own in the place of the service's. */
+    /** The client that the stages call; a test can replace one of its replies. */
     client,
     now: env.clock.now,
     pass: (duration_ms: number) => {
       ahead_ms += duration_ms;
     },
-    /** A visit in so many days. */
+    /** A visit in this many days. */
     visit: (source_id: string, over: Partial<AppointmentInput> = {}, days = 3): AppointmentInput =>
       anAppointment({
         source_id,
@@ -228,13 +228,13 @@ export async function install({
     submitNow: () => submitStep(submit, { external_id_template: TEMPLATE, signal }),
     collectAll: () => askAboutAll(collect, signal),
     collectNow: () => collectStep(collect),
-    /** As another process collects, which knows nothing of what this one has seen. */
+    /** Collects like another process, which has seen nothing of this one. */
     collectElsewhere: () => {
       collect.memory = newCollectMemory();
       return collectStep(collect);
     },
     drainNow: () => inboxStep(collect),
-    /** Stores a report as the webhook does. */
+    /** Stores an event as the webhook does. */
     report: (message_hash: string, inquiries: unknown[]) =>
       inbox.accept({
         message_hash,
@@ -262,7 +262,7 @@ export async function install({
   };
 }
 
-/** A connector that takes everything but the deliveries for which `write` throws. */
+/** A connector that accepts everything except deliveries for which `write` throws. */
 export function connector(write: (delivery: Delivery) => void): Connector {
   return {
     deliver: async ({ deliveries }) => {
@@ -273,7 +273,7 @@ export function connector(write: (delivery: Delivery) => void): Connector {
   };
 }
 
-/** What the practice has is read, planned, and what is due is sent. */
+/** Reads the practice's visits, plans them, and sends what is due. */
 export async function send(
   { read, planNow, submitNow }: Installation,
   ...visits: AppointmentInput[]
@@ -283,13 +283,13 @@ export async function send(
   await submitNow();
 }
 
-/** The service's list is compared with the ledger. */
+/** Compares the service's list with the ledger. */
 export async function reconcile({ submit, submitNow }: Installation): Promise<void> {
   demandReconciliation(submit);
   await submitNow();
 }
 
-/** So many visits are read and called about, and the last call ended a minute ago. */
+/** Reads and sends this many visits; their last call ended a minute ago. */
 export async function endCalls(clinic: Installation, count: number): Promise<void> {
   const visits = Array.from({ length: count }, (_, index) =>
     clinic.visit(`A-${index}`, { coverages: [aCoverage({ member_id: `ACTIVE${index}` })] }, 0.5),

@@ -5,7 +5,7 @@ import { Waker } from '../../src/stages/loop.ts';
 
 const env = { clock: realClock, random: () => 0, log: () => {} };
 
-test('waiting leaves nothing with the signal that lives as long as the daemon', async () => {
+test('a wait leaves no listener on the signal that lives as long as the daemon', async () => {
   const { signal } = new AbortController();
   const waker = new Waker();
   for (let count = 0; count < 50; count += 1) {
@@ -17,7 +17,7 @@ test('waiting leaves nothing with the signal that lives as long as the daemon', 
   expect(getEventListeners(signal, 'abort').length).toBe(0);
 });
 
-test('a wait ends with its signal, and a wake that came before it is not lost', async () => {
+test('a wait ends with its signal, and an earlier wake is not lost', async () => {
   const stop = new AbortController();
   const waker = new Waker();
   waker.wake();

@@ -1,6 +1,6 @@
 /**
- * How many statements one more appointment costs in each stage. They take the same everywhere,
- * unlike times, and what grows with them is the time that a large export needs.
+ * How many statements one more appointment costs in each stage. Unlike times, statement counts are
+ * the same on every machine, and the time for a large export grows with them.
  */
 import Database from 'better-sqlite3';
 import { afterEach, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ afterEach(() => {
   Object.assign(driver, original);
 });
 
-/** Listens at the driver, so that no statement is left out. Returns how many there were so far. */
+/** Listens at the driver, so that it counts every statement. Returns the count so far. */
 function count(): () => number {
   let statements = 0;
   for (const name of ['all', 'get', 'run']) {
@@ -31,7 +31,7 @@ function count(): () => number {
   return () => statements;
 }
 
-/** The statements of each stage for so many visits that are read, planned and sent in a bulk. */
+/** The statements of each stage for visits that are read, planned, and sent in one batch. */
 async function statementsFor(visits: number) {
   const clinic = await install({ settings: { mode: 'bulk', batch_size: 100 } });
   const visit = (id: string) =>
@@ -39,7 +39,7 @@ async function statementsFor(visits: number) {
       patient: { id, first_name: 'Ada', last_name: 'Example', birth_date: '1980-01-02' },
       coverages: [aCoverage({ member_id: `W${id}` })],
     });
-  // The first bulk carries one, and teaches what the service takes.
+  // The first batch has one item, and eligd learns from it what the service accepts.
   await clinic.read(visit('1000'));
   await clinic.planNow();
   while ((await clinic.submitNow()).did > 0);

@@ -1,4 +1,4 @@
-/** Migration 0029 chains what the version before had written, without the names of files. */
+/** Migration 0029 chains the entries of the previous version, and removes file names. */
 import { expect, test } from 'vitest';
 import { looksAt } from '../../src/store/bookkeeping/access-log.ts';
 import { appointmentSubject, auditOf } from '../../src/store/bookkeeping/audit.ts';
@@ -8,7 +8,7 @@ import { temporaryPath, temporaryStore } from './temporary.ts';
 
 const FILE = 'rejected:["c","Mary Smith 1980-02-01.hl7","Mary Smith 1980-02-01.hl7"]';
 
-test('every entry of the version before is in the chain, and no subject names a file', async () => {
+test('every entry of the previous version is in the chain, without file names', async () => {
   const path = temporaryPath();
   const raw = await databaseBefore(path, '0029');
   raw.exec('begin');
@@ -16,7 +16,7 @@ test('every entry of the version before is in the chain, and no subject names a 
   raw.exec(`insert into appointments (id, connector, source_id, content, content_hash, starts_at,
     patient_key, created_at, updated_at) values (1, 'c', 'A-1', '{}', '', 0, 'c|P|', 0, 0)`);
   const add = raw.prepare('insert into audit values (?, ?, ?, null, ?, ?)');
-  // Rows of purged visits were taken out, and more rows than are read at once.
+  // Rows of purged visits were removed, and there are more rows than eligd reads at once.
   for (let id = 3; id < 2_500; id += 1) add.run(id, id, 'appointment:1', 'accepted', `read ${id}`);
   add.run(9_000, 9_000, FILE, 'attention', 'Mary Smith 1980-02-01.hl7, row 3: dob is missing.');
   const look = raw.prepare('insert into office_views values (?, ?, ?, ?, ?)');

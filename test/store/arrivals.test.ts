@@ -1,4 +1,4 @@
-/** What the books say about an export, read from exports that arrived before. */
+/** Known visits and earlier exports, against which eligd judges an export. */
 import { beforeEach, expect, test } from 'vitest';
 import { DAY_MS } from '../../src/domain/time.ts';
 import type { Store } from '../../src/store/engine/store.ts';
@@ -44,23 +44,23 @@ async function bookAt(now: number) {
   return await readBook(store.db, { connector: DESK, arrivals, time_zone: TIME_ZONE }, now);
 }
 
-test('the books say which known visits an export named again', async () => {
+test('the store says which known visits an export named again', async () => {
   await exportOf(FRIDAY_MS, 1, 2, 3, 4);
   const next_day = FRIDAY_MS + DAY_MS;
   expect(await bookAt(next_day)).toMatchObject({ known_later: 4, named_again: 0, has_later: true });
   await exportOf(next_day, 2, 3, 4, 7);
-  // The visit of the 7th is new, and says nothing about what was left out.
+  // The visit of the 7th is new, and does not count as left out.
   expect(await bookAt(next_day)).toMatchObject({ known_later: 4, named_again: 3 });
 });
 
-test('the books say on which days since the last export there are visits', async () => {
+test('the store says on which days since the last export there are visits', async () => {
   await exportOf(Date.parse('2026-11-30T13:00:00Z'), 1, 3);
   const { visit_days, known_later, has_later } = await bookAt(Date.parse('2026-12-03T18:00:00Z'));
   expect([...visit_days]).toEqual(['2026-12-01', '2026-12-03']);
   expect({ known_later, has_later }).toEqual({ known_later: 0, has_later: false });
 });
 
-test('an export of claims is no arrival of appointments', async () => {
+test('an export of claims does not count as an export of appointments', async () => {
   const source = { key: 'sha256:claims', name: 'claims.csv', is_last: true };
   await store.write((tx) =>
     acceptBatch(

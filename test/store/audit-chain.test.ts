@@ -1,4 +1,4 @@
-/** The audit trail and the access log against somebody who can write the database. */
+/** The audit trail and the access log, against someone who can write to the database. */
 
 import { beforeEach, expect, test } from 'vitest';
 import { writeAccess } from '../../src/store/bookkeeping/access-log.ts';
@@ -41,14 +41,14 @@ beforeEach(async () => {
 const verify = async (log: Log, heads: readonly Head[] = []) =>
   await checkChain(store.db, log, heads);
 
-test('an untouched database is as it was written, and says who acted', async () => {
+test('an untouched database verifies, and names who acted', async () => {
   expect(await verify('audit')).toMatchObject({ rows: 4, since: 1, fault: null });
   expect(await verify('access_log')).toMatchObject({ rows: 4, since: 1, fault: null });
   const trail = await auditOf(store.db, ['appointment:2', 'appointment:3']);
   expect(trail.map(({ actor }) => actor)).toEqual([null, 'maria']);
 });
 
-test('a row in facts opens nothing: what goes needs an entry in the chain', async () => {
+test('a row in learned settings allows nothing: a deletion needs a chain entry', async () => {
   intruder.prepare("insert into learned_settings values ('purging', '', 0)").run();
   for (const statement of [
     'delete from audit where id = 2',
@@ -81,7 +81,7 @@ test.each<[string, Log, string]>([
   ['somebody else is said to have looked', 'access_log', "update access_log set actor = 'x'"],
   ['a look is taken out', 'access_log', 'delete from access_log where id = 2'],
   ['a look is put elsewhere', 'access_log', "update access_log set subject = 'x' where id = 4"],
-])('it is found out when %s by whoever takes the triggers away', async (_, log, statement) => {
+])('verify finds out when %s without the triggers', async (_, log, statement) => {
   const names = ['audit_no_update', 'audit_no_delete'];
   const others = ['access_log_no_update', 'access_log_no_delete'];
   const all = [...names, ...others];
@@ -94,7 +94,7 @@ test.each<[string, Log, string]>([
   expect((await verify(log)).fault).not.toBeNull();
 });
 
-test('a forged purge lets rows go, and is found out', async () => {
+test('verify finds a forged purge that removes rows', async () => {
   const forged = () =>
     intruder
       .prepare(
@@ -108,7 +108,7 @@ test('a forged purge lets rows go, and is found out', async () => {
   expect((await verify('audit')).fault).toContain('broken');
 });
 
-test('whoever cuts the end off is found out by the head that the journal has', async () => {
+test('verify finds a cut-off end with the entry from the journal', async () => {
   const { audit } = await readHeads(store.db);
   if (audit === null) throw new Error('There is no head.');
   await store.write((tx) => writeAudit(tx, [step(5)]));
@@ -129,10 +129,10 @@ test('rows that are too old go from the beginning, and the rest is still a chain
   }
   expect(await verify('access_log')).toMatchObject({ rows: 2, since: 3 });
   expect((await verify('audit', [heads.audit!])).known).toEqual([heads.audit]);
-  // Nothing younger may go because of it.
+  // No younger row may go with them.
   expect(() => intruder.exec('delete from audit where id = 3')).toThrow(APPEND_ONLY);
   expect(() => intruder.exec('delete from access_log where id = 3')).toThrow(APPEND_ONLY);
-  // When nobody has looked for years, the last look stays, and the chain goes on from it.
+  // If no one has looked for years, the last entry stays, and the chain continues from it.
   await store.write((tx) =>
     purgeLog(tx, 'audit', { before: 2 * DAY, now: 2 * DAY, keep_from: null }),
   );
@@ -147,7 +147,7 @@ test('rows that are too old go from the beginning, and the rest is still a chain
   expect(await verify('access_log')).toMatchObject({ fault: null, rows: 2 });
 });
 
-test('names of files and ids of the practice software do not get into the trail', async () => {
+test('file names and practice software IDs are not in the trail', async () => {
   const subject = 'rejected:["c","Mary Smith 1980-02-01.hl7","x"]';
   await store.write((tx) => writeAudit(tx, [{ ...step(7), subject }]));
   const stored = intruder.prepare('select subject from audit order by id desc').pluck().get();

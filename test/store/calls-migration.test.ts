@@ -1,11 +1,11 @@
-/** Migration 0028 carries a database of the version before into the table of calls. */
+/** Migration 0028 moves a database of the previous version into the table of calls. */
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../src/store/engine/database.ts';
 import { openSqlite, type Raw } from '../../src/store/engine/driver.ts';
 import { databaseBefore } from './database-before.ts';
 import { temporaryPath } from './temporary.ts';
 
-/** An inquiry in a state, whose id is also the place of its label. */
+/** An inquiry in a state; its ID is also the position of its label. */
 function addInquiry(raw: Raw, id: number, given: Record<string, unknown>): void {
   const row = {
     id,
@@ -42,7 +42,7 @@ function fill(raw: Raw): void {
   addInquiry(raw, 7, { state: 'undecidable', was_accepted: 1, ...sent });
   addInquiry(raw, 8, { state: 'withdrawn', was_accepted: 1, ...sent });
   addInquiry(raw, 9, { state: 'withdrawn' });
-  // Accepted once, and not known to the service any more.
+  // The service accepted it once and no longer knows it.
   addInquiry(raw, 10, { state: 'undecidable', service_id: 'S10', was_accepted: 1, ...sent });
   const listed = raw.prepare(
     `insert into service_inquiries (service_id, specialty, external_id, match_key, given_name,
@@ -63,13 +63,13 @@ function fill(raw: Raw): void {
 }
 
 const CALLS = [
-  // What has an id, with the request that it came from where it serves.
+  // Calls with an ID, with the request that they serve.
   ['S10', 10, 'A-10', 'ADA', 'accepted', 'serves', '{"a":1}', 100, 90],
   ['S4', 4, 'A-4', 'ADA', 'accepted', 'serves', '{"a":1}', 100, 90],
   ['S5', 5, 'A-5', 'ADA', 'accepted', 'serves', '{"a":1}', 100, 90],
   ['S51', 5, 'A-5', 'ADA', 'accepted', 'duplicate', null, null, 60],
   ['S99', null, 'B-1', 'BEN', 'accepted', 'unclaimed', null, null, 50],
-  // What has none.
+  // Calls without an ID.
   [null, 1, 'OLD', 'ADA', 'absent', null, null, 40, 40],
   [null, 2, 'A-2', '', 'out', null, '{"a":1}', 100, 90],
   [null, 3, 'A-3', '', 'lost', null, '{"a":1}', 100, 90],
@@ -77,7 +77,7 @@ const CALLS = [
   [null, 8, 'A-8', '', 'lost', null, '{"a":1}', 100, 90],
 ];
 
-test('every call of the version before is a row, whatever state its inquiry is in', async () => {
+test('every call of the previous version is a row, whatever its inquiry’s state', async () => {
   const path = temporaryPath();
   const before = await databaseBefore(path, '0028');
   fill(before);

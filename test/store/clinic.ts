@@ -83,8 +83,8 @@ export class Clinic {
   }
 
   /**
-   * Reads one appointment as a source of its own, and says when planning looks at it; without
-   * `plan` it is due at once.
+   * Reads one appointment as a source of its own, and sets when planning checks it; without `plan`,
+   * it is due at once.
    */
   async appointment(
     source_id: string,
@@ -121,7 +121,7 @@ export class Clinic {
     });
   }
 
-  /** An appointment that has been planned: planning looks again at the visit. */
+  /** An appointment that has been planned; planning checks the visit again later. */
   async planned(
     source_id: string,
     more: Parameters<Clinic['appointment']>[1] = {},
@@ -162,7 +162,7 @@ export class Clinic {
     });
   }
 
-  /** Moves an inquiry along `path`, which begins with the state that it is in. */
+  /** Moves an inquiry along `path`, which begins with its current state. */
   async move(
     inquiry: number,
     path: readonly InquiryState[],
@@ -193,8 +193,8 @@ export class Clinic {
   }
 
   /**
-   * Ends an open inquiry with an answer; the record is made and, with `deliver_to`, its delivery is
-   * planned.
+   * Ends an open inquiry with an answer. Makes the record and, with `deliver_to`, plans its
+   * delivery.
    */
   async answer(
     inquiry: number,

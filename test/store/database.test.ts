@@ -50,7 +50,7 @@ async function lockHolder(path: string) {
 }
 
 describe('a database', () => {
-  test('is made with its folder, and nobody else can read it', async () => {
+  test('a new database gets its folder, and no other user can read it', async () => {
     const path = join(temporaryPath(), 'deeper', 'eligd.db');
     await temporaryStore(path);
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -58,7 +58,7 @@ describe('a database', () => {
     expect(statSync(`${path}-wal`).mode & 0o777).toBe(0o600);
   });
 
-  test('keeps what was written when it is opened again', async () => {
+  test('a database keeps its data when it is opened again', async () => {
     const path = temporaryPath();
     const store = await temporaryStore(path);
     await store.write((tx) =>
@@ -71,16 +71,16 @@ describe('a database', () => {
     ]);
   });
 
-  test('commits to the disk before the outside effect, and holds its references', async () => {
+  test('a commit reaches the disk before the outside effect, and keeps references', async () => {
     const { db } = await temporaryStore();
-    // Through the same connection: these are settings of a connection, not of the file.
+    // On the same connection, because these are settings of a connection, not of the file.
     const { sql } = await import('kysely');
     expect((await sql`pragma journal_mode`.execute(db)).rows).toEqual([{ journal_mode: 'wal' }]);
     expect((await sql`pragma synchronous`.execute(db)).rows).toEqual([{ synchronous: 2 }]);
     expect((await sql`pragma foreign_keys`.execute(db)).rows).toEqual([{ foreign_keys: 1 }]);
   });
 
-  test('that a newer eligd wrote is refused, and left as it is', async () => {
+  test('a database that a newer eligd wrote is refused and not changed', async () => {
     const path = temporaryPath();
     await (await temporaryStore(path)).close();
     const raw = openSqlite(path);
@@ -102,7 +102,7 @@ describe('a database', () => {
     ['no SQLite file', (bytes: Buffer) => bytes.fill(0x55, 0, 4096)],
     ['damaged inside', (bytes: Buffer) => bytes.fill(0x55, 4096, bytes.length)],
     ['cut off', (bytes: Buffer) => bytes.subarray(0, Math.floor(bytes.length / 2 / 4096) * 4096)],
-  ])('that is %s is refused, and left as it is', async (_, damage) => {
+  ])('a database that is %s is refused and not changed', async (_, damage) => {
     const path = temporaryPath();
     await (await temporaryStore(path)).close();
     const damaged = damage(readFileSync(path));
@@ -116,7 +116,7 @@ describe('a database', () => {
     expect(readFileSync(path).equals(damaged)).toBe(true);
   });
 
-  test('whose folder cannot be made is refused', async () => {
+  test('a database whose folder cannot be created is refused', async () => {
     const file = temporaryPath();
     writeFileSync(file, '');
     const error = await refusal(() => openStore(join(file, 'eligd.db')));
@@ -127,7 +127,7 @@ describe('a database', () => {
     expect(error.next).toContain('state.path');
   });
 
-  test('is migrated once when several processes start at the same time', async () => {
+  test('several processes that start at the same time migrate the database once', async () => {
     for (let round = 0; round < 3; round += 1) {
       const path = temporaryPath();
       const at = Date.now() + 600;
@@ -150,9 +150,9 @@ describe('a database', () => {
     }
   });
 
-  test('is not left half migrated by a crash in the middle', async () => {
+  test('a crash in the middle leaves no half migration', async () => {
     const path = temporaryPath();
-    // A table that is in the way stands for whatever ends a migration halfway.
+    // A table with the same name makes the migration fail halfway.
     const raw = openSqlite(path);
     raw.exec('create table facts (anything)');
     raw.close();
@@ -171,7 +171,7 @@ describe('a database', () => {
 });
 
 describe('patient data on the disk', () => {
-  test('is refused when its file is open to others, with the command that helps', async () => {
+  test('a file that others can read is refused, with the command that fixes it', async () => {
     const path = temporaryPath();
     await (await openStore(path)).close();
     chmodSync(path, 0o640);
@@ -184,7 +184,7 @@ describe('patient data on the disk', () => {
     await temporaryStore(path);
   });
 
-  test('is refused in a folder open to others, and no remedy touches that folder', async () => {
+  test('a folder that others can read is refused, and no remedy changes it', async () => {
     const path = temporaryPath();
     await (await openStore(path)).close();
     chmodSync(dirname(path), 0o755);
@@ -199,22 +199,22 @@ describe('patient data on the disk', () => {
     chmodSync(dirname(path), 0o700);
   });
 
-  test('is refused in /tmp, without a command that changes /tmp', async () => {
+  test('a database in /tmp is refused, without a command that changes /tmp', async () => {
     const { next } = await refusal(() => openStore('/tmp/eligd-test-of-advice.db'));
     expect(next).toContain('set state.path: /tmp/eligd/eligd-test-of-advice.db');
     expect(next).not.toMatch(/chmod|chown/);
   });
 });
 
-describe('looking at a database', () => {
-  test('makes nothing', () => {
+describe('reading a database', () => {
+  test('a read creates nothing', () => {
     const path = temporaryPath();
     expect(inspectDatabase(path)).toBe('absent');
     expect(isInstanceRunning(path)).toBe(false);
     expect(readdirSync(dirname(path))).toEqual([]);
   });
 
-  test('migrates nothing', async () => {
+  test('a read migrates nothing', async () => {
     const path = temporaryPath();
     openSqlite(path).exec('create table anything (a)').close();
     chmodSync(path, 0o600);
@@ -227,7 +227,7 @@ describe('looking at a database', () => {
 });
 
 describe('the lock of the instance', () => {
-  test('is held by one at a time, and free again after its release', async () => {
+  test('one process at a time holds the lock, and a release frees it', async () => {
     const path = temporaryPath();
     const lock = lockInstance(path);
     const error = await refusal(() => lockInstance(path));
@@ -243,7 +243,7 @@ describe('the lock of the instance', () => {
     lockInstance(path).release();
   });
 
-  test('is given back by a process that was killed', async () => {
+  test('the lock of a killed process is free', async () => {
     const path = temporaryPath();
     const holder = await lockHolder(path);
     expect(isInstanceRunning(path)).toBe(true);
@@ -253,7 +253,7 @@ describe('the lock of the instance', () => {
     lockInstance(path).release();
   });
 
-  test('keeps no command from the database', async () => {
+  test('the lock keeps no command from the database', async () => {
     const path = temporaryPath();
     const lock = lockInstance(path);
     const store = await temporaryStore(path);
@@ -264,7 +264,7 @@ describe('the lock of the instance', () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  test('of one database is not that of another in the same folder', () => {
+  test('two databases in one folder have separate locks', () => {
     const path = temporaryPath();
     const locks = [lockInstance(path), lockInstance(join(dirname(path), 'other.db'))];
     for (const lock of locks) lock.release();
@@ -272,7 +272,7 @@ describe('the lock of the instance', () => {
 });
 
 describe('the audit trail', () => {
-  test('takes entries, and lets nobody change or delete one', async () => {
+  test('the audit trail takes entries, and refuses changes and deletions', async () => {
     const store = await temporaryStore();
     const entry = {
       at: 1,
@@ -295,7 +295,7 @@ describe('the audit trail', () => {
   });
 });
 
-test('records from before they had an outcome get it from the service’s word', async () => {
+test('records from before outcomes existed get theirs from the service’s word', async () => {
   const raw = openMemory();
   raw.exec('create table records (id integer primary key, record text not null)');
   const insert = raw.prepare('insert into records (record) values (?)');

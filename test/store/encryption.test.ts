@@ -81,7 +81,7 @@ const WAYS: [string, () => unknown][] = [
 ];
 
 describe('a database with a key', () => {
-  test('has nothing in plain text: file, WAL, and backups', async () => {
+  test('an encrypted database has no plain text in its file, WAL, and backups', async () => {
     use(ONE);
     const close = await fill({ close: false });
     expect(readdirSync(folder)).toContain('eligd.db-wal');
@@ -97,7 +97,7 @@ describe('a database with a key', () => {
     expect(filesWithNeedle()).toEqual(['plain.db']);
   });
 
-  test('is tried out in memory, and restored', async () => {
+  test('migrations are tried in memory, and an encrypted backup is restored', async () => {
     use(ONE);
     await fill();
     const scratch = await openScratch(path);
@@ -113,7 +113,7 @@ describe('a database with a key', () => {
   test.each([
     ['without a key', () => use(), 'is encrypted, but eligd has no key.'],
     ['with another key', () => use(OTHER), 'is encrypted with a different key than'],
-  ])('says so %s, and does not call it damage', async (_name, change, what) => {
+  ])('eligd says %s, and does not call it damage', async (_name, change, what) => {
     use(ONE);
     await fill();
     change();
@@ -132,7 +132,7 @@ describe('a database with a key', () => {
     expect(factsIn(path)).toBe(50);
   });
 
-  test('is called damaged when it is, with the right key', async () => {
+  test('a damaged file is called damaged, with the right key', async () => {
     use(ONE);
     await fill();
     const sound = readFileSync(path);
@@ -147,7 +147,7 @@ describe('a database with a key', () => {
     }
   });
 
-  test('is read with the key before it, and written so until it is changed', async () => {
+  test('eligd reads with the previous key, and writes with it until it is changed', async () => {
     use(ONE);
     await fill();
     use(OTHER, ONE);
@@ -159,7 +159,7 @@ describe('a database with a key', () => {
     expect(await refusal(() => openStore(path))).toBeInstanceOf(WrongKey);
   });
 
-  test('is refused while it is not encrypted; its backups are', async () => {
+  test('with a key, a plain database is refused, and its backups are encrypted', async () => {
     use();
     await fill();
     use(ONE);

@@ -45,7 +45,7 @@ function accept(parts: Parts, now = FRIDAY_MS, connector = DESK) {
   return store.write((tx) => acceptBatch(tx, connector, batch(parts), now));
 }
 
-/** A visit on the day with this number in December 2026; the number is its source id too. */
+/** A visit on this day of December 2026; the number is also its source ID. */
 function on(day: number, over: Partial<AppointmentInput> = {}): AppointmentInput {
   const starts_at = new Date(Date.UTC(2026, 11, day, 15)).toISOString();
   return anAppointment({ source_id: `A-${day}`, starts_at, ...over });
@@ -66,21 +66,18 @@ async function trail(id: number): Promise<string[]> {
 }
 
 describe('a batch', () => {
-  test(
-    'with an unreadable start or no id loses neither that appointment nor its ' + 'neighbors',
-    async () => {
-      const counts = await accept({
-        appointments: [on(1), on(2, { starts_at: 'tomorrow' }), on(3, { source_id: '' })],
-      });
-      expect(counts).toMatchObject({ new: 1, rejected: 2 });
-      expect((await openAttention(store.db)).map(({ what }) => what)).toEqual([
-        'Appointment 2: starts_at is not a date and time.',
-        'Appointment 3: source_id is empty.',
-      ]);
-    },
-  );
+  test('an unreadable start or a missing ID loses no appointment', async () => {
+    const counts = await accept({
+      appointments: [on(1), on(2, { starts_at: 'tomorrow' }), on(3, { source_id: '' })],
+    });
+    expect(counts).toMatchObject({ new: 1, rejected: 2 });
+    expect((await openAttention(store.db)).map(({ what }) => what)).toEqual([
+      'Appointment 2: starts_at is not a date and time.',
+      'Appointment 3: source_id is empty.',
+    ]);
+  });
 
-  test('lists a visit with a field of a million characters, and takes the others', async () => {
+  test('a visit with a field of a million characters is listed, and others are taken', async () => {
     const long = 'x'.repeat(1_000_000);
     const { patient } = on(2);
     const counts = await accept({
@@ -99,7 +96,7 @@ describe('a batch', () => {
     expect(others).toEqual([]);
   });
 
-  test('is stored, due for planning at once, and told of in the audit trail', async () => {
+  test('a batch is stored, due for planning at once, and in the audit trail', async () => {
     expect(await accept({ appointments: [on(1), on(2)] })).toEqual({
       new: 2,
       changed: 0,
@@ -119,7 +116,7 @@ describe('a batch', () => {
     expect(await trail(stored.id)).toEqual(['accepted']);
   });
 
-  test('that comes twice changes nothing', async () => {
+  test('a batch that arrives twice changes nothing', async () => {
     const parts = {
       appointments: [on(1), on(2)],
       cursor: 'c1',
@@ -142,27 +139,27 @@ describe('a batch', () => {
     expect(await openAttention(store.db)).toEqual([]);
   });
 
-  test('may be larger than one statement', async () => {
+  test('a batch may be larger than one statement', async () => {
     const many = Array.from({ length: 1203 }, (_, index) => on(1, { source_id: `B-${index}` }));
     expect(await accept({ appointments: many })).toMatchObject({ new: 1203 });
     expect(await accept({ appointments: many })).toMatchObject({ unchanged: 1203 });
   });
 
-  test('counts the last mention of an appointment that it names twice', async () => {
+  test('the last mention counts when a batch names an appointment twice', async () => {
     expect(await accept({ appointments: [on(1), on(1, { location: 'North' })] })).toMatchObject({
       new: 1,
     });
     expect(JSON.parse((await row('A-1')).content)).toMatchObject({ location: 'North' });
   });
 
-  test('of one connector says nothing about those of another', async () => {
+  test('a batch of one connector leaves the appointments of another alone', async () => {
     await accept({ appointments: [on(1)] });
     expect(await accept({ appointments: [on(1)] }, FRIDAY_MS, 'ehr')).toMatchObject({ new: 1 });
     expect(await rows()).toHaveLength(2);
   });
 });
 
-describe('an appointment that comes back', () => {
+describe('an appointment that arrives again', () => {
   beforeEach(() => accept({ appointments: [on(1)] }));
 
   test.each([
@@ -173,7 +170,7 @@ describe('an appointment that comes back', () => {
     ['procedures', { procedure_codes: ['D1110'] }],
     ['provider or place', { location: 'North' }],
   ] as [string, Partial<AppointmentInput>][])(
-    'with another %s is the same one, and planned again',
+    'an appointment with another %s is the same one, and is planned again',
     async (what, change) => {
       await store.write((tx) =>
         tx.updateTable('appointments').set({ plan_due_at: null }).execute(),
@@ -199,7 +196,7 @@ describe('an appointment that comes back', () => {
     },
   );
 
-  test('unchanged stays closed, and changed is open again', async () => {
+  test('an unchanged appointment stays closed, and a changed one reopens', async () => {
     const { id } = await row('A-1');
     await store.write((tx) => closeAppointment(tx, id, 'cancelled', FRIDAY_MS));
     await accept({ appointments: [on(1)] }, LATER_MS);
@@ -212,7 +209,7 @@ describe('an appointment that comes back', () => {
     });
   });
 
-  test('with another birth date and member id is a new one, and the old one closes', async () => {
+  test('another birth date and member ID make a new appointment', async () => {
     const { id } = await row('A-1');
     const other = on(1, {
       patient: { id: 'P-9', first_name: 'Eve', last_name: 'Other', birth_date: '1999-09-09' },
@@ -239,7 +236,7 @@ describe('an appointment that comes back', () => {
     ['birth date', { patient: { ...anAppointment().patient, birth_date: '1999-09-09' } }],
     ['member id', { coverages: [aCoverage({ member_id: 'Z999' })] }],
     ['patient id (a merged patient)', { patient: { ...anAppointment().patient, id: 'P-2' } }],
-  ])('with another %s alone is the same one', async (_, change) => {
+  ])('another %s alone keeps the appointment', async (_, change) => {
     const { id } = await row('A-1');
     expect(await accept({ appointments: [on(1, change)] })).toMatchObject({ new: 0, changed: 1 });
     expect((await row('A-1')).id).toBe(id);
@@ -247,7 +244,7 @@ describe('an appointment that comes back', () => {
 });
 
 describe('cursor and source', () => {
-  test('are remembered with the batch', async () => {
+  test('a batch stores its cursor and source', async () => {
     expect(await cursorOf(store.db, DESK)).toBeNull();
     await accept({ cursor: 'c1', source: { is_last: false } });
     expect(await cursorOf(store.db, DESK)).toBe('c1');
@@ -258,7 +255,7 @@ describe('cursor and source', () => {
     expect(await isLatestSource(store.db, 'ehr', 'sha256:1')).toBe(false);
   });
 
-  test('are not, when the batch fails (G3)', async () => {
+  test('a failed batch stores neither cursor nor source (G3)', async () => {
     await accept({ cursor: 'c1' });
     const before = await rows();
     const crash = store.write(async (tx) => {
@@ -283,7 +280,7 @@ describe('cursor and source', () => {
   });
 });
 
-/** A planned inquiry of no matter whom. */
+/** A planned inquiry for any visit. */
 function anInquiry() {
   const decision = planAppointment('P', anAppointment(), facts());
   if (decision.kind !== 'ask') throw new Error('It is to be asked about.');
@@ -313,10 +310,10 @@ describe('the exports of two offices', () => {
     [3, 8, { location: 'North' }, { location: 'South' }],
     [8, 3, { location: 'North' }, { location: 'South' }],
     [3, 8, by('1245319599'), by('1043218118')],
-    // Nothing says whose they are: each office's next export names its own again.
+    // No row names its office: each office's next export names its own visits again.
     [3, 8, {}, {}],
   ])(
-    'are not taken for vanished from each other: %i and %i of %o and %o',
+    'two offices’ visits do not vanish from each other: %i and %i of %o and %o',
     async (north, south, of_north, of_south) => {
       const office = (name: string, count: number, of: object) =>
         Array.from({ length: count }, (_, index) =>
@@ -338,7 +335,7 @@ describe('the exports of two offices', () => {
   );
 });
 
-describe('an appointment that is missing', () => {
+describe('a missing appointment', () => {
   const days = [1, 2, 3, 4, 5].map((day) => on(day));
   const next = (
     appointments: AppointmentInput[],
@@ -350,7 +347,7 @@ describe('an appointment that is missing', () => {
 
   beforeEach(() => accept({ appointments: days }));
 
-  test('from two full exports in a row has vanished: it is listed and planned', async () => {
+  test('after two full exports without it, an appointment has vanished', async () => {
     const without = [on(1), on(2), on(4), on(5)];
     expect(await next(without, 'full')).toMatchObject({ unchanged: 4, vanished: 0 });
     expect(await next(without, 'full', 'sha256:3')).toMatchObject({ unchanged: 4, vanished: 1 });
@@ -364,7 +361,7 @@ describe('an appointment that is missing', () => {
     ]);
   });
 
-  test('from one export, and named by the next, has not', async () => {
+  test('after one export without it and one with it, it has not vanished', async () => {
     await next([on(1), on(2), on(4), on(5)], 'full');
     await next(days, 'full', 'sha256:3');
     expect(await next([on(1), on(2), on(4), on(5)], 'full', 'sha256:4')).toMatchObject({
@@ -377,22 +374,25 @@ describe('an appointment that is missing', () => {
     ['planned', 'eligd makes no call for it.'],
     ['open', 'The call is already made'],
     ['answered', 'The payer has already answered'],
-  ] as const)('says what has happened: its call is %s', async (state, words) => {
-    const { id } = await row('A-3');
-    await store.write(async (tx) => {
-      const added = await addPlanned(tx, anInquiry(), 'A test needs it.', FRIDAY_MS);
-      const draft = anInquiry().draft;
-      await link(tx, { inquiry: added!.id, appointment: id, coverage_rank: 1, draft }, FRIDAY_MS);
-      await tx.updateTable('inquiries').set({ state }).execute();
-    });
-    await next([on(1), on(2), on(4), on(5)], 'full');
-    await next([on(1), on(2), on(4), on(5)], 'full', 'sha256:3');
-    expect((await openAttention(store.db)).map(({ what }) => what)).toEqual([
-      expect.stringContaining(words),
-    ]);
-  });
+  ] as const)(
+    'the entry of a vanished appointment says that its call is %s',
+    async (state, words) => {
+      const { id } = await row('A-3');
+      await store.write(async (tx) => {
+        const added = await addPlanned(tx, anInquiry(), 'A test needs it.', FRIDAY_MS);
+        const draft = anInquiry().draft;
+        await link(tx, { inquiry: added!.id, appointment: id, coverage_rank: 1, draft }, FRIDAY_MS);
+        await tx.updateTable('inquiries').set({ state }).execute();
+      });
+      await next([on(1), on(2), on(4), on(5)], 'full');
+      await next([on(1), on(2), on(4), on(5)], 'full', 'sha256:3');
+      expect((await openAttention(store.db)).map(({ what }) => what)).toEqual([
+        expect.stringContaining(words),
+      ]);
+    },
+  );
 
-  test('from full exports of other days has not', async () => {
+  test('full exports of other days do not count', async () => {
     await next([on(2), on(3)], 'full');
     expect(await next([on(2), on(3)], 'full', 'sha256:3')).toMatchObject({ vanished: 0 });
     await next([on(2), on(4)], 'full', 'sha256:4');
@@ -400,13 +400,13 @@ describe('an appointment that is missing', () => {
     expect(await missing()).toEqual(['A-3']);
   });
 
-  test('from one that only brings changes has not', async () => {
+  test('exports that only bring changes do not count', async () => {
     await next([on(1), on(5)], 'changes');
     expect(await next([on(1), on(5)], 'changes', 'sha256:3')).toMatchObject({ vanished: 0 });
     expect(await missing()).toEqual([]);
   });
 
-  test('in silent exports counts as vanished when most of its days are there', async () => {
+  test('exports of unknown kind count if they have most of its day', async () => {
     await next([on(1), on(5)], 'unknown');
     expect(await next([on(1), on(5)], 'unknown', 'sha256:3')).toMatchObject({ vanished: 0 });
     await next([on(1), on(2), on(5)], 'unknown', 'sha256:4');
@@ -414,14 +414,14 @@ describe('an appointment that is missing', () => {
     expect(await missing()).toEqual(['A-3', 'A-4']);
   });
 
-  test('is not concluded from one row that does not say', async () => {
+  test('one row of an export of unknown kind proves nothing', async () => {
     const twin = on(1, { source_id: 'A-1b' });
     await accept({ appointments: [twin] });
     await next([on(1)], 'unknown');
     expect(await next([on(1)], 'unknown', 'sha256:3')).toMatchObject({ vanished: 0 });
   });
 
-  test('is looked for after the last batch of a source only', async () => {
+  test('eligd looks for missing appointments after a source’s last batch only', async () => {
     await next([on(1), on(2), on(3), on(5)], 'full', 'sha256:1b');
     const first = {
       appointments: [on(1), on(2), on(5)],
@@ -436,14 +436,14 @@ describe('an appointment that is missing', () => {
     expect(await missing()).toEqual(['A-4']);
   });
 
-  test('is told of once', async () => {
+  test('a vanished appointment is logged once', async () => {
     await next([on(1), on(5)], 'full');
     expect(await next([on(1), on(5)], 'full', 'sha256:3')).toMatchObject({ vanished: 3 });
     expect(await next([on(1), on(5)], 'full', 'sha256:4')).toMatchObject({ vanished: 0 });
     expect(await openAttention(store.db)).toHaveLength(3);
   });
 
-  test('is not concluded from an empty export, nor from one of the past', async () => {
+  test('an empty export and an export of past days prove nothing', async () => {
     expect(await next([], 'full')).toMatchObject({ vanished: 0 });
     const past = [10, 19].map((day) =>
       on(1, { source_id: `P-${day}`, starts_at: `2026-11-${day}T15:00:00.000Z` }),
@@ -451,7 +451,7 @@ describe('an appointment that is missing', () => {
     expect(await next(past, 'full', 'sha256:3')).toMatchObject({ new: 2, vanished: 0 });
   });
 
-  test('has not vanished when the export says that it is cancelled, and nothing else', async () => {
+  test('an export that says canceled cancels the appointment and lists nothing', async () => {
     const appointments = [on(1), on(2), on(4), on(5)];
     const counts = await accept(
       { appointments, cancelled_ids: ['A-3'], source: { key: 'sha256:2', completeness: 'full' } },
@@ -461,7 +461,7 @@ describe('an appointment that is missing', () => {
     expect(await openAttention(store.db)).toEqual([]);
   });
 
-  test('or unreadable before leaves the attention list when it is cancelled', async () => {
+  test('a vanished or unreadable appointment leaves the list when it is canceled', async () => {
     const unreadable = {
       position: 'A-9',
       source_id: 'A-9',
@@ -475,13 +475,13 @@ describe('an appointment that is missing', () => {
     expect(await openAttention(store.db)).toEqual([]);
   });
 
-  test('has not vanished when it is closed', async () => {
+  test('a closed appointment does not vanish', async () => {
     const { id } = await row('A-3');
     await store.write((tx) => closeAppointment(tx, id, 'cancelled', FRIDAY_MS));
     expect(await next([on(1), on(2), on(4), on(5)], 'full')).toMatchObject({ vanished: 0 });
   });
 
-  test('of another connector has not', async () => {
+  test('an appointment of another connector does not vanish', async () => {
     const parts = {
       appointments: [on(1), on(5)],
       source: { key: 'sha256:2', completeness: 'full' },
@@ -489,7 +489,7 @@ describe('an appointment that is missing', () => {
     expect(await accept(parts, LATER_MS, 'ehr')).toMatchObject({ new: 2, vanished: 0 });
   });
 
-  test('is back when it is named again, even unchanged, and the entry goes', async () => {
+  test('an appointment that is named again, even unchanged, leaves the list', async () => {
     await next([on(1), on(2), on(4), on(5)], 'full');
     await next([on(1), on(2), on(4), on(5)], 'full', 'sha256:2b');
     expect(await next([on(3)], 'changes', 'sha256:3')).toMatchObject({ changed: 1, unchanged: 0 });
@@ -509,7 +509,7 @@ describe('a rejected item', () => {
     remedy: 'Fix the date.',
   };
 
-  test('is on the attention list, and its neighbors are stored (G7)', async () => {
+  test('a rejected item is listed, and the others are stored (G7)', async () => {
     expect(await accept({ appointments: [on(1)], rejected: [item] })).toMatchObject({
       new: 1,
       rejected: 1,
@@ -525,13 +525,13 @@ describe('a rejected item', () => {
     ]);
   });
 
-  test('that comes again is there once, and since the first time', async () => {
+  test('a repeated rejection is one entry, with its first time', async () => {
     await accept({ rejected: [item] });
     await accept({ rejected: [item] }, LATER_MS);
     expect(await openAttention(store.db)).toMatchObject([{ since: FRIDAY_MS }]);
   });
 
-  test('with two faults is listed with both', async () => {
+  test('an item with two faults is listed with both', async () => {
     await accept({ rejected: [item, { ...item, field: 'Time', value_class: 'empty' }] });
     const said = (await openAttention(store.db)).map(({ what }) => what).join(' ');
     expect(said).toContain('DOB is impossible date');

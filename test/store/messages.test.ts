@@ -39,8 +39,8 @@ const statuses = async () => {
   ]);
 };
 
-describe('messages that come together', () => {
-  test('are all stored, with their replies', async () => {
+describe('messages that arrive together', () => {
+  test('all messages are stored with their replies', async () => {
     expect(
       await accept(
         message('1', { appointments: [visit('A')] }),
@@ -53,7 +53,7 @@ describe('messages that come together', () => {
     ]);
   });
 
-  test('lose no visit but one with a field that is too long, which is listed', async () => {
+  test('a field that is too long loses only its own visit, which is listed', async () => {
     const long = visit('B', { location: 'x'.repeat(1_001) });
     await accept(message('1', { appointments: [visit('A'), long] }));
     expect(await statuses()).toEqual([['A', 'booked']]);
@@ -62,7 +62,7 @@ describe('messages that come together', () => {
     ]);
   });
 
-  test('count in their order when they are about the same appointment', async () => {
+  test('messages about one appointment count in their order', async () => {
     await accept(
       message('1', { appointments: [visit('A')] }),
       message('2', { cancelled_ids: ['A'] }),
@@ -76,7 +76,7 @@ describe('messages that come together', () => {
     ]);
   });
 
-  test('of which one cannot be stored are stored without it (G7)', async () => {
+  test('if one message cannot be stored, the others are (G7)', async () => {
     const bad = { ...visit('B'), starts_at: 'no time' };
     expect(
       await accept(
@@ -91,8 +91,8 @@ describe('messages that come together', () => {
   });
 });
 
-describe('a message that comes again', () => {
-  test('gets what it was answered first, and undoes nothing that came between', async () => {
+describe('a message that arrives again', () => {
+  test('a repeated message gets its first answer and undoes no later change', async () => {
     const first = message('1', { appointments: [visit('A')] });
     await accept(first);
     await accept(message('2', { cancelled_ids: ['A'] }));
@@ -102,7 +102,7 @@ describe('a message that comes again', () => {
     expect(await statuses()).toEqual([['A', 'cancelled']]);
   });
 
-  test('in the same breath is taken once', async () => {
+  test('a message that arrives twice in one batch is taken once', async () => {
     const first = message('1', { appointments: [visit('A')] });
     expect(await accept(first, message('2', { cancelled_ids: ['A'] }), first)).toEqual([
       'reply to 1',
@@ -113,12 +113,12 @@ describe('a message that comes again', () => {
   });
 });
 
-test('a cancellation of an appointment that is not known changes nothing', async () => {
+test('canceling an unknown appointment changes nothing', async () => {
   expect(await accept(message('1', { cancelled_ids: ['A'] }))).toEqual(['reply to 1']);
   expect(await statuses()).toEqual([]);
 });
 
-test('an unreadable item leaves the attention list when it comes readable', async () => {
+test('an unreadable item leaves the list when it arrives in readable form', async () => {
   const rejected = [
     {
       position: 'message 1',

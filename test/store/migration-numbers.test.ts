@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 
 const FOLDER = resolve(import.meta.dirname, '../../migrations');
-/** Never used, and never to be: a database with later ones could not be opened any more. */
+/** Numbers that must never be used: a database with later migrations could no longer be opened. */
 const UNUSED = [5, 6];
 
 test('each migration has the next number, and the unused ones stay unused', () => {

@@ -1,4 +1,4 @@
-/** Migration 0034 renames what the glossary renames, and keeps what was stored. */
+/** Migration 0034 renames terms of the glossary, and keeps the stored data. */
 import { expect, test } from 'vitest';
 import { readLearned } from '../../src/store/bookkeeping/learned-settings.ts';
 import { restoreDatabase } from '../../src/store/engine/restore.ts';
@@ -7,7 +7,7 @@ import { temporaryPath, temporaryStore } from './temporary.ts';
 
 const PAUSED = 'requests_paused_until';
 
-/** A database from before the names changed, with one of each. */
+/** A database from before the names changed, with one entry of each kind. */
 async function olderDatabase(): Promise<string> {
   const path = temporaryPath();
   const raw = await databaseBefore(path, '0034');

@@ -37,7 +37,7 @@ async function explained(id: number, moment = MOMENT): Promise<Explanation> {
 const situationOf = async (id: number) => (await explained(id)).situation;
 
 describe('an appointment', () => {
-  test('that was just read waits for planning', async () => {
+  test('an appointment that was just read waits for planning', async () => {
     expect(await explained(await clinic.appointment('1'))).toEqual({
       situation: 'waiting',
       why: 'It is new or has changed; eligd plans it in the next pass.',
@@ -46,7 +46,7 @@ describe('an appointment', () => {
     });
   });
 
-  test('outside the window waits until it opens', async () => {
+  test('an appointment outside the window waits until it opens', async () => {
     const id = await clinic.appointment('1', { plan: { due_at: NOW + 5, wait: 'outside_window' } });
     expect(await explained(id)).toMatchObject({
       situation: 'waiting',
@@ -55,7 +55,7 @@ describe('an appointment', () => {
     });
   });
 
-  test('is planned until its inquiry is sent, and says what holds it', async () => {
+  test('an appointment is planned until its inquiry is sent, with what holds it', async () => {
     const { appointment, inquiry } = await clinic.planned('1');
     expect(await explained(appointment)).toMatchObject({
       situation: 'planned',
@@ -84,7 +84,7 @@ describe('an appointment', () => {
     expect((await explained(appointment)).why).toContain('missing from two exports');
   });
 
-  test('waits again if changed before its inquiry is sent, and not if changed after', async () => {
+  test('a change makes an appointment wait before its inquiry is sent, not after', async () => {
     const before = await clinic.planned('1');
     const after = await clinic.planned('2');
     await clinic.open(after.inquiry);
@@ -100,13 +100,16 @@ describe('an appointment', () => {
     ['sending', ['planned', 'sending'], {}, null],
     ['uncertain', ['planned', 'sending', 'uncertain'], { lookup_at: NOW + 300_000 }, NOW + 300_000],
     ['open', ['planned', 'sending', 'open'], { poll_at: NOW + 3_600_000 }, NOW + 3_600_000],
-  ] as const)('is being asked while its inquiry is %s', async (_, path, changes, until) => {
-    const { appointment, inquiry } = await clinic.planned('1');
-    await clinic.move(inquiry, path, changes);
-    expect(await explained(appointment)).toMatchObject({ situation: 'asking', until });
-  });
+  ] as const)(
+    'an appointment is being asked about while its inquiry is %s',
+    async (_, path, changes, until) => {
+      const { appointment, inquiry } = await clinic.planned('1');
+      await clinic.move(inquiry, path, changes);
+      expect(await explained(appointment)).toMatchObject({ situation: 'asking', until });
+    },
+  );
 
-  test('is answered until the newest answer, even a revised one, is written', async () => {
+  test('an appointment is answered until the newest answer is written', async () => {
     const { appointment, inquiry } = await clinic.planned('1');
     await clinic.open(inquiry);
     await clinic.answer(inquiry, { deliver_to: [appointment] });
@@ -126,7 +129,7 @@ describe('an appointment', () => {
     expect(await situationOf(appointment)).toBe('answered');
   });
 
-  test('of which a delivery is parked needs you', async () => {
+  test('an appointment with a parked delivery needs you', async () => {
     const { appointment, inquiry } = await clinic.planned('1');
     await clinic.open(inquiry);
     await clinic.answer(inquiry, { deliver_to: [appointment] });
@@ -141,7 +144,7 @@ describe('an appointment', () => {
     ['rejected', ['planned', 'sending', 'rejected']],
     ['undecidable', ['planned', 'sending', 'uncertain', 'undecidable']],
   ] as const)(
-    'of which the inquiry is %s needs you, with or without an entry',
+    'an appointment whose inquiry is %s needs you, with or without an entry',
     async (state, path) => {
       const { appointment, inquiry } = await clinic.planned('1');
       await clinic.move(inquiry, path);
@@ -152,7 +155,7 @@ describe('an appointment', () => {
     },
   );
 
-  test('with an open entry needs you, whether the entry names it or its inquiry', async () => {
+  test('an appointment with an open entry, or one about its inquiry, needs you', async () => {
     const first = await clinic.planned('1');
     const second = await clinic.planned('2');
     await clinic.attention({ appointment: first.appointment }, 'vanished');
@@ -167,13 +170,16 @@ describe('an appointment', () => {
     });
   });
 
-  test.each(INFORMATIONAL_REASONS)('goes on under the entry %s', async (reason) => {
-    const { appointment } = await clinic.planned('1');
-    await clinic.attention({ appointment }, reason);
-    expect(await situationOf(appointment)).toBe('planned');
-  });
+  test.each(INFORMATIONAL_REASONS)(
+    'an appointment is not stopped by the entry %s',
+    async (reason) => {
+      const { appointment } = await clinic.planned('1');
+      await clinic.attention({ appointment }, reason);
+      expect(await situationOf(appointment)).toBe('planned');
+    },
+  );
 
-  test('that left an inquiry is not held by the entry about it', async () => {
+  test('an appointment that left an inquiry is not held by the entry about it', async () => {
     const { appointment, inquiry } = await clinic.planned('1');
     await clinic.move(inquiry, ['planned', 'sending', 'rejected']);
     await clinic.attention({ appointment, inquiry }, 'refused');
@@ -184,7 +190,7 @@ describe('an appointment', () => {
     expect(await situationOf(appointment)).toBe('planned');
   });
 
-  test('with no known reason to wait needs you, so that none is lost (G2)', async () => {
+  test('an appointment without a known reason to wait needs you (G2)', async () => {
     const id = await clinic.appointment('1', { plan: { due_at: null } });
     expect(await explained(id)).toMatchObject({
       situation: 'attention',
@@ -192,7 +198,7 @@ describe('an appointment', () => {
     });
   });
 
-  test('that is closed is closed, whatever else there is', async () => {
+  test('a closed appointment is closed, whatever else it has', async () => {
     const { appointment, inquiry } = await clinic.planned('1');
     await clinic.open(inquiry);
     await clinic.store.write((tx) => closeAppointment(tx, appointment, 'cancelled', NOW));
@@ -203,7 +209,7 @@ describe('an appointment', () => {
     });
   });
 
-  test('with two coverages is where the less advanced one is', async () => {
+  test('with two coverages, the less advanced one counts', async () => {
     const { appointment, inquiry } = await clinic.planned('1');
     const second = await clinic.inquiry(appointment, { rank: 2 });
     await clinic.open(inquiry);
@@ -218,7 +224,7 @@ describe('an appointment', () => {
     expect(await situationOf(appointment)).toBe('delivered');
   });
 
-  test('waits when one of its coverages has to let another inquiry go first', async () => {
+  test('an appointment waits while a coverage must let another inquiry go first', async () => {
     const { appointment, inquiry } = await clinic.planned('1', {
       plan: { due_at: NOW + 60_000, wait: 'other_inquiry_first' },
     });
@@ -229,7 +235,7 @@ describe('an appointment', () => {
     });
   });
 
-  test('is where the newest attempt is, and a withdrawn inquiry counts as nothing', async () => {
+  test('the newest attempt counts, and a withdrawn inquiry does not', async () => {
     const { appointment, inquiry } = await clinic.planned('1');
     await clinic.open(inquiry);
     await clinic.answer(inquiry, { service_status: 'UNSUCCESSFUL' });
@@ -242,7 +248,7 @@ describe('an appointment', () => {
 });
 
 describe('the counts', () => {
-  test('hold every appointment exactly once, and agree with the lists', async () => {
+  test('the counts have each appointment exactly once, and agree with the lists', async () => {
     await clinic.appointment('w1');
     await clinic.appointment('w2', { plan: { due_at: NOW + 5, wait: 'outside_window' } });
     await clinic.planned('p');
@@ -257,7 +263,7 @@ describe('the counts', () => {
     await clinic.attention({ appointment: await clinic.appointment('at') }, 'field_missing');
     const closed = await clinic.appointment('c');
     await clinic.store.write((tx) => closeAppointment(tx, closed, 'no_coverage', NOW));
-    // The id is used again for somebody else: two appointments, one of them replaced.
+    // The ID is used again for another patient: two appointments, one of them replaced.
     const other = { id: 'P-other', first_name: 'John', last_name: 'Doe', birth_date: '1999-09-09' };
     const coverages = [
       { carrier: 'Aetna', payor_id: '60054', member_id: 'A7', group_id: '', subscriber: null },
@@ -293,7 +299,7 @@ describe('the counts', () => {
     expect((await listAppointments(clinic.db, { connector: 'other' }, 1, NOW)).total).toBe(0);
   });
 
-  test('are all zero in an empty database', async () => {
+  test('the counts are all zero in an empty database', async () => {
     expect(await countSituations(clinic.db, NOW)).toMatchObject({
       total: 0,
       waiting: 0,
@@ -325,7 +331,7 @@ test('the budget is used up until the clinic’s next day or month', async () =>
 });
 
 describe('an ID', () => {
-  test('is found by any of its forms', async () => {
+  test('any form of an ID finds its subject', async () => {
     const { appointment, inquiry } = await clinic.planned('12045');
     await clinic.open(inquiry);
     const is_appointment = { kind: 'appointment', id: appointment };
@@ -338,7 +344,7 @@ describe('an ID', () => {
     expect(await findSubject(clinic.db, 'inquiry:99')).toEqual({ kind: 'none' });
   });
 
-  test('that two connectors have is not guessed', async () => {
+  test('an ID that two connectors have is not guessed', async () => {
     await clinic.appointment('7');
     const other = await clinic.appointment('7', { connector: 'ehr' });
     expect(await findSubject(clinic.db, '7')).toEqual({
@@ -350,7 +356,7 @@ describe('an ID', () => {
 });
 
 describe('reading', () => {
-  test('sees what the daemon commits, without its lock, and cannot write', async () => {
+  test('a reader sees the daemon’s commits, without its lock, and cannot write', async () => {
     await clinic.appointment('1');
     expect((await readDatabase(clinic.path, (db) => countSituations(db, NOW))).total).toBe(1);
     const write = readDatabase(
@@ -360,7 +366,7 @@ describe('reading', () => {
     await expect(write).rejects.toMatchObject({ name: 'EligdError', kind: 'configuration' });
   });
 
-  test('keeps to one view while the daemon goes on', async () => {
+  test('a reader keeps one view while the daemon continues', async () => {
     await clinic.appointment('1');
     await readDatabase(clinic.path, async (db) => {
       const before = await countSituations(db, NOW);
@@ -369,7 +375,7 @@ describe('reading', () => {
     });
   });
 
-  test('makes no database where there is none', async () => {
+  test('a reader creates no database', async () => {
     const path = join(folder, 'none', 'eligd.db');
     await expect(readDatabase(path, async () => 1)).rejects.toMatchObject({
       kind: 'configuration',
@@ -378,7 +384,7 @@ describe('reading', () => {
     expect(existsSync(join(folder, 'none'))).toBe(false);
   });
 
-  test('says of a file that is empty or no database what it is', async () => {
+  test('a reader says if a file is empty or not a database', async () => {
     const path = join(folder, 'other.db');
     writeFileSync(path, '');
     const count = readDatabase(path, (db) => countSituations(db, NOW));

@@ -1,7 +1,7 @@
 /**
- * Preloaded into a process that changes a key: every call that changes a file, and every statement,
- * is a point. Before the point POINT_KILL the process is killed. POINT_IMAGES gets a copy of
- * POINT_FOLDER at each point, which is what a process leaves that is killed there.
+ * Loaded into a process that changes a key: every call that changes a file, and every statement, is
+ * a point. The process is killed before the point POINT_KILL. POINT_IMAGES gets a copy of
+ * POINT_FOLDER at each point: the state that a process leaves if it is killed there.
  */
 import fs from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
@@ -20,7 +20,9 @@ const CALLS = [
   'writeSync',
 ] as const;
 
-/** Of the statements that copy rows, which all do the same to the file, every so-manieth. */
+/**
+ * Only a sample of the statements that copy rows, because they all change the file in the same way.
+ */
 const ROWS_COUNTED = 10;
 
 const { POINT_KILL, POINT_IMAGES, POINT_FOLDER = '' } = process.env;
@@ -42,7 +44,7 @@ function point(): void {
   is_copying = false;
 }
 
-/** All that the next start goes by: of a file that is not whole yet, that it is there. */
+/** Everything that matters to the next start: of an incomplete file, only that it exists. */
 function look(): string {
   return fs
     .readdirSync(POINT_FOLDER, { recursive: true })

@@ -49,7 +49,7 @@ test('a prepared statement outlives the database of its first run', async () => 
   expect(await known('second')).toEqual(['second', 'second']);
 });
 
-test('constants are in the text, and each of them makes a statement of its own', async () => {
+test('constants are in the text, and each makes its own statement', async () => {
   const store = await temporaryStore();
   const texts: string[] = [];
   const noted = <Row>(query: Compilable<Row>): Compilable<Row> => {
@@ -110,7 +110,7 @@ test('rows of any number are written in order, with few statements', async () =>
   expect(built_rows).toEqual(new Set([1, 2, 4, 8, 16, 32, 64]));
 });
 
-test('lists that are given in another order have a statement of their own', async () => {
+test('lists in another order have their own statement', async () => {
   const store = await temporaryStore();
   await store.write((tx) => ADD_BATCHES(tx, ['a', 'b', 'c'].map(batchOf)));
   const those = prepared<{ ids: readonly string[]; times: readonly number[] }>()((db, place) =>
@@ -143,7 +143,7 @@ test('rows with other columns keep all of their values, and one call has one set
   ]);
 });
 
-test('a read outside a transaction does not see what is not committed', async () => {
+test('a read outside a transaction does not see uncommitted rows', async () => {
   const store = await temporaryStore();
   const all = prepared()((db) => db.selectFrom('delivery_batches').select('id'));
   let outside: Promise<{ id: string }[]> | undefined;

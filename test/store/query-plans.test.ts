@@ -104,7 +104,7 @@ function changeOfPatient(kind: 'described' | 'merged' = 'described'): Promise<un
   );
 }
 
-/** As on the first day of a database, in which nothing is known yet. */
+/** As on the first day, with an empty database. */
 async function olderCalls(tx: Tx): Promise<void> {
   const state = JSON.stringify({ since: NOW, checked: 5 });
   await writeLearned(tx, 'older_calls_looked_for', state, NOW);
@@ -205,7 +205,7 @@ describe('the claim of', () => {
       () => openWriteQueue(db).write((tx) => claimBatch(tx, 'front-desk', NOW, 100)),
       'deliveries USING INDEX deliveries_due (connector=? AND state=? AND due_at<?)',
     ],
-  ])('%s goes by its index and reads no whole table', async (_, work, step) => {
+  ])('the statement for %s uses its index and scans no table', async (_, work, step) => {
     const plan = await planOf(work);
     expect(plan.join('\n')).toContain(step);
     expect(plan.filter((detail) => /^SCAN \w+$/.test(detail))).toEqual([]);
@@ -215,25 +215,25 @@ describe('the claim of', () => {
     ['inquiries to send', () => dueForSubmission(db, claim)],
     ['inquiries to look for', () => uncertainDue(db, NOW, 100)],
     ['appointments to plan', () => dueForPlanning(db, NOW, 100)],
-  ])('%s needs no sorting, so that it stops at its limit', async (_, work) => {
+  ])('the statement for %s needs no sorting, so it stops at its limit', async (_, work) => {
     expect((await planOf(work)).filter((detail) => detail.includes('TEMP B-TREE'))).toEqual([]);
   });
 });
 
-test('when each connector last read is found from one connector to the next', async () => {
+test('the last read of each connector is found without reading the others', async () => {
   const steps = (await planOf(() => lastReads(db))).filter((detail) => /sources/.test(detail));
   expect(steps.length).toBeGreaterThan(2);
   for (const step of steps)
     expect(step).toMatch(/^SEARCH sources USING COVERING INDEX sources_completed/);
 });
 
-test('counting situations reads the appointments once, and everything else by index', async () => {
+test('counting situations reads the appointments once, and all else by index', async () => {
   const plan = await planOf(() => countSituations(db, NOW));
   expect(plan.filter((detail) => /^SCAN appointments/.test(detail))).toHaveLength(1);
   expect(plan.filter((detail) => /^SCAN (i|l|d|n|newer|t)$/.test(detail))).toEqual([]);
 });
 
-test('what was spent is summed from the index alone, at every send and every scrape', async () => {
+test('spending is summed from the index alone, at every send and every scrape', async () => {
   const plan = await planOf(() => spentBetween(db, NOW, NOW + 1));
   expect(plan).toEqual([
     'SEARCH inquiries USING COVERING INDEX inquiries_sent (sent_at>? AND sent_at<?)',
@@ -256,7 +256,7 @@ test('the oldest waiting appointment reads no delivery by its state', async () =
   expect(plan).not.toContain('deliveries_state');
 });
 
-describe('what alerts and scrapes look at', () => {
+describe('alerts and scrapes', () => {
   test.each([
     ['open alerts and messages', () => readAlerts(db), 'alert_messages USING INDEX'],
     [
@@ -269,14 +269,14 @@ describe('what alerts and scrapes look at', () => {
       () => countAttention(db),
       'attention USING INDEX attention_',
     ],
-  ])('%s goes by the index of what is open', async (_, work, step) => {
+  ])('the query for %s uses the index of open rows', async (_, work, step) => {
     const plan = await planOf(work);
     expect(plan.join('\n')).toContain(step);
     expect(plan.filter((detail) => /^SCAN \w+$/.test(detail))).toEqual([]);
   });
 });
 
-describe('the daily purge and the record of who did what', () => {
+describe('the daily purge, the audit trail, and the access log', () => {
   const about = { subjects: ['appointment:1'], looked_at: ['x'], patients: ['y'] };
   test.each([
     ['answers', () => countOldAnswers(db, 'answers', NOW), 'INDEX answers_whole'],
@@ -295,11 +295,11 @@ describe('the daily purge and the record of who did what', () => {
       'INDEX audit_subject',
     ],
     ['the ends of the chains', () => readHeads(db), 'SCAN audit'],
-  ])('find %s by an index', async (_, work, step) => {
+  ])('they find %s by an index', async (_, work, step) => {
     expect((await planOf(work)).join('\n')).toContain(step);
   });
 
-  test('nothing else of them reads a whole table', async () => {
+  test('no other statement of theirs scans a table', async () => {
     const work = async () => {
       for (const kind of ['answers', 'requests', 'recordings'] as const)
         await countOldAnswers(db, kind, NOW);
@@ -309,7 +309,7 @@ describe('the daily purge and the record of who did what', () => {
   });
 });
 
-describe('the office’s page reads no whole table', () => {
+describe('the office page scans no table', () => {
   test.each([
     ['a day', () => visitsBetween(db, { from: NOW, to: NOW + 1 }, NOW), 'INDEX appointments_day'],
     ['the days', () => visitTimes(db, { from: NOW, to: NOW + 1 }), 'INDEX appointments_day'],
@@ -320,7 +320,7 @@ describe('the office’s page reads no whole table', () => {
       () => looksAt(db, { connector: 'c', source_id: 'A-1' }, 20),
       'INDEX access_log_subject',
     ],
-  ])('for %s', async (_, work, step) => {
+  ])('the office page reads by index for %s', async (_, work, step) => {
     const plan = await planOf(work);
     expect(plan.join('\n')).toContain(step);
     const whole = plan.filter((detail) => /^SCAN (?!halts)\w+$/.test(detail));

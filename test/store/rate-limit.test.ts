@@ -23,8 +23,8 @@ async function perform(
 }
 
 /**
- * The most requests that a server can count in a window of 60 s when it may count each anywhere
- * between start and end.
+ * The most requests that a server can count in a window of 60 s if it may count each at any time
+ * between its start and its end.
  */
 function mostInAnyWindow(requests: readonly Request[]): number {
   return Math.max(
@@ -44,47 +44,40 @@ async function waited(limiter: RateLimiter, clock: VirtualClock): Promise<number
 }
 
 describe('the rate limit', () => {
-  test(
-    'holds in every sliding minute, wherever the server counts, and wastes nothing ' + '(G5)',
-    async () => {
-      const duration = fc.oneof(
-        fc.nat(500),
-        fc.nat(30_000),
-        fc.integer({ min: 30_000, max: 120_000 }),
-      );
-      const crowd = fc.array(fc.record({ duration, delay: fc.nat(90_000) }), {
-        minLength: 5,
-        maxLength: 25,
-      });
-      await fc.assert(
-        fc.asyncProperty(
-          fc.integer({ min: 1, max: 6 }),
-          crowd,
-          async (max_per_minute, requests) => {
-            const clock = virtualClock();
-            const limiter = createRateLimiter(await temporaryStore(), clock, max_per_minute);
-            const all = Promise.all(
-              requests.map(async (request) => {
-                await clock.sleep(request.delay);
-                return await perform(limiter, clock, request.duration);
-              }),
-            );
-            const done = await clock.runUntil(all);
-            expect(mostInAnyWindow(done)).toBeLessThanOrEqual(max_per_minute);
-            // Each generation of requests takes at most the longest of them, a minute, and a look
-            // for one that is still out.
-            const generations = Math.ceil(requests.length / max_per_minute);
-            expect(clock.elapsed()).toBeLessThanOrEqual(
-              90_000 + generations * (120_000 + WINDOW_MS + 100),
-            );
-          },
-        ),
-        { numRuns: 8 },
-      );
-    },
-  );
+  test('the limit holds in every sliding minute and wastes nothing (G5)', async () => {
+    const duration = fc.oneof(
+      fc.nat(500),
+      fc.nat(30_000),
+      fc.integer({ min: 30_000, max: 120_000 }),
+    );
+    const crowd = fc.array(fc.record({ duration, delay: fc.nat(90_000) }), {
+      minLength: 5,
+      maxLength: 25,
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 6 }), crowd, async (max_per_minute, requests) => {
+        const clock = virtualClock();
+        const limiter = createRateLimiter(await temporaryStore(), clock, max_per_minute);
+        const all = Promise.all(
+          requests.map(async (request) => {
+            await clock.sleep(request.delay);
+            return await perform(limiter, clock, request.duration);
+          }),
+        );
+        const done = await clock.runUntil(all);
+        expect(mostInAnyWindow(done)).toBeLessThanOrEqual(max_per_minute);
+        // Each round of requests takes at most as long as its longest one, a minute, plus a
+        // lookup for one in progress.
+        const generations = Math.ceil(requests.length / max_per_minute);
+        expect(clock.elapsed()).toBeLessThanOrEqual(
+          90_000 + generations * (120_000 + WINDOW_MS + 100),
+        );
+      }),
+      { numRuns: 8 },
+    );
+  });
 
-  test('allows the limit at once, and the next a minute after the first ended', async () => {
+  test('the limit is available at once, and the next slot a minute after the first', async () => {
     const clock = virtualClock();
     const limiter = createRateLimiter(await temporaryStore(), clock, 3);
     const done = await clock.runUntil(
@@ -94,7 +87,7 @@ describe('the rate limit', () => {
     expect(done.map(({ started_ms }) => started_ms - start_ms)).toEqual([0, 0, 0, 100 + WINDOW_MS]);
   });
 
-  test('holds for two processes on one database', async () => {
+  test('the limit holds for two processes on one database', async () => {
     const clock = virtualClock();
     const path = temporaryPath();
     const [daemon, command] = [await temporaryStore(path), await temporaryStore(path)];
@@ -105,7 +98,7 @@ describe('the rate limit', () => {
     expect(mostInAnyWindow(await clock.runUntil(Promise.all(requests)))).toBe(4);
   });
 
-  test('holds over a restart', async () => {
+  test('the limit holds across a restart', async () => {
     const clock = virtualClock();
     const path = temporaryPath();
     const before = await temporaryStore(path);
@@ -116,7 +109,7 @@ describe('the rate limit', () => {
     expect(await waited(after, clock)).toBe(WINDOW_MS);
   });
 
-  test('takes a request that a crash interrupted to have ended at the next start', async () => {
+  test('a request that a crash interrupted counts as ended at the next start', async () => {
     const clock = virtualClock();
     const path = temporaryPath();
     const before = await temporaryStore(path);
@@ -128,7 +121,7 @@ describe('the rate limit', () => {
     expect(await waited(createRateLimiter(store, clock, 1, found), clock)).toBe(WINDOW_MS);
   });
 
-  test('holds over a restart although the clock was set forward before it', async () => {
+  test('the limit holds across a restart after the clock was set forward', async () => {
     const clock = virtualClock();
     const path = temporaryPath();
     const before = await temporaryStore(path);
@@ -142,7 +135,7 @@ describe('the rate limit', () => {
     expect(await waited(after, clock)).toBe(WINDOW_MS);
   });
 
-  test('holds over a restart although the clock is set forward right after it', async () => {
+  test('the limit holds across a restart before the clock is set forward', async () => {
     const clock = virtualClock();
     const path = temporaryPath();
     const before = await temporaryStore(path);
@@ -154,7 +147,7 @@ describe('the rate limit', () => {
     expect(await waited(limiter, clock)).toBe(WINDOW_MS);
   });
 
-  test('gives back the slot of a process that died, in the end', async () => {
+  test('a dead process’s slot becomes free in the end', async () => {
     const clock = virtualClock();
     const store = await temporaryStore();
     const limiter = createRateLimiter(store, clock, 1);
@@ -163,7 +156,7 @@ describe('the rate limit', () => {
     expect(await waited(limiter, clock)).toBe(WINDOW_MS);
   });
 
-  test('lets sending go first, then urgent work, then in order of arrival', async () => {
+  test('sending goes first, then urgent work, then the order of arrival', async () => {
     const clock = virtualClock();
     const limiter = createRateLimiter(await temporaryStore(), clock, 1);
     const order: string[] = [];
@@ -180,7 +173,7 @@ describe('the rate limit', () => {
     expect(order).toEqual(['first', 's1', 's2', 'u1', 'u2', 'r1', 'r2']);
   });
 
-  test('keeps no slot for who has gone away meanwhile', async () => {
+  test('a waiter that has gone away keeps no slot', async () => {
     const clock = virtualClock();
     const store = await temporaryStore();
     const limiter = createRateLimiter(store, clock, 5);
@@ -192,14 +185,14 @@ describe('the rate limit', () => {
     expect(await store.db.selectFrom('rate_slots').selectAll().execute()).toEqual([]);
   });
 
-  test('of zero means no limit', async () => {
+  test('a limit of zero means no limit', async () => {
     const clock = virtualClock();
     const limiter = createRateLimiter(await temporaryStore(), clock, 0);
     for (let count = 0; count < 100; count += 1) await limiter.enter('send');
     expect(clock.elapsed()).toBe(0);
   });
 
-  test('stops waiting when it is told to, and takes no slot then', async () => {
+  test('a wait stops when told to, and takes no slot', async () => {
     const clock = virtualClock();
     const store = await temporaryStore();
     const limiter = createRateLimiter(store, clock, 1);
@@ -212,7 +205,7 @@ describe('the rate limit', () => {
     expect(await store.db.selectFrom('rate_slots').selectAll().execute()).toHaveLength(1);
   });
 
-  test('keeps nobody waiting longer than a minute when the clock is set back', async () => {
+  test('no one waits longer than a minute when the clock is set back', async () => {
     const clock = virtualClock();
     const limiter = createRateLimiter(await temporaryStore(), clock, 1);
     await clock.runUntil(perform(limiter, clock, 1000));
@@ -222,7 +215,7 @@ describe('the rate limit', () => {
 });
 
 describe('a pause that the service asked for', () => {
-  test('holds for everybody, and over a restart', async () => {
+  test('the pause applies to everyone, and across a restart', async () => {
     const clock = virtualClock();
     const path = temporaryPath();
     const before = await temporaryStore(path);
@@ -233,7 +226,7 @@ describe('a pause that the service asked for', () => {
     );
   });
 
-  test('holds without a limit too, and a shorter one does not end it', async () => {
+  test('the pause applies without a limit, and a shorter one does not end it', async () => {
     const clock = virtualClock();
     const limiter = createRateLimiter(await temporaryStore(), clock, 0);
     await limiter.pause(clock.now() + 90_000);
@@ -241,7 +234,7 @@ describe('a pause that the service asked for', () => {
     expect(await waited(limiter, clock)).toBe(90_000);
   });
 
-  test('that is made longer meanwhile is waited for to its end', async () => {
+  test('a pause that becomes longer is waited for to its end', async () => {
     const clock = virtualClock();
     const limiter = createRateLimiter(await temporaryStore(), clock, 10);
     await limiter.pause(clock.now() + 10_000);
@@ -254,7 +247,7 @@ describe('a pause that the service asked for', () => {
 });
 
 describe('after a 429', () => {
-  /** How many requests a minute leave when there are always more, from now on for so long. */
+  /** The requests in each minute with constant demand, from now on for this long. */
   async function perMinute(limiter: RateLimiter, clock: VirtualClock): Promise<number> {
     const from_ms = clock.elapsed();
     let count = 0;
@@ -270,13 +263,13 @@ describe('after a 429', () => {
     const clock = virtualClock();
     const limiter = createRateLimiter(store, clock, 60);
     await limiter.slowDown();
-    // What was out at the same time is the same refusal.
+    // Requests in progress at the same time are the same refusal.
     await limiter.slowDown();
     await waited(limiter, clock);
     expect(await waited(limiter, clock)).toBe(2_000);
     await clock.runUntil(clock.sleep(WINDOW_MS));
     expect(await perMinute(limiter, clock)).toBeLessThanOrEqual(30);
-    // The next process knows it.
+    // The next process knows the pace.
     const next = createRateLimiter(store, clock, 60);
     await waited(next, clock);
     expect(await waited(next, clock)).toBe(2_000);
@@ -285,7 +278,7 @@ describe('after a 429', () => {
     expect(await waited(next, clock)).toBe(0);
   });
 
-  test('the pace grows though the clock was a year ahead when it was halved', async () => {
+  test('the pace grows although the clock was a year ahead when it was halved', async () => {
     const store = await temporaryStore();
     const clock = virtualClock();
     clock.set(clock.now() + 365 * 24 * 60 * 60_000);

@@ -58,7 +58,7 @@ async function fill(state: string, key: DatabaseKey | null): Promise<void> {
     for (const name of ['eligd.db', 'eligd.db.replaced-20261121T033000Z'])
       cpSync(join(live, `eligd.db${end}`), join(state, name + end));
   writeBackup(join(live, 'eligd.db'), join(state, 'backups', backupName(1)), 1);
-  // Of a backup that died in the middle.
+  // A backup that died in the middle.
   writeFileSync(join(state, 'backups', `.${backupName(2)}.part`), NEEDLE);
   await store.close();
   rmSync(live, { recursive: true });
@@ -80,7 +80,7 @@ function filesWithNeedle(state: string): string[] {
     .filter((file) => readFileSync(file).includes(NEEDLE));
 }
 
-/** The key that a file opens with, after every row of it has been found. */
+/** The key that opens a file; also finds every row of it. */
 function keyOf(file: string): string | null {
   useDatabaseKeys(() => [NEW, OLD]);
   const { raw, key } = openKeyed(file, { fileMustExist: true });
@@ -102,7 +102,7 @@ function change(state: string, to: DatabaseKey | null) {
   return recodeDatabase(join(state, 'eligd.db'), join(state, 'backups'), to);
 }
 
-/** The same in a process of its own, which is watched or killed. */
+/** The same in a process that is watched or killed. */
 function changeAside(state: string, mode: Mode, environment: Record<string, string>) {
   const to = MODES[mode].to === null ? 'null' : 'NEW';
   const program = `
@@ -123,7 +123,7 @@ function changeAside(state: string, mode: Mode, environment: Record<string, stri
   );
 }
 
-/** What every file must be, after what the next start does. */
+/** The state of every file after the next start. */
 function expectWhole(state: string, mode: Mode): void {
   const { from, to } = MODES[mode];
   clearRecodings(state);
@@ -135,7 +135,7 @@ function expectWhole(state: string, mode: Mode): void {
   expect(others.filter((name) => name.includes('recoding'))).toEqual([]);
 }
 
-/** What it must be when the command has been run again to its end. */
+/** The state of every file after the command has run again to its end. */
 function expectDone(state: string, mode: Mode): void {
   const { to } = MODES[mode];
   expect(change(state, to).left).toEqual([]);
@@ -152,7 +152,7 @@ describe.each(ALL)('%s', (mode) => {
     cpSync(filled, state, { recursive: true, preserveTimestamps: true });
   });
 
-  test('changes the database and its copies, keeps every row and every age', () => {
+  test('the command changes the database and its copies, and keeps rows and ages', () => {
     const backup = join(state, 'backups', backupName(1));
     utimesSync(backup, 1_000, 2_000);
     const { changed, left } = change(state, MODES[mode].to);
@@ -169,7 +169,7 @@ describe.each(ALL)('%s', (mode) => {
     expect(change(state, MODES[mode].to).changed).toEqual([]);
   });
 
-  test('leaves the old or the new file at every point at which it may die', () => {
+  test('if it dies at any point, each file is the old or the new one', () => {
     const images = join(state, '..', `${mode}-images`);
     mkdirSync(images);
     expect(changeAside(state, mode, { POINT_IMAGES: images }).status).toBe(0);
@@ -183,13 +183,13 @@ describe.each(ALL)('%s', (mode) => {
     rmSync(images, { recursive: true });
   });
 
-  test.each([10, 45, 80, 100])('is killed at point %i and run again', (at) => {
+  test.each([10, 45, 80, 100])('the command is killed at point %i and run again', (at) => {
     expect(changeAside(state, mode, { POINT_KILL: String(at) }).signal).toBe('SIGKILL');
     expectWhole(state, mode);
     expectDone(state, mode);
   });
 
-  test('refuses while another process has the database open, and changes nothing', () => {
+  test('the command refuses while another process has the database open', () => {
     useDatabaseKeys(() => [NEW, OLD]);
     const reader = openSqlite(join(state, 'eligd.db'), { readonly: true });
     reader.prepare('select count(*) from learned_settings').get();
@@ -203,7 +203,7 @@ describe.each(ALL)('%s', (mode) => {
   });
 });
 
-test('a copy that cannot be read is named, and stays; the others are changed', async () => {
+test('a copy that cannot be read is named and kept, and the others are changed', async () => {
   const state = join(folder, 'with-damage');
   await fill(state, null);
   const name = join(state, 'backups', beforeUpgradeName('0.1.0', 1));

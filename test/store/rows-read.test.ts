@@ -1,7 +1,7 @@
 /**
- * What eligd reads on a schedule, for a scrape, or for a page is bounded in a clinic with 30,000
- * visits on its books. SQLite itself counts the steps of each statement: its own build for
- * WebAssembly does, and is of the same version as the driver, which does not say.
+ * The work of schedules, scrapes, and pages has a limit in a clinic with 30,000 visits. SQLite
+ * counts the steps of each statement: its WebAssembly build does so, and has the same version as
+ * the driver, which does not.
  */
 import sqlite3InitModule from '@sqlite.org/sqlite-wasm';
 import Database from 'better-sqlite3';
@@ -14,20 +14,20 @@ import { fillOffice } from '../support/office-visits.ts';
 import { startService } from '../support/service.ts';
 
 const VISITS = 30_000;
-/** Steps of SQLite's virtual machine; a row that is read takes five to ten. */
+/** Steps of SQLite's virtual machine; reading a row takes five to ten. */
 const STEPS_MAX = 100_000;
-/** Counts for people and monitoring: each walks through one index of the visits, and no row. */
+/** Counts for people and monitoring: each reads one index of the visits, and no row. */
 const COUNTS = [
   'select "state", count(*) as "count" from "deliveries" group by "state"',
   'select "kind", "situation", case situation',
 ];
 const STEPS_OF_COUNT_MAX = 8 * VISITS;
-/** The daemon does at its start what was due, so that this is a day of its schedule. */
+/** The daemon does due work at its start, so this is a day of its schedule. */
 const RUNS_MS = 5_000;
-/** Of statements that differ in their values only, so many are tried. */
+/** If statements differ only in their values, the test tries this many. */
 const TRIED = 5;
 
-/** What was asked, with the values of each time. */
+/** The statements, with the values of each time. */
 type Asked = Map<string, unknown[][]>;
 
 const driver = Object.getPrototypeOf(new Database(':memory:').prepare('select 1')) as Record<
@@ -40,7 +40,7 @@ afterEach(() => {
   Object.assign(driver, original);
 });
 
-/** Listens at the driver, so that no statement to `file` is left out, whoever sends it. */
+/** Listens at the driver, so that it sees every statement to `file`, whoever sends it. */
 function listen(file: string): Asked {
   const asked: Asked = new Map();
   for (const name of ['all', 'get', 'run', 'iterate']) {
@@ -83,7 +83,7 @@ async function openCounting(file: string) {
   const raw = new Database(file, { readonly: true });
   const bytes = new Uint8Array(raw.serialize());
   raw.close();
-  // Not in WAL mode: a database in memory has no second file (SQLite, file format, 1.3.3).
+  // Not in WAL mode, because a database in memory has no second file (SQLite, file format, 1.3.3).
   bytes.set([1, 1], 18);
   const { capi, wasm, oo1 } = await sqlite3InitModule();
   const db = new oo1.DB(':memory:');
@@ -92,7 +92,7 @@ async function openCounting(file: string) {
   const { pointer } = db;
   if (pointer === undefined) throw new Error('The database is not open.');
   capi.sqlite3_deserialize(pointer, 'main', held, bytes.length, bytes.length, flags);
-  /** Steps that a statement takes; whatever it changes is taken back. */
+  /** The steps of a statement; rolls its changes back. */
   const steps = (sql: string, values: readonly unknown[]): number => {
     db.exec('savepoint before');
     const statement = db.prepare(sql);
@@ -108,7 +108,7 @@ async function openCounting(file: string) {
   return steps;
 }
 
-test('what is read on a schedule, a scrape or a page is bounded', {
+test('the work of schedules, scrapes, and pages has a limit', {
   timeout: 300_000,
 }, async () => {
   const service = await startService();

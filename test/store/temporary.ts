@@ -12,14 +12,14 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** A path for a database in a folder of its own, gone after the test. */
+/** A path for a database in its own folder, deleted after the test. */
 export function temporaryPath(): string {
   const folder = mkdtempSync(join(tmpdir(), 'eligd-store-'));
   folders.push(folder);
   return join(folder, 'eligd.db');
 }
 
-/** A store that is closed after the test; closing it before does no harm. */
+/** A store that is closed after the test; the test may close it earlier. */
 export async function temporaryStore(path = temporaryPath()): Promise<Store> {
   const store = await openStore(path);
   stores.push(store);

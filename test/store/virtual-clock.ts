@@ -2,17 +2,15 @@ import type { Clock } from '../../src/domain/env.ts';
 
 type Sleeper = { at_ms: number; wake: () => void };
 
-/**
- * Turns of the event loop after which everything that does not wait for the clock has come to rest.
- */
+/** Turns of the event loop after which everything that does not wait for the clock is idle. */
 const TURNS_TO_REST = 12;
 
 export type VirtualClock = Clock & {
-  /** Wakes sleepers in the order of time until the promise is settled. */
+  /** Wakes sleepers in the order of time until the promise settles. */
   runUntil: <Value>(work: Promise<Value>) => Promise<Value>;
-  /** Lets everything come to rest without any time going by. */
+  /** Lets everything become idle without advancing the time. */
   rest: () => Promise<void>;
-  /** Moves what `now` says, as somebody who sets the machine's clock. Sleepers sleep on. */
+  /** Changes `now`, like someone who sets the machine's clock. Sleepers keep sleeping. */
   set: (now_ms: number) => void;
 };
 

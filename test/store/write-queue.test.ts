@@ -21,14 +21,14 @@ async function names(store: Store): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** How often the database was committed to by others, as one connection sees it. */
+/** How often others committed to the database, as one connection sees it. */
 async function dataVersion(store: Store): Promise<number> {
   const { rows } = await sql<{ data_version: number }>`pragma data_version`.execute(store.db);
   return rows[0]!.data_version;
 }
 
 describe('the write queue', () => {
-  test('lets a piece of work that fails take nobody with it (G7)', async () => {
+  test('work that fails does not fail other work (G7)', async () => {
     const store = await temporaryStore();
     const outcomes = await Promise.allSettled([
       store.write(note('a')),
@@ -52,7 +52,7 @@ describe('the write queue', () => {
     expect(await names(store)).toEqual(['a', 'b']);
   });
 
-  test('refuses statements of work that has ended, and commits none of them', async () => {
+  test('statements of work that has ended are refused and not committed', async () => {
     const store = await temporaryStore();
     const after = await store.write(async (tx) => actingAs(tx, 'somebody'));
     await expect(note('after')(after)).rejects.toThrow('had ended');
@@ -73,7 +73,7 @@ describe('the write queue', () => {
     expect(await names(store)).toEqual(['next']);
   });
 
-  test('runs work in the order of arrival, and each sees the writes before it', async () => {
+  test('work runs in the order of arrival, and sees the writes before it', async () => {
     const store = await temporaryStore();
     const seen = await Promise.all(
       Array.from({ length: 450 }, (_, index) =>
@@ -90,7 +90,7 @@ describe('the write queue', () => {
     expect(seen).toEqual(Array.from({ length: 450 }, (_, index) => index));
   });
 
-  test('puts what waits at the same time into one commit', async () => {
+  test('work that waits at the same time shares one commit', async () => {
     const path = temporaryPath();
     const [store, watcher] = [await temporaryStore(path), await temporaryStore(path)];
     const before = await dataVersion(watcher);
@@ -103,13 +103,13 @@ describe('the write queue', () => {
         }),
       ),
     );
-    // Nothing of it could be seen from outside until all of it could.
+    // No part of it was visible from outside until all of it was.
     expect(halfway).toEqual([[], [], []]);
     expect(await dataVersion(watcher)).not.toBe(before);
     expect(await names(watcher)).toHaveLength(100);
   });
 
-  test('resolves after the commit, so that another process sees the write (G3)', async () => {
+  test('work resolves after the commit, so another process sees the write (G3)', async () => {
     const path = temporaryPath();
     const [store, watcher] = [await temporaryStore(path), await temporaryStore(path)];
     for (const name of ['a', 'b', 'c']) {
@@ -118,7 +118,7 @@ describe('the write queue', () => {
     }
   });
 
-  test('runs what waits for the commit after it, and never for work that fails', async () => {
+  test('callbacks run after the commit, and never for work that fails', async () => {
     const path = temporaryPath();
     const [store, watcher] = [await temporaryStore(path), await temporaryStore(path)];
     const log: string[] = [];
@@ -143,7 +143,7 @@ describe('the write queue', () => {
     expect(await names(store)).toEqual(['a', 'c']);
   });
 
-  test('gives the error of what waits for the commit to its own work alone', async () => {
+  test('an error in a callback fails only its own work', async () => {
     const store = await temporaryStore();
     const thrower = store.write(async (tx) => {
       await note('a')(tx);
@@ -156,14 +156,14 @@ describe('the write queue', () => {
     expect(await names(store)).toEqual(['a', 'b']);
   });
 
-  test('goes on after all the work of a commit has failed', async () => {
+  test('the queue continues after all work of a commit has failed', async () => {
     const store = await temporaryStore();
     await expect(store.write(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
     await store.write(note('a'));
     expect(await names(store)).toEqual(['a']);
   });
 
-  test('keeps nothing of work that fails while it is alone in its commit', async () => {
+  test('work that fails alone in its commit leaves nothing behind', async () => {
     const store = await temporaryStore();
     const half = async (tx: Tx) => {
       await note('half')(tx);
@@ -184,7 +184,7 @@ describe('the write queue', () => {
     expect(await names(store)).toEqual([]);
   });
 
-  test('fails what waits when the commit fails, and says so to each', async () => {
+  test('if the commit fails, all waiting work fails with the reason', async () => {
     const store = await temporaryStore();
     const broken = (tx: Tx) => sql`rollback`.execute(tx);
     const outcomes = await Promise.allSettled([
@@ -196,37 +196,33 @@ describe('the write queue', () => {
     expect(await names(store)).toEqual([]);
   });
 
-  test(
-    'a full disk fails all the work of the commit, keeps nothing of it, and ' + 'resumes with room',
-    async () => {
-      const store = await temporaryStore();
-      const { page_count } = (
-        await sql<{ page_count: number }>`pragma page_count`.execute(store.db)
-      ).rows[0]!;
-      await sql.raw(`pragma max_page_count = ${page_count + 1}`).execute(store.db);
-      const work = ['a', 'x'.repeat(200_000), 'b'].map((value, index) =>
-        store.write((tx) => writeLearned(tx, `fact ${index}`, value, 1)),
-      );
-      const outcomes = await Promise.allSettled(work);
-      expect(
-        outcomes.map((each) =>
-          each.status === 'rejected' ? (each.reason as { code: string }).code : 'written',
-        ),
-      ).toEqual(Array(3).fill('SQLITE_FULL'));
-      expect(
-        await store.db
-          .selectFrom('learned_settings')
-          .selectAll()
-          .where('name', 'like', 'fact %')
-          .execute(),
-      ).toEqual([]);
-      await sql.raw('pragma max_page_count = 1000000').execute(store.db);
-      await store.write((tx) => writeLearned(tx, 'fact 4', 'y'.repeat(200_000), 1));
-      expect((await readLearned(store.db, 'fact 4'))?.value).toHaveLength(200_000);
-    },
-  );
+  test('a full disk fails all work of the commit, and the queue resumes with room', async () => {
+    const store = await temporaryStore();
+    const { page_count } = (await sql<{ page_count: number }>`pragma page_count`.execute(store.db))
+      .rows[0]!;
+    await sql.raw(`pragma max_page_count = ${page_count + 1}`).execute(store.db);
+    const work = ['a', 'x'.repeat(200_000), 'b'].map((value, index) =>
+      store.write((tx) => writeLearned(tx, `fact ${index}`, value, 1)),
+    );
+    const outcomes = await Promise.allSettled(work);
+    expect(
+      outcomes.map((each) =>
+        each.status === 'rejected' ? (each.reason as { code: string }).code : 'written',
+      ),
+    ).toEqual(Array(3).fill('SQLITE_FULL'));
+    expect(
+      await store.db
+        .selectFrom('learned_settings')
+        .selectAll()
+        .where('name', 'like', 'fact %')
+        .execute(),
+    ).toEqual([]);
+    await sql.raw('pragma max_page_count = 1000000').execute(store.db);
+    await store.write((tx) => writeLearned(tx, 'fact 4', 'y'.repeat(200_000), 1));
+    expect((await readLearned(store.db, 'fact 4'))?.value).toHaveLength(200_000);
+  });
 
-  test('does not fail work that reads first because another process writes meanwhile', async () => {
+  test('work that reads first does not fail because another process writes', async () => {
     const path = temporaryPath();
     const store = await temporaryStore(path);
     const store_file = resolve(import.meta.dirname, '../../src/store/engine/store.ts');
@@ -247,7 +243,7 @@ describe('the write queue', () => {
     expect(await store.db.selectFrom('rate_slots').select('id').execute()).toHaveLength(200);
   });
 
-  test('finishes what waits before the store is closed', async () => {
+  test('waiting work finishes before the store is closed', async () => {
     const path = temporaryPath();
     const store = await temporaryStore(path);
     const written = store.write(note('a'));

@@ -1,4 +1,4 @@
-/** What records say of a call, with a value in every field. */
+/** The fields of a record about a call, each with a value. */
 export const CALL_FIELDS = {
   calls: [
     {

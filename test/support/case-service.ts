@@ -1,4 +1,4 @@
-/** A service that gives each member the answer that a test has for it, at once. */
+/** A service that returns a test's answer for each member at once. */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** Debian's Chromium for tests of a page, one for each file of tests. */
+/** Debian's Chromium for tests of a page, one for each test file. */
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 

@@ -23,7 +23,7 @@ import { readCsv } from './csv-text.ts';
 import { leaks, patientsIn, strangeInLine } from './leaks.ts';
 
 /**
- * Keys of the configuration that differ from config/minimal.yaml; objects are merged, all else is
+ * Configuration keys that differ from config/minimal.yaml; objects are merged, all other values are
  * replaced.
  */
 export type Overrides = { [key: string]: unknown };
@@ -37,21 +37,21 @@ export type ClinicOptions = {
 export type Line = Record<string, string>;
 
 /**
- * A clinic's server: one folder with configuration, secrets, drop folder and state, and what a
- * person there can do and see.
+ * A clinic's server: one folder with configuration, secrets, drop folder, and state, and the
+ * actions of a person there.
  */
 export type Clinic = {
   folder: string;
   file: string;
   state: string;
   drop: (name: string, content: string | Buffer) => void;
-  /** `eligd once`, in this process; fails the test with another exit code than `expected`. */
+  /** Runs `eligd once` in this process; fails the test on another exit code than `expected`. */
   once: (expected?: number) => Promise<void>;
   /** Any other command. */
   run: (...args: string[]) => ReturnType<typeof run>;
-  /** What all of these have logged so far. */
+  /** The log of all of these so far. */
   logged: () => string;
-  /** One daemon for several rounds, as `eligd run` keeps it. */
+  /** One daemon for several rounds, as in `eligd run`. */
   daemon: (env?: Partial<Env>, options?: { idle_ms?: number }) => Promise<Daemon>;
   /** Every line of every `outbox/eligibility-*.csv`, with the record next to it. */
   written: () => (Line & {
@@ -66,8 +66,8 @@ export type Clinic = {
 };
 
 /**
- * The sandbox draws plans at random; what they come to is on the attention list only where a test
- * says so (`attention: ALL_ATTENTION`).
+ * The sandbox draws plans at random; their verdicts go on the attention list only if a test says so
+ * (`attention: ALL_ATTENTION`).
  */
 const attentionKinds = (is_on: boolean) =>
   Object.fromEntries(ATTENTION_KINDS.map((kind) => [kind, is_on]));
@@ -84,14 +84,11 @@ export const BASIC_SECRETS = {
   ELIGD_SERVICE_API_KEY: 'sandbox',
 };
 
-/**
- * What was made for the test that runs: the folder, every line that was logged in it, and the
- * patients that it has known.
- */
+/** The current test's folders, every line that was logged in them, and the patients in them. */
 const made: { folder: string; log: string[]; patients: Set<string> }[] = [];
 
 /**
- * A folder of a failed test stays, with its database; the last line of the test's output says
+ * The folder of a failed test stays, with its database; the last line of the test's output says
  * where.
  */
 afterEach(({ task }) => {
@@ -104,13 +101,13 @@ afterEach(({ task }) => {
       console.error(`Kept of "${task.name}": ${folder}`);
     else rmSync(folder, { recursive: true, force: true });
   }
-  // The promise of G6 is kept by every test that has a clinic, whatever it is about.
+  // Every test with a clinic checks G6, whatever else it checks.
   if (faults.length > 0) throw new Error(`The log holds what it must not: ${faults.join(', ')}`);
 });
 
 /**
- * A clinic with the minimal configuration of the design, quick to settle and without a rate limit
- * unless `config` says so.
+ * A clinic with the minimal configuration, a short settle time, and no rate limit unless `config`
+ * sets one.
  */
 export function makeClinic({
   base_url,
@@ -124,9 +121,9 @@ export function makeClinic({
   const file = join(folder, 'eligd.yaml');
   const quick = {
     service: { base_url, settle_seconds: 0, submission: { max_per_minute: 0 } },
-    // The clock of tests is years ahead of the times that the disk gives to files.
+    // The tests' clock is years ahead of the file times on this disk.
     retention: { processed_days: null, rejected_days: null, outbox_days: null },
-    // Tests run on every day of the week; those about payers' hours say so.
+    // Tests run on every day of the week; those about payer hours set them.
     policy: {
       look_ahead_days: 14,
       attention: NO_ATTENTION,
@@ -209,7 +206,7 @@ function isLogged(line: string): boolean {
   return line.startsWith('{"level"');
 }
 
-/** Nobody writes slowly in a test, so a file is taken at the first look. */
+/** No test writes slowly, so eligd reads a file at the first check. */
 function withStableFiles(): Overrides {
   return {
     connectors: [{ id: 'front-desk', type: 'csv', folder: './dropbox', stable_seconds: 0 }],
@@ -238,7 +235,7 @@ function written(outbox: string, kind: string): ReturnType<Clinic['written']> {
   ) as ReturnType<Clinic['written']>;
 }
 
-/** Of an answer about benefits the whole delivery, of one about a claim the record. */
+/** The whole delivery of an answer about benefits; the record of an answer about a claim. */
 function documentOf(file: string) {
   const document = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
   const is_delivery = document.schema === 'eligd.delivery/1';

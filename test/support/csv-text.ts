@@ -1,4 +1,4 @@
-/** A few lines of CSV, read and written without eligd's own code, which the scenarios judge. */
+/** A few lines of CSV, read and written without eligd's own code, which the scenarios check. */
 
 export function csvText(header: readonly string[], lines: readonly (readonly string[])[]): string {
   const cell = (value: string) =>
@@ -6,10 +6,10 @@ export function csvText(header: readonly string[], lines: readonly (readonly str
   return [header, ...lines].map((line) => `${line.map(cell).join(',')}\r\n`).join('');
 }
 
-/** What a spreadsheet shows of a cell: `="0123"` is the text 0123, with its zero. */
+/** The value that a spreadsheet shows: `="0123"` is the text 0123, with its zero. */
 export const asShown = (cell: string) => /^="(.*)"$/.exec(cell)?.[1] ?? cell;
 
-/** The lines by header name. Every cell that a line lacks is empty. */
+/** The lines by header name. Every missing cell is empty. */
 export function readCsv(text: string, separator = ','): Record<string, string>[] {
   const [header = [], ...lines] = cellsOf(text.replace(/^\ufeff/, ''), separator);
   return lines.map((line) =>

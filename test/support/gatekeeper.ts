@@ -11,8 +11,8 @@ afterEach(() => {
 export type Refusal = { status: number; headers?: Record<string, string> };
 
 /**
- * Stands before the service and rejects what `refuse` says, before the service sees it.
- * `onToken` is told every token that the service hands out.
+ * Rejects the requests that `refuse` selects before the service sees them. Calls `onToken` with
+ * every token that the service issues.
  */
 export async function gatekeeper(
   target: string,

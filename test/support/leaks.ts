@@ -1,6 +1,6 @@
 /**
- * What must not stand in a log (G6): patient data in any spelling, and what the catalog does not
- * know.
+ * Text that must not be in a log (G6): patient data in any spelling, and names that the catalog
+ * does not have.
  */
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
@@ -13,8 +13,8 @@ import { EVENTS, type EventDescription } from '../../src/domain/events.ts';
 const KNOWN: Readonly<Record<string, EventDescription>> = { ...EVENTS, ...CSV, ...FHIR, ...HL7 };
 
 /**
- * Which of the secrets stand in the text: as they are, as JSON escapes them, as an address escapes
- * them; in any case.
+ * The secrets that are in the text: plain, escaped as in JSON, or escaped as in an address; in any
+ * case.
  */
 export function leaks(text: string, secrets: Iterable<string>): string[] {
   const low = text.toLowerCase();
@@ -29,7 +29,7 @@ export function leaks(text: string, secrets: Iterable<string>): string[] {
   );
 }
 
-/** An ISO date as files, messages and the service spell it. */
+/** The spellings of an ISO date in files, messages, and the service. */
 export function datesAsSpelled(iso: string): string[] {
   const [year = '', month = '', day = ''] = iso.split('-');
   return [
@@ -41,10 +41,7 @@ export function datesAsSpelled(iso: string): string[] {
   ];
 }
 
-/**
- * What is wrong with a line of the log: an event, a level or a field that the catalog does not
- * have.
- */
+/** The problems of a log line: an event, a level, or a field that is not in the catalog. */
 export function strangeInLine(line: string): string[] {
   const {
     level,
@@ -58,7 +55,7 @@ export function strangeInLine(line: string): string[] {
   const entry = KNOWN[String(event)];
   if (entry === undefined || entry.level !== level)
     return [`${String(level)} ${String(event)} is not in the catalog`];
-  // Any line may say which piece of work it belongs to, by a number of eligd's own.
+  // Any line may name its piece of work, by eligd's own number.
   if (work !== undefined && !/^[a-z0-9]+-\d+$/.test(String(work)))
     return [`${String(event)} has a strange work`];
   return Object.keys(fields)
@@ -66,12 +63,12 @@ export function strangeInLine(line: string): string[] {
     .map((name) => `${String(event)} has ${name}`);
 }
 
-/** Enough to find a line that leaks; all of thousands would take longer than the test. */
+/** Enough to find a line that leaks; checking thousands would take longer than the test. */
 const PATIENTS_MAX = 40;
 
 /**
- * Names, birth dates and member ids that cannot stand anywhere by chance, of some of the patients
- * in the database at `path`.
+ * Names, birth dates, and member IDs that appear nowhere by chance, of some of the patients in the
+ * database at `path`.
  */
 export function patientsIn(path: string): string[] {
   return contents(path).flatMap(({ patient, coverages }) => {

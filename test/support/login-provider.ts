@@ -9,15 +9,15 @@ type Key = Awaited<ReturnType<typeof generateKeyPair>>;
 
 export type LoginProvider = {
   issuer: string;
-  /** What the next ID tokens say; the test may change it. */
+  /** The content of the next ID tokens; the test may change it. */
   claims: JWTPayload;
-  /** What the next ID tokens say wrongly, over what is right. */
+  /** False values that replace the correct ones in the next ID tokens. */
   lies: JWTPayload;
-  /** With which key they are signed. */
+  /** The key that signs them. */
   signer: 'own' | 'foreign';
-  /** What the token endpoint was sent. */
+  /** The requests to the token endpoint. */
   exchanges: URLSearchParams[];
-  /** A browser at the provider: gives the address that it is sent back to. */
+  /** A browser at the provider: returns the address that it is redirected to. */
   login: (address: string) => string;
 };
 

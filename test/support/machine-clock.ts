@@ -1,6 +1,6 @@
 import { afterEach, vi } from 'vitest';
 
-/** A Monday, 09:00 in Chicago: what the clock of the machine shows when a test sets it. */
+/** A Monday, 09:00 in Chicago: the machine's time when a test sets it. */
 export const MONDAY_MS = Date.parse('2030-01-07T15:00:00Z');
 
 const realNow = Date.now.bind(Date);
@@ -11,9 +11,9 @@ export type MachineClock = {
 };
 
 /**
- * Sets the clock of this machine: for eligd and for the sandbox alike, since both run in this
- * process and read `Date.now`. It goes on, and `pass` lets time go by that nobody has
- * to wait for. The real clock is back after the test.
+ * Sets the clock of this machine for eligd and the sandbox, which both run in this process and read
+ * `Date.now`. It keeps running, and `pass` advances it without waiting. The real clock is back
+ * after the test.
  */
 export function setMachineClock(start_ms: number = MONDAY_MS): MachineClock {
   let ahead_ms = start_ms - realNow();

@@ -3,10 +3,7 @@ import type { Clinic } from './clinic.ts';
 import type { LedgerEntry } from './service.ts';
 import type { Visit } from './visits.ts';
 
-/**
- * One coverage of one appointment: what has to be asked, before it is known which of them are one
- * need.
- */
+/** One coverage of one appointment that needs a call, before coverages are joined into needs. */
 export type Question = {
   appointment_id: string;
   rank: number;
@@ -17,7 +14,7 @@ export type Question = {
 };
 
 /**
- * A need as the design defines it, worked out without eligd's code; the clinic has one tax id and
+ * A need as docs/design.md defines it, computed without eligd's code; the clinic has one tax ID and
  * one question set.
  */
 export type Need = {
@@ -50,10 +47,7 @@ export function needsOf(questions: readonly Question[]): Need[] {
   return [...needs.values()];
 }
 
-/**
- * The calls that were paid for each need, oldest first; those for no need at all stand under
- * "nobody".
- */
+/** The paid calls for each need, oldest first; calls for no need are under "nobody". */
 export function callsByNeed(
   ledger: readonly LedgerEntry[],
   needs: readonly Need[],
@@ -74,8 +68,8 @@ export function callsByNeed(
 }
 
 /**
- * G1, and that nothing is forgotten: one call for each need, under the id of one of its
- * appointments, and no other calls.
+ * G1, and nothing is forgotten: one call for each need, under the ID of one of its appointments,
+ * and no other calls.
  */
 export function expectOneCallEach(ledger: readonly LedgerEntry[], needs: readonly Need[]): void {
   const counts = [...callsByNeed(ledger, needs)].map(([key, calls]) => [key, calls.length]);
@@ -83,8 +77,8 @@ export function expectOneCallEach(ledger: readonly LedgerEntry[], needs: readonl
 }
 
 /**
- * The same, where a second attempt follows an unsuccessful call if one of the need's appointments
- * is `late` enough for it.
+ * The same, with a second attempt after an unsuccessful call if one of the need's appointments is
+ * `late` enough for it.
  */
 export function expectOneCallPerAttempt(
   ledger: readonly LedgerEntry[],
@@ -100,10 +94,7 @@ export function expectOneCallPerAttempt(
   }
 }
 
-/**
- * Every line that was written back holds the answer to a question about that very person and
- * policy, and nobody else's.
- */
+/** Every line that was written back answers a question about its own person and policy. */
 export function expectOwnAnswers(clinic: Clinic, ledger: readonly LedgerEntry[]): void {
   const by_id = new Map(ledger.map((entry) => [entry.id, entry.request]));
   for (const line of clinic.written()) {
@@ -121,7 +112,7 @@ export function expectOwnAnswers(clinic: Clinic, ledger: readonly LedgerEntry[])
   }
 }
 
-/** Which coverages of which appointments have an answer in the outbox: `9001/1`. */
+/** The coverages with an answer in the outbox: `9001/1`. */
 export function writtenFor(clinic: Clinic): Set<string> {
   return new Set(clinic.written().map((line) => `${line.appointment_id}/${line.coverage}`));
 }

@@ -1,4 +1,4 @@
-/** Every page of the office, on the books of a clinic, with the statements that it sends. */
+/** Every page of the office, with the data of a clinic, and the statements that it sends. */
 import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { expect } from 'vitest';
 import { Access } from '../../src/office/access.ts';
@@ -22,7 +22,7 @@ import { readHealth } from '../../src/store/views/health.ts';
 import type { Clinic } from './clinic.ts';
 import { visitDay } from './office-visits.ts';
 
-/** `onQuery` is told of every statement. Whoever opens it destroys `db`. */
+/** Calls `onQuery` with every statement. The caller destroys `db`. */
 export async function openOffice(
   clinic: Clinic,
   onQuery: (query: CompiledQuery) => void,
@@ -53,7 +53,7 @@ export async function openOffice(
   return { office, db, raw };
 }
 
-/** By name, what reads each page; those of a visit for each of `ids`. */
+/** The reads of each page, by name; those of a visit for each of `ids`. */
 export function everyPage(
   { office, db }: { office: Office; db: Db },
   ids: readonly number[],

@@ -1,4 +1,4 @@
-/** A day of visits in which everything happens that the page has a word for. */
+/** A day of visits in which everything happens that the page can show. */
 import type { Clinic } from './clinic.ts';
 import type { Service } from './service.ts';
 import { exportOf, visits } from './visits.ts';
@@ -28,7 +28,7 @@ const WHO: Readonly<Record<number, object>> = {
   5: { patient_name: 'Sam Selfpay', carrier: '', payor_id: '', member_id: '', group_id: '' },
 };
 
-/** Six visits on one day, with their answers; the daemon is not running yet. */
+/** Six visits on one day, with their answers; the daemon does not run yet. */
 export async function fillOffice(clinic: Clinic, service: Service): Promise<void> {
   const day = visitDay();
   const all = visits(6, (index) => ({

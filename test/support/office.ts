@@ -1,4 +1,4 @@
-/** A clinic with its office's page on a real port, and a browser that only knows HTTP. */
+/** A clinic with its office page on a real port, and a browser that only knows HTTP. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
@@ -20,7 +20,7 @@ export type OfficeClinic = {
   daemon: Awaited<ReturnType<Clinic['daemon']>>;
   /** A browser without a session. */
   browser: () => Browser;
-  /** A browser in which somebody with this role is logged in. */
+  /** A browser in which a user with this role is logged in. */
   login: (role: Role) => Promise<Browser>;
   close: () => Promise<void>;
 };
@@ -32,9 +32,9 @@ afterEach(async () => {
 });
 
 /**
- * Users `viewer`, `operator` and `admin`, all with `PASSWORD`. `fill`: before the daemon runs.
- * `base_url`: a calling service of the test's own; `office`: more of that part of the
- * configuration; `secrets`: more of them.
+ * Users `viewer`, `operator`, and `admin`, all with `PASSWORD`. `fill` runs before the daemon.
+ * `base_url` is the test's own calling service; `office` adds to that section of the configuration;
+ * `secrets` adds secrets.
  */
 export async function startOffice(
   options: {
@@ -146,5 +146,5 @@ export class Browser {
   }
 }
 
-/** The log of the clinic's daemon is checked by `makeClinic`; this is its users file. */
+/** `makeClinic` checks the log of the clinic's daemon; this checks its users file. */
 export const usersText = ({ users }: OfficeClinic) => readFileSync(users.path, 'utf8');

@@ -6,7 +6,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const WRITTEN_HERE = /\.(?:ts|mjs|cjs|md|yaml)$|^(?:\.ci|bin|systemd)\//;
 const COPIED_OR_GENERATED = /^(?:test\/fixtures|config\/schemas)\//;
 
-/** Every text that we write: code, pages, configuration; paths start at the project. */
+/** Every text that we write: code, pages, and configuration; paths start at the project. */
 export function ownFiles(): { path: string; text: string }[] {
   return execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' })
     .split('\n')

@@ -6,7 +6,7 @@ import type { Question } from './needs.ts';
 export const SHAPES = ['opendental', 'semicolon', 'tab'] as const;
 export type Shape = (typeof SHAPES)[number];
 
-/** What test/fixtures/csv/make.mjs wrote, read by its header with none of eligd's code. */
+/** The output of test/fixtures/csv/make.mjs, read by its header without eligd's code. */
 export type PmsRow = {
   appointment_id: string;
   day: string;
@@ -108,13 +108,14 @@ function monthFirst(text: string): string {
   return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
 }
 
-/** A payer ID says whom to phone; of the names, make.mjs has one that nobody has mapped. */
+/** A payer ID says whom to phone; one of the names in make.mjs is not mapped. */
 function isCallable({ carrier, payor_id }: { carrier: string; payor_id: string }): boolean {
   return payor_id !== '' || (carrier !== '' && !carrier.startsWith('Local 134'));
 }
 
 /**
- * What has to become of a row, by the design's planning rules and the faults that make.mjs makes.
+ * The required outcome of a row, by the planning rules of docs/design.md and the faults of
+ * make.mjs.
  */
 export function judge(rows: readonly PmsRow[], today: string) {
   const cancelled: PmsRow[] = [];

@@ -19,8 +19,8 @@ afterEach(() => {
 });
 
 /**
- * `bin/eligd` as a process of its own, with the machine's real clock. One that a test leaves behind
- * is killed after it.
+ * Runs `bin/eligd` as a process with the machine's real clock. It is killed after the test if it
+ * still runs.
  */
 export function startEligd(
   args: readonly string[],

@@ -15,7 +15,7 @@ export type RecordingProxy = {
 };
 
 /**
- * Stands between eligd and the service and keeps what a proxy's log would hold: addresses and
+ * A proxy between eligd and the service that keeps what its log would contain: addresses and
  * headers, but no bodies.
  */
 export async function recordingProxy(target: string): Promise<RecordingProxy> {

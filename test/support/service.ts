@@ -33,7 +33,7 @@ export type FaultOrder = {
   delay_ms?: number;
 };
 
-/** The sandbox over HTTP, with what a test asks of it. */
+/** The sandbox over HTTP, with helpers for tests. */
 export type Service = {
   url: string;
   anchor_ms: number;
@@ -42,7 +42,7 @@ export type Service = {
   fault: (...faults: FaultOrder[]) => Promise<void>;
   pendingFaults: () => Promise<FaultOrder[]>;
   clearFaults: () => Promise<void>;
-  /** Calls happen sooner, until this moment. */
+  /** Moves calls to an earlier time, until this moment. */
   advanceTo: (to: string) => Promise<void>;
   ledger: () => Promise<LedgerEntry[]>;
   ledgerWithSteps: () => Promise<(LedgerEntry & { steps: { at: string; status: string }[] })[]>;
@@ -50,7 +50,7 @@ export type Service = {
   /** Creates an inquiry as another program on the same account would. */
   createBeside: (fields: Record<string, unknown>) => Promise<string>;
   revokeTokens: () => Promise<void>;
-  /** The service loses every inquiry, and behaves as before. */
+  /** The service loses every inquiry, and works as before. */
   forget: () => Promise<void>;
   close: () => Promise<void>;
 };

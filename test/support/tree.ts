@@ -1,4 +1,4 @@
-/** A copy of what a connector's author has: the tree without git, to change and to run. */
+/** A copy of the tree without git, as a connector's author has it, to change and to run. */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -16,15 +16,11 @@ export type Visit = {
   procedure_codes: string;
 };
 
-/**
- * Days after Monday the 7th of January 2030 (`machine-clock.ts`) on which `visits` are, when
- * nothing else is said.
- */
+/** Days after Monday, January 7, 2030 (`machine-clock.ts`), on which `visits` are by default. */
 export const VISIT_DAY = '2030-01-11';
 
 /**
- * `count` appointments of as many patients; their calls succeed. `change` says otherwise by
- * position.
+ * `count` appointments of as many patients, whose calls succeed. `change` changes them by position.
  */
 export function visits(
   count: number,

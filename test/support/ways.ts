@@ -1,5 +1,5 @@
 /**
- * Visits to a dentist, a doctor and a therapist, and claims of them, on their way through each
+ * Visits to a dentist, a doctor, and a therapist, and their claims, on their way through each
  * connector with its practice management system.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -20,8 +20,8 @@ import { claimResourcesOf, resourcesOf } from './fhir/records.ts';
 import { startPeer } from './fhir/start.ts';
 
 /**
- * Who treats says which specialty it is; a practice management system need not. The dentist is the
- * clinic's default.
+ * The provider decides the specialty, because a practice management system need not state it. The
+ * clinic's default is the dentist's.
  */
 export const NPI: Record<Specialty, string> = {
   dental: '1234567893',
@@ -62,7 +62,7 @@ export function claim(specialty: Specialty): ClaimInput {
   };
 }
 
-/** A connector with its practice management system, as one needs both here. */
+/** A connector with its practice management system. */
 export type Way = {
   connector: Record<string, unknown>;
   offer: (
@@ -70,7 +70,7 @@ export type Way = {
     visits: readonly AppointmentInput[],
     claims: readonly ClaimInput[],
   ) => Promise<void>;
-  /** What was written back: one text for each visit and each claim. */
+  /** The answers that were written back: one text for each visit and each claim. */
   written: (clinic: Clinic) => Promise<{ visits: string[]; claims: string[] }>;
 };
 
@@ -189,7 +189,7 @@ function fileInterface(id: string, write_back: string): Way {
   };
 }
 
-/** What differs between two runs whatever was answered: ids, keys and moments. */
+/** Values that differ between two runs whatever the answer: IDs, keys, and times. */
 const MASKS: [RegExp, string][] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g, 'ID'],
   [/\b[0-9a-f]{20}(-\d)?\b/g, 'KEY'],

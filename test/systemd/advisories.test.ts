@@ -19,7 +19,7 @@ const WEAKNESS = {
   cvss: { score: 7, vectorString: null },
 };
 
-/** The program with npm set up for a registry of its own. */
+/** The program, with npm set up for its own registry. */
 async function runWith(registry: RequestListener): Promise<{ code: number; printed: string }> {
   const server = createServer(registry);
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -41,13 +41,13 @@ async function runWith(registry: RequestListener): Promise<{ code: number; print
 }
 
 describe('npm run advisories', () => {
-  test('says that a registry does not answer, and fails nothing', async () => {
+  test('npm run advisories reports a registry that does not answer, and passes', async () => {
     const { code, printed } = await runWith((_, reply) => reply.writeHead(405).end());
     expect(code).toBe(0);
     expect(printed).toContain('NOT CHECKED, the registry does not answer this question (405).');
   });
 
-  test('fails for a weakness of a package that runs, and names it', async () => {
+  test('npm run advisories fails for a vulnerability of a package that runs', async () => {
     const asked: string[] = [];
     const { code, printed } = await runWith((request, reply) => {
       asked.push(`${request.method} ${request.url}`);
@@ -73,7 +73,7 @@ describe('the exceptions', () => {
     reason: 'eligd never forges replies.',
   };
 
-  test('hold for one weakness of one package, until their day', () => {
+  test('an exception is for one vulnerability of one package, until its day', () => {
     expect(judgeAdvisories(report, [exception], '2026-12-01')).toEqual([]);
     expect(judgeAdvisories(report, [exception], '2026-12-02')).toEqual([
       'undici: GHSA-aaaa-bbbb-cccc was excepted until 2026-12-01: look at its reason again.',
@@ -86,7 +86,7 @@ describe('the exceptions', () => {
     ]);
   });
 
-  test('of this project have a day and a reason', () => {
+  test('each exception of this project has a day and a reason', () => {
     for (const each of EXCEPTIONS) {
       expect(each.until).toMatch(/^\d{4}-\d\d-\d\d$/);
       expect(each.reason.length).toBeGreaterThan(20);

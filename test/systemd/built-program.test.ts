@@ -53,7 +53,7 @@ state: { path: ./state/eligd.db }
 
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('has every command and every connector', () => {
+  it('the packaged program has every command and every connector', () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     expect(eligd('--version')).toBe(`${version}\n`);
     expect(eligd('--help')).toMatch(/^ {2}fhir /m);
@@ -61,7 +61,7 @@ state: { path: ./state/eligd.db }
     for (const type of ['csv', 'fhir', 'hl7']) expect(schema).toContain(`connector ${type}`);
   });
 
-  it('works through what is due, and copies the database in a thread', async () => {
+  it('the packaged program does all due work, and copies the database in a thread', async () => {
     expect(() => eligd('once', '--config', configuration)).toThrow();
     const database = join(folder, 'state/eligd.db');
     const copy = join(folder, 'copy.db');
@@ -75,7 +75,7 @@ state: { path: ./state/eligd.db }
     expect(existsSync(join(folder, 'dropbox/outbox/schedule.html'))).toBe(true);
   });
 
-  it('is compiled ahead for the user who runs it, who can read it and not change it', () => {
+  it('the packaged program is compiled for its user, who can read but not change it', () => {
     const uid = process.geteuid?.() === 0 ? NOBODY : Number(process.geteuid?.());
     for (const shared of [folder, program]) chmodSync(shared, 0o755);
     const compiled = join(program, 'compiled');
@@ -107,7 +107,7 @@ state: { path: ./state/eligd.db }
   it.each([
     ['an installation', { installed: true }, 'built'],
     ['a working copy', {}, 'sources'],
-  ])('%s that has sources too: which of them bin/eligd runs', (name, manifest, runs) => {
+  ])('bin/eligd chooses between sources and %s in a package with %s', (name, manifest, runs) => {
     const root = join(folder, name);
     for (const part of ['src', 'dist/program', 'bin'])
       mkdirSync(join(root, part), { recursive: true });
@@ -119,7 +119,7 @@ state: { path: ./state/eligd.db }
     expect(execFileSync(join(root, 'bin/eligd'), { encoding: 'utf8' })).toBe(`${runs}\n`);
   });
 
-  it('keeps packages with native code and what they load, and no other', () => {
+  it('the package has native packages and what they load, and no other', () => {
     const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
     const kept = keptPackages(lock.packages);
     for (const name of ['better-sqlite3', 'pino', 'thread-stream', 'find-my-way', 'fontkit'])

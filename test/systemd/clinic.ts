@@ -1,6 +1,6 @@
 /**
- * A clinic on a machine: the sandbox next to the service, exports that are dropped, answers that
- * come back.
+ * A clinic on a machine: the sandbox next to the service, exports that arrive, and answers that
+ * return.
  */
 import { readCsv } from '../support/csv-text.ts';
 import { datesAsSpelled } from '../support/leaks.ts';
@@ -34,7 +34,9 @@ export function clinicOn(machine: Machine) {
       );
       await machine.until('the sandbox', ask('GET', '/_sandbox/behaviors'));
     },
-    /** Drops an export with `count` new appointments, so many days from now; gives their ids. */
+    /**
+     * Drops an export with `count` new appointments, this many days from now; returns their IDs.
+     */
     drop: (count: number, days = 7): string[] => {
       dropped += 1;
       const prefix = `D${dropped}-`;
@@ -54,7 +56,7 @@ export function clinicOn(machine: Machine) {
       );
       return ids;
     },
-    /** Ids of the appointments whose inquiry the sandbox has accepted, one for each call. */
+    /** IDs of the appointments whose inquiry the sandbox has accepted, one for each call. */
     calls: (): string[] => {
       const { inquiries } = JSON.parse(machine.run(ask('GET', '/_sandbox/ledger'))) as {
         inquiries: { external_id: string }[];
@@ -62,7 +64,7 @@ export function clinicOn(machine: Machine) {
       return inquiries.map(({ external_id }) => external_id.split(':').at(-1) ?? '');
     },
     all: () => [...all],
-    /** Names, birth dates and member ids of all that was dropped. */
+    /** Names, birth dates, and member IDs of all exports. */
     secrets: () => [...secrets],
     sandbox: (method: string, path: string, body = '') => machine.run(ask(method, path, body)),
     /** Has every call made, and waits until each of `ids` is written back. */
@@ -108,7 +110,7 @@ export function clinicOn(machine: Machine) {
   return clinic;
 }
 
-/** Node asks, because a minimal Debian has no curl. */
+/** Node sends the request, because a minimal Debian has no curl. */
 function ask(method: string, path: string, body = ''): string {
   const request = JSON.stringify({
     method,
@@ -122,16 +124,16 @@ function ask(method: string, path: string, body = ''): string {
 }
 
 /**
- * A zone in which it is noon or a little later: a visit this evening is asked about at the short
+ * A zone in which it is noon or a little later: eligd polls for a visit this evening at the short
  * interval, because the morning of its completion date has passed.
  */
 export function noonZone(): string {
   const offset = 12 - new Date().getUTCHours();
-  // The sign of these names is the other way round.
+  // These names have the opposite sign.
   return `Etc/GMT${offset > 0 ? '-' : '+'}${Math.abs(offset)}`;
 }
 
-/** In a week payers can answer before, whatever day of the week it is. */
+/** Payers can answer within a week, on any day of the week. */
 function visitTime(days: number): string {
   const local = new Date(Date.now() + (days * 24 + 12 - new Date().getUTCHours()) * 3_600_000);
   return `${local.toISOString().slice(0, 10)} 20:30`;

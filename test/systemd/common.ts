@@ -1,8 +1,8 @@
-/** What the properties of a booted machine share. */
+/** Shared by the properties of a booted machine. */
 import { type ClinicMachine, FOLDER, noonZone } from './clinic.ts';
 import type { Machine } from './machine.ts';
 
-/** `see` gives what was seen, in a few words, and throws when it was something else. */
+/** `see` returns what it saw, in a few words, and throws if it was something else. */
 export type Property = {
   name: string;
   see: (clinic: ClinicMachine, machine: Machine) => Promise<string>;
@@ -17,7 +17,7 @@ export const SECRETS = { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWOR
 
 /**
  * Quick where a clinic is patient, so that the whole test takes minutes and not days. The older
- * build of the upgrade reads it, too. Before the day of the answer eligd asks 24 times as rarely.
+ * build of the upgrade also reads it. Before the day of the answer, eligd polls 24 times as rarely.
  */
 const QUICK = `
 polling: { interval_minutes: 0.0008, urgent_interval_minutes: 0.02 }
@@ -51,7 +51,7 @@ export function expectOneCallEach(clinic: ClinicMachine): void {
   );
 }
 
-/** Makes the configuration that `init` wrote a quick one; `more` is YAML after it. */
+/** Makes the configuration from `init` a quick one; `more` is YAML after it. */
 export async function beQuick(machine: Machine, more = ''): Promise<void> {
   const quick_service =
     's/^  auth: .*/  auth: oauth\\n  settle_seconds: 1\\n  timeout_seconds: 1\\n  ' +

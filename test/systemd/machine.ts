@@ -1,7 +1,4 @@
-/**
- * A Debian that is booted with its own systemd by systemd-nspawn, on a machine whose own PID 1 may
- * be anything.
- */
+/** A Debian that systemd-nspawn boots with its own systemd, on a machine with any PID 1. */
 import {
   type ChildProcess,
   type ExecFileSyncOptions,
@@ -15,11 +12,9 @@ import { homedir, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
 const SUITE = 'bookworm';
-/** What the base has beyond Debian's minimum; the package itself needs none of it but systemd. */
+/** Additions to Debian's minimum; the package itself needs only systemd. */
 const PACKAGES = ['systemd', 'systemd-sysv', 'dbus', 'libstdc++6', 'strace'];
-/**
- * What this machine needs: the program that is looked for, and the Debian package that brings it.
- */
+/** Programs that this machine needs, each with its Debian package. */
 const TOOLS = {
   debootstrap: 'debootstrap',
   'systemd-nspawn': 'systemd-container',
@@ -30,7 +25,7 @@ const TOOLS = {
 export const CACHE =
   process.env.ELIGD_TEST_CACHE ?? join(homedir(), '.cache', 'eligd-test-systemd');
 
-/** Installs what is missing from Debian; says what to do where that is not possible. */
+/** Installs missing programs from Debian; says what to do if that is not possible. */
 export function installTools(): void {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
     throw new Error(
@@ -48,7 +43,7 @@ export function installTools(): void {
   execFileSync('apt-get', ['install', '-qq', '-y', '--no-install-recommends', ...packages], quiet);
 }
 
-/** The Debian that every machine starts from; made once and kept outside the repository. */
+/** The Debian that every machine starts from, made once and kept outside the repository. */
 export function baseRoot(): string {
   const key = createHash('sha256')
     .update(JSON.stringify([SUITE, PACKAGES]))
@@ -69,8 +64,8 @@ export function baseRoot(): string {
 }
 
 /**
- * Where this machine's own packages come from, when it is a Debian of the same suite; otherwise
- * debootstrap knows a place.
+ * The package source of this machine, if it is a Debian of the same suite; otherwise debootstrap's
+ * default.
  */
 function mirror(): string[] {
   const { stdout } = spawnSync(
@@ -87,20 +82,19 @@ export type Ran = { code: number; stdout: string; stderr: string };
 export type Machine = {
   /** Runs a shell script as root inside; it may fail. */
   try: (script: string, environment?: Record<string, string>) => Ran;
-  /** Runs a shell script as root inside and gives what it printed; throws when it fails. */
+  /** Runs a shell script as root inside and returns its output; throws if it fails. */
   run: (script: string, environment?: Record<string, string>) => string;
-  /** Runs the script again until it succeeds; throws with its last words after `seconds`. */
+  /** Runs the script again until it succeeds; throws with its last output after `seconds`. */
   until: (what: string, script: string, seconds?: number) => Promise<string>;
-  /** Puts a file of this machine at a path inside. */
+  /** Copies a file of this machine to a path inside. */
   put: (file: string, to: string) => void;
   write: (path: string, content: string) => void;
   stop: () => Promise<void>;
 };
 
 /**
- * In a mount namespace of its own: a cgroup of its own in a cgroup2 hierarchy, /run of its own, and
- * the base under a layer in memory that takes every change. The file $1/root is where it all
- * begins.
+ * In its own mount namespace: its own cgroup in a cgroup2 hierarchy, its own /run, and the base
+ * under a layer in memory that takes every change. The file $1/root is where it begins.
  */
 const BOOT = `
 set -eu
@@ -198,7 +192,7 @@ export async function bootMachine(base: string): Promise<Machine> {
 }
 
 /**
- * PID 1 of the machine, as this one sees it: the first process of init's name below the one that
+ * PID 1 of the machine, as this one sees it: the first process with init's name below the one that
  * was started.
  */
 async function firstProcess(outer: ChildProcess): Promise<number> {

@@ -1,7 +1,7 @@
 /**
  * `npm run test:systemd`: installs the package on a Debian that is booted with its own systemd, and
- * prints a line for each property that was seen there. Needs root; what else it needs it installs
- * from Debian. The base system is made once.
+ * prints a line for each property that it saw. It needs root, and installs everything else from
+ * Debian. The base system is made once.
  */
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -24,7 +24,7 @@ const started_ms = performance.now();
 const out = mkdtempSync(join(tmpdir(), 'eligd-debs-'));
 try {
   const packages = { older, newer: await makePackage(ROOT, NEWER, out) };
-  // While the machine works; it is waited for even when nobody asks for it.
+  // While the machine works; the test waits for it in any case.
   const same = makePackage(ROOT, NEWER, join(out, 'same'));
   same.catch(() => {});
   const machine = await bootMachine(base);

@@ -43,7 +43,7 @@ function sum(file: string): string {
     .digest('hex');
 }
 
-test('the program that npm installed is the one that Node published, and of that version', () => {
+test('the program that npm installed is the published Node of that version', () => {
   const locked = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
   const { version } = JSON.parse(
     readFileSync(join(ROOT, 'systemd/node-checksums.json'), 'utf8'),
@@ -69,7 +69,7 @@ test('an archive with another checksum than the signed one is refused', () => {
   expect(() => checkNodeArchive(archive, recorded)).toThrow('signed');
 });
 
-test('a recorded program that the signed archive does not hold is refused', () => {
+test('a recorded program that is not in the signed archive is refused', () => {
   const archive = join(folder, `${NAME}.tar.xz`);
   recorded.x64.program_sha256 = '0'.repeat(64);
   expect(() => checkNodeArchive(archive, recorded)).toThrow('records');

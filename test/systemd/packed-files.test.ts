@@ -7,7 +7,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 
 describe('the files that a package brings', () => {
   it.each(['better-sqlite3', 'better-sqlite3-multiple-ciphers'])(
-    'are %s for one machine',
+    'the packaged files are %s for one machine',
     (name) => {
       const of = (architecture: string) =>
         readdirSync(join(ROOT, 'node_modules', name, 'prebuilds')).filter((file) =>

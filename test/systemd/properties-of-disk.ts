@@ -1,4 +1,4 @@
-/** A disk that is full or broken, and a backup that is put back. */
+/** A disk that is full or broken, and a restored backup. */
 import type { ClinicMachine } from './clinic.ts';
 import { expectOneCallEach, expectTrue, STATE, waitUntil } from './common.ts';
 import type { Machine } from './machine.ts';
@@ -66,7 +66,7 @@ export async function diskErrors(clinic: ClinicMachine, machine: Machine): Promi
 
 const SUBMISSIONS = 200;
 
-/** A backup from before 200 submissions is put back by root, as a contractor would do it. */
+/** Root restores a backup from before 200 submissions, as a contractor would. */
 export async function restore(clinic: ClinicMachine, machine: Machine): Promise<string> {
   const [backup = ''] = machine.run('eligd backup').split(' ');
   expectTrue(machine.run(`stat -c '%a %U' ${backup}`) === '600 eligd', backup);

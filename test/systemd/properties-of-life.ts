@@ -1,6 +1,6 @@
 /**
- * Start, stop and everything that ends the daemon: what systemd makes of it, and that nothing is
- * lost or asked twice.
+ * Start, stop, and everything that ends the daemon: systemd's reaction, and that nothing is lost or
+ * sent twice.
  */
 import { type ClinicMachine, FOLDER } from './clinic.ts';
 import { CONFIG, DROP_IN, expectOneCallEach, expectTrue, STATE, waitUntil } from './common.ts';
@@ -58,7 +58,7 @@ function quickWatchdog(machine: Machine): void {
 }
 
 /**
- * A connector whose source stops answering, as a hard-mounted share does; it waits for work until
+ * A connector whose source stops answering, like a hard-mounted share; it waits for work until
  * then.
  */
 const HANGING = `export default {
@@ -84,7 +84,7 @@ export async function hangingStage(clinic: ClinicMachine, machine: Machine): Pro
   );
   machine.run('systemctl restart eligd.service');
   const before = clinic.service();
-  // Twice the watchdog's time without any work: that is no hang.
+  // Twice the watchdog's time without any work is not a hang.
   await new Promise((done) => setTimeout(done, 7000));
   expectTrue(
     clinic.service().main_pid === before.main_pid,
@@ -119,14 +119,14 @@ export async function badConfiguration(clinic: ClinicMachine, machine: Machine):
   return 'failed with 78, no restart, the line and the key in the journal';
 }
 
-/** OnFailure= and ExecStopPost= both run `eligd alert failed`; people hear of it once. */
+/** OnFailure= and ExecStopPost= both run `eligd alert failed`, which sends one message. */
 export async function alertOfFailure(clinic: ClinicMachine, machine: Machine): Promise<string> {
   const alerts = `${STATE}/alerts.jsonl`;
   const target = `alerts: { targets: [{ id: desk, type: file, path: ${alerts} }] }`;
   machine.run(`cp -p ${CONFIG} /root/eligd.yaml && echo '${target}' >>${CONFIG}`);
   machine.run('systemctl restart eligd.service');
   expectTrue(clinic.service().active === 'active', clinic.journal('-n 12'));
-  // The last configuration in order has the target; this one cannot be read at all.
+  // The last valid configuration has the target; this one cannot be read at all.
   machine.run(`echo 'clinic: [' >>${CONFIG}`);
   machine.try('systemctl restart eligd.service');
   await machine.until('the alert', `grep -q daemon_failed ${alerts}`, 60);
@@ -147,7 +147,7 @@ export async function alertOfFailure(clinic: ClinicMachine, machine: Machine): P
 
 export async function tamperedCredential(clinic: ClinicMachine, machine: Machine): Promise<string> {
   const file = '/etc/eligd/credentials/service_password.cred';
-  // One byte in the middle of what is encrypted.
+  // One byte in the middle of the encrypted data.
   machine.run(
     `cp -p ${file} /root/credential && base64 -d ${file} >/tmp/c && printf '\\377\\0' | dd ` +
       `of=/tmp/c bs=1 seek=150 conv=notrunc status=none && base64 /tmp/c >${file}`,

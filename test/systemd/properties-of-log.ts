@@ -1,4 +1,4 @@
-/** What the service tells while it works: to systemctl, to the journal, to monitoring. */
+/** The service's reports while it works: to systemctl, to the journal, to monitoring. */
 import { leaks, strangeInLine } from '../support/leaks.ts';
 import type { ClinicMachine } from './clinic.ts';
 import { beQuick, expectTrue, NODE } from './common.ts';
@@ -32,7 +32,7 @@ export async function memoryLimit(_: ClinicMachine, machine: Machine): Promise<s
   );
 }
 
-/** What the local server tells a monitoring, with the sandboxing around it. */
+/** The local server's answers to monitoring, inside the sandboxing. */
 export async function monitoring(_: ClinicMachine, machine: Machine): Promise<string> {
   const get = (path: string) => {
     const program =
@@ -49,9 +49,7 @@ export async function monitoring(_: ClinicMachine, machine: Machine): Promise<st
   );
 }
 
-/**
- * Everything that was logged in the whole run: what the catalog knows, and nothing of a patient.
- */
+/** The log of the whole run: only events of the catalog, and no patient data. */
 export async function journal(clinic: ClinicMachine, machine: Machine): Promise<string> {
   type Entry = { MESSAGE: string; _PID: string; PRIORITY: string };
   const said = machine.run(
@@ -59,7 +57,7 @@ export async function journal(clinic: ClinicMachine, machine: Machine): Promise<
   );
   const entries = said.split('\n').map((line) => JSON.parse(line) as Entry);
   const lines = entries.filter(({ MESSAGE }) => MESSAGE.startsWith('{"level"'));
-  // The older build has a catalog of its own.
+  // The older build has its own catalog.
   const older = new Set(
     lines
       .filter(({ MESSAGE }) => /"daemon_started".*"version":"0\.0\.1"/.test(MESSAGE))

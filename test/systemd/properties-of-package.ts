@@ -1,4 +1,4 @@
-/** What the package brings, makes, keeps and takes away. */
+/** The files that the package brings, makes, keeps, and removes. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ export async function install({ service }: ClinicMachine, machine: Machine): Pro
   machine.run('eligd --version && getent passwd eligd');
   const modes = machine.run(`stat -c '%a %U %n' ${STATE} /etc/eligd /var/log/eligd`).split('\n');
   expectTrue(modes[0] === `700 eligd ${STATE}`, modes.join(', '));
-  // Not set up yet is no failure: the unit waits for its configuration.
+  // An unconfigured service is not a failure: the unit waits for its configuration.
   machine.run('systemctl start eligd.service');
   expectTrue(
     service().active === 'inactive' &&
@@ -71,13 +71,13 @@ export async function init(clinic: ClinicMachine, machine: Machine): Promise<str
   );
 }
 
-/** An encrypted file begins with a mark of eligd's instead of SQLite's own words. */
+/** An encrypted file begins with eligd's mark instead of SQLite's own words. */
 function expectEncrypted(machine: Machine, file: string): void {
   const head = machine.run(`head -c 8 ${file}`);
   expectTrue(head === 'eligdAES', `${file} begins with ${head}`);
 }
 
-/** What apt does on an upgrade, and what root types, have the key; the service needs it. */
+/** apt has the key on an upgrade, and so do root's commands; the service needs it. */
 export async function encrypted(clinic: ClinicMachine, machine: Machine): Promise<string> {
   machine.run('systemctl stop eligd.service');
   machine.run('/var/lib/dpkg/info/eligd.postinst configure 0.0.0 2>&1');
@@ -124,8 +124,8 @@ export async function exposure(_: ClinicMachine, machine: Machine): Promise<stri
 }
 
 /**
- * What a contractor types is carried out as the service: nothing of root's is left lying, and the
- * secrets are there.
+ * A contractor's commands run as the service: they leave no files of root, and they have the
+ * secrets.
  */
 export async function rootsCommands(_: ClinicMachine, machine: Machine): Promise<string> {
   const checked = machine.run('cd /root && eligd check 2>&1');
@@ -161,8 +161,8 @@ type Bill = {
 export async function supplyChain(machine: Machine, same: Promise<string>): Promise<string> {
   const bill = JSON.parse(machine.run(`cat ${DOC}/sbom.cdx.json`)) as Bill;
   const licences = machine.run(`cat ${DOC}/copyright`);
-  // A package lies below node_modules/ or node_modules/@scope/; other files of this name in it are
-  // none.
+  // A package is below node_modules/ or node_modules/@scope/; other files with this name in it are
+  // not packages.
   const found = machine
     .run(`find /usr/lib/eligd/node_modules -name package.json`)
     .split('\n')
@@ -202,7 +202,9 @@ export async function supplyChain(machine: Machine, same: Promise<string>): Prom
   );
 }
 
-/** What docs/systemd.md tells a clinic to type finds the signature good, and one changed byte. */
+/**
+ * With the commands of docs/systemd.md, a clinic finds the signature good, and one changed byte.
+ */
 export async function signature(same: Promise<string>): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'eligd-signed-'));
   const env = { ...process.env, GNUPGHOME: folder };
@@ -232,10 +234,10 @@ export async function upgrade(clinic: ClinicMachine, machine: Machine): Promise<
   machine.run('apt-get install -y /root/eligd_older.deb 2>&1');
   machine.run(INIT, SECRETS);
   await beQuick(machine);
-  // That build knows no payer hours, and asks often about what is due today alone.
+  // That build knows no payer hours, and polls often only for visits of today.
   await clinic.answered(clinic.drop(3, 0));
   const migrations = () => machine.run(`${COUNT_MIGRATIONS}`);
-  // Its first backup is still to come, so status ends with 75: one of its answers is unknown.
+  // It has no backup yet, so status exits with 75: one of its answers is unknown.
   const count = () =>
     JSON.parse(machine.try(`eligd status --json`).stdout).appointments.total as number;
   const [before, migrated] = [count(), migrations()];
@@ -268,7 +270,7 @@ export async function upgrade(clinic: ClinicMachine, machine: Machine): Promise<
 }
 
 /**
- * An older version does not open a newer database; the copy from before the upgrade brings it back.
+ * An older version does not open a newer database; the copy from before the upgrade restores it.
  */
 export async function goingBack(clinic: ClinicMachine, machine: Machine): Promise<string> {
   const [backup = ''] = machine
@@ -278,7 +280,7 @@ export async function goingBack(clinic: ClinicMachine, machine: Machine): Promis
     `new (require('better-sqlite3'))('${STATE}/eligd.db').exec('insert into kysely_migration ` +
     `values (char(57), char(57))')`;
   machine.run(`systemctl stop eligd.service; cd /usr/lib/eligd && ${NODE} -e "${newer}"`);
-  // As dpkg calls it when this version takes the place of a newer one.
+  // As dpkg calls it when this version replaces a newer one.
   const said = machine.run('/var/lib/dpkg/info/eligd.postinst configure 9.9.9 2>&1');
   expectTrue(said.includes('the service did not start') && clinic.service().exit === 78, said);
   expectTrue(clinic.journal('-n 8').includes('written by a newer eligd'), clinic.journal('-n 8'));

@@ -1,4 +1,4 @@
-/** What a booted machine has to show, in this order: each begins where the one before ended. */
+/** The properties of a booted machine, in this order: each begins where the previous one ended. */
 import type { Property } from './common.ts';
 import { diskErrors, fullDisk, restore } from './properties-of-disk.ts';
 import {

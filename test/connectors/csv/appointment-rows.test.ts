@@ -1,4 +1,4 @@
-/** Exports with several rows for one appointment: one for each procedure, or for each person. */
+/** Exports with several rows for one appointment: one per procedure, or one per person. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dropFolder, openCsv, readOne } from './support.ts';
@@ -12,12 +12,12 @@ const BOB = 'P2,Alpha,Bob,1992-02-02,Delta,M-BOB';
 const AT = '2026-11-24 9:00';
 
 describe('rows with the same appointment id', () => {
-  it('are one appointment with the codes of all', async () => {
+  it('rows with one appointment ID are one appointment with the codes of all', async () => {
     const { appointments, rejected } = await read(
       `1,${AT},,${ANN},D0120,K02.1,`,
       `1,${AT},,${ANN},D1110,,`,
       `2,${AT},,${BOB},D2740,,`,
-      // Sorted by something else than the id.
+      // Not sorted by the ID.
       `1,${AT},,${ANN},D0274,K02.2,`,
     );
     expect(rejected).toEqual([]);
@@ -33,7 +33,7 @@ describe('rows with the same appointment id', () => {
     ]);
   });
 
-  it('keep what only one of them says', async () => {
+  it('rows keep a value that only one of them has', async () => {
     const { appointments } = await read(`1,${AT},,${ANN},D0120,,`, `1,${AT},,P1,,,,,,D1110,,`);
     expect(appointments).toMatchObject([
       {
@@ -44,7 +44,7 @@ describe('rows with the same appointment id', () => {
     ]);
   });
 
-  it('keep a death, a cancellation, fees and values that only one of them names', async () => {
+  it('rows keep a death, a cancellation, fees, and values that only one has', async () => {
     const header =
       'Appt ID,appointment_at,status,patient_id,Last,First,DOB,deceased,pos,Carrier,Member ID,' +
       'carrier_2,member_id_2,Procedures,Procedure Fees\r\n';
@@ -70,7 +70,7 @@ describe('rows with the same appointment id', () => {
     }
   });
 
-  it('add up two fees of one code; one that repeats may be the same procedure', async () => {
+  it('two fees of one code add up; an equal fee may be the same procedure', async () => {
     const header = 'Appt ID,appointment_at,patient_id,Last,First,DOB,Procedures,Procedure Fees\r\n';
     const rows = ['200', '210.50'].map((fee) => `1,${AT},P1,Alpha,Ann,1990-01-01,D2392,${fee}`);
     const again = ['200', '200'].map((fee) => `2,${AT},P2,Beta,Bob,1990-01-01,D2392,${fee}`);
@@ -87,7 +87,7 @@ describe('rows with the same appointment id', () => {
     ]);
   });
 
-  it('are not mixed where they name two insurances', async () => {
+  it('rows with two insurances are not mixed', async () => {
     const { appointments } = await read(
       `1,${AT},,P1,Alpha,Ann,1990-01-01,Delta,M-ANN,D0120,,`,
       `1,${AT},,P1,Alpha,Ann,1990-01-01,Cigna,,D1110,,`,
@@ -95,7 +95,7 @@ describe('rows with the same appointment id', () => {
     expect(appointments).toMatchObject([{ coverages: [{ carrier: 'Cigna', member_id: '' }] }]);
   });
 
-  it('count as the last one says, and at another time as the last one alone', async () => {
+  it('the last row counts, and a row with another time counts alone', async () => {
     const { appointments } = await read(
       `1,${AT},scheduled,${ANN},D0120,,`,
       `1,${AT},cancelled,${ANN},D0120,,`,
@@ -108,7 +108,7 @@ describe('rows with the same appointment id', () => {
     ]);
   });
 
-  it('add up amounts that differ; one that repeats may be that of the whole visit', async () => {
+  it('different amounts add up; an equal one may be for the whole visit', async () => {
     const { appointments } = await read(
       `1,${AT},,${ANN},D0120,,50.00`,
       `1,${AT},,${ANN},D1110,,70.00`,
@@ -118,7 +118,7 @@ describe('rows with the same appointment id', () => {
     expect(appointments.map(({ billed_amount }) => billed_amount)).toEqual(['120.00', undefined]);
   });
 
-  it('are handed over together where a batch ends between them', async () => {
+  it('rows stay together where a batch ends between them', async () => {
     const folder = await dropFolder();
     const rows = Array.from({ length: 1100 }, (_, index) => {
       const id = Math.floor((index + 1) / 3);
@@ -135,7 +135,7 @@ describe('rows with the same appointment id', () => {
     );
   });
 
-  it('are not read without end', async () => {
+  it('the number of rows of one appointment is limited', async () => {
     const rows = Array.from({ length: 260 }, (_, index) => `1,${AT},,${ANN},D${1000 + index},,`);
     const { appointments, rejected } = await read(...rows);
     expect(appointments[0]?.procedure_codes).toHaveLength(200);
@@ -143,13 +143,13 @@ describe('rows with the same appointment id', () => {
   });
 });
 
-describe('a row with the appointment id of somebody else', () => {
+describe('a row with another person’s appointment ID', () => {
   it.each([
     ['another id', BOB],
     ['another birth date', 'P1,Alpha,Ann,1992-02-02,Delta,M-BOB'],
     ['another name and a shared account number', 'P1,Alpha,Bob,,Delta,M-BOB'],
     ['Renaming the file is not enough', ',Alpha,Bob,,Delta,M-BOB'],
-  ])('is named, and lends nobody its insurance: %s', async (_, other) => {
+  ])('the row is reported, and its insurance is not used for another: %s', async (_, other) => {
     const { appointments, rejected } = await read(
       `1,${AT},,${ANN},D0120,K02.1,`,
       `1,${AT},,${other},D2740,K02.9,`,
@@ -166,7 +166,7 @@ describe('a row with the appointment id of somebody else', () => {
     expect(rejected).toMatchObject([{ position: 'row 3', field: 'appointment_id' }]);
   });
 
-  it('shows no value of one person under another, in any order of rows', async () => {
+  it('no value appears under another person, in any order of rows', async () => {
     const row = fc.record({
       id: fc.integer({ min: 1, max: 3 }),
       person: fc.integer({ min: 1, max: 4 }),

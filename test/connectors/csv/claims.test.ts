@@ -29,7 +29,7 @@ async function read(
 }
 
 describe('a file claims-*.csv', () => {
-  it('becomes claims with every column', async () => {
+  it('a file claims-*.csv becomes claims with every column', async () => {
     const { claims, appointments, batches } = await read(HEADER + ROW);
     expect(appointments).toEqual([]);
     expect(claims).toEqual([
@@ -67,12 +67,12 @@ describe('a file claims-*.csv', () => {
     expect(await folder.names('processed')).toEqual(['claims-october.csv']);
   });
 
-  it('says that it names every open claim when it is configured so', async () => {
+  it('a file has every open claim if it is configured so', async () => {
     const { batches } = await read(HEADER + ROW, { claims_export: 'full' });
     expect(batches.at(-1)?.source.completeness).toBe('full');
   });
 
-  it('is understood by the headers of practice management systems', async () => {
+  it('headers of practice management systems are understood', async () => {
     const { claims } = await read(
       'ClaimNum,DOS,Claim Fee,Claim Status,ADA Codes,Claim ' +
         'Type,Patient,Birthdate,SubscriberID\n5,2026-09-30,90,Received,D1110,P,Ada ' +
@@ -96,7 +96,7 @@ describe('a file claims-*.csv', () => {
     ['denied', 'open'],
     ['', 'open'],
     ['Zapped', 'open'],
-  ])('has the status %s as %s', async (word, status) => {
+  ])('the status %s reads as %s', async (word, status) => {
     const { claims } = await read(`claim_id,date_of_service,claim_status\n1,2026-10-01,${word}\n`);
     expect(claims[0]?.status).toBe(status);
     expect(claims[0]?.problems.map(({ field }) => field)).toEqual(
@@ -104,14 +104,14 @@ describe('a file claims-*.csv', () => {
     );
   });
 
-  it('takes words for a status from the configuration first', async () => {
+  it('configured words for a status come first', async () => {
     const { claims } = await read('claim_id,date_of_service,claim_status\n1,2026-10-01,Paid\n', {
       claim_statuses: { paid: 'open' },
     });
     expect(claims[0]?.status).toBe('open');
   });
 
-  it('loses one bad row and no neighbor (G7), and leaves out one bad value', async () => {
+  it('one bad row is lost alone (G7), and one bad value is left out', async () => {
     const { claims, rejected } = await read(
       'claim_id,date_of_service,billed_amount,coverage\n1,2026-10-01,10,1\n,2026-10-01,10,1\n' +
         '3,2026-02-30,much,5th\n',
@@ -137,7 +137,7 @@ describe('a file claims-*.csv', () => {
     ]);
   });
 
-  it('with a row for each procedure is one claim of all of them, under its first day', async () => {
+  it('rows for each procedure are one claim, under its first day', async () => {
     const { claims } = await read(
       [
         'claim_id,date_of_service,procedure_codes,billed_amount,claim_status,patient_id',
@@ -162,14 +162,14 @@ describe('a file claims-*.csv', () => {
     expect(told).toEqual([
       ['1', '2026-10-01', 'D1110 D0120', '150.50', 'open'],
       ['2', '2026-10-01', 'D2740', '900.00', 'open'],
-      // Equal amounts may be those of the whole claim.
+      // Equal amounts may be for the whole claim.
       ['3', '2026-10-01', 'D2391 D2392', '', 'settled'],
-      // Somebody else's is no part of it.
+      // Another patient's row does not belong to it.
       ['3', '2026-10-01', 'D9999', '150.00', 'settled'],
     ]);
   });
 
-  it('keeps the rows of a claim together wherever a batch ends', async () => {
+  it('rows of a claim stay together wherever a batch ends', async () => {
     const rows = Array.from(
       { length: 1200 },
       (_, index) => `${Math.floor(index / 7)},2026-10-01,D${1000 + (index % 7)}`,
@@ -186,7 +186,7 @@ describe('a file claims-*.csv', () => {
   it.each([
     ['claim_number,date_of_service\nX,2026-10-01\n', 'claim_id'],
     ['claim_id,claim_number\n1,X\n', 'date_of_service'],
-  ])('without a column that it needs is rejected whole', async (content, field) => {
+  ])('a file without a required column is rejected whole', async (content, field) => {
     const { rejected } = await read(content);
     expect(rejected).toMatchObject([{ position: 'file', field, value_class: 'no such column' }]);
     expect(await folder.names('rejected')).toEqual([
@@ -197,11 +197,11 @@ describe('a file claims-*.csv', () => {
 });
 
 describe('outbox/claims-<batch>.csv', () => {
-  it('has a line per answer with the words of the payer and one of ours', async () => {
+  it('outbox/claims-<batch>.csv has a line per answer, with the payer’s words', async () => {
     const { connector } = openCsv(folder);
     await connector.deliverClaims!(claimBatchOf(1, [1, 2]), new AbortController().signal);
     const text = await folder.read('outbox', 'claims-claims-batch-1.csv');
-    // People first: a hash is of use to programs alone.
+    // Columns for people come first; only programs need a hash.
     expect(
       text
         .replace(/^\ufeff/, '')

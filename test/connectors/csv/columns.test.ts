@@ -21,7 +21,7 @@ function found(headers: string[], columns = {}, kind: RowKind = 'appointments') 
 }
 
 describe('header names', () => {
-  it('are compared without case, spaces and punctuation', () => {
+  it('header names are compared without case, spaces, and punctuation', () => {
     expect(['Appt. ID', 'appt_id', ' APPT-ID '].map(normalHeader)).toEqual([
       'apptid',
       'apptid',
@@ -30,7 +30,7 @@ describe('header names', () => {
     expect(normalHeader('Group #')).not.toBe(normalHeader('Group'));
   });
 
-  it('are known under every canonical name', () => {
+  it('every canonical header name is known', () => {
     for (const column of CANONICAL_COLUMNS) {
       const of_claims = found([column], {}, 'claims');
       const of_visits = found([column]);
@@ -38,7 +38,7 @@ describe('header names', () => {
     }
   });
 
-  it('of Open Dental are known', () => {
+  it('header names of Open Dental are known', () => {
     expect(
       found([
         'AptNum',
@@ -73,7 +73,7 @@ describe('header names', () => {
     });
   });
 
-  it('of a second coverage are known in several spellings', () => {
+  it('header names of a second coverage are known in several spellings', () => {
     expect(
       found(['Secondary Carrier Name', 'Subscriber ID 2', 'group_id_2', 'Primary Carrier Name']),
     ).toEqual({
@@ -84,7 +84,7 @@ describe('header names', () => {
     });
   });
 
-  it('that are general count only when no clearer one is there', () => {
+  it('a general header name counts only if there is no clearer one', () => {
     expect(found(['ID', 'Date', 'Time', 'Name'])).toEqual({
       appointment_id: 'ID',
       appointment_date: 'Date',
@@ -94,7 +94,7 @@ describe('header names', () => {
     expect(found(['ID', 'Appt ID'])).toEqual({ appointment_id: 'Appt ID' });
   });
 
-  it('that mean the same twice are an error, unless the configuration says which', () => {
+  it('two headers for one column are an error unless the configuration chooses', () => {
     const headers = ['Appt ID', 'Subscriber ID', 'Policy Number'];
     expect(found(headers)).toEqual({ claimed_twice: 'member_id' });
     expect(found(headers, { member_id: 'policy number' })).toMatchObject({
@@ -107,7 +107,7 @@ describe('header names', () => {
     });
   });
 
-  it('that the configuration gives away are not used otherwise', () => {
+  it('a header that the configuration assigns has no other use', () => {
     expect(found(['Appt ID', 'Location'], { patient_id: 'Location' })).toEqual({
       appointment_id: 'Appt ID',
       patient_id: 'Location',
@@ -116,7 +116,7 @@ describe('header names', () => {
 });
 
 describe('the layout of a file', () => {
-  it.each([',', ';', '\t', '|'])('is found with the separator %j', (separator) => {
+  it.each([',', ';', '\t', '|'])('the layout is found with the separator %j', (separator) => {
     const layout = findLayout(
       ['Appt ID', 'Appt Date', 'Patient'].join(separator),
       AUTO,
@@ -125,7 +125,7 @@ describe('the layout of a file', () => {
     expect(layout).toMatchObject({ separator, begin: { lines: 1, rows: 1 } });
   });
 
-  it('is found below a title, and behind the first line of Excel', () => {
+  it('the layout is found below a title, and after Excel’s first line', () => {
     expect(
       findLayout(
         'Riverside Dental\nAppointments, by day\n\nAppt ID,Appt Date\n',
@@ -141,7 +141,7 @@ describe('the layout of a file', () => {
     });
   });
 
-  it('is found when a header name goes over two lines', () => {
+  it('the layout is found when a header name has two lines', () => {
     expect(findLayout('"Appt\nID",Appt Date\n1,2\n', AUTO, 'appointments')).toMatchObject({
       begin: { lines: 2, rows: 1 },
     });
@@ -153,7 +153,7 @@ describe('the layout of a file', () => {
     ['Patient,DOB,Appt Date\n', 'appointment_id', 'no such column'],
     ['Appt ID,Patient\n', 'appointment_at', 'no such column'],
     ['Appt ID,Appt Date,MRN,Chart #\n', 'patient_id', 'two columns of one meaning'],
-  ])('of %j is refused', (head, field, value_class) => {
+  ])('the layout of %j is refused', (head, field, value_class) => {
     expect(findLayout(head, AUTO, 'appointments')).toMatchObject({ field, value_class });
   });
 });

@@ -15,7 +15,7 @@ afterEach(() => folder.remove());
 
 const text = (...numbers: number[]) => exportOf(numbers.map(appointment));
 
-/** A clock that does something while eligd waits for a file to be stable. */
+/** A clock that runs an action while eligd waits for a file to be stable. */
 function whileWaiting(act: () => Promise<void>) {
   const { env } = makeSuiteEnv();
   const waits: number[] = [];
@@ -28,7 +28,7 @@ function whileWaiting(act: () => Promise<void>) {
 }
 
 describe('a file', () => {
-  it('is taken when size and time stood still for stable_seconds', async () => {
+  it('a file is read when its size and time have not changed for stable_seconds', async () => {
     await folder.drop('a.csv', text(1));
     const { waits, env } = whileWaiting(async () => undefined);
     const opened = openCsv(folder, { stable_seconds: 7 }, env);
@@ -39,7 +39,7 @@ describe('a file', () => {
     expect(waits).toHaveLength(1);
   });
 
-  it('that grows meanwhile waits for the next time', async () => {
+  it('a file that grows meanwhile waits for the next time', async () => {
     await folder.drop('a.csv', text(1));
     await folder.drop('b.csv', text(2));
     let row = 3;
@@ -65,7 +65,7 @@ describe('a file', () => {
     'a.csv.filepart',
     'a.csv.crdownload',
     'a.partial',
-  ])('named %s is left alone as unfinished', async (name) => {
+  ])('a file named %s is left alone as unfinished', async (name) => {
     await folder.drop(name, text(1));
     const opened = openCsv(folder);
     await opened.pull();
@@ -73,7 +73,7 @@ describe('a file', () => {
     expect(opened.said()).toBe('');
   });
 
-  it('of another kind stays and is mentioned once', async () => {
+  it('a file of another kind stays and is reported once', async () => {
     await folder.drop('photo.png', 'x');
     const opened = openCsv(folder);
     await opened.pull();
@@ -88,7 +88,7 @@ describe('a file', () => {
     expect(opened.said()).not.toContain('photo');
   });
 
-  it('with the content of an earlier one is not read again', async () => {
+  it('a file with the content of an earlier one is not read again', async () => {
     const opened = openCsv(folder);
     await folder.drop('a.csv', text(1));
     await opened.pull();
@@ -100,7 +100,7 @@ describe('a file', () => {
     expect(opened.said()).toContain('csv_file_repeated');
   });
 
-  it('with the content of an earlier one is read again after the settings changed', async () => {
+  it('a file with earlier content is read again after the settings changed', async () => {
     await folder.drop('a.csv', text(1));
     const first = openCsv(folder);
     await first.pull();
@@ -111,7 +111,7 @@ describe('a file', () => {
     expect(second.appointments).toHaveLength(1);
   });
 
-  it('with the name of an earlier one gets a number, and its reasons too', async () => {
+  it('a file with an earlier name gets a number, and so do its reasons', async () => {
     const opened = openCsv(folder);
     for (const number of [1, 2]) {
       await folder.drop('a.csv', `${text(number)}bad,row\r\n`);
@@ -125,14 +125,14 @@ describe('a file', () => {
     ]);
   });
 
-  it('is private, and so is its folder', async () => {
+  it('files and folders are private', async () => {
     await folder.drop('a.csv', `${text(1)}bad,row\r\n`);
     await openCsv(folder).pull();
     expect((await stat(join(folder.path, 'processed'))).mode & 0o777).toBe(0o700);
     expect((await stat(join(folder.path, 'processed/a.csv.reasons.csv'))).mode & 0o777).toBe(0o600);
   });
 
-  it('that is a link or a folder is not followed and blocks nobody', async () => {
+  it('a link or a folder is not followed and blocks nothing', async () => {
     await folder.drop('a.csv', text(1));
     await writeFile(join(folder.parent, 'elsewhere.csv'), text(2));
     await symlink(join(folder.parent, 'elsewhere.csv'), join(folder.path, 'inbox/link.csv'));
@@ -143,7 +143,7 @@ describe('a file', () => {
     expect(opened.said()).toContain('csv_file_unusable');
   });
 
-  it('that vanishes while eligd waits is no error', async () => {
+  it('a file that vanishes while eligd waits is no error', async () => {
     await folder.drop('a.csv', text(1));
     const { env } = whileWaiting(() =>
       rename(join(folder.path, 'inbox/a.csv'), join(folder.parent, 'a.csv')),
@@ -153,14 +153,14 @@ describe('a file', () => {
     expect(opened.batches).toEqual([]);
   });
 
-  it('with a very long name is shortened', async () => {
+  it('a very long file name is shortened', async () => {
     const name = `${'n'.repeat(250)}.csv`;
     await folder.drop(name, `${text(1)}bad,row\r\n`);
     await openCsv(folder).pull();
     expect(await folder.names('processed')).toHaveLength(2);
   });
 
-  it('that is written to while it is read goes back to inbox/, never to processed/', async () => {
+  it('a file that changes while it is read returns to inbox/', async () => {
     await folder.drop('a.csv', exportOf(Array.from({ length: 1200 }, (_, i) => appointment(i))));
     const opened = openCsv(folder);
     let times = 0;
@@ -177,7 +177,7 @@ describe('a file', () => {
 });
 
 describe('files', () => {
-  it('are taken oldest first, so that the latest export has the last word', async () => {
+  it('files are read oldest first, so that the latest export counts', async () => {
     for (const [name, age] of [
       ['a.csv', 10],
       ['b.csv', 30],
@@ -192,7 +192,7 @@ describe('files', () => {
     expect(opened.appointments.map(({ source_id }) => source_id)).toEqual(['A-30', 'A-20', 'A-10']);
   });
 
-  it('behind one that is refused again and again have their turn (G7)', async () => {
+  it('files after one that is refused again and again are read (G7)', async () => {
     await folder.drop('a.csv', text(1));
     const opened = openCsv(folder);
     opened.core.accept = async ({ appointments }) => {
@@ -205,7 +205,7 @@ describe('files', () => {
     expect(await folder.names('processing')).toEqual(['a.csv']);
   });
 
-  it('that a crash left in processing/ are read again, with their reasons', async () => {
+  it('files that a crash left in processing/ are read again, with their reasons', async () => {
     await folder.drop('a.csv', `${text(1)}bad,row\r\n`);
     const before = openCsv(folder);
     await before.pull();
@@ -226,7 +226,7 @@ describe('files', () => {
 });
 
 describe('the drop folder', () => {
-  it('is not made when the folder above it is missing', async () => {
+  it('the drop folder is not created if its parent is missing', async () => {
     const lost = { ...folder, path: join(folder.parent, 'not/there') };
     const { pull, connector } = openCsv(lost);
     await expect(pull()).rejects.toSatisfy(
@@ -236,7 +236,7 @@ describe('the drop folder', () => {
     expect(await connector.check(new AbortController().signal)).toMatchObject([{ ok: false }]);
   });
 
-  it('is described by check: what waits, what was rejected', async () => {
+  it('check describes the waiting and the rejected files', async () => {
     await folder.drop('a.csv', 'nonsense');
     const { pull, connector } = openCsv(folder);
     await pull();
@@ -254,8 +254,8 @@ describe('the drop folder', () => {
   });
 });
 
-describe('any bytes at all', () => {
-  it('as a file end in processed/ or rejected/, and crash nothing', async () => {
+describe('any bytes', () => {
+  it('any file ends in processed/ or rejected/, and crashes nothing', async () => {
     const table = fc.array(
       fc.constantFrom(
         'Appt ID',
@@ -300,7 +300,7 @@ describe('any bytes at all', () => {
     expect(moved).toHaveLength(files);
   });
 
-  it('in a table lose no row: each is accepted, or rejected with its position', async () => {
+  it('every row of a table is accepted, or rejected with its position', async () => {
     const cell = fc
       .string({ unit: 'grapheme', maxLength: 12 })
       .filter((value) => !/[\r\n\0\ud800-\udfff]/.test(value));
@@ -325,7 +325,7 @@ describe('any bytes at all', () => {
         );
         await opened.pull();
         const data = table.filter((cells) => cells.some((value) => value.trim() !== '')).length + 1;
-        // Rows with one id are one appointment, so the rows themselves are counted.
+        // Rows with one ID are one appointment, so the test counts rows.
         const said = opened.said().split('\n').at(-1) ?? '';
         const rows = [...said.matchAll(/"(?:accepted|rejected)":(\d+)/g)];
         expect(rows.reduce((sum, [, count]) => sum + Number(count), 0)).toBe(data);

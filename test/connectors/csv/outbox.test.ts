@@ -19,7 +19,7 @@ afterEach(() => folder.remove());
 const signal = new AbortController().signal;
 
 describe('a delivered batch', () => {
-  it('is one file with a line per delivery, and the full record next to it', async () => {
+  it('a batch is one file with a line per delivery, plus the full records', async () => {
     await openCsv(folder).connector.deliver(batchOf(1, [1, 2]), signal);
     const text = await folder.read('outbox', 'eligibility-batch-1.csv');
     expect(text.startsWith('\ufeff')).toBe(true);
@@ -56,7 +56,7 @@ describe('a delivered batch', () => {
     });
   });
 
-  it('keeps leading zeros at a double click', async () => {
+  it('a double click keeps leading zeros', async () => {
     const batch = batchOf(1, [1]);
     const [delivery] = batch.deliveries;
     const { appointment } = delivery!;
@@ -70,7 +70,7 @@ describe('a delivered batch', () => {
     expect(document.coverage).toMatchObject({ member_id: '00123', payor_id: '06126' });
   });
 
-  it('leaves no temporary file, and files that only their owner reads', async () => {
+  it('the outbox has no temporary file, and only its owner can read it', async () => {
     await openCsv(folder).connector.deliver(batchOf(1, [1]), signal);
     expect(await folder.names('outbox')).toEqual(['eligibility-batch-1.csv', 'records']);
     expect((await stat(join(folder.path, 'outbox/eligibility-batch-1.csv'))).mode & 0o777).toBe(
@@ -78,7 +78,7 @@ describe('a delivered batch', () => {
     );
   });
 
-  it('never writes outside the outbox, whatever its keys are', async () => {
+  it('nothing is written outside the outbox, whatever its keys are', async () => {
     const batch = batchOf(1, [1, 2]);
     const [first, second] = batch.deliveries;
     const deliveries = [{ ...first!, key: '../../evil' }, second!];
@@ -93,7 +93,7 @@ describe('a delivered batch', () => {
     ).rejects.toThrow('id');
   });
 
-  it('that cannot be written fails as a whole and names no patient', async () => {
+  it('a batch that cannot be written fails as a whole and names no patient', async () => {
     await mkdir(join(folder.path, 'outbox/records/d-2-1.json/full'), {
       recursive: true,
       mode: 0o700,
@@ -121,7 +121,7 @@ describe('attention.csv', () => {
     since: '2026-11-23T18:00:00.000Z',
   };
 
-  it('says that nothing waits, and as of when', async () => {
+  it('attention.csv says when nothing waits, and as of when', async () => {
     await openCsv(folder).connector.publishAttention?.([], signal, AS_OF);
     expect(await folder.read('outbox', 'attention.csv')).toBe(
       `\ufeff${ATTENTION_COLUMNS.join(',')}\r\n,,,,nothing,Nothing needs you. heartbeat.txt says ` +
@@ -129,7 +129,7 @@ describe('attention.csv', () => {
     );
   });
 
-  it('is not written again when nothing changed', async () => {
+  it('attention.csv is not written again when nothing changed', async () => {
     const { connector } = openCsv(folder);
     const path = join(folder.path, 'outbox/attention.csv');
     await connector.publishAttention?.([entry], signal, AS_OF);
@@ -140,7 +140,7 @@ describe('attention.csv', () => {
     expect((await stat(path)).mtimeMs).not.toBe(1000);
   });
 
-  it('runs no formula', async () => {
+  it('attention.csv runs no formula', async () => {
     await openCsv(folder).connector.publishAttention?.([entry], signal, AS_OF);
     expect(await folder.read('outbox', 'attention.csv')).toContain(`"'=HYPERLINK(""x"")"`);
   });
@@ -156,14 +156,14 @@ describe('a cell', () => {
     ['two\r\nlines', 'two lines'],
     ['a,b', '"a,b"'],
     ['1500.00', '1500.00'],
-  ])('of %j is written as %j', (value, expected) => {
+  ])('a cell of %j is written as %j', (value, expected) => {
     const written = csvLine([value]).replace(/\r\n$/, '');
     expect(
       written.startsWith('"') && !expected.startsWith('"') ? written.slice(1, -1) : written,
     ).toBe(expected);
   });
 
-  it('never begins as a formula, stays on its line, and comes back as it was', () => {
+  it('a cell never begins a formula, stays on its line, and reads back unchanged', () => {
     fc.assert(
       fc.property(
         fc.string({

@@ -25,7 +25,7 @@ const HEADER = 'Appt ID,appointment_at,status,Patient,DOB,Carrier,Member ID,Grou
 const one = (text: string, settings = {}) => readOne(HEADER + text, settings);
 
 describe.each(SHAPES)('the shape %s of make.mjs', (shape) => {
-  it('is understood with no configuration but the folder', async () => {
+  it('it is understood with only the folder configured', async () => {
     const { appointments, rejected, part, left, said } = await readOne(made(shape, '--clean'));
     expect({ accepted: appointments.length, rejected, part, left }).toEqual({
       accepted: 120,
@@ -45,14 +45,14 @@ describe.each(SHAPES)('the shape %s of make.mjs', (shape) => {
     expect(said()).not.toContain("O'Brien");
   });
 
-  it('with what a real export has wrong loses no row', async () => {
+  it('the faults of a real export lose no row', async () => {
     const { appointments, rejected, reasons } = await readOne(made(shape));
     // One of the 121 rows repeats an appointment.
     expect(appointments).toHaveLength(120);
     expect(rejected).toEqual([]);
     expect(appointments.filter(({ status }) => status === 'cancelled')).toHaveLength(1);
-    // The self-pay patient of this seed has a second coverage, which only the shape `tab` has
-    // columns for.
+    // This seed's self-pay patient has a second coverage, which only the shape `tab` has columns
+    // for.
     const selfPay = appointments.find(({ source_id }) => source_id === '10101');
     expect(selfPay?.coverages.map(({ member_id }) => member_id)).toEqual(
       shape === 'tab' ? ['S'] : [],
@@ -68,12 +68,12 @@ describe.each(SHAPES)('the shape %s of make.mjs', (shape) => {
   });
 });
 
-it('reads the three shapes alike', async () => {
+it('all three shapes read alike', async () => {
   const [first, second, third] = await Promise.all(
     SHAPES.map(async (shape) => (await readOne(made(shape, '--clean'))).appointments),
   );
-  // The shape without columns for a second coverage has the first only; a single cell may be split
-  // elsewhere into names.
+  // The shape without columns for a second coverage has only the first; names in one cell may be
+  // split differently.
   const alike = (list: typeof first) =>
     list?.map(({ patient, coverages, ...rest }) => ({
       ...rest,
@@ -100,13 +100,13 @@ describe('encodings', () => {
     ['UTF-16 without a mark', Buffer.from(text, 'utf16le')],
     ['UTF-16 big-endian', utf16be()],
     ['Windows-1252', Buffer.from(text, 'latin1')],
-  ])('%s is found automatically', async (_name, bytes) => {
+  ])('%s is detected automatically', async (_name, bytes) => {
     const { appointments } = await readOne(bytes);
     expect(appointments[0]?.patient).toMatchObject({ first_name: 'Zoë', last_name: 'Müller' });
     expect(appointments[0]?.coverages[0]?.carrier).toBe('Café');
   });
 
-  it('of Windows beyond Latin 1 is read', async () => {
+  it('Windows encoding beyond Latin 1 is read', async () => {
     const { appointments } = await readOne(
       Buffer.concat([
         Buffer.from(`${HEADER}7,2026-11-24 09:00,,"D`),
@@ -136,7 +136,7 @@ describe('encodings', () => {
 });
 
 describe('rows', () => {
-  it('without an id or a readable time are rejected alone, with row and column', async () => {
+  it('rows without an ID or a readable time are rejected alone, with row and column', async () => {
     const { appointments, rejected, reasons, part } = await one(
       [
         ',2026-11-24 09:00,,,,,,,',
@@ -163,18 +163,18 @@ describe('rows', () => {
     expect(part).toBe('processed');
   });
 
-  it('of which none can be used send the file to rejected/', async () => {
+  it('a file without a usable row goes to rejected/', async () => {
     const { part, rejected } = await one('1,soon,,,,,,,\r\n2,later,,,,,,,\r\n');
     expect([part, rejected.length]).toEqual(['rejected', 2]);
   });
 
-  it('may be missing: a header alone is one empty batch', async () => {
+  it('a file with only a header is one empty batch', async () => {
     const { batches, part } = await readOne(HEADER);
     expect(batches).toMatchObject([{ appointments: [], rejected: [], source: { is_last: true } }]);
     expect(part).toBe('processed');
   });
 
-  it('keep leading zeros, also where a spreadsheet protected them', async () => {
+  it('rows keep leading zeros, also where a spreadsheet protected them', async () => {
     const { appointments } = await one('0007,2026-11-24 9:00,,,,Aetna,="00123",0012345,\r\n');
     expect(appointments[0]).toMatchObject({
       source_id: '0007',
@@ -182,7 +182,7 @@ describe('rows', () => {
     });
   });
 
-  it('with an unreadable value are accepted with a problem that names no value', async () => {
+  it('a row with an unreadable value is accepted, and the problem names no value', async () => {
     const { appointments, reasons } = await one(
       '1,2026-11-24 9:00,Zonked,,2/30/1987,Aetna,1.23457E+11,,Crown upper\r\n',
     );
@@ -203,21 +203,21 @@ describe('rows', () => {
     expect(reasons).not.toMatch(/Zonked|1987|1\.23|Crown/);
   });
 
-  it('of self-pay patients have no coverage', async () => {
+  it('rows of self-pay patients have no coverage', async () => {
     const { appointments } = await one('1,2026-11-24 9:00,,,,,,,\r\n');
     expect(appointments[0]?.coverages).toEqual([]);
   });
 });
 
 describe('settings', () => {
-  it('name columns that nobody knows', async () => {
+  it('settings name unknown columns', async () => {
     const { appointments } = await readOne('Vorgang|Wann|Police\n7|2026-11-24 09:00|W1\n', {
       columns: { appointment_id: 'Vorgang', appointment_at: ['Wann'], member_id: 'police' },
     });
     expect(appointments).toMatchObject([{ source_id: '7', coverages: [{ member_id: 'W1' }] }]);
   });
 
-  it('say how dates, names and words are written', async () => {
+  it('settings say how dates, names, and words are written', async () => {
     const { appointments } = await one('1,24.11.2026 09:00,Zonked,Smith Ann,3/4/1987,,,,\r\n', {
       date_order: 'dmy',
       name_order: 'last_first',
@@ -233,7 +233,7 @@ describe('settings', () => {
     ]);
   });
 
-  it('say whether an export is complete', async () => {
+  it('settings say if an export is complete', async () => {
     for (const [value, completeness] of [
       ['auto', 'unknown'],
       ['full', 'full'],
@@ -244,7 +244,7 @@ describe('settings', () => {
     }
   });
 
-  it('limit the size of a file', async () => {
+  it('settings limit the size of a file', async () => {
     const rows = '1,2026-11-24 9:00,,,,,,,\r\n'.repeat(50);
     expect((await one(rows, { max_rows: 20 })).rejected).toMatchObject([
       { position: 'file', value_class: 'too many rows' },
@@ -261,7 +261,7 @@ describe('the period of a coverage', () => {
     ['Primary Effective Date', 'Primary Termination Date'],
     ['Ins. Start Date', 'Ins End Date'],
     ['coverage_start', 'coverage_end'],
-  ])('is read from %s and %s', async (first, last) => {
+  ])('the period of a coverage is read from %s and %s', async (first, last) => {
     const header = `Appt ID,appointment_at,Patient,Carrier,Member ID,${first},${last}`;
     const { appointments } = await readOne(
       `${header}\r\n1,2026-11-24 9:00,"Smith, Ann",Delta,M1,1/1/2024,12/31/2024\r\n` +
@@ -273,7 +273,7 @@ describe('the period of a coverage', () => {
     ]);
   });
 
-  it('of a second coverage is its own', async () => {
+  it('a second coverage has its own period', async () => {
     const { appointments } = await readOne(
       'Appt ID,appointment_at,Carrier,Member ID,Carrier 2,Member ID 2,Secondary Term Date\r\n' +
         '1,2026-11-24 9:00,Delta,M1,Cigna,M2,12/31/2024\r\n',
@@ -292,7 +292,7 @@ describe('the second coverage and the policy holder', () => {
     'relationship_2,subscriber_name_2\n';
   const read = async (row: string) => (await readOne(header + row)).appointments[0]?.coverages;
 
-  it('are there only when a column of theirs is filled', async () => {
+  it('a second coverage and a policyholder need a filled column', async () => {
     expect(await read('1,11/24/2026,2:30 PM,Li,Wei,2015-05-06,Aetna,W1,self,,,,,,\n')).toEqual([
       { carrier: 'Aetna', payor_id: '', member_id: 'W1', group_id: '', subscriber: null },
     ]);
@@ -319,7 +319,7 @@ describe('the second coverage and the policy holder', () => {
     ]);
   });
 
-  it('leave the policy holder out when it is the patient', async () => {
+  it('the policyholder is left out when it is the patient', async () => {
     const coverages = await read(
       '1,11/24/2026,2:30 PM,Li,Wei,2015-05-06,Aetna,W1,,"LI, WEI",2015-05-06,,,,\n',
     );

@@ -11,7 +11,7 @@ import {
 } from '../../../connectors/csv/outbox.ts';
 
 const page = await readFile(join(import.meta.dirname, '../../../docs/csv.md'), 'utf8');
-/** Without the spaces that the formatter lines tables up with. */
+/** Without the spaces that align tables. */
 const readme = page.replaceAll(/ +/g, ' ');
 const [incoming = '', outgoing = ''] = readme.split('## Out');
 
@@ -25,7 +25,7 @@ function tableNames(section: string): string[] {
 }
 
 describe('the page about the drop folder', () => {
-  it('names every setting with its default, and no other', () => {
+  it('docs/csv.md has every setting with its default, and no other', () => {
     expect(tableNames(incoming)).toEqual(Object.keys(csvConfigSchema.shape));
     for (const [key, value] of Object.entries(csvConfigSchema.parse({ folder: 'x' }))) {
       if (key === 'folder') continue;
@@ -34,17 +34,17 @@ describe('the page about the drop folder', () => {
     }
   });
 
-  it('names every column of the results, in order, and those of the attention list', () => {
+  it('docs/csv.md has every result column in order, and the attention list’s', () => {
     expect(tableNames(outgoing)).toEqual([...RESULT_COLUMNS]);
     for (const column of [...ATTENTION_COLUMNS, ...CLAIM_RESULT_COLUMNS])
       expect(outgoing).toContain(`\`${column}\``);
   });
 
-  it('names every column that is read', () => {
+  it('docs/csv.md has every column that is read', () => {
     for (const column of CANONICAL_COLUMNS) expect(incoming).toContain(column.replace(/_2$/, ''));
   });
 
-  it('is not alone: every setting describes itself', () => {
+  it('every setting also describes itself', () => {
     const { properties = {} } = z.toJSONSchema(csvConfigSchema, { io: 'input' });
     for (const [key, value] of Object.entries(properties))
       expect(typeof value === 'object' && value.description, key).toBeTruthy();

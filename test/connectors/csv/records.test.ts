@@ -18,24 +18,24 @@ function rowsOf(text: string, chunk = text.length, shape = SHAPE): string[] {
 }
 
 describe('rows of a table', () => {
-  it('are the same however the text is cut into pieces', () => {
+  it('rows are the same however the text is cut into pieces', () => {
     const text = '1,a,x\r\n2,"b, c",y\r\n3,d,"two\r\nlines"\r\n\r\n4,"say ""hi""",z';
     const whole = rowsOf(text);
     expect(whole).toEqual(['2:1|a|x', '3:2|b, c|y', '4:3|d|two\nlines', '6:4|say "hi"|z']);
     for (let chunk = 1; chunk < text.length; chunk += 1) expect(rowsOf(text, chunk)).toEqual(whole);
   });
 
-  it.each(['\n', '\r\n', '\r'])('end at %j', (end) => {
+  it.each(['\n', '\r\n', '\r'])('rows end at %j', (end) => {
     expect(rowsOf(['1,a,x', '2,b,y', ''].join(end))).toEqual(['2:1|a|x', '3:2|b|y']);
   });
 
-  it('may be the last without a line end', () => expect(rowsOf('1,a,x')).toEqual(['2:1|a|x']));
+  it('the last row needs no line end', () => expect(rowsOf('1,a,x')).toEqual(['2:1|a|x']));
 
-  it('count empty lines as a spreadsheet does', () => {
+  it('empty lines count as in a spreadsheet', () => {
     expect(rowsOf('\n1,a,x\n,,\n\n2,b,y\n')).toEqual(['3:1|a|x', '6:2|b|y']);
   });
 
-  it('are reported alone when they have too few or too many cells', () => {
+  it('rows with too few or too many cells are reported alone', () => {
     expect(rowsOf('1,a,x\n2,b\n3,c,y,extra\n4,d,z,,\n')).toEqual([
       '2:1|a|x',
       '3!too few cells',
@@ -46,7 +46,7 @@ describe('rows of a table', () => {
 });
 
 describe('a stray quotation mark', () => {
-  it('inside a cell is part of the cell', () => {
+  it('a stray quotation mark inside a cell is part of the cell', () => {
     expect(rowsOf('1,5" crown,x\n2,Bob "Bobby" Ray,y\n3,6" bar,z\n')).toEqual([
       '2:1|5" crown|x',
       '3:2|Bob "Bobby" Ray|y',
@@ -54,7 +54,7 @@ describe('a stray quotation mark', () => {
     ]);
   });
 
-  it('that is never closed costs its own row only', () => {
+  it('an unclosed quotation mark costs only its own row', () => {
     expect(rowsOf('1,"a,x\n2,b,y\n3,c,z\n')).toEqual([
       '2!stray quotation mark',
       '3:2|b|y',
@@ -62,7 +62,7 @@ describe('a stray quotation mark', () => {
     ]);
   });
 
-  it('that may belong to two rows makes neither of them an appointment', () => {
+  it('a mark that may belong to two rows makes neither an appointment', () => {
     expect(rowsOf('1,"Smith,x\n2,Jones",y\n3,c,z\n')).toEqual([
       '2!unclear quotation mark',
       '3!unclear quotation mark',
@@ -76,7 +76,7 @@ describe('a stray quotation mark', () => {
     ]);
   });
 
-  it('does not reach a later row that is quoted properly', () => {
+  it('a stray mark does not reach a later row that is quoted correctly', () => {
     expect(rowsOf('1,"a,x\n2,"b",y\n3,c,"two\nlines"\n4,d,w\n')).toEqual([
       '2!stray quotation mark',
       '3:2|b|y',
@@ -85,7 +85,7 @@ describe('a stray quotation mark', () => {
     ]);
   });
 
-  it('twice in a line does not swallow the next line', () => {
+  it('two stray marks in a line do not swallow the next line', () => {
     expect(rowsOf('1,"a,"x\n2,b,y\n')).toEqual(['2!stray quotation mark', '3:2|b|y']);
   });
 });
@@ -117,11 +117,11 @@ describe('a quoted cell', () => {
       '1,"note\n9,Injected,paid\nend",x\n2,b,y\n',
       ['2!line break in a cell', '3:2|b|y'],
     ],
-  ])('%s gives no row of its own', (_, text, rows) => {
+  ])('%s makes no row of its own', (_, text, rows) => {
     expect(rowsOf(text)).toEqual(rows);
   });
 
-  it('that is too long to look at gives no row either, and what follows it is read', () => {
+  it('a quoted cell that is too long makes no row, and reading continues after it', () => {
     const long = 'x'.repeat(700_000);
     for (const note of [`${long}\n9,Injected,paid\n${long}`, `${long}${long}\n9,Injected,paid\n`]) {
       const rows = rowsOf(`1,a,"${note}"\n2,b,y\n`, 100_000);
@@ -133,7 +133,7 @@ describe('a quoted cell', () => {
 });
 
 describe('limits', () => {
-  it('hold an endless line back from memory and go on behind it', () => {
+  it('an endless line stays out of memory, and reading continues after it', () => {
     expect(rowsOf(`1,a,x\n2,${'b'.repeat(2_500_000)},y\n3,c,z\n`, 100_000)).toEqual([
       '2:1|a|x',
       '3!too long',
@@ -141,7 +141,7 @@ describe('limits', () => {
     ]);
   });
 
-  it('end the search for a closing quotation mark', () => {
+  it('limits end the search for a closing quotation mark', () => {
     const many = Array.from({ length: 500 }, (_, i) => `${i},b,y`).join('\n');
     const rows = rowsOf(`0,a,"open\n${many}\n9,z,"end"\n`, 1000);
     expect(rows).toHaveLength(502);
@@ -154,7 +154,7 @@ describe('any well-formed table', () => {
   const cell = fc
     .string({ unit: fc.constantFrom('a', 'B', '7', ' ', ',', '"', ';', 'é') })
     .map((text) => `x${text}`);
-  it('is read as csv-parse reads it', () => {
+  it('any well-formed table reads as csv-parse reads it', () => {
     const quoted = (value: string) => `"${value.replaceAll('"', '""')}"`;
     fc.assert(
       fc.property(
@@ -181,7 +181,7 @@ describe('the cells of a line', () => {
     quoted,
   );
 
-  it.each([',', ';', '\t'])('between %j are those that csv-parse reads', (separator) => {
+  it.each([',', ';', '\t'])('cells between %j are those that csv-parse reads', (separator) => {
     const line = fc.array(cell, { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(line, (cells) => {

@@ -1,4 +1,4 @@
-/** The page for the front desk, through the real connector and through the whole program. */
+/** The schedule for the front desk, with the real connector and with the whole program. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
@@ -64,9 +64,9 @@ test('the schedule has the coming days, with and without an answer, in both file
     ['A-1', 'Incomplete', '$0.00 to $98.00'],
     ['A-2', 'NOT ELIGIBLE', '$98.00'],
   ]);
-  // Text to Excel and LibreOffice: the zeros survive a double click.
+  // Text to Excel and LibreOffice, so a double click keeps the zeros.
   expect(lines.map((line) => line['Member ID'])).toEqual(['="00123"', '="00456"']);
-  // The workbook is there, whole, and nothing else was left behind.
+  // The workbook is complete, and no other file is left.
   const outbox = readdirSync(join(clinic.folder, 'dropbox/outbox'));
   expect(outbox.filter((name) => name.startsWith('schedule'))).toEqual([
     'schedule.csv',

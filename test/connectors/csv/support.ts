@@ -14,7 +14,7 @@ import type { ClaimInput } from '../../../src/domain/claim.ts';
 
 export type DropFolder = Awaited<ReturnType<typeof dropFolder>>;
 
-/** A drop folder of its own, with helpers to fill it and to look into it. */
+/** A drop folder with helpers that fill it and read it. */
 export async function dropFolder() {
   const parent = await mkdtemp(join(tmpdir(), 'eligd-csv-'));
   const path = join(parent, 'dropbox');
@@ -47,7 +47,7 @@ export async function dropFolder() {
   };
 }
 
-/** A connector on a drop folder with everything it handed over. */
+/** A connector on a drop folder, with everything that it handed over. */
 export function openCsv(
   folder: DropFolder,
   settings: Record<string, unknown> = {},
@@ -90,7 +90,7 @@ export function openCsv(
   };
 }
 
-/** What a drop folder makes of one file. */
+/** The result of one file in a drop folder. */
 export async function readOne(
   content: string | Buffer,
   settings: Record<string, unknown> = {},

@@ -30,7 +30,7 @@ describe('dates', () => {
     ['Monday, November 23rd, 2026', 'mdy', '2026-11-23'],
     ['23-Nov-2026', 'mdy', '2026-11-23'],
     ['23. November 2026', 'ymd', '2026-11-23'],
-  ] as const)('reads %s under %s', (text, order, expected) => {
+  ] as const)('the date %s is read in the order %s', (text, order, expected) => {
     expect(day(text, order)).toBe(expected);
   });
 
@@ -43,13 +43,13 @@ describe('dates', () => {
     ['soon', 'not a date'],
     ['46350', 'not a date'],
     ['1/2/3/2026', 'not a date'],
-  ])('says of %s that it is: %s', (text, fault) => {
+  ])('the date %s has the fault %s', (text, fault) => {
     expect(day(text)).toBe(fault);
   });
 
-  it('reads a leap day', () => expect(day('2/29/2028')).toBe('2028-02-29'));
+  it('a leap day is read', () => expect(day('2/29/2028')).toBe('2028-02-29'));
 
-  it('never guesses another order than the configured one', () => {
+  it('dates are never read in another order than the configured one', () => {
     expect(day('13/04/2026', 'mdy')).toBe('impossible date');
     expect(day('04/13/2026', 'ymd')).toBe('not a date in the configured order');
   });
@@ -63,11 +63,11 @@ describe('dates', () => {
     '12/31/9999',
     '2999-12-31',
     '',
-  ])('takes %s for an empty cell', (text) => {
+  ])('%s reads as an empty cell', (text) => {
     expect(day(text)).toBeNull();
   });
 
-  it('does not guess the century of a birth date', () => {
+  it('the century of a birth date is never guessed', () => {
     expect(values.readDateParts('1/2/24', 'mdy', false)).toEqual({
       value: null,
       fault: 'two-digit year',
@@ -89,29 +89,29 @@ describe('times', () => {
     ['1430', 14, 30],
     ['930', 9, 30],
     ['143000', 14, 30],
-  ])('reads %s', (text, hour, minute) => {
+  ])('the time %s is read', (text, hour, minute) => {
     expect(values.readTime(text)).toMatchObject({ hour, minute, offset_minutes: null });
   });
 
   it.each(['25:00', '13:00 PM', '0 AM', '9', 'noon', '9:7', '14:60'])(
-    'does not read %s',
+    'the time %s is not read',
     (text) => {
       expect(values.readTime(text)).toBeNull();
     },
   );
 
-  it('takes an offset at its word', () => {
+  it('a time’s offset counts', () => {
     expect(instant('2026-11-23', '09:30:00-06:00')).toBe('2026-11-23T15:30:00.000Z');
     expect(instant('2026-11-23', '09:30:00.250+0530')).toBe('2026-11-23T04:00:00.250Z');
     expect(instant('2026-11-23', '23:30Z')).toBe('2026-11-23T23:30:00.000Z');
   });
 
-  it("takes a wall time for the clinic's", () => {
+  it('a wall time is the clinic’s', () => {
     expect(instant('2026-11-23', '9:30 AM')).toBe('2026-11-23T15:30:00.000Z');
     expect(instant('2026-07-01', '9:30 AM')).toBe('2026-07-01T14:30:00.000Z');
   });
 
-  it('moves a time in a daylight-saving gap forward, and takes the first of an overlap', () => {
+  it('a skipped wall time moves forward, and of two equal ones the first counts', () => {
     expect(instant('2026-03-08', '02:30')).toBe('2026-03-08T08:30:00.000Z');
     expect(instant('2026-11-01', '01:30')).toBe('2026-11-01T06:30:00.000Z');
   });
@@ -123,7 +123,7 @@ describe('wall times', () => {
     ['America/Havana', ['2026-03-08', '2026-11-01']],
     ['Australia/Lord_Howe', ['2026-04-05', '2026-10-04']],
     ['Africa/Casablanca', ['2026-02-15', '2026-03-22']],
-  ])('of %s are instants as Temporal says, when clocks change too', (zone, days) => {
+  ])('wall times of %s are instants as in Temporal, also at clock changes', (zone, days) => {
     for (const day of days) {
       const date = Temporal.PlainDate.from(day);
       for (let minutes = 0; minutes < 24 * 60; minutes += 15) {
@@ -147,17 +147,17 @@ describe('cells', () => {
     ["'t Hooft", "'t Hooft"],
     ['\u00a0 00123 ', '00123'],
     ['="a""b"', 'a"b'],
-  ])('unwraps %s', (cell, expected) => {
+  ])('the cell %s is unwrapped', (cell, expected) => {
     expect(values.cleanCell(cell)).toBe(expected);
   });
 
-  it('takes the word NULL for nothing, but not in a name', () => {
+  it('the word NULL is empty, but not in a name', () => {
     expect(values.plainCell('NULL')).toBe('');
     expect(values.cleanCell('Null')).toBe('Null');
     expect(values.plainCell('Null')).toBe('Null');
   });
 
-  it('sees when a spreadsheet has rounded a number', () => {
+  it('a number that a spreadsheet has rounded is noticed', () => {
     expect(values.isScientific('1.23457E+11')).toBe(true);
     expect(values.isScientific('E100200')).toBe(false);
     expect(values.isScientific('W12E5')).toBe(false);
@@ -175,26 +175,26 @@ describe('codes', () => {
     ['N-12', ['N-12']],
     ['CONSULT', ['CONSULT']],
     ['', []],
-  ])('finds the codes of %s', (text, codes) => {
+  ])('the codes of %s are found', (text, codes) => {
     expect(values.readProcedureCodes(text)).toEqual({ codes, lost: false });
   });
 
-  it('counts a code that is scheduled more than once, and adds up its fees', () => {
+  it('a code that is scheduled more than once counts, and its fees add up', () => {
     expect(values.readProcedureCounts('D2392;D2392;D1110')).toEqual({ D2392: 2 });
     expect(values.readProcedureCounts('97110-GP, 97110-59, 97110')).toEqual({ '97110': 3 });
     expect(values.readProcedureCounts('D2392;D1110')).toBeNull();
     expect(values.readProcedureFees('D2392;D2392;D1110', '200.00;210.50;98')).toEqual({
       ...{ D2392: '410.50', D1110: '98.00' },
     });
-    // The fee of one of the two is not known, so that of both is not.
+    // One of the two fees is unknown, so the sum is unknown.
     expect(values.readProcedureFees('D2392;D2392;D1110', '200.00;;98')).toEqual({ D1110: '98.00' });
   });
 
-  it('says when there is none', () => {
+  it('a cell without codes is reported', () => {
     expect(values.readProcedureCodes('Crown upper left')).toEqual({ codes: [], lost: true });
   });
 
-  it('finds diagnosis codes', () => {
+  it('diagnosis codes are found', () => {
     expect(values.readDiagnosisCodes('f41.1, Z00.00 general exam').codes).toEqual([
       'F41.1',
       'Z00.00',
@@ -203,7 +203,7 @@ describe('codes', () => {
 });
 
 describe('words', () => {
-  it('reads specialties', () => {
+  it('words for specialties are read', () => {
     const words = [
       'Dental',
       'Orthodontics',

@@ -1,4 +1,4 @@
-/** What needs you, as open work in the charts. */
+/** The attention list as open work in the charts. */
 import { describe, expect, test } from 'vitest';
 import type { AttentionEntry, Connector } from '../../../connectors/contract.ts';
 import type { Loose } from '../../support/fhir/peer.ts';
@@ -24,7 +24,7 @@ describe('the attention list', () => {
     ['Communication', { attention: 'communication' }],
     ['Communication', { peer: { without: ['Task'] } }],
   ] as const)(
-    'stands there as %s, in the chart of its patient, and closes when it is done',
+    'an entry is %s, in the chart of its patient, and closes when it is done',
     async (kind, { peer: options, ...config }: Loose) => {
       const { peer, connector, offer } = await bench(options, config);
       await offer(appointment(1));
@@ -41,7 +41,7 @@ describe('the attention list', () => {
     },
   );
 
-  test('leaves what people did with a line, and opens one again that comes back', async () => {
+  test('users’ changes to an entry stay, and a returning entry opens again', async () => {
     const { peer, connector } = await bench();
     const [task] = await publish(connector, entry(1))!.then(() => peer.all('Task'));
     const note = [{ text: 'I called them.' }];
@@ -59,7 +59,7 @@ describe('the attention list', () => {
     expect(await peer.all('Task')).toMatchObject([{ status: 'rejected' }]);
   });
 
-  test('is written but for a line that the server refuses (G7), which is told', async () => {
+  test('if the server refuses one entry, it is reported and the others written (G7)', async () => {
     const { peer, connector } = await bench();
     let posts = 0;
     peer.fault = (request) => {
@@ -76,7 +76,7 @@ describe('the attention list', () => {
     expect(await peer.all('Task')).toHaveLength(2);
   });
 
-  test('uses the resource that the server takes, even if only a try shows which', async () => {
+  test('eligd uses the resource that the server accepts, even if only a try shows it', async () => {
     const { peer, connector, restart, said } = await bench();
     peer.fault = ({ method, path }) =>
       method === 'POST' && path === '/Task'
@@ -94,7 +94,7 @@ describe('the attention list', () => {
     expect(await peer.all('Task')).toEqual([]);
   });
 
-  test('is written once although the reply is lost, even where search is missing', async () => {
+  test('an entry is written once after a lost reply, even without search', async () => {
     const { peer, connector } = await bench({
       conditional_create: false,
       refuse_search: ['Task.identifier'],
@@ -105,13 +105,13 @@ describe('the attention list', () => {
     expect(await peer.all('Task')).toHaveLength(1);
   });
 
-  test('names the claim that a line is about', async () => {
+  test('an entry names its claim', async () => {
     const { peer, connector } = await bench();
     await publish(connector, entry(1, { source_id: null, claim_id: 'C-1' }));
     expect(await peer.all('Task')).toMatchObject([{ focus: { reference: 'Claim/C-1' } }]);
   });
 
-  test('costs no request while nothing of it changes', async () => {
+  test('an unchanged list costs no request', async () => {
     const { peer, connector, restart } = await bench();
     await publish(connector, entry(1));
     const before = peer.requests.length;
@@ -119,7 +119,7 @@ describe('the attention list', () => {
     expect(peer.requests.slice(before).map(({ path }) => path)).toEqual(['/metadata']);
   });
 
-  test('is left alone where that is asked for', async () => {
+  test('the list is not written if the configuration says so', async () => {
     const { connector } = await bench({}, { attention: 'none' });
     expect(connector.publishAttention).toBe(undefined);
   });

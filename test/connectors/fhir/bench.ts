@@ -1,4 +1,4 @@
-/** One FHIR server and one connector, under a clock that stands still until somebody sleeps. */
+/** One FHIR server and one connector, with a clock that advances only while someone sleeps. */
 
 import type { Resource } from '@medplum/fhirtypes';
 import { afterEach } from 'vitest';
@@ -16,16 +16,16 @@ export type Bench = {
   peer: FhirPeer;
   connector: Connector;
   env: ConnectorEnv;
-  /** Everything that was logged. */
+  /** The whole log. */
   said: () => string;
-  /** What a pull hands over; the cursor is kept for the next one. */
+  /** The result of a pull; keeps the cursor for the next one. */
   pull: () => Promise<PullBatch[]>;
   cursor: () => string | null;
-  /** Puts visits there with all that belongs to them, last changed long ago. */
+  /** Adds visits with all their resources, last changed long ago. */
   offer: (...visits: AppointmentInput[]) => Promise<void>;
   /** Another connector on the same journal, as after a restart. */
   restart: () => Connector;
-  /** Lets time go by. */
+  /** Advances the time. */
   pass: (duration_ms: number) => Promise<void>;
 };
 
@@ -101,7 +101,7 @@ export { appointment };
 /** Whether a request changes something. */
 export const written = (request: Request) => request.method !== 'GET';
 
-/** Fails the first request that `when` picks, in one way. */
+/** Makes the first request that `when` selects fail in one way. */
 export function failOnce(peer: FhirPeer, fault: Fault, when: (request: Request) => boolean): void {
   let is_over = false;
   peer.fault = (request) => {
@@ -111,7 +111,7 @@ export function failOnce(peer: FhirPeer, fault: Fault, when: (request: Request) 
   };
 }
 
-/** What is read of A-1 after something of it was changed on the server. */
+/** The result of reading A-1 after a change on the server. */
 export async function readWith(
   change: (resources: Loose[]) => Loose[],
   config: Record<string, unknown> = {},

@@ -24,7 +24,7 @@ const remarks = (lines: CheckLine[]) =>
     .join('\n');
 
 describe('eligd check of a FHIR server', () => {
-  test('finds no fault with one that has everything, and tells who it is', async () => {
+  test('check finds no fault in a complete server, and names it', async () => {
     const lines = await check();
     expect(faults(lines)).toEqual([]);
     expect(remarks(lines)).toContain('Peer 1, FHIR 4.0.1');
@@ -34,7 +34,7 @@ describe('eligd check of a FHIR server', () => {
     [{ without: ['Coverage'] }, /does not offer Coverage/],
     [{ qualified_by: ['location'] }, /400 \(required\) to a search of Appointment/],
     [{ refuse_search: ['Coverage.patient'] }, /does not search Coverage by patient/],
-  ])('names what is lacking with %j', async (options, expected) => {
+  ])('check names what is missing with %j', async (options, expected) => {
     const lines = await check(options);
     expect(faults(lines)).toMatchObject([expect.stringMatching(expected)]);
     for (const { ok, next } of lines) if (!ok) expect(next).toMatch(/\w+.*\./);
@@ -54,7 +54,7 @@ describe('eligd check of a FHIR server', () => {
       { without: ['ServiceRequest', 'Condition'] },
       'does not offer ServiceRequest, Condition; eligd works without',
     ],
-  ])('says what follows from %j', async (options, expected) => {
+  ])('check says what follows from %j', async (options, expected) => {
     const lines = await check(options);
     expect(faults(lines)).toEqual([]);
     expect(remarks(lines)).toContain(expected);
@@ -64,7 +64,7 @@ describe('eligd check of a FHIR server', () => {
     ['/Coverage', /403 .*Coverage/],
     ['/Patient/P-1', /patient of an appointment cannot be read/],
   ])(
-    'tries %s with the patient of an appointment, whatever the server declares',
+    'check tries %s with the patient of an appointment, whatever the server says',
     async (path, expected) => {
       const { connector, peer, offer } = await bench({ include: false });
       await offer(appointment(1));
@@ -78,7 +78,7 @@ describe('eligd check of a FHIR server', () => {
     },
   );
 
-  test('tries each place that is searched by', async () => {
+  test('check tries each place that is searched by', async () => {
     const search_by = [{ actor: 'Location/place' }, { patient: 'Patient/P-1' }];
     const [fault] = (await check({ qualified_by: ['actor'] }, { search_by })).filter(
       ({ ok }) => !ok,
@@ -89,27 +89,24 @@ describe('eligd check of a FHIR server', () => {
     });
   });
 
-  test(
-    'names search parameters that the server ignores, which would return every ' + 'location',
-    async () => {
-      const search_by = [{ locaton: 'Location/12' }, { patient: 'Patient/P-1' }];
-      const { connector, peer, offer } = await bench({}, { search_by });
-      await offer(appointment(1));
-      const [entry] = await peer.all('Appointment');
-      peer.alter = ({ query }, body) =>
-        query.startsWith('locaton') ? { ...body, entry: [{ resource: entry }] } : body;
-      const faulty = (await connector.check(new AbortController().signal)).filter(({ ok }) => !ok);
-      expect(faulty).toEqual([
-        {
-          ok: false,
-          what: 'The server ignores locaton in a search of Appointment (search_by:).',
-          next: expect.stringContaining('Check the name in search_by:'),
-        },
-      ]);
-    },
-  );
+  test('check names search parameters that the server ignores', async () => {
+    const search_by = [{ locaton: 'Location/12' }, { patient: 'Patient/P-1' }];
+    const { connector, peer, offer } = await bench({}, { search_by });
+    await offer(appointment(1));
+    const [entry] = await peer.all('Appointment');
+    peer.alter = ({ query }, body) =>
+      query.startsWith('locaton') ? { ...body, entry: [{ resource: entry }] } : body;
+    const faulty = (await connector.check(new AbortController().signal)).filter(({ ok }) => !ok);
+    expect(faulty).toEqual([
+      {
+        ok: false,
+        what: 'The server ignores locaton in a search of Appointment (search_by:).',
+        next: expect.stringContaining('Check the name in search_by:'),
+      },
+    ]);
+  });
 
-  test('says when there is no visit to try the rest with, or no such place', async () => {
+  test('check says when there is no visit or place to try with', async () => {
     const search_by = [{ location: 'Location/nowhere' }];
     const { connector, offer } = await bench({}, { search_by });
     await offer(appointment(1));
@@ -118,7 +115,7 @@ describe('eligd check of a FHIR server', () => {
     expect(remarks(lines)).toMatch(/has no visit of a patient with what search_by: names/);
   });
 
-  test('speaks of search_by only where the server refuses the search', async () => {
+  test('check mentions search_by only if the server refuses the search', async () => {
     const lines = await check({ authorization: 'Bearer other' });
     expect(lines.filter(({ ok }) => !ok)).toEqual([
       {
@@ -129,7 +126,7 @@ describe('eligd check of a FHIR server', () => {
     ]);
   });
 
-  test('looks for a wrong address first where the server tells no token endpoint', async () => {
+  test('check suspects a wrong address first if there is no token endpoint', async () => {
     const { peer } = await bench();
     const base_url = `${peer.url}-typo`;
     const lines = await check(
@@ -142,12 +139,12 @@ describe('eligd check of a FHIR server', () => {
     ]);
   });
 
-  test('says that the login does not work, and nothing else', async () => {
+  test('check says that the login does not work, and nothing else', async () => {
     const lines = await check({ authorization: 'Bearer right' }, { auth: 'bearer' }, {});
     expect(faults(lines)).toEqual([expect.stringContaining('ELIGD_SUITE_TOKEN')]);
   });
 
-  test('names the scopes that the login lacks', async () => {
+  test('check names the scopes that the login lacks', async () => {
     const smart = { client_id: 'eligd', client_secret: 's' };
     const config = {
       auth: 'client_secret',
@@ -159,7 +156,7 @@ describe('eligd check of a FHIR server', () => {
     expect(fault).not.toMatch(/Appointment|Patient/);
   });
 
-  test('says that nobody is there', async () => {
+  test('check says that the server does not answer', async () => {
     const { connector, peer } = await bench();
     await peer.close();
     const [line] = await connector.check(new AbortController().signal).then(faults);

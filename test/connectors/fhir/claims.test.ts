@@ -1,4 +1,4 @@
-/** Claims: which are asked about, and the ClaimResponse that an answer becomes. */
+/** Claims that eligd asks about, and the ClaimResponse of an answer. */
 import type { Claim, ClaimResponse, Resource } from '@medplum/fhirtypes';
 import { describe, expect, test } from 'vitest';
 import { claim, claimBatchOf } from '../../../connectors/conformance/examples.ts';
@@ -40,7 +40,7 @@ const decision = (over: Partial<ClaimResponse> = {}): ClaimResponse => ({
 });
 
 describe('a claim', () => {
-  test('is read with its patient, coverage, provider and codes, once a day', async () => {
+  test('a claim is read with patient, coverage, provider, and codes, once a day', async () => {
     const { pull, pass } = await withClaims();
     const [read] = claimsOf(await pull());
     expect(read).toMatchObject({
@@ -60,7 +60,7 @@ describe('a claim', () => {
     expect(claimsOf(await pull())).toHaveLength(1);
   });
 
-  test('is not read where nobody asked for it', async () => {
+  test('claims are not read if the configuration does not ask for them', async () => {
     const { peer, pull } = await bench();
     for (const resource of claimResourcesOf(claim(1))) await peer.put(resource);
     expect(claimsOf(await pull())).toEqual([]);
@@ -83,12 +83,15 @@ describe('a claim', () => {
       [decision({ identifier: [{ system: 'urn:eligd:inquiry', value: 'i' }] })],
       'open',
     ],
-  ] as const)('that %s is asked about or not', async (_, change, more, expected) => {
-    const { pull } = await withClaims(change, ...more);
-    expect(claimsOf(await pull()).map(({ status }) => status)).toEqual([expected]);
-  });
+  ] as const)(
+    'eligd decides whether to ask about a claim that %s',
+    async (_, change, more, expected) => {
+      const { pull } = await withClaims(change, ...more);
+      expect(claimsOf(await pull()).map(({ status }) => status)).toEqual([expected]);
+    },
+  );
 
-  test('is read though the server fails on an appointment, or on another claim (G7)', async () => {
+  test('claims are read though the server fails on another item (G7)', async () => {
     const { peer, pull, offer } = await withClaims();
     await offer(appointment(5));
     for (const resource of claimResourcesOf(claim(2))) await peer.put(resource);
@@ -109,12 +112,12 @@ describe('a claim', () => {
     ]);
   });
 
-  test('that is a draft or an estimate was never sent', async () => {
+  test('a draft or an estimate is not read as a claim', async () => {
     for (const change of [{ status: 'draft' }, { use: 'predetermination' }])
       expect(claimsOf(await (await withClaims(() => change)).pull())).toEqual([]);
   });
 
-  test('whose total is missing has the sum of its items, exactly', async () => {
+  test('a claim without a total has the exact sum of its items', async () => {
     const { pull } = await withClaims(({ item = [] }) => ({
       total: undefined,
       item: item.map((one, index) => ({
@@ -125,7 +128,7 @@ describe('a claim', () => {
     expect(claimsOf(await pull())[0]?.billed_amount).toBe('0.30');
   });
 
-  test('of a patient who cannot be read is named', async () => {
+  test('a claim of a patient who cannot be read is reported', async () => {
     const { pull } = await withClaims(() => ({ patient: { reference: 'Patient/gone' } }));
     expect((await pull()).flatMap((batch) => batch.rejected)).toMatchObject([
       { position: 'Claim/C-1', field: 'patient' },
@@ -170,7 +173,7 @@ describe('an answer about a claim', () => {
   });
   const money = (amount: string) => ({ amount, currency: 'USD' });
 
-  test('becomes a valid ClaimResponse with the amount paid per item and its source', async () => {
+  test('a claim’s answer is a valid ClaimResponse with amounts per item and source', async () => {
     const codes = [
       code({ paid: money('40.10'), applied_to_deductible: money('5.00') }),
       code({ code: 'D1110', paid: money('60.20'), patient_responsibility: money('0.00') }),
@@ -198,7 +201,7 @@ describe('an answer about a claim', () => {
     ['not_on_file', 'error'],
     ['unknown', 'partial'],
   ] as const)(
-    'that is %s has the outcome %s, and no amount that nobody named (G8)',
+    'a claim that is %s has the outcome %s, and no amount that the payer left out (G8)',
     async (status, outcome) => {
       const peer = await written({ status, codes: [code({ answered: false })] });
       const [response] = await peer.all('ClaimResponse');
@@ -209,7 +212,7 @@ describe('an answer about a claim', () => {
     },
   );
 
-  test('that nobody could give says so', async () => {
+  test('a claim’s unsuccessful answer says so', async () => {
     const [response] = await (await written({}, 'unsuccessful')).all('ClaimResponse');
     expect(response).toMatchObject({
       outcome: 'error',
@@ -217,7 +220,7 @@ describe('an answer about a claim', () => {
     });
   });
 
-  test('becomes a document where the server takes no ClaimResponse', async () => {
+  test('a claim’s answer is a document if the server accepts no ClaimResponse', async () => {
     const peer = await written({ status: 'denied' }, 'successful', { without: ['ClaimResponse'] });
     const [document] = await peer.all('DocumentReference');
     expect(Buffer.from(document?.content[0]?.attachment.data ?? '', 'base64').toString()).toContain(

@@ -1,4 +1,4 @@
-/** Whose insurance is asked about, and what is known of it (README.md, "Mapping"). */
+/** The coverages that eligd asks about, and what it knows of them (README.md, "Mapping"). */
 import type { Coverage } from '@medplum/fhirtypes';
 import { describe, expect, test } from 'vitest';
 import type { PullBatch } from '../../../connectors/contract.ts';
@@ -19,18 +19,18 @@ describe('a coverage', () => {
     payor: [{ display: 'Other Payer' }],
     ...over,
   });
-  /** Those that hold at the visit, as intake keeps them. */
+  /** Those in force at the visit, as intake stores them. */
   const members = (visit: AppointmentInput | undefined) =>
     visit && inForce(visit.coverages, visit.starts_at).map(({ member_id }) => member_id);
 
-  test("has the member's own id before that of the subscriber", async () => {
+  test('the member’s own ID comes before the subscriber’s', async () => {
     const identifier = [{ type: { coding: [{ code: 'MB' }] }, value: 'OWN-1' }];
     expect(
       members((await readWith(coverage((one) => Object.assign(one, { identifier })))).visit),
     ).toEqual(['OWN-1']);
   });
 
-  test('comes in the order that the server says, and stays in it', async () => {
+  test('coverages keep the server’s order', async () => {
     const { visit } = await readWith(
       coverage((one) => Object.assign(one, { order: 2 }), more({ order: 1 })),
     );
@@ -47,28 +47,28 @@ describe('a coverage', () => {
     ['not begun yet while another holds', { period: { start: '2027-01-01' } }],
     ['paid by the patient', { type: { coding: [{ code: 'pay' }] } }],
     ['paid by a relative', { payor: [{ reference: 'RelatedPerson/r' }] }],
-  ])('that is %s is left out', async (_, over) => {
+  ])('a coverage that is %s is left out', async (_, over) => {
     expect(members((await readWith(coverage(() => undefined, more(over)))).visit)).toEqual([
       'MEMBER001',
     ]);
   });
 
   test.each(['2026-11-24', '2026-11-24T00:00:00Z', '2026-11-24T23:59:59-06:00'])(
-    'that ends on the day of the visit (%s) counts',
+    'a coverage that ends on the day of the visit (%s) counts',
     async (end) => {
       const { visit } = await readWith(coverage(() => undefined, more({ period: { end } })));
       expect(members(visit)).toHaveLength(2);
     },
   );
 
-  test('that has ended is asked about if there is no other, as it may be renewed', async () => {
+  test('an ended coverage counts if there is no other, as it may be renewed', async () => {
     const { visit } = await readWith(
       coverage((one) => Object.assign(one, { period: { end: '2025-12-31' } })),
     );
     expect(members(visit)).toEqual(['MEMBER001']);
   });
 
-  test('of a type outside the list is skipped, but one without a type never is', async () => {
+  test('a type outside the list is skipped, but a coverage without a type is not', async () => {
     const vision = { type: { coding: [{ code: 'VISPOL' }] } };
     expect(
       members(
@@ -82,7 +82,7 @@ describe('a coverage', () => {
     ).toEqual(['MEMBER001']);
   });
 
-  test('names the subscriber when that is somebody else', async () => {
+  test('a coverage names the subscriber if that is another person', async () => {
     const { visit } = await readWith(
       coverage(
         (one) => {
@@ -105,7 +105,7 @@ describe('a coverage', () => {
     });
   });
 
-  test('is found by any of the patient’s addresses on the server', async () => {
+  test('coverages are found by any of the patient’s addresses on the server', async () => {
     const absolute = (address: (url: string) => string) =>
       bench().then(async (world) => {
         const base = address(world.peer.url);
@@ -130,7 +130,7 @@ describe('a coverage', () => {
 
   test.each([
     [
-      'whose list of coverages goes on at another server',
+      'whose list of coverages continues on another server',
       { link: [{ relation: 'next', url: 'https://elsewhere.example/2' }] },
     ],
     [
@@ -146,7 +146,7 @@ describe('a coverage', () => {
         ],
       },
     ],
-  ])('of a patient %s is not "none"', async (_, body) => {
+  ])('coverages of a patient %s are not read as "none"', async (_, body) => {
     const world = await bench();
     await world.offer(appointment(1));
     world.peer.alter = ({ path }, found) =>
@@ -156,7 +156,7 @@ describe('a coverage', () => {
     expect(batches.flatMap(({ rejected }) => rejected)).toMatchObject([{ source_id: 'A-1' }]);
   });
 
-  test('has the payer that it contains, or the one whose name is all there is', async () => {
+  test('the payer may be contained, or only a name', async () => {
     const contained = coverage((one) => {
       one.contained = [
         {
@@ -181,7 +181,7 @@ describe('a coverage', () => {
     });
   });
 
-  test('is recognized by the systems of the configuration', async () => {
+  test('identifiers are recognized by the configured systems', async () => {
     const change = (resources: Loose[]) =>
       resources.map((one) =>
         one.id === 'payer-05030'
@@ -192,7 +192,7 @@ describe('a coverage', () => {
     expect((await readWith(change, { systems })).visit?.coverages[0]?.payor_id).toBe('77');
   });
 
-  test('of another patient is never taken, even if the server ignores the query', async () => {
+  test('another patient’s coverage is never used, even if the server returns it', async () => {
     const world = await bench();
     await world.offer(appointment(1), appointment(2));
     const all = await world.peer.all('Coverage');

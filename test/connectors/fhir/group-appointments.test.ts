@@ -1,4 +1,4 @@
-/** Appointments with several patients: nobody's insurance or diagnosis reaches another person. */
+/** Appointments with several patients: no insurance or diagnosis reaches another person. */
 import type { Resource } from '@medplum/fhirtypes';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { appointment, bench, LONG_AGO, read } from './bench.ts';
 const CDT = 'http://www.ada.org/cdt';
 const ICD = 'http://hl7.org/fhir/sid/icd-10-cm';
 
-/** A patient of a visit; `key` is part of each value, so that it shows where it landed. */
+/** A patient of a visit; `key` is part of each value, so the test sees where the value went. */
 type Person = { key: string; insurances: number; is_ordered: boolean; is_diagnosed: boolean };
 
 function personResources({ key, insurances, is_ordered, is_diagnosed }: Person): Resource[] {
@@ -69,7 +69,7 @@ const person = fc.record({
   is_diagnosed: fc.boolean(),
 });
 
-test('a group appointment holds what belongs to its first patient', async () => {
+test('a group appointment has the values of its first patient', async () => {
   const groups = fc.array(fc.array(person, { minLength: 1, maxLength: 3 }), {
     minLength: 20,
     maxLength: 20,
@@ -106,7 +106,7 @@ test('a group appointment holds what belongs to its first patient', async () => 
   );
 });
 
-test('a coverage that may be anybody’s is lent to nobody who did not ask for it', async () => {
+test('a coverage that may be any patient’s is not used for another patient', async () => {
   const world = await bench();
   const [first, second] = [1, 2].map(
     (number): Person => ({

@@ -14,7 +14,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('eligd fhir keygen', () => {
   test.each(['ES384', 'RS384'])(
-    'makes a key for %s that only its owner can read, and prints the public one',
+    'keygen makes a private key for %s and prints the public one',
     async (algorithm) => {
       const key = join(folder, 'keys/fhir.pem');
       const { code, stdout } = await run([
@@ -41,7 +41,7 @@ describe('eligd fhir keygen', () => {
     },
   );
 
-  test('leaves a key that is there as it is, and prints its public part again', async () => {
+  test('keygen keeps an existing key, and prints its public part again', async () => {
     const key = join(folder, 'fhir.pem');
     const first = await run(['fhir', 'keygen', '--key', key]);
     const before = readFileSync(key);
@@ -53,7 +53,7 @@ describe('eligd fhir keygen', () => {
   test.each([
     [['--algorithm', 'HS256'], 2, 'Allowed choices are ES384, RS384.'],
     [[], 1, 'holds no private key'],
-  ])('says what is wrong: %j', async (args, expected, told) => {
+  ])('keygen says what is wrong: %j', async (args, expected, told) => {
     const key = join(folder, 'fhir.pem');
     writeFileSync(key, 'not a key', { mode: 0o600 });
     const { code, stderr } = await run(['fhir', 'keygen', '--key', key, ...args]);

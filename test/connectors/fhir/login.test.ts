@@ -13,7 +13,7 @@ import type { SmartOptions } from '../../support/fhir/smart.ts';
 import { setMachineClock } from '../../support/machine-clock.ts';
 import { appointment, type Bench, bench, failOnce, read } from './bench.ts';
 
-/** The clock of `bench`, which the token endpoint has to agree with. */
+/** The clock of `bench`, which the token endpoint must agree with. */
 const SUITE_MS = Date.parse('2026-11-23T15:00:00Z');
 
 let folder: string;
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** One visit behind a login; gives the bench and what was read. */
+/** One visit behind a login; returns the bench and the data that was read. */
 async function behind(
   smart: Partial<SmartOptions>,
   config: Record<string, unknown>,
@@ -59,7 +59,7 @@ const smartConfig = (algorithm = 'ES384') => ({
 
 describe('SMART Backend Services', () => {
   test.each(['ES384', 'RS384'])(
-    'logs in with a key of keygen, signed with %s',
+    'eligd logs in with a key from keygen, signed with %s',
     async (algorithm) => {
       const { pull } = await behind(
         { jwks: jwks.get(algorithm) ?? { keys: [] } },
@@ -69,7 +69,7 @@ describe('SMART Backend Services', () => {
     },
   );
 
-  test('takes the key from a secret, as PEM or as JWK', async () => {
+  test('eligd takes the key from a secret, as PEM or as JWK', async () => {
     const pair = await generateKeyPair('ES384', { extractable: true });
     const kid = 'registered-as-this';
     const public_key = { ...(await exportJWK(pair.publicKey)), kid, alg: 'ES384' };
@@ -87,7 +87,7 @@ describe('SMART Backend Services', () => {
     }
   });
 
-  test('asks for scopes of SMART v2, else v1, else those of the configuration', async () => {
+  test('eligd requests scopes of SMART v2, else v1, else the configured ones', async () => {
     const scopes = async (smart: Partial<SmartOptions>, config: object = {}) => {
       const { pull, peer } = await behind(
         { jwks: jwks.get('ES384') ?? { keys: [] }, ...smart },
@@ -103,7 +103,7 @@ describe('SMART Backend Services', () => {
     ]);
   });
 
-  test('falls back to the scopes of version 1 when those of version 2 are refused', async () => {
+  test('eligd requests version 1 scopes when the server refuses version 2', async () => {
     const { pull, peer } = await behind(
       { jwks: jwks.get('ES384') ?? { keys: [] }, versions: ['v1'] },
       smartConfig(),
@@ -113,7 +113,7 @@ describe('SMART Backend Services', () => {
     expect(read(await pull()).size).toBe(1);
   });
 
-  test('finds the token endpoint in the CapabilityStatement, or in the configuration', async () => {
+  test('eligd finds the token endpoint in the CapabilityStatement or configuration', async () => {
     const uris = (token: string) => ({
       url: 'http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris',
       extension: [{ url: 'token', valueUri: token }],
@@ -137,7 +137,7 @@ describe('SMART Backend Services', () => {
     });
   });
 
-  test('needs no discovery that works where the configuration has the token endpoint', async () => {
+  test('a configured token endpoint needs no discovery', async () => {
     const world = await behind({ jwks: jwks.get('ES384') ?? { keys: [] } }, smartConfig());
     world.peer.fault = ({ path }) =>
       path.endsWith('smart-configuration')
@@ -155,7 +155,7 @@ describe('SMART Backend Services', () => {
     await told.close?.();
   });
 
-  test('goes on for the others when whoever began it stops', async () => {
+  test('a login continues for the others when the one who began it stops', async () => {
     const { peer, connector } = await behind(
       { jwks: jwks.get('ES384') ?? { keys: [] } },
       smartConfig(),
@@ -171,7 +171,7 @@ describe('SMART Backend Services', () => {
     expect((await second)[0]).toMatchObject({ ok: true });
   });
 
-  test('that fails in passing leaves no doubt whether something was written', async () => {
+  test('a login that fails temporarily leaves no doubt about a write', async () => {
     const { peer, connector } = await behind(
       { jwks: jwks.get('ES384') ?? { keys: [] } },
       {
@@ -200,20 +200,17 @@ describe('SMART Backend Services', () => {
     ['/token', '/.well-known/smart-configuration'].flatMap((path) =>
       (['html', 'truncate', 'reset'] as const).map((action) => [path, action] as const),
     ),
-  )(
-    'that meets at %s a proxy with an answer of its own (%s) is tried again',
-    async (path, action) => {
-      const { peer, pull, offer } = await behind(
-        { jwks: jwks.get('ES384') ?? { keys: [] } },
-        smartConfig(),
-      );
-      await offer(appointment(1));
-      failOnce(peer, { when: 'before', action }, (request) => request.path === path);
-      expect(read(await pull()).size).toBeGreaterThan(0);
-    },
-  );
+  )('a login that meets at %s a proxy’s own answer (%s) is repeated', async (path, action) => {
+    const { peer, pull, offer } = await behind(
+      { jwks: jwks.get('ES384') ?? { keys: [] } },
+      smartConfig(),
+    );
+    await offer(appointment(1));
+    failOnce(peer, { when: 'before', action }, (request) => request.path === path);
+    expect(read(await pull()).size).toBeGreaterThan(0);
+  });
 
-  test('sends nothing to a token endpoint that others could listen to', async () => {
+  test('eligd sends nothing to a token endpoint that others could listen to', async () => {
     const { pull, peer } = await behind({ jwks: jwks.get('ES384') ?? { keys: [] } }, smartConfig());
     peer.alter = ({ path }, body) =>
       path.endsWith('smart-configuration')
@@ -225,7 +222,7 @@ describe('SMART Backend Services', () => {
     });
   });
 
-  test('sends its secret to no host that only the discovery document names', async () => {
+  test('eligd sends no secret to a host that only the discovery document names', async () => {
     const thief = createServer((request, response) => {
       stolen.push(String(request.headers.authorization));
       response.end('{}');
@@ -250,7 +247,7 @@ describe('SMART Backend Services', () => {
     expect(stolen).toEqual([]);
   });
 
-  test('renews a token that ends in the middle of the pages, once for everybody', async () => {
+  test('eligd renews a token that ends between two pages once for all requests', async () => {
     const { pull, peer, offer } = await behind(
       { jwks: jwks.get('ES384') ?? { keys: [] } },
       smartConfig(),
@@ -265,7 +262,7 @@ describe('SMART Backend Services', () => {
     expect(peer.smart?.granted).toHaveLength(2);
   });
 
-  test('renews a token before its time is over', async () => {
+  test('eligd renews a token before it expires', async () => {
     const { pull, peer, pass } = await behind(
       { jwks: jwks.get('ES384') ?? { keys: [] }, expires_in: 60 },
       smartConfig(),
@@ -278,7 +275,7 @@ describe('SMART Backend Services', () => {
     expect(peer.smart?.granted).toHaveLength(2);
   });
 
-  test('says that the key is not the registered one, without a word of the key', async () => {
+  test('eligd says that the key is not the registered one, without the key', async () => {
     const { pull, said } = await behind(
       { jwks: jwks.get('RS384') ?? { keys: [] } },
       smartConfig('ES384'),
@@ -295,7 +292,7 @@ describe('SMART Backend Services', () => {
   test.each([
     ['missing.pem', 'ENOENT'],
     ['broken.pem', 'neither an RSA key'],
-  ])('says that the key file %s cannot be used', async (name, told) => {
+  ])('eligd says that the key file %s cannot be used', async (name, told) => {
     writeFileSync(
       join(folder, 'broken.pem'),
       '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n',
@@ -335,7 +332,7 @@ describe('the other ways to log in', () => {
     expect(read(await pull()).size).toBe(1);
   });
 
-  test('a token that the server rejects needs you and is not retried forever', async () => {
+  test('a rejected token needs you, and eligd does not retry it forever', async () => {
     const { pull, peer } = await bench(
       { authorization: 'Bearer right' },
       { auth: 'bearer' },
@@ -353,7 +350,7 @@ describe('the other ways to log in', () => {
   test.each([
     ['bearer', 'ELIGD_SUITE_TOKEN'],
     ['basic', 'ELIGD_SUITE_USERNAME'],
-  ])('%s names the secret that is missing', async (auth, name) => {
+  ])('%s names the missing secret', async (auth, name) => {
     const { pull } = await bench({}, { auth });
     await expect(pull()).rejects.toMatchObject({
       failure: 'permanent',
@@ -403,11 +400,11 @@ describe('a configuration', () => {
       ['client_id'],
     ],
     ['with an invalid address', { base_url: 'ehr', auth: 'basic' }, ['base_url']],
-  ])('%s is refused', (_, config, expected) => {
+  ])('the configuration %s is refused', (_, config, expected) => {
     expect(faults(config)).toEqual(expected);
   });
 
-  test('with the least that is needed is accepted', () => {
+  test('the smallest configuration is accepted', () => {
     expect(faults({ base_url: 'http://[::1]:8080/fhir/', auth: 'none' })).toBe(undefined);
     expect(
       fhirConfigSchema.parse({ base_url: 'https://ehr.example/fhir/', auth: 'basic' }).base_url,

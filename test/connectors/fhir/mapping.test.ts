@@ -1,4 +1,4 @@
-/** What becomes of resources as servers really write them (README.md, "Mapping"). */
+/** How eligd reads resources as servers really write them (README.md, "Mapping"). */
 import type { Appointment, Resource } from '@medplum/fhirtypes';
 import { describe, expect, test } from 'vitest';
 import type { Loose } from '../../support/fhir/peer.ts';
@@ -9,7 +9,7 @@ const NPI = 'http://hl7.org/fhir/sid/us-npi';
 const EIN = 'urn:oid:2.16.840.1.113883.4.4';
 
 describe('an appointment', () => {
-  test('is read with everything that it leads to', async () => {
+  test('an appointment is read with all its references', async () => {
     const { visit } = await readWith((resources) => resources);
     expect(visit).toEqual({
       ...appointment(1),
@@ -24,7 +24,7 @@ describe('an appointment', () => {
     ['2026-11-24T09:30:00-06:00', '2026-11-24T15:30:00.000Z'],
     ['2026-11-24T09:30:00', '2026-11-24T15:30:00.000Z'],
     ['2026-11-24T09:30:00.000-06:00', '2026-11-24T15:30:00.000Z'],
-  ])('that starts at %s starts at %s', async (start, expected) => {
+  ])('the start %s is read as %s', async (start, expected) => {
     const { visit } = await readWith(edit('Appointment', (one) => Object.assign(one, { start })));
     expect(visit?.starts_at).toBe(expected);
   });
@@ -40,7 +40,7 @@ describe('an appointment', () => {
     ['entered-in-error', 'cancelled'],
     ['waitlist', 'cancelled'],
     ['a word of its own', 'booked'],
-  ])('with the status %s is %s', async (status, expected) => {
+  ])('the status %s is read as %s', async (status, expected) => {
     const { visit, cancelled } = await readWith(
       edit('Appointment', (one) => Object.assign(one, { status })),
     );
@@ -49,7 +49,7 @@ describe('an appointment', () => {
     );
   });
 
-  test('that is over is completed, and a patient who has died is said to have', async () => {
+  test('a past appointment is completed, and a deceased patient is marked', async () => {
     const over = edit('Appointment', (one) => Object.assign(one, { status: 'fulfilled' }));
     expect((await readWith(over)).visit?.status).toBe('completed');
     for (const died of [{ deceasedBoolean: true }, { deceasedDateTime: '2026-10' }])
@@ -60,7 +60,7 @@ describe('an appointment', () => {
     expect((await readWith(alive)).visit?.patient).not.toHaveProperty('is_deceased', true);
   });
 
-  test('has the status that the configuration says', async () => {
+  test('the configured status counts', async () => {
     const config = { statuses: { waitlist: 'booked', pending: 'ignored' } };
     const of = (status: string) =>
       readWith(
@@ -72,7 +72,7 @@ describe('an appointment', () => {
   });
 
   test.each([true, false])(
-    'that was entered in error and has lost its patient is cancelled all the same (%s)',
+    'an appointment entered in error without a patient is canceled (%s)',
     async (keeps_start) => {
       const strip = (one: Loose) => {
         one.status = 'entered-in-error';
@@ -88,7 +88,7 @@ describe('an appointment', () => {
     },
   );
 
-  test('of a group asks about the first patient, and says that there are others', async () => {
+  test('a group is about its first patient, and the others are reported', async () => {
     const another = { resourceType: 'Patient', id: 'P-2', name: [{ family: 'Other' }] };
     const add = (one: Loose) => {
       one.participant.push(one.participant[0], {
@@ -103,7 +103,7 @@ describe('an appointment', () => {
     ]);
   });
 
-  test('without a patient is a blocked time and no fault', async () => {
+  test('an appointment without a patient is blocked time and no fault', async () => {
     const { visit, rejected } = await readWith(
       edit('Appointment', (one) => {
         one.participant = one.participant.slice(1);
@@ -137,9 +137,10 @@ describe('an appointment', () => {
       'participant',
     ],
   ])(
-    'with %s is named with what is wrong, and never passes for one that nobody insures',
+    'an appointment with %s is reported, and never passes as uninsured',
     async (_, change, field) => {
-      // Searches by date find nothing without a start, so it is found by what has changed.
+      // A search by date does not find an appointment without a start, so a search for changes
+      // does.
       const world = await bench({}, { search_by: [{ _id: 'A-1' }] });
       const resources = edit('Appointment', change)(structuredClone(resourcesOf(appointment(1))));
       await world.peer.put(...(resources as Resource[]));
@@ -154,7 +155,7 @@ describe('an appointment', () => {
   );
 
   test.each(['text', 7, null, [], [null], { a: 1 }, [{ actor: 7 }], [{ actor: { reference: 7 } }]])(
-    'whose elements are %j is survived',
+    'elements %j do no harm',
     async (odd) => {
       const world = await bench();
       await world.offer(appointment(1), appointment(2));
@@ -181,7 +182,7 @@ describe('an appointment', () => {
     ['relative', 'Patient/P-1'],
     ['versioned', 'Patient/P-1/_history/3'],
     ['absolute', '{base}/Patient/P-1'],
-  ])('finds its patient by a reference that is %s', async (_, reference) => {
+  ])('a patient is found by a reference that is %s', async (_, reference) => {
     const world = await bench();
     const resources = edit('Appointment', (one) => {
       one.participant[0].actor.reference = reference.replace('{base}', world.peer.url);
@@ -190,7 +191,7 @@ describe('an appointment', () => {
     expect(read(await world.pull()).get('A-1')?.patient.id).toBe('P-1');
   });
 
-  test('takes practitioner and place out of itself, or from a name and an identifier', async () => {
+  test('practitioner and place may be contained, or a name with an identifier', async () => {
     const { visit } = await readWith(
       edit('Appointment', (one) => {
         one.contained = [{ resourceType: 'Location', id: 'room', name: 'North office' }];
@@ -207,49 +208,46 @@ describe('an appointment', () => {
     });
   });
 
-  test(
-    'takes tax id and NPI from the role’s organization or its parents, unless ' + 'configured',
-    async () => {
-      const change = edit(
-        'Appointment',
-        (one) => {
-          one.participant[1].actor = { reference: 'PractitionerRole/role' };
-        },
-        {
-          resourceType: 'PractitionerRole',
-          id: 'role',
-          practitioner: { reference: 'Practitioner/npi-1234567893' },
-          organization: { reference: 'Organization/department' },
-        },
-        {
-          resourceType: 'Organization',
-          id: 'department',
-          partOf: { reference: 'Organization/practice' },
-        },
-        {
-          resourceType: 'Organization',
-          id: 'practice',
-          identifier: [
-            { system: EIN, value: '98-7654321' },
-            { type: { coding: [{ code: 'NPI' }] }, value: '1245319599' },
-          ],
-        },
-      );
-      const from = async (billing: string) => (await readWith(change, { billing })).visit?.provider;
-      expect(await from('organization')).toMatchObject({
-        rendering_npi: '1234567893',
-        billing_npi: '1245319599',
-        tax_id: '98-7654321',
-      });
-      expect(await from('configuration')).toMatchObject({
-        rendering_npi: '1234567893',
-        billing_npi: '',
-        tax_id: '',
-      });
-    },
-  );
+  test('tax ID and NPI come from the role’s organization or its parents', async () => {
+    const change = edit(
+      'Appointment',
+      (one) => {
+        one.participant[1].actor = { reference: 'PractitionerRole/role' };
+      },
+      {
+        resourceType: 'PractitionerRole',
+        id: 'role',
+        practitioner: { reference: 'Practitioner/npi-1234567893' },
+        organization: { reference: 'Organization/department' },
+      },
+      {
+        resourceType: 'Organization',
+        id: 'department',
+        partOf: { reference: 'Organization/practice' },
+      },
+      {
+        resourceType: 'Organization',
+        id: 'practice',
+        identifier: [
+          { system: EIN, value: '98-7654321' },
+          { type: { coding: [{ code: 'NPI' }] }, value: '1245319599' },
+        ],
+      },
+    );
+    const from = async (billing: string) => (await readWith(change, { billing })).visit?.provider;
+    expect(await from('organization')).toMatchObject({
+      rendering_npi: '1234567893',
+      billing_npi: '1245319599',
+      tax_id: '98-7654321',
+    });
+    expect(await from('configuration')).toMatchObject({
+      rendering_npi: '1234567893',
+      billing_npi: '',
+      tax_id: '',
+    });
+  });
 
-  test('has the codes of its orders and reasons, each by its system', async () => {
+  test('codes come from orders and reasons, each by its system', async () => {
     const { visit } = await readWith(
       edit(
         'Appointment',
@@ -290,7 +288,7 @@ describe('an appointment', () => {
     });
   });
 
-  test('counts a code that several orders name', async () => {
+  test('a code that several orders name is counted', async () => {
     const codes = (...found: string[]) => ({
       coding: found.map((code) => ({ system: 'http://www.ada.org/cdt', code })),
     });
@@ -330,14 +328,14 @@ describe('an appointment', () => {
         ],
       },
     ],
-  ])('says by %s what it replaces', async (_, more) => {
+  ])('%s names the replaced appointment', async (_, more) => {
     const { visit } = await readWith(
       edit('Appointment', (one: Appointment) => Object.assign(one, more)),
     );
     expect(visit?.replaces).toBe('A-0');
   });
 
-  test('is for the specialty that the configuration knows it by', async () => {
+  test('the configured specialty counts', async () => {
     const change = edit('Appointment', (one) => {
       one.specialty = [{ coding: [{ system: 'http://snomed.info/sct', code: '394587001' }] }];
     });
@@ -366,12 +364,12 @@ describe('a patient', () => {
     [[{ text: 'Ann Marie Now' }], ['Ann Marie', 'Now']],
     [[{ text: 'Now, Ann' }], ['Ann', 'Now']],
     [undefined, ['', '']],
-  ])('is called by the name that holds: %j', async (name, expected) => {
+  ])('the patient’s name is the one that is valid: %j', async (name, expected) => {
     const { visit } = await readWith(edit('Patient', (one) => Object.assign(one, { name })));
     expect([visit?.patient.first_name, visit?.patient.last_name]).toEqual(expected);
   });
 
-  test('whose birth date is only a year has none, and the appointment says so', async () => {
+  test('a birth date that is only a year is missing, and is reported', async () => {
     const { visit } = await readWith(
       edit('Patient', (one) => Object.assign(one, { birthDate: '1987' })),
     );

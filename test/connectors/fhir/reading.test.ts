@@ -1,4 +1,4 @@
-/** What is asked of a server, and what becomes of servers that answer in their own way. */
+/** The requests to a server, and servers that answer in their own way. */
 import type { Appointment } from '@medplum/fhirtypes';
 import { describe, expect, test } from 'vitest';
 import type { PullBatch } from '../../../connectors/contract.ts';
@@ -16,7 +16,7 @@ const cancelledBy = (batches: readonly PullBatch[]) =>
 const FAILS = { when: 'before', action: 'status', status: 500 } as const;
 
 describe('the first pull', () => {
-  test('asks for the window of days in the clinic’s time zone, for every status', async () => {
+  test('the first pull asks for the window in the clinic’s zone, in every status', async () => {
     const { peer, pull, offer } = await bench({}, { days_back: 1, days_ahead: 10 });
     await offer(appointment(1));
     await pull();
@@ -29,7 +29,7 @@ describe('the first pull', () => {
     expect(query.has('status')).toBe(false);
   });
 
-  test('asks for days where the server knows no more', async () => {
+  test('the first pull asks for days if the server supports nothing else', async () => {
     const { peer, pull, offer } = await bench({}, { date_search: 'day', days_ahead: 10 });
     await offer(appointment(1));
     expect(read(await pull()).size).toBe(1);
@@ -40,7 +40,7 @@ describe('the first pull', () => {
     ).toEqual(['ge2026-11-22', 'le2026-12-03']);
   });
 
-  test('gives the same with patients sent along and with patients read one by one', async () => {
+  test('patients sent along and patients read one by one give the same result', async () => {
     const sent_along = await bench();
     const one_by_one = await bench({ include: false });
     const with_payer = await bench({ include_payor: true });
@@ -56,14 +56,14 @@ describe('the first pull', () => {
     expect([reads(sent_along).length, reads(one_by_one).length]).toEqual([0, 3]);
   });
 
-  test('works without a CapabilityStatement', async () => {
+  test('the first pull works without a CapabilityStatement', async () => {
     const { pull, offer, said } = await bench({ has_metadata: false });
     await offer(...visits(2));
     expect(read(await pull()).size).toBe(2);
     expect(said()).toContain('fhir_capability_unknown');
   });
 
-  test('follows the links of the server to the last page', async () => {
+  test('the first pull follows the server’s links to the last page', async () => {
     const { peer, pull, offer } = await bench({ page_max: 3 });
     await offer(...visits(8));
     expect(read(await pull()).size).toBe(8);
@@ -71,7 +71,7 @@ describe('the first pull', () => {
   });
 });
 
-describe('pages that do not end well', () => {
+describe('pages that end badly', () => {
   const failing = async (next: (url: string) => string) => {
     const world = await bench({ page_max: 3 });
     await world.offer(...visits(8));
@@ -89,7 +89,7 @@ describe('pages that do not end well', () => {
     return { error, world };
   };
 
-  test('because they go round in a circle are noticed, and what was read is taken', async () => {
+  test('a circle of pages is noticed, and the pages read so far count', async () => {
     let first = '';
     const { error, world } = await failing((url) => {
       if (url.includes('_getpages')) first ||= url;
@@ -104,7 +104,7 @@ describe('pages that do not end well', () => {
     expect(world.cursor()).toBe(null);
   });
 
-  test('because they go round under new addresses are noticed as well', async () => {
+  test('a circle under new addresses is noticed as well', async () => {
     const world = await bench({ page_max: 3 });
     await world.offer(...visits(3));
     let number = 0;
@@ -125,7 +125,7 @@ describe('pages that do not end well', () => {
     );
   });
 
-  test('because they lead to another server get no credentials', async () => {
+  test('a link to another server gets no credentials', async () => {
     const { error } = await failing((url) => url.replace('127.0.0.1', 'localhost'));
     expect(error).toMatchObject({
       failure: 'permanent',
@@ -134,7 +134,7 @@ describe('pages that do not end well', () => {
     expect(read(error?.batches ?? []).size).toBe(3);
   });
 
-  test('that fail on the server cost only their own and later visits (G7)', async () => {
+  test('a page that fails on the server costs only its own and later visits (G7)', async () => {
     const { peer, pull, offer, cursor } = await bench({ page_max: 3 });
     await offer(...visits(8));
     peer.fault = ({ query }) => (query.includes('_getpages') ? FAILS : null);
@@ -150,7 +150,7 @@ describe('pages that do not end well', () => {
 });
 
 describe('further pulls', () => {
-  test('ask for changes since the last one, by the server’s clock, with an overlap', async () => {
+  test('further pulls ask for changes, by the server’s clock, with an overlap', async () => {
     const { peer, pull, offer } = await bench();
     await offer(...visits(3));
     await pull();
@@ -164,7 +164,7 @@ describe('further pulls', () => {
     expect(cancelledBy(changed)).toEqual(['A-2']);
   });
 
-  test('hand nothing over when nothing has changed', async () => {
+  test('further pulls return nothing if nothing has changed', async () => {
     const { peer, pull } = await bench();
     await peer.put(...resourcesOf(appointment(1)));
     expect(await pull()).toHaveLength(1);
@@ -172,27 +172,24 @@ describe('further pulls', () => {
     expect(await pull()).toEqual([]);
   });
 
-  test(
-    'read the window again the next day: an edited coverage does not change its ' + 'appointment',
-    async () => {
-      const { peer, pull, offer, pass } = await bench();
-      await offer(appointment(1));
-      await peer.put(...resourcesOf(appointment(2)));
-      await pull();
-      const [coverage] = appointment(1).coverages;
-      const edited = { ...appointment(1), coverages: [{ ...coverage!, member_id: 'CORRECTED' }] };
-      await peer.put(
-        ...resourcesOf(edited).filter(({ resourceType }) => resourceType === 'Coverage'),
-      );
-      expect(read(await pull()).has('A-1')).toBe(false);
-      await pass(DAY_MS);
-      const batches = await pull();
-      expect(batches[0]?.source.completeness).toBe('full');
-      expect(read(batches).get('A-1')?.coverages[0]?.member_id).toBe('CORRECTED');
-    },
-  );
+  test('the next day’s pull reads the window, because a coverage may have changed', async () => {
+    const { peer, pull, offer, pass } = await bench();
+    await offer(appointment(1));
+    await peer.put(...resourcesOf(appointment(2)));
+    await pull();
+    const [coverage] = appointment(1).coverages;
+    const edited = { ...appointment(1), coverages: [{ ...coverage!, member_id: 'CORRECTED' }] };
+    await peer.put(
+      ...resourcesOf(edited).filter(({ resourceType }) => resourceType === 'Coverage'),
+    );
+    expect(read(await pull()).has('A-1')).toBe(false);
+    await pass(DAY_MS);
+    const batches = await pull();
+    expect(batches[0]?.source.completeness).toBe('full');
+    expect(read(batches).get('A-1')?.coverages[0]?.member_id).toBe('CORRECTED');
+  });
 
-  test('leave old visits alone, also where a server sends all that it has', async () => {
+  test('further pulls leave old visits alone, even if the server sends everything', async () => {
     const { peer, pull, offer } = await bench({ include: false });
     await offer(appointment(1), { ...appointment(2), starts_at: '2019-05-06T15:00:00.000Z' });
     const all = await peer.all('Appointment');
@@ -202,7 +199,7 @@ describe('further pulls', () => {
     expect(peer.requests.map(({ path }) => path)).not.toContain('/Patient/P-2');
   });
 
-  test('read the window where changes cannot be asked for, said or unsaid', async () => {
+  test('further pulls read the window if the server cannot return changes', async () => {
     for (const has_metadata of [true, false]) {
       const { pull, offer } = await bench({
         refuse_search: ['Appointment._lastUpdated'],
@@ -214,7 +211,7 @@ describe('further pulls', () => {
     }
   });
 
-  test('read the window where the server does not say when something changed', async () => {
+  test('further pulls read the window if the server gives no time of change', async () => {
     const { peer, pull, offer } = await bench();
     await offer(...visits(2));
     peer.alter = ({ path }, body) =>
@@ -231,7 +228,7 @@ describe('further pulls', () => {
     expect(batch).toMatchObject({ source: { completeness: 'full' }, appointments: [{}, {}] });
   });
 
-  test('are not blinded by one resource with a time in the future', async () => {
+  test('one resource with a future time does not hide later changes', async () => {
     const { peer, pull, offer } = await bench();
     await offer(appointment(1));
     await peer.putBefore('2099-01-01T00:00:00.000Z', ...resourcesOf(appointment(2)));
@@ -240,7 +237,7 @@ describe('further pulls', () => {
     expect(cancelledBy(await pull())).toEqual(['A-1']);
   });
 
-  test('read the window once an hour where it is read instead of changes', async () => {
+  test('the window is read once an hour if it replaces changes', async () => {
     const { peer, pull, offer, pass } = await bench(
       { refuse_search: ['Appointment._lastUpdated'] },
       { poll_minutes: 5 },
@@ -250,7 +247,7 @@ describe('further pulls', () => {
     const before = peer.requests.length;
     await pass(50 * 60_000);
     await pull();
-    // The first look for changes finds out that they are refused.
+    // The first request for changes finds out that the server refuses them.
     const searches = () =>
       peer.requests.slice(before).filter(({ path }) => path === '/Appointment').length;
     const found_out = searches();
@@ -262,7 +259,7 @@ describe('further pulls', () => {
     expect(searches()).toBe(found_out + 1);
   });
 
-  test('keep to their rhythm', async () => {
+  test('further pulls keep their interval', async () => {
     const { peer, pull, offer, pass } = await bench({}, { poll_minutes: 5 });
     await offer(appointment(1));
     await pull();
@@ -275,8 +272,8 @@ describe('further pulls', () => {
   });
 });
 
-describe('a server that wants a place or a person', () => {
-  test('is explained with its remedy', async () => {
+describe('a server that requires a place or a person', () => {
+  test('a refused search is explained with its remedy', async () => {
     const { pull, said } = await bench({ qualified_by: ['location', 'practitioner'] });
     await expect(pull()).rejects.toMatchObject({
       failure: 'permanent',
@@ -286,7 +283,7 @@ describe('a server that wants a place or a person', () => {
     expect(said()).toBe('');
   });
 
-  test('is asked once for each that is configured, and no visit counts twice', async () => {
+  test('eligd searches once for each configured place, and no visit counts twice', async () => {
     const search_by = [{ actor: 'Location/place' }, { actor: 'Practitioner/npi-1234567893' }];
     const { peer, pull, offer } = await bench({ qualified_by: ['actor'] }, { search_by });
     await offer(...visits(3));
@@ -296,7 +293,7 @@ describe('a server that wants a place or a person', () => {
 });
 
 describe('a server in trouble', () => {
-  test('is repeated after 429, 5xx, a lost connection, a cut reply, a proxy’s page', async () => {
+  test('eligd repeats after 429, 5xx, lost connections, cut replies, proxy pages', async () => {
     const { peer, pull, offer } = await bench();
     await offer(appointment(1));
     const faults = [
@@ -311,7 +308,7 @@ describe('a server in trouble', () => {
     expect(read(await pull()).size).toBe(1);
   });
 
-  test('that asks for a long pause is left alone that long', async () => {
+  test('eligd leaves a server alone as long as it asks', async () => {
     const { peer, pull, pass } = await bench();
     peer.fault = ({ path }) =>
       path === '/Appointment'
@@ -328,7 +325,7 @@ describe('a server in trouble', () => {
     expect(peer.requests.length).toBeGreaterThan(before);
   });
 
-  test('that names the end of the pause by its own clock is understood by that clock', async () => {
+  test('the end of a pause counts by the server’s clock', async () => {
     const { peer, pull } = await bench();
     const headers = {
       date: 'Mon, 07 Jan 2019 10:00:00 GMT',
@@ -339,7 +336,7 @@ describe('a server in trouble', () => {
     await expect(pull()).rejects.toMatchObject({ failure: 'transient', retry_after_ms: 120_000 });
   });
 
-  test('with one patient delays nobody else (G7), and is asked for again', async () => {
+  test('one failing patient delays no other (G7), and is read again', async () => {
     const { peer, pull, offer, cursor } = await bench();
     await offer(...visits(3));
     peer.fault = ({ path, query }) =>
@@ -356,7 +353,7 @@ describe('a server in trouble', () => {
     expect([...read(await pull()).keys()]).toEqual(['A-1', 'A-2', 'A-3']);
   });
 
-  test('with a practitioner whom many see keeps nobody else from being read (G7)', async () => {
+  test('one failing practitioner delays no other (G7)', async () => {
     const { peer, pull, offer } = await bench({ include: false });
     const busy = visits(25).map((one) => ({
       ...one,
@@ -376,7 +373,7 @@ describe('a server in trouble', () => {
     }
   });
 
-  test('that ends while references are read leaves nothing under way', async () => {
+  test('a pull that ends while references are read leaves no request', async () => {
     const { peer, pull, offer } = await bench({ include: false });
     await offer(...visits(25));
     let is_over = false;
@@ -386,13 +383,13 @@ describe('a server in trouble', () => {
     };
     await expect(pull()).rejects.toMatchObject({ failure: 'permanent' });
     await new Promise((resolve) => setTimeout(resolve, 50));
-    // Those that were under way, of which there are four at most.
+    // Those in progress, at most four.
     expect(
       peer.requests.filter(({ path }) => path.startsWith('/Patient/')).length,
     ).toBeLessThanOrEqual(4);
   });
 
-  test('with everybody hands over nothing', async () => {
+  test('a server that fails on everything returns nothing', async () => {
     const { peer, pull, offer } = await bench();
     await offer(...visits(25));
     peer.fault = ({ path }) =>
@@ -400,7 +397,7 @@ describe('a server in trouble', () => {
     await expect(pull()).rejects.toMatchObject({ failure: 'transient', batches: [] });
   });
 
-  test('that says its list is not whole has nothing count as vanished', async () => {
+  test('if the server says that its list is incomplete, nothing vanishes', async () => {
     const { peer, pull, offer, said } = await bench();
     await offer(...visits(2));
     const issue = [
@@ -426,7 +423,7 @@ describe('a server in trouble', () => {
     expect(said()).not.toContain('Quillfeather');
   });
 
-  test('that only warns is taken at its word', async () => {
+  test('a server that only warns is trusted', async () => {
     const { peer, pull, offer } = await bench();
     await offer(...visits(2));
     const outcome = {
@@ -439,7 +436,7 @@ describe('a server in trouble', () => {
     expect(batch).toMatchObject({ source: { completeness: 'full' }, rejected: [] });
   });
 
-  test('says no patient data in its errors, whatever its OperationOutcome says (G6)', async () => {
+  test('errors contain no patient data, whatever the OperationOutcome says (G6)', async () => {
     const { peer, pull } = await bench();
     const issue = [
       {
@@ -456,7 +453,7 @@ describe('a server in trouble', () => {
     expect(String(error)).not.toContain('Quillfeather');
   });
 
-  test('of another version of FHIR is refused', async () => {
+  test('another version of FHIR is refused', async () => {
     const { peer, pull } = await bench();
     peer.alter = ({ path }, body) =>
       path === '/metadata' ? { ...body, fhirVersion: '3.0.2' } : body;

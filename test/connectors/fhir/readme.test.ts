@@ -41,7 +41,7 @@ const R4 = [
 const stateOf = appointmentStateReader({});
 
 describe('the page about FHIR', () => {
-  it('names every setting with its default, and no other', () => {
+  it('docs/fhir.md has every setting with its default, and no other', () => {
     const settings = rows('Settings', 'key').map(([key, value]) => [
       codes(key)[0],
       codes(value)[0],
@@ -65,12 +65,12 @@ describe('the page about FHIR', () => {
     }
   });
 
-  it('names every system by which something is recognized', () => {
+  it('docs/fhir.md has every system that identifies something', () => {
     const shown = rows('Mapping', 'key').map(([key, value]) => [codes(key)[0], codes(value)]);
     expect(Object.fromEntries(shown)).toEqual(DEFAULT_SYSTEMS);
   });
 
-  it('names every status that is not booked', () => {
+  it('docs/fhir.md has every status that is not booked', () => {
     const [status] = rows('Mapping', 'eligd').filter(([name]) => name === 'status');
     const [cancelled = '', completed = ''] = status?.[1]?.split(': canceled') ?? [];
     const words = (means: string) => R4.filter((word) => stateOf(word) === means).toSorted();
@@ -78,12 +78,12 @@ describe('the page about FHIR', () => {
     expect(codes(completed).toSorted()).toEqual(words('completed'));
   });
 
-  it('leads to a page on each family of servers', async () => {
+  it('docs/fhir.md links a page for each family of servers', async () => {
     for (const name of await readdir(join(FOLDER, 'fhir-servers')))
       expect(readme).toContain(`(fhir-servers/${name})`);
   });
 
-  it('is not alone: every setting describes itself', () => {
+  it('every setting also describes itself', () => {
     const { properties = {} } = z.toJSONSchema(fhirConfigSchema, { io: 'input' });
     for (const [key, value] of Object.entries(properties))
       expect(typeof value === 'object' && value.description, key).toBeTruthy();

@@ -1,4 +1,4 @@
-/** The resources that an answer becomes: valid R4, and never more than the payer said (G8). */
+/** The resources of an answer: valid R4, and never more than the payer said (G8). */
 import type {
   CoverageEligibilityResponse,
   CoverageEligibilityResponseInsuranceItem,
@@ -70,7 +70,7 @@ const itemsOf = (record: EligibilityRecord) => responseOf(record).insurance?.[0]
 const benefit = (item: CoverageEligibilityResponseInsuranceItem | undefined, code: string) =>
   item?.benefit?.find(({ type }) => type?.coding?.[0]?.code === code);
 
-test('pass both validators, whatever the payer said', () => {
+test('resources pass both validators, whatever the payer said', () => {
   fc.assert(
     fc.property(
       fc.boolean().chain((isClean) => answerTree({ isClean })),
@@ -88,20 +88,20 @@ test('pass both validators, whatever the payer said', () => {
   );
 }, 60_000);
 
-test('are the same for the same delivery (G4)', () => {
+test('resources are the same for the same delivery (G4)', () => {
   const record = recordOf({ plan_information: { is_active: true } });
   expect(resourcesOf(record)).toEqual(resourcesOf(structuredClone(record)));
 });
 
 const linesOf = (record: EligibilityRecord) => lines(partsOf(record).delivery, about.time_zone);
 
-/** Every text that stands in a part of a record. */
+/** Every text in a part of a record. */
 function textsIn(part: unknown): string[] {
   if (typeof part === 'string') return [part];
   return typeof part === 'object' && part !== null ? Object.values(part).flatMap(textsIn) : [];
 }
 
-test('show all that the payer said, whichever part of the answer it is in', () => {
+test('resources show everything that the payer said, in any part of the answer', () => {
   fc.assert(
     fc.property(answerTree({ isClean: true }), (tree) => {
       const record = normalizeEligibility(inputOf(materialize(tree).raw, {}));
@@ -120,7 +120,7 @@ test('show all that the payer said, whichever part of the answer it is in', () =
   );
 });
 
-test('tell apart a history without treatments and one that nobody gave (G8)', () => {
+test('resources tell an empty history from a missing one (G8)', () => {
   const asked = { benefits_query: ['TREATMENT_HISTORY'], benefits_codes: [] };
   const record = recordOf({ treatment_history: null }, { asked });
   expect(linesOf(record)).toContain('Treatment history: unknown');
@@ -140,14 +140,14 @@ describe('a response', () => {
   const itemOf = (more: object) =>
     itemsOf(recordOf(codes(more), { asked })).find(({ productOrService }) => productOrService);
 
-  test('says in force only what the payer said (G8)', () => {
+  test('a response is in force only if the payer said so (G8)', () => {
     const inforce = (is_plan_active: unknown) =>
       responseOf(recordOf({ plan_information: { is_active: is_plan_active, plan_name: 'PPO' } }))
         .insurance?.[0]?.inforce;
     expect([inforce(true), inforce(false), inforce(null)]).toEqual([true, false, undefined]);
   });
 
-  test('never says "not covered" of what was not answered (G8)', () => {
+  test('a response never says "not covered" without an answer (G8)', () => {
     expect(itemOf({ is_covered: false })?.excluded).toBe(true);
     expect(itemOf({ is_covered: true })?.excluded).toBe(false);
     const unknown = itemOf({ is_covered: null, frequency_limitations: 'twice a year' });
@@ -155,7 +155,7 @@ describe('a response', () => {
     expect(unknown?.description).toContain('coverage unknown');
   });
 
-  test("gives the patient's share as copay-percent, in whole numbers only", () => {
+  test('copay-percent is the patient’s share, in whole numbers only', () => {
     expect(
       benefit(itemOf({ is_covered: true, coverage_percentage: '80' }), 'copay-percent')
         ?.allowedUnsignedInt,
@@ -174,14 +174,14 @@ describe('a response', () => {
     [{ is_provider_in_network: true }, undefined, 'in'],
     [{ is_provider_in_network: false }, undefined, undefined],
     [{}, 'Calendar year', undefined],
-  ])('marks amounts as what they were given for: %j, %s', (plan_information, name, network) => {
+  ])('amounts are marked with their meaning: %j, %s', (plan_information, name, network) => {
     const [plan] = itemsOf(
       recordOf({ plan_information, maximums: { name, coverage_limit: 1500 } }),
     );
     expect(plan?.network?.coding?.[0]?.code).toBe(network);
   });
 
-  test('gives what is used next to the limit, since FHIR has nothing for what remains', () => {
+  test('used is next to the limit, because FHIR has no remaining amount', () => {
     const [plan] = itemsOf(
       recordOf({ maximums: { coverage_limit: '1500', coverage_limit_remaining: '900.50' } }),
     );
@@ -194,7 +194,7 @@ describe('a response', () => {
     ]);
   });
 
-  test('keeps the words of the payer where FHIR wants a number', () => {
+  test('the payer’s words stay where FHIR wants a number', () => {
     const [plan] = itemsOf(
       recordOf({ maximums: { coverage_limit: 'unlimited', coverage_limit_remaining: null } }),
     );
@@ -202,7 +202,7 @@ describe('a response', () => {
     expect(plan?.description).toContain('"unlimited"');
   });
 
-  test('names procedure classes by service type, and others in the payer’s words', () => {
+  test('procedure classes have a service type, or the payer’s words', () => {
     const classes = { PREVENTIVE: { is_covered: true }, IMPLANTS: { is_covered: false } };
     const categories = itemsOf(recordOf({ procedure_classes: classes })).map(
       ({ category }) => category,
@@ -211,7 +211,7 @@ describe('a response', () => {
     expect(categories).toEqual([{ coding, text: 'PREVENTIVE' }, { text: 'IMPLANTS' }]);
   });
 
-  test('says in words what remains of a limit that is unknown', () => {
+  test('a remaining amount without a limit is in words', () => {
     const [plan] = itemsOf(
       recordOf({ maximums: { coverage_limit: null, coverage_limit_remaining: '900' } }),
     );
@@ -220,7 +220,7 @@ describe('a response', () => {
     expect(braces?.description).toContain('Orthodontics maximum "no limit"');
   });
 
-  test('is an error when nobody could be asked, with nothing about the coverage', () => {
+  test('an unsuccessful call is an error, with nothing about the coverage', () => {
     const response = responseOf(recordOf(null, { inquiry: { status: 'UNSUCCESSFUL' } }));
     expect(response).toMatchObject({
       outcome: 'error',
@@ -229,35 +229,32 @@ describe('a response', () => {
     expect(response.insurance).toEqual([{ coverage: about.coverage }]);
   });
 
-  test(
-    'has no period that ends before it begins, which servers refuse; the text has ' + 'both dates',
-    () => {
-      const response = responseOf(
-        recordOf({
-          plan_information: { effective_date: '06-01-2026', termination_date: '01-01-2026' },
-        }),
-      );
-      expect(response.insurance?.[0]).not.toHaveProperty('benefitPeriod');
-      expect(response.text?.div).toMatch(/Effective: 2026-06-01.*Ends: 2026-01-01/);
-      const ended = responseOf(
-        recordOf({
-          plan_information: { effective_date: '01-01-2026', termination_date: '06-01-2026' },
-        }),
-      );
-      expect(ended.insurance?.[0]?.benefitPeriod).toEqual({
-        start: '2026-01-01',
-        end: '2026-06-01',
-      });
-    },
-  );
+  test('no period ends before it begins, and the text has both dates', () => {
+    const response = responseOf(
+      recordOf({
+        plan_information: { effective_date: '06-01-2026', termination_date: '01-01-2026' },
+      }),
+    );
+    expect(response.insurance?.[0]).not.toHaveProperty('benefitPeriod');
+    expect(response.text?.div).toMatch(/Effective: 2026-06-01.*Ends: 2026-01-01/);
+    const ended = responseOf(
+      recordOf({
+        plan_information: { effective_date: '01-01-2026', termination_date: '06-01-2026' },
+      }),
+    );
+    expect(ended.insurance?.[0]?.benefitPeriod).toEqual({
+      start: '2026-01-01',
+      end: '2026-06-01',
+    });
+  });
 
-  test('says an amount that no JSON number holds exactly in words', () => {
+  test('an amount that no JSON number holds exactly is in words', () => {
     const [plan] = itemsOf(recordOf({ maximums: { coverage_limit: '1234567890123456.78' } }));
     expect(plan?.description).toContain('Maximum 1234567890123456.78');
     expect(plan).not.toHaveProperty('benefit');
   });
 
-  test('holds no markup of the payer', () => {
+  test('no markup of the payer is kept', () => {
     const said = '<script>alert(1)</script> & "quotes"';
     const { text } = responseOf(recordOf({ plan_information: { plan_name: said } }));
     expect(text?.div).toContain('&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;quotes&quot;');

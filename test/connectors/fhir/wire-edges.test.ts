@@ -1,7 +1,7 @@
 /**
- * What a wire, a proxy or a broken server can do to one request of the FHIR connector, as a table:
- * reads that fail in passing are repeated, a write is sent once, and nothing that was written may
- * count as not written (G4). nock stands in for the wire.
+ * What a network, a proxy, or a broken server can do to one request of the FHIR connector, as a
+ * table: eligd repeats reads that fail temporarily, sends a write once, and never counts a write as
+ * not done if it may have been done (G4). nock replaces the network.
  */
 import nock from 'nock';
 import { afterAll, afterEach, expect, test } from 'vitest';
@@ -19,8 +19,8 @@ const PATIENT = JSON.stringify({ resourceType: 'Patient', id: 'p-1' });
 
 type Wire = (on: nock.Interceptor) => nock.Scope;
 /**
- * What a read comes to, and after how many tries; what a create comes to. `maybe`: it may have been
- * done.
+ * The outcome of a read, and the number of tries; the outcome of a create. `maybe`: it may have
+ * been done.
  */
 type Edge = [name: string, wire: Wire, read: string, write: string];
 
@@ -145,7 +145,7 @@ test.each(EDGES)('%s', async (_name, wire, read, write) => {
   asked = 0;
   wire(scope.post('/Patient'));
   expect(await said(client.create({ resourceType: 'Patient' }, null, signal))).toBe(write);
-  // Sent once, whatever became of it.
+  // Sent once, whatever its outcome.
   expect(asked).toBe(1);
   await client.close();
 });

@@ -1,6 +1,6 @@
 /**
- * Answers on their way into a chart: written once, whatever the server can and however the line
- * fails (G4).
+ * Answers on their way into a chart: written once, whatever the server supports and however the
+ * connection fails (G4).
  */
 import type { CoverageEligibilityResponse, Resource } from '@medplum/fhirtypes';
 import { describe, expect, test } from 'vitest';
@@ -19,7 +19,7 @@ async function counts(peer: FhirPeer): Promise<number[]> {
 }
 
 describe('an answer', () => {
-  test('becomes a request, a response, and provenance, next to its coverage', async () => {
+  test('an answer is a request, a response, and provenance, next to its coverage', async () => {
     const { peer, connector, offer } = await bench();
     await offer(appointment(1));
     expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
@@ -43,7 +43,7 @@ describe('an answer', () => {
     expect(peer.invalid).toEqual([]);
   });
 
-  test('goes to its own patient’s coverage although the family shares a member id', async () => {
+  test('an answer goes to its own patient’s coverage if a family shares a member ID', async () => {
     const { peer, connector, offer } = await bench();
     const [delivery] = batchOf(1, [1]).deliveries;
     const { member_id } = delivery!.appointment.coverage;
@@ -60,7 +60,7 @@ describe('an answer', () => {
     expect(response?.insurance?.[0]?.coverage.reference).toBe('Coverage/coverage-P-1-1');
   });
 
-  test('goes to its coverage where the server finds coverages only by beneficiary', async () => {
+  test('an answer goes to its coverage if only the beneficiary can be searched', async () => {
     const { peer, connector, offer } = await bench({ refuse_search: ['Coverage.patient'] });
     await offer(appointment(1));
     await deliver(connector, batchOf(1, [1]));
@@ -68,7 +68,7 @@ describe('an answer', () => {
     expect(response?.insurance?.[0]?.coverage.reference).toBe('Coverage/coverage-P-1-1');
   });
 
-  test('holds no character that servers refuse, whatever the payer said', async () => {
+  test('an answer has no character that servers refuse', async () => {
     const { peer, connector } = await bench();
     const [delivery] = batchOf(1, [1]).deliveries;
     const links = { recording_url: null, transcript_url: null, has_transcript: false };
@@ -88,7 +88,7 @@ describe('an answer', () => {
     expect(peer.requests.slice(written).filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  test('that serves two visits is one response, and the request names both', async () => {
+  test('an answer for two visits is one response, and its request names both', async () => {
     const { peer, connector } = await bench();
     const batch = batchOf(1, [1]);
     const [first] = batch.deliveries;
@@ -111,7 +111,7 @@ describe('an answer', () => {
     ]);
   });
 
-  test('for two visits as a document or a message names both', async () => {
+  test('a document or message for two visits names both', async () => {
     const batch = batchOf(1, [1]);
     const [first] = batch.deliveries;
     const second = {
@@ -135,7 +135,7 @@ describe('an answer', () => {
     ).toEqual(both);
   });
 
-  test('gets a document for people next to it where that is asked for', async () => {
+  test('an answer has a document for people next to it if configured', async () => {
     const { peer, connector } = await bench({}, { document: true });
     await deliver(connector, batchOf(1, [1]));
     const [document] = await peer.all('DocumentReference');
@@ -144,7 +144,7 @@ describe('an answer', () => {
     expect(text).toContain('The call was made before the benefit year began.');
   });
 
-  test('is not written where nothing is to be written', async () => {
+  test('an answer is not written if nothing is to be written', async () => {
     const { peer, connector } = await bench({}, { write_back: 'none' });
     expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
     expect(peer.requests).toEqual([]);
@@ -168,12 +168,13 @@ describe.each(SERVERS)('a server %s', (_, options) => {
   ];
 
   test.each(KINDS.flatMap((kind) => FAULTS.map((fault) => [kind, fault] as const)))(
-    'holds one of each when the write of %s failed with %j',
+    'the server has one of each after the write of %s failed with %j',
     async (kind, fault) => {
       const { peer, connector } = await bench(options);
       failOnce(peer, fault, (request) => written(request) && request.path === `/${kind}`);
       const [outcome] = await deliver(connector, batchOf(1, [1]));
-      // Who cannot look in the same step as it creates is looked at when the core comes back.
+      // If eligd cannot search and create in one step, it searches when the core repeats the
+      // delivery.
       expect(outcome).toMatchObject(
         options.conditional_create === false ? { is_permanent: false } : { outcome: 'delivered' },
       );
@@ -182,7 +183,7 @@ describe.each(SERVERS)('a server %s', (_, options) => {
     },
   );
 
-  test('holds one of each when eligd died in the middle and its journal is gone', async () => {
+  test('the server has one of each after a crash in which the journal was lost', async () => {
     const { peer, connector, restart, env } = await bench(options);
     await deliver(connector, batchOf(1, [1]));
     await env.journal.write('inquiry:inq-1', JSON.stringify({ revision: 0, ids: {} }));
@@ -192,8 +193,8 @@ describe.each(SERVERS)('a server %s', (_, options) => {
   });
 });
 
-describe('a server that has it already', () => {
-  test('that exists twice, as a copy, gets no third one, and the older one counts', async () => {
+describe('a server that already has the answer', () => {
+  test('two copies get no third one, and the older one counts', async () => {
     const { peer, connector } = await bench();
     await deliver(connector, batchOf(1, [1]));
     const [first] = await peer.all('CoverageEligibilityResponse');
@@ -209,7 +210,7 @@ describe('a server that has it already', () => {
   });
 
   test.each([200, 201])(
-    'or takes it, and answers %i with words alone, is understood by the address that it gives',
+    'a create answered by %i and words is found by its address',
     async (status) => {
       const { peer, connector } = await bench();
       if (status === 200)
@@ -230,7 +231,7 @@ describe('a server that has it already', () => {
 describe('a later revision', () => {
   const responses = (peer: FhirPeer) => peer.all('CoverageEligibilityResponse');
 
-  test('takes the place of the first one, under the version that was read', async () => {
+  test('a later revision replaces the first one, under the version that was read', async () => {
     const { peer, connector } = await bench();
     await deliver(connector, batchOf(1, [1]));
     await deliver(connector, batchOf(2, [1], 2));
@@ -240,14 +241,14 @@ describe('a later revision', () => {
     expect(await peer.versions('CoverageEligibilityResponse', response?.id ?? '')).toBe(2);
   });
 
-  test('is not undone by an earlier one that was put off', async () => {
+  test('a later revision is not undone by an earlier one that was postponed', async () => {
     const { peer, connector } = await bench();
     await deliver(connector, batchOf(2, [1], 2));
     expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
     expect((await responses(peer))[0]?.text?.div).toContain('Corrected after a second call.');
   });
 
-  test('is written over a version that somebody was faster with, after that was read', async () => {
+  test('a revision replaces a version that another writer made meanwhile', async () => {
     const { peer, connector } = await bench();
     await deliver(connector, batchOf(1, [1]));
     const [first] = await responses(peer);
@@ -262,7 +263,7 @@ describe('a later revision', () => {
     expect((await responses(peer))[0]?.text?.div).toContain('Corrected');
   });
 
-  test('leaves the labels that the server gave', async () => {
+  test('a revision keeps the server’s labels', async () => {
     const { peer, connector } = await bench();
     await deliver(connector, batchOf(1, [1]));
     const [first] = await responses(peer);
@@ -275,7 +276,7 @@ describe('a later revision', () => {
   });
 });
 
-describe('what eligd did not make', () => {
+describe('a resource that eligd did not create', () => {
   const stranger = (system: string): Resource => ({
     resourceType: 'CoverageEligibilityResponse',
     id: 'strange',
@@ -289,7 +290,7 @@ describe('what eligd did not make', () => {
     insurer: { display: 'theirs' },
   });
 
-  test('is not changed, though it has the same number in another system', async () => {
+  test('it is not changed, though it has the same number in another system', async () => {
     const { peer, connector } = await bench();
     await peer.put(stranger('https://ehr.example/eligibility'));
     await deliver(connector, batchOf(1, [1]));
@@ -297,7 +298,7 @@ describe('what eligd did not make', () => {
     expect(await peer.versions('CoverageEligibilityResponse', 'strange')).toBe(1);
   });
 
-  test('is not changed by way of a server that ignores what it is asked', async () => {
+  test('it is not changed by a server that ignores the query', async () => {
     const { peer, connector } = await bench({ conditional_create: false });
     await peer.put(stranger('https://ehr.example/eligibility'));
     const all = await peer.all('CoverageEligibilityResponse');
@@ -310,7 +311,7 @@ describe('what eligd did not make', () => {
     expect(await peer.all('CoverageEligibilityResponse')).toHaveLength(2);
   });
 
-  test('is not changed though the journal names it, as it may after a restore', async () => {
+  test('it is not changed though the journal names it, as after a restore', async () => {
     const { peer, connector, env } = await bench();
     await peer.put(stranger('https://ehr.example/eligibility'));
     await env.journal.write(
@@ -322,11 +323,11 @@ describe('what eligd did not make', () => {
   });
 });
 
-describe('a server that does not take everything', () => {
+describe('a server that does not accept everything', () => {
   test.each([
     [['CoverageEligibilityResponse'], 'DocumentReference'],
     [['CoverageEligibilityResponse', 'DocumentReference'], 'Communication'],
-  ] as const)('and has no %j gets a %s', async (without, kind) => {
+  ] as const)('a server without %j gets a %s', async (without, kind) => {
     for (const has_metadata of [true, false]) {
       const { peer, connector, said } = await bench({ without: [...without], has_metadata });
       expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
@@ -336,7 +337,7 @@ describe('a server that does not take everything', () => {
     }
   });
 
-  test('gets the response without the request, which its identifier stands for', async () => {
+  test('the response is written without the request, by its identifier', async () => {
     const { peer, connector } = await bench({
       without: ['CoverageEligibilityRequest', 'Provenance'],
     });
@@ -348,7 +349,7 @@ describe('a server that does not take everything', () => {
     });
   });
 
-  test('and takes nothing has its words on the attention list, and in no log', async () => {
+  test('words of a server that accepts nothing are listed, and not logged', async () => {
     const { peer, connector, said } = await bench();
     peer.fault = (request) =>
       written(request) ? { when: 'before', action: 'status', status: 422 } : null;
@@ -362,31 +363,27 @@ describe('a server that does not take everything', () => {
     expect(said()).not.toContain('A fault.');
   });
 
-  test(
-    'that cannot be searched is never written to twice: a lost reply changes the ' +
-      'resource type',
-    async () => {
-      const { peer, connector, restart } = await bench({
-        conditional_create: false,
-        refuse_search: KINDS.flatMap((kind) => [`${kind}.identifier`, `${kind}.target`]),
-      });
-      failOnce(
-        peer,
-        { when: 'after', action: 'reset' },
-        (request) => written(request) && request.path === '/CoverageEligibilityResponse',
-      );
-      expect(await deliver(connector, batchOf(1, [1]))).toMatchObject([
-        { outcome: 'failed', is_permanent: false },
-      ]);
-      for (const each of [connector, restart()]) {
-        expect(await deliver(each, batchOf(1, [1]))).toEqual(DELIVERED);
-        expect(await peer.all('CoverageEligibilityResponse')).toHaveLength(1);
-        expect(await peer.all('DocumentReference')).toHaveLength(1);
-      }
-    },
-  );
+  test('a server without search is never written to twice after a lost reply', async () => {
+    const { peer, connector, restart } = await bench({
+      conditional_create: false,
+      refuse_search: KINDS.flatMap((kind) => [`${kind}.identifier`, `${kind}.target`]),
+    });
+    failOnce(
+      peer,
+      { when: 'after', action: 'reset' },
+      (request) => written(request) && request.path === '/CoverageEligibilityResponse',
+    );
+    expect(await deliver(connector, batchOf(1, [1]))).toMatchObject([
+      { outcome: 'failed', is_permanent: false },
+    ]);
+    for (const each of [connector, restart()]) {
+      expect(await deliver(each, batchOf(1, [1]))).toEqual(DELIVERED);
+      expect(await peer.all('CoverageEligibilityResponse')).toHaveLength(1);
+      expect(await peer.all('DocumentReference')).toHaveLength(1);
+    }
+  });
 
-  test('and shows nothing of what it took gets no second one', async () => {
+  test('a server that hides accepted resources gets no second one', async () => {
     const { peer, connector, restart } = await bench(
       { conditional_create: false },
       { write_back: 'document', attention: 'none' },
@@ -398,7 +395,7 @@ describe('a server that does not take everything', () => {
     for (const each of [connector, restart()])
       expect(await deliver(each, batchOf(1, [1]))).toEqual(DELIVERED);
     expect(await peer.all('DocumentReference')).toHaveLength(1);
-    // What corrects it cannot take its place, and stands next to it as another kind of resource.
+    // The correction cannot replace it, so it is next to it, as another kind of resource.
     expect(await deliver(connector, batchOf(2, [1], 2))).toMatchObject([{ outcome: 'delivered' }]);
     expect(
       [await peer.all('DocumentReference'), await peer.all('Communication')].map(
@@ -407,7 +404,7 @@ describe('a server that does not take everything', () => {
     ).toEqual([1, 1]);
   });
 
-  test('for one answer keeps no other from being written (G7)', async () => {
+  test('one refused answer delays no other (G7)', async () => {
     const { peer, connector } = await bench();
     peer.fault = ({ method, path }) => {
       const is_second =
@@ -423,7 +420,7 @@ describe('a server that does not take everything', () => {
     expect(await counts(peer)).toEqual([2, 3, 3]);
   });
 
-  test('because it is away puts the whole batch off', async () => {
+  test('an unavailable server postpones the whole batch', async () => {
     const { peer, connector } = await bench();
     await connector.check(new AbortController().signal);
     await peer.close();

@@ -1,6 +1,6 @@
 /**
- * ADT^A08 against golden messages: what the PMS wrote comes in over MLLP, is stored, and goes back
- * with nothing changed but the result of the call.
+ * ADT^A08 against golden messages: the PMS's data arrives over MLLP, is stored, and returns
+ * unchanged except for the result of the call.
  */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { batchOf } from '../../../connectors/conformance/examples.ts';
@@ -55,7 +55,7 @@ const MEDICAL = {
 };
 const IN2 = 'IN2||888-77-6666|||||||||||||||||||||||||||||||||||||||||||||||||||||||||||MEMBER001';
 
-/** The visit as it is stored after these segments came. */
+/** The visit as stored after these segments arrived. */
 async function stored(...segments: string[]): Promise<AppointmentInput> {
   const { sender, appointments } = await startInterface({
     write_back: 'adt_a08',
@@ -120,7 +120,7 @@ const RESULT = { 25: 'Y', 26: '20261122', 29: '20261122090000-0600', 30: '^Pat' 
 const IN3 = 'IN3|1|REF-1||||20261122090000-0600';
 
 describe('the golden messages', () => {
-  test('two coverages: one message with both, each as the PMS wrote it', async () => {
+  test('two coverages are one message, each as the PMS wrote it', async () => {
     const visit = await stored(PID, numbered('IN1', DENTAL), IN2, numbered('IN1', MEDICAL));
     const second = answered({ inquiry_id: 'inq-2', plan: { answered: true, is_active: false } });
     const outcomes = await deliver(a08(), delivery(visit, 1), delivery(visit, 2, second));
@@ -142,7 +142,7 @@ describe('the golden messages', () => {
     ]);
   });
 
-  test('a compound last name of a subscriber and a plan ID of the PMS stay', async () => {
+  test('a subscriber’s compound last name and the PMS’s plan ID stay', async () => {
     const visit = await stored(PID, numbered('IN1', DENTAL));
     await deliver(a08(), delivery(visit, 1));
     const [line = ''] = insuranceIn(sent()[0] ?? []);
@@ -158,7 +158,7 @@ describe('the golden messages', () => {
     'SEL SPO DOM CHD GCH NCH SCH FCH DEP WRD PAR MTH FTH CGV GRD EXF SIB BRO SIS FND OAD EME EMR ' +
     'ASC EMC OWN TRA MGR NON UNK OTH 18 01 19 G8'
   ).split(' ');
-  test.each(RELATIONSHIPS)('the relationship %s comes back as it came', async (code) => {
+  test.each(RELATIONSHIPS)('the relationship %s returns as it arrived', async (code) => {
     const written = { ...DENTAL, 17: `${code}^in words^HL70063` };
     const visit = await stored(PID, numbered('IN1', written));
     await deliver(a08(), delivery(visit, 1));
@@ -166,7 +166,7 @@ describe('the golden messages', () => {
   });
 });
 
-test('a PIN^I07 has the name, the code and the plan ID of the PMS too', async () => {
+test('a PIN^I07 also has the PMS’s name, code, and plan ID', async () => {
   const visit = await stored(PID, numbered('IN1', DENTAL));
   const pin = makeConnector({
     folder: '/nonexistent',
@@ -185,8 +185,8 @@ test('a PIN^I07 has the name, the code and the plan ID of the PMS too', async ()
   ]);
 });
 
-describe('what eligd has not found out stays byte for byte', () => {
-  test('a coverage that nobody has asked about, and one that has ended', async () => {
+describe('data that eligd has not found out', () => {
+  test('a coverage without a call and an ended one stay byte for byte', async () => {
     const ended = { ...MEDICAL, 1: '3', 13: '20251231', 22: '3', 36: 'OLD' };
     const odd = { ...MEDICAL, 25: 'N', 26: '20260101', 30: '007^Desk' };
     const visit = await stored(
@@ -205,7 +205,7 @@ describe('what eligd has not found out stays byte for byte', () => {
     ]);
   });
 
-  test('an answer that does not say whether the plan is active', async () => {
+  test('an answer without "active" leaves the coverage byte for byte', async () => {
     const visit = await stored(PID, numbered('IN1', { ...DENTAL, 25: 'Y' }));
     const record = answered({ plan: { answered: true, is_active: null } });
     await deliver(a08(), delivery(visit, 1, record));
@@ -217,7 +217,7 @@ describe('what eligd has not found out stays byte for byte', () => {
     expect(message?.first('IN1')?.text).toBe('IN1|1|a\\F\\b^c~d&e\\F\\f');
   });
 
-  test('escapes', async () => {
+  test('escapes stay', async () => {
     const line = numbered('IN1', { ...DENTAL, 4: 'Smith \\T\\ Sons \\X0D\\', 9: 'a~b^c&d' });
     const visit = await stored(PID, line);
     await deliver(a08(), delivery(visit, 1));
@@ -225,7 +225,7 @@ describe('what eligd has not found out stays byte for byte', () => {
     expect(insuranceIn(sent()[0] ?? [])[0]).toContain('|a~b^c&d|');
   });
 
-  test('set ids: those of the PMS, and places where two are the same', async () => {
+  test('set IDs stay, and equal positions are made different', async () => {
     const visit = await stored(
       PID,
       numbered('IN1', { ...DENTAL, 1: '1' }),
@@ -239,8 +239,8 @@ describe('what eligd has not found out stays byte for byte', () => {
   });
 });
 
-describe('the answers about two coverages that come one after the other', () => {
-  test('go out together the second time', async () => {
+describe('answers about two coverages, one after the other', () => {
+  test('the second message has both answers', async () => {
     const visit = await stored(PID, numbered('IN1', DENTAL), numbered('IN1', MEDICAL));
     const to = a08();
     await deliver(to, delivery(visit, 1));
@@ -254,7 +254,7 @@ describe('the answers about two coverages that come one after the other', () => 
     ]);
   });
 
-  test('and what the PMS has written in between has the last word', async () => {
+  test('the PMS’s data from in between counts', async () => {
     const visit = await stored(PID, numbered('IN1', DENTAL), numbered('IN1', MEDICAL));
     const to = a08();
     await deliver(to, delivery(visit, 1));
@@ -264,7 +264,7 @@ describe('the answers about two coverages that come one after the other', () => 
     expect(insuranceIn(sent()[1] ?? [])[0]).toBe(numbered('IN1', corrected));
   });
 
-  test('the receiver that refuses the message refuses both', async () => {
+  test('a receiver that refuses the message refuses both', async () => {
     receiver.answering = (message) => ack('AE', message, 'Unknown patient');
     const visit = await stored(PID, numbered('IN1', DENTAL), numbered('IN1', MEDICAL));
     const outcomes = await deliver(a08(), delivery(visit, 1), delivery(visit, 2));

@@ -26,8 +26,12 @@ function claimsOf(text: string, over: object = {}) {
 }
 
 describe('a DFT', () => {
-  test.each(['P03', 'P11'])('%s becomes a claim with its charges together', (event) => {
-    const given = { ...claim(1), diagnosis_codes: ['J02.0'], procedure_codes: ['99213', '87880'] };
+  test.each(['P03', 'P11'])('a DFT %s becomes a claim with its charges together', (event) => {
+    const given = {
+      ...claim(1),
+      diagnosis_codes: ['J02.0'],
+      procedure_codes: ['99213', '87880'],
+    };
     expect(claimsOf(dft(given, { event }))).toEqual([
       {
         source_id: 'C-1',
@@ -55,7 +59,7 @@ describe('a DFT', () => {
     ]);
   });
 
-  test('sums its charges exactly, and says no amount when one charge has none', () => {
+  test('charges are summed exactly, and the sum is empty if one has no amount', () => {
     const text = dft(claim(1)).replace('|180.00|', '|180.10|').replace('|0||', '|0.20||');
     expect(claimsOf(text)[0]?.billed_amount).toBe('180.30');
     expect(claimsOf(dft(claim(1)).replace('|180.00|', '||'))[0]?.billed_amount).toBe('');
@@ -65,26 +69,23 @@ describe('a DFT', () => {
     });
   });
 
-  test('of payments alone settles the claim', () => {
+  test('a DFT with only payments settles the claim', () => {
     expect(claimsOf(payment(claim(1)))).toMatchObject([
       { source_id: 'C-1', status: 'settled', procedure_codes: [] },
     ]);
   });
 
-  test.each(['CO', 'DP'])(
-    'of what the patient paid at the desk alone (%s) leaves the claim as it is',
-    (kind) => {
-      expect(claimsOf(payment(claim(1)).replace('|PY|', `|${kind}|`))).toEqual([]);
-    },
-  );
+  test.each(['CO', 'DP'])('payments at the desk alone (%s) leave the claim unchanged', (kind) => {
+    expect(claimsOf(payment(claim(1)).replace('|PY|', `|${kind}|`))).toEqual([]);
+  });
 
-  test('without IN1 goes by the insurance of the patient', () => {
+  test('a DFT without IN1 uses the patient’s insurance', () => {
     expect(claimsOf(dft(claim(1), { with_insurance: false }))).toMatchObject([
       { insurance: 'of_patient', coverage: { carrier: '', member_id: '' } },
     ]);
   });
 
-  test('without an id of the claim is put on the attention list and told to the sender', () => {
+  test('a DFT without a claim ID is listed, and the sender is told', () => {
     const text = dft(claim(1))
       .replaceAll('C-1', '')
       .replaceAll(/FT1\|(\d)\|T\d/g, 'FT1|$1|');
@@ -98,7 +99,7 @@ describe('a DFT', () => {
     ]);
   });
 
-  test('of another event, or without charges, is acknowledged and nothing else', () => {
+  test('a DFT of another event, or without charges, is only acknowledged', () => {
     expect(read(dft(claim(1), { event: 'P05' })).kind).toBe('ignored');
     expect(read(dft({ ...claim(1), procedure_codes: [] })).kind).toBe('ignored');
   });
@@ -109,7 +110,7 @@ describe('what a payer said about a claim', () => {
   const write = (write_back: string) =>
     claimMessageFor(writing(config({ write_back })), delivery!).text.split('\r');
 
-  test('is a PIN^I07 with what the receiver can read by its code', () => {
+  test('a claim’s answer is a PIN^I07 that the receiver can read by its code', () => {
     const lines = write('pin_i07');
     expect(lines[0]).toMatch(/PIN\^I07/);
     expect(
@@ -127,7 +128,7 @@ describe('what a payer said about a claim', () => {
     );
   });
 
-  test('is an ORU^R01 in which unknown has no value (G8)', () => {
+  test('a claim’s answer is an ORU^R01 in which unknown has no value (G8)', () => {
     const lines = write('oru_r01');
     expect(lines[0]).toMatch(/ORU\^R01/);
     const obx = (name: string) =>
@@ -136,7 +137,7 @@ describe('what a payer said about a claim', () => {
     expect([obx('paid_on')?.[5], obx('paid_on')?.[11]]).toEqual(['', 'X']);
   });
 
-  test('has a row for each procedure', () => {
+  test('a claim’s answer has a row for each procedure', () => {
     const code = {
       code: 'D1110',
       asked: true,

@@ -1,4 +1,4 @@
-/** An HL7 connector on a real store, listening on a real port. */
+/** An HL7 connector with a real store, listening on a real port. */
 import { afterEach } from 'vitest';
 import { makeSuiteEnv } from '../../../connectors/conformance/harness.ts';
 import type { Connector, ConnectorLog } from '../../../connectors/contract.ts';

@@ -1,4 +1,4 @@
-/** What becomes of a delivery by what the receiver says, or does not say. */
+/** The outcome of a delivery, by the receiver's answer or silence. */
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
@@ -45,12 +45,12 @@ describe('the answer of the receiver', () => {
     ['AE', 'failed true'],
     ['AR', 'failed true'],
     ['CR', 'failed true'],
-  ])('%s is %s', async (code, outcome) => {
+  ])('the answer %s means %s', async (code, outcome) => {
     receiver.answering = (message) => ack(code, message, 'Unknown patient');
     expect(await outcomes(connector(), batchOf(1, [1]))).toEqual([outcome]);
   });
 
-  test('goes to the attention list with its words; its neighbors are sent (G7)', async () => {
+  test('a refused message is listed with its words; the others are sent (G7)', async () => {
     receiver.answering = (message) =>
       field(message, 'PID', 3).startsWith('P-2')
         ? ack('AE', message, 'Unknown patient')
@@ -64,7 +64,7 @@ describe('the answer of the receiver', () => {
     });
   });
 
-  test('may come in pieces, and after an accept acknowledgment', async () => {
+  test('an answer may come in pieces, and after an accept acknowledgment', async () => {
     receiver.answering = (message, socket) => {
       for (const byte of framed(ack('CA', message))) socket.write(Buffer.from([byte]));
       return ack('AA', message);
@@ -76,13 +76,13 @@ describe('the answer of the receiver', () => {
 });
 
 describe('silence', () => {
-  test('to one message is tried again, and the others are written', async () => {
+  test('a message without an answer is retried, and the others are written', async () => {
     receiver.answering = (message) =>
       field(message, 'PID', 3).startsWith('P-2') ? null : ack('AA', message);
     expect(await outcomes(connector())).toEqual(['delivered', 'failed false', 'delivered']);
   });
 
-  test('to every message means that the receiver is away: nothing is used up', async () => {
+  test('if no message gets an answer, the receiver is away and no attempt is used up', async () => {
     receiver.answering = () => null;
     await expect(deliver(connector())).rejects.toMatchObject({
       name: 'ConnectorError',
@@ -91,7 +91,7 @@ describe('silence', () => {
     expect(new Set(receiver.messages.map((message) => field(message, 'MSH', 10))).size).toBe(2);
   });
 
-  test('of a receiver that sends something all the time, and no answer, is silence', async () => {
+  test('a receiver that sends data but no answer counts as silent', async () => {
     receiver.answering = (_, socket) => {
       const babble = setInterval(() => socket.write('\n'), 20);
       socket.once('close', () => clearInterval(babble));
@@ -100,7 +100,7 @@ describe('silence', () => {
     await expect(deliver(connector())).rejects.toMatchObject({ failure: 'transient' });
   });
 
-  test('of a receiver that hangs up in the middle of its answer is silence', async () => {
+  test('a receiver that disconnects within its answer counts as silent', async () => {
     receiver.answering = (message, socket) => {
       if (field(message, 'PID', 3).startsWith('P-1')) return ack('AA', message);
       socket.end(framed(ack('AA', message)).subarray(0, 40));
@@ -109,7 +109,7 @@ describe('silence', () => {
     expect(await outcomes(connector())).toEqual(['delivered', 'failed false', 'failed false']);
   });
 
-  test('of a receiver that hangs up is silence', async () => {
+  test('a receiver that disconnects counts as silent', async () => {
     receiver.answering = (message, socket) => {
       if (field(message, 'PID', 3).startsWith('P-1')) return ack('AA', message);
       socket.destroy();
@@ -118,7 +118,7 @@ describe('silence', () => {
     expect(await outcomes(connector())).toEqual(['delivered', 'failed false', 'failed false']);
   });
 
-  test('where nobody listens is told as such', async () => {
+  test('eligd reports that no receiver listens', async () => {
     const nobody = makeConnector({ ...FOLDER, send_to: `127.0.0.1:${await freePort()}` });
     await expect(deliver(nobody)).rejects.toBeInstanceOf(ConnectorError);
     expect(await nobody.check(new AbortController().signal)).toContainEqual(
@@ -128,7 +128,7 @@ describe('silence', () => {
 });
 
 describe('a late acknowledgment', () => {
-  test('of an earlier message is never taken for the next one’s', async () => {
+  test('a late acknowledgment is never taken for the next message’s', async () => {
     const events: string[] = [];
     let held: { message: string; socket: Socket } | null = null;
     receiver.answering = (message, socket) => {
@@ -151,7 +151,7 @@ describe('a late acknowledgment', () => {
     expect(events).toContain('hl7_answer_unmatched');
   });
 
-  test('to other messages only counts as no reply in the end', async () => {
+  test('acknowledgments of other messages only count as no answer in the end', async () => {
     receiver.answering = (_, socket) => {
       for (let count = 0; count < 50; count += 1)
         socket.write(framed(ack('AA', 'MSH|^~\\&|A|B|C|D|2026||X|OTHER|P|2.5')));
@@ -162,7 +162,7 @@ describe('a late acknowledgment', () => {
 });
 
 describe('what is sent', () => {
-  test('has an id made of the delivery: the same one again is the same message (G4)', async () => {
+  test('a repeated delivery has the same message ID (G4)', async () => {
     await deliver(connector());
     await deliver(connector());
     expect(receiver.messages).toHaveLength(6);
@@ -172,7 +172,7 @@ describe('what is sent', () => {
     expect(receiver.kept()).toHaveLength(4);
   });
 
-  test('carries the ids and the version of the configuration', async () => {
+  test('messages have the configured IDs and version', async () => {
     const header = {
       sending_application: 'A^1.2^ISO',
       receiving_facility: 'R|S',
@@ -185,7 +185,7 @@ describe('what is sent', () => {
     );
   });
 
-  test('as PIN^I07 says everything as rows, and unknown is not no (G8)', async () => {
+  test('a PIN^I07 has everything in rows, and unknown is not no (G8)', async () => {
     const batch = batchOf(1, [1]);
     batch.deliveries[0]!.record = fullRecord();
     await deliver(connector(), batch);
@@ -246,7 +246,7 @@ describe('what is sent', () => {
     expect(comments).toContainEqual(['NETWORK', 'unknown']);
   });
 
-  test('as ORU^R01 has an OBX a value, and a status X for what is unknown (G8)', async () => {
+  test('an ORU^R01 has an OBX per value, and status X for unknown (G8)', async () => {
     const batch = batchOf(1, [1]);
     batch.deliveries[0]!.record = fullRecord();
     await deliver(connector({ write_back: 'oru_r01' }), batch);
@@ -265,7 +265,7 @@ describe('what is sent', () => {
     ]);
   });
 
-  test('as ADT^A08 comes with a warning', async () => {
+  test('an ADT^A08 comes with a warning', async () => {
     const events: string[] = [];
     const a08 = connector({ write_back: 'adt_a08' }, (event) => void events.push(event));
     expect(events).toEqual(['hl7_writes_registrations']);
@@ -284,7 +284,7 @@ describe('what is sent', () => {
     expect((await a08.check(new AbortController().signal)).map(({ ok }) => ok)).toContain(false);
   });
 
-  test('is nothing when nothing is to be written back', async () => {
+  test('nothing is sent if nothing is to be written back', async () => {
     expect(await outcomes(connector({ write_back: 'none' }), batchOf(1, [1]))).toEqual([
       'delivered',
     ]);
@@ -292,7 +292,7 @@ describe('what is sent', () => {
   });
 });
 
-test('goes over TLS to a receiver whose certificate is good, and to no other', async () => {
+test('messages go over TLS only to a receiver with a valid certificate', async () => {
   const tls = join(import.meta.dirname, '../../fixtures/tls');
   const pem = (name: string) => readFileSync(join(tls, name));
   const heard: string[] = [];
@@ -351,7 +351,7 @@ describe('header.character_set', () => {
     ['8859/1', 'latin1', 'Núñez'],
     ['UNICODE UTF-8', 'utf8', 'Łukasz'],
   ] as const)('%s is what the receiver reads: %s, %s', async (character_set, encoding, name) => {
-    // Some systems write an accent as a character of its own behind the letter.
+    // Some systems write an accent as a separate character after the letter.
     const typed = character_set === '8859/1' ? name.normalize('NFD') : name;
     const told = await outcomes(connector({ header: { character_set } }), named(typed));
     expect(told).toEqual(['delivered', 'delivered']);
@@ -363,7 +363,7 @@ describe('header.character_set', () => {
   test.each([
     ['8859/1', 'Łukasz'],
     ['ASCII', 'Núñez'],
-  ])('what %s cannot hold goes on the attention list', async (set, name) => {
+  ])('a message with a character that %s lacks is listed', async (set, name) => {
     const told = await deliver(connector({ header: { character_set: set } }), named(name));
     expect(told.map(({ outcome }) => outcome).toSorted()).toEqual(['delivered', 'failed']);
     const [failed] = told.filter(({ outcome }) => outcome === 'failed');

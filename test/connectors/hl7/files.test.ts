@@ -1,4 +1,4 @@
-/** Files of messages: what is in them, what is not taken, and where they go. */
+/** Files of messages: what eligd reads, what it leaves, and where the files go. */
 import { appendFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -80,7 +80,7 @@ const visit = (number: number, last_name = 'Roe') => {
 
 describe('a file', () => {
   test.each(['\r', '\n', '\r\n'])(
-    'of many messages with lines that end with %j is read whole, however large it is',
+    'a file of many messages with lines that end with %j is read, however large',
     async (end) => {
       const numbers = Array.from({ length: 2000 }, (_, index) => index);
       await drop(
@@ -98,7 +98,7 @@ describe('a file', () => {
     },
   );
 
-  test('has each message in the character set of its own', async () => {
+  test('each message of a file has its own character set', async () => {
     const [declared, german] = [visit(3, 'Müller'), visit(4, 'Jäger')];
     await drop(
       'mixed.hl7',
@@ -114,7 +114,7 @@ describe('a file', () => {
     expect(await taken()).toEqual(['Müller', 'Weiß', 'Müller', 'Jäger']);
   });
 
-  test('with a message that is too large costs that one alone', async () => {
+  test('a message that is too large is lost alone', async () => {
     const large = `${visit(2)}\rNTE|1||${'x'.repeat(20_000)}`;
     const long = `${visit(3)}${`\rNTE|1||${'x'.repeat(500)}`.repeat(40)}`;
     await drop('a.hl7', [visit(1), large, long, visit(4)].join('\n'));
@@ -126,40 +126,37 @@ describe('a file', () => {
     );
   });
 
-  test(
-    'that is written while it is read is read again, and no partial content is ' + 'taken',
-    async () => {
-      const last = visit(299);
-      const whole = Array.from({ length: 299 }, (_, number) => `${visit(number)}\r`).join('');
-      await drop('growing.hl7', whole + last.slice(0, -20));
-      const { connector } = await fileDrop();
-      const taken: PullBatch[] = [];
-      const pull = async (meanwhile: () => Promise<void>) => {
-        const accept = async (batch: PullBatch) => {
-          await meanwhile();
-          taken.push(batch);
-          return { reply: null };
-        };
-        await connector.pull?.({ cursor: null, isAccepted: async () => false, accept, signal });
+  test('a file that is written while it is read is read again', async () => {
+    const last = visit(299);
+    const whole = Array.from({ length: 299 }, (_, number) => `${visit(number)}\r`).join('');
+    await drop('growing.hl7', whole + last.slice(0, -20));
+    const { connector } = await fileDrop();
+    const taken: PullBatch[] = [];
+    const pull = async (meanwhile: () => Promise<void>) => {
+      const accept = async (batch: PullBatch) => {
+        await meanwhile();
+        taken.push(batch);
+        return { reply: null };
       };
-      let is_written = false;
-      await pull(async () => {
-        if (!is_written) {
-          is_written = true;
-          await appendFile(join(folder, 'processing/growing.hl7'), last.slice(-20));
-        }
-      });
-      expect(await names('processing')).toEqual(['growing.hl7']);
-      await pull(async () => {});
-      expect(await names('processed')).toEqual(['growing.hl7']);
-      const about_last = taken.filter(({ appointments }) => appointments[0]?.source_id === 'A-299');
-      expect(about_last.map(({ appointments }) => appointments[0]?.procedure_codes)).toEqual([
-        appointment(299).procedure_codes,
-      ]);
-    },
-  );
+      await connector.pull?.({ cursor: null, isAccepted: async () => false, accept, signal });
+    };
+    let is_written = false;
+    await pull(async () => {
+      if (!is_written) {
+        is_written = true;
+        await appendFile(join(folder, 'processing/growing.hl7'), last.slice(-20));
+      }
+    });
+    expect(await names('processing')).toEqual(['growing.hl7']);
+    await pull(async () => {});
+    expect(await names('processed')).toEqual(['growing.hl7']);
+    const about_last = taken.filter(({ appointments }) => appointments[0]?.source_id === 'A-299');
+    expect(about_last.map(({ appointments }) => appointments[0]?.procedure_codes)).toEqual([
+      appointment(299).procedure_codes,
+    ]);
+  });
 
-  test('without a message is rejected and reported; other file names stay untouched', async () => {
+  test('a file without a message is rejected, and other file names are left alone', async () => {
     await drop('letter.hl7', 'Dear colleague');
     await drop('empty.hl7', '');
     for (const name of ['readme.txt', 'a.hl7.tmp', '.a.hl7', '~a.hl7']) await drop(name, visit(1));
@@ -184,7 +181,7 @@ describe('a file', () => {
     ]);
   });
 
-  test('that has the name of an earlier one takes another', async () => {
+  test('a file with an earlier name gets another one', async () => {
     const { pull } = await fileDrop();
     for (const number of [1, 2]) {
       await drop('a.hl7', visit(number));
@@ -197,7 +194,7 @@ describe('a file', () => {
 describe('a batch', () => {
   const batch = (...lines: string[]) => ['FHS|^~\\&', 'BHS|^~\\&', ...lines].join('\r');
 
-  test('with a wrong or missing trailer count is read and reported', async () => {
+  test('a wrong or missing trailer count of a batch is reported', async () => {
     await drop('a.hl7', batch(visit(1), visit(2), 'BTS|3', 'FTS|1'));
     await drop('b.hl7', batch(visit(3)));
     const { pull, ids, attention } = await fileDrop();
@@ -210,7 +207,7 @@ describe('a batch', () => {
     ]);
   });
 
-  test('whose trailer is right, or does not count, is nothing to talk of', async () => {
+  test('a correct trailer, or one without a count, is not reported', async () => {
     await drop('a.hl7', batch(visit(1), visit(2), 'BTS|2', 'BHS|^~\\&', visit(3), 'BTS', 'FTS|2'));
     await drop('b.hl7', [visit(4), 'BTS|7'].join('\r'));
     const { pull, ids, attention } = await fileDrop();
@@ -219,7 +216,7 @@ describe('a batch', () => {
     expect(await attention()).toEqual([]);
   });
 
-  test('is not ended by a text that begins like its trailer', async () => {
+  test('a text that begins like a trailer does not end the batch', async () => {
     await drop(
       'a.hl7',
       visit(1).replace('\rRGS', '\rNTE|1||first line\nBTS and FHS were\nFTS said\rRGS'),
@@ -230,7 +227,7 @@ describe('a batch', () => {
   });
 });
 
-test('after a restore what was read since the backup is read again', async () => {
+test('after a restore, files that were read since the backup are read again', async () => {
   const { connector, pull, ids } = await fileDrop();
   await drop('a.hl7', visit(1));
   await pull();
@@ -258,7 +255,7 @@ test.each([
   expect(await clinic.attention()).toEqual([]);
 });
 
-describe('a message that is older than the latest about the visit', () => {
+describe('a message that is older than the latest one about the visit', () => {
   const change = (written: string, starts: string, sender = 'PMS') =>
     [
       `MSH|^~\\&|${sender}|CLINIC|ELIGD||${written}||SIU^S14|C${written}${starts}${sender}|P|2.5.1`,
@@ -278,14 +275,14 @@ describe('a message that is older than the latest about the visit', () => {
     return { starts_at: await clinic.starts(), story: await clinic.story() };
   }
 
-  test('is kept in the story and changes nothing', async () => {
+  test('it is in the history and changes nothing', async () => {
     const { starts_at, story } = await startsAfter([NEWER, OLDER]);
     expect(starts_at).toEqual(['2026-11-24T15:00:00.000Z']);
     expect(story.at(-1)).toContain('came late');
     expect((await startsAfter([OLDER, NEWER])).starts_at).toEqual(['2026-11-24T15:00:00.000Z']);
   });
 
-  test('does not cancel the visit, in one file with newer ones as well', async () => {
+  test('it does not cancel the visit, in one file with newer ones as well', async () => {
     const cancel = OLDER.replace('SIU^S14', 'SIU^S15').replace('AIS|1||D0120|202611230900', '');
     expect((await startsAfter([`${NEWER}\r${cancel}`])).starts_at).toEqual([
       '2026-11-24T15:00:00.000Z',
@@ -301,7 +298,7 @@ describe('a message that is older than the latest about the visit', () => {
       [NEWER.replaceAll('20261120090000', '20261120'), OLDER],
       {},
     ],
-  ])('counts %s', async (_, messages, config) => {
+  ])('%s counts', async (_, messages, config) => {
     expect((await startsAfter(messages, config)).starts_at).toEqual(['2026-11-23T15:00:00.000Z']);
   });
 });

@@ -11,7 +11,7 @@ const bodies = (reader: FrameReader, ...chunks: (string | Buffer)[]) =>
 const fresh = () => new FrameReader(1000);
 
 describe('frames', () => {
-  test('are the same however they are cut', () => {
+  test('frames are the same however they are cut', () => {
     const body = fc
       .uint8Array({ maxLength: 40 })
       .map((bytes) => Buffer.from(bytes.filter((byte) => byte !== 0x0b && byte !== 0x1c)));
@@ -34,16 +34,16 @@ describe('frames', () => {
     ['a line feed', '\x0bA\x1c\n\x0bB\x1c\n'],
     ['CR LF', '\x0bA\x1c\r\n\x0bB\x1c\r\n'],
     ['junk', 'junk\x0bA\x1c\rmore junk\r\n\x0bB\x1c\rlast'],
-  ])('may have %s between them', (_, stream) => {
+  ])('frames may have %s between them', (_, stream) => {
     expect(bodies(fresh(), stream)).toEqual(['A', 'B']);
   });
 
-  test('end at once when the final CR does not come', () => {
+  test('frames end at once when the final CR does not arrive', () => {
     expect(bodies(fresh(), '\x0bA\x1c')).toEqual(['A']);
   });
 
   test.each(['MSH|B', 'FHS|B', 'BHS|B'])(
-    'that are cut short by another one, which begins with %j, cost only themselves',
+    'a frame cut short by another one, which begins with %j, costs only itself',
     (next) => {
       expect(bodies(fresh(), '\x0bA\x1c\r\x0bgarb', `age\x0b${next}\x1c\r`)).toEqual(['A', next]);
       const stream = `\x0bMSH|cut\x0b${next}\x1c\r`;
@@ -54,7 +54,7 @@ describe('frames', () => {
     },
   );
 
-  test('keep vertical tabs of their text, wherever they are cut', () => {
+  test('vertical tabs of the text stay, wherever it is cut', () => {
     const stream = '\x0bMSH|first line\x0bsecond\x0b\x0bM\x0bMS\x0b\x1c\r\x0bMSH|next\x1c\r';
     const expected = ['MSH|first line\x0bsecond\x0b\x0bM\x0bMS\x0b', 'MSH|next'];
     for (let at = 0; at < stream.length; at += 1)
@@ -64,7 +64,7 @@ describe('frames', () => {
     expect(bodies(fresh(), ...stream)).toEqual(expected);
   });
 
-  test('that are too large are skipped, keeping their beginning, and the next is whole', () => {
+  test('a frame that is too large is skipped, and the next one is complete', () => {
     const reader = new FrameReader(10);
     const frames = ['\x0b0123456', '789abcdef', 'x'.repeat(9000), '\x1c\r\x0bgood\x1c\r'].flatMap(
       (chunk) => reader.push(Buffer.from(chunk)),
@@ -77,7 +77,7 @@ describe('frames', () => {
     ]);
   });
 
-  test('that come byte by byte hold no more memory than their bytes', () => {
+  test('a frame that arrives byte by byte takes no more memory than its bytes', () => {
     const reader = new FrameReader(1_000_000);
     const body = Buffer.alloc(300_000, 'x');
     const found = [...frame(body)].flatMap((byte) => reader.push(Buffer.from([byte])));
@@ -86,13 +86,13 @@ describe('frames', () => {
     expect(found[0]?.body.buffer.byteLength).toBeLessThan(3 * body.length);
   });
 
-  test('of exactly the limit are taken', () => {
+  test('a frame of exactly the limit is accepted', () => {
     expect(
       new FrameReader(4).push(Buffer.from('\x0b1234\x1c')).map(({ is_too_large }) => is_too_large),
     ).toEqual([false]);
   });
 
-  test('count what is between them', () => {
+  test('bytes between frames are counted', () => {
     const reader = fresh();
     reader.push(Buffer.from('ab\r\n\x0bA\x1c\rc'));
     expect(reader.junk_bytes).toBe(3);
@@ -100,7 +100,7 @@ describe('frames', () => {
 });
 
 describe('escapes', () => {
-  test('of any text come back as the text, line ends as line feeds', () => {
+  test('any text comes back from its escapes, with line ends as line feeds', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
         const raw = encode(text);
@@ -123,7 +123,7 @@ describe('escapes', () => {
     ['a\\\\b', 'a\\\\b'],
     ['x\\Zlocal\\y', 'x\\Zlocal\\y'],
     ['5 \\unknown\\T\\ 6', '5 \\unknown& 6'],
-  ])('%j mean %j', (raw, text) => {
+  ])('the escape %j means %j', (raw, text) => {
     expect(decode(raw, USUAL)).toBe(text);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Messages that name several patients: whatever follows a PID is that patient's (HL7 v2.5.1,
- * sections 3.3, 6.4 and 10.3.1), and never reaches another person's chart.
+ * Messages with several patients: the segments after a PID belong to that patient (HL7 v2.5.1,
+ * sections 3.3, 6.4 and 10.3.1), and never reach another person's chart.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { parseMessage } from '../../../connectors/hl7/v2/message.ts';
 import { isNpi } from '../../../src/domain/identifiers.ts';
 import { msh, numbered } from './messages.ts';
 
-/** Each value of a person holds the person's number, so that it shows where it landed. */
+/** Each value of a person has the person's number, so the test sees where it went. */
 type Person = {
   number: number;
   id: 'typed' | 'untyped' | 'none';
@@ -88,7 +88,7 @@ function charges(person: Person): string[] {
   return [...lines.filter((line) => !isInsurance(line)), ft1, ...lines.filter(isInsurance)];
 }
 
-/** The numbers of the people whose values are in it. */
+/** The numbers of the people whose values it has. */
 function peopleIn(value: unknown): Set<number> {
   const text = JSON.stringify(value);
   const found = text.matchAll(
@@ -119,12 +119,12 @@ const people = fc.oneof(
   fc.tuple(person(1), person(2), person(3)),
 );
 
-/** An IN1 that follows no patient alone: before the first PID, or after the resources. */
+/** An IN1 that follows no single patient: before the first PID, or after the resources. */
 const stray = fc.constantFrom<'none' | 'before' | 'after'>('none', 'before', 'after');
 
 const RUNS = { numRuns: 400 };
 
-/** What a message with these patients says about patients apart from the visit. */
+/** The message's data about these patients, apart from the visit. */
 const described = (all: readonly Person[]) =>
   all
     .filter(({ id, insurances }) => id !== 'none' && insurances > 0)
@@ -142,8 +142,8 @@ function expectOwnInsurance(taken: Content, all: readonly Person[]): void {
   for (const update of taken.patients) expect(peopleIn(update).size).toBe(1);
 }
 
-describe('the segments after a PID are of its patient', () => {
-  test('in a scheduling message', () => {
+describe('the segments after a PID belong to its patient', () => {
+  test('segments in a scheduling message belong to the PID before them', () => {
     fc.assert(
       fc.property(people, stray, (all, where) => {
         const astray = all.length > 1 ? [in1(9, 1)] : [];
@@ -175,24 +175,27 @@ describe('the segments after a PID are of its patient', () => {
     );
   });
 
-  test.each(['A04', 'A08', 'A28', 'A31'])('in an ADT^%s', (event) => {
-    fc.assert(
-      fc.property(people, fc.boolean(), (all, is_astray) => {
-        const astray = is_astray && all.length > 1 ? [in1(9, 1)] : [];
-        const reading = read(msh(`ADT^${event}`, 'C1'), 'EVN', ...astray, ...all.flatMap(group));
-        const named = all.filter(({ id }) => id !== 'none');
-        expect(reading.kind).toBe(named.length === all.length ? 'content' : 'faulty');
-        const taken = content(reading);
-        expect(updates(taken)).toEqual(
-          named.map((each) => [`P-${each.number}`, each.insurances > 0 ? memberIds(each) : null]),
-        );
-        for (const update of taken.patients) expect(peopleIn(update).size).toBe(1);
-      }),
-      { numRuns: 100 },
-    );
-  });
+  test.each(['A04', 'A08', 'A28', 'A31'])(
+    'segments in an ADT^%s belong to the PID before them',
+    (event) => {
+      fc.assert(
+        fc.property(people, fc.boolean(), (all, is_astray) => {
+          const astray = is_astray && all.length > 1 ? [in1(9, 1)] : [];
+          const reading = read(msh(`ADT^${event}`, 'C1'), 'EVN', ...astray, ...all.flatMap(group));
+          const named = all.filter(({ id }) => id !== 'none');
+          expect(reading.kind).toBe(named.length === all.length ? 'content' : 'faulty');
+          const taken = content(reading);
+          expect(updates(taken)).toEqual(
+            named.map((each) => [`P-${each.number}`, each.insurances > 0 ? memberIds(each) : null]),
+          );
+          for (const update of taken.patients) expect(peopleIn(update).size).toBe(1);
+        }),
+        { numRuns: 100 },
+      );
+    },
+  );
 
-  test('in charges', () => {
+  test('segments in charges belong to the PID before them', () => {
     fc.assert(
       fc.property(people, (all) => {
         const taken = content(read(msh('DFT^P03', 'C1'), 'EVN', ...all.flatMap(charges)));
@@ -222,7 +225,7 @@ const ANN: Person = {
 };
 const BOB: Person = { ...ANN, number: 2, insurances: 1 };
 
-test("a call for the first patient never has the second one's member id", () => {
+test('a call for the first patient never has the second one’s member ID', () => {
   const { appointments, patients } = content(
     read(msh('SIU^S12', 'C1'), 'SCH||A-1', ...group(ANN), ...group(BOB), 'AIS|1||X|202611240900'),
   );
@@ -232,8 +235,8 @@ test("a call for the first patient never has the second one's member id", () => 
   expect(patients).toMatchObject([{ patient: { id: 'P-2' }, coverages: [{ member_id: 'M-2-1' }] }]);
 });
 
-test('an id is never taken from another patient of the message', () => {
-  // The first PID has an id of no type; only the second one has a medical record number.
+test('an ID is never taken from another patient of the message', () => {
+  // The first PID has an ID without a type; only the second one has a medical record number.
   const taken = content(
     read(msh('ADT^A08', 'C1'), ...group({ ...ANN, id: 'untyped' }), ...group(BOB)),
   );
@@ -243,12 +246,12 @@ test('an id is never taken from another patient of the message', () => {
   ]);
 });
 
-describe('an id that several people of a message have, such as the number of a family', () => {
+describe('an ID that several people of a message have, such as a family number', () => {
   const family = (...all: Person[]) =>
     all.flatMap(group).map((line) => line.replace(/\|P-\d\^/, '|FAMILY^'));
   const INSURED = { ...ANN, insurances: 1 };
 
-  test('leaves each insurance with the visit whose message it came in', () => {
+  test('each insurance stays with the visit of its message', () => {
     const taken = content(
       read(msh('SIU^S12', 'C1'), 'SCH||A-1', ...family(INSURED, BOB), 'AIS|1||X|202611240900'),
     );
@@ -260,7 +263,7 @@ describe('an id that several people of a message have, such as the number of a f
     expect(taken.rejected).toMatchObject([{ source_id: 'A-1, patient 2' }]);
   });
 
-  test('names nobody in an ADT, and the sender is told', () => {
+  test('an ADT that names several patients is faulty, and the sender gets an error', () => {
     const third = { ...BOB, number: 3 };
     expect(
       read(msh('ADT^A08', 'C1'), 'EVN', ...family(INSURED, BOB), ...group(third)),
@@ -286,7 +289,7 @@ test('the same patient twice is one', () => {
   expect(updates(taken)).toEqual([['P-1', ['M-1-1']]]);
 });
 
-test('charges that could be of either patient are nobody’s, and it is said', () => {
+test('charges that could belong to either patient are reported and not used', () => {
   const [ft1 = ''] = charges(ANN).filter((line) => line.startsWith('FT1'));
   const before = read(msh('DFT^P03', 'C1'), ft1, ...group(ANN), ...group(BOB));
   expect(before).toMatchObject({ kind: 'faulty', fault: { at: 'FT1' }, content: { claims: [] } });
@@ -304,7 +307,7 @@ test('charges that could be of either patient are nobody’s, and it is said', (
   });
 });
 
-test('a message of more patients than anybody sees at once is refused whole, and listed', () => {
+test('a message with too many patients is refused as a whole and listed', () => {
   const visit = msh('SIU^S12^SIU_S12', 'C1');
   const lines = (count: number) => [
     visit,

@@ -6,7 +6,7 @@ const time = (iso: string) => `${iso.replaceAll(/[-:]/g, '').slice(0, 15).replac
 
 let count = 0;
 
-/** A control id that no other message of this process has. */
+/** A control ID that no other message of this process has. */
 export function nextId(): string {
   count += 1;
   return `M${count}`;
@@ -38,8 +38,8 @@ export function insurance({ coverages }: Pick<AppointmentInput, 'coverages'>): s
 }
 
 /**
- * SIU with the insurance in it, as some vendors append it; `event` by the appointment's status when
- * left out.
+ * SIU with the insurance in it, as some vendors append it; `event` follows the appointment's status
+ * if left out.
  */
 export function siu(
   appointment: AppointmentInput,
@@ -82,7 +82,7 @@ export function numbered(name: string, fields: Readonly<Record<number, string>>)
 const pv1 = (fields: Readonly<Record<number, string>>) =>
   numbered('PV1', { 1: '1', 2: 'O', ...fields });
 
-/** DFT^P03: the charges of a claim, the amount with the first one and nothing for the others. */
+/** DFT^P03: the charges of a claim, with the amount on the first one only. */
 export function dft(
   claim: ClaimInput,
   { control_id = nextId(), with_insurance = true, event = 'P03' } = {},
@@ -120,7 +120,7 @@ export function payment(claim: ClaimInput): string {
   ].join('\r');
 }
 
-/** A visit that nobody can date. */
+/** A visit without a readable time. */
 export function brokenSiu(source_id: string, starts_at = 'soon'): string {
   return [
     msh('SIU^S12^SIU_S12', nextId()),

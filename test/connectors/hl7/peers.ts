@@ -1,13 +1,11 @@
-/**
- * Both ends of MLLP as a test needs them, on plain sockets and without any code of the connector.
- */
+/** Both ends of MLLP for tests, on plain sockets and without code of the connector. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export const framed = (message: string | Buffer) =>
   Buffer.concat([Buffer.from([0x0b]), Buffer.from(message), Buffer.from([0x1c, 0x0d])]);
 
-/** A port that nobody listens on. */
+/** A port on which no one listens. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   const port = await listening(server);
@@ -27,7 +25,7 @@ export function listening(server: Server): Promise<number> {
 
 const CONNECT_TRIES = 1000;
 
-/** Connects, also to a port on which somebody will listen in a moment. */
+/** Connects, also to a port on which someone will listen in a moment. */
 export async function connected(port: number): Promise<Socket> {
   for (let tries = 0; ; tries += 1) {
     const socket = connect({ port, host: '127.0.0.1' });
@@ -44,7 +42,7 @@ export async function connected(port: number): Promise<Socket> {
   }
 }
 
-/** The messages in a stream of frames; what is not complete yet is kept. */
+/** The messages in a stream of frames; keeps an incomplete one. */
 export class Unframer {
   #rest = '';
 
@@ -62,7 +60,7 @@ export const field = (message: string, segment: string, number: number): string 
     ?.split('|')[segment === 'MSH' ? number - 1 : number] ?? '';
 
 /**
- * A sender that hands over bytes and hears answers until as many have come as it waits for, or the
+ * A sender that writes bytes and reads answers until it has as many as it waits for, or the
  * connection ends.
  */
 export class RawSender {
@@ -92,7 +90,7 @@ export class RawSender {
     this.socket.write(bytes);
   }
 
-  /** Waits for so many answers in all; fewer when the connection ends. */
+  /** Waits for this many answers in all; fewer if the connection ends. */
   async heard(count: number): Promise<string[]> {
     while (this.answers.length < count && !this.is_closed) {
       await new Promise<void>((resolve) => {
@@ -121,18 +119,18 @@ export class RawSender {
   }
 }
 
-/** What a receiver answers: text of an acknowledgment, or null for silence. */
+/** The receiver's answer: text of an acknowledgment, or null for silence. */
 export type Answering = (message: string, socket: Socket) => string | null;
 
 export const ack = (code: string, message: string, text = '') =>
   `MSH|^~\\&|PMS|CLINIC|ELIGD||20261123090000||ACK|A${field(message, 'MSH', 10)}|P|` +
   `2.5.1\rMSA|${code}|${field(message, 'MSH', 10)}|${text}\r`;
 
-/** A receiver that keeps every message by its control id, as one that knows repetitions does. */
+/** A receiver that keeps every message by its control ID, so it recognizes repetitions. */
 export class Receiver {
   readonly port: number;
   readonly messages: string[] = [];
-  /** The bytes as they came. */
+  /** The bytes as received. */
   readonly raw: Buffer[] = [];
   answering: Answering = (message) => ack('AA', message);
   readonly #server: Server;

@@ -1,6 +1,6 @@
 /**
- * What messages say: the samples as they are, and the ways in which senders write the same thing
- * differently.
+ * The content of messages: the samples as they are, and the ways in which senders write the same
+ * data differently.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -64,12 +64,12 @@ describe('the samples', () => {
     ['SIU-S13-01', 'booked'],
     ['SIU-S15-01', 'cancelled'],
     ['SIU-S26-01', 'cancelled'],
-  ])('%s is an appointment, %s', (name, status) => {
+  ])('the sample %s is an appointment, %s', (name, status) => {
     expect(contentOf(sample(name))).toEqual({
       appointments: [
         {
           source_id: '36996',
-          // TQ1-7 at +02:15; SCH-11 still has a year before.
+          // TQ1-7 at +02:15; SCH-11 still has the previous year.
           starts_at: '2021-09-24T07:15:00.000Z',
           status,
           patient: ADAM,
@@ -84,13 +84,13 @@ describe('the samples', () => {
           },
           location: 'GH Clinic',
           specialty: null,
-          // SNOMED, which no payer knows.
+          // SNOMED, which payers do not know.
           procedure_codes: [],
           diagnosis_codes: [],
           problems: [],
         },
       ],
-      // That he has died.
+      // The patient has died.
       patients: [{ kind: 'described', patient: ADAM, coverages: null }],
       cancelled_ids: [],
       claims: [],
@@ -98,7 +98,7 @@ describe('the samples', () => {
     });
   });
 
-  test.each(['ADT-A04-01', 'ADT-A08-01'])('%s is the insurance of a patient', (name) => {
+  test.each(['ADT-A04-01', 'ADT-A08-01'])('the sample %s is the insurance of a patient', (name) => {
     const subscriber = { name: 'Rosallie Doe', birth_date: '1975-02-28', relationship: 'spouse' };
     const coverage = {
       carrier: 'Blue Cross Blue Shield of Texas',
@@ -117,7 +117,7 @@ describe('the samples', () => {
     });
   });
 
-  test('have their values elsewhere when the configuration says so', () => {
+  test('samples have their values elsewhere when the configuration says so', () => {
     const fields = { member_id: 'IN1-49', patient_id: 'PID-2', payor_id: ['IN1-99', 'IN1-2.1'] };
     const [update] = contentOf(sample('ADT-A08-01'), { fields }).patients;
     expect(update).toMatchObject({
@@ -143,7 +143,7 @@ describe('the state of an appointment', () => {
     ['S14', '', 'booked'],
     ['S14', 'No-Show', 'cancelled'],
     ['S13', 'Cancelled', 'cancelled'],
-    // At its new time; in any other message it is the old place of a visit that was moved.
+    // At its new time; in any other message, it is the old place of a visit that moved.
     ['S13', 'Rescheduled', 'booked'],
     ['S12', 'Rescheduled', 'cancelled'],
     ['S14', 'Rescheduled', 'cancelled'],
@@ -160,7 +160,7 @@ describe('the state of an appointment', () => {
     ['S20', 'Booked', 'booked'],
     ['S26', 'Noshow', 'cancelled'],
     ['S14', 'Whatever that is', 'booked'],
-  ])('of %s with "%s" is %s', (event, word, status) => {
+  ])('%s with "%s" is read as %s', (event, word, status) => {
     const text = [
       msh(`SIU^${event}`, 'C1'),
       `SCH||A-1${'|'.repeat(23)}${word}`,
@@ -170,19 +170,19 @@ describe('the state of an appointment', () => {
     expect(visitOf(text).status).toBe(status);
   });
 
-  test('may be said in words of the sender', () => {
+  test('the sender’s own words for a state count', () => {
     const text = lines('AIS|1||D0120|202611240900').replace(
       'SCH||A-1',
       `SCH||A-1${'|'.repeat(23)}Cancelled^Web`,
     );
     expect(visitOf(text, { statuses: { web: 'booked' } }).status).toBe('booked');
-    // What the event says is not taken back by a state that the sender did not change.
+    // A state that the sender did not change does not undo the event.
     expect(visitOf(text.replace('S14', 'S15'), { statuses: { web: 'booked' } }).status).toBe(
       'cancelled',
     );
   });
 
-  test('as cancelled needs nothing but the id', () => {
+  test('a cancellation needs only the ID', () => {
     const only = (event: string) => [msh(`SIU^${event}`, 'C1'), 'SCH||A-1'].join('\r');
     for (const event of ['S15', 'S16', 'S17', 'S26'])
       expect(contentOf(only(event)).cancelled_ids).toEqual(['A-1']);
@@ -201,9 +201,9 @@ describe('the start of an appointment', () => {
     // Daylight saving: a time in the gap moves forward, in an overlap the first counts.
     ['AIS|1||D0120|202603080230', '2026-03-08T08:30:00.000Z'],
     ['AIS|1||D0120|202611010130', '2026-11-01T06:30:00.000Z'],
-    // A day alone is passed over for a time elsewhere.
+    // A date without a time is skipped if another field has a time.
     ['TQ1|||||||20261124\rAIS|1||D0120|202611240900', '2026-11-24T15:00:00.000Z'],
-  ])('in %j is %s', (segments, starts_at) => {
+  ])('the start in %j is %s', (segments, starts_at) => {
     const text = segments.startsWith('SCH')
       ? lines().replace('SCH||A-1', segments)
       : lines(segments);
@@ -215,7 +215,7 @@ describe('the start of an appointment', () => {
     ['AIS|1||D0120|202613240900', 'an impossible time'],
     ['AIS|1||D0120|tomorrow', 'not a time'],
     ['AIS|1||D0120|', 'empty'],
-  ])('in %j is told as %s, with the id', (segment, value_class) => {
+  ])('the start in %j is reported as %s, with the ID', (segment, value_class) => {
     const reading = read(lines(segment));
     expect(reading.kind).toBe('faulty');
     expect(reading).toMatchObject({ content: { rejected: [{ source_id: 'A-1', value_class }] } });
@@ -231,12 +231,12 @@ describe('insurance', () => {
     member_id: 'SECOND',
   };
 
-  test('appended to a SIU is the patient’s, primary first', () => {
+  test('insurance in a SIU is the patient’s, primary first', () => {
     const both = { ...visit, coverages: [visit.coverages[0]!, second] };
     expect(contentOf(siu(both)).patients).toEqual([
       { kind: 'described', patient: visit.patient, coverages: both.coverages },
     ]);
-    // In the other order, with COB priorities.
+    // In the opposite order, with COB priorities.
     const [first, other] = insurance(both).map((line, index) =>
       line
         .split('|')
@@ -250,7 +250,7 @@ describe('insurance', () => {
     expect(contentOf(turned).patients).toMatchObject([{ coverages: both.coverages }]);
   });
 
-  test('that is absent from an ADT is unknown, unless the configuration says self-pay', () => {
+  test('insurance that is absent from an ADT is unknown, unless configured', () => {
     const text = adt('A08', { ...visit, coverages: [] });
     expect(contentOf(text).patients).toMatchObject([{ coverages: null }]);
     expect(contentOf(text, { without_insurance: 'self_pay' }).patients).toMatchObject([
@@ -258,20 +258,20 @@ describe('insurance', () => {
     ]);
   });
 
-  test('that is deleted counts as absent', () => {
+  test('deleted insurance counts as absent', () => {
     expect(
       contentOf(adt('A08', { ...visit, coverages: [] }, { rest: ['IN1|1|""'] })).patients,
     ).toMatchObject([{ coverages: [] }]);
   });
 
-  test('of which nothing but the plan is said is not none', () => {
+  test('insurance with only a plan does not count as none', () => {
     const text = adt('A08', { ...visit, coverages: [] }, { rest: ['IN1|1|BAV'] });
     expect(contentOf(text).patients).toMatchObject([
       { coverages: [{ carrier: 'BAV', member_id: '' }] },
     ]);
   });
 
-  test('has the period of IN1-12 and IN1-13', () => {
+  test('a coverage has the period of IN1-12 and IN1-13', () => {
     const line = (first: string, last: string) =>
       contentOf(
         adt(
@@ -293,7 +293,7 @@ describe('insurance', () => {
       expect(JSON.stringify(line(first, last))).not.toContain('period');
   });
 
-  test('of IN2 belongs to the IN1 before it', () => {
+  test('an IN2 belongs to the IN1 before it', () => {
     const rest = [
       'IN1|1||A1|Alpha',
       `IN2|${'|'.repeat(60)}M-ALPHA`,
@@ -306,7 +306,7 @@ describe('insurance', () => {
     });
   });
 
-  test('of a SIU without a patient id is the visit’s own', () => {
+  test('insurance of a SIU without a patient ID is the visit’s own', () => {
     const text = siu({ ...visit, patient: { ...visit.patient, id: null } });
     expect(contentOf(text).patients).toEqual([]);
     expect(visitOf(text)).toMatchObject({ coverages: visit.coverages });
@@ -315,7 +315,7 @@ describe('insurance', () => {
 });
 
 describe('patients', () => {
-  test('are merged, several pairs in one message', () => {
+  test('patients are merged, several pairs in one message', () => {
     const text = [
       msh('ADT^A40', 'C1'),
       'EVN',
@@ -335,7 +335,7 @@ describe('patients', () => {
     });
   });
 
-  test('are deleted', () => {
+  test('patients are deleted', () => {
     expect(contentOf([msh('ADT^A29', 'C1'), 'PID|1||P-2'].join('\r')).patients).toEqual([
       { kind: 'deleted', patient_id: 'P-2' },
     ]);
@@ -349,14 +349,14 @@ describe('patients', () => {
     ['||U', undefined],
     ['||', undefined],
     ['|00000000', false],
-  ])('with PID-29 and PID-30 %j have died: %s', (fields, expected) => {
+  ])('patients with PID-29 and PID-30 %j have died: %s', (fields, expected) => {
     const text = [msh('ADT^A08', 'C1'), `PID|1||P-2${'|'.repeat(25)}${fields}`].join('\r');
     expect(contentOf(text).patients).toMatchObject([{ patient: { id: 'P-2' } }]);
     const [update] = contentOf(text).patients;
     expect(update?.kind === 'described' ? update.patient.is_deceased : null).toBe(expected);
   });
 
-  test('who have died by the message of one visit have died for their other visits', () => {
+  test('a death in one visit’s message counts for the patient’s other visits', () => {
     const [text, died] = ['', '|'.repeat(23).concat('Y')].map((more) =>
       lines('AIS|1||D0120|202611240900').replace('19800203', `19800203${more}`),
     );
@@ -366,7 +366,7 @@ describe('patients', () => {
     ]);
   });
 
-  test('with an impossible birth date are taken without it, and it is said', () => {
+  test('an impossible birth date is left out and reported', () => {
     const text = lines('AIS|1||D0120|202611240900').replace('19800203', '19800231');
     expect(visitOf(text).patient.birth_date).toBeNull();
     expect(visitOf(text).problems).toMatchObject([
@@ -374,11 +374,11 @@ describe('patients', () => {
     ]);
   });
 
-  test('of whom a visit has several are told of', () => {
+  test('further patients of a visit are reported', () => {
     const text = lines('AIS|1||D0120|202611240900', 'PID|2||P-9');
     expect(visitOf(text).patient.id).toBe('P-1');
     expect(contentOf(text).rejected).toHaveLength(1);
-    // Nobody needs to be called about a visit that does not take place.
+    // A visit that does not take place needs no call.
     expect(contentOf(text.replace('S14', 'S15')).rejected).toEqual([]);
   });
 });
@@ -393,11 +393,11 @@ test.each([
   expect(read([msh(type, 'C1'), 'SCH||A-1'].join('\r')).kind).toBe(kind);
 });
 
-test('a message without a control id is refused, because it could not be acknowledged', () => {
+test('a message without a control ID is refused, because it could not be acknowledged', () => {
   expect(read(msh('ADT^A08', '')).kind).toBe('refused');
 });
 
-test('a code in two segments is two procedures, and one that PR1 says again is not', () => {
+test('a code in two segments is two procedures, unless PR1 repeats it', () => {
   const procedures = (...codes: string[]) => siu({ ...appointment(1), procedure_codes: codes });
   const counted = (text: string) => {
     const { procedure_codes, procedure_counts } = visitOf(text);
@@ -411,11 +411,11 @@ test('a code in two segments is two procedures, and one that PR1 says again is n
 });
 
 describe('the form of a message', () => {
-  test.each(['\r', '\n', '\r\n'])('may have lines that end with %j', (end) => {
+  test.each(['\r', '\n', '\r\n'])('a message may have lines that end with %j', (end) => {
     expect(visitOf(siu(visit).replaceAll('\r', end)).source_id).toBe('A-1');
   });
 
-  test('may have other delimiters', () => {
+  test('a message may have other delimiters', () => {
     const text = siu(visit)
       .replaceAll('|', '$')
       .replaceAll('^', '*')
@@ -423,7 +423,7 @@ describe('the form of a message', () => {
     expect(contentOf(text)).toEqual(contentOf(siu(visit)));
   });
 
-  test('may hold unknown segments, and have its segments in another order', () => {
+  test('a message may have unknown segments, and segments in another order', () => {
     const text = siu({ ...visit, procedure_codes: ['D0120'] }, { with_insurance: false });
     const [header = '', ...rest] = text.split('\r');
     expect(contentOf([header, 'ZZZ|1|x', ...rest.toReversed()].join('\r')).appointments).toEqual(
@@ -431,7 +431,7 @@ describe('the form of a message', () => {
     );
   });
 
-  test('may have line ends within a value, and escapes', () => {
+  test('a message may have line ends within a value, and escapes', () => {
     const text = lines('NTE|1||first line', 'second line', 'AIS|1||D0120|202611240900').replace(
       'Roe^Jane',
       'R\\T\\oe\\X41\\^Ja\\.br\\ne',
@@ -444,12 +444,12 @@ describe('the form of a message', () => {
     ['', Buffer.from('Müller', 'latin1')],
     ['8859/1', Buffer.from('Müller', 'latin1')],
     ['UNICODE UTF-8', Buffer.from('Müller', 'utf8')],
-    // Not what it says.
+    // Not the stated character set.
     ['UNICODE UTF-8', Buffer.from('Müller', 'latin1')],
     ['ASCII', Buffer.from('Müller', 'utf8')],
     ['no such charset', Buffer.from('Müller', 'utf8')],
     ['8859/2', Buffer.from('Müller', 'latin1')],
-  ])('may be in the character set %j', (charset, name) => {
+  ])('a message may be in the character set %j', (charset, name) => {
     const [before = '', after = ''] = lines('AIS|1||D0120|202611240900')
       .replace('|P|2.5.1', `|P|2.5.1||||||${charset}`)
       .split('Roe');
@@ -458,7 +458,7 @@ describe('the form of a message', () => {
     ).toBe('Müller');
   });
 
-  test('is the same however the text around it is cut', () => {
+  test('a message is the same however its text is cut', () => {
     const line = fc.constantFrom(
       'MSH|^~\\&|A',
       'MSH|^~\\&|\xe4',
@@ -494,7 +494,7 @@ describe('the form of a message', () => {
     );
   });
 
-  test('may be a batch', () => {
+  test('a message may be a batch', () => {
     const text = [
       'FHS|^~\\&',
       'BHS|^~\\&',

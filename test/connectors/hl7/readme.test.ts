@@ -1,4 +1,4 @@
-/** The page and the example say what is there, both ways. */
+/** The page and the example match the code, in both directions. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -30,7 +30,7 @@ function tableBelow(heading: string): string[][] {
 const codes = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code);
 
 describe('docs/hl7.md', () => {
-  test('has every value with its paths in their order', () => {
+  test('docs/hl7.md has every value with its paths in their order', () => {
     const documented = tableBelow('## Where eligd finds each value').map(([value, paths]) => [
       codes(value)[0],
       codes(paths),
@@ -39,7 +39,7 @@ describe('docs/hl7.md', () => {
   });
 
   test.each([...Object.entries(ROW_FIELDS), ['ZCM', CLAIM_ROW_FIELDS] as const])(
-    'describes every field of %s by its number',
+    'docs/hl7.md describes every field of %s by its number',
     (name, fields) => {
       const documented = tableBelow(`**${name}**`).map(([number, field]) => [
         Number(number),
@@ -51,7 +51,7 @@ describe('docs/hl7.md', () => {
 });
 
 describe('config/hl7.yaml', () => {
-  test('loads, and shows every key that has no default and every default as it is', async () => {
+  test('config/hl7.yaml loads, with every required key and every default', async () => {
     const { connectors } = await loadConfig(EXAMPLE);
     const shown = connectors[0]?.options as Record<string, unknown>;
     const { listen, folder, send_to } = shown;
@@ -65,7 +65,7 @@ describe('config/hl7.yaml', () => {
     for (const key of optional) expect(source).toContain(`# ${key}:`);
   });
 
-  test('has parts about TLS that load when they are switched on', () => {
+  test('the TLS parts of config/hl7.yaml load when they are switched on', () => {
     const source = readFileSync(EXAMPLE, 'utf8').replaceAll(
       /^ {4}# ((?:listen|send)_tls:| {2}\w+_file:| {2}server_name:)/gm,
       '    $1',
@@ -89,7 +89,7 @@ describe('config/hl7.yaml', () => {
     [{ folder: './x', fields: { memberid: 'IN1-49' } }, 'fields'],
     [{ folder: './x', send_to: 'h:1', send_tls: { key_file: 'k' } }, 'send_tls'],
     [{ folder: './x', send_to: 'h:1', header: { accept_acknowledgment: 'NE' } }, 'header'],
-  ])('is refused as %j, at %s', (config, key) => {
+  ])('the configuration is refused as %j, at %s', (config, key) => {
     const { error } = hl7ConfigSchema.safeParse(config);
     expect(error?.issues.map(({ path }) => path[0])).toContain(key);
   });

@@ -3,7 +3,7 @@ import {
   eligibilityRecordSchema,
 } from '../../../src/records/eligibility.ts';
 
-/** A record with every kind of value: known, words, unknown, not asked. */
+/** A record with every kind of value: known, words, unknown, and not asked. */
 export function fullRecord(): EligibilityRecord {
   return eligibilityRecordSchema.parse({
     schema: 'eligd.eligibility/1',

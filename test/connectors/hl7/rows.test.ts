@@ -1,4 +1,6 @@
-/** The rows of a procedure agree with the verdict: ZBN-23, and limits that nobody named. */
+/**
+ * The rows of a procedure agree with the verdict: ZBN-23, and limits that the payer did not name.
+ */
 import { expect, test } from 'vitest';
 import { batchOf } from '../../../connectors/conformance/examples.ts';
 import { ROW_FIELDS, rowsOf } from '../../../connectors/hl7/out/z-segments.ts';
@@ -8,7 +10,7 @@ import { recordOf } from '../../records/answers.ts';
 const USED = { '01-10-2026': [{ procedure_code: 'D1110' }] };
 const COVERED = { is_covered: true, coverage_percentage: 100, is_prior_auth_required: false };
 
-/** The fields of the row of D1110, by name. */
+/** The fields of the row for D1110, by name. */
 function row(rule: object, more: { plan?: object; history?: object; codes?: string[] } = {}) {
   const [delivery] = batchOf(1, [1]).deliveries;
   const asked = {
@@ -55,7 +57,7 @@ test.each<[about: string, rule: object, more: Parameters<typeof row>[1], next: s
   expect(row(said, more).next_eligible).toBe(next);
 });
 
-test('a limit that an answer does not name is empty, and of no answer unknown', () => {
+test('a limit that an answer leaves out is empty, and without an answer unknown', () => {
   const limits = ({ frequency, age_limit, is_downgraded }: Record<string, string>) => [
     ...[frequency, age_limit, is_downgraded],
   ];

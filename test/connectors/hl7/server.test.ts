@@ -1,6 +1,6 @@
 /**
- * What a sender meets at the listener: answers after commits, in both modes, whatever else comes
- * down the line.
+ * The listener as a sender sees it: answers after commits, in both modes, whatever else arrives on
+ * the connection.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -20,55 +20,52 @@ const TLS = join(import.meta.dirname, '../../fixtures/tls');
 const code = (answer: string) => field(answer, 'MSA', 1);
 const visit = appointment(1);
 
-/** A store whose database may not grow while a test says so, as on a full disk. */
+/** A store whose database cannot grow when a test says so, as on a full disk. */
 async function fillableStore(): Promise<{
   store: Store;
   fill: (is_full: boolean) => Promise<void>;
 }> {
   const store = await temporaryStore();
   const fill = async (is_full: boolean) => {
-    // Less than there is means: as much as there is.
+    // Less than the current size means the current size.
     await sql.raw(`pragma max_page_count = ${is_full ? 1 : 1_000_000}`).execute(store.db);
   };
   return { store, fill };
 }
 
 describe('original mode', () => {
-  test(
-    'answers AA to stored messages, with their id, delimiters, and swapped ' + 'applications',
-    async () => {
-      const clinic = await startInterface();
-      const sender = await clinic.sender();
-      const answer = await sender.ask(siu(visit, { control_id: 'ID-1' }));
-      expect([
-        code(answer),
-        field(answer, 'MSA', 2),
-        field(answer, 'MSH', 3),
-        field(answer, 'MSH', 5),
-      ]).toEqual(['AA', 'ID-1', 'ELIGD', 'PMS']);
-      expect(field(answer, 'MSH', 9)).toBe('ACK^S12^ACK');
-      const odd = siu(visit, { control_id: 'ID-2' })
-        .replaceAll('|', '$')
-        .replaceAll('^', '*')
-        .replace('MSH$*~\\&', 'MSH$*:!@');
-      expect(await sender.ask(odd)).toContain('\rMSA$AA$ID-2\r');
-      expect((await clinic.appointments()).map(({ source_id }) => source_id)).toEqual(['A-1']);
-    },
-  );
+  test('stored messages get AA, with their ID, delimiters, and swapped applications', async () => {
+    const clinic = await startInterface();
+    const sender = await clinic.sender();
+    const answer = await sender.ask(siu(visit, { control_id: 'ID-1' }));
+    expect([
+      code(answer),
+      field(answer, 'MSA', 2),
+      field(answer, 'MSH', 3),
+      field(answer, 'MSH', 5),
+    ]).toEqual(['AA', 'ID-1', 'ELIGD', 'PMS']);
+    expect(field(answer, 'MSH', 9)).toBe('ACK^S12^ACK');
+    const odd = siu(visit, { control_id: 'ID-2' })
+      .replaceAll('|', '$')
+      .replaceAll('^', '*')
+      .replace('MSH$*~\\&', 'MSH$*:!@');
+    expect(await sender.ask(odd)).toContain('\rMSA$AA$ID-2\r');
+    expect((await clinic.appointments()).map(({ source_id }) => source_id)).toEqual(['A-1']);
+  });
 
-  test('answers AE to an unreadable message, names the field, raises attention', async () => {
+  test('an unreadable message gets AE with the field, and is listed', async () => {
     const clinic = await startInterface();
     const answer = await (await clinic.sender()).ask(brokenSiu('A-9'));
     expect(code(answer)).toBe('AE');
     expect(field(answer, 'ERR', 2)).toBe('AIS^1^4');
     expect(field(answer, 'ERR', 3)).toMatch(/^102\^/);
     expect(await clinic.attention()).toHaveLength(1);
-    // Readable at last.
+    // Now the message is readable.
     await (await clinic.sender()).ask(siu({ ...visit, source_id: 'A-9' }));
     expect(await clinic.attention()).toEqual([]);
   });
 
-  test('answers AR to messages that are not for it, and keeps nothing of it', async () => {
+  test('a message that is not for eligd gets AR and is not stored', async () => {
     const clinic = await startInterface();
     const sender = await clinic.sender();
     expect(code(await sender.ask(msh('ORU^R01', 'O1')))).toBe('AR');
@@ -78,7 +75,7 @@ describe('original mode', () => {
     expect(clinic.events.filter((event) => event === 'hl7_message_refused')).toHaveLength(3);
   });
 
-  test('writes ERR as versions before 2.5 have it', async () => {
+  test('ERR has the form of versions before 2.5', async () => {
     const answer = await (await (await startInterface()).sender()).ask(
       msh('ORU^R01', 'O1').replace('2.5.1', '2.3'),
     );
@@ -88,7 +85,7 @@ describe('original mode', () => {
 
 describe('enhanced mode', () => {
   const header = (accept: string, application: string) => `|||${accept}|${application}`;
-  /** Table 0155: whether something is answered to what is good, and to what is bad. */
+  /** Table 0155: whether a good or a bad message gets an answer. */
   const WISHES = {
     '': [false, false],
     AL: [true, true],
@@ -107,7 +104,7 @@ describe('enhanced mode', () => {
   );
 
   test.each(combinations.slice(1))(
-    'answers as MSH-15 "$accept" and MSH-16 "$application" ask',
+    'eligd answers as MSH-15 "$accept" and MSH-16 "$application" request',
     async (asked) => {
       const clinic = await startInterface({ max_message_megabytes: 0.01 });
       const sender = await clinic.sender();
@@ -123,7 +120,7 @@ describe('enhanced mode', () => {
       sender.write(framed(siu(appointment(2), { control_id: 'END' })));
       const answers = [
         ...expected('CA', 'AA', [true, true]),
-        // Safely stored, and faulty.
+        // Stored, with an error.
         ...expected('CA', 'AE', [true, false]),
         // Another type, and too large.
         ...expected('CR', 'AR', [false, false]),
@@ -135,7 +132,7 @@ describe('enhanced mode', () => {
   );
 });
 
-test('an acknowledgment is not acknowledged', async () => {
+test('an acknowledgment gets no acknowledgment', async () => {
   const clinic = await startInterface();
   const sender = await clinic.sender();
   sender.write(framed([msh('ACK', 'K1'), 'MSA|AA|X'].join('\r')));
@@ -143,7 +140,7 @@ test('an acknowledgment is not acknowledged', async () => {
 });
 
 describe('the same message again', () => {
-  test('gets the answer it had, and nothing else happens', async () => {
+  test('the same message again gets its first answer, and nothing else happens', async () => {
     const clinic = await startInterface();
     const sender = await clinic.sender();
     const first = siu(visit);
@@ -153,7 +150,7 @@ describe('the same message again', () => {
     expect((await clinic.appointments()).map(({ status }) => status)).toEqual(['cancelled']);
   });
 
-  test('after the power went gets it too', async () => {
+  test('the same message again gets its first answer after a power failure, too', async () => {
     const store = await temporaryStore();
     const before = await startInterface({}, store);
     const first = siu(visit);
@@ -164,7 +161,7 @@ describe('the same message again', () => {
     expect(await after.sources()).toHaveLength(1);
   });
 
-  test('with another content under the same id is another message', async () => {
+  test('another content under the same ID is another message', async () => {
     const clinic = await startInterface();
     const sender = await clinic.sender();
     await sender.ask(siu(visit, { control_id: 'SAME' }));
@@ -173,8 +170,8 @@ describe('the same message again', () => {
   });
 });
 
-describe('a line that is not clean', () => {
-  test('costs no good message: junk, bad frames, cut frames, all in one write', async () => {
+describe('a connection with bad data', () => {
+  test('junk, bad frames, and cut frames in one write cost no good message', async () => {
     const clinic = await startInterface();
     const sender = await clinic.sender();
     const good = [1, 2, 3, 4].map((number) =>
@@ -206,19 +203,16 @@ describe('a line that is not clean', () => {
     expect(await clinic.appointments()).toHaveLength(4);
   });
 
-  test(
-    'refuses a frame of very many messages as a whole, and logs a repeated refusal ' + 'once',
-    async () => {
-      const clinic = await startInterface();
-      const sender = await clinic.sender();
-      for (let count = 0; count < 3; count += 1) sender.write(framed('MSH\r'.repeat(6000)));
-      sender.write(framed(siu(visit)));
-      expect((await sender.heard(4)).map(code)).toEqual(['AR', 'AR', 'AR', 'AA']);
-      expect(clinic.events.filter((event) => event === 'hl7_message_refused')).toHaveLength(1);
-    },
-  );
+  test('a frame of very many messages is refused, and a repetition is logged once', async () => {
+    const clinic = await startInterface();
+    const sender = await clinic.sender();
+    for (let count = 0; count < 3; count += 1) sender.write(framed('MSH\r'.repeat(6000)));
+    sender.write(framed(siu(visit)));
+    expect((await sender.heard(4)).map(code)).toEqual(['AR', 'AR', 'AR', 'AA']);
+    expect(clinic.events.filter((event) => event === 'hl7_message_refused')).toHaveLength(1);
+  });
 
-  test('byte by byte', async () => {
+  test('messages are read byte by byte', async () => {
     const clinic = await startInterface();
     const sender = await clinic.sender();
     for (const byte of framed(siu(visit, { with_insurance: false })))
@@ -226,13 +220,13 @@ describe('a line that is not clean', () => {
     expect((await sender.heard(1)).map(code)).toEqual(['AA']);
   });
 
-  test('without the final CR', async () => {
+  test('messages are read without the final CR', async () => {
     const sender = await (await startInterface()).sender();
     sender.write(framed(siu(visit)).subarray(0, -1));
     expect((await sender.heard(1)).map(code)).toEqual(['AA']);
   });
 
-  test('with a message that is too large refuses that one by its id', async () => {
+  test('a message that is too large is refused by its ID', async () => {
     const clinic = await startInterface({ max_message_megabytes: 0.01 });
     const sender = await clinic.sender();
     sender.write(framed(`${siu(visit, { control_id: 'BIG' })}\rNTE|1||${'x'.repeat(20_000)}`));
@@ -244,7 +238,7 @@ describe('a line that is not clean', () => {
     ]);
   });
 
-  test('on which the sender says no more and waits for its answers', async () => {
+  test('a sender that sends no more and waits gets its answers', async () => {
     const sender = await (await startInterface()).sender();
     sender.socket.end(framed(siu(visit)));
     await sender.ended();
@@ -253,29 +247,26 @@ describe('a line that is not clean', () => {
 });
 
 describe('when the database cannot commit', () => {
-  test(
-    'does not answer what was not stored, closes the connection, and takes it ' + 'later (G3)',
-    async () => {
-      const { store, fill } = await fillableStore();
-      const clinic = await startInterface({}, store);
-      const messages = Array.from({ length: 200 }, (_, number) => framed(siu(appointment(number))));
-      await fill(true);
-      const sender = await clinic.sender();
-      sender.write(Buffer.concat(messages));
-      await sender.ended();
-      // Some may still fit where there is room in the file.
-      const answered = sender.answers.map((answer) => `${code(answer)} ${field(answer, 'MSA', 2)}`);
-      expect(answered.length).toBeLessThan(200);
-      const stored = (await clinic.sources()).map(({ name }) => name.replace('message', 'AA'));
-      expect(answered.filter((answer) => !stored.includes(answer))).toEqual([]);
-      expect(clinic.events).toContain('hl7_not_stored');
-      await fill(false);
-      const again = await clinic.sender();
-      again.write(Buffer.concat(messages));
-      expect(new Set((await again.heard(200)).map(code))).toEqual(new Set(['AA']));
-      expect(await clinic.appointments()).toHaveLength(200);
-    },
-  );
+  test('a message that was not stored gets no answer and is accepted later (G3)', async () => {
+    const { store, fill } = await fillableStore();
+    const clinic = await startInterface({}, store);
+    const messages = Array.from({ length: 200 }, (_, number) => framed(siu(appointment(number))));
+    await fill(true);
+    const sender = await clinic.sender();
+    sender.write(Buffer.concat(messages));
+    await sender.ended();
+    // Some may still fit into the free space of the file.
+    const answered = sender.answers.map((answer) => `${code(answer)} ${field(answer, 'MSA', 2)}`);
+    expect(answered.length).toBeLessThan(200);
+    const stored = (await clinic.sources()).map(({ name }) => name.replace('message', 'AA'));
+    expect(answered.filter((answer) => !stored.includes(answer))).toEqual([]);
+    expect(clinic.events).toContain('hl7_not_stored');
+    await fill(false);
+    const again = await clinic.sender();
+    again.write(Buffer.concat(messages));
+    expect(new Set((await again.heard(200)).map(code))).toEqual(new Set(['AA']));
+    expect(await clinic.appointments()).toHaveLength(200);
+  });
 
   test('a sender that does not wait is slowed down, and every message is answered', async () => {
     const real = await temporaryStore();
@@ -294,8 +285,7 @@ describe('when the database cannot commit', () => {
       framed(`${siu(appointment(index))}\r${note}`),
     );
     for (const message of messages) sender.write(message);
-    // Sixteen megabytes do not fit into the buffers of the system: what is left stays with the
-    // sender.
+    // Sixteen megabytes do not fit into the system's buffers, so the rest stays with the sender.
     for (let turns = 0; turns < 50; turns += 1)
       await new Promise((resolve) => setImmediate(resolve));
     expect(sender.socket.writableLength).toBeGreaterThan(1_000_000);
@@ -306,7 +296,7 @@ describe('when the database cannot commit', () => {
 });
 
 describe('who may connect', () => {
-  test('is said by the list of addresses', async () => {
+  test('the list of addresses decides who may connect', async () => {
     const stranger = await startInterface({ allow: ['10.1.0.0/16', '192.0.2.7'] });
     const refused = await stranger.sender();
     await refused.ended();
@@ -315,7 +305,7 @@ describe('who may connect', () => {
     expect(code(await (await friend.sender()).ask(siu(visit)))).toBe('AA');
   });
 
-  test('is limited in number', async () => {
+  test('the number of connections is limited', async () => {
     const clinic = await startInterface({ max_connections: 1 });
     const first = await clinic.sender();
     expect(code(await first.ask(siu(visit)))).toBe('AA');
@@ -324,7 +314,7 @@ describe('who may connect', () => {
     expect(clinic.events).toContain('hl7_connections_full');
   });
 
-  test('is proven by a certificate with mutual TLS', async () => {
+  test('a certificate proves the sender with mutual TLS', async () => {
     const clinic = await startInterface({
       listen_tls: {
         certificate_file: join(TLS, 'server.pem'),
@@ -350,12 +340,12 @@ describe('who may connect', () => {
         });
         socket.on('error', () => resolve(null));
         socket.on('close', () => resolve(null));
-        // Nothing more to say: the answer comes all the same.
+        // The sender has finished, and still gets its answer.
         socket.on('secureConnect', () => socket.end(framed(siu(visit))));
       });
     expect(await ask(own)).toBe('AA');
     expect(await ask({})).toBeNull();
-    // And one who speaks no TLS costs nobody else anything.
+    // A client without TLS costs no other client anything.
     const plain = await clinic.sender();
     plain.write(framed(siu(visit)));
     await plain.ended();
@@ -363,37 +353,33 @@ describe('who may connect', () => {
   });
 });
 
-test('a connection on which nothing comes is closed', async () => {
+test('an idle connection is closed', async () => {
   const clinic = await startInterface({ idle_minutes: 0.005 });
   const sender = await clinic.sender();
   expect(code(await sender.ask(siu(visit)))).toBe('AA');
   await sender.ended();
 });
 
-test(
-  'answers a message that cannot be stored in the end, so that it blocks no ' + 'other (G7)',
-  async () => {
-    const real = await temporaryStore();
-    const clinic = await startInterface({}, real);
-    // Nothing that a message can say gives such an error; a trigger of the database stands for a
-    // defect.
-    await sql`create trigger defect before insert on appointments when new.source_id = 'A-13'
+test('a message that can never be stored is answered, so it blocks no other (G7)', async () => {
+  const real = await temporaryStore();
+  const clinic = await startInterface({}, real);
+  // No message can cause such an error, so a trigger of the database simulates a bug.
+  await sql`create trigger defect before insert on appointments when new.source_id = 'A-13'
     begin select raise(abort, 'defect'); end`.execute(real.db);
-    const bad = siu(appointment(13));
-    for (let tries = 0; tries < 3; tries += 1) {
-      const sender = await clinic.sender();
-      sender.write(framed(bad));
-      await sender.ended();
-      expect(sender.answers).toEqual([]);
-      expect(code(await (await clinic.sender()).ask(siu(appointment(20 + tries))))).toBe('AA');
-    }
-    expect(code(await (await clinic.sender()).ask(bad))).toBe('AE');
-    expect(clinic.events).toContain('hl7_message_unstorable');
-  },
-);
+  const bad = siu(appointment(13));
+  for (let tries = 0; tries < 3; tries += 1) {
+    const sender = await clinic.sender();
+    sender.write(framed(bad));
+    await sender.ended();
+    expect(sender.answers).toEqual([]);
+    expect(code(await (await clinic.sender()).ask(siu(appointment(20 + tries))))).toBe('AA');
+  }
+  expect(code(await (await clinic.sender()).ask(bad))).toBe('AE');
+  expect(clinic.events).toContain('hl7_message_unstorable');
+});
 
 describe('a port that is taken', () => {
-  test('is told, with what to do', async () => {
+  test('a taken port is reported with what to do', async () => {
     const other = createServer();
     const port = await listening(other);
     later(() => new Promise<void>((resolve) => other.close(() => resolve())));
@@ -411,7 +397,7 @@ describe('a port that is taken', () => {
   });
 });
 
-test('what was received when the daemon stops is answered before the connection ends', async () => {
+test('messages received when the daemon stops are answered before the end', async () => {
   const clinic = await startInterface();
   const sender = await clinic.sender();
   expect(code(await sender.ask(siu(visit)))).toBe('AA');

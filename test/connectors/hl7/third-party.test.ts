@@ -1,5 +1,5 @@
 /**
- * Other makers' senders and receivers, each with each: every message is acknowledged, and kept
+ * Senders and receivers of other makers, each with each: every message is acknowledged, and kept
  * once.
  */
 import { Hl7Message } from '@medplum/core';
@@ -12,7 +12,7 @@ import { later, makeConnector, startInterface } from './clinic-interface.ts';
 import { adt, siu } from './messages.ts';
 import { field, framed, freePort, RawSender } from './peers.ts';
 
-/** Sends messages one after another and gives the codes of the answers. */
+/** Sends messages one after another and returns the codes of the answers. */
 type Sending = (port: number, messages: readonly string[]) => Promise<string[]>;
 
 const SENDERS: Record<string, Sending> = {
@@ -53,7 +53,7 @@ const SENDERS: Record<string, Sending> = {
   },
 };
 
-/** Receives, acknowledges, and tells the control ids that came. */
+/** Receives and acknowledges messages, and returns their control IDs. */
 const RECEIVERS: Record<string, (port: number) => Promise<() => string[]>> = {
   '@medplum/hl7': async (port) => {
     const ids: string[] = [];

@@ -1,4 +1,4 @@
-/** What the connector makes of a PMS that refuses, is away, or answers nonsense. */
+/** The connector with a PMS that refuses, is unavailable, or sends invalid answers. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { appointment, batchOf } from '../../../connectors/conformance/examples.ts';
 import { makeSuiteEnv } from '../../../connectors/conformance/harness.ts';
@@ -28,7 +28,7 @@ test('a result that the PMS refuses waits for you and blocks no other', async ()
   ]);
 });
 
-test('when the PMS goes away in the middle, the rest has no outcome and comes again', async () => {
+test('when the PMS becomes unavailable in the middle, the rest is delivered again', async () => {
   pms.refuse.set('/results/d-2-1', 503);
   expect(await connector.deliver(batchOf(1, [1, 2, 3]), signal)).toEqual([
     { key: 'd-1-1', outcome: 'delivered' },

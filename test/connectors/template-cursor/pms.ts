@@ -1,4 +1,4 @@
-/** The PMS of the template, as the test plays it: an HTTP server with a list of changes. */
+/** The PMS of the template, played by the test: an HTTP server with a list of changes. */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -39,7 +39,7 @@ export async function makePms(): Promise<HttpPms> {
       changes.push(...items);
     },
     offerGarbage: async (garbage) => void changes.push(garbage),
-    // An attention list that was emptied is as good as one that was never written.
+    // An emptied attention list is the same as one that was never written.
     written: async () => [...stored].filter(([, body]) => body !== '[]').toSorted(),
     close: async () => {
       server.closeAllConnections();

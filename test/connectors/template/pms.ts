@@ -1,4 +1,4 @@
-/** The PMS of the template, as the test plays it: a folder with files of appointments. */
+/** The PMS of the template, played by the test: a folder with files of appointments. */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

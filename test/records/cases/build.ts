@@ -1,4 +1,4 @@
-/** Makes a case in the manner of test/fixtures/verdicts/cases.json out of what matters in it. */
+/** Builds a case like those in test/fixtures/verdicts/cases.json from the values that matter. */
 import type { Specialty } from '../../../src/domain/specialty.ts';
 import type { VerdictCase } from '../verdict-cases.ts';
 
@@ -8,12 +8,12 @@ type Expected = [standing: string, reasons: string, pays?: string];
 type Treated = string | { code: string; teeth?: string[]; quadrants?: number[] };
 
 type Given = {
-  /** What was said of each scheduled code; null: an empty object. */
+  /** The payer's answer for each scheduled code; null: an empty object. */
   rules: Rules;
   plan?: object;
   maximums?: object;
   clauses?: object;
-  /** Absent: an empty history. Null: no history was given. */
+  /** Absent: an empty history. Null: no history. */
   history?: Record<string, Treated | Treated[]> | null;
   fees?: Record<string, string>;
   dob?: string;
@@ -100,7 +100,7 @@ function resultsOf(specialty: Specialty, given: Given): object {
 
 const specialties: Record<string, Specialty> = { D: 'dental', M: 'medical', P: 'mental_health' };
 
-/** Without an id: `numbered` gives one. */
+/** Without an ID: `numbered` gives one. */
 export function one(
   specialty: keyof typeof specialties,
   about: string,

@@ -1,4 +1,4 @@
-/** Waiting periods, frequencies and ages. */
+/** Waiting periods, frequencies, and ages. */
 import type { VerdictCase } from '../verdict-cases.ts';
 import { CLEANING, CROWN, FEES, FILLING, one } from './build.ts';
 
@@ -47,7 +47,7 @@ export const LIMITS: VerdictCase[] = [
   ),
   one(
     'D',
-    'a waiting period, and nobody said since when the patient is covered',
+    'a waiting period, and the payer did not say since when the patient is covered',
     {
       rules: { D2740: CROWN },
       plan: { effective_date: undefined },
@@ -75,7 +75,7 @@ export const LIMITS: VerdictCase[] = [
     },
     { verdict: 'attention', of: { D0210: ['not_payable', 'frequency', '140.00 140.00'] } },
   ),
-  // A crown on file is one of tooth 3, and nobody said which tooth is planned.
+  // A crown on file is for tooth 3, and the schedule does not say which tooth is planned.
   one(
     'D',
     'per tooth, and one tooth is on file',
@@ -144,7 +144,7 @@ export const LIMITS: VerdictCase[] = [
   ),
   one(
     'D',
-    'authorization is required, and the limit is used up: nobody pays for it authorized either',
+    'authorization is required, and the limit is used up: the plan does not pay either way',
     {
       rules: {
         D2740: {

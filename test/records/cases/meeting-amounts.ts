@@ -1,9 +1,10 @@
-/** Rules that meet in one visit: amounts that run out, clauses, contradictions. */
+/** Rules that meet in one visit: amounts that run out, clauses, and contradictions. */
 import type { VerdictCase } from '../verdict-cases.ts';
 import { CLEANING, CROWN, FEES, FILLING, MET, one } from './build.ts';
 
 export const MEETING_AMOUNTS: VerdictCase[] = [
-  // From the first 50 and 30; 20 percent of the second. Or 50 and 20, and 20 percent of the first.
+  // 50 from the first and 30, which is 20 percent of the second. Or 50 and 20 from the second, and
+  // 20 percent of the first.
   one(
     'D',
     'two fillings at one share: the deductible is met by either, and the sum is the same',
@@ -17,7 +18,7 @@ export const MEETING_AMOUNTS: VerdictCase[] = [
       total: '110.00 110.00',
     },
   ),
-  // The smaller one takes at most its own fee of it: 30, and the other one the 20 that are left.
+  // The smaller fee takes at most 30 of the deductible, and the other one the 20 that are left.
   one(
     'D',
     'a deductible that is higher than one of the fees',
@@ -54,7 +55,7 @@ export const MEETING_AMOUNTS: VerdictCase[] = [
   ),
   one(
     'D',
-    'nobody said whether the deductible applies to preventive care',
+    'the payer did not say whether the deductible applies to preventive care',
     {
       rules: { D1110: CLEANING },
       clauses: { deductible_applies_to_preventive: undefined },
@@ -62,7 +63,7 @@ export const MEETING_AMOUNTS: VerdictCase[] = [
     },
     { verdict: 'eligible', of: { D1110: ['payable', '', '0.00 50.00'] } },
   ),
-  // 1200 less the 400; what is not covered takes nothing of them.
+  // 1200 less 400; the procedure that is not covered takes nothing of the maximum.
   one(
     'D',
     'the maximum runs out in the visit, and another procedure is not covered',
@@ -109,7 +110,8 @@ export const MEETING_AMOUNTS: VerdictCase[] = [
       total: '640.00 640.00',
     },
   ),
-  // What was said of the share is not what holds out of network: up to the whole fee, or nothing.
+  // The stated share does not apply out of network: the patient pays up to the whole fee, or
+  // nothing.
   one(
     'D',
     'out of network at shares of its own: what the patient pays is open',
@@ -184,7 +186,7 @@ export const MEETING_AMOUNTS: VerdictCase[] = [
     },
     { verdict: 'incomplete', of: { D2740: ['unknown', 'waiting_period not_answered'] } },
   ),
-  // What the other coverage pays first is not known: from nothing to what this one leaves.
+  // eligd does not know what the other coverage pays first: the range is from 0 to the rest.
   one(
     'D',
     'another coverage pays first, and the deductible is open',

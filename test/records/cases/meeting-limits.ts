@@ -1,4 +1,4 @@
-/** Rules that meet in one visit: counted limits, waiting periods and ages. */
+/** Rules that meet in one visit: counted limits, waiting periods, and ages. */
 import type { VerdictCase } from '../verdict-cases.ts';
 import { CLEANING, CROWN, FEES, MET, one } from './build.ts';
 
@@ -33,7 +33,7 @@ export const MEETING_LIMITS: VerdictCase[] = [
     },
     { verdict: 'attention', of: { D1110: ['not_payable', 'frequency', '98.00 98.00'] } },
   ),
-  // The plan pays for one of the two; which one, nobody said.
+  // The plan pays for one of the two, and the payer did not say which.
   one(
     'D',
     'two exams in one visit that share one in six months',
@@ -75,7 +75,7 @@ export const MEETING_LIMITS: VerdictCase[] = [
   ),
   one(
     'D',
-    'per quadrant, and one quadrant is on file: nobody said which one is planned',
+    'per quadrant, and one quadrant is on file: the schedule does not say which one is planned',
     {
       rules: { D4341: { ...PERIO, frequency_limitations: '1 per quadrant per 24 months' } },
       history: { '{visit-100}': { code: 'D4341', quadrants: [1] } },
@@ -152,7 +152,7 @@ export const MEETING_LIMITS: VerdictCase[] = [
   ),
   one(
     'D',
-    'a waiting period that prior coverage waives, and nobody said whether there was any',
+    'a waiting period that prior coverage waives, and the payer did not say whether there was any',
     {
       rules: { D2740: CROWN },
       plan: { effective_date: '{visit-60}' },
@@ -183,7 +183,8 @@ export const MEETING_LIMITS: VerdictCase[] = [
     },
     { verdict: 'attention', of: { D8080: ['not_payable', 'age_limit', '5000.00 5000.00'] } },
   ),
-  // At most 2000 are paid; what of them is left nobody said. The annual maximum is another one.
+  // The plan pays at most 2000; the payer did not say how much is left. The annual maximum is
+  // another one.
   one(
     'D',
     'braces for a child, with the annual maximum used up',

@@ -33,7 +33,7 @@ export const MONEY: VerdictCase[] = [
   ),
   one(
     'D',
-    'the maximum is used up, and nobody said whether a cleaning counts toward it',
+    'the maximum is used up, and the payer did not say whether a cleaning counts toward it',
     {
       rules: { D1110: CLEANING },
       maximums: { coverage_limit_remaining: '0' },
@@ -52,7 +52,7 @@ export const MONEY: VerdictCase[] = [
     },
     { verdict: 'eligible', of: { D2740: ['payable', '', '600.00 600.00'] } },
   ),
-  // An exam is named by neither clause: the open deductible is taken from it or not.
+  // Neither clause names an exam: the open deductible may apply or not.
   one(
     'D',
     'an exam, and the deductible is open',
@@ -141,7 +141,7 @@ export const MONEY: VerdictCase[] = [
       total: '260.00 260.00',
     },
   ),
-  // The plan pays for something cheaper: half of 1200 at most, perhaps much less.
+  // The plan pays for a cheaper procedure: half of 1200 at most, perhaps much less.
   one(
     'D',
     'a downgraded crown',

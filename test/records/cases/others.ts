@@ -7,7 +7,7 @@ const THERAPY_FEE = { '97110': '200.00' };
 const TWENTY = { coinsurance_percentage: '20', is_deductible_waived: false };
 
 export const OTHERS: VerdictCase[] = [
-  // 100 of the deductible, then the copay in the place of a share.
+  // 100 of the deductible, then the copay instead of a share.
   one(
     'M',
     'a copay, and the deductible is taken first',
@@ -19,13 +19,13 @@ export const OTHERS: VerdictCase[] = [
   ),
   one(
     'M',
-    'a copay, and nobody said whether the deductible is waived',
+    'a copay, and the payer did not say whether the deductible is waived',
     { rules: { '99213': { copay_amount: '30.00' } }, fees: VISIT_FEE },
     { verdict: 'eligible', of: { '99213': ['payable', '', '30.00 130.00'] } },
   ),
   one(
     'M',
-    'nobody pays a higher copay than the fee',
+    'a copay is never higher than the fee',
     {
       rules: { '99213': { copay_amount: '30.00', is_deductible_waived: true } },
       fees: { '99213': '20.00' },

@@ -1,11 +1,11 @@
-/** The plan as a whole, the network, and what was not said. */
+/** The plan as a whole, the network, and missing answers. */
 import type { VerdictCase } from '../verdict-cases.ts';
 import { CLEANING, CROWN, FEES, MET, one } from './build.ts';
 
 export const PLANS: VerdictCase[] = [
   one(
     'D',
-    'inactive, whatever was said of the code',
+    'inactive, whatever the payer said about the code',
     {
       rules: { D1110: CLEANING, D2740: CROWN },
       plan: { is_active: false },
@@ -35,7 +35,7 @@ export const PLANS: VerdictCase[] = [
   ),
   one(
     'D',
-    'benefits were given, and nobody said whether the plan is active',
+    'benefits were given, and the payer did not say whether the plan is active',
     { rules: { D1110: CLEANING }, plan: { is_active: undefined }, fees: FEES.cleaning },
     {
       verdict: 'incomplete',
@@ -45,7 +45,7 @@ export const PLANS: VerdictCase[] = [
   ),
   one(
     'D',
-    'nobody said whether the plan is active, and it ended before the visit',
+    'the payer did not say whether the plan is active, and it ended before the visit',
     {
       rules: { D1110: CLEANING },
       plan: { is_active: undefined, termination_date: '{visit-10}' },
@@ -58,13 +58,13 @@ export const PLANS: VerdictCase[] = [
   ),
   one(
     'D',
-    'covered, and nothing was said of the share',
+    'covered, and the payer did not state the share',
     { rules: { D2740: {} }, fees: FEES.crown },
     { verdict: 'incomplete', of: { D2740: ['unknown', 'not_answered'] } },
   ),
   one(
     'D',
-    'nothing was said of an authorization',
+    'the payer said nothing about authorization',
     { rules: { D2740: { ...CROWN, bare: true } }, fees: FEES.crown },
     { verdict: 'incomplete', of: { D2740: ['unknown', 'not_answered'] } },
   ),
@@ -130,7 +130,7 @@ export const PLANS: VerdictCase[] = [
   ),
   one(
     'D',
-    'out of network, and nothing was said of it',
+    'out of network, and the payer said nothing about it',
     { rules: { D1110: CLEANING }, plan: { is_provider_in_network: false } },
     { verdict: 'attention', of: { D1110: ['unknown', 'out_of_network'] } },
   ),

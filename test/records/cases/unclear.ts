@@ -1,4 +1,6 @@
-/** Words where a number or a clear statement belongs: open, never a plain yes or no. */
+/**
+ * Words instead of a number or a clear statement leave the question open, never a plain yes or no.
+ */
 import type { VerdictCase } from '../verdict-cases.ts';
 import { CLEANING, CROWN, FEES, MET, one } from './build.ts';
 
@@ -49,7 +51,7 @@ const waits = (words: string, days: number) =>
   );
 
 const MAXIMUM_WORDS: VerdictCase[] = [
-  // Nothing is left of it, or there is no maximum to speak of: nobody can tell.
+  // Nothing is left of it, or there is no maximum: it is impossible to tell.
   crownWith(
     'a maximum of 1500, of which "None" is left',
     { maximums: { coverage_limit_remaining: 'None' } },
@@ -128,7 +130,7 @@ const FLAGS: VerdictCase[] = [
     { rules: { D1110: { ...CLEANING, prior_auth_info: 'Recommended.' } }, fees: FEES.cleaning },
     { verdict: 'eligible', of: { D1110: ['payable', '', '0.00 0.00'] } },
   ),
-  // A cheaper procedure may be paid instead: half of 1200 at most.
+  // The plan may pay for a cheaper procedure instead: half of 1200 at most.
   one(
     'D',
     'words about a downgrade without its flag',
@@ -151,7 +153,7 @@ const FLAGS: VerdictCase[] = [
   ),
 ];
 
-/** Values that are no text and no number: what they limit is not unlimited. */
+/** Values that are neither text nor a number: the benefit is not unlimited. */
 const ODD_VALUES: VerdictCase[] = [
   ...(
     [

@@ -1,7 +1,7 @@
 /**
- * A clinic's server for processes that are really killed: the daemon and the service are children
- * of their own, the drop folder and the webhook are real. Knows no test runner, so that a long run
- * is a command (`npm run kills`).
+ * A clinic's server whose processes the test really kills: the daemon and the service are child
+ * processes, and the drop folder and the webhook are real. It uses no test runner, so that a
+ * command can run it for hours (`npm run kills`).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
@@ -24,7 +24,7 @@ import { exportOf, type Visit, visits } from '../../support/visits.ts';
 
 const ELIGD = join(import.meta.dirname, '../../../bin/eligd');
 const DAY_MS = 86_400_000;
-/** Log events that say that work has gone on. */
+/** Log events that show progress. */
 const USEFUL = new Set([
   'batch_accepted',
   'reconciliation_done',
@@ -52,7 +52,7 @@ export type Running = {
 export class KillClinic {
   readonly folder: string;
   readonly visits: Visit[] = [];
-  /** From a start to the first thing done, in milliseconds. */
+  /** The time from a start until the first piece of work is done, in milliseconds. */
   readonly to_useful_ms: number[] = [];
   readonly #service_port: number;
   readonly #hook_port: number;
@@ -150,7 +150,10 @@ export class KillClinic {
     await this.#service?.ended;
   }
 
-  /** Starts the daemon; `started` resolves when it says so, `useful` when it has done something. */
+  /**
+   * Starts the daemon. `started` resolves when the daemon says so, `useful` when it has done some
+   * work.
+   */
   startDaemon(): { started: Promise<void>; useful: Promise<void> } {
     const running = this.#spawn(['run', '--config', join(this.folder, 'eligd.yaml')]);
     this.daemon = running;
@@ -208,8 +211,7 @@ export class KillClinic {
   }
 
   /**
-   * A file with a few new visits, on a day of their own so that no other visit seems to have
-   * vanished.
+   * A file with a few new visits on their own day, so that no other visit seems to have vanished.
    */
   drop(count: number): void {
     this.#files += 1;
@@ -229,7 +231,7 @@ export class KillClinic {
     renameSync(join(inbox, `.part-${this.#files}`), join(inbox, `export-${this.#files}.csv`));
   }
 
-  /** A report of some inquiries, as the service would send it: new, repeated or forged. */
+  /** An event about some inquiries, as the service would send it: new, repeated, or forged. */
   async report(): Promise<void> {
     const called = await this.ledger().catch(() => []);
     const some = called.slice(-5).map(({ id, request }) => ({
@@ -253,7 +255,7 @@ export class KillClinic {
     if (answered?.status === 200) this.reports.taken += 1;
   }
 
-  /** What was written back, by appointment: the inquiries whose answers are there. */
+  /** The inquiries whose answers were written back, by appointment. */
   written(): Map<string, Set<string>> {
     const outbox = join(this.folder, 'dropbox/outbox');
     const found = new Map<string, Set<string>>();

@@ -1,6 +1,6 @@
 /**
- * Kills the daemon so many times while files and reports keep coming, lets it finish, and compares
- * ledger and drop folder.
+ * Kills the daemon repeatedly while files and events arrive, lets it finish, and compares the
+ * ledger with the drop folder.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KillClinic } from './clinic.ts';
@@ -13,7 +13,7 @@ export type KillResult = {
   calls: number;
   /**
    * Needs with more than one call, visits without a call, visits without an answer in the drop
-   * folder, answers to another call.
+   * folder, and answers to the wrong call.
    */
   duplicates: string[];
   uncalled: string[];
@@ -122,7 +122,7 @@ async function perform(
   if (kind === 'service' || kind === 'both') await clinic.startService();
 }
 
-/** The next creates come to a bad end at the service: before or after it took them. */
+/** The next creates fail at the service, before or after it accepted them. */
 async function loseSomething(clinic: KillClinic, random: () => number): Promise<void> {
   const when = random() < 0.5 ? 'before' : 'after';
   const action =
@@ -136,7 +136,7 @@ async function loseSomething(clinic: KillClinic, random: () => number): Promise<
   }
 }
 
-/** Everything works, and time passes until the last call is done. */
+/** Everything works, and time passes until the last call has ended. */
 async function finish(clinic: KillClinic): Promise<void> {
   await clinic.ask('DELETE', '/_sandbox/faults');
   clinic.startDaemon();
@@ -150,7 +150,7 @@ async function finish(clinic: KillClinic): Promise<void> {
     if (calls === last) await clinic.ask('POST', '/_sandbox/advance', { days: 30 });
     last = calls;
   }
-  // Long enough for a duplicate call, if there were one to come.
+  // Long enough for a duplicate call, if eligd were to make one.
   await sleep(4_000);
   await clinic.killDaemon('SIGTERM');
 }

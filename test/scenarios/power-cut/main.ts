@@ -1,10 +1,11 @@
 /**
- * `npm run power-cut`: the power goes while appointments are being committed. An ext4 file system
- * in an image is shut down in the middle of writing, without its journal being flushed
- * (FS_IOC_SHUTDOWN with NOLOGFLUSH), and mounted again; every row that was acknowledged has to be
- * there (G3). A control run that does not wait for the disk has to lose some, or the cut was none.
+ * `npm run power-cut`: the power fails while eligd commits appointments. The test shuts down an
+ * ext4 file system in an image in the middle of writing, without a flush of its journal
+ * (FS_IOC_SHUTDOWN with NOLOGFLUSH), and mounts it again; every acknowledged row must be there
+ * (G3). A control run that does not wait for the disk must lose rows; otherwise the test did not
+ * cut the power.
  *
- * Needs root, loop devices, mkfs.ext4 and perl. Where one is missing it says so and ends with 0.
+ * Needs root, loop devices, mkfs.ext4, and perl. If one is missing, it says so and exits with 0.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -21,13 +22,13 @@ const NOLOGFLUSH = 2;
 const folder = mkdtempSync(join(tmpdir(), 'eligd-power-cut-'));
 const image = join(folder, 'image');
 const mounted = join(folder, 'disk');
-/** The root of a new file system is open to all, and eligd wants a folder of its own. */
+/** Everyone can read the root of a new file system, and eligd requires a folder of its own. */
 const state = join(mounted, 'state');
 const database = join(state, 'eligd.db');
 
 const run = (command: string, ...args: string[]) => execFileSync(command, args, { stdio: 'pipe' });
 const mount = () => run('mount', '-o', 'loop', image, mounted);
-/** A dead writer's files are let go of a moment after its end. */
+/** The kernel releases the files of a dead writer a moment later. */
 function unmount(): void {
   for (
     let tries = 0;
@@ -49,7 +50,7 @@ const cut = () =>
     String(NOLOGFLUSH),
   );
 
-/** Null when the machine can do it; otherwise why not. */
+/** Null if the machine can do it; otherwise the reason. */
 function obstacle(): string | null {
   if (process.platform !== 'linux')
     return `this is ${process.platform}, and only Linux has FS_IOC_SHUTDOWN`;
@@ -70,10 +71,10 @@ function obstacle(): string | null {
 }
 
 /**
- * One life of a writer that ends with the power. Returns what it had acknowledged before the power
- * went. What it says while the kernel shuts down is left out: ext4 refuses to map blocks from that
- * moment and yet ends a flush that is under way well, which no real cut does (with it, nobody would
- * have heard).
+ * One life of a writer that ends with the power. Returns what it acknowledged before the power
+ * failed. It ignores output from the moment of the shutdown on: ext4 then refuses to map blocks,
+ * but a flush that is in progress still succeeds. A real power cut does not do that, and the output
+ * would not have arrived.
  */
 async function writeUntilCut(
   synchronous: 'FULL' | 'OFF',
@@ -107,7 +108,7 @@ async function writeUntilCut(
   return acknowledged;
 }
 
-/** What is on the disk when the power is back. */
+/** The rows that are on the disk when the power is back. */
 async function rows(): Promise<Set<number>> {
   unmount();
   mount();

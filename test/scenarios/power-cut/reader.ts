@@ -1,6 +1,6 @@
 /**
- * Opens the database as the daemon does, which checks it and refuses a damaged one, and prints the
- * appointments that are there.
+ * Opens the database as the daemon does, which checks it and refuses a damaged one, and prints its
+ * appointments.
  */
 import { openStore } from '../../../src/store/engine/store.ts';
 

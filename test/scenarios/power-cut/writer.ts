@@ -1,6 +1,6 @@
 /**
- * Commits one appointment after the other and says so after each, until the disk is gone. Started
- * by main.ts on the image.
+ * Commits one appointment after another and prints each, until the disk is gone. main.ts starts it
+ * on the image.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
@@ -10,7 +10,7 @@ import { acceptBatch } from '../../../src/store/intake/intake.ts';
 
 const [path = '', synchronous = 'FULL', first = '0'] = process.argv.slice(2);
 const store = await openStore(path);
-// OFF is the control: what a program loses that does not wait for the disk.
+// OFF is the control: it shows what a program loses if it does not wait for the disk.
 if (synchronous !== 'FULL') await sql.raw(`pragma synchronous = ${synchronous}`).execute(store.db);
 process.stdout.write('ready\n');
 for (let number = Number(first); ; number += 1) {
@@ -53,7 +53,7 @@ for (let number = Number(first); ; number += 1) {
     ),
   );
   process.stdout.write(`${number}\n`);
-  // Slowly: a writer in a hurry makes SQLite checkpoint, which takes to the disk what was never
+  // Slowly: a fast writer makes SQLite checkpoint, which writes data to the disk that was never
   // flushed.
   await sleep(3);
 }

@@ -1,4 +1,4 @@
-/** The calling service is away for a while: who asks meanwhile, and what is said about it. */
+/** The calling service is unavailable for a while: who polls meanwhile, and what eligd reports. */
 import { expect, test } from 'vitest';
 import { MINUTE_MS } from '../../../src/domain/time.ts';
 import type { ServiceFailure } from '../../../src/service/api.ts';
@@ -26,7 +26,7 @@ async function withOpenCalls(count: number): Promise<Installation> {
   return clinic;
 }
 
-/** Every question fails from now on; returns how often one was asked, and how to end it. */
+/** Every poll fails from now on; returns the number of polls, and how to end the failure. */
 function cutOff(clinic: Installation, failure = AWAY) {
   const { read } = clinic.client;
   const asked = { times: 0 };
@@ -47,7 +47,7 @@ async function collectFor(clinic: Installation, minutes: number): Promise<void> 
   }
 }
 
-test('while it is away, one question is a probe, and one incident counts them', async () => {
+test('while the service is unavailable, one poll is a probe, and one incident counts', async () => {
   const clinic = await withOpenCalls(8);
   const { asked, end } = cutOff(clinic);
   await clinic.collectNow();
@@ -70,7 +70,7 @@ test('while it is away, one question is a probe, and one incident counts them', 
   expect(due).toEqual([]);
 });
 
-test('an inquiry whose question always fails holds up no other (G7)', async () => {
+test('an inquiry whose poll always fails delays no other (G7)', async () => {
   const clinic = await withOpenCalls(4);
   const { read } = clinic.client;
   const bad = (await clinic.inquiries())[0]?.service_id;
@@ -87,7 +87,7 @@ test('an inquiry whose question always fails holds up no other (G7)', async () =
   expect(countOf(clinic, 'polls_resumed')).toBe(0);
 });
 
-test('an incident of the process before ends with the first answer', async () => {
+test('the first answer ends an incident of the previous process', async () => {
   const clinic = await withOpenCalls(3);
   const { end } = cutOff(clinic);
   await collectFor(clinic, 30);
@@ -98,7 +98,7 @@ test('an incident of the process before ends with the first answer', async () =>
   expect(await openIncidents(clinic.store.db)).toEqual([]);
 });
 
-test('a start without it is logged once, and so is what follows', async () => {
+test('a start without the service is logged once, and so are its consequences', async () => {
   const clinic = await install();
   let listed = 0;
   clinic.client.list = async () => {

@@ -1,4 +1,4 @@
-/** When a report is the answer, and when it only leads to a question. */
+/** When an event is the answer, and when it only leads to a GET. */
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
@@ -9,8 +9,8 @@ import { endCalls, type Installation, install } from '../installation.ts';
 type Form = Record<string, unknown> & { results: Record<string, unknown> };
 
 /**
- * So many calls that have ended within the hour, each of which answered everything, and what the
- * service says about them.
+ * Calls that ended within the hour, each of which answered everything, and the service's forms of
+ * them.
  */
 async function called(count: number, collecting: Parameters<typeof install>[0] = {}) {
   const clinic = await install(collecting);
@@ -40,10 +40,7 @@ const states = async (clinic: Installation) => (await clinic.inquiries()).map(({
 const answers = ({ store }: Installation) =>
   store.db.selectFrom('answers').selectAll().orderBy('inquiry').orderBy('revision').execute();
 
-/**
- * As `called`, after the service was seen to report what it tells when it is asked: by the first of
- * the inquiries.
- */
+/** Like `called`, after eligd saw for the first inquiry that the event agrees with the reply. */
 async function believed(count: number, collecting: Parameters<typeof install>[0] = {}) {
   const scene = await called(count + 1, collecting);
   await scene.clinic.report('first', [scene.forms.shift()]);
@@ -52,38 +49,35 @@ async function believed(count: number, collecting: Parameters<typeof install>[0]
   return { ...scene, reads: async () => (await scene.reads()) - before };
 }
 
-test(
-  'the first complete event is compared with the reply; later ones are stored as ' + 'answers',
-  async () => {
-    const { clinic, forms, reads } = await called(3);
-    await clinic.report('h-1', forms.slice(0, 1));
-    await clinic.drainNow();
-    expect(await reads()).toBe(1);
-    expect(clinic.events).toContain('webhook_believed');
-    await clinic.report('h-2', forms.slice(1));
-    expect(await clinic.drainNow()).toMatchObject({ did: 1 });
-    expect(await reads()).toBe(1);
-    expect(await states(clinic)).toEqual(['answered', 'answered', 'answered']);
-    expect((await answers(clinic)).map(({ raw }) => JSON.parse(raw))).toEqual(forms);
-    expect(await clinic.deliveries()).toHaveLength(3);
-    const told = await clinic.store.db
-      .selectFrom('audit')
-      .select(['subject', 'reason'])
-      .where('to_state', '=', 'answered')
-      .execute();
-    expect(told.map(({ reason }) => reason)).toEqual([
-      'The service ended the inquiry: successful.',
-      'The service reported the inquiry: successful.',
-      'The service reported the inquiry: successful.',
-    ]);
-    // Asking afterwards finds nothing new.
-    await clinic.store.write((tx) =>
-      tx.updateTable('inquiries').set({ poll_at: clinic.now() }).execute(),
-    );
-    await clinic.collectNow();
-    expect(await answers(clinic)).toHaveLength(3);
-  },
-);
+test('the first complete event is compared with the reply; later ones are answers', async () => {
+  const { clinic, forms, reads } = await called(3);
+  await clinic.report('h-1', forms.slice(0, 1));
+  await clinic.drainNow();
+  expect(await reads()).toBe(1);
+  expect(clinic.events).toContain('webhook_believed');
+  await clinic.report('h-2', forms.slice(1));
+  expect(await clinic.drainNow()).toMatchObject({ did: 1 });
+  expect(await reads()).toBe(1);
+  expect(await states(clinic)).toEqual(['answered', 'answered', 'answered']);
+  expect((await answers(clinic)).map(({ raw }) => JSON.parse(raw))).toEqual(forms);
+  expect(await clinic.deliveries()).toHaveLength(3);
+  const told = await clinic.store.db
+    .selectFrom('audit')
+    .select(['subject', 'reason'])
+    .where('to_state', '=', 'answered')
+    .execute();
+  expect(told.map(({ reason }) => reason)).toEqual([
+    'The service ended the inquiry: successful.',
+    'The service reported the inquiry: successful.',
+    'The service reported the inquiry: successful.',
+  ]);
+  // A later poll finds nothing new.
+  await clinic.store.write((tx) =>
+    tx.updateTable('inquiries').set({ poll_at: clinic.now() }).execute(),
+  );
+  await clinic.collectNow();
+  expect(await answers(clinic)).toHaveLength(3);
+});
 
 const without = (form: Form, ...parts: string[]): Form => ({
   ...form,
@@ -109,16 +103,16 @@ test.each<[string, (form: Form) => unknown[]]>([
     (form) => [without(form, 'maximums', 'extra_info'), without(form, 'procedure_classes')],
   ],
   ['says two things about the inquiry', (form) => [form, { ...form, summary: 'Otherwise.' }]],
-  ['says that the call brought nothing', (form) => [{ ...form, status: 'UNSUCCESSFUL' }]],
+  ['says that the call was unsuccessful', (form) => [{ ...form, status: 'UNSUCCESSFUL' }]],
   [
-    'holds the request of somebody else',
+    'has another patient’s request',
     (form) => [{ ...form, request: { ...(form.request as object), dob: '01-01-1970' } }],
   ],
   [
     'is nested too deeply to be stored',
     (form) => [{ ...form, results: { ...form.results, deep: 'DEEP' } }],
   ],
-])('a report that %s leads to a question, and the reply is the answer', async (_, told) => {
+])('an event that %s leads to a GET, and the reply is the answer', async (_, told) => {
   const { clinic, forms, reads } = await believed(1);
   const [form] = forms as [Form];
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
@@ -143,7 +137,7 @@ test('an event of a call that ended hours ago leads to a GET: newer ones may be 
   expect(await reads()).toBe(1);
 });
 
-test('an answer that the service took back is not brought again by a report', async () => {
+test('an event does not bring back an answer that the service withdrew', async () => {
   const { clinic, forms, reads } = await believed(1);
   await clinic.report('h-1', forms);
   await clinic.drainNow();
@@ -163,7 +157,7 @@ test('an answer that the service took back is not brought again by a report', as
   expect(await reads()).toBe(2);
 });
 
-test('a report that the reply contradicts has every report asked about for a week', async () => {
+test('if a reply contradicts an event, every event leads to a GET for a week', async () => {
   const { clinic, forms, reads } = await called(4);
   await clinic.report('h-1', [{ ...forms[0], summary: 'Shortened.' }]);
   await clinic.drainNow();
@@ -190,7 +184,7 @@ test('a report that the reply contradicts has every report asked about for a wee
   expect(clinic.events).toContain('webhook_believed');
 });
 
-test('a whole report is compared with the reply now and then', async () => {
+test('now and then, eligd compares a complete event with the reply', async () => {
   const { clinic, forms, reads } = await believed(3);
   await clinic.report('h-1', forms.slice(0, 1));
   await clinic.drainNow();
@@ -202,7 +196,7 @@ test('a whole report is compared with the reply now and then', async () => {
   expect(await states(clinic)).toEqual(['answered', 'answered', 'answered', 'answered']);
 });
 
-test('a step that fails leaves no request on the wire that a stop waits for', async () => {
+test('a step that fails leaves no request that a stop must wait for', async () => {
   const { clinic, forms } = await believed(2, { collecting: { verify_for_ms: 48 * HOUR_MS } });
   await clinic.report('h-1', forms);
   await clinic.drainNow();
@@ -226,38 +220,35 @@ test('a step that fails leaves no request on the wire that a stop waits for', as
   expect(on_the_wire).toBe(0);
 });
 
-test(
-  'a crash between draining an event and writing its record loses and repeats ' + 'nothing (G2)',
-  async () => {
-    const { clinic, forms, reads } = await believed(2, {
-      collecting: { verify_for_ms: 48 * HOUR_MS },
-    });
-    await clinic.report('h-1', forms);
-    const { verifications } = clinic.client;
-    clinic.client.verifications = () => Promise.reject(new Error('The process dies here.'));
-    await clinic.store.write((tx) =>
-      tx
-        .insertInto('learned_settings')
-        .values({ name: 'verification_delays', value: '[0]', updated_at: 0 })
-        .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: '[0]' }))
-        .execute(),
-    );
-    clinic.pass(MINUTE_MS);
-    await expect(clinic.drainNow()).rejects.toThrow('dies here');
-    expect((await answers(clinic)).map(({ is_normalized }) => is_normalized)).toEqual([1, 0, 0]);
-    expect(await clinic.deliveries()).toHaveLength(1);
-    // What the process knew is gone; the database is the only source.
-    clinic.collect.memory = newCollectMemory();
-    clinic.client.verifications = verifications;
-    await clinic.drainNow();
-    await clinic.collectNow();
-    expect(await clinic.deliveries()).toHaveLength(3);
-    expect(await reads()).toBe(0);
-    expect((await answers(clinic)).map(({ raw }) => JSON.parse(raw)).slice(1)).toEqual(forms);
-  },
-);
+test('a crash between an event and its record loses and repeats nothing (G2)', async () => {
+  const { clinic, forms, reads } = await believed(2, {
+    collecting: { verify_for_ms: 48 * HOUR_MS },
+  });
+  await clinic.report('h-1', forms);
+  const { verifications } = clinic.client;
+  clinic.client.verifications = () => Promise.reject(new Error('The process dies here.'));
+  await clinic.store.write((tx) =>
+    tx
+      .insertInto('learned_settings')
+      .values({ name: 'verification_delays', value: '[0]', updated_at: 0 })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: '[0]' }))
+      .execute(),
+  );
+  clinic.pass(MINUTE_MS);
+  await expect(clinic.drainNow()).rejects.toThrow('dies here');
+  expect((await answers(clinic)).map(({ is_normalized }) => is_normalized)).toEqual([1, 0, 0]);
+  expect(await clinic.deliveries()).toHaveLength(1);
+  // The process's memory is gone; the database is the only source.
+  clinic.collect.memory = newCollectMemory();
+  clinic.client.verifications = verifications;
+  await clinic.drainNow();
+  await clinic.collectNow();
+  expect(await clinic.deliveries()).toHaveLength(3);
+  expect(await reads()).toBe(0);
+  expect((await answers(clinic)).map(({ raw }) => JSON.parse(raw)).slice(1)).toEqual(forms);
+});
 
-test('a message is drained with all its answers or not at all, and then again (G2)', async () => {
+test('eligd takes all answers of a message or none, and then tries again (G2)', async () => {
   const { clinic, forms } = await believed(2);
   await clinic.report('h-1', forms);
   const [, , last] = await clinic.inquiries();
@@ -275,26 +266,23 @@ test('a message is drained with all its answers or not at all, and then again (G
   expect(await clinic.deliveries()).toHaveLength(3);
 });
 
-test(
-  'the checks of calls are asked for when they are usually ready: one request ' + 'each',
-  async () => {
-    const { clinic, forms } = await called(6, { collecting: { verify_for_ms: 48 * HOUR_MS } });
-    await clinic.report('h-1', forms);
-    await clinic.drainNow();
-    for (let minutes = 0; minutes < 30; minutes += 1) {
-      clinic.pass(MINUTE_MS);
-      await clinic.service.advance({ seconds: 60 });
-      await clinic.collectNow();
-    }
-    expect(await checks(clinic)).toBe(6);
-    const records = await clinic.store.db
-      .selectFrom('records')
-      .select(['inquiry', 'record'])
-      .orderBy('id')
-      .execute();
-    const verified = records.filter(
-      ({ record }) => (JSON.parse(record) as { verification: unknown }).verification !== null,
-    );
-    expect(new Set(verified.map(({ inquiry }) => inquiry)).size).toBe(6);
-  },
-);
+test('eligd asks for the checks of calls when they are usually ready, once each', async () => {
+  const { clinic, forms } = await called(6, { collecting: { verify_for_ms: 48 * HOUR_MS } });
+  await clinic.report('h-1', forms);
+  await clinic.drainNow();
+  for (let minutes = 0; minutes < 30; minutes += 1) {
+    clinic.pass(MINUTE_MS);
+    await clinic.service.advance({ seconds: 60 });
+    await clinic.collectNow();
+  }
+  expect(await checks(clinic)).toBe(6);
+  const records = await clinic.store.db
+    .selectFrom('records')
+    .select(['inquiry', 'record'])
+    .orderBy('id')
+    .execute();
+  const verified = records.filter(
+    ({ record }) => (JSON.parse(record) as { verification: unknown }).verification !== null,
+  );
+  expect(new Set(verified.map(({ inquiry }) => inquiry)).size).toBe(6);
+});

@@ -1,4 +1,4 @@
-/** Reports and questions that come at the same time. */
+/** Events and polls that arrive at the same time. */
 import { describe, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { realClock } from '../../../src/ops/env.ts';
@@ -7,7 +7,7 @@ import { webhookState } from '../../../src/store/answers/webhook-watch.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install } from '../installation.ts';
 
-/** Visits in so many days each, whose calls are made. */
+/** Visits on several days whose calls have been made. */
 async function callsFor(clinic: Installation, ...days: number[]): Promise<void> {
   const visits = days.map((day, index) =>
     clinic.visit(`A-${index}`, { coverages: [aCoverage({ member_id: `W${index}` })] }, day),
@@ -17,7 +17,7 @@ async function callsFor(clinic: Installation, ...days: number[]): Promise<void> 
   while ((await clinic.submitNow()).did > 0);
 }
 
-/** The read forms of every inquiry, as the service reports them when they have ended. */
+/** The read forms of every inquiry, as the service sends them after the calls. */
 async function ended(clinic: Installation, results: unknown = {}): Promise<object[]> {
   return (await clinic.inquiries()).map(({ service_id }) => ({
     id: service_id,
@@ -30,7 +30,7 @@ async function ended(clinic: Installation, results: unknown = {}): Promise<objec
 const due = (clinic: Installation) =>
   clinic.store.write((tx) => tx.updateTable('inquiries').set({ poll_at: clinic.now() }).execute());
 
-/** Has the client's reads wait until `release`. */
+/** Makes the client's reads wait until `release`. */
 function heldReads(clinic: Installation) {
   const { read } = clinic.client;
   const released = Promise.withResolvers<void>();
@@ -43,7 +43,7 @@ function heldReads(clinic: Installation) {
   return { asked, release: () => released.resolve() };
 }
 
-test('a reply that was under way when an event came does not undo its answer', async () => {
+test('a reply in progress when an event came does not undo the event’s answer', async () => {
   const clinic = await install();
   await callsFor(clinic, 3);
   await clinic.service.fault({
@@ -63,7 +63,7 @@ test('a reply that was under way when an event came does not undo its answer', a
   expect(await clinic.deliveries()).toHaveLength(1);
 });
 
-test('an inquiry in webhook events is asked about once, however long it waits', async () => {
+test('eligd polls an inquiry in webhook events once, however long it waits', async () => {
   const clinic = await install();
   await callsFor(clinic, 3, 3, 3);
   await clinic.service.advance({ days: 3 });
@@ -111,7 +111,7 @@ test('an event nested too deeply to be compared leads to a poll and is drained',
   expect(clinic.events).not.toContain('stage_failed');
 });
 
-/** Lets requests of these priorities wait for ever, as when others use up the rate limit. */
+/** Makes requests of these priorities wait forever, as if others used up the rate limit. */
 function gateWithout(...starved: string[]): RequestGate {
   return {
     enter: async (priority, signal) => {
@@ -126,32 +126,29 @@ function gateWithout(...starved: string[]): RequestGate {
 const hurried = (duration_ms: number, signal?: AbortSignal) =>
   realClock.sleep(duration_ms / 200, signal);
 
-test(
-  'urgent polls are not blocked by many that wait for their turn, and those stay ' + 'due',
-  async () => {
-    const clinic = await install({ gate: gateWithout('routine'), sleep: hurried });
-    await callsFor(clinic, 0.5, ...Array.from({ length: 60 }, () => 3));
-    await clinic.service.advance({ days: 3 });
-    await due(clinic);
-    await clinic.store.write((tx) =>
-      tx
-        .updateTable('inquiries')
-        .set({ poll_at: clinic.now() + 1 })
-        .where('id', '=', 1)
-        .execute(),
-    );
-    const waiting = clinic.collectNow();
-    clinic.pass(1);
-    await waiting;
-    await clinic.collectNow();
-    const [near, ...far] = await clinic.inquiries();
-    expect(near?.state).toBe('answered');
-    expect(
-      far.filter(({ state, poll_at }) => state === 'open' && (poll_at ?? Infinity) <= clinic.now()),
-    ).toHaveLength(60);
-    expect(clinic.events).not.toContain('poll_failed');
-  },
-);
+test('many waiting polls do not delay urgent ones, and stay due', async () => {
+  const clinic = await install({ gate: gateWithout('routine'), sleep: hurried });
+  await callsFor(clinic, 0.5, ...Array.from({ length: 60 }, () => 3));
+  await clinic.service.advance({ days: 3 });
+  await due(clinic);
+  await clinic.store.write((tx) =>
+    tx
+      .updateTable('inquiries')
+      .set({ poll_at: clinic.now() + 1 })
+      .where('id', '=', 1)
+      .execute(),
+  );
+  const waiting = clinic.collectNow();
+  clinic.pass(1);
+  await waiting;
+  await clinic.collectNow();
+  const [near, ...far] = await clinic.inquiries();
+  expect(near?.state).toBe('answered');
+  expect(
+    far.filter(({ state, poll_at }) => state === 'open' && (poll_at ?? Infinity) <= clinic.now()),
+  ).toHaveLength(60);
+  expect(clinic.events).not.toContain('poll_failed');
+});
 
 test('an answer does not wait for its call’s checks when no slot is free', async () => {
   const gate = { ...gateWithout() };
@@ -173,13 +170,13 @@ test('an answer does not wait for its call’s checks when no slot is free', asy
   expect(clinic.events).toContain('verification_received');
 });
 
-describe('an end that a webhook event announces and the GET does not confirm yet', () => {
+describe('a webhook event that reports an end before the GET does', () => {
   const openAt = async (clinic: Installation) => {
     const [row] = await clinic.inquiries();
     return Math.round(((row?.poll_at ?? 0) - clinic.now()) / MINUTE_MS);
   };
 
-  test('is asked about again after 1, 5, 15 and 60 minutes, and then on the schedule', async () => {
+  test('eligd polls again after 1, 5, 15, and 60 minutes, then on the schedule', async () => {
     const clinic = await install();
     await callsFor(clinic, 6);
     await clinic.report('h-1', await ended(clinic));
@@ -192,7 +189,7 @@ describe('an end that a webhook event announces and the GET does not confirm yet
     expect(await openAt(clinic)).toBeGreaterThan(60);
   });
 
-  test('is no proof that webhooks are reliable, until the GET confirms it', async () => {
+  test('the event does not prove that webhooks are reliable until the GET agrees', async () => {
     const clinic = await install();
     await callsFor(clinic, 6);
     const state = async () => (await webhookState(clinic.store.db)).state;

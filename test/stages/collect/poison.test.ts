@@ -1,4 +1,4 @@
-/** Answers that would stop the daemon, or keep it asking for ever. */
+/** Answers that could stop the daemon, or make it poll forever. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
@@ -11,7 +11,7 @@ import { type Installation, install, send } from '../installation.ts';
 const LEVELS = 9_000;
 const MEGABYTE = Buffer.alloc(1_000_000, 120);
 
-/** From now on the service answers questions about inquiries with what `reply` writes. */
+/** From now on, `reply` writes the service's replies to reads of inquiries. */
 async function poison(clinic: Installation, reply: (response: ServerResponse) => unknown) {
   const server = createServer((request, response) => {
     if (request.url?.includes('/auth/token')) {
@@ -45,14 +45,14 @@ async function expectSetAside(clinic: Installation): Promise<void> {
   for (let asked = 0; asked < 3; asked += 1) {
     expect(await clinic.attention()).toEqual([]);
     clinic.pass(HOUR_MS);
-    // Each `eligd once` is a process of its own.
+    // Each `eligd once` is a separate process.
     await clinic.collectElsewhere();
   }
   expect(await clinic.attention()).toEqual(['answer_unusable']);
   expect((await clinic.inquiries())[0]).toMatchObject({ state: 'open', poll_at: null });
 }
 
-test(`an answer nested ${LEVELS} deep is set aside after three tries, and reported`, async () => {
+test(`an answer nested ${LEVELS} deep is set aside after three tries and reported`, async () => {
   const clinic = await install();
   await callFor(clinic, 'A-1');
   const [row] = await clinic.inquiries();
@@ -66,7 +66,7 @@ test(`an answer nested ${LEVELS} deep is set aside after three tries, and report
   await expectSetAside(clinic);
 });
 
-test('an answer of a million values is not parsed, set aside and reported', async () => {
+test('an answer of a million values is not parsed, and is set aside and reported', async () => {
   const clinic = await install();
   await callFor(clinic, 'A-1');
   clinic.pass(3 * DAY_MS);
@@ -85,7 +85,7 @@ test('an answer of a million values is not parsed, set aside and reported', asyn
   expect(Math.max(...parsed)).toBeLessThan(text.length);
 });
 
-test('an answer of 240 MB is not read to its end, set aside and reported', async () => {
+test('an answer of 240 MB is not read to its end, and is set aside and reported', async () => {
   const clinic = await install();
   await callFor(clinic, 'A-1');
   clinic.pass(3 * DAY_MS);

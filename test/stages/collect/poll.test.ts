@@ -12,7 +12,7 @@ async function callFor(clinic: Installation, ...ids: string[]): Promise<void> {
   );
 }
 
-test('an inquiry that cannot be read is given up after the visit, with attention', async () => {
+test('eligd gives up an inquiry that it cannot read after the visit, and lists it', async () => {
   const clinic = await install();
   await callFor(clinic, 'A-1');
   clinic.client.read = async () => ({
@@ -31,7 +31,7 @@ test('an inquiry that cannot be read is given up after the visit, with attention
   expect(await clinic.attention()).toEqual(['no_answer']);
 });
 
-test('an inquiry that was given up is polled again when a later visit needs it', async () => {
+test('eligd polls an inquiry that it gave up again when a later visit needs it', async () => {
   const clinic = await install();
   const coverages = [aCoverage({ member_id: 'W1' })];
   await send(clinic, clinic.visit('A-1', { coverages }));
@@ -58,7 +58,7 @@ test('an inquiry that was given up is polled again when a later visit needs it',
   expect((await clinic.inquiries())[0]?.state).toBe('answered');
 });
 
-test('an inquiry is asked about until the last visit that it serves is long over', async () => {
+test('eligd polls an inquiry until the last visit that it serves is long over', async () => {
   const clinic = await install();
   const coverages = [aCoverage({ member_id: 'W1' })];
   await send(clinic, clinic.visit('A-1', { coverages }));
@@ -75,22 +75,19 @@ test('an inquiry is asked about until the last visit that it serves is long over
   expect(await clinic.attention()).toEqual(['no_answer']);
 });
 
-test(
-  'an inquiry for a visit in a week is polled at once when it comes to serve a ' + 'sooner one',
-  async () => {
-    const clinic = await install();
-    const coverages = [aCoverage({ member_id: 'W1' })];
-    await send(clinic, clinic.visit('A-1', { coverages }, 7));
-    const sooner = clinic.visit('A-2', { coverages }, 1);
-    await clinic.read(sooner);
-    await clinic.planNow();
-    const [row] = await clinic.inquiries();
-    expect(row?.visit_at).toBe(Date.parse(sooner.starts_at));
-    expect(row?.poll_at).toBeLessThanOrEqual(clinic.now());
-  },
-);
+test('an inquiry that comes to serve a sooner visit is polled at once', async () => {
+  const clinic = await install();
+  const coverages = [aCoverage({ member_id: 'W1' })];
+  await send(clinic, clinic.visit('A-1', { coverages }, 7));
+  const sooner = clinic.visit('A-2', { coverages }, 1);
+  await clinic.read(sooner);
+  await clinic.planNow();
+  const [row] = await clinic.inquiries();
+  expect(row?.visit_at).toBe(Date.parse(sooner.starts_at));
+  expect(row?.poll_at).toBeLessThanOrEqual(clinic.now());
+});
 
-test('another attempt is made under the label of a visit that it still serves', async () => {
+test('eligd makes another attempt under the label of a visit that it still serves', async () => {
   const clinic = await install();
   const coverages = [aCoverage({ member_id: 'W1' })];
   const first = clinic.visit('A-1', { coverages }, 3);
@@ -102,43 +99,37 @@ test('another attempt is made under the label of a visit that it still serves', 
   expect((await clinic.inquiries()).map(({ external_id }) => external_id)).toEqual(['A-1', 'A-2']);
 });
 
-test(
-  'an answer that came while the visit was cancelled is written when the visit ' + 'is on again',
-  async () => {
-    const clinic = await install();
-    const visit = clinic.visit('A-1');
-    await send(clinic, visit);
-    await clinic.read({ ...visit, status: 'cancelled' });
-    await clinic.planNow();
-    await clinic.service.advance({ days: 3 });
-    clinic.pass(3 * DAY_MS + HOUR_MS);
-    await clinic.collectAll();
-    expect(await clinic.store.db.selectFrom('deliveries').select('id').execute()).toEqual([]);
-    await clinic.read(visit);
-    await clinic.planNow();
-    expect(await clinic.store.db.selectFrom('deliveries').select('id').execute()).toHaveLength(1);
-  },
-);
+test('an answer that came while a visit was canceled is written once it is booked', async () => {
+  const clinic = await install();
+  const visit = clinic.visit('A-1');
+  await send(clinic, visit);
+  await clinic.read({ ...visit, status: 'cancelled' });
+  await clinic.planNow();
+  await clinic.service.advance({ days: 3 });
+  clinic.pass(3 * DAY_MS + HOUR_MS);
+  await clinic.collectAll();
+  expect(await clinic.store.db.selectFrom('deliveries').select('id').execute()).toEqual([]);
+  await clinic.read(visit);
+  await clinic.planNow();
+  expect(await clinic.store.db.selectFrom('deliveries').select('id').execute()).toHaveLength(1);
+});
 
-test(
-  'an unsuccessful call for a visit moved to another year is not retried for ' + 'this one',
-  async () => {
-    const clinic = await install();
-    const to_december_ms =
-      Date.UTC(new Date(clinic.now()).getUTCFullYear(), 11, 30, 18) - clinic.now();
-    clinic.pass(to_december_ms);
-    await clinic.service.advance({ seconds: Math.round(to_december_ms / 1000) });
-    await send(clinic, clinic.visit('A-1', {}, 1));
-    await clinic.read(clinic.visit('A-1', {}, 40));
-    await clinic.planNow();
-    answering(clinic)('UNSUCCESSFUL');
-    await clinic.collectAll();
-    expect(
-      (await clinic.inquiries()).map(({ state, benefit_year }) => [state, benefit_year]),
-    ).toEqual([['answered', new Date(clinic.now()).getUTCFullYear()]]);
-    expect(await clinic.attention()).toEqual([]);
-  },
-);
+test('an unsuccessful call for a visit moved to another year is not repeated', async () => {
+  const clinic = await install();
+  const to_december_ms =
+    Date.UTC(new Date(clinic.now()).getUTCFullYear(), 11, 30, 18) - clinic.now();
+  clinic.pass(to_december_ms);
+  await clinic.service.advance({ seconds: Math.round(to_december_ms / 1000) });
+  await send(clinic, clinic.visit('A-1', {}, 1));
+  await clinic.read(clinic.visit('A-1', {}, 40));
+  await clinic.planNow();
+  answering(clinic)('UNSUCCESSFUL');
+  await clinic.collectAll();
+  expect(
+    (await clinic.inquiries()).map(({ state, benefit_year }) => [state, benefit_year]),
+  ).toEqual([['answered', new Date(clinic.now()).getUTCFullYear()]]);
+  expect(await clinic.attention()).toEqual([]);
+});
 
 test('an answer that cannot be committed delays neither others nor the stage', async () => {
   const clinic = await install();
@@ -147,7 +138,7 @@ test('an answer that cannot be committed delays neither others nor the stage', a
   const [bad] = await clinic.inquiries();
   clinic.client.read = async (specialty, id, options) => {
     const result = await read(specialty, id, options);
-    // A status of another kind than the schema promised makes the commit of this one throw.
+    // A status of another type than the schema allows makes the commit of this one throw.
     if (id === bad?.service_id && result.ok && result.value !== null)
       return { ok: true, value: { ...result.value, status: {} as never } };
     return result;
@@ -196,7 +187,7 @@ test('an answer that cannot be normalized delays neither others nor the stage', 
   expect(await clinic.attention()).toContain('answer_unusable');
 });
 
-test('a cancelled visit raises no attention when its call brings nothing', async () => {
+test('an unsuccessful call for a canceled visit is not listed', async () => {
   const clinic = await install();
   const visit = clinic.visit('A-1');
   await send(clinic, visit);
@@ -215,28 +206,22 @@ test('a cancelled visit raises no attention when its call brings nothing', async
   expect(await clinic.attention()).toEqual([]);
 });
 
-test(
-  'an answer that a crash left without a record gets one, although nothing is ' + 'open any more',
-  async () => {
-    const clinic = await install();
-    await callFor(clinic, 'A-1');
-    await clinic.service.advance({ days: 3 });
-    clinic.pass(2 * DAY_MS);
-    await clinic.collectAll();
-    await clinic.store.write(async (tx) => {
-      await tx.deleteFrom('deliveries').execute();
-      await tx.deleteFrom('records').execute();
-      await tx.updateTable('answers').set({ is_normalized: 0 }).execute();
-    });
-    await clinic.collectAll();
-    expect(await clinic.deliveries()).toHaveLength(1);
-  },
-);
+test('an answer that a crash left without a record gets one, with nothing open', async () => {
+  const clinic = await install();
+  await callFor(clinic, 'A-1');
+  await clinic.service.advance({ days: 3 });
+  clinic.pass(2 * DAY_MS);
+  await clinic.collectAll();
+  await clinic.store.write(async (tx) => {
+    await tx.deleteFrom('deliveries').execute();
+    await tx.deleteFrom('records').execute();
+    await tx.updateTable('answers').set({ is_normalized: 0 }).execute();
+  });
+  await clinic.collectAll();
+  expect(await clinic.deliveries()).toHaveLength(1);
+});
 
-/**
- * Has the service answer with `status` from now on, with something else in the answer each time it
- * is called.
- */
+/** Makes the service answer with `status` from now on, with other content each time. */
 function answering(clinic: Installation) {
   const { read } = clinic.client;
   let revision = 0;
@@ -254,7 +239,9 @@ function answering(clinic: Installation) {
   };
 }
 
-/** The call brings nothing, so that another attempt is planned, and is answered after all. */
+/**
+ * The call is unsuccessful, so eligd plans another attempt; then the call gets an answer after all.
+ */
 async function callForNothing(clinic: Installation, id: string) {
   const { read } = clinic.client;
   const answer = answering(clinic);
@@ -274,7 +261,7 @@ async function callForNothing(clinic: Installation, id: string) {
   };
 }
 
-test('a late answer needs no other attempt, and planning does not bring one back', async () => {
+test('a late answer cancels the next attempt, and planning does not restore it', async () => {
   const clinic = await install();
   const { answerAfterAll } = await callForNothing(clinic, 'A-1');
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'planned']);
@@ -294,7 +281,7 @@ test('a late answer needs no other attempt, and planning does not bring one back
   expect((await clinic.service.ledger()).length).toBe(1);
 });
 
-test('a late answer goes to the visit that was to wait for another attempt (G2)', async () => {
+test('a late answer goes to the visit that was waiting for another attempt (G2)', async () => {
   const clinic = await install();
   const { answerAfterAll } = await callForNothing(clinic, 'A-1');
   await clinic.read(clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'WA-1' })] }));
@@ -308,7 +295,7 @@ test('a late answer goes to the visit that was to wait for another attempt (G2)'
   expect(written).toContainEqual([2, 1]);
 });
 
-test('a call about a claim that is answered after all needs no other one either (G1)', async () => {
+test('a claim’s call that is answered late needs no other call (G1)', async () => {
   const clinic = await install();
   const { read } = clinic.client;
   const answer = answering(clinic);
@@ -340,7 +327,7 @@ test('a call about a claim that is answered after all needs no other one either 
   expect(await clinic.service.ledger()).toHaveLength(1);
 });
 
-test('a revised answer in a webhook event after the visit is polled until read', async () => {
+test('a revised answer in an event after the visit is polled until eligd reads it', async () => {
   const clinic = await install();
   const answer = answering(clinic);
   await callFor(clinic, 'A-1');
@@ -371,7 +358,7 @@ test('a revised answer in a webhook event after the visit is polled until read',
   expect((await clinic.inquiries())[0]?.poll_at).toBeNull();
 });
 
-test('an unsuccessful answer revised while its retry is planned needs no person', async () => {
+test('a revision of an unsuccessful answer during its retry lists nothing', async () => {
   const clinic = await install();
   const answer = answering(clinic);
   await callFor(clinic, 'A-1');
@@ -387,7 +374,7 @@ test('an unsuccessful answer revised while its retry is planned needs no person'
   expect(await clinic.attention()).toEqual([]);
 });
 
-test("how long a payer's calls take is learned, by the end of the call, from five on", async () => {
+test('from five calls on, eligd learns how long a payer’s calls take', async () => {
   const clinic = await install();
   const ids = ['A-1', 'A-2', 'A-3', 'A-4', 'A-5'];
   await callFor(clinic, ...ids);
@@ -398,14 +385,14 @@ test("how long a payer's calls take is learned, by the end of the call, from fiv
   const [[payer, learned] = []] = await allTurnarounds(clinic.store.db);
   expect(payer).toMatch(/^dental\|benefits\|/);
   expect(learned?.calls).toBe(5);
-  // The answers were found after three days; the calls were over sooner.
+  // eligd found the answers after three days, but the calls ended sooner.
   expect(learned?.p90_ms).toBeLessThan(2 * DAY_MS);
   expect(learned?.median_ms).toBeGreaterThan(0);
-  // Planning goes by hours in which the payer answers the phone: no nights and no weekends.
+  // Planning counts hours in which the payer answers the phone: no nights and no weekends.
   const open = (await allOpenTurnarounds(clinic.store.db)).get(payer ?? '');
   expect(open?.calls).toBe(5);
   expect(open?.median_ms).toBeLessThanOrEqual(learned?.median_ms ?? 0);
-  // The next inquiry about this payer is asked about when such a call usually ends.
+  // eligd polls the next inquiry about this payer when such a call usually ends.
   await callFor(clinic, 'A-6');
   const next = (await clinic.inquiries()).find(({ external_id }) => external_id === 'A-6');
   expect((next?.poll_at ?? 0) - clinic.now()).toBeLessThanOrEqual(1.1 * (learned?.median_ms ?? 0));

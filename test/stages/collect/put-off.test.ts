@@ -1,10 +1,10 @@
-/** Verifications that wait for a place within the rate limit, or for the service. */
+/** Checks that wait for a slot of the rate limit, or for the service. */
 import { expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { unsent } from '../../../src/service/failures.ts';
 import { endCalls, type Installation, install } from '../installation.ts';
 
-/** Answered inquiries whose verifications are due now. */
+/** Answered inquiries whose checks are due now. */
 async function answered(count: number): Promise<Installation> {
   const clinic = await install({ collecting: { verify_for_ms: 48 * HOUR_MS } });
   await endCalls(clinic, count);
@@ -24,7 +24,7 @@ const due = async ({ store }: Installation) =>
     ({ verify_at }) => verify_at,
   );
 
-test('wait together, and no row is written for it', async () => {
+test('postponed checks wait together and write no row', async () => {
   const clinic = await answered(6);
   const before = await due(clinic);
   expect(new Set(before).size).toBe(1);
@@ -43,7 +43,7 @@ test('wait together, and no row is written for it', async () => {
   expect(asked).toBe(8);
 });
 
-test('that fall due meanwhile are asked for at their time', async () => {
+test('checks that become due meanwhile are requested on time', async () => {
   const clinic = await answered(2);
   clinic.client.verifications = async () => ({ ok: false, failure: unsent('aborted') });
   const later = clinic.now() + MINUTE_MS / 2;
@@ -65,7 +65,7 @@ test('that fall due meanwhile are asked for at their time', async () => {
   expect(asked).toEqual([second, first]);
 });
 
-test('do not wait longer because the clock was set back', async () => {
+test('postponed checks do not wait longer because the clock was set back', async () => {
   const clinic = await answered(1);
   clinic.client.verifications = async () => ({ ok: false, failure: unsent('aborted') });
   await clinic.collectNow();

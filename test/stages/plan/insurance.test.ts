@@ -1,5 +1,5 @@
 /**
- * Insurance that comes with the patient and not with the appointment: waits, joins, merges and
+ * Insurance that arrives with the patient instead of the appointment: waits, joins, merges, and
  * deletions.
  */
 import { describe, expect, test } from 'vitest';
@@ -56,8 +56,8 @@ async function appointment(clinic: Installation) {
     .executeTakeFirstOrThrow();
 }
 
-describe('an appointment whose insurance has not come', () => {
-  test('waits, visibly, and is planned when it comes', async () => {
+describe('an appointment whose insurance has not arrived', () => {
+  test('it waits visibly, and eligd plans it when the insurance arrives', async () => {
     const clinic = await install();
     await clinic.read(clinic.visit('A-1', OF_PATIENT));
     await clinic.planNow();
@@ -69,7 +69,7 @@ describe('an appointment whose insurance has not come', () => {
     expect(await clinic.attention()).toEqual([]);
   });
 
-  test('asks nobody before the day on which the call should be made', async () => {
+  test('it causes no entry before the day on which eligd should call', async () => {
     const clinic = await install();
     await clinic.read(clinic.visit('A-1', OF_PATIENT, 20));
     await clinic.planNow();
@@ -77,7 +77,7 @@ describe('an appointment whose insurance has not come', () => {
     expect(await clinic.attention()).toEqual([]);
   });
 
-  test('is no self-pay visit until the patient is said to have none', async () => {
+  test('it is not self-pay until the PMS says that the patient has no insurance', async () => {
     const clinic = await install();
     await clinic.read(clinic.visit('A-1', OF_PATIENT));
     await say(clinic, described(null));
@@ -86,15 +86,15 @@ describe('an appointment whose insurance has not come', () => {
     await say(clinic, described([]));
     await clinic.planNow();
     expect((await appointment(clinic)).closed_reason).toBe('no_coverage');
-    // And is insured after all.
+    // The patient has insurance after all.
     await say(clinic, described([aCoverage()]));
     await clinic.planNow();
     expect(await states(clinic)).toEqual(['planned']);
   });
 });
 
-describe('insurance that is known', () => {
-  test('serves a later appointment; one that names its own coverage is left alone', async () => {
+describe('known insurance', () => {
+  test('it serves a later appointment, unless that names its own coverage', async () => {
     const clinic = await install();
     await say(clinic, described([aCoverage({ member_id: 'OF-PATIENT' })]));
     await clinic.read(
@@ -108,7 +108,7 @@ describe('insurance that is known', () => {
     expect(asked).toEqual(['OF-PATIENT', 'OWN']);
   });
 
-  test('that ended before the visit gets no call, and the other one is the primary', async () => {
+  test('after a coverage has ended, the other one is primary and gets the call', async () => {
     const clinic = await install();
     const period = { from: '2023-01-01T06:00:00.000Z', until: '2025-01-01T06:00:00.000Z' };
     const both = [aCoverage({ member_id: 'ENDED', period }), aCoverage({ member_id: 'HOLDS' })];
@@ -131,7 +131,7 @@ describe('insurance that is known', () => {
     expect(links.map(({ coverage_rank }) => coverage_rank)).toEqual([1, 1, 2]);
   });
 
-  test('that changes before the call withdraws the old inquiry for a new one', async () => {
+  test('a change before the call withdraws the old inquiry for a new one', async () => {
     const clinic = await install();
     await say(clinic, described([aCoverage()]));
     await clinic.read(clinic.visit('A-1', OF_PATIENT));
@@ -141,7 +141,7 @@ describe('insurance that is known', () => {
     expect(await states(clinic)).toEqual(['withdrawn', 'planned']);
   });
 
-  test('that comes again without a change changes nothing', async () => {
+  test('an unchanged repetition changes nothing', async () => {
     const clinic = await install();
     await say(clinic, described([aCoverage()]));
     await clinic.read(clinic.visit('A-1', OF_PATIENT));
@@ -151,7 +151,7 @@ describe('insurance that is known', () => {
     expect(await appointment(clinic)).toEqual(before);
   });
 
-  test('of a patient whose id begins with the id of another stays with that patient', async () => {
+  test('it stays with its patient if another ID begins with the same characters', async () => {
     const clinic = await install();
     await clinic.read(clinic.visit('A-1', { ...OF_PATIENT, patient: { ...ADA, id: 'P-1|x' } }));
     await say(clinic, described([aCoverage()]));
@@ -160,10 +160,10 @@ describe('insurance that is known', () => {
   });
 });
 
-describe('two records of one person that are merged', () => {
+describe('two merged records of one person', () => {
   const merged: PatientUpdate = { kind: 'merged', from_id: 'P-1', into: { ...ADA, id: 'P-2' } };
 
-  test('keep the call that was made under the old id', async () => {
+  test('they keep the call that was made under the old ID', async () => {
     const clinic = await install();
     await say(clinic, described([aCoverage()]));
     await clinic.read(clinic.visit('A-1', OF_PATIENT));
@@ -186,7 +186,7 @@ describe('two records of one person that are merged', () => {
     });
   });
 
-  test('with a call planned for each are called about once', async () => {
+  test('two planned calls, one for each, become one', async () => {
     const clinic = await install();
     await say(clinic, described([aCoverage()]), described([aCoverage()], { ...ADA, id: 'P-2' }));
     await clinic.read(
@@ -203,7 +203,7 @@ describe('two records of one person that are merged', () => {
     expect(await clinic.service.ledger()).toHaveLength(1);
   });
 
-  test('with one that was called about and one only planned keep the former', async () => {
+  test('a call that was made takes the place of one that was only planned', async () => {
     const clinic = await install();
     await say(clinic, described([aCoverage()]), described([aCoverage()], { ...ADA, id: 'P-2' }));
     await clinic.read(clinic.visit('A-1', OF_PATIENT));
@@ -220,7 +220,7 @@ describe('two records of one person that are merged', () => {
   });
 });
 
-describe('what comes under an id that was merged away', () => {
+describe('messages under an ID that was merged into another', () => {
   const merged: PatientUpdate = { kind: 'merged', from_id: 'P-1', into: { ...ADA, id: 'P-2' } };
   const other = { ...ADA, id: 'P-2' };
 
@@ -238,7 +238,7 @@ describe('what comes under an id that was merged away', () => {
       await clinic.store.db.selectFrom('appointments').select('content').orderBy('id').execute()
     ).map(({ content }) => JSON.parse(content).patient.id);
 
-  test('is the other one’s: a late visit leads to no second call (G1)', async () => {
+  test('a late visit under the old ID causes no second call (G1)', async () => {
     const clinic = await install();
     await called(clinic);
     await clinic.read(clinic.visit('A-2', OF_PATIENT, 4));
@@ -250,7 +250,7 @@ describe('what comes under an id that was merged away', () => {
     expect(await patientsOf(clinic)).toEqual(['P-2', 'P-2', 'P-2']);
   });
 
-  test('is the person whom the other record describes, though the old one was wrong', async () => {
+  test('a late visit belongs to the remaining record, even if the old one was wrong', async () => {
     const clinic = await install();
     await called(clinic);
     const wrong = { ...ADA, first_name: 'Adda', birth_date: '1980-02-01' };
@@ -261,20 +261,20 @@ describe('what comes under an id that was merged away', () => {
     expect(await clinic.service.ledger()).toHaveLength(1);
   });
 
-  test('does not take the place of the insurance that is known', async () => {
+  test('late insurance does not replace the known insurance', async () => {
     const clinic = await install();
     await called(clinic);
     await say(clinic, described([aCoverage({ member_id: 'LATE' })], ADA));
     await clinic.planNow();
     await clinic.submitNow();
     expect(await clinic.service.ledger()).toHaveLength(1);
-    // Deleting the id that went deletes nobody: systems do that after a merge.
+    // Deleting the old ID deletes no patient: systems do that after a merge.
     await say(clinic, { kind: 'deleted', patient_id: 'P-1' });
     await clinic.planNow();
     expect((await appointment(clinic)).closed_reason).toBeNull();
   });
 
-  test('follows a chain of merges, and one that is turned around', async () => {
+  test('eligd follows a chain of merges, and one that is reversed', async () => {
     const clinic = await install();
     await called(clinic);
     await say(clinic, { kind: 'merged', from_id: 'P-2', into: { ...ADA, id: 'P-3' } });
@@ -326,7 +326,7 @@ describe('claims of a patient', () => {
     await clinic.submitNow();
   }
 
-  test('who is merged belong to the other record, and no call is repeated (G1)', async () => {
+  test('claims of a merged patient move without a second call (G1)', async () => {
     const clinic = await install();
     await claimed(clinic);
     await say(clinic, { kind: 'merged', from_id: 'P-1', into: { ...ADA, id: 'P-2' } });
@@ -341,7 +341,7 @@ describe('claims of a patient', () => {
     ]);
   });
 
-  test('who is deleted are settled', async () => {
+  test('claims of a deleted patient are settled', async () => {
     const clinic = await install();
     await claimed(clinic, { insurance: 'of_patient' });
     expect(await clinic.attention()).toEqual(['insurance_awaited']);
@@ -351,7 +351,7 @@ describe('claims of a patient', () => {
     expect(await clinic.attention()).toEqual([]);
   });
 
-  test('of whom the birth date is entered are asked about then', async () => {
+  test('claims wait for the birth date, then cause a call', async () => {
     const clinic = await install();
     await claimed(clinic, { patient: { ...ADA, birth_date: null } });
     expect(await clinic.attention()).toEqual(['field_missing']);
@@ -361,7 +361,7 @@ describe('claims of a patient', () => {
     expect(await states(clinic)).toEqual(['planned']);
   });
 
-  test('keep the insurance that they were sent to, whatever the patient has later', async () => {
+  test('claims keep the insurance that they were sent to', async () => {
     const clinic = await install();
     await say(clinic, described([aCoverage()]));
     await claimed(clinic, { insurance: 'of_patient' });
@@ -374,7 +374,7 @@ describe('claims of a patient', () => {
   });
 });
 
-test('a patient who is merged keeps the next attempt that is planned', async () => {
+test('a merged patient keeps the next attempt that is planned', async () => {
   const clinic = await install();
   await say(clinic, described([aCoverage()]));
   await clinic.read(clinic.visit('A-1', OF_PATIENT));
@@ -405,7 +405,7 @@ test('a patient who is merged keeps the next attempt that is planned', async () 
   ]);
 });
 
-test('a patient who is deleted has no appointments any more', async () => {
+test('a deleted patient has no appointments any more', async () => {
   const clinic = await install();
   await say(clinic, described([aCoverage()]));
   await clinic.read(clinic.visit('A-1', OF_PATIENT));

@@ -1,4 +1,4 @@
-/** Visits that are too near for a call: nothing is bought, and the office calls. */
+/** Visits that are too near for a call: eligd makes none, and the office calls. */
 import { expect, test } from 'vitest';
 import { HOUR_MS, localDate } from '../../../src/domain/time.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
@@ -7,7 +7,7 @@ import { type Installation, install } from '../installation.ts';
 
 const RULES = { late_visits: 'call_yourself', payer_hours: NATIONAL };
 
-/** Lets the clock stand at 21:03 in Chicago on a Saturday, 11 days on: no holiday follows. */
+/** Sets the clock to 21:03 in Chicago on a Saturday, 11 days ahead: no holiday follows. */
 function onSaturday(clinic: Installation): { saturday: string; until: (hours: number) => void } {
   const saturday = localDate(clinic.now() + 11 * 24 * HOUR_MS, 'America/Chicago');
   const at = Date.parse(`${saturday}T21:03:00-06:00`);
@@ -22,7 +22,7 @@ async function listed(clinic: Installation) {
   }));
 }
 
-test('on Saturday at 21:03 no call is bought for Monday at 08:00; the list has it', async () => {
+test('on Saturday at 21:03, eligd lists Monday’s 08:00 visit and makes no call', async () => {
   const clinic = await install({ policy: RULES });
   const { until } = onSaturday(clinic);
   const starts_at = new Date(clinic.now() + 35 * HOUR_MS - 3 * 60_000).toISOString();
@@ -33,7 +33,7 @@ test('on Saturday at 21:03 no call is bought for Monday at 08:00; the list has i
   expect(await listed(clinic)).toEqual([
     { reason: 'too_late_to_call', text: expect.stringContaining('(1) Is the plan active on') },
   ]);
-  // Once Monday has come, the visit is over, and nothing was ever bought.
+  // On Monday, the visit is over, and eligd has made no call.
   until(36);
   await clinic.planNow();
   await clinic.submitNow();
@@ -41,7 +41,7 @@ test('on Saturday at 21:03 no call is bought for Monday at 08:00; the list has i
   expect(await clinic.attention()).toEqual([]);
 });
 
-test('with four payer hours left the office is asked to call; then time is short', async () => {
+test('with four payer hours left, the office is asked to call; later, time is short', async () => {
   const clinic = await install({ policy: RULES });
   onSaturday(clinic);
   // Tuesday at 09:00 in Chicago; the payer answers on Monday for twelve hours.
@@ -62,7 +62,7 @@ test('with four payer hours left the office is asked to call; then time is short
   expect(await clinic.service.ledger()).toEqual([]);
 });
 
-test('a visit known before the cutoff gets its call, and one after it does not', async () => {
+test('a visit known before the cutoff gets its call, and one known later does not', async () => {
   const clinic = await install({ policy: RULES });
   const { until } = onSaturday(clinic);
   const starts_at = new Date(clinic.now() + 59 * HOUR_MS).toISOString();
@@ -80,7 +80,7 @@ test('a visit known before the cutoff gets its call, and one after it does not',
   expect(await clinic.attention()).toEqual(['too_late_to_call']);
 });
 
-test('a call that waited past its time is taken back unsent', async () => {
+test('eligd withdraws an unsent call that has waited too long', async () => {
   const clinic = await install({
     policy: RULES,
     settings: { budget: { ...NO_BUDGET, limits: { ...NO_BUDGET.limits, calls_per_day: 0 } } },

@@ -18,7 +18,7 @@ async function refuseNext({ service }: Installation): Promise<void> {
   });
 }
 
-test('an appointment whose id became another one leaves the attention list', async () => {
+test('an appointment whose ID became another one leaves the attention list', async () => {
   const clinic = await install();
   const patient = { id: 'P-1', first_name: 'Ada', last_name: 'Example', birth_date: null };
   await clinic.read(clinic.visit('A-1', { patient, coverages: [aCoverage({ member_id: '' })] }));
@@ -29,20 +29,17 @@ test('an appointment whose id became another one leaves the attention list', asy
   expect(await clinic.attention()).toEqual([]);
 });
 
-test(
-  'after the visit its planning leaves the attention list, although a call is ' + 'under way',
-  async () => {
-    const clinic = await install();
-    await send(
-      clinic,
-      clinic.visit('A-1', { coverages: [aCoverage(), aCoverage({ member_id: '' })] }),
-    );
-    expect(await clinic.attention()).toEqual(['field_missing']);
-    clinic.pass(4 * DAY_MS);
-    await clinic.planNow();
-    expect(await clinic.attention()).toEqual([]);
-  },
-);
+test('a visit’s planning entry is removed after the visit, even during a call', async () => {
+  const clinic = await install();
+  await send(
+    clinic,
+    clinic.visit('A-1', { coverages: [aCoverage(), aCoverage({ member_id: '' })] }),
+  );
+  expect(await clinic.attention()).toEqual(['field_missing']);
+  clinic.pass(4 * DAY_MS);
+  await clinic.planNow();
+  expect(await clinic.attention()).toEqual([]);
+});
 
 test('a coverage named twice in the export is one call, written for the first', async () => {
   const clinic = await install();
@@ -68,60 +65,54 @@ test.each([
   await clinic.read(clinic.visit('A-1', { status: 'cancelled' }), next);
   await clinic.planNow();
   expect(await clinic.inquiries()).toHaveLength(calls);
-  // The answer that is there is written to both, or to the first one only.
+  // eligd writes the existing answer to both, or only to the first.
   expect(await clinic.deliveries()).toHaveLength(3 - calls);
 });
 
-test(
-  'an appointment that can’t be planned is listed and tried again; its neighbor ' + 'is planned',
-  async () => {
-    const clinic = await install();
-    await clinic.read(
-      clinic.visit('bad'),
-      clinic.visit('good', { coverages: [aCoverage({ member_id: 'W9' })] }),
-    );
-    const broken = { content: JSON.stringify({ ...clinic.visit('bad'), coverages: null }) };
-    const { content } = await clinic.store.db
-      .selectFrom('appointments')
-      .select('content')
-      .where('source_id', '=', 'bad')
-      .executeTakeFirstOrThrow();
-    await clinic.store.write((tx) =>
-      tx.updateTable('appointments').set(broken).where('source_id', '=', 'bad').execute(),
-    );
-    await clinic.planNow();
-    expect(await clinic.attention()).toEqual(['planning_failed']);
-    expect((await clinic.inquiries()).map(({ external_id }) => external_id)).toEqual(['good']);
-    await clinic.store.write((tx) =>
-      tx.updateTable('appointments').set({ content }).where('source_id', '=', 'bad').execute(),
-    );
-    clinic.pass(61_000);
-    await clinic.planNow();
-    expect(await clinic.attention()).toEqual([]);
-  },
-);
+test('an appointment that cannot be planned is listed, and others are planned', async () => {
+  const clinic = await install();
+  await clinic.read(
+    clinic.visit('bad'),
+    clinic.visit('good', { coverages: [aCoverage({ member_id: 'W9' })] }),
+  );
+  const broken = { content: JSON.stringify({ ...clinic.visit('bad'), coverages: null }) };
+  const { content } = await clinic.store.db
+    .selectFrom('appointments')
+    .select('content')
+    .where('source_id', '=', 'bad')
+    .executeTakeFirstOrThrow();
+  await clinic.store.write((tx) =>
+    tx.updateTable('appointments').set(broken).where('source_id', '=', 'bad').execute(),
+  );
+  await clinic.planNow();
+  expect(await clinic.attention()).toEqual(['planning_failed']);
+  expect((await clinic.inquiries()).map(({ external_id }) => external_id)).toEqual(['good']);
+  await clinic.store.write((tx) =>
+    tx.updateTable('appointments').set({ content }).where('source_id', '=', 'bad').execute(),
+  );
+  clinic.pass(61_000);
+  await clinic.planNow();
+  expect(await clinic.attention()).toEqual([]);
+});
 
-test(
-  'entries leave the attention list two weeks after the visit, and the visit is ' + 'closed',
-  async () => {
-    const clinic = await install();
-    await clinic.read(clinic.visit('A-1'));
-    await clinic.planNow();
-    await refuseNext(clinic);
-    await clinic.submitNow();
-    expect(await clinic.attention()).toEqual(['refused']);
-    clinic.pass(10 * DAY_MS);
-    await clinic.closeOld();
-    expect(await clinic.attention()).toEqual(['refused']);
-    clinic.pass(8 * DAY_MS);
-    await clinic.closeOld();
-    expect(await clinic.attention()).toEqual([]);
-    const rows = await clinic.store.db.selectFrom('appointments').select('closed_reason').execute();
-    expect(rows).toEqual([{ closed_reason: 'past' }]);
-  },
-);
+test('entries leave the list two weeks after the visit, and the visit is closed', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await refuseNext(clinic);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual(['refused']);
+  clinic.pass(10 * DAY_MS);
+  await clinic.closeOld();
+  expect(await clinic.attention()).toEqual(['refused']);
+  clinic.pass(8 * DAY_MS);
+  await clinic.closeOld();
+  expect(await clinic.attention()).toEqual([]);
+  const rows = await clinic.store.db.selectFrom('appointments').select('closed_reason').execute();
+  expect(rows).toEqual([{ closed_reason: 'past' }]);
+});
 
-test('an entry about an inquiry stays while it serves a later visit', async () => {
+test('an entry about an inquiry stays while the inquiry serves a later visit', async () => {
   const clinic = await install({ policy: { look_ahead_days: 60 } });
   await clinic.read(clinic.visit('A-1', {}, 3), clinic.visit('A-2', {}, 30));
   await clinic.planNow();
@@ -137,64 +128,58 @@ test('an entry about an inquiry stays while it serves a later visit', async () =
   expect(rows).toEqual([{ closed_reason: 'past' }, { closed_reason: 'past' }]);
 });
 
-test(
-  'an entry shows the next visit of its inquiry when the first is over or ' + 'another patient’s',
-  async () => {
-    const clinic = await install({ policy: { look_ahead_days: 60 } });
-    const shown = async () =>
-      (await openAttention(clinic.store.db)).map(({ source_id }) => source_id);
-    await clinic.read(
-      clinic.visit('A-1', {}, 3),
-      clinic.visit('A-2', {}, 5),
-      clinic.visit('A-3', {}, 30),
-    );
-    await clinic.planNow();
-    await refuseNext(clinic);
-    await clinic.submitNow();
-    expect(await shown()).toEqual(['A-1']);
-    const other = {
-      patient: {
-        id: 'P-OTHER',
-        first_name: 'Ruth',
-        last_name: 'Example',
-        birth_date: '1970-05-05',
-      },
-    };
-    await clinic.read(
-      clinic.visit('A-1', { ...other, coverages: [aCoverage({ member_id: 'W-OTHER' })] }, 3),
-    );
-    await clinic.planNow();
-    expect(await shown()).toEqual(['A-2']);
-    clinic.pass(6 * DAY_MS);
-    await clinic.planNow();
-    expect(await shown()).toEqual(['A-3']);
-  },
-);
+test('an entry shows its inquiry’s next visit when the first is over or reassigned', async () => {
+  const clinic = await install({ policy: { look_ahead_days: 60 } });
+  const shown = async () =>
+    (await openAttention(clinic.store.db)).map(({ source_id }) => source_id);
+  await clinic.read(
+    clinic.visit('A-1', {}, 3),
+    clinic.visit('A-2', {}, 5),
+    clinic.visit('A-3', {}, 30),
+  );
+  await clinic.planNow();
+  await refuseNext(clinic);
+  await clinic.submitNow();
+  expect(await shown()).toEqual(['A-1']);
+  const other = {
+    patient: {
+      id: 'P-OTHER',
+      first_name: 'Ruth',
+      last_name: 'Example',
+      birth_date: '1970-05-05',
+    },
+  };
+  await clinic.read(
+    clinic.visit('A-1', { ...other, coverages: [aCoverage({ member_id: 'W-OTHER' })] }, 3),
+  );
+  await clinic.planNow();
+  expect(await shown()).toEqual(['A-2']);
+  clinic.pass(6 * DAY_MS);
+  await clinic.planNow();
+  expect(await shown()).toEqual(['A-3']);
+});
 
-test(
-  'of two coverages with one label, the second is called for a minute after the ' + 'first',
-  async () => {
-    const clinic = await install();
-    const visit = clinic.visit('A-1', {
-      coverages: [aCoverage({ payor_id: '11111' }), aCoverage({ payor_id: '22222' })],
-    });
-    await clinic.read(visit);
-    for (let minute = 0; minute < 5; minute += 1) {
-      await clinic.planNow();
-      clinic.pass(MINUTE_MS + 1);
-    }
-    // It is looked at every minute; what serves it is logged once.
-    expect(clinic.events.filter((event) => event === 'appointment_planned')).toHaveLength(1);
+test('of two coverages with one label, the second is called a minute later', async () => {
+  const clinic = await install();
+  const visit = clinic.visit('A-1', {
+    coverages: [aCoverage({ payor_id: '11111' }), aCoverage({ payor_id: '22222' })],
+  });
+  await clinic.read(visit);
+  for (let minute = 0; minute < 5; minute += 1) {
     await clinic.planNow();
-    await clinic.submitNow();
     clinic.pass(MINUTE_MS + 1);
-    await clinic.planNow();
-    await clinic.submitNow();
-    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open', 'open']);
-  },
-);
+  }
+  // eligd checks it every minute, and logs once what serves it.
+  expect(clinic.events.filter((event) => event === 'appointment_planned')).toHaveLength(1);
+  await clinic.planNow();
+  await clinic.submitNow();
+  clinic.pass(MINUTE_MS + 1);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open', 'open']);
+});
 
-test('what serves an appointment is logged once, however often it is planned', async () => {
+test('eligd logs what serves an appointment once, however often it plans it', async () => {
   const clinic = await install();
   const told = () => clinic.events.filter((event) => event === 'appointment_planned').length;
   await send(clinic, clinic.visit('A-1'));
@@ -213,7 +198,7 @@ test('an answer is dated by the service’s clock when ours was days behind (G1)
   await clinic.service.advance({ days: 2 });
   await clinic.collectAll();
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered']);
-  // What the record says of the call is left out: not every service says it.
+  // Leaves out the call of the record, because some services do not state it.
   await clinic.store.write((tx) =>
     tx.updateTable('inquiries').set({ sent_at: 0, sent_service_at: 0 }).execute(),
   );
@@ -224,45 +209,39 @@ test('an answer is dated by the service’s clock when ours was days behind (G1)
   expect(await clinic.service.ledger()).toHaveLength(1);
 });
 
-test(
-  'an answer withdrawn and then repeated goes to a visit that it came to serve ' + 'meanwhile',
-  async () => {
-    const clinic = await install();
-    const visit = clinic.visit('A-1');
-    await send(clinic, visit);
-    await clinic.service.advance({ days: 2 });
-    await clinic.collectAll();
-    expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['pending']);
-    await clinic.read({ ...visit, coverages: [aCoverage({ member_id: 'W-OTHER' })] });
-    await clinic.planNow();
-    expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['parked']);
-    const taken_back = { state: 'open' as const, poll_at: clinic.now() };
-    await clinic.store.write((tx) =>
-      tx.updateTable('inquiries').set(taken_back).where('id', '=', 1).execute(),
-    );
-    await clinic.read(visit);
-    await clinic.planNow();
-    await clinic.collectAll();
-    await clinic.planNow();
-    expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['pending']);
-  },
-);
+test('an answer withdrawn and repeated goes to a visit that it has come to serve', async () => {
+  const clinic = await install();
+  const visit = clinic.visit('A-1');
+  await send(clinic, visit);
+  await clinic.service.advance({ days: 2 });
+  await clinic.collectAll();
+  expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['pending']);
+  await clinic.read({ ...visit, coverages: [aCoverage({ member_id: 'W-OTHER' })] });
+  await clinic.planNow();
+  expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['parked']);
+  const taken_back = { state: 'open' as const, poll_at: clinic.now() };
+  await clinic.store.write((tx) =>
+    tx.updateTable('inquiries').set(taken_back).where('id', '=', 1).execute(),
+  );
+  await clinic.read(visit);
+  await clinic.planNow();
+  await clinic.collectAll();
+  await clinic.planNow();
+  expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['pending']);
+});
 
-test(
-  'a visit of a refused inquiry is listed, although the inquiry’s first visit is ' + 'long over',
-  async () => {
-    const clinic = await install({ policy: { look_ahead_days: 60 } });
-    await clinic.read(clinic.visit('A-1', {}, 3));
-    await clinic.planNow();
-    await refuseNext(clinic);
-    await clinic.submitNow();
-    await clinic.read(clinic.visit('A-2', {}, 40));
-    clinic.pass(18 * DAY_MS);
-    await clinic.store.write((tx) => resolveAttention(tx, 'inquiry:1', clinic.now()));
-    await clinic.planNow();
-    expect(await clinic.attention()).toEqual(['refused']);
-  },
-);
+test('a refused inquiry’s later visit is listed when the first is long over', async () => {
+  const clinic = await install({ policy: { look_ahead_days: 60 } });
+  await clinic.read(clinic.visit('A-1', {}, 3));
+  await clinic.planNow();
+  await refuseNext(clinic);
+  await clinic.submitNow();
+  await clinic.read(clinic.visit('A-2', {}, 40));
+  clinic.pass(18 * DAY_MS);
+  await clinic.store.write((tx) => resolveAttention(tx, 'inquiry:1', clinic.now()));
+  await clinic.planNow();
+  expect(await clinic.attention()).toEqual(['refused']);
+});
 
 test('when a visit’s coverages change their order, the answer follows its coverage', async () => {
   const clinic = await install();
@@ -300,51 +279,45 @@ test('an answer dated by the service is not bought again because our clock was w
   expect(await clinic.inquiries()).toHaveLength(1);
 });
 
-test(
-  'a clock that may be wrong makes no answer too old, and nobody is called again ' + '(G1)',
-  async () => {
-    const clinic = await install({ policy: { reverify_after_days: 2 } });
-    await send(clinic, clinic.visit('A-1'));
-    await clinic.service.advance({ days: 3 });
-    await clinic.collectAll();
-    const { facts } = clinic.plan;
-    clinic.plan.facts = () => ({ ...facts(), is_clock_trusted: false });
-    clinic.pass(5 * DAY_MS);
-    await clinic.read(clinic.visit('A-2'));
-    await clinic.planNow();
-    expect(await clinic.inquiries()).toHaveLength(1);
-    clinic.plan.facts = facts;
-    clinic.pass(MINUTE_MS);
-    await clinic.planNow();
-    expect(await clinic.inquiries()).toHaveLength(2);
-  },
-);
+test('a clock that may be wrong makes no answer too old and causes no call (G1)', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 2 } });
+  await send(clinic, clinic.visit('A-1'));
+  await clinic.service.advance({ days: 3 });
+  await clinic.collectAll();
+  const { facts } = clinic.plan;
+  clinic.plan.facts = () => ({ ...facts(), is_clock_trusted: false });
+  clinic.pass(5 * DAY_MS);
+  await clinic.read(clinic.visit('A-2'));
+  await clinic.planNow();
+  expect(await clinic.inquiries()).toHaveLength(1);
+  clinic.plan.facts = facts;
+  clinic.pass(MINUTE_MS);
+  await clinic.planNow();
+  expect(await clinic.inquiries()).toHaveLength(2);
+});
 
-test(
-  'entries of a visit that is over only by a fast clock stay until the clock is ' + 'right',
-  async () => {
-    const clinic = await install();
-    await send(
-      clinic,
-      clinic.visit('A-1', { coverages: [aCoverage({ member_id: '' })] }),
-      clinic.visit('A-2'),
-    );
-    expect(await clinic.attention()).toEqual(['field_missing']);
-    const { facts } = clinic.plan;
-    clinic.plan.facts = () => ({ ...facts(), is_clock_trusted: false });
-    clinic.pass(5 * DAY_MS);
-    await clinic.planNow();
-    expect(await clinic.attention()).toEqual(['field_missing']);
-    clinic.plan.facts = facts;
-    clinic.pass(-5 * DAY_MS);
-    await clinic.store.write((tx) => correctDueTimes(tx, dueLimits(SETTLE_MS, clinic.now())));
-    const waiting = clinic.store.db
-      .selectFrom('appointments')
-      .select('source_id')
-      .where('plan_due_at', '<=', clinic.now());
-    expect(await waiting.execute()).toEqual([{ source_id: 'A-1' }, { source_id: 'A-2' }]);
-  },
-);
+test('entries of a visit that only a fast clock ends stay until the clock is right', async () => {
+  const clinic = await install();
+  await send(
+    clinic,
+    clinic.visit('A-1', { coverages: [aCoverage({ member_id: '' })] }),
+    clinic.visit('A-2'),
+  );
+  expect(await clinic.attention()).toEqual(['field_missing']);
+  const { facts } = clinic.plan;
+  clinic.plan.facts = () => ({ ...facts(), is_clock_trusted: false });
+  clinic.pass(5 * DAY_MS);
+  await clinic.planNow();
+  expect(await clinic.attention()).toEqual(['field_missing']);
+  clinic.plan.facts = facts;
+  clinic.pass(-5 * DAY_MS);
+  await clinic.store.write((tx) => correctDueTimes(tx, dueLimits(SETTLE_MS, clinic.now())));
+  const waiting = clinic.store.db
+    .selectFrom('appointments')
+    .select('source_id')
+    .where('plan_due_at', '<=', clinic.now());
+  expect(await waiting.execute()).toEqual([{ source_id: 'A-1' }, { source_id: 'A-2' }]);
+});
 
 test('an earlier attempt follows its coverage, so a revision reaches the right one', async () => {
   const clinic = await install();
@@ -381,7 +354,7 @@ test('an earlier attempt follows its coverage, so a revision reaches the right o
   ]);
 });
 
-test('a visit that is served by an unsuccessful call is on the attention list, too', async () => {
+test('a visit that is served by an unsuccessful call is also on the attention list', async () => {
   const clinic = await install();
   await send(clinic, clinic.visit('A-1', {}, 1));
   const { read } = clinic.client;

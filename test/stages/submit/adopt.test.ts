@@ -1,6 +1,6 @@
 /**
- * What the service holds already and no call of this database brought: taken over before any call
- * is made (G1).
+ * Inquiries that the service has and this database did not send: eligd adopts them before it makes
+ * a call (G1).
  */
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
@@ -17,7 +17,7 @@ import {
   twin,
 } from './lost-calls.ts';
 
-test('the inquiry under the visit’s own label is adopted before any other', async () => {
+test('eligd adopts the inquiry under the visit’s own label before any other', async () => {
   const clinic = await install();
   const ben = await clinic.service.createBeside({
     ...TWINS,
@@ -40,7 +40,7 @@ test('the inquiry under the visit’s own label is adopted before any other', as
   ]);
 });
 
-test('what bears the label of a twin is not adopted', async () => {
+test('eligd does not adopt an inquiry with the label of a twin', async () => {
   const clinic = await install();
   const ben = await clinic.service.createBeside({
     ...TWINS,
@@ -54,28 +54,25 @@ test('what bears the label of a twin is not adopted', async () => {
   expect(ada?.service_id).not.toBe(ben);
 });
 
-test(
-  'a call that a lost reply may explain waits for its lookup and serves no other ' + 'year (G1)',
-  async () => {
-    const clinic = await install();
-    await goToYearsEnd(clinic);
-    await loseCreates(clinic, 1);
-    await send(clinic, clinic.visit('NEXT-YEAR', {}, 4));
-    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['uncertain']);
-    await clinic.service.advance({ seconds: 60 });
-    await clinic.read(clinic.visit('THIS-YEAR', {}, 1));
-    await clinic.planNow();
-    await reconcile(clinic);
-    await lookUp(clinic);
-    const ledger = await clinic.service.ledger();
-    expect(ledger.map(({ external_id }) => external_id)).toEqual(['NEXT-YEAR', 'THIS-YEAR']);
-    expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(
-      ledger.map(({ id }) => id),
-    );
-  },
-);
+test('a call that a lost reply may explain waits and serves no other year', async () => {
+  const clinic = await install();
+  await goToYearsEnd(clinic);
+  await loseCreates(clinic, 1);
+  await send(clinic, clinic.visit('NEXT-YEAR', {}, 4));
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['uncertain']);
+  await clinic.service.advance({ seconds: 60 });
+  await clinic.read(clinic.visit('THIS-YEAR', {}, 1));
+  await clinic.planNow();
+  await reconcile(clinic);
+  await lookUp(clinic);
+  const ledger = await clinic.service.ledger();
+  expect(ledger.map(({ external_id }) => external_id)).toEqual(['NEXT-YEAR', 'THIS-YEAR']);
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(
+    ledger.map(({ id }) => id),
+  );
+});
 
-test('an inquiry that names a twin is not adopted, although the label moved', async () => {
+test('eligd does not adopt an inquiry that names a twin, although the label moved', async () => {
   const clinic = await install();
   const ben = await clinic.service.createBeside({
     ...TWINS,
@@ -89,7 +86,7 @@ test('an inquiry that names a twin is not adopted, although the label moved', as
   expect(ada?.service_id).not.toBe(ben);
 });
 
-test('an inquiry for another person is not adopted under the visit’s own label', async () => {
+test('eligd does not adopt an inquiry for another person under the visit’s label', async () => {
   const clinic = await install();
   const ben = await clinic.service.createBeside({
     ...TWINS,
@@ -122,36 +119,33 @@ test('a later attempt that a restored database lacks serves as the next attempt'
   expect(await clinic.attention()).not.toContain('duplicate_call');
 });
 
-test(
-  'a call for this benefit year serves another visit, although its own moved to ' + 'next year',
-  async () => {
-    const clinic = await install();
-    const last_day = await goToYearsEnd(clinic);
-    await send(clinic, clinic.visit('NEXT-YEAR', twin('Ada'), 5));
-    const fields = {
-      ...TWINS,
-      desired_completion_date: last_day,
-      patient_name: 'Ada Example',
-      external_id: 'MOVED',
-    };
-    const asked = await clinic.service.createBeside(fields);
-    await clinic.service.advance({ seconds: 60 });
-    clinic.submit.memory.reconciled.clear();
-    await send(
-      clinic,
-      clinic.visit('MOVED', twin('Ada'), 6),
-      clinic.visit('THIS-YEAR', twin('Ada'), 1),
-    );
-    expect(
-      (await clinic.inquiries())
-        .map(({ external_id, service_id }) => [external_id, service_id])
-        .at(-1),
-    ).toEqual(['MOVED', asked]);
-    expect(await clinic.service.ledger()).toHaveLength(2);
-  },
-);
+test('a call of this benefit year serves another visit if its own moved to next year', async () => {
+  const clinic = await install();
+  const last_day = await goToYearsEnd(clinic);
+  await send(clinic, clinic.visit('NEXT-YEAR', twin('Ada'), 5));
+  const fields = {
+    ...TWINS,
+    desired_completion_date: last_day,
+    patient_name: 'Ada Example',
+    external_id: 'MOVED',
+  };
+  const asked = await clinic.service.createBeside(fields);
+  await clinic.service.advance({ seconds: 60 });
+  clinic.submit.memory.reconciled.clear();
+  await send(
+    clinic,
+    clinic.visit('MOVED', twin('Ada'), 6),
+    clinic.visit('THIS-YEAR', twin('Ada'), 1),
+  );
+  expect(
+    (await clinic.inquiries())
+      .map(({ external_id, service_id }) => [external_id, service_id])
+      .at(-1),
+  ).toEqual(['MOVED', asked]);
+  expect(await clinic.service.ledger()).toHaveLength(2);
+});
 
-/** The list showed calls of a lost database: how many days ago each was made, and how it stands. */
+/** Calls of a lost database in the list: how many days ago each was made, and its status. */
 async function listed(
   clinic: Installation,
   calls: readonly (readonly [string, number, string])[],
@@ -168,7 +162,7 @@ async function listed(
   await clinic.store.write((tx) => noteSeen(tx, 'dental', seen, clinic.now()));
 }
 
-test('a cancelled visit’s year says nothing about the call made for it', async () => {
+test('a canceled visit’s year says nothing about the call that was made for it', async () => {
   const clinic = await install();
   const last_day = await goToYearsEnd(clinic);
   const fields = {
@@ -198,7 +192,7 @@ test('a call whose answer would be too old serves no visit', async () => {
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(['three']);
 });
 
-test('a second installation is noticed although the clock of this machine is ahead', async () => {
+test('eligd notices a second installation although this machine’s clock is fast', async () => {
   const clinic = await install();
   clinic.pass(30 * HOUR_MS);
   clinic.submit.clockSkew = () => 30 * HOUR_MS;

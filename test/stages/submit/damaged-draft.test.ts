@@ -11,7 +11,7 @@ async function damage(clinic: Installation, id: number, draft: string): Promise<
 }
 
 test.each(['{', '{}', 'null'])(
-  'a call stored as %s is not made and holds up no other (G7)',
+  'a call stored as %s is not made and delays no other (G7)',
   async (draft) => {
     const clinic = await install();
     const visits = ['A-1', 'A-2'].map((id) =>
@@ -27,7 +27,7 @@ test.each(['{', '{}', 'null'])(
     expect(entry).toMatchObject({ reason: 'inquiry_unreadable', inquiry: 1, source_id: 'A-1' });
     expect(entry?.next).toMatch(/eligd retry/);
 
-    // What the entry says helps.
+    // The remedy of the entry works.
     const { appointment } = await clinic.store.db
       .selectFrom('inquiry_appointments')
       .select('appointment')

@@ -1,4 +1,4 @@
-/** Calls that two lookups did not find, and that the service lists later than it should. */
+/** Calls that two lookups did not find, and that the service lists too late. */
 import { expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
@@ -23,30 +23,27 @@ import {
 
 const SAME = { coverages: [aCoverage({ member_id: 'W1' })] };
 
-test(
-  'a call listed late, under a former label of its inquiry, is reported and is ' + 'no stranger',
-  async () => {
-    const clinic = await install();
-    const { show } = await loseAndHide(clinic, 1);
-    const first = clinic.visit('A-1', SAME);
-    await send(clinic, first, clinic.visit('A-2', SAME, 4));
-    await clinic.read({ ...first, status: 'cancelled' });
-    await clinic.planNow();
-    await clinic.read(clinic.visit('A-2', SAME, 5));
-    await clinic.service.advance({ seconds: 60 });
-    await lookUp(clinic);
-    await clinic.planNow();
-    await clinic.submitNow();
-    expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual([
-      'A-1',
-      'A-2',
-    ]);
-    await show(1);
-    await show(0);
-    await reconcile(clinic);
-    expect(await clinic.attention()).toEqual(['duplicate_call']);
-  },
-);
+test('a call listed late under a former label is reported as ours', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 1);
+  const first = clinic.visit('A-1', SAME);
+  await send(clinic, first, clinic.visit('A-2', SAME, 4));
+  await clinic.read({ ...first, status: 'cancelled' });
+  await clinic.planNow();
+  await clinic.read(clinic.visit('A-2', SAME, 5));
+  await clinic.service.advance({ seconds: 60 });
+  await lookUp(clinic);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual([
+    'A-1',
+    'A-2',
+  ]);
+  await show(1);
+  await show(0);
+  await reconcile(clinic);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
+});
 
 test('a call listed under an old label during its successor’s lookup serves', async () => {
   const clinic = await install();
@@ -93,36 +90,33 @@ test('of two unlisted calls, the second is reported once the first is adopted', 
   expect(await duplicates(clinic)).toEqual([second]);
 });
 
-test(
-  'a call of a lost database that is listed late does not mean a second ' + 'installation',
-  async () => {
-    const clinic = await install();
-    const { show } = hideCalls(clinic);
-    await clinic.service.createBeside({
-      ...TWINS,
-      member_id: 'W77',
-      patient_name: 'Ben Example',
-      external_id: 'B-1',
-    });
-    await clinic.service.advance({ hours: 1 });
-    clinic.pass(HOUR_MS);
-    await send(clinic, clinic.visit('A-1'));
-    await show(0);
-    await reconcile(clinic);
-    expect(await clinic.attention()).toEqual([]);
-    await clinic.service.createBeside({
-      ...TWINS,
-      member_id: 'W88',
-      patient_name: 'Ben Example',
-      external_id: 'B-2',
-    });
-    await show(2);
-    await reconcile(clinic);
-    expect(await clinic.attention()).toEqual(['submission_stopped']);
-  },
-);
+test('a lost database’s call that is listed late does not mean a second installation', async () => {
+  const clinic = await install();
+  const { show } = hideCalls(clinic);
+  await clinic.service.createBeside({
+    ...TWINS,
+    member_id: 'W77',
+    patient_name: 'Ben Example',
+    external_id: 'B-1',
+  });
+  await clinic.service.advance({ hours: 1 });
+  clinic.pass(HOUR_MS);
+  await send(clinic, clinic.visit('A-1'));
+  await show(0);
+  await reconcile(clinic);
+  expect(await clinic.attention()).toEqual([]);
+  await clinic.service.createBeside({
+    ...TWINS,
+    member_id: 'W88',
+    patient_name: 'Ben Example',
+    external_id: 'B-2',
+  });
+  await show(2);
+  await reconcile(clinic);
+  expect(await clinic.attention()).toEqual(['submission_stopped']);
+});
 
-test('a duplicate call serves as the next attempt: it is paid for (G1)', async () => {
+test('a duplicate call serves as the next attempt, because it is paid for (G1)', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);
   await send(clinic, clinic.visit('A-1'));
@@ -142,7 +136,7 @@ test('a duplicate call serves as the next attempt: it is paid for (G1)', async (
   expect(await clinic.service.ledger()).toHaveLength(2);
 });
 
-test('of two calls that are listed when nothing needs them any more one is reported', async () => {
+test('of two calls listed after nothing needs them, eligd reports one', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);
   const visit = clinic.visit('A-1');
@@ -163,7 +157,7 @@ test('of two calls that are listed when nothing needs them any more one is repor
   expect(await clinic.attention()).toEqual(['duplicate_call']);
 });
 
-test('a duplicate call whose request arrives late is reported, not as a stranger', async () => {
+test('a duplicate call whose request arrives late is reported as ours', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 1);
   await send(clinic, clinic.visit('A-1'));
@@ -174,7 +168,7 @@ test('a duplicate call whose request arrives late is reported, not as a stranger
   await show(0);
   await lookUp(clinic);
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
-  // Eleven minutes after it was sent: `lookUp` has let ten pass.
+  // Eleven minutes after it was sent: `lookUp` has let ten minutes pass.
   await clinic.service.advance({ seconds: 60 });
   await clinic.service.createBeside(await firstBody(clinic));
   await show(1);
@@ -182,29 +176,26 @@ test('a duplicate call whose request arrives late is reported, not as a stranger
   expect(await clinic.attention()).toEqual(['duplicate_call']);
 });
 
-test(
-  'a duplicate call is reported with the inquiry that made it, among several ' + 'that did',
-  async () => {
-    const clinic = await install();
-    const { show } = await loseAndHide(clinic, 2);
-    const visit = clinic.visit('A-1', { coverages: [aCoverage({ payor_id: '11111' })] });
-    await send(clinic, visit);
-    await clinic.read({ ...visit, coverages: [aCoverage({ payor_id: '22222' })] });
-    await lookUp(clinic);
-    await clinic.planNow();
-    clinic.pass(2 * MINUTE_MS);
-    await clinic.planNow();
-    await clinic.submitNow();
-    await lookUp(clinic);
-    await clinic.planNow();
-    await clinic.submitNow();
-    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn', 'open']);
-    await show(2);
-    await show(1);
-    await reconcile(clinic);
-    expect(await clinic.attention()).toEqual(['duplicate_call']);
-  },
-);
+test('a duplicate call is reported with the right one of several inquiries', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 2);
+  const visit = clinic.visit('A-1', { coverages: [aCoverage({ payor_id: '11111' })] });
+  await send(clinic, visit);
+  await clinic.read({ ...visit, coverages: [aCoverage({ payor_id: '22222' })] });
+  await lookUp(clinic);
+  await clinic.planNow();
+  clinic.pass(2 * MINUTE_MS);
+  await clinic.planNow();
+  await clinic.submitNow();
+  await lookUp(clinic);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn', 'open']);
+  await show(2);
+  await show(1);
+  await reconcile(clinic);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
+});
 
 test('a duplicate call made while this machine’s clock was days behind is reported', async () => {
   const clinic = await install();
@@ -226,36 +217,33 @@ test('a duplicate call made while this machine’s clock was days behind is repo
   expect(await clinic.attention()).toEqual(['duplicate_call']);
 });
 
-test(
-  'a lost database’s call serves, and the one with a lost reply is no stranger’s ' + 'later',
-  async () => {
-    const clinic = await install();
-    const { show } = hideCalls(clinic);
-    const visit = clinic.visit('A-1', twin('Ada'));
-    await clinic.service.createBeside({
-      ...TWINS,
-      patient_name: 'Ada Example',
-      external_id: 'A-1',
-    });
-    await clinic.service.advance({ hours: 2 });
-    clinic.pass(2 * HOUR_MS);
-    await loseCreates(clinic, 1);
-    await send(clinic, visit);
-    callsBringNothing(clinic);
-    await show(0);
-    await lookUp(clinic);
-    const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
-    expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first]);
-    clinic.pass(20 * MINUTE_MS);
-    await reconcile(clinic);
-    await show(1);
-    await reconcile(clinic);
-    expect(await clinic.attention()).toEqual(['duplicate_call']);
-    expect(await duplicates(clinic)).toEqual([second]);
-  },
-);
+test('a lost database’s call serves, and the one with a lost reply stays ours', async () => {
+  const clinic = await install();
+  const { show } = hideCalls(clinic);
+  const visit = clinic.visit('A-1', twin('Ada'));
+  await clinic.service.createBeside({
+    ...TWINS,
+    patient_name: 'Ada Example',
+    external_id: 'A-1',
+  });
+  await clinic.service.advance({ hours: 2 });
+  clinic.pass(2 * HOUR_MS);
+  await loseCreates(clinic, 1);
+  await send(clinic, visit);
+  callsBringNothing(clinic);
+  await show(0);
+  await lookUp(clinic);
+  const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first]);
+  clinic.pass(20 * MINUTE_MS);
+  await reconcile(clinic);
+  await show(1);
+  await reconcile(clinic);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
+  expect(await duplicates(clinic)).toEqual([second]);
+});
 
-test('an attempt with a lost reply is its own call, not the failed attempt before it', async () => {
+test('eligd tells a lost reply’s call from the failed attempt before it', async () => {
   const clinic = await install();
   const { show } = await callTwiceForNothing(clinic, 3);
   await clinic.service.advance({ hours: 2 });
@@ -271,36 +259,33 @@ test('an attempt with a lost reply is its own call, not the failed attempt befor
   expect(await duplicates(clinic)).toEqual([late]);
 });
 
-test(
-  'a lost database’s unsuccessful call counts as an attempt, and the next one ' + 'follows (G1)',
-  async () => {
-    const clinic = await install();
-    await clinic.service.createBeside({
-      ...TWINS,
-      member_id: 'W1',
-      patient_name: 'Ada Example',
-      external_id: 'A-1',
-    });
-    await clinic.service.advance({ hours: 2 });
-    clinic.pass(2 * HOUR_MS);
-    const { show } = await loseAndHide(clinic, 1);
-    await send(clinic, clinic.visit('A-1', { ...SAME, ...twin('Ada') }));
-    callsBringNothing(clinic);
-    await show(0);
-    await show(1);
-    await lookUp(clinic);
-    await reconcile(clinic);
-    await clinic.collectAll();
-    clinic.pass(2 * HOUR_MS);
-    await clinic.submitNow();
-    const calls = (await clinic.service.ledger()).map(({ id }) => id);
-    expect((await clinic.inquiries()).map(({ service_id }) => service_id).toSorted()).toEqual(
-      calls.toSorted(),
-    );
-    expect(calls).toHaveLength(2);
-    expect(await clinic.attention()).toEqual([]);
-  },
-);
+test('a lost database’s unsuccessful call counts, and the next attempt follows (G1)', async () => {
+  const clinic = await install();
+  await clinic.service.createBeside({
+    ...TWINS,
+    member_id: 'W1',
+    patient_name: 'Ada Example',
+    external_id: 'A-1',
+  });
+  await clinic.service.advance({ hours: 2 });
+  clinic.pass(2 * HOUR_MS);
+  const { show } = await loseAndHide(clinic, 1);
+  await send(clinic, clinic.visit('A-1', { ...SAME, ...twin('Ada') }));
+  callsBringNothing(clinic);
+  await show(0);
+  await show(1);
+  await lookUp(clinic);
+  await reconcile(clinic);
+  await clinic.collectAll();
+  clinic.pass(2 * HOUR_MS);
+  await clinic.submitNow();
+  const calls = (await clinic.service.ledger()).map(({ id }) => id);
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id).toSorted()).toEqual(
+    calls.toSorted(),
+  );
+  expect(calls).toHaveLength(2);
+  expect(await clinic.attention()).toEqual([]);
+});
 
 test('of two duplicate calls that are listed at once, one serves, one is reported', async () => {
   const clinic = await install();
@@ -320,38 +305,35 @@ test('of two duplicate calls that are listed at once, one serves, one is reporte
   expect(await clinic.attention()).toEqual(['duplicate_call']);
 });
 
-test(
-  'a duplicate that serves as the next attempt leaves the list; a cancelled one ' + 'never serves',
-  async () => {
-    for (const status of ['UNSUCCESSFUL', 'CANCELLED']) {
-      const clinic = await install();
-      const { show } = await loseAndHide(clinic, 2);
-      await clinic.read(clinic.visit('A-1'));
-      await clinic.planNow();
-      await clinic.submitNow();
-      await clinic.service.advance({ seconds: 60 });
-      await lookUp(clinic);
-      await show(0);
-      await show(1);
-      await lookUp(clinic);
-      const first = (await clinic.inquiries())[0]?.service_id;
-      const [second] = await duplicates(clinic);
-      callsEnd(clinic, ({ id }) =>
-        id === second ? status : id === first ? 'UNSUCCESSFUL' : 'SCHEDULED',
-      );
-      demandReconciliation(clinic.submit);
-      await clinic.submitNow();
-      await clinic.collectAll();
-      clinic.pass(2 * HOUR_MS);
-      await clinic.submitNow();
-      const is_served = status === 'UNSUCCESSFUL';
-      expect((await clinic.inquiries())[1]?.service_id === second).toBe(is_served);
-      expect((await clinic.attention()).includes('duplicate_call')).toBe(!is_served);
-    }
-  },
-);
+test('a duplicate that serves leaves the list, and a canceled one never serves', async () => {
+  for (const status of ['UNSUCCESSFUL', 'CANCELLED']) {
+    const clinic = await install();
+    const { show } = await loseAndHide(clinic, 2);
+    await clinic.read(clinic.visit('A-1'));
+    await clinic.planNow();
+    await clinic.submitNow();
+    await clinic.service.advance({ seconds: 60 });
+    await lookUp(clinic);
+    await show(0);
+    await show(1);
+    await lookUp(clinic);
+    const first = (await clinic.inquiries())[0]?.service_id;
+    const [second] = await duplicates(clinic);
+    callsEnd(clinic, ({ id }) =>
+      id === second ? status : id === first ? 'UNSUCCESSFUL' : 'SCHEDULED',
+    );
+    demandReconciliation(clinic.submit);
+    await clinic.submitNow();
+    await clinic.collectAll();
+    clinic.pass(2 * HOUR_MS);
+    await clinic.submitNow();
+    const is_served = status === 'UNSUCCESSFUL';
+    expect((await clinic.inquiries())[1]?.service_id === second).toBe(is_served);
+    expect((await clinic.attention()).includes('duplicate_call')).toBe(!is_served);
+  }
+});
 
-test("a twin's call that is listed late is no attempt for the other one (G1)", async () => {
+test('a twin’s call that is listed late is not an attempt for the other twin (G1)', async () => {
   const clinic = await install();
   const { show } = hideCalls(clinic);
   const ben = await clinic.service.createBeside({
@@ -375,7 +357,7 @@ test("a twin's call that is listed late is no attempt for the other one (G1)", a
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).not.toContain(ben);
 });
 
-test("a lost reply is not taken for a twin's call that was listed before (G1)", async () => {
+test('a lost reply is not matched with a twin’s call that was listed before (G1)', async () => {
   const clinic = await install();
   const ben = await clinic.service.createBeside({
     ...TWINS,
@@ -392,7 +374,7 @@ test("a lost reply is not taken for a twin's call that was listed before (G1)", 
   expect(ada?.service_id).not.toBe(ben);
 });
 
-test('a call that another lost reply may be about is no duplicate call (G1)', async () => {
+test('a call that another lost reply may explain is not a duplicate call (G1)', async () => {
   const clinic = await install();
   await goToYearsEnd(clinic);
   await loseCreates(clinic, 1, 'before');
@@ -415,7 +397,7 @@ test('a call that another lost reply may be about is no duplicate call (G1)', as
   expect(await clinic.attention()).toEqual([]);
 });
 
-test('a claim’s call is recognized although the claim has got its number since', async () => {
+test('eligd recognizes a claim’s call although the claim has got its number since', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 1);
   const date_of_service = new Date(clinic.now() - 30 * DAY_MS).toISOString().slice(0, 10);
@@ -434,7 +416,7 @@ test('a claim’s call is recognized although the claim has got its number since
   expect(await clinic.attention()).toEqual(['duplicate_call']);
 });
 
-test('a duplicate call whose first name was corrected since serves its inquiry', async () => {
+test('a duplicate call serves its inquiry after a correction of the first name', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 1);
   const named = (first_name: string) =>
@@ -456,7 +438,7 @@ test('a duplicate call whose first name was corrected since serves its inquiry',
   expect(ledger).toHaveLength(1);
 });
 
-test('before another attempt the list is read: a call proven absent may be on it now', async () => {
+test('before another attempt, eligd reads the list for calls proven absent', async () => {
   const clinic = await install();
   const { show } = await callTwiceForNothing(clinic, 2);
   await show(1);
@@ -469,23 +451,20 @@ test('before another attempt the list is read: a call proven absent may be on it
   expect(ledger).toHaveLength(2);
 });
 
-test(
-  'an inquiry withdrawn while uncertain is looked up before it is needed again ' + '(G1)',
-  async () => {
-    const clinic = await install();
-    const { show } = await loseAndHide(clinic, 1);
-    await send(clinic, clinic.visit('A-1'));
-    await clinic.store.db.updateTable('inquiries').set({ was_accepted: 1 }).execute();
-    await lookUp(clinic);
-    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['undecidable']);
-    await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
-    await send(clinic, clinic.visit('A-1', {}, 4));
-    await show(0);
-    await lookUp(clinic);
-    const ledger = await clinic.service.ledger();
-    expect((await clinic.inquiries()).map(({ state, service_id }) => [state, service_id])).toEqual([
-      ['open', ledger[0]?.id],
-    ]);
-    expect(ledger).toHaveLength(1);
-  },
-);
+test('an uncertain, withdrawn inquiry is looked up before it is needed again (G1)', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 1);
+  await send(clinic, clinic.visit('A-1'));
+  await clinic.store.db.updateTable('inquiries').set({ was_accepted: 1 }).execute();
+  await lookUp(clinic);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['undecidable']);
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await send(clinic, clinic.visit('A-1', {}, 4));
+  await show(0);
+  await lookUp(clinic);
+  const ledger = await clinic.service.ledger();
+  expect((await clinic.inquiries()).map(({ state, service_id }) => [state, service_id])).toEqual([
+    ['open', ledger[0]?.id],
+  ]);
+  expect(ledger).toHaveLength(1);
+});

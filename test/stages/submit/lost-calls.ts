@@ -1,7 +1,7 @@
-/** What tests about lost replies, and about what the service holds already, have in common. */
+/** Shared by the tests about lost replies and about inquiries that the service already has. */
 import { type Installation, SETTLE_MS, send } from '../installation.ts';
 
-/** Twins have all of it in common. */
+/** Twins have all of this in common. */
 export const TWINS = {
   type: 'BENEFITS',
   desired_completion_date: '12-31-2026',
@@ -17,7 +17,7 @@ export const twin = (first_name: string) => ({
   patient: { id: first_name, first_name, last_name: 'Example', birth_date: '2018-01-02' },
 });
 
-/** What the service holds is listed only from when `show` is called. */
+/** The service's inquiries are listed only after `show` is called. */
 export function hideCalls({ client, service }: Installation): {
   show: (index: number) => Promise<void>;
 } {
@@ -37,7 +37,9 @@ export function hideCalls({ client, service }: Installation): {
   return { show: async (index) => void shown.add((await service.ledger())[index]!.id) };
 }
 
-/** Of so many creates the reply is lost (`after` the service took the call), or the request. */
+/**
+ * For this many creates, the reply is lost (`after` the service accepted the call), or the request.
+ */
 export async function loseCreates(
   { service }: Installation,
   times: number,
@@ -47,13 +49,13 @@ export async function loseCreates(
   await service.fault({ method: 'POST', path, times, when, action: 'reset' });
 }
 
-/** Replies to creates are lost, and what they brought is hidden. */
+/** Replies to creates are lost, and the list hides their inquiries. */
 export async function loseAndHide(clinic: Installation, times: number) {
   await loseCreates(clinic, times);
   return hideCalls(clinic);
 }
 
-/** A visit is called for twice, because two lookups did not find the first call. */
+/** eligd calls twice for a visit, because two lookups did not find the first call. */
 export async function callTwice(clinic: Installation, times = 1) {
   const hidden = await loseAndHide(clinic, times);
   await send(clinic, clinic.visit('A-1'));
@@ -62,7 +64,7 @@ export async function callTwice(clinic: Installation, times = 1) {
   return hidden;
 }
 
-/** The service says that its calls ended so. */
+/** The service reports this status for its calls. */
 export function callsEnd(
   { client }: Installation,
   statusOf: (form: { id: string }) => string,
@@ -98,8 +100,8 @@ export async function lookUp({ pass, service, submitNow }: Installation): Promis
 }
 
 /**
- * A visit is called for again, because two lookups did not find the first call; that is found then,
- * and brings nothing.
+ * eligd calls again for a visit, because two lookups did not find the first call; then it finds the
+ * first call, which is unsuccessful.
  */
 export async function callTwiceForNothing(clinic: Installation, times: number) {
   const hidden = await callTwice(clinic, times);
@@ -110,7 +112,7 @@ export async function callTwiceForNothing(clinic: Installation, times: number) {
   return hidden;
 }
 
-/** The service's ids of the duplicate calls. */
+/** The service's IDs of the duplicate calls. */
 export async function duplicates({ store }: Installation): Promise<(string | null)[]> {
   const rows = await store.db
     .selectFrom('calls')
@@ -120,15 +122,15 @@ export async function duplicates({ store }: Installation): Promise<(string | nul
   return rows.map(({ service_id }) => service_id);
 }
 
-/** The request of the first call, as it was sent. */
+/** The request of the first call, as sent. */
 export async function firstBody({ store }: Installation): Promise<Record<string, unknown>> {
   const call = await store.db.selectFrom('calls').select('body').orderBy('id').executeTakeFirst();
   return JSON.parse(call?.body ?? '') as Record<string, unknown>;
 }
 
 /**
- * To the 30th of December, from which the next visits lie in two benefit years. Returns the last
- * day of the year as the service writes it.
+ * Moves the clock to December 30, from which the next visits are in two benefit years. Returns the
+ * last day of the year as the service writes it.
  */
 export async function goToYearsEnd({ now, pass, service }: Installation): Promise<string> {
   const year = new Date(now()).getUTCFullYear();

@@ -11,14 +11,14 @@ import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, SETTLE_MS, send } from '../installation.ts';
 import { callTwice, lookUp, loseAndHide, loseCreates } from './lost-calls.ts';
 
-/** Sends and loses the request before the service has read it. */
+/** Sends, and loses the request before the service has read it. */
 async function loseRequest(clinic: Installation): Promise<void> {
   await loseCreates(clinic, 1, 'before');
   await clinic.planNow();
   await clinic.submitNow();
 }
 
-test('a visit cancelled during the lookup of its lost call is not called for', async () => {
+test('eligd makes no call for a visit canceled during the lookup of its lost call', async () => {
   const clinic = await install();
   const visit = clinic.visit('A-1');
   await clinic.read(visit);
@@ -31,21 +31,18 @@ test('a visit cancelled during the lookup of its lost call is not called for', a
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn']);
 });
 
-test(
-  'a visit moved to a far day during its lookup is not called for before its ' + 'time (G1)',
-  async () => {
-    const clinic = await install();
-    await clinic.read(clinic.visit('A-1'));
-    await loseRequest(clinic);
-    await clinic.read(clinic.visit('A-1', {}, 60));
-    await clinic.planNow();
-    await lookUp(clinic);
-    await clinic.planNow();
-    await clinic.submitNow();
-    expect(await clinic.service.ledger()).toEqual([]);
-    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn']);
-  },
-);
+test('eligd makes no early call for a visit moved away during its lookup (G1)', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1'));
+  await loseRequest(clinic);
+  await clinic.read(clinic.visit('A-1', {}, 60));
+  await clinic.planNow();
+  await lookUp(clinic);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await clinic.service.ledger()).toEqual([]);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn']);
+});
 
 test('a visit past during the lookup of its lost call is closed without a call', async () => {
   const clinic = await install();
@@ -79,7 +76,7 @@ test('an invalid birth date goes on the attention list and blocks no other visit
   expect(await clinic.attention()).toEqual(['field_malformed']);
 });
 
-test('an id that another inquiry holds is no id: nothing is sent again', async () => {
+test('an ID that another inquiry has is not used, and nothing is sent again', async () => {
   const clinic = await install();
   await send(clinic, clinic.visit('A-1'));
   const [first] = await clinic.inquiries();
@@ -100,93 +97,84 @@ test('an id that another inquiry holds is no id: nothing is sent again', async (
   expect(sent).toBe(1);
 });
 
-test(
-  'the daily reconciliation counts strangers again; a shared account ends the ' + 'halt',
-  async () => {
-    const clinic = await install();
-    await send(clinic, clinic.visit('A-1'));
-    await clinic.service.createBeside({
-      type: 'BENEFITS',
-      desired_completion_date: '12-31-2026',
-      patient_name: 'Some Body',
-      dob: '01-02-1970',
-      member_id: 'X1',
-      tax_id: '999999999',
-      benefits_query: ['STANDARD'],
-      insurance: 'CIGNA',
-      billing_npi: '1234567893',
-      external_id: 'Z-1',
-    });
-    await clinic.service.advance({ seconds: 60 });
-    demandReconciliation(clinic.submit);
-    await send(clinic, clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W456' })] }));
-    expect((await currentHalts(clinic.store.db)).map(({ reason }) => reason)).toEqual(['foreign']);
-    expect(await clinic.service.ledger()).toHaveLength(2);
-    clinic.submit.settings.is_shared_account = true;
-    await clinic.submitNow();
-    expect(await currentHalts(clinic.store.db)).toEqual([]);
-    expect(await clinic.attention()).toEqual([]);
-    expect(await clinic.service.ledger()).toHaveLength(3);
-  },
-);
+test('the daily reconciliation counts strangers; a shared account ends the halt', async () => {
+  const clinic = await install();
+  await send(clinic, clinic.visit('A-1'));
+  await clinic.service.createBeside({
+    type: 'BENEFITS',
+    desired_completion_date: '12-31-2026',
+    patient_name: 'Some Body',
+    dob: '01-02-1970',
+    member_id: 'X1',
+    tax_id: '999999999',
+    benefits_query: ['STANDARD'],
+    insurance: 'CIGNA',
+    billing_npi: '1234567893',
+    external_id: 'Z-1',
+  });
+  await clinic.service.advance({ seconds: 60 });
+  demandReconciliation(clinic.submit);
+  await send(clinic, clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W456' })] }));
+  expect((await currentHalts(clinic.store.db)).map(({ reason }) => reason)).toEqual(['foreign']);
+  expect(await clinic.service.ledger()).toHaveLength(2);
+  clinic.submit.settings.is_shared_account = true;
+  await clinic.submitNow();
+  expect(await currentHalts(clinic.store.db)).toEqual([]);
+  expect(await clinic.attention()).toEqual([]);
+  expect(await clinic.service.ledger()).toHaveLength(3);
+});
 
-test(
-  'a batch refused as a whole, naming no item, is looked up before anything is ' + 'sent again',
-  async () => {
-    const clinic = await install({ settings: { mode: 'bulk' } });
-    await send(clinic, clinic.visit('A-1', {}, 2));
-    await clinic.service.fault({
-      method: 'POST',
-      path: '/api/v0/dental/batch_inquiries',
-      times: 1,
-      when: 'after',
-      action: 'status',
-      status: 400,
-    });
-    await clinic.read(
-      clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W2' })] }),
-      clinic.visit('A-3', { coverages: [aCoverage({ member_id: 'W3' })] }),
-    );
-    await clinic.planNow();
-    for (let step = 0; step < 3; step += 1) await clinic.submitNow();
-    await clinic.service.advance({ seconds: 60 });
-    await lookUp(clinic);
-    expect((await clinic.service.ledger()).map(({ external_id }) => external_id).sort()).toEqual([
-      'A-1',
-      'A-2',
-      'A-3',
-    ]);
-    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open', 'open', 'open']);
-  },
-);
+test('a batch refused as a whole is looked up before anything is sent again', async () => {
+  const clinic = await install({ settings: { mode: 'bulk' } });
+  await send(clinic, clinic.visit('A-1', {}, 2));
+  await clinic.service.fault({
+    method: 'POST',
+    path: '/api/v0/dental/batch_inquiries',
+    times: 1,
+    when: 'after',
+    action: 'status',
+    status: 400,
+  });
+  await clinic.read(
+    clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W2' })] }),
+    clinic.visit('A-3', { coverages: [aCoverage({ member_id: 'W3' })] }),
+  );
+  await clinic.planNow();
+  for (let step = 0; step < 3; step += 1) await clinic.submitNow();
+  await clinic.service.advance({ seconds: 60 });
+  await lookUp(clinic);
+  expect((await clinic.service.ledger()).map(({ external_id }) => external_id).sort()).toEqual([
+    'A-1',
+    'A-2',
+    'A-3',
+  ]);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open', 'open', 'open']);
+});
 
-test(
-  'a rejected reconciliation is listed at once, tried slowly, and calls go out ' + 'after it',
-  async () => {
-    const clinic = await install();
-    await clinic.read(clinic.visit('A-1'));
-    await clinic.planNow();
-    const { list } = clinic.client;
-    let asked = 0;
-    clinic.client.list = async () => {
-      asked += 1;
-      return {
-        ok: false,
-        failure: { class: 'unsent', cause: 'unauthorized', status: 401, retry_after_ms: null },
-      };
+test('a rejected reconciliation is listed at once; calls go out after it succeeds', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  const { list } = clinic.client;
+  let asked = 0;
+  clinic.client.list = async () => {
+    asked += 1;
+    return {
+      ok: false,
+      failure: { class: 'unsent', cause: 'unauthorized', status: 401, retry_after_ms: null },
     };
-    await clinic.submitNow();
-    clinic.pass(2 * MINUTE_MS);
-    await clinic.submitNow();
-    expect(asked).toBe(1);
-    expect(await clinic.attention()).toEqual(['submission_stopped']);
-    clinic.client.list = list;
-    clinic.pass(15 * MINUTE_MS);
-    await clinic.submitNow();
-    expect(await clinic.attention()).toEqual([]);
-    expect((await clinic.service.ledger()).length).toBe(1);
-  },
-);
+  };
+  await clinic.submitNow();
+  clinic.pass(2 * MINUTE_MS);
+  await clinic.submitNow();
+  expect(asked).toBe(1);
+  expect(await clinic.attention()).toEqual(['submission_stopped']);
+  clinic.client.list = list;
+  clinic.pass(15 * MINUTE_MS);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual([]);
+  expect((await clinic.service.ledger()).length).toBe(1);
+});
 
 test('a list too long to compare stops all calls at once, and says what to do', async () => {
   const clinic = await install();
@@ -210,7 +198,7 @@ test('a list too long to compare stops all calls at once, and says what to do', 
   expect(entry?.next).toContain('take old inquiries off its list');
 });
 
-test('a service that is away goes on the attention list after an hour', async () => {
+test('an unavailable service goes on the attention list after an hour', async () => {
   const clinic = await install();
   await clinic.read(clinic.visit('A-1'));
   await clinic.planNow();
@@ -275,7 +263,7 @@ test('an entry about a lost reply names the visit that its inquiry serves now', 
   expect(await appointments()).toEqual([{ appointment: 2 }]);
 });
 
-test('a list that shows a call of a moment ago proves that a lost one is absent', async () => {
+test('a list that shows a recent call proves that a lost one is absent', async () => {
   const clinic = await install();
   await clinic.read(clinic.visit('A-1'));
   await loseRequest(clinic);
@@ -290,7 +278,7 @@ test('a list that shows a call of a moment ago proves that a lost one is absent'
   ]);
 });
 
-test('a list that leaves out any of those that were sent last proves no absence', async () => {
+test('a list without one of the last sent inquiries proves no absence', async () => {
   const clinic = await install();
   await send(
     clinic,
@@ -326,7 +314,7 @@ test('a list that leaves out any of those that were sent last proves no absence'
   );
 });
 
-/** Nothing has run while the clock was set an hour ahead. */
+/** Nothing ran while the clock was an hour ahead. */
 function restartWithOtherClock(clinic: Installation): void {
   clinic.pass(HOUR_MS);
   clinic.submit.memory = newSubmitMemory();
@@ -381,56 +369,53 @@ test('all lookups begin again, also when one is the first to hear the service (G
   ]);
 });
 
-test(
-  'of three calls that no list showed, the last is reported when the first is ' + 'found',
-  async () => {
-    const clinic = await install();
-    const lost = {
-      method: 'POST',
-      path: '/api/v0/dental/inquiries',
-      times: 1,
-      when: 'after',
-      action: 'reset',
-    } as const;
-    await clinic.service.fault(lost);
-    await send(clinic, clinic.visit('A-1'));
-    const { list } = clinic.client;
-    const hidden = new Set((await clinic.service.ledger()).map(({ id }) => id));
-    clinic.client.list = async (...given) => {
-      const result = await list(...given);
-      if (!result.ok) return result;
-      return {
-        ok: true,
-        value: {
-          ...result.value,
-          inquiries: result.value.inquiries.filter(({ id }) => !hidden.has(id)),
-        },
-      };
+test('of three calls that no list showed, the last is reported with the first', async () => {
+  const clinic = await install();
+  const lost = {
+    method: 'POST',
+    path: '/api/v0/dental/inquiries',
+    times: 1,
+    when: 'after',
+    action: 'reset',
+  } as const;
+  await clinic.service.fault(lost);
+  await send(clinic, clinic.visit('A-1'));
+  const { list } = clinic.client;
+  const hidden = new Set((await clinic.service.ledger()).map(({ id }) => id));
+  clinic.client.list = async (...given) => {
+    const result = await list(...given);
+    if (!result.ok) return result;
+    return {
+      ok: true,
+      value: {
+        ...result.value,
+        inquiries: result.value.inquiries.filter(({ id }) => !hidden.has(id)),
+      },
     };
-    await clinic.service.advance({ hours: 1 });
-    clinic.pass(HOUR_MS);
-    await clinic.service.fault(lost);
-    await lookUp(clinic);
-    const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
-    hidden.clear();
-    hidden.add(second!);
-    await lookUp(clinic);
-    expect((await clinic.inquiries()).map(({ state, service_id }) => [state, service_id])).toEqual([
-      ['open', first],
-    ]);
-    hidden.clear();
-    await reconcile(clinic);
-    expect(await clinic.attention()).toEqual(['duplicate_call']);
-    // Whoever has asked for the money back is done with it, and stays so.
-    const [{ id } = { id: 0 }] = await clinic.inquiries();
-    const subject = { kind: 'inquiry', id } as const;
-    const now = clinic.env.clock.now();
-    await clinic.store.write((tx) => handle('refunded')(tx, subject, now));
-    expect(await clinic.attention()).toEqual([]);
-    await reconcile(clinic);
-    expect(await clinic.attention()).toEqual([]);
-  },
-);
+  };
+  await clinic.service.advance({ hours: 1 });
+  clinic.pass(HOUR_MS);
+  await clinic.service.fault(lost);
+  await lookUp(clinic);
+  const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
+  hidden.clear();
+  hidden.add(second!);
+  await lookUp(clinic);
+  expect((await clinic.inquiries()).map(({ state, service_id }) => [state, service_id])).toEqual([
+    ['open', first],
+  ]);
+  hidden.clear();
+  await reconcile(clinic);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
+  // After the operator has handled the refund, the item stays closed.
+  const [{ id } = { id: 0 }] = await clinic.inquiries();
+  const subject = { kind: 'inquiry', id } as const;
+  const now = clinic.env.clock.now();
+  await clinic.store.write((tx) => handle('refunded')(tx, subject, now));
+  expect(await clinic.attention()).toEqual([]);
+  await reconcile(clinic);
+  expect(await clinic.attention()).toEqual([]);
+});
 
 test('a duplicate call listed late is reported, whatever the clock said later', async () => {
   const clinic = await install();

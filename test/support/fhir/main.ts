@@ -1,6 +1,5 @@
 /**
- * The FHIR server of the tests, for trying out: invented patients with visits on the next working
- * days.
+ * The FHIR server of the tests, for trials: made-up patients with visits on the next business days.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

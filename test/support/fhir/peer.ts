@@ -1,7 +1,7 @@
 /**
- * A FHIR R4 server over HTTP, for tests: storage, search, conditional create and If-Match are
- * third-party (@medplum/fhir-router with its MemoryRepository); paging, ETags, a
- * CapabilityStatement, a token endpoint, validation and injected faults are added here.
+ * A FHIR R4 server over HTTP, for tests: storage, search, conditional create, and If-Match are
+ * third-party (@medplum/fhir-router with its MemoryRepository). This file adds paging, ETags, a
+ * CapabilityStatement, a token endpoint, validation, and faults.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,30 +18,30 @@ import { IndexedRepository } from './repository.ts';
 import { type SmartOptions, SmartServer } from './smart.ts';
 
 export type Fault = {
-  /** `before`: nothing is done; `after`: it is done and the answer is lost. */
+  /** `before`: the request is not carried out; `after`: it is, and the answer is lost. */
   when: 'before' | 'after';
   action: 'status' | 'reset' | 'truncate' | 'html';
   status?: number;
   headers?: Record<string, string>;
-  /** What the server says to it. */
+  /** The server's words about it. */
   words?: string;
 };
 
 export type Request = { method: string; path: string; query: string };
 
 export type PeerOptions = {
-  /** The most entries of a page, whatever is asked for. */
+  /** The most entries of a page, whatever the client asks for. */
   page_max?: number;
   smart?: SmartOptions;
-  /** The value of Authorization that is accepted, instead of SMART. */
+  /** The accepted value of Authorization, instead of SMART. */
   authorization?: string;
-  /** Resource types that the server does not know at all. */
+  /** Resource types that the server does not know. */
   without?: string[];
-  /** What differs in the CapabilityStatement and in what is honored. */
+  /** Differences in the CapabilityStatement and in the server's behavior. */
   conditional_create?: boolean;
   include?: boolean;
   include_payor?: boolean;
-  /** Search parameters that are refused, as `Type.name`. */
+  /** Refused search parameters, as `Type.name`. */
   refuse_search?: string[];
   /** `Appointment` can only be searched with one of these parameters. */
   qualified_by?: string[];
@@ -67,11 +67,11 @@ export class FhirPeer {
   readonly options: PeerOptions;
   readonly smart: SmartServer | null;
   readonly requests: Request[] = [];
-  /** Everything that was refused because a validator found fault with it. */
+  /** Every resource that a validator refused. */
   readonly invalid: string[] = [];
-  /** Decides on a fault for each request; null: none. */
+  /** Chooses a fault for each request; null: none. */
   fault: (request: Request) => Fault | null = () => null;
-  /** Changes the body of an answer on its way out. */
+  /** Changes the body of an answer before it is sent. */
   alter: (request: Request, body: Loose) => unknown = (_, body) => body;
   url = '';
   private readonly repository = new IndexedRepository();
@@ -101,12 +101,12 @@ export class FhirPeer {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  /** Puts resources there as somebody else would, under the ids that they have. */
+  /** Stores resources as another program would, under the given IDs. */
   async put(...resources: Resource[]): Promise<void> {
     for (const resource of resources) await this.repository.updateResource(resource);
   }
 
-  /** The same, long ago: none of it counts as changed. */
+  /** The same, long ago: none of them counts as changed. */
   async putBefore(lastUpdated: string, ...resources: Resource[]): Promise<void> {
     const meta = { lastUpdated };
     await this.repository.withSeeding(async () => {
@@ -127,15 +127,14 @@ export class FhirPeer {
     );
   }
 
-  /** How often each resource was written: `1` for one that was created and never changed. */
+  /** How often each resource was written: `1` if it was created and never changed. */
   async versions(type: Resource['resourceType'], id: string): Promise<number> {
     const history = await this.repository.readHistory(type, id);
     return history.entry?.length ?? 0;
   }
 
   /**
-   * Every resource that is there, with its version: nothing was written between two calls that
-   * answer the same.
+   * Every resource with its version: if two calls return the same, nothing was written in between.
    */
   async everyVersion(): Promise<string[]> {
     const all = await Promise.all(TYPES.map((type) => this.all(type)));

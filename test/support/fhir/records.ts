@@ -20,7 +20,7 @@ const codingOf = (code: string) => ({
 
 const isDental = ({ specialty }: ClaimInput) => specialty === null || specialty === 'dental';
 
-/** What a practice management system would hold about a claim that it has sent. */
+/** A claim as a practice management system stores it after sending it. */
 export function claimResourcesOf(input: ClaimInput): Resource[] {
   const { patient, provider, coverage } = input;
   const visit = {
@@ -65,7 +65,7 @@ export function claimResourcesOf(input: ClaimInput): Resource[] {
   return [...held, claim];
 }
 
-/** What a practice management system would hold about an appointment. */
+/** An appointment as a practice management system stores it. */
 export function resourcesOf(input: AppointmentInput): Resource[] {
   const { patient, provider } = input;
   const patient_id = patient.id ?? `patient-of-${input.source_id}`;

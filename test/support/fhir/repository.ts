@@ -5,9 +5,9 @@ import type { Bundle, OperationOutcome, Resource } from '@medplum/fhirtypes';
 type Stored<Type extends Resource> = Type & { id: string };
 
 /**
- * The MemoryRepository with an index over patients and identifiers: it looks at every resource of a
- * type for each search otherwise, which takes seconds with hundreds of patients. What matches is
- * still decided by @medplum/core.
+ * The MemoryRepository with an index of patients and identifiers, because it scans every resource
+ * of a type in each search, which takes seconds with hundreds of patients. @medplum/core still
+ * decides which resources match.
  */
 export class IndexedRepository extends MemoryRepository {
   private readonly index = new Map<string, Map<string, Resource>>();
@@ -56,7 +56,7 @@ export class IndexedRepository extends MemoryRepository {
     const found = candidates?.filter((one) => matchesSearchRequest(one, search));
     if (found === undefined || found.length > 0)
       return await super.conditionalCreate(resource, search, options);
-    // Nothing is awaited between the search and the create, so that no other create comes between.
+    // No await between the search and the create, so that no other create comes between.
     const stored = await this.createResource(resource, options);
     return { resource: stored, outcome: created };
   }
@@ -66,7 +66,7 @@ export class IndexedRepository extends MemoryRepository {
     for (const held of this.index.values()) held.delete(`${type}/${id}`);
   }
 
-  /** Null: the whole type has to be searched. */
+  /** Null: the whole type must be searched. */
   private candidates({
     resourceType,
     filters = [],

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 
-/** A token endpoint that takes nothing on trust: SMART Backend Services, and client_secret. */
+/** A strict token endpoint: SMART Backend Services, and client_secret. */
 export type SmartOptions = {
   client_id: string;
   /** The keys registered for the client. */
   jwks?: JSONWebKeySet;
   client_secret?: string;
   expires_in?: number;
-  /** What is granted, whatever is asked for. */
+  /** The granted scopes, whatever the client asks for. */
   grants?: string;
-  /** Notations of scopes that are understood. */
+  /** Accepted notations of scopes. */
   versions?: ('v1' | 'v2')[];
 };
 
@@ -26,7 +26,7 @@ export class SmartServer {
     this.options = options;
   }
 
-  /** `url` is the address of this endpoint, the only audience that is accepted. */
+  /** `url` is the address of this endpoint, the only accepted audience. */
   async token(
     url: string,
     form: URLSearchParams,
