@@ -8,7 +8,7 @@ import { setMachineClock } from '../support/machine-clock.ts';
 import { startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
 
-/** A clinic whose first `once` has compared the list and made one call, on a machine of the test. */
+/** A clinic whose first `once` has compared the list and made one call. */
 async function comparedClinic() {
   const machine = setMachineClock();
   const service = await startService();
@@ -49,7 +49,7 @@ test('a second run within the hour sends what is new without reading the list ag
   expect(await service.ledger()).toHaveLength(2);
 });
 
-test('after an older database was put in place, the list is read and nobody is called twice', async () => {
+test('after an older database was put in place, the list is read, and no call is made twice', async () => {
   const { service, once, drop, database } = await comparedClinic();
   copyFileSync(database, `${database}.older`);
   drop();
