@@ -49,7 +49,7 @@ test('a second run within the hour sends what is new without reading the list ag
   expect(await service.ledger()).toHaveLength(2);
 });
 
-test('after an older database was put in place, the list is read, and no call is made twice', async () => {
+test('an older database in its place has the list read, and no call is made twice', async () => {
   const { service, once, drop, database } = await comparedClinic();
   copyFileSync(database, `${database}.older`);
   drop();
