@@ -1,8 +1,7 @@
 #!/usr/bin/env node
-// Runs `node ARGS…` on the Node 24 that the project brings as a package, installing the packages
-// first when they are missing or not those of package-lock.json. It is written for old versions of
-// Node too, because the host's Node starts it and a shell has found that one before any script
-// could change the PATH.
+// Runs `node ARGS…` with the project's own Node 24 package. Installs the packages first if they are
+// missing or differ from package-lock.json. It also works on old versions of Node, because the
+// host's Node starts it; the shell finds that Node before any script can change the PATH.
 //
 //   node bin/with-node.mjs [--no-install] FILE [ARGS…]
 import { spawn, spawnSync } from 'node:child_process';
@@ -17,10 +16,7 @@ const args = process.argv.slice(2);
 const may_install = args[0] !== '--no-install';
 if (!may_install) args.shift();
 
-/**
- * Whether every package that is installed is the one the lockfile names, and none that must be
- * there is missing.
- */
+/** Returns whether every installed package matches the lockfile, and no required one is missing. */
 function packages_match_lockfile() {
   let wanted, installed;
   try {
@@ -38,7 +34,7 @@ function packages_match_lockfile() {
   });
 }
 
-/** The secrets of eligd are no business of npm's. */
+/** Removes the secrets of eligd, which npm must not see. */
 function without_secrets(environment) {
   return Object.fromEntries(
     Object.entries(environment).filter(
@@ -58,7 +54,7 @@ function fail(sentence) {
 }
 
 if (may_install && existsSync(join(root, 'package-lock.json')) && !packages_match_lockfile()) {
-  console.error('eligd: installing its packages (npm ci), once …');
+  console.error('eligd: installing its packages (npm ci); this happens only once …');
   const npm = spawnSync(
     'npm',
     ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
@@ -74,7 +70,7 @@ if (may_install && existsSync(join(root, 'package-lock.json')) && !packages_matc
         `--ignore-scripts" in ${root}.`,
     );
   if (npm.status !== 0)
-    fail(`eligd: "npm ci" failed; its words are above. Fix that and run the same command again.`);
+    fail(`eligd: "npm ci" failed; see its error above. Fix it and run the same command again.`);
 }
 
 let node;
@@ -83,26 +79,26 @@ else if (is_supported(process.version) && existsSync(join(root, 'node_modules'))
   node = process.execPath;
 else if (existsSync(join(root, 'node_modules')))
   fail(
-    `eligd: this machine has Node ${process.version} and eligd needs Node 24.10 or a later ` +
+    `eligd: this machine has Node ${process.version}, but eligd needs Node 24.10 or a later ` +
       `24; there is no Node package for ${process.platform} ${process.arch}, so install Node ` +
       '24 and run the same command again.',
   );
 else
   fail(
     'eligd: its packages are not installed; run "npm ci --ignore-scripts --loglevel=error" ' +
-      `in ${root}, and then the same command again.`,
+      `in ${root}, then run the same command again.`,
   );
 
 // SIGUSR1 would open a debugger to every user of the machine, here and in the child.
 process.on('SIGUSR1', () => {});
-// Node would run what it finds in this folder; src/ops/compile-cache.ts has a safe one.
+// Node would run code that it finds in this folder; src/ops/compile-cache.ts has a safe one.
 const { NODE_COMPILE_CACHE: _, ...environment } = process.env;
 const child = spawn(node, ['--disable-sigusr1', ...args], {
   stdio: 'inherit',
   env: { ...environment, PATH: `${dirname(node)}:${process.env.PATH ?? ''}` },
 });
-// Ctrl-C reaches the child as well (same process group): wait for it. Other signals are sent to
-// this process alone.
+// Ctrl-C reaches the child as well (same process group): wait for it. Other signals reach only this
+// process.
 process.on('SIGINT', () => {});
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('error', (error) =>

@@ -1,10 +1,10 @@
-/** What a connector and eligd say to each other about connections. */
+/** The types for connections that connectors and eligd share. */
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import type { Dispatcher } from 'undici';
 
 /**
- * Where a certificate is: in a file (absolute path), or at a server. `of` says whose, as in "The
+ * The location of a certificate: a file (absolute path), or a server. `of` names it, as in "The
  * certificate of the FHIR server".
  */
 export type CertificateSource =
@@ -12,11 +12,11 @@ export type CertificateSource =
   | { of: string; url: string; file?: undefined; connection?: ConnectionSettings };
 
 /**
- * How a connection is made, as the connector's own keys of the configuration say it. `proxy`: an
- * address, `none`, or left out: the one of HTTPS_PROXY and HTTP_PROXY, unless NO_PROXY spares the
- * server. Its login is in the connector's secrets `proxy_username` and `proxy_password`. `tls`:
- * PEM files, relative to the configuration; `authorities_file` is trusted besides the authorities
- * of the system, the other two are shown to a server that wants to know who connects.
+ * A connection's settings, from the connector's own configuration keys. `proxy`: an address or
+ * `none`; undefined: the one of HTTPS_PROXY and HTTP_PROXY, unless NO_PROXY names the server. Its
+ * login is in the connector's secrets `proxy_username` and `proxy_password`. `tls`: PEM files,
+ * relative to the configuration; `authorities_file` is trusted in addition to the system's
+ * authorities; the other two are for a server that requires a client certificate.
  */
 export type ConnectionSettings = {
   proxy?: string | undefined;
@@ -30,19 +30,19 @@ export type ConnectionSettings = {
 };
 
 /**
- * The only way out for a connector: it opens no connection itself. What fails before anything was
- * sent fails with a code of the system, or with a `ConnectionError` that says what to do.
+ * A connector's access to the network; it opens no connection itself. A failure before any data was
+ * sent has a system error code, or is a `ConnectionError` that says what to do.
  */
 export type ConnectorNetwork = {
   /**
-   * For `dispatcher.request`. Never writes a request twice. The connector destroys it when it is
-   * closed.
+   * Returns a dispatcher for `dispatcher.request`. It never sends a write twice. The connector
+   * destroys it in `close`.
    */
   http: (
     settings: ConnectionSettings,
     limits: { connections: number; timeout_ms: number; reply_bytes_max: number },
   ) => Dispatcher;
-  /** An open connection for another protocol; by a proxy only where `proxy` names one. */
+  /** Opens a connection for another protocol; uses a proxy only if `proxy` names one. */
   socket: (
     target: {
       host: string;

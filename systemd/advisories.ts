@@ -1,9 +1,9 @@
 /**
- * `npm run advisories`: asks the registry that this npm is set up with for known weaknesses of the
- * packages that run at a clinic, those of the bill of materials. One that is not in
- * `advisories.json` with a reason and a day on which the reason is looked at again fails it. A
- * registry that does not answer is said, and fails nothing. Node and SQLite are no packages of
- * their own: the makers' announcements are for whoever makes a release.
+ * `npm run advisories`: asks npm's configured registry for known vulnerabilities in the packages of
+ * the bill of materials, which run at a clinic. It fails for a vulnerability that is not in
+ * `advisories.json` with a reason and a review date. If the registry does not answer, it says so
+ * and does not fail. It does not cover Node and SQLite, which are not separate packages: whoever
+ * makes a release checks their announcements.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -11,12 +11,12 @@ import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** Why a weakness does not matter here, and until when (YYYY-MM-DD) that is taken for true. */
+/** Why a vulnerability does no harm here, and until when (YYYY-MM-DD) that reason counts. */
 export type Exception = { advisory: string; package: string; until: string; reason: string };
 
 type Advisory = { advisory: string; package: string; severity: string; title: string };
 
-/** The part of `npm audit --json` that is read; a registry that cannot answer gives none of it. */
+/** The part of `npm audit --json` that is read; missing if the registry cannot answer. */
 type AuditReport = {
   auditReportVersion?: number;
   vulnerabilities?: Record<string, { via: (string | AuditVia)[] }>;
@@ -25,8 +25,8 @@ type AuditReport = {
 type AuditVia = { url: string; name: string; severity: string; title: string };
 
 /**
- * What has to be done, a sentence each; empty when nothing has. `today` is YYYY-MM-DD. Null when
- * the registry did not answer.
+ * Returns what has to be done, one sentence each; empty: nothing. `today` is YYYY-MM-DD. Null: the
+ * registry did not answer.
  */
 export function judgeAdvisories(
   report: AuditReport,
@@ -42,15 +42,15 @@ export function judgeAdvisories(
       .filter((each) => !exceptions.some((exception) => isFor(exception, each)))
       .map(
         (each) =>
-          `${each.package}: ${each.advisory} (${each.severity}): ${each.title}. Take a version ` +
+          `${each.package}: ${each.advisory} (${each.severity}): ${each.title}. Use a version ` +
           'without it, or add it to systemd/advisories.json with the reason why it does no harm.',
       ),
     ...exceptions.flatMap((exception) => {
       const name = `${exception.package}: ${exception.advisory}`;
       if (!found.some((each) => isFor(exception, each)))
-        return [`${name} is no longer found: take it out of systemd/advisories.json.`];
+        return [`${name} is no longer found: remove it from systemd/advisories.json.`];
       if (exception.until >= today) return [];
-      return [`${name} was excepted until ${exception.until}: look at its reason again.`];
+      return [`${name} was excepted until ${exception.until}: review its reason.`];
     }),
   ];
 }
@@ -88,7 +88,7 @@ if (process.argv[1] === import.meta.filename) {
     const status = report.statusCode === undefined ? '' : ` (${report.statusCode})`;
     console.log(`advisories: NOT CHECKED, the registry does not answer this question${status}.`);
   } else if (problems.length === 0) {
-    console.log(`advisories: none but ${exceptions.length} with a reason.`);
+    console.log(`advisories: none except ${exceptions.length} with a reason.`);
   } else {
     console.error(problems.map((each) => `advisories: ${each}`).join('\n'));
     process.exitCode = 1;

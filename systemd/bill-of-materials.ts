@@ -1,4 +1,7 @@
-/** What is inside the package: for programs (CycloneDX), and for people (every licence in full). */
+/**
+ * Lists the content of the package: for programs (CycloneDX), and for people (every license in
+ * full).
+ */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -6,7 +9,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 
-/** A package as package-lock.json has it, by its path. */
+/** An entry of package-lock.json, by its path. */
 export type LockedPackage = {
   version: string;
   dev?: boolean;
@@ -18,13 +21,13 @@ export type LockedPackage = {
 type Parts = {
   /** The working copy, with its packages installed. */
   root: string;
-  /** Where `sbom.cdx.json` and `copyright` are written. */
+  /** The folder for `sbom.cdx.json` and `copyright`. */
   folder: string;
   version: string;
-  /** Seconds since 1970; stands in the bill, so that the same commit makes the same bytes. */
+  /** Seconds since 1970; part of the bill, so that the same commit gives the same bytes. */
   made_at: number;
   packages: Readonly<Record<string, LockedPackage>>;
-  /** Where the packages lie below `node_modules`, for their licences. */
+  /** The paths of the packages below `node_modules`, for their licenses. */
   installed: string;
 };
 
@@ -38,7 +41,7 @@ type Bill = {
   dependencies: { ref: string; dependsOn?: string[] }[];
 } & Record<string, unknown>;
 
-const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)/i;
+const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)/i;
 
 export function writeBillOfMaterials(parts: Parts): void {
   const { root, folder, version, made_at, packages, installed } = parts;
@@ -48,18 +51,18 @@ export function writeBillOfMaterials(parts: Parts): void {
     join(folder, 'sbom.cdx.json'),
     `${JSON.stringify({ ...bill, serialNumber }, null, 2)}\n`,
   );
-  const licences = Object.entries(packages).map(([path, locked]) =>
-    licenceOf(installed, path, locked),
+  const licenses = Object.entries(packages).map(([path, locked]) =>
+    licenseOf(installed, path, locked),
   );
   const head =
-    'eligd itself is not licensed to the public. It brings the programs below, each under ' +
-    'its own licence.\n';
-  writeFileSync(join(folder, 'copyright'), [head, ...licences].join('\n\n'));
+    'eligd itself is not licensed to the public. It includes the programs below, each under ' +
+    'its own license.\n';
+  writeFileSync(join(folder, 'copyright'), [head, ...licenses].join('\n\n'));
 }
 
 /**
- * npm's bill, with nothing that only builds or tests, and with the two programs that packages bring
- * compiled.
+ * Returns npm's bill without packages that only build or test, and with the two programs that
+ * packages contain in compiled form.
  */
 function billOf(root: string, version: string, made_at: number, packages: Parts['packages']): Bill {
   const said = execFileSync('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx'], {
@@ -81,7 +84,7 @@ function billOf(root: string, version: string, made_at: number, packages: Parts[
     .filter(({ ref }) => isInside(ref))
     .map((each) => ({ ...each, dependsOn: (each.dependsOn ?? []).filter(isInside) }));
   const timestamp = new Date(made_at * 1000).toISOString();
-  // npm names it after the folder that it is built in.
+  // npm uses the name of the build folder.
   const component = {
     ...bill.metadata.component,
     type: 'application',
@@ -97,7 +100,10 @@ function billOf(root: string, version: string, made_at: number, packages: Parts[
   };
 }
 
-/** Whoever compares a bill with lists of weaknesses finds these by no name of an npm package. */
+/**
+ * Returns programs without an npm package name, so that a comparison with vulnerability lists finds
+ * them.
+ */
 function compiled(): Component[] {
   const drivers = ['better-sqlite3', 'better-sqlite3-multiple-ciphers'];
   const sqlites = [...new Set(drivers.map(sqliteOf))];
@@ -129,11 +135,11 @@ function sqliteOf(driver: string): string {
   }
 }
 
-function licenceOf(root: string, path: string, { version, license }: LockedPackage): string {
-  const files = readdirSync(join(root, path)).filter((name) => LICENCE_FILE.test(name));
+function licenseOf(root: string, path: string, { version, license }: LockedPackage): string {
+  const files = readdirSync(join(root, path)).filter((name) => LICENSE_FILE.test(name));
   const texts = files.map((name) => readFileSync(join(root, path, name), 'utf8').trim());
   const title = `${nameOf(path)} ${version}, ${license ?? 'see below'}`;
-  const body = texts.length === 0 ? 'Its package has no licence file.' : texts.join('\n\n');
+  const body = texts.length === 0 ? 'Its package has no license file.' : texts.join('\n\n');
   return `${title}\n${'='.repeat(title.length)}\n\n${body}\n`;
 }
 
@@ -141,7 +147,7 @@ function nameOf(path: string): string {
   return path.split('node_modules/').at(-1) ?? path;
 }
 
-/** A UUID that the text decides (RFC 9562, version 8). */
+/** Returns a UUID derived from the text (RFC 9562, version 8). */
 function uuidOf(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   const groups = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`];

@@ -1,18 +1,18 @@
 /**
- * The JavaScript that the package runs, built out of `src`, `connectors` and the libraries that
- * they use. Node would strip the types of 400 files at every start and keep a loader's record of
- * 1,500: that is twice the processor time until the first reconciliation, and 60 MB more memory.
- * Nothing is renamed or shortened, so that a stack in a log can be read.
+ * Builds the JavaScript that the package runs from `src`, `connectors`, and their libraries.
+ * Otherwise Node would strip the types of 400 files at every start and keep loader records of
+ * 1,500, which takes twice the processor time until the first reconciliation and 60 MB more memory.
+ * Names are not shortened, so that stack traces in logs are readable.
  */
 import { cpSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 import type { LockedPackage } from './bill-of-materials.ts';
 
-/** Relative to the program; as deep as `src/ops`, from which PROJECT_ROOT is counted. */
+/** Relative to the program; as deep as `src/ops`, because PROJECT_ROOT is relative to it. */
 const FOLDER = 'dist/program';
 /**
- * Libraries that stay packages: with native code, with files that they read at run time, or not
+ * Libraries that stay separate packages: they have native code, read files at run time, or are not
  * loaded by most installations.
  */
 const KEPT = [
@@ -20,14 +20,14 @@ const KEPT = [
   ...['fastify', 'jose', 'nodemailer', 'openid-client', 'prom-client'],
 ];
 
-/** Writes `dist/program` and the connectors' modules into the folder `program`. */
+/** Builds `dist/program` and the connectors' modules in the folder `program`. */
 export async function buildProgram(root: string, program: string): Promise<void> {
   const bundle = await rolldown({
     cwd: root,
     platform: 'node',
     input: {
       [`${FOLDER}/main`]: join(root, 'src/main.ts'),
-      // A thread begins with it, so it is a file of its own.
+      // A separate file, because a thread starts with it.
       [`${FOLDER}/backup-thread`]: join(root, 'src/store/engine/backup-thread.ts'),
       [`${FOLDER}/compile-ahead`]: join(root, 'src/ops/compile-ahead.ts'),
       ...connectorModules(root),
@@ -56,7 +56,10 @@ function connectorModules(root: string): Record<string, string> {
   return modules;
 }
 
-/** Which of the packages are loaded at run time; of the others the built program has the code. */
+/**
+ * Returns the packages that are loaded at run time; the built program contains the code of the
+ * others.
+ */
 export function keptPackages(packages: Readonly<Record<string, LockedPackage>>): Set<string> {
   const kept = new Set<string>();
   const keep = (name: string, from: string): void => {
@@ -69,7 +72,7 @@ export function keptPackages(packages: Readonly<Record<string, LockedPackage>>):
   return kept;
 }
 
-/** Where Node finds `name` for a module of the package at `from`. */
+/** Returns the path where Node finds `name` for a module of the package at `from`. */
 function nearest(
   name: string,
   from: string,

@@ -1,12 +1,12 @@
 /**
  * `npm run node-checksums`: compares the Node program that npm installed with the checksum of the
- * program inside the archive that Node's makers publish (`node-checksums.json`).
+ * program in the archive that the Node project publishes (`node-checksums.json`).
  *
  *     node bin/with-node.mjs systemd/node-checksums.ts [--archive FILE]
  *
- * `--archive` shows where that checksum comes from: the archive, downloaded from Node's own site,
- * must have the checksum that Node's releasers signed, and the program inside it the recorded one.
- * Do this for each new version, for both machines, before its checksums are recorded.
+ * `--archive` proves the origin of that checksum: the archive, downloaded from Node's own site,
+ * must have the checksum that Node's releasers signed, and its program must have the recorded one.
+ * Do this for each new version and both machines before you record its checksums.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,13 +16,13 @@ import { parseArgs } from 'node:util';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** As Node names the machines that eligd is packaged for. */
+/** Node's names for the machines that eligd is packaged for. */
 export type Architecture = 'x64' | 'arm64';
 
-/** SHA-256 sums in hexadecimal: of the archive that Node publishes, and of `bin/node` inside it. */
+/** SHA-256 sums in hexadecimal: of the archive that Node publishes, and of `bin/node` in it. */
 export type NodeChecksums = {
   version: string;
-  /** Where the sum of the archive was read. */
+  /** The source of the archive's sum. */
   source: string;
 } & Record<Architecture, { archive: string; archive_sha256: string; program_sha256: string }>;
 
@@ -31,8 +31,8 @@ const RECORDED = JSON.parse(
 ) as NodeChecksums;
 
 /**
- * Throws when `program` is not the Node program that Node's makers published for `architecture`:
- * another version, or changed on the way.
+ * Throws if `program` is not the Node program published for `architecture`, because it is another
+ * version or was changed.
  */
 export function checkNodeProgram(
   program: string,
@@ -43,15 +43,15 @@ export function checkNodeProgram(
   const { program_sha256, archive } = recorded[architecture];
   if (found === program_sha256) return;
   throw new Error(
-    `${program} is not the program in ${archive}, as Node's makers published it: its SHA-256 is ` +
-      `${found}, recorded is ${program_sha256}. Do not use it. After a change of Node's version, ` +
-      'record the new checksums in systemd/node-checksums.json (docs/systemd.md says how).',
+    `${program} is not the program in ${archive} published by Node: its SHA-256 is ` +
+      `${found}, but ${program_sha256} is recorded. Do not use it. After a change of Node's ` +
+      'version, record the new checksums in systemd/node-checksums.json (see docs/systemd.md).',
   );
 }
 
 /**
- * Throws when the file `path` is not the archive that Node's makers signed, or holds another
- * program than the recorded one. Returns the machine that the archive is for.
+ * Throws if the file `path` is not the archive signed by Node's releasers, or contains another
+ * program than the recorded one. Returns the archive's machine.
  */
 export function checkNodeArchive(path: string, recorded: NodeChecksums = RECORDED): Architecture {
   const machines: Architecture[] = ['x64', 'arm64'];

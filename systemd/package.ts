@@ -1,16 +1,15 @@
 /**
- * `npm run package`: makes `dist/eligd_VERSION_ARCH.deb` and `dist/eligd-VERSION-linux-ARCH.tar.gz`
- * out of the working copy, with the Node runtime, the packages that run (none that only build or
- * test), their licences and a bill of materials inside.
+ * `npm run package`: builds dist/eligd_VERSION_ARCH.deb and dist/eligd-VERSION-linux-ARCH.tar.gz
+ * from the working copy. They contain the Node runtime, the packages that run (none that only build
+ * or test), their licenses, and a bill of materials.
  *
  *     node bin/with-node.mjs systemd/package.ts [--out FOLDER] [--version VERSION] [--quick]
  *                                               [--arch x64|arm64] [--sign KEY]
  *
- * `--sign` adds SHA256SUMS and SHA256SUMS.asc, signed with a key of this user's gpg (its id or its
- * owner's address).
- * `--quick` leaves compression out and makes the .deb only, for tests. `--arch` makes the package
- * for another machine than this one. Needs dpkg-deb, which every Debian and Ubuntu has, and makes
- * the package 18 MB smaller where binutils can strip Node's program.
+ * `--sign` adds SHA256SUMS and SHA256SUMS.asc, signed with a key of this user's gpg (its ID or its
+ * owner's address). `--quick` builds only the .deb, without compression, for tests. `--arch` builds
+ * the package for another machine. Requires dpkg-deb, which every Debian and Ubuntu has. With
+ * binutils, it strips Node's program, which makes the package 18 MB smaller.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -37,7 +36,7 @@ import { isPacked } from './packed-files.ts';
 import { sign } from './sign.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-/** What of the working copy runs; tests, fixtures and what guards the project stay behind. */
+/** The parts of the working copy that run; tests, fixtures, and development tools are left out. */
 const PROGRAM = [
   'connectors',
   'dist/contract',
@@ -50,10 +49,10 @@ const PROGRAM = [
 ];
 const NOT_RUN = [
   /^connectors\/conformance(?:\/|$)/,
-  // Built into JavaScript; a template is there to be read.
+  // Built into JavaScript; templates are kept for reading.
   /^connectors\/(?!template)[^/]+\/(?!README\.md$)./,
   /^connectors\/(?!contract)[^/]+\.ts$/,
-  // Of what the contract names only the types are read.
+  // For modules that the contract imports, only the types are needed.
   /^dist\/contract\/(?!connectors\/contract\.js$).*\.js$/,
   /^config\/(?:eligd\.yaml|\.env|state|dropbox)/,
 ];
@@ -127,7 +126,7 @@ async function makePackage(options: Options): Promise<void> {
   }
 }
 
-/** `eligd/connector`, which a connector outside of the tree imports. */
+/** Builds `eligd/connector`, which connectors outside the tree import. */
 function buildContract(): void {
   rmSync(join(ROOT, 'dist/contract'), { recursive: true, force: true });
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -136,7 +135,8 @@ function buildContract(): void {
 }
 
 /**
- * Seconds since 1970 of the commit: the same commit makes the same bytes, whenever it is packed.
+ * Returns the commit's time in seconds since 1970: the same commit gives the same bytes at any
+ * time.
  */
 function sourceDate(): number {
   const { status, stdout } = spawnSync('git', ['-C', ROOT, 'log', '-1', '--format=%ct'], {
@@ -145,7 +145,7 @@ function sourceDate(): number {
   return status === 0 ? Number(stdout) : 0;
 }
 
-/** Puts everything where it will lie on the clinic's server. */
+/** Copies everything to its path on the clinic's server. */
 function stage(
   tree: string,
   { version, architecture, work }: { version: string; architecture: Architecture; work: string },
@@ -160,7 +160,8 @@ function stage(
   const packed = {
     ...(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>),
     version,
-    // Takes no configuration from the current folder (isInstalled in src/ops/project.ts).
+    // An installed program uses no configuration from the current folder (isInstalled in
+    // src/ops/project.ts).
     installed: true,
   };
   writeFileSync(join(program, 'package.json'), `${JSON.stringify(packed, null, 2)}\n`);
@@ -182,7 +183,7 @@ function stage(
   put('systemd/eligd.sysusers', 'usr/lib/sysusers.d/eligd.conf');
   put('systemd/eligd.tmpfiles', 'usr/lib/tmpfiles.d/eligd.conf');
   put('systemd/eligd.default', 'etc/default/eligd');
-  // Only the line that names the columns: the payers of the example are nobody's.
+  // Only the header line: the payers in the example are made up.
   mkdirSync(join(tree, 'etc/eligd'));
   const [columns = ''] = readFileSync(join(ROOT, 'config/payers.example.csv'), 'utf8').split('\n');
   writeFileSync(join(tree, 'etc/eligd/payers.csv'), `${columns}\n`);
@@ -204,12 +205,12 @@ function stage(
   });
 }
 
-/** Where npm puts Node for a machine, under the working copy. */
+/** Returns the path of npm's Node for a machine, relative to the working copy. */
 function nodePackage(architecture: Architecture): string {
   return `node_modules/node-linux-${architecture}`;
 }
 
-/** Made by the program itself, so that they name the commands and options that it has. */
+/** Writes the files that the program generates, so that they match its commands and options. */
 function writeShellFiles(tree: string): void {
   const files = {
     man: 'usr/share/man/man1/eligd.1',
@@ -226,8 +227,8 @@ function writeShellFiles(tree: string): void {
 }
 
 /**
- * Installed packages that are not for development only, by their path under the working copy, with
- * the Node of `architecture` in the place of this machine's.
+ * Returns the installed packages that are not only for development, by path, with the Node of
+ * `architecture` instead of this machine's.
  */
 function runningPackages(architecture: Architecture): Record<string, LockedPackage> {
   const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
@@ -245,7 +246,7 @@ function runningPackages(architecture: Architecture): Record<string, LockedPacka
 
 type PackageWanted = { program: string; architecture: Architecture; is_run: boolean };
 
-/** A package without those nested in it, which have lines of their own in the lockfile. */
+/** Copies a package without those nested in it, which have their own lines in the lockfile. */
 function copyPackage(path: string, { program, architecture, is_run }: PackageWanted): void {
   if (path === nodePackage(architecture)) return;
   const inside = (from: string) => from.slice(join(ROOT, 'node_modules').length + 1);
@@ -259,7 +260,7 @@ function copyPackage(path: string, { program, architecture, is_run }: PackageWan
 
 type NodeWanted = { architecture: Architecture; work: string; locked: LockedPackage | undefined };
 
-/** Node's program, once it is known to be the one that Node's makers published; no symbols. */
+/** Copies Node's program after checking that it is the published one, and removes its symbols. */
 function placeNode(program: string, { architecture, work, locked }: NodeWanted): void {
   const path = nodePackage(architecture);
   const from = existsSync(join(ROOT, path))
@@ -283,7 +284,7 @@ function placeNode(program: string, { architecture, work, locked }: NodeWanted):
     );
 }
 
-/** The package of a machine that this is not: npm has not installed it. */
+/** Downloads the package for another machine, because npm has not installed it. */
 function downloadNode(
   architecture: Architecture,
   work: string,
@@ -316,11 +317,11 @@ function writeMaintainerFiles(tree: string, version: string, architecture: strin
     cpSync(join(ROOT, 'systemd/debian', script), join(folder, script));
     chmodSync(join(folder, script), 0o755);
   }
-  // Modes do not depend on the umask of whoever packs.
+  // The modes must not depend on the umask of the user who runs this.
   execFileSync('chmod', ['-R', 'u+rwX,go+rX,go-w', tree]);
 }
 
-/** By the files alone: what folders and blocks take is another number on every disk. */
+/** Adds up the files only: the size of folders and blocks differs on every disk. */
 function kilobytesOf(tree: string): number {
   const files = readdirSync(tree, { recursive: true, withFileTypes: true }).filter((each) =>
     each.isFile(),

@@ -1,15 +1,19 @@
-/** Which files of an installed package the clinic's server needs. */
+/** Selects the files of an installed package that the clinic's server needs. */
 
-/** What packages bring next to what runs: sources, tests, measurements, pages, other systems. */
+/**
+ * Files of packages that are not needed at run time: sources, tests, benchmarks, pages, other
+ * systems.
+ */
 const NOT_RUN = [
   /^better-sqlite3(?:-multiple-ciphers)?\/(?:deps|src)(?:\/|$)/,
-  // Of libraries that come as two kinds of modules, the one that eligd imports.
+  // For libraries with two kinds of modules: the kind that eligd does not import.
   /^nodemailer\/dist\/cjs(?:\/|$)/,
   /^pdfkit\/js\/pdfkit\.js$/,
   /^fflate\/(?:umd|lib\/(?:browser|worker))/,
   /^@swc\/helpers\/_(?:\/|$)/,
   /\/pako\/dist(?:\/|$)/,
-  // Of PDFKit and its font reader, what Node loads; of the fonts, the two on the sheet.
+  // For PDFKit and its font reader: files that Node does not load; for the fonts: all except the
+  // two on the sheet.
   /^pdfkit\/(?:\.yarn|tools|types|js\/pdfkit\.(?:browser|old|standalone))/,
   /^@swc\/helpers\/(?:src|scripts)(?:\/|$)/,
   /^fontkit\/(?:dist\/(?:browser|main)|src)/,
@@ -19,17 +23,17 @@ const NOT_RUN = [
   /\.(?:map|markdown|ya?ml|taprc|gyp|gypi|h|html|sh)$/,
   /(?<!\.d)\.[cm]?ts$/,
 ];
-/** Types, but not zod's and undici's: those of `eligd/connector` name them. */
+/** Types, except zod's and undici's, which the types of `eligd/connector` name. */
 const TYPES = /^(?!zod\/|undici\/).*\.d\.[cm]?ts$/;
-/** Debian's policy wants the licence in full; bill-of-materials.ts reads it. */
-const LICENCE = /^(?:licen[cs]e|copying|notice)/i;
+/** Debian's policy requires the full license; bill-of-materials.ts reads it. */
+const LICENSE = /^(?:licen[cs]e|copying|notice)/i;
 
 /**
- * Whether the package for `architecture` (as Node names it: x64, arm64) takes a file or a folder.
- * `path` is relative to node_modules. Of the eight binaries of each of the two SQLites
- * only the one of this system is needed: the others take 33 MB. Of a package that is not loaded at
- * run time, because the built program has its code, the licence and the types are left.
- * (A connector of the clinic's own brings its zod; it takes only the types from here.)
+ * Returns whether the package for `architecture` (Node's name: x64, arm64) includes a file or a
+ * folder. `path` is relative to node_modules. Of the eight binaries of each of the two SQLites, it
+ * includes only the one for this system; the others take 33 MB. Of a package whose code is in the
+ * built program, it includes only the license and the types. (A clinic's own connector has its own
+ * zod and uses only the types from here.)
  */
 export function isPacked(
   path: string,
@@ -38,7 +42,7 @@ export function isPacked(
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (/^better-sqlite3(?:-multiple-ciphers)?\/prebuilds\/./.test(path))
     return name === `linux-${architecture}.node`;
-  if (LICENCE.test(name)) return true;
+  if (LICENSE.test(name)) return true;
   if (/\.md$/i.test(name)) return false;
   if (!is_run && /\.(?:[cm]?js|json)$/.test(name) && name !== 'package.json') return false;
   return !TYPES.test(path) && !NOT_RUN.some((pattern) => pattern.test(path));

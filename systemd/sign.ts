@@ -4,9 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /**
- * Writes SHA256SUMS next to `files` (which lie in one folder), as `sha256sum --check` reads it, and
- * SHA256SUMS.asc, a detached signature by `key` of this user's gpg, or of the gpg whose keys lie in
- * `home`. Returns both paths. Throws where gpg cannot sign; gpg has said why on standard error.
+ * Writes SHA256SUMS next to `files` (all in one folder), in the format of `sha256sum --check`, and
+ * SHA256SUMS.asc, a detached signature with `key` of this user's gpg, or of the gpg with the keys
+ * in `home`. Returns both paths. Throws if gpg cannot sign; gpg prints the reason on standard
+ * error.
  */
 export function sign(
   files: readonly [string, ...string[]],

@@ -1,6 +1,5 @@
 /**
- * The invented patients, visits and claims of the conformance tests, and what is written back about
- * them.
+ * The made-up patients, visits, and claims of the conformance tests, and the records about them.
  */
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../src/domain/claim.ts';
@@ -9,7 +8,7 @@ import { type EligibilityRecord, eligibilityRecordSchema } from '../../src/recor
 import { judge } from '../../src/records/verdict.ts';
 import type { AttentionEntry, ClaimBatch, DeliveryBatch } from '../contract.ts';
 
-/** What every PMS can say about an appointment; the suite compares no more. */
+/** Returns the fields of an appointment that every PMS has; the suite compares only these. */
 export function essence({ source_id, starts_at, status, patient, coverages }: AppointmentInput) {
   const member_ids = coverages.map((coverage) => coverage.member_id);
   return {
@@ -22,10 +21,10 @@ export function essence({ source_id, starts_at, status, patient, coverages }: Ap
   };
 }
 
-/** Values that must not be found in a log line or an error message. */
+/** Values that must not appear in a log line or an error message. */
 export const PATIENT_DATA = ['Quillfeather', 'Zebulon', '1987-02-14', 'MEMBER00'];
 
-/** An invented, well-formed appointment; `number` makes it another one. */
+/** Builds a valid made-up appointment; each `number` gives a different one. */
 export function appointment(number: number): AppointmentInput {
   return {
     source_id: `A-${number}`,
@@ -119,7 +118,7 @@ function sampleRecord(number: number, revision: number): EligibilityRecord {
   });
 }
 
-/** An invented claim of the patient of the appointment with this number. */
+/** Builds a made-up claim of the patient of the appointment with this number. */
 export function claim(number: number): ClaimInput {
   const { patient, coverages, provider } = appointment(number);
   return {
@@ -147,7 +146,7 @@ export function claim(number: number): ClaimInput {
   };
 }
 
-/** What every PMS can say about a claim. */
+/** Returns the fields of a claim that every PMS has. */
 export function claimEssence({
   source_id,
   status,

@@ -1,6 +1,6 @@
 /**
- * What a connector stands in during the conformance tests: the PMS of its harness, and eligd's core
- * as the suite plays it.
+ * The test environment of a connector in the conformance tests: the PMS of its harness, and the
+ * suite's version of eligd's core.
  */
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
@@ -23,54 +23,54 @@ import { DIRECT_NETWORK } from './network.ts';
 
 export type Harness<Config> = {
   type: ConnectorType<Config>;
-  /** An empty PMS, made for one test. */
+  /** Creates an empty PMS for one test. */
   makePms: () => Promise<TestPms>;
 };
 
 export type TestPms = {
-  /** The connector's keys for this PMS, as they would be in the configuration. */
+  /** The connector's keys for this PMS, as in the configuration. */
   config: Record<string, unknown>;
   /**
-   * Lets the PMS hand out these appointments as one source: drops a file, sends messages, puts
-   * resources on its server. Resolves when it has been done and, for a PMS that sends, answered,
-   * however it was answered. Without `broken_items` everything is well-formed.
+   * Makes the PMS offer these appointments as one source: drops a file, sends messages, or puts
+   * resources on its server. Resolves when that is done and, for a PMS that sends, any answer has
+   * arrived. Without `broken_items`, everything is well-formed.
    */
   offer: (source: Source) => Promise<void>;
   /**
-   * The same with a source that cannot be read at all: `text` is the file, the message, the page.
-   * It holds patient data. Left out when nothing of the kind can come.
+   * Offers a source that cannot be read at all: `text` is the file, the message, or the page. It
+   * contains patient data. Undefined if the PMS cannot produce such a source.
    */
   offerGarbage?: (text: string) => Promise<void>;
   /**
-   * True when each source holds every appointment of the time that it covers, so that one which is
-   * missing has vanished. Left out when a source holds what changed, or nobody can say.
+   * True if each source contains every appointment of the time that it covers, so that a missing
+   * one has vanished. Undefined if a source contains only changes, or this is unknown.
    */
   holds_everything?: true;
-  /** The same for claims, as one source; left out when the connector hands over none. */
+  /** Offers claims as one source; undefined if the connector has no claims. */
   offerClaims?: (source: { name: string; claims: ClaimInput[] }) => Promise<void>;
-  /** For a PMS that sends: sends again what was not acknowledged. */
+  /** For a PMS that sends: sends unacknowledged sources again. */
   offerAgain?: () => Promise<void>;
   /**
-   * How many sources are not acknowledged. Left out when the PMS knows no acknowledgement (it is
-   * read by a cursor).
+   * Returns the number of unacknowledged sources. Undefined if the PMS has no acknowledgment (a
+   * connector with a cursor).
    */
   unacknowledged?: () => Promise<number>;
   /**
-   * What `deliver` and `publishAttention` left in the PMS, comparable between two PMSs (no paths,
-   * no times of writing).
+   * Returns the results of `deliver` and `publishAttention` in the PMS, comparable between two PMSs
+   * (no paths, no write times).
    */
   written: () => Promise<unknown>;
   close?: () => Promise<void>;
 };
 
 /**
- * `name` tells two sources apart; the same appointments under another name are the same content.
- * `broken_items`: for each text an item that nobody can understand, between the appointments. The
- * text holds a patient's name; it is written into the item, best where the time of a visit belongs.
+ * `name` identifies the source; the same appointments under another name are the same content.
+ * `broken_items`: each text becomes an unreadable item between the appointments. The text contains
+ * a patient's name, best where the time of a visit belongs.
  */
 export type Source = { name: string; appointments: AppointmentInput[]; broken_items?: string[] };
 
-/** One test's PMS, core and connector. */
+/** The PMS, core, and connector of one test. */
 export class Bench<Config> {
   readonly harness: Harness<Config>;
   core = new Core();
@@ -107,7 +107,7 @@ export class Bench<Config> {
     return this.running ?? this.connect();
   }
 
-  /** A connector without the memory of the one before. */
+  /** Creates a new connector without the memory of the previous one. */
   restart(): void {
     this.running = null;
   }
@@ -137,7 +137,8 @@ export class Bench<Config> {
   }
 
   /**
-   * A connector may report what went wrong by throwing; what it says holds no patient data (G6).
+   * Receives from a connector that may report a failure by throwing; its message contains no
+   * patient data (G6).
    */
   async receiveFailing(offer: () => Promise<void>): Promise<void> {
     await this.receive(offer).catch((error: unknown) => this.world.hear(String(error)));
@@ -151,7 +152,7 @@ export class Bench<Config> {
     if (this.pms.unacknowledged) expect(await this.pms.unacknowledged()).toBe(count);
   }
 
-  /** What another PMS holds after something was done with it. */
+  /** Returns what another PMS contains after the same action. */
   async elsewhere(act: (connector: Connector) => Promise<unknown>): Promise<unknown> {
     const pms = await this.harness.makePms();
     try {
@@ -167,9 +168,9 @@ export class Bench<Config> {
   }
 }
 
-/** eligd's side of `pull` and `listen`. */
+/** Plays eligd's side of `pull` and `listen`. */
 class Core {
-  /** `commit and die`: the rows are committed, but the connector never hears of it. */
+  /** `commit and die`: the rows are committed, but the connector gets no result. */
   fate: 'commit' | 'refuse' | 'commit and die' = 'commit';
   onAccept: () => void = () => undefined;
   readonly appointments = new Map<string, AppointmentInput>();
@@ -244,8 +245,8 @@ class Core {
 }
 
 /**
- * What is said about values that nobody can use: the words of the connector, never the value or
- * what a parser says of it, which quotes the value (G6).
+ * Checks the descriptions of unusable values: they use the connector's own words, never the value
+ * or a parser's message, which quotes the value (G6).
  */
 export function expectPlainProblems(problems: readonly FieldProblem[]): void {
   for (const { field, value_class, remedy } of problems) {
@@ -257,7 +258,7 @@ export function expectPlainProblems(problems: readonly FieldProblem[]): void {
   }
 }
 
-/** A world whose clock stands still until somebody sleeps. */
+/** Creates an Env whose clock moves only during sleeps. */
 export function makeSuiteEnv(): {
   env: ConnectorEnv;
   said: () => string;

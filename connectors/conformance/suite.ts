@@ -1,10 +1,10 @@
 /**
- * The conformance tests that every connector passes. The test of a connector gives a `Harness`,
- * which plays the practice management system (PMS), and calls `connectorSuite`; see
- * `test/connectors/csv.test.ts`, which is about thirty lines.
+ * The conformance tests that every connector passes. A connector's test supplies a `Harness`, which
+ * plays the practice management system (PMS), and calls `connectorSuite`; see
+ * `test/connectors/csv.test.ts`, which has about thirty lines.
  *
- * The suite plays eligd's core: `accept` that commits, fails, or commits and then dies; the stored
- * cursor; the clock.
+ * The suite plays eligd's core: an `accept` that commits, fails, or commits and then dies; the
+ * stored cursor; the clock.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AttentionEntry, ClaimBatch, DeliveryBatch } from '../contract.ts';
@@ -19,12 +19,12 @@ import {
 } from './examples.ts';
 import { Bench, expectNoPatientData, expectPlainProblems, type Harness } from './harness.ts';
 
-/** Where an item should have a time; somebody typed a name there. */
+/** Someone typed a name where the time belongs. */
 const BROKEN = ['soon, says Quillfeather', '{"Zebulon": MEMBER00'];
-/** No file, message or page of any PMS. */
+/** Not a file, message, or page of any PMS. */
 const GARBAGE = 'Quillfeather, Zebulon {1987-02-14';
 
-/** Longer than any connector may take to notice that it should stop, in real time. */
+/** The longest time a connector may take to notice a stop, in real time. */
 const PROMPT_MS = 5000;
 
 export function connectorSuite<Config>(name: string, harness: Harness<Config>): void {
@@ -58,7 +58,7 @@ function configurationTests<Config>(bench: Bench<Config>): void {
 }
 
 function receivingTests<Config>(bench: Bench<Config>): void {
-  it('hands over every appointment of a source and acknowledges it', async () => {
+  it('passes on every appointment of a source and acknowledges it', async () => {
     const source = {
       name: 'monday',
       appointments: [appointment(1), appointment(2), appointment(3)],
@@ -90,7 +90,7 @@ function receivingTests<Config>(bench: Bench<Config>): void {
     }
   });
 
-  it('says when an appointment was cancelled', async () => {
+  it('says when an appointment was canceled', async () => {
     await bench.receive(() =>
       bench.pms.offer({ name: 'first', appointments: [appointment(1), appointment(2)] }),
     );
@@ -104,7 +104,7 @@ function receivingTests<Config>(bench: Bench<Config>): void {
     expect(bench.core.appointments.get('A-2')?.status).toBe('booked');
   });
 
-  it('lets the later source have the last word', async () => {
+  it('lets the later source win', async () => {
     const moved = { ...appointment(1), starts_at: '2026-11-25T20:00:00.000Z' };
     await bench.receive(() => bench.pms.offer({ name: 'first', appointments: [appointment(1)] }));
     await bench.receive(() => bench.pms.offer({ name: 'second', appointments: [moved] }));
@@ -117,12 +117,12 @@ function receivingTests<Config>(bench: Bench<Config>): void {
     );
     await bench.receive(() => bench.pms.offer({ name: 'changed', appointments: [appointment(1)] }));
     const said = new Set(bench.core.batches.map(({ source }) => source.completeness));
-    // Of a source that holds what changed, "full" would have every other visit count as vanished.
+    // If a source contains only changes, "full" would mark all other visits as vanished.
     if (bench.pms.holds_everything === undefined) expect([...said]).not.toContain('full');
     else expect(said.has('full') || said.has('unknown')).toBe(true);
   });
 
-  it('takes the same content twice as once', async () => {
+  it('accepts the same content twice like once', async () => {
     const appointments = [appointment(1), appointment(2)];
     await bench.receive(() => bench.pms.offer({ name: 'once', appointments }));
     await bench.receive(() => bench.pms.offer({ name: 'twice', appointments }));
@@ -185,7 +185,7 @@ function failureTests<Config>(bench: Bench<Config>): void {
     await bench.expectUnacknowledged(0);
   });
 
-  it('goes on with new sources after one that was refused for a while', async () => {
+  it('continues with new sources after one that was refused for a while', async () => {
     bench.core.fate = 'refuse';
     await bench.receiveFailing(() =>
       bench.pms.offer({ name: 'first', appointments: [appointment(1)] }),
@@ -238,7 +238,7 @@ function deliveryTests<Config>(bench: Bench<Config>): void {
   const deliver = (batch: DeliveryBatch) =>
     bench.connector().deliver(batch, new AbortController().signal);
 
-  it('tells the outcome of every delivery', async () => {
+  it('returns the outcome of every delivery', async () => {
     const outcomes = await deliver(batchOf(1, [1, 2, 3]));
     expect(outcomes.map(({ key }) => key).sort()).toEqual(['d-1-1', 'd-2-1', 'd-3-1']);
     expect(outcomes.every(({ outcome }) => outcome === 'delivered')).toBe(true);
@@ -282,41 +282,35 @@ function deliveryTests<Config>(bench: Bench<Config>): void {
   });
 }
 
-/** For a connector that takes part in claims; every other one is let pass. */
+/** Tests a connector that supports claims; others pass. */
 function claimTests<Config>(bench: Bench<Config>): void {
-  it(
-    'hands over and acknowledges claims, where the PMS has them, and writes the ' + 'answers',
-    async () => {
-      const { offerClaims } = bench.pms;
-      if (offerClaims === undefined) return;
-      expect(bench.connector().deliverClaims).toBeDefined();
-      const claims = [claim(1), claim(2)];
-      await bench.receive(() => offerClaims({ name: 'claims', claims }));
-      expect(bench.core.claimSummary()).toEqual(claims.map(claimEssence));
-      await bench.expectUnacknowledged(0);
-    },
-  );
+  it('passes on and acknowledges claims, if the PMS has them, and writes the answers', async () => {
+    const { offerClaims } = bench.pms;
+    if (offerClaims === undefined) return;
+    expect(bench.connector().deliverClaims).toBeDefined();
+    const claims = [claim(1), claim(2)];
+    await bench.receive(() => offerClaims({ name: 'claims', claims }));
+    expect(bench.core.claimSummary()).toEqual(claims.map(claimEssence));
+    await bench.expectUnacknowledged(0);
+  });
 
-  it(
-    'leaves the PMS the same when claims are delivered twice, and writes later ' + 'revisions (G4)',
-    async () => {
-      const deliver = async (batch: ClaimBatch) =>
-        await bench.connector().deliverClaims?.(batch, new AbortController().signal);
-      const outcomes = await deliver(claimBatchOf(1, [1, 2]));
-      if (outcomes === undefined) return;
-      expect(outcomes.map(({ key, outcome }) => [key, outcome])).toEqual([
-        ['c-1-1', 'delivered'],
-        ['c-2-1', 'delivered'],
-      ]);
-      const once = await bench.pms.written();
-      bench.restart();
-      await deliver(claimBatchOf(1, [1, 2]));
-      expect(await bench.pms.written()).toEqual(once);
-      await deliver(claimBatchOf(2, [1], 2));
-      expect(await bench.pms.written()).not.toEqual(once);
-      expect(await deliver(claimBatchOf(3, []))).toEqual([]);
-    },
-  );
+  it('leaves the PMS the same when claims are written twice; writes revisions (G4)', async () => {
+    const deliver = async (batch: ClaimBatch) =>
+      await bench.connector().deliverClaims?.(batch, new AbortController().signal);
+    const outcomes = await deliver(claimBatchOf(1, [1, 2]));
+    if (outcomes === undefined) return;
+    expect(outcomes.map(({ key, outcome }) => [key, outcome])).toEqual([
+      ['c-1-1', 'delivered'],
+      ['c-2-1', 'delivered'],
+    ]);
+    const once = await bench.pms.written();
+    bench.restart();
+    await deliver(claimBatchOf(1, [1, 2]));
+    expect(await bench.pms.written()).toEqual(once);
+    await deliver(claimBatchOf(2, [1], 2));
+    expect(await bench.pms.written()).not.toEqual(once);
+    expect(await deliver(claimBatchOf(3, []))).toEqual([]);
+  });
 }
 
 function attentionTests<Config>(bench: Bench<Config>): void {
@@ -359,7 +353,7 @@ function checkTests<Config>(bench: Bench<Config>): void {
   });
 }
 
-/** Settles in time, well or badly: stopping is allowed to reject. */
+/** Waits for work that must settle in time, also with an error: a stop may reject. */
 async function promptly(work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<'late'>((resolve) => {

@@ -1,28 +1,29 @@
-/**
- * Rows of one file that are one appointment: many exports have a row for each of its procedures.
- */
+/** Joins the rows of one appointment in a file: many exports have one row for each procedure. */
 import type { AppointmentInput, CoverageInput } from '../../src/domain/appointment.ts';
 import { isSomebodyElse } from '../../src/domain/person.ts';
 import type { RejectedItem } from '../contract.ts';
 import { billedAmount } from './claim-rows.ts';
 import type { ReadRow } from './rows.ts';
 
-/** How many appointments are remembered; an export that repeats an older one is read row by row. */
+/**
+ * How many appointments are remembered; if an export repeats an older one, each of its rows is read
+ * separately.
+ */
 const REMEMBERED_MAX = 20_000;
-/** More rows than any visit has: a file that repeats one id must not take quadratic time. */
+/** More rows than any visit has: a file that repeats one ID must not take quadratic time. */
 const ROWS_MAX = 200;
 
 export class AppointmentRows {
   /**
-   * By id, the one whose row came last at the end; as JSON, which takes a fifth of the memory of
-   * its objects, for most appointments have one row.
+   * By ID, the most recent last; as JSON, which takes a fifth of the memory of objects, because
+   * most appointments have one row.
    */
   readonly #known = new Map<string, string>();
 
   /**
-   * The appointment as it is with this row, or why the row is not taken: it has the id of somebody
-   * else's appointment. A row at another time is a newer version of the appointment and takes the
-   * place of those before it.
+   * Returns the appointment including this row, or the reason for rejecting the row: another
+   * patient's appointment has its ID. A row at another time is a newer version of the appointment
+   * and replaces the earlier rows.
    */
   add({ appointment: row, has_status }: ReadRow, number: number): AppointmentInput | RejectedItem {
     const { source_id } = row;
@@ -51,7 +52,7 @@ export class AppointmentRows {
   }
 }
 
-/** An appointment with what each of its rows charges. */
+/** An appointment with the charges of each of its rows. */
 type Known = { appointment: AppointmentInput; amounts: string[]; charges: Charges[] };
 
 type Charges = Pick<AppointmentInput, 'procedure_fees' | 'procedure_counts'>;
@@ -62,8 +63,8 @@ const chargesOf = ({ procedure_fees, procedure_counts }: AppointmentInput): Char
 });
 
 /**
- * Two rows with one code at two fees are two procedures, and their fees are added up. At one fee
- * they may be one procedure that is there twice, so what is charged is unknown.
+ * Two rows with one code and different fees are two procedures, and their fees are added up. With
+ * the same fee, they may repeat one procedure, so the charge is unknown.
  */
 function joinedCharges(rows: readonly Charges[]): Charges {
   const fees: Record<string, string> = {};
@@ -90,8 +91,8 @@ function joinedCharges(rows: readonly Charges[]): Charges {
 }
 
 /**
- * The later row counts, with the codes of those before it; what it leaves empty stays. Who has died
- * in one row has died.
+ * The later row wins, with the codes of the earlier ones; its empty fields keep the earlier values.
+ * If one row says that the patient has died, that stays.
  */
 function joined(before: AppointmentInput, row: AppointmentInput): AppointmentInput {
   const all = (one: readonly string[], other: readonly string[]) => [
@@ -135,7 +136,10 @@ function joinedCoverages(
   return [...row.map((coverage, rank) => joinedCoverage(before[rank], coverage)), ...more];
 }
 
-/** Only where all that both name is the same: values of two insurances must not be mixed. */
+/**
+ * Joins two coverages only if every value that both have is equal: values of two insurances must
+ * not be mixed.
+ */
 function joinedCoverage(before: CoverageInput | undefined, row: CoverageInput): CoverageInput {
   if (before === undefined) return row;
   const whole = { ...before, ...row, subscriber: row.subscriber ?? before.subscriber };

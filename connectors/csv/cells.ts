@@ -1,22 +1,20 @@
 /**
- * Writing CSV that people open in a spreadsheet and programs import: CRLF, quotation marks where
+ * Writes CSV that people open in a spreadsheet and programs import: CRLF, quotation marks where
  * needed, no formulas.
  */
 import { type Options, stringify } from 'csv-stringify/sync';
 
-/**
- * Spreadsheets run a cell that begins so as a formula; the wide forms are the same to some of them.
- */
+/** Spreadsheets run a cell that begins like this as a formula; some also accept the wide forms. */
 const FORMULA_START = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 const CONTROL = /[\p{Cc}\u2028\u2029]+/gu;
 
-/** Also quoted: what programs with a semicolon for a separator would split, and outer spaces. */
+/** Also quotes values with semicolons, which some programs use as separators, and outer spaces. */
 const OPTIONS: Options = { record_delimiter: 'windows', quoted_match: /;|^ | $/ };
 
 /**
- * The text of one cell. What would run as a formula gets a leading apostrophe, which spreadsheets
- * show as text and our own reader takes away again; line breaks become spaces, so that a record is
- * one line for every reader.
+ * Returns the text of one cell. A text that would run as a formula gets a leading apostrophe, which
+ * spreadsheets show as text and our own reader removes; line breaks become spaces, so that every
+ * reader sees one line per record.
  */
 export function cellText(value: string): string {
   const is_formula = FORMULA_START.test(value);
@@ -24,9 +22,9 @@ export function cellText(value: string): string {
   return is_formula || FORMULA_START.test(line) ? `'${line}` : line;
 }
 
-/** Shown as it is, although it is a number: no leading zero, and short enough. */
+/** A number that spreadsheets show unchanged: no leading zero, and short enough. */
 const SHORT_NUMBER = /^(?:0|[1-9]\d{0,10})$/;
-/** `0012E3`, `12 PM`, `MAR-1`, `5-MAY`: letters that a spreadsheet takes for a number or a time. */
+/** `0012E3`, `12 PM`, `MAR-1`, `5-MAY`: letters that a spreadsheet reads as a number or a time. */
 const READ_WITH_LETTERS = [
   /^[\d.,\s]+e\s*[-+]?\s*\d+$/i,
   /^[\d\s.:]+(?:am|pm|a|p)$/i,
@@ -35,8 +33,8 @@ const READ_WITH_LETTERS = [
 ];
 
 /**
- * What a spreadsheet would make a number, a date or a time of: leading zeros are lost, long numbers
- * are rounded, `1/2` becomes a day.
+ * Returns whether a spreadsheet would convert it to a number, a date, or a time: leading zeros are
+ * lost, long numbers are rounded, `1/2` becomes a day.
  */
 function isChangedBySpreadsheet(id: string): boolean {
   if (SHORT_NUMBER.test(id) || id.includes('"')) return false;
@@ -44,7 +42,7 @@ function isChangedBySpreadsheet(id: string): boolean {
   return READ_WITH_LETTERS.some((pattern) => pattern.test(id));
 }
 
-/** An identifier. `="00123"` stays text at a double click in Excel and LibreOffice. */
+/** An identifier. `="00123"` stays text after a double-click in Excel and LibreOffice. */
 export type IdCell = { id: string };
 
 function textOf(value: string | IdCell): string {
@@ -57,7 +55,7 @@ export function csvLine(values: readonly (string | IdCell)[]): string {
   return stringify([values.map(textOf)], OPTIONS);
 }
 
-/** A whole file, with the byte order mark by which spreadsheets know UTF-8. */
+/** Builds a whole file, with the byte order mark by which spreadsheets recognize UTF-8. */
 export function csvFile(
   header: readonly string[],
   lines: readonly (readonly (string | IdCell)[])[],

@@ -1,4 +1,4 @@
-/** What `eligd check` says about a drop folder. Looks only; changes nothing. */
+/** Checks a drop folder for `eligd check`. Changes nothing. */
 import { constants } from 'node:fs';
 import { access, readdir, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';

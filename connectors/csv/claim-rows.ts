@@ -1,4 +1,4 @@
-/** From the cells of a row of claims-*.csv to a claim. */
+/** Maps the cells of a row of claims-*.csv to a claim. */
 import type { ClaimInput } from '../../src/domain/claim.ts';
 import { isSomebodyElse } from '../../src/domain/person.ts';
 import { sumOf } from '../../src/records/values.ts';
@@ -28,7 +28,7 @@ export function claimMapper(
 
 const NO_COVERAGE = { carrier: '', payor_id: '', member_id: '', group_id: '', subscriber: null };
 
-/** A claim needs its id alone; whatever else a call needs is judged by planning. */
+/** Requires only the claim's ID; planning judges the other data for a call. */
 function mapClaim(
   sheet: Sheet,
   statusOf: ReturnType<typeof claimStatusReader>,
@@ -96,15 +96,12 @@ function readCoverageRank(cells: Cells): number {
   return rank ?? 1;
 }
 
-/**
- * Rows that follow one another and are one claim: many exports have a row for each of its
- * procedures.
- */
+/** Joins adjacent rows of one claim: many exports have one row for each procedure. */
 export class ClaimRows {
   #claim: ClaimInput | null = null;
   #amounts: string[] = [];
 
-  /** Takes the claim of a row. Returns the claim before it when that one is whole. */
+  /** Adds the claim of a row. Returns the previous claim when it is complete. */
   add(row: ClaimInput): ClaimInput | null {
     const before = this.#claim;
     if (before !== null && isSameClaim(before, row)) {
@@ -118,7 +115,7 @@ export class ClaimRows {
     return whole;
   }
 
-  /** The last claim, when there is one. */
+  /** Returns the last claim, if any. */
   end(): ClaimInput | null {
     const claim = this.#claim;
     this.#claim = null;
@@ -137,7 +134,7 @@ function isSameClaim(one: ClaimInput, other: ClaimInput): boolean {
   );
 }
 
-/** A claim is filed under its first day, and open while a part of it is. */
+/** Joins two rows: the claim has its first date, and is open while a part of it is open. */
 function joined(claim: ClaimInput, row: ClaimInput): ClaimInput {
   const days = [claim.date_of_service, row.date_of_service].filter((day) => day !== null).sort();
   const all = (one: readonly string[], other: readonly string[]) => [
@@ -155,8 +152,8 @@ function joined(claim: ClaimInput, row: ClaimInput): ClaimInput {
 }
 
 /**
- * Different amounts are those of the procedures. Equal ones may be that of the claim each time, so
- * they say nothing.
+ * Returns the sum of different amounts, which belong to the procedures. Returns empty for equal
+ * ones: each may be the claim's total.
  */
 export function billedAmount(amounts: readonly string[]): string {
   const known = amounts.filter((amount) => amount !== '');

@@ -1,6 +1,6 @@
 /**
- * From header names to columns. An alias is compared in normal form (letters and digits only, lower
- * case, `#` as "number"), so `Appt. ID`, `appt_id` and `ApptID` are one.
+ * Maps header names to columns. Aliases are compared in normal form (letters and digits only,
+ * lowercase, `#` as "number"), so `Appt. ID`, `appt_id`, and `ApptID` are equal.
  */
 
 const SINGLE = [
@@ -11,10 +11,10 @@ const SINGLE = [
   'procedure_fees',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
-/** Of claims-*.csv alone. */
+/** Only in claims-*.csv. */
 const CLAIM = ['claim_id', 'claim_number', 'date_of_service', 'claim_status', 'coverage'] as const;
 
-/** What only an appointment has: in claims-*.csv these names mean nothing, or something else. */
+/** Only for appointments: in claims-*.csv, these names have no meaning or a different one. */
 const NOT_OF_CLAIMS: readonly string[] = [
   'procedure_fees',
   'appointment_id',
@@ -35,15 +35,15 @@ export type CoverageColumn = (typeof COVERAGE)[number];
 
 const SECOND = COVERAGE.map((column) => `${column}_2` as const);
 
-/** Every column that eligd understands; the suffix `_2` is the second coverage. */
+/** Every column that eligd reads; the suffix `_2` marks the second coverage. */
 export const CANONICAL_COLUMNS = [...SINGLE, ...CLAIM, ...COVERAGE, ...SECOND] as const;
 
 export type CanonicalColumn = (typeof CANONICAL_COLUMNS)[number];
 
-/** What the rows of a file are, by its name. */
+/** The kind of a file's rows, by the file's name. */
 export type RowKind = 'appointments' | 'claims';
 
-/** Header names of practice management systems, next to the canonical name itself. */
+/** Header names of practice management systems, in addition to the canonical name. */
 const ALIASES: Record<(typeof SINGLE)[number] | (typeof CLAIM)[number] | CoverageColumn, string> = {
   appointment_id:
     'apt num, apt number, apt id, appt id, appt num, appt number, appt no, appt #, ' +
@@ -167,8 +167,8 @@ const ALIASES: Record<(typeof SINGLE)[number] | (typeof CLAIM)[number] | Coverag
 };
 
 /**
- * Words too general to be trusted next to a clearer name: they count only when nothing else names
- * the column.
+ * Words too general to compete with a clearer name: they count only if no other header names the
+ * column.
  */
 const WEAK_ALIASES: Partial<Record<(typeof SINGLE)[number] | CoverageColumn, string>> = {
   appointment_id: 'id, key',
@@ -185,8 +185,8 @@ const WEAK_ALIASES: Partial<Record<(typeof SINGLE)[number] | CoverageColumn, str
 };
 
 /**
- * Letters and digits only, lower case, without accents; `#` is a word of its own, because `Group #`
- * and `Group` differ.
+ * Returns letters and digits only, lowercase, without accents; `#` becomes a word, because `Group
+ * #` and `Group` differ.
  */
 export function normalHeader(name: string): string {
   return name
@@ -249,14 +249,11 @@ function knownHeaders(kind: RowKind): Map<string, Known> {
   return known;
 }
 
-/**
- * Where each column is, and what it is called there. `index[column]` is -1 when the file has no
- * such column.
- */
+/** The position and header of each column. `index[column]` is -1 if the file lacks the column. */
 export type ColumnPlan = {
   width: number;
   index: Record<CanonicalColumn, number>;
-  /** The header as the file has it, used in messages to name the column. */
+  /** The file's header, for messages that name the column. */
   header: Record<CanonicalColumn, string>;
   /** Indexes of every column that is read. */
   used: ReadonlySet<number>;
@@ -264,7 +261,7 @@ export type ColumnPlan = {
 
 export type ColumnMap = { [Column in CanonicalColumn]?: string | string[] | undefined };
 
-/** How many header names are known: how well a separator fits. */
+/** Counts the known header names: a measure of how well a separator fits. */
 export function countKnown(header: readonly string[], columns: ColumnMap, kind: RowKind): number {
   const configured = configuredNames(columns);
   return header.reduce((sum, name) => {
@@ -285,8 +282,8 @@ function configuredNames(columns: ColumnMap): Map<string, CanonicalColumn> {
 }
 
 /**
- * The plan, or the column that two headers claim. Configured names win over strong aliases, strong
- * over weak ones.
+ * Returns the plan, or the column that two headers claim. Configured names win over strong aliases,
+ * and strong over weak ones.
  */
 export function planColumns(
   header: readonly string[],
@@ -335,7 +332,7 @@ export function planColumns(
   return { width: header.length, index, header: names, used };
 }
 
-/** Whether appointments, or claims, can be named and dated with these columns. */
+/** Returns a column without which appointments or claims have no ID or date. */
 export function missingColumn(
   plan: ColumnPlan,
   kind: RowKind,

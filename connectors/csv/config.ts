@@ -6,8 +6,8 @@ import { CANONICAL_COLUMNS } from './columns.ts';
 const headerNames = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]);
 
 /**
- * The keys of a connector of type `csv`. Everything but `folder` has a default that suits the
- * exports we know.
+ * The keys of a connector of type `csv`. All except `folder` have a default that suits the exports
+ * we know.
  */
 export const csvConfigSchema = z
   .strictObject({
@@ -15,55 +15,58 @@ export const csvConfigSchema = z
       .string()
       .min(1)
       .describe(
-        'The drop folder. inbox/, processing/, processed/, rejected/ and outbox/ are made inside.',
+        'The drop folder. eligd creates inbox/, processing/, processed/, rejected/, and ' +
+          'outbox/ in it.',
       ),
     stable_seconds: z
       .number()
       .min(0)
       .max(3600)
       .default(2)
-      .describe('A file is taken when its size and time did not change for this long.'),
+      .describe('A file is read after its size and time have not changed for this long.'),
     columns: z
       .partialRecord(z.enum(CANONICAL_COLUMNS), headerNames)
       .default({})
       .describe(
-        "Which header names hold which column, e.g. member_id: 'Policy No'. A name given " +
-          'here wins over the known aliases.',
+        "Header names of columns, such as member_id: 'Policy No'. A name here overrides " +
+          'the known aliases.',
       ),
     encoding: z
       .enum(['auto', 'utf-8', 'utf-16le', 'utf-16be', 'windows-1252'])
       .default('auto')
       .describe(
-        'auto: by the byte order mark, else UTF-8 when the whole file is valid, else Windows-1252.',
+        'auto: by the byte order mark, otherwise UTF-8 if the whole file is valid, ' +
+          'otherwise Windows-1252.',
       ),
     separator: z
       .enum(['auto', ',', ';', '\t', '|'])
       .default('auto')
-      .describe('auto: the one that makes the most known column names out of the header.'),
+      .describe('auto: the separator with which the header has the most known column names.'),
     date_order: z
       .enum(['mdy', 'dmy', 'ymd'])
       .default('mdy')
       .describe(
-        'How 03/04/2026 is read. ISO dates (2026-03-04) and month names are always understood.',
+        'How to read 03/04/2026. ISO dates (2026-03-04) and month names are always ' +
+          'understood.',
       ),
     statuses: z
       .record(z.string().min(1), z.enum(APPOINTMENT_STATUSES))
       .default({})
       .describe(
-        "The PMS's own words for the state of an appointment, e.g. 'Left message': booked.",
+        "The PMS's own words for the state of an appointment, such as 'Left message': " + 'booked.',
       ),
     claim_statuses: z
       .record(z.string().min(1), z.enum(['open', 'settled']))
       .default({})
       .describe(
-        "The PMS's own words for the state of a claim, e.g. 'Sent to clearinghouse': open.",
+        "The PMS's own words for the state of a claim, such as 'Sent to clearinghouse': " + 'open.',
       ),
     name_order: z
       .enum(['auto', 'last_first', 'first_last'])
       .default('auto')
       .describe(
-        'How a name in one cell is written. auto: "Last, First" with a comma, "First Last" ' +
-          'without.',
+        'How to read a name in one cell. auto: "Last, First" with a comma, "First Last" ' +
+          'without one.',
       ),
     export: z
       .enum(['auto', 'full', 'changes'])
@@ -93,13 +96,13 @@ export const csvConfigSchema = z
       .describe('A file that is larger is rejected.'),
   })
   .describe(
-    'Reads exports of appointments and claims out of a drop folder and writes the answers ' +
-      'next to it.',
+    'Reads exports of appointments and claims from a drop folder and writes the answers ' +
+      'next to them.',
   );
 
 export type CsvConfig = z.infer<typeof csvConfigSchema>;
 
-/** Settings that change what is read out of a file; the folder and its timing do not. */
+/** Settings that change how a file is read; the folder and its timing do not. */
 const READING_KEYS = [
   'columns',
   'encoding',
@@ -115,9 +118,9 @@ const READING_KEYS = [
 ] as const;
 
 /**
- * What a source key carries behind the content hash: nothing with the default settings, else a
- * short hash of those that change the reading. A file that was read wrongly is read again when it
- * is dropped again after the settings were corrected.
+ * Returns the suffix of a source key after the content hash: empty for the default settings,
+ * otherwise a short hash of those that change the reading. So a file that was read with wrong
+ * settings is read again when it is dropped again after a correction.
  */
 export function readingFingerprint(config: CsvConfig): string {
   const defaults = csvConfigSchema.parse({ folder: config.folder });

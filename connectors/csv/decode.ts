@@ -1,25 +1,25 @@
 /**
- * First pass over a file: its content hash, its encoding, its beginning. Nothing is kept but a few
- * kilobytes.
+ * The first pass over a file: its content hash, its encoding, its beginning. It keeps only a few
+ * kilobytes in memory.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
-/** Why a file cannot be read as text at all. */
+/** Why a file cannot be read as text. */
 export type Undecodable = { value_class: string; remedy: string };
 
 export type Survey = {
   sha256: string;
   encoding: Encoding | Undecodable;
-  /** Decoded beginning of the file, without the byte order mark. */
+  /** The decoded beginning of the file, without the byte order mark. */
   head: string;
   lines: number;
 };
 
 const HEAD_BYTES = 65_536;
-/** Bigger than Node's 64 KiB: fewer turns of the loop for the same bytes. */
+/** More than Node's 64 KiB, which means fewer iterations for the same bytes. */
 export const READ_CHUNK_BYTES = 262_144;
 
 const NOT_TEXT: Undecodable = {
@@ -65,12 +65,12 @@ export async function surveyFile(
   };
 }
 
-/** Decodes the beginning; a character cut in two at its end is left out. */
+/** Decodes the beginning; leaves out a character that is cut at the end. */
 function decodeHead(bytes: Buffer, encoding: Encoding): string {
   return new TextDecoder(encoding).decode(bytes, { stream: true });
 }
 
-/** Finds out, while the bytes go by, whether they are text of the assumed encoding. */
+/** Checks during the pass whether the bytes are text in the assumed encoding. */
 class TextCheck {
   private readonly candidate: Encoding;
   private readonly may_fall_back: boolean;
@@ -86,7 +86,7 @@ class TextCheck {
     ) {
       this.fault = WORKBOOK;
     }
-    // A byte order mark is the file's own word; it outweighs the configuration.
+    // A byte order mark comes from the file itself and takes precedence over the configuration.
     this.candidate = mark ?? (wanted === 'auto' ? (guessUtf16(first) ?? 'utf-8') : wanted);
     this.may_fall_back = mark === null && wanted === 'auto' && this.candidate === 'utf-8';
     this.decoder =
@@ -95,7 +95,7 @@ class TextCheck {
 
   push(chunk: Buffer): void {
     if (this.fault !== null) return;
-    // Zero bytes are in every binary format and in no text but UTF-16.
+    // Every binary format contains zero bytes; of text, only UTF-16 does.
     if (!this.candidate.startsWith('utf-16') && chunk.includes(0)) this.fault = NOT_TEXT;
     else this.decode(chunk, true);
   }
@@ -128,7 +128,9 @@ function byteOrderMark(bytes: Buffer): Encoding | null {
   return null;
 }
 
-/** UTF-16 without a mark: a header line is nearly all ASCII, so every other byte of it is zero. */
+/**
+ * Detects UTF-16 without a mark: a header line is nearly all ASCII, so every other byte is zero.
+ */
 function guessUtf16(bytes: Buffer): Encoding | null {
   const sample = bytes.subarray(0, 200);
   let even = 0;
@@ -142,7 +144,7 @@ function guessUtf16(bytes: Buffer): Encoding | null {
   return even > most && odd === 0 ? 'utf-16be' : null;
 }
 
-/** Second pass: the file's text, piece by piece. */
+/** The second pass: yields the file's text in pieces. */
 export async function* readText(
   path: string,
   encoding: Encoding,

@@ -1,4 +1,4 @@
-/** What this connector logs. `npm run schemas` puts it on the page docs/events.md. */
+/** The connector's log events. `npm run schemas` writes them to docs/events.md. */
 import type { ConnectorEnv, ConnectorEvents } from '../contract.ts';
 
 export const EVENTS = {

@@ -1,4 +1,6 @@
-/** The drop folder: its parts, moves that survive a power cut, and which files in it are ready. */
+/**
+ * The drop folder: its subfolders, moves that survive a power failure, and which files are ready.
+ */
 import { constants, type Stats } from 'node:fs';
 import {
   access,
@@ -35,8 +37,8 @@ export function folderAt(root: string): Folder {
 }
 
 /**
- * Makes what is missing. The parent is not made: a share that is not mounted must not be replaced
- * by an empty folder.
+ * Creates missing subfolders, but not the parent: eligd must not create an empty folder where a
+ * share is not mounted.
  */
 export async function ensureFolder(folder: Folder): Promise<void> {
   try {
@@ -57,8 +59,8 @@ export async function makeDirectory(path: string): Promise<void> {
 }
 
 /**
- * What a failed file operation means. The path is not in it: below the folder, names of files may
- * be names of people (G6).
+ * Explains a failed file operation. It leaves out the path: inside the folder, file names may be
+ * names of people (G6).
  */
 export function folderError(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error;
@@ -88,13 +90,13 @@ export function folderError(error: unknown): ConnectorError {
   });
 }
 
-/** Makes a rename last: without it the folder may forget the file when the power goes. */
+/** Makes a rename durable; without it, a power failure may undo the rename. */
 export async function syncDirectory(path: string): Promise<void> {
   const handle = await open(path, constants.O_RDONLY);
   try {
     await handle.sync();
   } catch (error) {
-    // Some network file systems cannot sync a directory; they write it through.
+    // Some network file systems cannot sync a directory; they write without a cache.
     if (!['EINVAL', 'ENOTSUP', 'EBADF', 'EPERM', 'EISDIR'].includes(errorCode(error) ?? ''))
       throw error;
   } finally {
@@ -102,7 +104,10 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Moves a file to another part without replacing one of the same name; gives the name it got. */
+/**
+ * Moves a file to another subfolder without replacing a file of the same name; returns its new
+ * name.
+ */
 export async function moveFile(from: string, to_directory: string, name: string): Promise<string> {
   const free = await freeName(to_directory, name);
   await rename(from, join(to_directory, free));
@@ -112,9 +117,9 @@ export async function moveFile(from: string, to_directory: string, name: string)
 }
 
 /**
- * Moves what came into `processed/` at `since` or later back into the inbox, oldest first, and
- * gives how many files that were. The time of the move is the file's change of status; the export's
- * own time, by which files are read in order, stays.
+ * Moves files that arrived in `processed/` at `since` or later back into the inbox, oldest first,
+ * and returns their number. The file's status change time is the time of the move; the export's own
+ * time, which sets the reading order, stays.
  */
 export async function moveBack(folder: Folder, since: number): Promise<number> {
   const { exports } = await listFiles(folder.processed).catch((error: unknown) => {
@@ -131,7 +136,7 @@ export async function moveBack(folder: Folder, since: number): Promise<number> {
   return moved;
 }
 
-/** What stays behind: exports that were read, and results that the PMS has had time to read. */
+/** Lists what is kept: exports that were read, and results that the PMS has had time to read. */
 export const keptFiles = (folder: Folder): KeptFiles[] => [
   { kind: 'processed', folder: folder.processed, names: /^[^.]/ },
   { kind: 'rejected', folder: folder.rejected, names: /^[^.]/ },
@@ -139,7 +144,7 @@ export const keptFiles = (folder: Folder): KeptFiles[] => [
   { kind: 'outbox', folder: join(folder.outbox, 'records'), names: /\.json$/ },
 ];
 
-/** Whether exports were read or results written here. */
+/** Returns whether exports were read or results were written here. */
 export async function wasUsed(folder: Folder): Promise<boolean> {
   const names = async (path: string) => await readdir(path).catch(() => []);
   const processed = await names(folder.processed);
@@ -149,7 +154,7 @@ export async function wasUsed(folder: Folder): Promise<boolean> {
 
 const NAME_BYTES_MAX = 180;
 
-/** Leaves room for `.reasons.csv` and a number within the 255 bytes of a file system. */
+/** Leaves room for `.reasons.csv` and a number within a file system's 255 bytes. */
 export function shortName(name: string): string {
   if (Buffer.byteLength(name) <= NAME_BYTES_MAX) return name;
   const extension = extname(name);
@@ -160,7 +165,7 @@ export function shortName(name: string): string {
   return new TextDecoder().decode(base).replaceAll('\ufffd', '') + extension;
 }
 
-/** `export.csv`, `export-2.csv`, … */
+/** Returns the first free name: `export.csv`, `export-2.csv`, … */
 export async function freeName(directory: string, name: string): Promise<string> {
   const extension = extname(name);
   const base = name.slice(0, name.length - extension.length);
@@ -176,9 +181,9 @@ export async function freeName(directory: string, name: string): Promise<string>
 }
 
 /**
- * Replaces a file at once and for good: temporary name, fsync, rename, fsync of the directory
- * (unless the caller does that for many files together). A file that holds these bytes already is
- * left alone; says whether it wrote.
+ * Replaces a file atomically and durably: temporary name, fsync, rename, fsync of the directory
+ * (unless the caller does that for many files together). Leaves a file with the same bytes
+ * unchanged; returns whether it wrote.
  */
 export async function writeAtomically(
   directory: string,
@@ -217,7 +222,7 @@ export async function removeIfThere(path: string): Promise<void> {
   }
 }
 
-/** What a file in the inbox is to us, by its name alone. */
+/** The meaning of an inbox file, by its name alone. */
 export type NameClass = 'export' | 'temporary' | 'other';
 
 const TEMPORARY =
@@ -229,7 +234,7 @@ export function classifyName(name: string): NameClass {
 }
 
 /**
- * What the rows of a file are: its name alone says so, because the columns of both are much alike.
+ * Returns the kind of rows by the file's name alone, because the columns of both kinds are similar.
  */
 export function rowKindOf(name: string): RowKind {
   return /^claims-/i.test(name) ? 'claims' : 'appointments';
@@ -238,13 +243,10 @@ export function rowKindOf(name: string): RowKind {
 export type SeenFile = { name: string; size: number; modified_ms: number; inode: number };
 
 export type Listing = {
-  /**
-   * Regular files with the name of an export, oldest first, so that a later export has the last
-   * word.
-   */
+  /** Regular files with an export's name, oldest first, so that a later export wins. */
   exports: SeenFile[];
   other: string[];
-  /** Files with the right name that cannot be read: a link, a folder, no permission. */
+  /** Files with an export's name that cannot be read: a link, a folder, no permission. */
   unreadable: { name: string; cause: string }[];
 };
 
@@ -257,15 +259,14 @@ export async function listFiles(directory: string): Promise<Listing> {
     try {
       const path = join(directory, name);
       const found = await lstat(path);
-      // A link may point anywhere; what it points to is not ours to move.
+      // A link may point anywhere, and eligd must not move its target.
       if (!found.isFile()) listing.unreadable.push({ name, cause: 'no regular file' });
       else {
         await access(path, constants.R_OK);
         listing.exports.push(seen(name, found));
       }
     } catch (error) {
-      // A name that is no UTF-8 cannot be asked for again; a file that is gone is not our
-      // business.
+      // A name that is not UTF-8 cannot be opened again; a file that is gone needs no entry.
       if (errorCode(error) === 'ENOENT' && name.includes('\ufffd'))
         listing.unreadable.push({ name, cause: 'name is not UTF-8' });
       else if (errorCode(error) !== 'ENOENT')
@@ -286,7 +287,7 @@ export function isSameFile(a: SeenFile, b: SeenFile): boolean {
   );
 }
 
-/** The file as it is now, or null when it is gone. */
+/** Returns the file's current size and time, or null if it is gone. */
 export async function lookAt(path: string, name: string): Promise<SeenFile | null> {
   try {
     return seen(name, await lstat(path));
@@ -297,8 +298,8 @@ export async function lookAt(path: string, name: string): Promise<SeenFile | nul
 }
 
 /**
- * Finds files that nobody is writing any more: same size and time at two looks `stable_ms` apart.
- * Looks are remembered between calls, so that a file seen long enough ago need not be waited for.
+ * Finds files that are no longer being written: same size and time at two checks `stable_ms` apart.
+ * It remembers checks between calls, so that a file seen long enough ago needs no wait.
  */
 export class StabilityWatch {
   private readonly clock: Clock;
@@ -310,7 +311,7 @@ export class StabilityWatch {
     this.stable_ms = stable_ms;
   }
 
-  /** Looks, waits when something new is there, looks again. */
+  /** Checks the files, waits if one is new, and checks again. */
   async readyFiles(
     list: () => Promise<Listing>,
     signal: AbortSignal,
@@ -325,7 +326,7 @@ export class StabilityWatch {
     return { ready: this.ready(known), listing: second };
   }
 
-  /** How long until every file could have been looked at twice; 0 when they have been. */
+  /** Returns the time until every file can be checked twice; 0 when that is done. */
   private note(files: readonly SeenFile[]): number {
     const now_ms = this.clock.elapsed();
     const next = new Map<string, { file: SeenFile; since_ms: number }>();

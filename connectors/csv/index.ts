@@ -1,11 +1,11 @@
 /**
- * The drop-folder connector: appointment exports come in as files, answers go out as files. What a
- * file goes through:
+ * The drop-folder connector: appointment exports arrive as files, and answers leave as files. The
+ * path of a file:
  *
  *     inbox/ ──stable?──▶ processing/ ──read, accepted──▶ processed/
  *                                     └─nothing usable──▶ rejected/
  *
- * Next to a file that has something to fix is <name>.reasons.csv.
+ * Next to a file with problems is <name>.reasons.csv.
  *
  * A file leaves `inbox/` by rename, so that it is read once, and `processing/` only after the last
  * `accept` (G3).
@@ -85,7 +85,7 @@ function create(config: CsvConfig, env: CsvEnv): Connector {
   };
 }
 
-/** After so many pulls in which a file was not accepted, the others go first (G7). */
+/** A file that was not accepted in this many pulls is read after the others (G7). */
 const FAILURES_BEFORE_LAST = 3;
 
 type Work = { name: string; was_left: boolean };
@@ -96,7 +96,7 @@ class Inbox {
   private readonly folder;
   private readonly watch: StabilityWatch;
   private readonly failures = new Map<string, number>();
-  /** What was logged about a file's name, so that it is said once and not at every pull. */
+  /** File names that were logged, so that each is logged only once. */
   private readonly told = new Set<string>();
 
   constructor(config: CsvConfig, env: CsvEnv) {
@@ -115,8 +115,8 @@ class Inbox {
       call.signal,
     );
     this.tell(listing);
-    // What was claimed earlier is older than what waits. One that is refused again and again must
-    // not hold up the rest.
+    // Files claimed earlier are older than waiting ones. A file that is refused repeatedly must not
+    // block the rest.
     const is_stuck = ({ name }: { name: string }) =>
       (this.failures.get(name) ?? 0) >= FAILURES_BEFORE_LAST;
     const leftover = (name: string): Work => ({ name, was_left: true });
@@ -142,8 +142,8 @@ class Inbox {
   }
 
   /**
-   * A file that cannot be read or moved is left for the next pull; only a refused batch and an
-   * abort end this one.
+   * Reads one file. A file that cannot be read or moved waits for the next pull; only a refused
+   * batch or an abort ends this pull.
    */
   private async take({ name, was_left }: Work, call: PullCall): Promise<void> {
     let claimed = name;
@@ -168,7 +168,7 @@ class Inbox {
         this.failures.set(claimed, (this.failures.get(claimed) ?? 0) + 1);
         throw error instanceof NotAccepted ? error.cause : error;
       }
-      // Somebody took the file away between the look and the claim; that is their right.
+      // Someone removed the file between the check and the claim, which is allowed.
       if (code === 'ENOENT') return;
       this.tellUnusable(claimed, code);
     }

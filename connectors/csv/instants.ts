@@ -1,10 +1,10 @@
-/** From the clinic's dates and times to instants. */
+/** Converts the clinic's dates and times to instants. */
 import { Temporal } from 'temporal-polyfill';
 import type { DateParts, TimeParts } from './values.ts';
 
 /**
- * The instant of a wall time, as the contract wants it. Without an offset it is the clinic's time:
- * a time in a daylight-saving gap moves forward, in an overlap the first counts.
+ * Returns the instant of a wall time in the contract's form. Without an offset, it is the clinic's
+ * time: a time in a daylight-saving gap moves forward; in an overlap, the first one counts.
  */
 export function instantText(date: DateParts, time: TimeParts, time_zone: string): string {
   if (time.offset_minutes !== null) {
@@ -44,8 +44,8 @@ const DAYS_MAX = 2_000;
 const days = new Map<string, number | null>();
 
 /**
- * How far the zone is ahead of UTC on that day, in milliseconds; null when its clocks change then.
- * Temporal takes long, and the visits of an export lie on few days.
+ * Returns the zone's offset from UTC on that day, in milliseconds; null if its clocks change that
+ * day. Temporal is slow, and the visits of an export share few days.
  */
 function aheadAllDay(date: DateParts, time_zone: string): number | null {
   const key = `${date.year}-${date.month}-${date.day} ${time_zone}`;

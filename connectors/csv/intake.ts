@@ -1,4 +1,4 @@
-/** One claimed file from its first byte to `processed/` or `rejected/`. */
+/** Takes one claimed file from its first byte to `processed/` or `rejected/`. */
 import { basename, join } from 'node:path';
 import type { AppointmentInput, FieldProblem } from '../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../src/domain/claim.ts';
@@ -32,21 +32,21 @@ export type Intake = {
   call: Pick<PullCall, 'accept' | 'isAccepted' | 'signal'>;
 };
 
-/** An intake that only hands over what it reads. */
+/** An intake that only passes on what it reads. */
 type Reading = Omit<Intake, 'call'> & { call: Pick<PullCall, 'accept' | 'signal'> };
 
 /**
- * `accept` failed: nothing is wrong with the file. It stays in `processing/` and is read from its
- * beginning at the next pull.
+ * `accept` failed: the file itself is fine. It stays in `processing/` and is read from its
+ * beginning in the next pull.
  */
 export class NotAccepted extends Error {
   override readonly name = 'NotAccepted';
 }
 
 /**
- * Reads a file in `processing/`. `was_left` says that an earlier pull did not come to its end with
- * it: it is read again even when all of it was accepted, because its reasons file may be missing;
- * accepting twice is harmless.
+ * Reads a file in `processing/`. `was_left`: an earlier pull did not finish it, so it is read again
+ * even if all of it was accepted, because its reasons file may be missing; accepting twice is
+ * harmless.
  */
 export async function takeFile(intake: Intake, name: string, was_left: boolean): Promise<void> {
   const { config, folder, env, call } = intake;
@@ -90,8 +90,8 @@ export async function takeFile(intake: Intake, name: string, was_left: boolean):
 }
 
 /**
- * Reads a file where it lies, and leaves it there: no reasons file is written. Throws a
- * ConnectorError when it cannot be read.
+ * Reads a file without moving it, and writes no reasons file. Throws a ConnectorError when it
+ * cannot be read.
  */
 export async function readLying(reading: Reading, path: string): Promise<void> {
   const { config, call } = reading;
@@ -143,7 +143,7 @@ function understand(
 }
 
 /**
- * Nothing in the file can be used: one item for the attention list, and the file goes to
+ * Rejects a file in which nothing can be used: adds one attention entry, and moves the file to
  * `rejected/` with its reason.
  */
 async function rejectWhole(
@@ -156,7 +156,7 @@ async function rejectWhole(
   const item: RejectedItem = { position: 'file', field, value_class, remedy };
   const kept_as = await freeName(folder.rejected, file.name);
   if (!(await call.isAccepted(file.key))) {
-    // `changes`: that nothing could be read does not mean that appointments have vanished.
+    // `changes`: an unreadable file does not mean that appointments have vanished.
     const source = {
       key: file.key,
       name: file.name,
@@ -177,8 +177,8 @@ async function rejectWhole(
 }
 
 /**
- * Takes the file out of `processing/`; everything in it was accepted by now (G3). The file goes
- * last: as long as it is there, an interrupted pull begins again.
+ * Moves the file out of `processing/`; everything in it is accepted by now (G3). This happens last:
+ * while the file is there, an interrupted pull starts again.
  */
 async function leave(
   intake: Intake,
@@ -201,10 +201,10 @@ async function acceptOrThrow(call: Reading['call'], batch: PullBatch): Promise<v
   }
 }
 
-/** `reasons`: where problems of rows go; null: nowhere. */
+/** `reasons`: receives the problems of rows; null: none are kept. */
 type FileRead = { key: string; name: string; reasons: ReasonsFile | null };
 
-/** Reads rows and hands them over in batches; the whole file is never in memory. */
+/** Reads rows and offers them in batches; the whole file is never in memory. */
 class FileReader {
   accepted = 0;
   rejected = 0;
@@ -213,7 +213,7 @@ class FileReader {
   private readonly source: Omit<PullBatch['source'], 'is_last'>;
   private readonly understood: Understood;
   private readonly map: RowMapper | ClaimMapper;
-  /** By id: rows of one appointment that come together are handed over as one. */
+  /** By ID: adjacent rows of one appointment are offered as one. */
   private appointments = new Map<string, AppointmentInput>();
   private readonly appointment_rows = new AppointmentRows();
   private claims: ClaimInput[] = [];
@@ -238,7 +238,10 @@ class FileReader {
     this.reasons = reasons;
   }
 
-  /** False when somebody wrote to the file meanwhile: it was not finished, however still it lay. */
+  /**
+   * Returns false if someone wrote to the file meanwhile: it was unfinished, although it had not
+   * changed for a while.
+   */
   async read(path: string, before: SeenFile): Promise<boolean> {
     const { layout, encoding } = this.understood;
     const { width, used } = layout.columns;
@@ -273,7 +276,7 @@ class FileReader {
     }
   }
 
-  /** An appointment with what the rows before it said about it. */
+  /** Joins an appointment with its earlier rows. */
   private joined(mapped: MappedRow | MappedClaim, number: number): MappedRow | MappedClaim {
     if (!('appointment' in mapped)) return mapped;
     const whole = this.appointment_rows.add(mapped, number);
@@ -287,7 +290,8 @@ class FileReader {
   private async hand(is_last: boolean): Promise<void> {
     const { claims, rejects: rejected } = this;
     const appointments = [...this.appointments.values()];
-    // More rows of the last one may follow; without them a call could ask too little.
+    // More rows of the last appointment may follow; without them, a call could ask too few
+    // questions.
     const open = is_last ? undefined : appointments.pop();
     const batch = {
       source: { ...this.source, is_last },
@@ -303,7 +307,7 @@ class FileReader {
   }
 }
 
-/** What is wrong with the cells of one row. */
+/** Returns the problems of one row's cells. */
 function problemsOf(mapped: MappedRow | MappedClaim): readonly FieldProblem[] {
   if ('rejected' in mapped) return [];
   return 'claim' in mapped ? mapped.claim.problems : mapped.appointment.problems;

@@ -1,4 +1,4 @@
-/** Finds the header of a file, and with it separator and columns. */
+/** Finds the header of a file, and with it the separator and the columns. */
 import type { CanonicalColumn, ColumnMap, ColumnPlan, RowKind } from './columns.ts';
 import { countKnown, missingColumn, planColumns } from './columns.ts';
 import { strictRow } from './records.ts';
@@ -6,13 +6,13 @@ import { strictRow } from './records.ts';
 export type Layout = {
   separator: string;
   columns: ColumnPlan;
-  /** Lines up to and with the header, and the rows that they are. */
+  /** The number of lines up to and including the header, and of the rows that they form. */
   begin: { lines: number; rows: number };
 };
 
 /**
- * Why no row of a file can be understood. `field` is a canonical column: a header that we do not
- * know may hold data.
+ * Why no row of a file can be read. `field` is a canonical column, because an unknown header may
+ * contain data.
  */
 export type NoLayout = { field: CanonicalColumn | 'file'; value_class: string; remedy: string };
 
@@ -20,7 +20,7 @@ const SEPARATORS = [',', ';', '\t', '|'];
 /** Reports have a title and a date above the table. */
 const ROWS_SEARCHED = 15;
 const LINES_OF_HEADER = 20;
-/** One known name may be chance (`Patient`, in a title); a header has at least two. */
+/** One known name may be a coincidence (`Patient` in a title); a header has at least two. */
 const KNOWN_NAMES_MIN = 2;
 
 type Candidate = { header: string[]; separator: string; known: number; begin: Layout['begin'] };
@@ -38,7 +38,7 @@ export function findLayout(
     };
   const lines = head.replaceAll(/\r\n?/g, '\n').split('\n');
   const separators = config.separator === 'auto' ? SEPARATORS : [config.separator];
-  // Excel's own first line `sep=;` is not shown as a row.
+  // Spreadsheets do not show Excel's own first line `sep=;` as a row.
   const told = /^sep=(.)$/i.exec(lines[0] ?? '');
   const first = told ? 1 : 0;
   let best: Candidate | null = null;
@@ -65,7 +65,7 @@ function headerAt(
   for (let count = 1; count <= LINES_OF_HEADER && at + count <= lines.length; count += 1) {
     const header = strictRow(lines.slice(at, at + count).join('\n'), separator);
     if (header !== null) return { header, separator, known: countOf(header), lines: count };
-    // Only an open quotation mark can make a header of several lines.
+    // Only an open quotation mark can extend a header over several lines.
     if (!lines[at]?.includes('"')) return null;
   }
   return null;
@@ -77,7 +77,7 @@ function layoutOf(found: Candidate, map: ColumnMap, kind: RowKind): Layout | NoL
     const column = columns.claimed_twice;
     return {
       field: column,
-      value_class: 'two columns of one meaning',
+      value_class: 'more than one column',
       remedy:
         `Two columns look like ${column}. Name the right one in the configuration under ` +
         `"columns:" as "${column}: <header name>".`,
@@ -97,7 +97,7 @@ function layoutOf(found: Candidate, map: ColumnMap, kind: RowKind): Layout | NoL
 function unknownHeader(kind: RowKind): NoLayout {
   return {
     field: kind === 'claims' ? 'claim_id' : 'appointment_id',
-    value_class: 'no known header row',
+    value_class: 'no header row found',
     remedy:
       'The first row must contain the column names. Export with headers, or name them in the ' +
       'configuration under "columns:".',

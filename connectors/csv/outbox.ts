@@ -1,5 +1,5 @@
 /**
- * What eligd writes: `outbox/eligibility-<batch>.csv`, `outbox/claims-<batch>.csv`, the full
+ * Writes eligd's output: `outbox/eligibility-<batch>.csv`, `outbox/claims-<batch>.csv`, the full
  * records under `outbox/records/`, `outbox/attention.csv`, and `outbox/heartbeat.txt`.
  */
 import { join } from 'node:path';
@@ -34,8 +34,8 @@ import {
 } from './folder.ts';
 
 /**
- * Columns of `eligibility-<batch>.csv`: what the office reads first comes first, what only programs
- * need comes last. Described in docs/csv.md. Programs go by the names, or read the JSON.
+ * Columns of `eligibility-<batch>.csv`: the office's first, those only for programs last.
+ * docs/csv.md describes them. Programs find columns by name, or read the JSON.
  */
 export const RESULT_COLUMNS = [
   ...['appointment_at', 'patient_name', 'verdict', 'collect', 'what_to_do', 'deductible_left'],
@@ -51,7 +51,7 @@ export const RESULT_COLUMNS = [
 
 type ResultLine = Record<(typeof RESULT_COLUMNS)[number], string>;
 
-/** Columns of `claims-<batch>.csv`, in the same manner. */
+/** Columns of `claims-<batch>.csv`, in the same order of importance. */
 export const CLAIM_RESULT_COLUMNS = [
   ...['date_of_service', 'patient_name', 'claim_status', 'said_status', 'processed_on'],
   ...['paid_on', 'billed_amount', 'carrier', 'procedure_codes', 'notes'],
@@ -71,7 +71,7 @@ export const ATTENTION_COLUMNS = [
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
 const NOTHING_WAITS = 'Nothing needs you. heartbeat.txt says whether eligd is working.';
-/** Columns whose leading zeros must survive a double click. */
+/** Columns whose leading zeros must survive a double-click. */
 const ID_COLUMNS: ReadonlySet<string> = new Set([
   'appointment_id',
   'claim_id',
@@ -89,12 +89,13 @@ const cellOf = (column: string, value: string): string | IdCell =>
 
 const RECORDS = 'records';
 const FILES_AT_ONCE = 8;
-/** A key becomes the name of a file. */
+/** Accepts a key that can be the name of a file. */
 const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,149}$/;
 
 /**
- * All or nothing: the CSV names JSON files that are all there. The bytes depend on the batch alone,
- * so that the same batch again, also after a crash in the middle, leaves the same files (G4).
+ * Writes a batch completely or not at all: the CSV only names JSON files that exist. The bytes
+ * depend only on the batch, so that writing it again, even after a crash in the middle, leaves the
+ * same files (G4).
  */
 export async function writeBatch(
   folder: Folder,
@@ -119,7 +120,7 @@ export async function writeBatch(
   );
 }
 
-/** The line of a delivery, in the order of RESULT_COLUMNS. */
+/** Returns the line of a delivery, in the order of RESULT_COLUMNS. */
 export function resultCells(
   delivery: Delivery,
   { written_at, time_zone }: { written_at: string; time_zone: string },
@@ -128,7 +129,7 @@ export function resultCells(
   return RESULT_COLUMNS.map((column) => cellOf(column, line[column]));
 }
 
-/** The same for claims: `claims-<batch>.csv`. */
+/** Writes `claims-<batch>.csv` in the same way. */
 export async function writeClaims(
   folder: Folder,
   batch: ClaimBatch,
@@ -148,7 +149,7 @@ export async function writeClaims(
   );
 }
 
-/** The line of a delivery about a claim, in the order of CLAIM_RESULT_COLUMNS. */
+/** Returns the line of a delivery about a claim, in the order of CLAIM_RESULT_COLUMNS. */
 export function claimCells(
   delivery: ClaimDelivery,
   { written_at, time_zone }: { written_at: string; time_zone: string },
@@ -159,7 +160,7 @@ export function claimCells(
 
 type Written = { key: string; record: unknown };
 
-/** What the CSV and the JSON files of a batch are made of. */
+/** Defines the CSV and JSON files of a kind of batch. */
 type FileKind<One> = {
   prefix: string;
   columns: readonly string[];
@@ -175,7 +176,7 @@ async function writeAll<One extends Written>(
 ): Promise<DeliveryOutcome[]> {
   if (!SAFE_NAME.test(batch.id)) {
     throw new ConnectorError('permanent', {
-      what: 'The batch has an id that cannot be the name of a file.',
+      what: 'The batch has an ID that cannot be a file name.',
       next: 'Report this to the makers of eligd.',
     });
   }
@@ -221,7 +222,7 @@ async function writeDocuments(
 function outcomeOf({ key }: Written): DeliveryOutcome {
   if (SAFE_NAME.test(key)) return { key, outcome: 'delivered' };
   const told = {
-    what: 'The delivery has a key that cannot be the name of a file.',
+    what: 'The delivery has a key that cannot be a file name.',
     next: 'Report this to the makers of eligd.',
   };
   return { key, outcome: 'failed', is_permanent: true, ...told };
@@ -319,8 +320,8 @@ function claimLine(
 }
 
 /**
- * The whole attention list, the most urgent appointment first as given. A list of nothing has one
- * line that says so, and as of when: a file that is weeks old must not look like good news.
+ * Writes the whole attention list in the given order, most urgent appointment first. An empty list
+ * has one line that says so, with the time: a file that is weeks old must not look like good news.
  */
 export async function writeAttention(
   folder: Folder,
@@ -350,7 +351,7 @@ export async function writeAttention(
   }
 }
 
-/** When eligd last looked, and how it does; replaced about once a minute. */
+/** Writes when eligd last checked, and its health; called about once a minute. */
 export async function writeHeartbeat(folder: Folder, text: string): Promise<void> {
   try {
     const content = Buffer.from(`\ufeff${text.replaceAll('\n', '\r\n')}`);
@@ -360,7 +361,7 @@ export async function writeHeartbeat(folder: Folder, text: string): Promise<void
   }
 }
 
-/** Replaces `schedule.html`, which a browser opens from the drop folder. */
+/** Replaces `schedule.html`, which people open in a browser from the drop folder. */
 export async function writeSchedule(folder: Folder, html: string): Promise<void> {
   try {
     await writeAtomically(folder.outbox, 'schedule.html', Buffer.from(html));

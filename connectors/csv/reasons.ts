@@ -14,8 +14,8 @@ const FLUSH_CHARS = 65_536;
 export const reasonsName = (name: string) => `${name}.reasons.csv`;
 
 /**
- * Written as the rows go by, under a temporary name in `processing/`: a large file with a fault in
- * every row is not held in memory.
+ * Writes the rows' problems as they are found, under a temporary name in `processing/`, so that a
+ * large file with a problem in every row does not fill the memory.
  */
 export class ReasonsFile {
   count = 0;
@@ -27,7 +27,7 @@ export class ReasonsFile {
     this.path = join(directory, `.${reasonsName(name)}.tmp`);
   }
 
-  /** `row_used`: whether the appointment was taken in spite of it. */
+  /** `row_used`: whether the appointment was accepted despite the problem. */
   async add(position: string, problem: FieldProblem, row_used: boolean): Promise<void> {
     if (this.count === 0) this.pending = `\ufeff${csvLine(HEADER)}`;
     this.count += 1;
@@ -43,8 +43,8 @@ export class ReasonsFile {
   }
 
   /**
-   * Puts the file where the one it is about will be. Without reasons there is none, also none of an
-   * earlier file of that name.
+   * Moves the reasons next to their file. Without problems, there is no reasons file; a leftover of
+   * an earlier file of that name is removed.
    */
   async publish(directory: string, name: string): Promise<void> {
     if (this.count === 0) {

@@ -1,22 +1,22 @@
 /**
- * From text to rows of cells, such that one bad row costs one row (G7) and no text inside a cell
- * becomes a row.
+ * Splits text into rows of cells, such that one bad row costs one row (G7) and no text inside a
+ * cell becomes a row.
  *
- * csv-parse alone would let a quotation mark that is never closed swallow every row up to the next
- * one, and with it other patients. So rows are cut here first; csv-parse only reads the header and
- * rows of several lines. A line is a row, unless a quotation mark at the beginning of one of its
- * cells is open at its end:
+ * If csv-parse read the whole file, an unclosed quotation mark would swallow every row up to the
+ * next mark, and with it other patients. So this module splits the rows; csv-parse only reads the
+ * header and rows of several lines. A line is a row, unless a quotation mark at the beginning of
+ * one of its cells is still open at the line's end:
  *
- * - If the mark closes properly on a later line (RFC 4180), all lines up to that are one row,
- *   whatever is written in its cells.
- * - If it does, and the line on which it closes would be a row as well, two rows may have a stray
- *   mark each: every line from the one to the other is reported, and none is a row.
- * - If it never closes, or not properly, the line is no row and is reported, alone: a strict reader
- *   sees none there, and what follows the mark may be somebody's words.
+ * - If the mark closes properly on a later line (RFC 4180), all lines up to that one are one row,
+ *   whatever their cells contain.
+ * - If it does, and the closing line alone would also be a row, two rows may each have a stray
+ *   mark: all lines from the first to the last are reported, and none is a row.
+ * - If it never closes, or not properly, only this line is reported and is not a row: a strict
+ *   reader finds no row there, and the text after the mark may be someone's words.
  */
 import { parse } from 'csv-parse/sync';
 
-/** `number` counts as a spreadsheet shows it, the header included, from 1. */
+/** `number` is the row's number in a spreadsheet: it starts at 1 and includes the header. */
 export type Row = { number: number; cells: string[] } | { number: number; fault: RowFault };
 export type RowFault =
   | 'stray quotation mark'
@@ -28,35 +28,38 @@ export type RowFault =
 
 export type Shape = {
   separator: string;
-  /** Cells of the header. */
+  /** The number of cells in the header. */
   width: number;
-  /** Cells that hold what we read: a line break inside one of them is a fault. */
+  /** The cells that eligd reads: a line break inside one of them is a fault. */
   used: ReadonlySet<number>;
 };
 
 const MAX_LINE_CHARS = 1_000_000;
 
 /**
- * `text` is empty when too long; `opens`: a quoted cell of the line goes on behind it; `is_stray`:
- * text follows the end of a quoted cell.
+ * `text` is empty if the line is too long; `opens`: a quoted cell continues after the line;
+ * `is_stray`: text follows the end of a quoted cell.
  */
 type Line = { text: string; opens: boolean; is_stray: boolean; is_too_long: boolean };
 
-/** Splits text that comes in pieces into rows; `push` gives those that are complete. */
+/** Splits text that arrives in pieces into rows; `push` returns the complete ones. */
 export class RowReader {
   private readonly shape: Shape;
   private lines_to_skip: number;
   private rest = '';
   private is_skipping = false;
-  /** Whether the part of a line that was skipped held a quotation mark. */
+  /** Whether the skipped part of a line contained a quotation mark. */
   private is_skipped_quoted = false;
-  /** In a cell that is too long to look at: no line is a row up to the one on which it may end. */
+  /**
+   * Inside a cell that is too long to search: no line is a row until the line on which the cell may
+   * end.
+   */
   private is_lost = false;
   private held: Line[] = [];
-  /** Of the row before the next one. */
+  /** The number of the last row. */
   private row_number: number;
 
-  /** `begin.lines` lines (title and header) are left out; they make up `begin.rows` rows. */
+  /** Skips `begin.lines` lines (title and header), which form `begin.rows` rows. */
   constructor(shape: Shape, begin: { lines: number; rows: number }) {
     this.shape = shape;
     this.lines_to_skip = begin.lines;
@@ -65,7 +68,7 @@ export class RowReader {
 
   push(text: string): Row[] {
     let data = this.rest + text;
-    // A carriage return at the end may be half of a line end.
+    // A carriage return at the end may be half of a line break.
     const cut = data.endsWith('\r') ? data.length - 1 : data.length;
     const tail = data.slice(cut);
     data = normalLineEnds(data.slice(0, cut));
@@ -76,7 +79,7 @@ export class RowReader {
       start = end + 1;
     }
     this.rest = data.slice(start) + tail;
-    // Without this bound a file of one endless line would be held in memory.
+    // Without this limit, a file of one endless line would be held in memory.
     if (this.rest.length > MAX_LINE_CHARS) {
       this.is_skipping = true;
       this.is_skipped_quoted ||= this.rest.includes('"');
@@ -163,9 +166,8 @@ function normalLineEnds(text: string): string {
 }
 
 /**
- * Where the end of a line is, in a quoted cell or outside of one, when its beginning is `inside`
- * one or not. A mark inside an unquoted cell is text; one that ends a cell in the middle is
- * improper.
+ * Returns whether a line ends inside a quoted cell, given whether its beginning is `inside` one. A
+ * mark inside an unquoted cell is text; a mark that ends a cell in the middle is improper.
  */
 function atLineEnd(
   text: string,
@@ -195,7 +197,9 @@ function atLineEnd(
   }
 }
 
-/** The line on which the cell ends that line `from` leaves open; null when it ends improperly. */
+/**
+ * Returns the line that closes the cell which line `from` leaves open; null if it ends improperly.
+ */
 function closingLine(
   lines: readonly Line[],
   from: number,
@@ -213,17 +217,17 @@ function closingLine(
   return 'not yet seen';
 }
 
-/** The cells of lines whose quotation marks may belong together. */
+/** Returns the cells of lines whose quotation marks may belong together. */
 function multilineRow(lines: readonly Line[], shape: Shape): string[] | 'unclear' | 'not closed' {
   const cells = looseRow(lines.map((line) => line.text).join('\n'), shape.separator);
   if (cells === null) return 'not closed';
-  // Two patients in one row is the worst that can happen here, and text of one patient's note that
-  // becomes a row is just as bad.
+  // Two patients in one row would be the worst error here; text of one patient's note that becomes
+  // a row would be just as bad.
   const last = checkedRow(0, looseRow(lines.at(-1)?.text ?? '', shape.separator), shape);
   return last !== null && 'cells' in last ? 'unclear' : cells;
 }
 
-/** Exactly one well-formed record, or null. */
+/** Returns the cells if the text is exactly one well-formed record; otherwise null. */
 export function strictRow(text: string, separator: string): string[] | null {
   try {
     const records = parse(text, { ...OPTIONS, delimiter: separator, relax_quotes: false });
@@ -233,7 +237,7 @@ export function strictRow(text: string, separator: string): string[] | null {
   }
 }
 
-/** One record, quotation marks inside cells taken as they are; null when one is never closed. */
+/** Returns one record, with quotation marks inside cells as text; null if one is never closed. */
 function looseRow(text: string, separator: string): string[] | null {
   try {
     const records = parse(text, { ...OPTIONS, delimiter: separator });
@@ -250,7 +254,7 @@ const OPTIONS = {
   bom: false,
 } as const;
 
-/** Null for a line that says nothing. */
+/** Returns null for an empty line. */
 function rowOfLine(number: number, line: Line, shape: Shape): Row | null {
   if (line.is_too_long) return { number, fault: 'too long' };
   if (line.opens || line.is_stray) return { number, fault: 'stray quotation mark' };
@@ -259,8 +263,8 @@ function rowOfLine(number: number, line: Line, shape: Shape): Row | null {
 }
 
 /**
- * The cells of a line on which every quoted cell ends, and properly. A mark inside an unquoted cell
- * is text.
+ * Returns the cells of a line on which every quoted cell ends properly. A mark inside an unquoted
+ * cell is text.
  */
 export function cellsOfLine(text: string, separator: string): string[] {
   if (!text.includes('"')) return text.split(separator);
@@ -276,7 +280,10 @@ export function cellsOfLine(text: string, separator: string): string[] {
   }
 }
 
-/** Where the cell ends that is quoted and whose text begins at `from`; two marks are one of it. */
+/**
+ * Returns the end of the quoted cell whose text begins at `from`; two marks stand for one inside
+ * it.
+ */
 function closingMark(text: string, from: number): number {
   let mark = text.indexOf('"', from);
   while (mark !== -1 && text[mark + 1] === '"') mark = text.indexOf('"', mark + 2);
@@ -286,8 +293,8 @@ function closingMark(text: string, from: number): number {
 const isEmpty = (cell: string): boolean => cell === '' || cell.trim() === '';
 
 /**
- * Null for a row of empty cells, which spreadsheets leave at the end. Empty cells beyond the header
- * are let pass.
+ * Returns null for a row of empty cells, which spreadsheets leave at the end. Empty cells beyond
+ * the header are allowed.
  */
 function checkedRow(number: number, cells: string[] | null, { width, used }: Shape): Row | null {
   if (cells === null) return { number, fault: 'stray quotation mark' };

@@ -1,6 +1,6 @@
 /**
- * From the cells of a row to an appointment. Made once per file, so that whatever depends on the
- * header is looked up once.
+ * Maps the cells of a row to an appointment. Created once per file, so that the header is looked up
+ * only once.
  */
 import type {
   AppointmentInput,
@@ -50,8 +50,7 @@ function mapRow(sheet: Sheet, number: number, row: readonly string[]): MappedRow
       'empty',
       'Add the number of the appointment, or remove the row.',
     );
-  // Many numbers become the same one in scientific notation: one appointment would take the place
-  // of another.
+  // Scientific notation gives many numbers the same text: one appointment would replace another.
   if (values.isScientific(source_id)) {
     return reject(
       'appointment_id',
@@ -98,7 +97,10 @@ function mapRow(sheet: Sheet, number: number, row: readonly string[]): MappedRow
   };
 }
 
-/** Who treats, where, and what: the same columns for a visit and for a claim. */
+/**
+ * Reads the provider, the location, and the procedures: the same columns for a visit and for a
+ * claim.
+ */
 export function readTreatment(
   cells: Cells,
 ): Pick<
@@ -124,14 +126,14 @@ export function readTreatment(
   };
 }
 
-/** The start out of one column, or of a date and a time column. */
+/** Reads the start from one column, or from a date and a time column. */
 function readRowStart(sheet: Sheet, cells: Cells): Read<string> {
   const at = cells.plain('appointment_at');
   const date = cells.plain('appointment_date');
   const time = cells.plain('appointment_time');
   if (at !== '') {
     const read = sheet.startOf(at);
-    // `Start` next to `Date` holds the time only.
+    // `Start` next to `Date` contains only the time.
     if (read.value !== null || date === '')
       return read.fault === 'no time of day' && time !== ''
         ? sheet.startOf(`${at}\n${time}`)
@@ -178,7 +180,10 @@ function readCoverages(sheet: Sheet, cells: Cells, patient: ReadPatient): Covera
   return [first, second].filter((coverage) => coverage !== null);
 }
 
-/** Null when all that names a payer or a policy is empty: self-pay, or no second coverage. */
+/**
+ * Reads a coverage; null if all fields that name a payer or a policy are empty: self-pay, or no
+ * second coverage.
+ */
 export function readCoverage(
   sheet: Sheet,
   cells: Cells,
@@ -190,7 +195,7 @@ export function readCoverage(
   const payor_id = cells.id(named('payor_id'));
   const member_id = cells.id(named('member_id'));
   const group_id = cells.id(named('group_id'));
-  // A value that could not be read is not an absent one: the coverage stays, with its problem.
+  // An unreadable value is not a missing one: the coverage stays, with its problem.
   const is_empty =
     carrier === '' &&
     payor_id === '' &&
@@ -211,7 +216,7 @@ export function readCoverage(
   };
 }
 
-/** The policy holder, when that is somebody else than the patient. */
+/** Returns the policyholder if that is not the patient. */
 function readSubscriber(
   sheet: Sheet,
   cells: Cells,

@@ -1,6 +1,6 @@
 /**
- * `outbox/schedule.csv` and `schedule.xlsx`: the coming days on one page, for the people at the
- * front desk.
+ * Writes `outbox/schedule.csv` and `schedule.xlsx`: the coming days on one page, for the front
+ * desk.
  */
 import { wallClockText } from '../../src/domain/time.ts';
 import {
@@ -17,8 +17,8 @@ import { type Folder, folderError, writeAtomically } from './folder.ts';
 import { type WorkbookColumn, workbookFile } from './workbook.ts';
 
 /**
- * Named for people; a program reads `eligibility-<batch>.csv` or the JSON. Widths are those of the
- * workbook.
+ * The headings are for people; a program reads `eligibility-<batch>.csv` or the JSON. The widths
+ * are for the workbook.
  */
 const COLUMNS: readonly WorkbookColumn[] = [
   { name: 'Day', width_chars: 10 },
@@ -40,7 +40,7 @@ export const SCHEDULE_COLUMNS = COLUMNS.map(({ name }) => name);
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
-/** Replaces each of the two files at once; the earliest visit first, as given. */
+/** Replaces each of the two files atomically; earliest visit first, as given. */
 export async function writeTable(
   folder: Folder,
   lines: readonly ScheduledLine[],
@@ -62,7 +62,7 @@ export async function writeTable(
   }
 }
 
-/** The row of a visit, in the order of SCHEDULE_COLUMNS. */
+/** Returns the row of a visit, in the order of SCHEDULE_COLUMNS. */
 export function scheduleCells(
   line: ScheduledLine,
   { time_zone, as_of }: { time_zone: string; as_of: string },
@@ -83,7 +83,7 @@ export function scheduleCells(
   ];
 }
 
-/** `2026-11-23T09:30:00-06:00` as `Mon 11/23` and `9:30 AM`. */
+/** Formats `2026-11-23T09:30:00-06:00` as `Mon 11/23` and `9:30 AM`. */
 function minuteText(wall: string): { day: string; time: string } {
   const found = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)/.exec(wall);
   if (found === null) return { day: wall, time: '' };

@@ -1,4 +1,4 @@
-/** An export with what is known of its columns, and the cells of one row. */
+/** An export with its column plan, and the cells of one row. */
 import type { AppointmentStatus, FieldProblem } from '../../src/domain/appointment.ts';
 import { appointmentStateReader } from '../../src/domain/appointment-states.ts';
 import { readAmount } from '../../src/records/values.ts';
@@ -14,7 +14,7 @@ export type Settings = Pick<CsvConfig, 'date_order' | 'name_order' | 'statuses'>
   time_zone: string;
 };
 
-/** What the functions below share for one file. */
+/** The data for one file that the functions below share. */
 export type Sheet = {
   settings: Settings;
   columns: ColumnPlan;
@@ -56,8 +56,8 @@ export const DATE_REMEDIES: Record<string, string> = {
 };
 
 /**
- * Distinct values of dates and times in a file are few; a file of a million different ones must not
- * fill the memory.
+ * A file has few distinct dates and times; a file with a million different ones must not fill the
+ * memory.
  */
 const MEMO_MAX = 2_000;
 
@@ -92,7 +92,7 @@ export function sheetOf(columns: ColumnPlan, settings: Settings): Sheet {
   };
 }
 
-/** A row that could not be read. */
+/** Returns the item for a row that could not be read. */
 export function rejectedRow(number: number, fault: RowFault): RejectedItem {
   return {
     position: `row ${number}`,
@@ -102,7 +102,7 @@ export function rejectedRow(number: number, fault: RowFault): RejectedItem {
   };
 }
 
-/** Cells of one row by canonical column, and the list of what is wrong with them. */
+/** The cells of one row by canonical column, and the list of their problems. */
 export class Cells {
   readonly problems: FieldProblem[] = [];
   private readonly sheet: Sheet;
@@ -127,7 +127,8 @@ export class Cells {
   }
 
   /**
-   * An identifier, with its leading zeros; empty with a problem when a spreadsheet has rounded it.
+   * Returns an identifier with its leading zeros; empty, with a problem, if a spreadsheet has
+   * rounded it.
    */
   id(column: CanonicalColumn): string {
     const text = this.plain(column);
@@ -153,9 +154,7 @@ export class Cells {
     return value;
   }
 
-  /**
-   * Dollars as decimal text; empty when there is none, or, with a problem, when it cannot be read.
-   */
+  /** Returns dollars as decimal text; empty if missing or, with a problem, unreadable. */
   amount(column: CanonicalColumn): string {
     const reading = readAmount(this.plain(column));
     if (reading.is === 'silent') return '';
@@ -178,12 +177,12 @@ export class Cells {
     return codes;
   }
 
-  /** How often each code is scheduled that is there more than once; null: none is. */
+  /** Returns how often each repeated code is scheduled; null: no code is repeated. */
   counts(): Record<string, number> | null {
     return values.readProcedureCounts(this.plain('procedure_codes'));
   }
 
-  /** What is charged for each code; null when the export says nothing, or nothing readable. */
+  /** Returns the charge for each code; null if the export has none, or no readable one. */
   fees(): Record<string, string> | null {
     const text = this.plain('procedure_fees');
     if (text === '') return null;
@@ -205,7 +204,7 @@ export class Cells {
   }
 }
 
-/** `text`: a date with its time behind it, or date and time with a line break between them. */
+/** `text`: a date followed by its time, or date and time with a line break between them. */
 function readStart(text: string, settings: Settings): Read<string> {
   const [dateText = '', timeText] = text.split('\n', 2);
   const date = values.readDateParts(dateText, settings.date_order, true);
@@ -217,13 +216,16 @@ function readStart(text: string, settings: Settings): Read<string> {
   return { value: instantText(date.value, time, settings.time_zone), fault: null };
 }
 
-/** Some databases keep a time as a moment of a day long ago: `1899-12-30 14:30:00`. */
+/**
+ * Reads the time after a date. Some databases store a time on a date long ago: `1899-12-30
+ * 14:30:00`.
+ */
 function timeBehindDate(text: string, settings: Settings): TimeParts | null {
   const date = values.readDateParts(text, settings.date_order, true);
   return date.value === null || date.value.rest === '' ? null : values.readTime(date.value.rest);
 }
 
-/** A date alone; midnight behind it is let pass. */
+/** Reads a date alone; a midnight after it is allowed. */
 function readDate(text: string, settings: Settings): Read<string> {
   const { value, fault } = values.readDateParts(text, settings.date_order, false);
   if (value === null) return { value: null, fault };

@@ -1,19 +1,20 @@
 /**
- * Single cells: what an export's text means. Everything here returns a value or a *class* of what
- * is wrong with it, never the text itself (G6): classes and remedies go into reasons files and onto
- * the attention list.
+ * Reads single cells. Each function returns a value or the *class* of its problem, never the text
+ * itself (G6): classes and remedies go into reasons files and onto the attention list.
  */
 import type { Specialty } from '../../src/domain/specialty.ts';
 
 export type DateOrder = 'mdy' | 'dmy' | 'ymd';
 
-/** `fault` is the value class of a FieldProblem; `value` null with no fault is an empty cell. */
+/**
+ * `fault` is the value class of a FieldProblem; a null `value` without a fault is an empty cell.
+ */
 export type Read<T> = { value: T | null; fault: string | null };
 
 const EMPTY = { value: null, fault: null } as const;
 const NULL_WORDS = new Set(['NULL', '\\N', 'N/A', '#N/A', '(null)', '<null>']);
 
-/** Trims, and undoes what spreadsheets do to keep a number text: `="00123"`, `'00123`. */
+/** Trims, and removes what spreadsheets add to keep a number as text: `="00123"`, `'00123`. */
 export function cleanCell(cell: string): string {
   const trimmed = cell.trim();
   if (!trimmed.startsWith("'") && !trimmed.startsWith('=')) return trimmed;
@@ -23,15 +24,15 @@ export function cleanCell(cell: string): string {
 }
 
 /**
- * A cell that is no name: a database's words for "nothing" count as empty. (Null is also a family
- * name.)
+ * Reads a cell that is not a name: a database's words for "nothing" count as empty. (Null is also a
+ * family name.)
  */
 export function plainCell(cell: string): string {
   const text = cleanCell(cell);
   return NULL_WORDS.has(text) ? '' : text;
 }
 
-/** `1.23E+11`: a spreadsheet has thrown the last digits of an id away. */
+/** `1.23E+11`: a spreadsheet has removed the last digits of an ID. */
 export function isScientific(text: string): boolean {
   return text.length > 4 && /^\d(?:[.,]\d+)?E\+\d+$/i.test(text);
 }
@@ -41,7 +42,7 @@ const FIRST_YEAR = 1850;
 const LAST_YEAR = 2200;
 const DAYS_IN_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** A date and, when the cell holds one, the time behind it. */
+/** A date, and the time after it if the cell has one. */
 export type DateParts = { year: number; month: number; day: number; rest: string };
 
 const ISO_DATE = /^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:[T ,]+(.*))?$/is;
@@ -60,8 +61,8 @@ const NAMED_DAY_FIRST = new RegExp(
 );
 
 /**
- * The date at the beginning of a cell. An order is configured and never guessed: 13/04/2026 under
- * `mdy` is impossible, not April.
+ * Reads the date at the beginning of a cell. The order is configured, never guessed: 13/04/2026
+ * under `mdy` is impossible, not April.
  */
 export function readDateParts(
   text: string,
@@ -119,7 +120,10 @@ function namedParts(
   return number === 0 ? 'not a date' : parts(year, String(number), day, rest);
 }
 
-/** `0001-01-01`, `1753-01-01`, `0000-00-00`, `9999-12-31`: how databases write "no date". */
+/**
+ * Returns true for `0001-01-01`, `1753-01-01`, `0000-00-00`, `9999-12-31`, which databases write
+ * for "no date".
+ */
 function isNoDate(year: number, month: number, day: number): boolean {
   const is_first = month === 1 && day === 1;
   if (year === 0) return month === 0 && day === 0;
@@ -146,7 +150,7 @@ export function isoDate(date: DateParts): string {
 
 const pad = (number: number) => (number < 10 ? `0${number}` : String(number));
 
-/** A wall time; `offset_minutes` is null when the clinic's zone counts. */
+/** A wall time; `offset_minutes` is null if the clinic's zone applies. */
 export type TimeParts = {
   hour: number;
   minute: number;
@@ -167,7 +171,7 @@ const CLOCK_TIME = new RegExp(
 );
 const COMPACT_TIME = /^(\d{1,2})(\d{2})(\d{2})?(?: ?(z|[+-]\d{2}(?::?\d{2})?))?$/i;
 
-/** `14:30`, `2:30 PM`, `1430`, `14:30:00.5-06:00`; null when it is no time of a day. */
+/** Reads `14:30`, `2:30 PM`, `1430`, `14:30:00.5-06:00`; null for anything else. */
 export function readTime(text: string): TimeParts | null {
   const clock = CLOCK_TIME.exec(text);
   if (clock) {
@@ -273,22 +277,22 @@ export function readSpecialty(text: string): Read<Specialty> {
 
 const PROCEDURE_CODE = /^[A-Z]?\d{4}[A-Z0-9]?(?:[.-][A-Z0-9]{1,4})?$/;
 /**
- * A code of CDT, CPT or HCPCS with a modifier (99213-25) or a suffix of the clinic's own
- * (D0140.LTD): payers go by the code alone.
+ * A code of CDT, CPT, or HCPCS with a modifier (99213-25) or a clinic's own suffix (D0140.LTD):
+ * payers use the code alone.
  */
 const MODIFIED_CODE = /^([A-Z]\d{4}|\d{4}[A-Z0-9])[.-][A-Z0-9]{1,4}$/;
 const DIAGNOSIS_CODE = /^[A-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?$/;
 
 /**
- * Codes of a cell, upper case, without repeats. Between separators a clinic's own one-word codes
- * are kept; of `D0120 - Periodic exam` only the code is. `lost` says that a piece held no code.
+ * Reads the codes of a cell, uppercase, without repeats. Keeps a clinic's own one-word codes
+ * between separators; of `D0120 - Periodic exam`, only the code. `lost`: a piece contained no code.
  */
 function readCodes(text: string, pattern: RegExp): { codes: string[]; lost: boolean } {
   const { all, lost } = readEveryCode(text, pattern);
   return { codes: [...new Set(all)], lost };
 }
 
-/** The same with repeats, in the order of the cell. */
+/** Reads the codes with repeats, in the order of the cell. */
 function readEveryCode(text: string, pattern: RegExp): { all: string[]; lost: boolean } {
   const all: string[] = [];
   let lost = false;
@@ -313,7 +317,7 @@ export function readProcedureCodes(text: string): { codes: string[]; lost: boole
 /** No visit has more of one procedure: teeth and their surfaces. */
 const COUNT_MAX = 99;
 
-/** How often each code is in the cell that is there more than once; null: none is. */
+/** Counts the codes that a cell repeats; null: none. */
 export function readProcedureCounts(text: string): Record<string, number> | null {
   const counts = new Map<string, number>();
   for (const code of readEveryCode(text, PROCEDURE_CODE).all.map(withoutModifier))
@@ -325,9 +329,9 @@ export function readProcedureCounts(text: string): Record<string, number> | null
 const FEE = /^\$?\s*(\d{1,3}(?:,\d{3})+|\d{1,7})(\.\d{1,2})?$/;
 
 /**
- * Fees in the order of the codes, separated by `;`, `|` or blanks: dollars as decimal text by code.
- * A piece may be empty; a code that is listed twice has the sum, unless one of its pieces is empty.
- * Null when the two cells do not match, or a piece is no amount.
+ * Reads fees in the order of the codes, separated by `;`, `|`, or spaces: dollars as decimal text
+ * by code. A piece may be empty; a code that is listed twice has the sum, unless one of its pieces
+ * is empty. Null if the two cells do not match, or a piece is not an amount.
  */
 export function readProcedureFees(codes: string, fees: string): Record<string, string> | null {
   const { all } = readEveryCode(codes, PROCEDURE_CODE);

@@ -21,7 +21,7 @@ const CLAIM_WORDS = new Map<string, ClaimInput['status']>([
   ...SETTLED_CLAIM.split(', ').map((word): [string, 'settled'] => [word, 'settled']),
 ]);
 
-/** Reads the state of a claim; null for a word that nobody has told us. Configured words win. */
+/** Reads the state of a claim; null for an unknown word. Configured words win. */
 export function claimStatusReader(
   configured: Record<string, ClaimInput['status']>,
 ): (text: string) => ClaimInput['status'] | null {
@@ -30,7 +30,7 @@ export function claimStatusReader(
   return (text) => (text === '' ? 'open' : (words.get(normalWord(text)) ?? null));
 }
 
-/** Which coverage a claim was sent to: `1`, `primary`, `P`; null for another word. */
+/** Reads which coverage a claim was sent to: `1`, `primary`, `P`; null for another word. */
 export function readRank(text: string): number | null {
   const word = normalWord(text);
   if (/^[1-9]$/.test(word)) return Number(word);
@@ -54,8 +54,8 @@ const PARTICLE = new RegExp(
 );
 
 /**
- * Splits a name in one cell. What goes to the payer is "First Last", so a name split at the wrong
- * place still reads right.
+ * Splits a name in one cell. The payer hears "First Last", so a name split at the wrong place still
+ * reads right.
  */
 export function splitName(text: string, order: NameOrder): PersonName {
   const comma = text.indexOf(',');

@@ -1,21 +1,24 @@
-/** A table as an Excel workbook: every cell is text, so nothing becomes a number or a formula. */
+/**
+ * Writes a table as an Excel workbook: every cell is text, so no value becomes a number or a
+ * formula.
+ */
 import type { Cell } from 'write-excel-file/node';
 import type { IdCell } from './cells.ts';
 
-/** What XML cannot hold, and line breaks: a record is one line in the CSV as well. */
+/** Characters that XML cannot contain, and line breaks: a record is one line in the CSV as well. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\ufffe\uffff]+/gu;
-/** What a cell of Excel can hold. */
+/** The longest text in an Excel cell. */
 const CELL_CHARS_MAX = 32_767;
 
 export type WorkbookColumn = { name: string; width_chars: number };
 
-/** The bytes of an .xlsx file with one sheet; its first row stays in sight. */
+/** Returns the bytes of an .xlsx file with one sheet; its first row stays visible. */
 export async function workbookFile(
   sheet: string,
   columns: readonly WorkbookColumn[],
   lines: readonly (readonly (string | IdCell)[])[],
 ): Promise<Buffer> {
-  // Loaded when the first workbook is written: it takes 15 MB.
+  // Loaded with the first workbook, because it takes 15 MB.
   const { default: writeExcelFile } = await import('write-excel-file/node');
   const header = columns.map(({ name }): Cell => ({ value: name, fontWeight: 'bold' }));
   const file = writeExcelFile([header, ...lines.map((line) => line.map(cellOf))], {

@@ -1,6 +1,6 @@
 /**
- * What `eligd check` says about a FHIR server: what it lacks, what follows from that, and what to
- * do. Changes nothing.
+ * Checks a FHIR server for `eligd check`: what it lacks, the consequence, and what to do. Changes
+ * nothing.
  */
 import { localDate } from '../../src/domain/time.ts';
 import { type CheckLine, ConnectorError } from '../contract.ts';
@@ -81,7 +81,7 @@ function scopeLines({ client, config }: Parts): CheckLine[] {
   ];
 }
 
-/** Without these nobody can be called; the others only add to a call. */
+/** Without these, no call is possible; the others only add to a call. */
 const NEEDED: readonly string[] = ['Appointment', 'Patient', 'Coverage'];
 
 function readLines(config: FhirConfig, capability: Capability): CheckLine[] {
@@ -113,14 +113,14 @@ function readLines(config: FhirConfig, capability: Capability): CheckLine[] {
   const isSearched = (name: string) => capability.searchParameter('Coverage', name) !== false;
   if (!needed.includes('Coverage') && !isSearched('patient') && !isSearched('beneficiary')) {
     const next =
-      'Have the server allow a search of Coverage by patient; without it, eligd knows nobody’s ' +
-      'insurance.';
+      'Have the server allow a search of Coverage by patient; without it, eligd cannot ' +
+      'find any insurance.';
     lines.push({ ok: false, what: 'The server does not search Coverage by patient.', next });
   }
   return lines;
 }
 
-/** Tries the very searches that the connector makes, for one appointment each. */
+/** Runs the connector's own searches, for one appointment each. */
 async function searchLines(
   { client, config, env }: Parts,
   capability: Capability,
@@ -150,7 +150,8 @@ async function searchLines(
   };
   const both = await search(NOTHING_READ, 'Appointments can be searched by date.');
   const one =
-    'The server takes one date in a search, so eligd leaves out the visits after the window.';
+    'The server accepts only one date in a search, so eligd ignores the visits after the ' +
+    'window.';
   const window =
     both.ok || !is_refused
       ? both
@@ -183,8 +184,9 @@ async function searchLines(
 }
 
 /**
- * A server may leave out a parameter that it does not know, and send the visits of all places:
- * tried with a value that is nobody's. A refusal is as good as none.
+ * Reports ignored parameters. A server may ignore a parameter that it does not know and send the
+ * visits of all locations, so each is tried with a value that matches nothing. A refusal counts as
+ * supported.
  */
 async function ignoredLines(
   { client, config }: Parts,
@@ -194,22 +196,24 @@ async function ignoredLines(
   const ignored = new Set<string>();
   for (const extra of config.search_by) {
     for (const [name, value] of Object.entries(extra)) {
-      // `location:not` and its like turn the meaning round.
+      // `location:not` and similar modifiers invert the meaning.
       if (name.includes(':') || ignored.has(name)) continue;
-      const nobody = { ...extra, [name]: `${value.split(',')[0]}-none` };
-      const found = await firstPage(client, [...Object.entries(nobody), ...window], signal).catch(
-        (error: unknown) => {
-          if (error instanceof FhirError) return [];
-          throw error;
-        },
-      );
+      const unmatched = { ...extra, [name]: `${value.split(',')[0]}-none` };
+      const found = await firstPage(
+        client,
+        [...Object.entries(unmatched), ...window],
+        signal,
+      ).catch((error: unknown) => {
+        if (error instanceof FhirError) return [];
+        throw error;
+      });
       if (found.length > 0) ignored.add(name);
     }
   }
   if (ignored.size === 0) return [];
   const next =
-    'Check the name in search_by:. As it is, eligd would read the appointments of all ' +
-    'locations and call the payers of all of them.';
+    'Check the name in search_by:. With the current setting, eligd would read the ' +
+    'appointments of all locations and call the payers of all of them.';
   return [
     {
       ok: false,
@@ -230,7 +234,7 @@ async function firstPage(
   return [];
 }
 
-/** Reads the patient of one appointment, and searches the insurance, as the connector does. */
+/** Reads the patient of one appointment and searches the insurance, like the connector. */
 async function insuranceLines(
   appointments: readonly Resource[],
   { client, config }: Parts,
@@ -260,7 +264,7 @@ async function insuranceLines(
   return [{ ok: true, what }];
 }
 
-/** Where a documented fallback works, nothing is wrong. */
+/** A documented fallback that works is not a problem. */
 function refusedLine(type: string, capability: Capability): CheckLine {
   const fallback = fallbackFor(type, capability);
   if (fallback !== null)

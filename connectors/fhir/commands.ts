@@ -11,11 +11,11 @@ import {
 import { errorCode } from '../../src/domain/errors.ts';
 import { type CommandCall, type ConnectorCommands, ConnectorError } from '../contract.ts';
 
-/** What SMART Backend Services allows a client to sign with. */
+/** The signature algorithms of SMART Backend Services. */
 const ALGORITHMS = ['ES384', 'RS384'] as const;
 type Algorithm = (typeof ALGORITHMS)[number];
 
-/** What the connector needs once: the key with which it logs in (`auth: private_key_jwt`). */
+/** Creates the key that the connector needs to log in (`auth: private_key_jwt`). */
 export const COMMANDS = {
   keygen: {
     description:
@@ -56,11 +56,14 @@ async function readKey(file: string, { readKeyFile }: CommandCall): Promise<stri
   } catch (error) {
     if (error instanceof ConnectorError) throw error;
     if (errorCode(error) === 'ENOENT') return null;
-    throw unusable(file, `The system said ${errorCode(error) ?? 'no'}.`, error);
+    throw unusable(file, `The system reported ${errorCode(error) ?? 'an unknown error'}.`, error);
   }
 }
 
-/** Readable by its owner alone. `wx`: a file that appeared meanwhile is not overwritten. */
+/**
+ * Creates a key that only its owner can read. `wx` refuses to overwrite a file that appeared
+ * meanwhile.
+ */
 async function makeKey(file: string, algorithm: Algorithm, call: CommandCall): Promise<string> {
   const { privateKey } = await generateKeyPair(algorithm, {
     extractable: true,
@@ -80,8 +83,8 @@ async function makeKey(file: string, algorithm: Algorithm, call: CommandCall): P
     throw unusable(file, `It could not be written (${errorCode(error) ?? 'unknown'}).`, error);
   }
   call.tell(
-    `The private key is in ${file}. It stays on this computer; register what follows at the ` +
-      'FHIR server.\n',
+    `The private key is in ${file}. It stays on this computer; register the following key ` +
+      `at the FHIR server.\n`,
   );
   return pem;
 }
@@ -93,7 +96,7 @@ async function publicKey(file: string, pem: string): Promise<JWK> {
         await importPKCS8(pem, alg, { extractable: true }),
       );
       const shape = kty === 'EC' ? { kty, crv, x, y } : { kty, n, e };
-      // The thumbprint as its name, as the connector names the key when it signs (RFC 7638).
+      // Named by its thumbprint, like the key with which the connector signs (RFC 7638).
       return {
         ...shape,
         kid: await calculateJwkThumbprint(shape as JWK),
@@ -103,7 +106,7 @@ async function publicKey(file: string, pem: string): Promise<JWK> {
       } as JWK;
     } catch {}
   }
-  throw unusable(file, 'It holds no private key of RSA or of the curve P-384 as PKCS #8 PEM.');
+  throw unusable(file, 'It contains no private key of RSA or of the curve P-384 as PKCS #8 PEM.');
 }
 
 function unusable(file: string, why: string, cause?: unknown): ConnectorError {

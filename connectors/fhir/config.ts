@@ -6,7 +6,7 @@ import { DEFAULT_SYSTEMS } from './systems.ts';
 const text = z.string().min(1);
 const texts = z.array(text).min(1);
 
-/** Whether an address stays on this machine, where plain http can be read by nobody else. */
+/** Returns whether an address is on this machine, where no one else can read plain http. */
 function isLoopback(address: string): boolean {
   const host = URL.parse(address)?.hostname ?? '';
   return (
@@ -17,7 +17,7 @@ function isLoopback(address: string): boolean {
   );
 }
 
-/** Whether what is sent to an address can be read on the way. */
+/** Returns whether data sent to an address can be read on the way. */
 export function isExposed(address: string): boolean {
   return address.startsWith('http:') && !isLoopback(address);
 }
@@ -36,13 +36,13 @@ const systems = z
       .describe('Of an NPI, in identifiers of Practitioner and Organization.'),
     tax_id: texts
       .default(DEFAULT_SYSTEMS.tax_id)
-      .describe('Of a tax id, in identifiers of Organization.'),
+      .describe('Of a tax ID, in identifiers of Organization.'),
     payer_id: texts
       .default(DEFAULT_SYSTEMS.payer_id)
-      .describe("Of a payer's electronic id, in identifiers of Organization."),
+      .describe("Of a payer's electronic ID, in identifiers of Organization."),
     member_id: texts
       .default(DEFAULT_SYSTEMS.member_id)
-      .describe('Of a member id, in identifiers of Coverage.'),
+      .describe('Of a member ID, in identifiers of Coverage.'),
     claim_number: texts
       .default(DEFAULT_SYSTEMS.claim_number)
       .describe("Of the payer's number of a claim, in identifiers of Claim."),
@@ -69,10 +69,10 @@ export const fhirConfigSchema = z
     auth: z
       .enum(['none', 'basic', 'bearer', 'client_secret', 'private_key_jwt'])
       .describe(
-        'How eligd logs in. private_key_jwt is SMART Backend Services; none works on this ' +
-          'machine only.',
+        'How eligd logs in. private_key_jwt is SMART Backend Services; none works only on ' +
+          'this machine.',
       ),
-    client_id: text.optional().describe('The client id that the server gave at registration.'),
+    client_id: text.optional().describe('The client ID that the server assigned at registration.'),
     key_file: text
       .optional()
       .describe(
@@ -80,31 +80,31 @@ export const fhirConfigSchema = z
       ),
     key_id: text
       .optional()
-      .describe(
-        'The `kid` of the key, when the server knows it by another one than its thumbprint.',
-      ),
+      .describe('The `kid` of the key, if the server uses another one than the thumbprint.'),
     token_url: address
       .optional()
       .describe(
-        'The token endpoint, when the server does not tell it, or names one on another host than ' +
-          'base_url.',
+        'The token endpoint, if the server does not name it or names one on a host other ' +
+          "than base_url's.",
       ),
     proxy: z
       .union([z.literal('none'), address])
       .optional()
       .describe(
-        'The HTTP proxy by which the server and the token endpoint are reached; none: never by ' +
-          'one; left out: by that of HTTPS_PROXY or HTTP_PROXY, unless NO_PROXY names the host. ' +
+        'The HTTP proxy for the server and the token endpoint; none: never a proxy; if ' +
+          'missing: the proxy of HTTPS_PROXY or HTTP_PROXY, unless NO_PROXY names the host. ' +
           'Its login is in the secrets PROXY_USERNAME and PROXY_PASSWORD.',
       ),
     tls: z
       .strictObject({
         authorities_file: text
           .optional()
-          .describe('PEM of authorities that are trusted besides those of the system.'),
+          .describe("PEM of authorities to trust in addition to the system's."),
         certificate_file: text
           .optional()
-          .describe('PEM of our own certificate, for a server that wants to know who connects.'),
+          .describe(
+            "PEM of eligd's own certificate, for a server that requires a client " + 'certificate.',
+          ),
         key_file: text.optional().describe('PEM of its key; only eligd may read it.'),
       })
       .optional()
@@ -112,48 +112,49 @@ export const fhirConfigSchema = z
     scopes: texts
       .optional()
       .describe(
-        'The scopes to ask for, in place of those that follow from what is read and written.',
+        'The scopes to request; if missing: those for the resources that eligd reads and ' +
+          'writes.',
       ),
     days_back: z
       .int()
       .min(0)
       .max(30)
       .default(1)
-      .describe('How many days before today the window of appointments begins.'),
-    days_ahead: z.int().min(0).max(365).default(30).describe('How many days after today it ends.'),
+      .describe('The start of the window of appointments, in days before today.'),
+    days_ahead: z
+      .int()
+      .min(0)
+      .max(365)
+      .default(30)
+      .describe('The end of the window, in days after today.'),
     claims_days: z
       .int()
       .min(0)
       .max(365)
       .default(0)
       .describe(
-        'Claims of the last so many days are read once a day, and the payer is asked what ' +
-          'became of them. 0: no claims.',
+        'eligd reads claims of this many days once a day and asks the payer about them. ' +
+          '0: no claims.',
       ),
     poll_minutes: z
       .number()
       .min(0)
       .max(1440)
       .default(5)
-      .describe('How often the server is asked for changes.'),
-    page_size: z
-      .int()
-      .min(1)
-      .max(1000)
-      .default(100)
-      .describe('How many appointments are asked for at once.'),
+      .describe('How often eligd asks the server for changes.'),
+    page_size: z.int().min(1).max(1000).default(100).describe('Appointments per page of a search.'),
     parallel_requests: z
       .int()
       .min(1)
       .max(32)
       .default(4)
-      .describe('How many requests are under way at most.'),
+      .describe('Maximum requests at the same time.'),
     timeout_seconds: z
       .number()
       .positive()
       .max(600)
       .default(60)
-      .describe('How long the server may take for one answer.'),
+      .describe('How long the server may take to answer a request.'),
     search_by: z
       .array(z.record(text, text))
       .default([])
@@ -178,64 +179,69 @@ export const fhirConfigSchema = z
       .record(text, z.enum(['dental', 'medical', 'mental_health']))
       .default({})
       .describe(
-        'Codes or texts of Appointment.specialty or serviceCategory that say which specialty ' +
-          'a visit is for.',
+        'Codes or texts of Appointment.specialty or serviceCategory that determine the ' +
+          'specialty of a visit.',
       ),
     coverage_types: z
       .array(text)
       .default([])
       .describe(
-        'Codes of Coverage.type that are asked about; others are left out, one without type ' +
-          'never. Empty: all.',
+        'Codes of Coverage.type that eligd asks about; others are ignored, but not ' +
+          'coverages without a type. Empty: all.',
       ),
     billing: z
       .enum(['organization', 'configuration'])
       .default('organization')
       .describe(
-        'Where tax id and billing NPI come from: the managing organization, or the ' +
-          'configuration alone.',
+        'The source of tax ID and billing NPI: the managing organization, or only the ' +
+          'configuration.',
       ),
     systems,
     write_back: z
       .enum(['eligibility', 'document', 'none'])
       .default('eligibility')
       .describe(
-        'What an answer becomes: CoverageEligibilityRequest and -Response with Provenance, a ' +
-          'DocumentReference, or nothing.',
+        'The resources for an answer: CoverageEligibilityRequest and -Response with ' +
+          'Provenance, a DocumentReference, or none.',
       ),
     document: z
       .boolean()
       .default(false)
-      .describe('Whether a DocumentReference for people is written next to the response.'),
+      .describe('Whether to write a DocumentReference for people next to the response.'),
     attention: z
       .enum(['task', 'communication', 'none'])
       .default('task')
-      .describe('As what the lines of the attention list are written.'),
+      .describe('The resource type of attention list entries.'),
     identifier_base: text
       .refine((value) => /^[a-z][a-z\d+.-]*:\S+$/i.test(value), {
         error: 'is not a URI.',
-        params: { next: 'Write one without blanks, e.g. urn:eligd:north.' },
+        params: { next: 'Write one without spaces, such as urn:eligd:north.' },
       })
       .default('urn:eligd')
       .describe(
-        'How the systems of identifiers begin that eligd gives to what it writes. Two ' +
-          'installations on one server need two.',
+        "The prefix of eligd's own identifier systems. Two installations on one server " +
+          'need different ones.',
       ),
   })
   .superRefine((config, context) => {
     const say = (path: string, message: string, next: string) =>
       context.addIssue({ code: 'custom', path: [path], message, params: { next } });
     if (/[?#]/.test(config.base_url))
-      say('base_url', 'is more than a base address.', 'Leave out what begins with ? or #.');
+      say(
+        'base_url',
+        'contains more than a base address.',
+        'Remove everything from the ? or # on.',
+      );
     if (!isLoopback(config.base_url)) {
       if (isExposed(config.base_url))
         say(
           'base_url',
-          'is plain http to another machine, where patient data can be read on the way.',
+          'is plain http to another machine, so others on the network could read patient ' +
+            'data.',
           'Write https://.',
         );
       if (config.auth === 'none')
-        say('auth', 'is "none", which works on this machine only.', 'Choose how eligd logs in.');
+        say('auth', 'is "none", which works only on this machine.', 'Choose how eligd logs in.');
     }
     if ((config.tls?.certificate_file === undefined) !== (config.tls?.key_file === undefined))
       say(
@@ -246,7 +252,7 @@ export const fhirConfigSchema = z
     if (config.token_url !== undefined && isExposed(config.token_url))
       say(
         'token_url',
-        'is plain http to another machine, where secrets can be read on the way.',
+        'is plain http to another machine, so others on the network could read secrets.',
         'Write https://.',
       );
     if (
@@ -256,7 +262,7 @@ export const fhirConfigSchema = z
       say(
         'client_id',
         `is missing, which ${config.auth} needs.`,
-        'Write the client id that the server gave at registration.',
+        'Write the client ID that the server assigned at registration.',
       );
   })
   .describe('Reads appointments from a FHIR R4 server and writes the answers back to it.');

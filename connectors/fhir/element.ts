@@ -1,6 +1,6 @@
 /**
- * Reading JSON that a server sent. What is not there, or not of the kind that FHIR says, reads as
- * empty: servers deviate, and one odd element must not cost the appointment (G7).
+ * Reads a server's JSON. A missing element, or one of another type than FHIR says, reads as empty:
+ * servers deviate, and one odd element must not cost the appointment (G7).
  */
 export type Json = { readonly [name: string]: unknown };
 
@@ -18,21 +18,21 @@ export function isResource(value: unknown): value is Resource {
   );
 }
 
-/** What is under these names, one inside the other; undefined when any of them is not there. */
+/** Returns the value at this path of names; undefined if a part is missing. */
 export function at(value: unknown, ...names: string[]): unknown {
   let found = value;
   for (const name of names) found = isJson(found) ? found[name] : undefined;
   return found;
 }
 
-/** The objects of a list; a single object where a list should be counts as a list of one. */
+/** Returns the objects of a list; a single object counts as a list of one. */
 export function listAt(value: unknown, ...names: string[]): Json[] {
   const found = at(value, ...names);
   if (isJson(found)) return [found];
   return Array.isArray(found) ? found.filter(isJson) : [];
 }
 
-/** Trimmed text; a number is taken as it is written. Empty when there is none. */
+/** Returns trimmed text; a number as written. Empty if missing. */
 export function textAt(value: unknown, ...names: string[]): string {
   const found = at(value, ...names);
   if (typeof found === 'number') return String(found);
@@ -45,7 +45,7 @@ export function textsAt(value: unknown, ...names: string[]): string[] {
   return list.flatMap((one) => (typeof one === 'string' && one.trim() !== '' ? [one.trim()] : []));
 }
 
-/** The codings of a CodeableConcept, or of a list of them. */
+/** Returns the codings of a CodeableConcept, or of a list of them. */
 export function codingsAt(value: unknown, ...names: string[]): { system: string; code: string }[] {
   return listAt(value, ...names).flatMap((concept) =>
     listAt(concept, 'coding').map((coding) => ({
@@ -56,8 +56,8 @@ export function codingsAt(value: unknown, ...names: string[]): { system: string;
 }
 
 /**
- * The value of the first identifier that is recognized by one of `systems` (a URI, or the code of
- * its type), in the order of `systems`. One that is marked `old` or has ended before `today` counts
+ * Returns the value of the first identifier that one of `systems` recognizes (a URI, or the code of
+ * its type), in the order of `systems`. One that is marked `old` or ended before `today` comes
  * last.
  */
 export function identifierOf(resource: unknown, systems: readonly string[], today: string): string {

@@ -1,6 +1,6 @@
 /**
- * The FHIR R4 connector: appointments come from a FHIR server, answers go back to it. docs/fhir.md
- * holds the mapping, the configuration, and what is known about the servers.
+ * The FHIR R4 connector: reads appointments from a FHIR server and writes answers back.
+ * docs/fhir.md describes the mapping, the configuration, and the known servers.
  */
 import type { Connector, ConnectorType } from '../contract.ts';
 import { checkServer } from './check.ts';
@@ -61,7 +61,7 @@ function create(config: FhirConfig, env: FhirEnv): Connector {
   };
 }
 
-/** A failed request as the core understands it. */
+/** Runs `work` and converts a failed request to the core's error. */
 async function told<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();

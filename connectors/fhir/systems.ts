@@ -1,6 +1,6 @@
 /**
- * By which systems an identifier or a code is recognized, and those that eligd writes with. An
- * entry is the URI of a system or the code of an identifier type (HL7 v2 table 0203).
+ * The systems by which eligd recognizes identifiers and codes, and those that it writes. An entry
+ * is the URI of a system or the code of an identifier type (HL7 v2 table 0203).
  */
 export const DEFAULT_SYSTEMS = {
   npi: ['http://hl7.org/fhir/sid/us-npi', 'urn:oid:2.16.840.1.113883.4.6', 'NPI'],

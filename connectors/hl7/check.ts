@@ -1,4 +1,4 @@
-/** What `eligd check` says about an HL7 connector. Looks only. */
+/** Checks an HL7 connector for `eligd check`. Changes nothing. */
 import { createServer } from 'node:net';
 import { type CheckLine, ConnectorError } from '../contract.ts';
 import type { Hl7Config } from './config.ts';
@@ -57,7 +57,7 @@ async function checkListen(
   if (failure === null) lines.push({ ok: true, what: `It can listen on ${listen}.` });
   else {
     const { message, next, failure: kind } = cannotListen(listen, failure);
-    // Transient means in use, and most likely by the daemon that is running.
+    // Transient means in use, most likely by the running daemon.
     if (kind === 'transient')
       lines.push({ ok: true, what: `${listen} is in use, by eligd itself when it is running.` });
     else lines.push({ ok: false, what: message, next });
@@ -67,11 +67,12 @@ async function checkListen(
 
 async function checkFolder(folder: DropFolder): Promise<CheckLine> {
   const found = await canUse(folder);
-  if (found.ok) return { ok: true, what: 'The drop folder can be read and written, or made.' };
+  if (found.ok)
+    return { ok: true, what: 'eligd can read and write the drop folder, or create it.' };
   return {
     ok: false,
     what: `The drop folder cannot be used (${found.code}).`,
-    next: 'Make the folder above it, or correct "folder:".',
+    next: 'Create the folder above it, or correct "folder:".',
   };
 }
 

@@ -17,7 +17,7 @@ const fieldPath = z
 
 const file = z.string().min(1);
 
-/** Everything HL7 lets somebody choose for themselves in MSH. */
+/** HL7 lets each site choose these texts in MSH. */
 const headerText = z.string().max(180);
 
 const WRITE_BACKS = ['pin_i07', 'oru_r01', 'adt_a08', 'none'] as const;
@@ -28,18 +28,19 @@ export const hl7ConfigSchema = z
     listen: address
       .optional()
       .describe(
-        'Where senders connect to (MLLP): 127.0.0.1:6661, or 0.0.0.0:6661 for the whole network.',
+        'The address for senders (MLLP): 127.0.0.1:6661, or 0.0.0.0:6661 for the whole ' +
+          'network.',
       ),
     listen_tls: z
       .strictObject({
         certificate_file: file.describe('PEM, with its chain.'),
-        key_file: file.describe('PEM, readable by the user that eligd runs as alone.'),
+        key_file: file.describe('PEM, readable only by the user that eligd runs as.'),
         clients_file: file
           .optional()
           .describe('PEM of the authorities whose clients may connect (mutual TLS).'),
       })
       .optional()
-      .describe('Left out: MLLP without encryption, for a network that nobody else can listen to.'),
+      .describe('If missing: MLLP without encryption, for a network where no one else can listen.'),
     allow: z
       .array(
         z
@@ -50,7 +51,7 @@ export const hl7ConfigSchema = z
           ),
       )
       .default([])
-      .describe('Addresses and ranges that may connect; empty: every one.'),
+      .describe('Addresses and ranges that may connect; empty: all.'),
     max_connections: z
       .int()
       .min(1)
@@ -68,7 +69,7 @@ export const hl7ConfigSchema = z
       .min(0)
       .max(10_080)
       .default(720)
-      .describe('A connection on which nothing came for so long is closed; 0: never.'),
+      .describe('A connection is closed after this long without data; 0: never.'),
     folder: file
       .optional()
       .describe(
@@ -80,28 +81,28 @@ export const hl7ConfigSchema = z
       .min(0)
       .max(3600)
       .default(2)
-      .describe('A file is taken when it did not change for this long.'),
-    send_to: address.optional().describe('Where answers are sent to (MLLP).'),
+      .describe('A file is read after it has not changed for this long.'),
+    send_to: address.optional().describe('The address to which answers are sent (MLLP).'),
     send_tls: z
       .strictObject({
         authorities_file: file
           .optional()
           .describe(
-            "PEM of the authorities that the receiver's certificate comes from; left out: " +
-              'those of the system.',
+            "PEM of the authorities for the receiver's certificate; if missing: those of " +
+              'the system.',
           ),
         certificate_file: file
           .optional()
-          .describe('PEM, when the receiver wants to know who sends (mutual TLS).'),
+          .describe('PEM, if the receiver requires a client certificate (mutual TLS).'),
         key_file: file.optional().describe('PEM of the key for it.'),
         server_name: z
           .string()
           .min(1)
           .optional()
-          .describe('The name in its certificate, when that is not the host in send_to.'),
+          .describe("The name in the receiver's certificate, if it is not the host in send_to."),
       })
       .optional()
-      .describe('Left out: without encryption.'),
+      .describe('If missing: no encryption.'),
     send_proxy: z
       .string()
       .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), {
@@ -110,15 +111,15 @@ export const hl7ConfigSchema = z
       })
       .optional()
       .describe(
-        'An HTTP proxy that connects us to the receiver (CONNECT); left out: directly. Its login ' +
-          'is in the secrets PROXY_USERNAME and PROXY_PASSWORD.',
+        'An HTTP proxy for the connection to the receiver (CONNECT); if missing: direct. ' +
+          'Its login is in the secrets PROXY_USERNAME and PROXY_PASSWORD.',
       ),
     reply_seconds: z
       .number()
       .min(1)
       .max(600)
       .default(30)
-      .describe('How long an answer to what we send may take.'),
+      .describe('How long the receiver may take to answer a message.'),
     write_back: z
       .enum(WRITE_BACKS)
       .default('pin_i07')
@@ -141,7 +142,7 @@ export const hl7ConfigSchema = z
         application_acknowledgment: z.enum(['', 'AL', 'NE', 'ER', 'SU']).default(''),
       })
       .prefault({})
-      .describe('MSH of what is sent: MSH-3 to 6, 11, 12, 15, 16 and 18.'),
+      .describe('MSH of sent messages: MSH-3 to 6, 11, 12, 15, 16, and 18.'),
     fields: z
       .partialRecord(
         z.enum(FIELD_NAMES as [string, ...string[]]),
@@ -149,8 +150,7 @@ export const hl7ConfigSchema = z
       )
       .default({})
       .describe(
-        'Where values are, when that is not where the table in docs/hl7.md says: member_id: ' +
-          'IN1-49.',
+        'Positions of values, if they differ from the table in docs/hl7.md: member_id: IN1-49.',
       ),
     statuses: z
       .record(z.string().min(1), z.enum(APPOINTMENT_STATUSES))
@@ -160,21 +160,21 @@ export const hl7ConfigSchema = z
       .boolean()
       .default(true)
       .describe(
-        'Whether a message about a visit that is older by MSH-7 than the latest of the same ' +
-          'sender changes nothing; false for senders whose clocks are wrong.',
+        'Whether to ignore a message about a visit that is older by MSH-7 than the same ' +
+          "sender's latest; set it to false for senders whose clocks are wrong.",
       ),
     without_insurance: z
       .enum(['unknown', 'self_pay'])
       .default('unknown')
-      .describe('What an ADT message without IN1 means.'),
+      .describe('The meaning of an ADT message without IN1.'),
   })
   .superRefine((config, context) => {
     const problem = (path: string, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message });
     if (config.listen === undefined && config.folder === undefined)
-      problem('listen', 'or folder is needed: where do messages come from?');
+      problem('listen', 'or folder is required as the source of messages');
     if (config.write_back !== 'none' && config.send_to === undefined && config.folder === undefined)
-      problem('send_to', 'is needed for what is written back, or "folder:", or "write_back: none"');
+      problem('send_to', 'is required for writing back, or "folder:", or "write_back: none"');
     if (
       config.send_tls !== undefined &&
       (config.send_tls.certificate_file === undefined) !== (config.send_tls.key_file === undefined)
@@ -188,18 +188,18 @@ export const hl7ConfigSchema = z
     )
       problem(
         'header',
-        'asks for an acknowledgment that does not always come, so that nothing would ever ' +
-          'count as written',
+        'requests an acknowledgment that does not always come, so that no answer would ' +
+          'ever count as written',
       );
   })
   .describe(
-    'Receives appointments and insurance as HL7 v2 messages, over MLLP or out of files, and ' +
+    'Receives appointments and insurance as HL7 v2 messages, over MLLP or in files, and ' +
       'sends the answers back.',
   );
 
 export type Hl7Config = z.infer<typeof hl7ConfigSchema>;
 
-/** Adds `10.1.2.3` or `10.1.2.0/24` to a list; false when it is neither. */
+/** Adds `10.1.2.3` or `10.1.2.0/24` to a list; returns false for any other form. */
 export function addRange(list: BlockList, text: string): boolean {
   const [net = '', bits] = text.split('/');
   const family = isIP(net);

@@ -1,6 +1,6 @@
 /**
- * The drop folder: `.hl7` files come into inbox/ and leave it by rename, answers are written to
- * outbox/ whole or not at all.
+ * The drop folder: `.hl7` files arrive in inbox/ and leave it by rename; answers are written to
+ * outbox/ atomically.
  */
 import { constants } from 'node:fs';
 import { access, lstat, mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
@@ -21,8 +21,8 @@ export function dropFolderAt(root: string): DropFolder {
 }
 
 /**
- * Makes what is missing below the parent; that is not made, since a share that is not mounted must
- * not become an empty folder.
+ * Creates missing subfolders, but not the parent: eligd must not create an empty folder where a
+ * share is not mounted.
  */
 export async function ensureDropFolder(folder: DropFolder): Promise<void> {
   try {
@@ -36,7 +36,7 @@ export async function ensureDropFolder(folder: DropFolder): Promise<void> {
   }
 }
 
-/** Messages that were read, and answers that the PMS has had time to take. */
+/** Lists what is kept: messages that were read, and answers that the PMS has had time to take. */
 export const keptFiles = (folder: DropFolder): KeptFiles[] =>
   (['processed', 'rejected', 'outbox'] as const).map((kind) => ({
     kind,
@@ -44,7 +44,7 @@ export const keptFiles = (folder: DropFolder): KeptFiles[] =>
     names: /\.hl7$/i,
   }));
 
-/** The path is not in it: names of files may be names of people (G6). */
+/** Leaves out the path: file names may be names of people (G6). */
 export function folderError(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error;
   const code = errorCode(error) ?? 'unknown';
@@ -58,7 +58,7 @@ export function folderError(error: unknown): ConnectorError {
   });
 }
 
-/** Looks whether it can be read and written, or made. Changes nothing. */
+/** Checks whether the folder can be read and written, or created. Changes nothing. */
 export async function canUse(
   folder: DropFolder,
 ): Promise<{ ok: true } | { ok: false; code: string }> {
@@ -75,12 +75,12 @@ export async function canUse(
   }
 }
 
-/** `changed_ms`: when it was last written, renamed or moved. */
+/** `changed_ms`: the time of the last write, rename, or move. */
 type SeenFile = { name: string; size: number; modified_ms: number; changed_ms: number };
 
 /**
- * Regular files that end in `.hl7`, oldest first. Temporary names of writers (`.x.hl7`,
- * `x.hl7.tmp`) do not.
+ * Returns regular files that end in `.hl7`, oldest first. Ignores the temporary names of writers
+ * (`.x.hl7`, `x.hl7.tmp`).
  */
 export async function messageFiles(directory: string): Promise<SeenFile[]> {
   const files: SeenFile[] = [];
@@ -103,8 +103,8 @@ export async function messageFiles(directory: string): Promise<SeenFile[]> {
 }
 
 /**
- * Finds files that nobody is writing any more: the same at two looks `stable_ms` apart. Looks are
- * remembered between calls.
+ * Finds files that are no longer being written: unchanged between two checks `stable_ms` apart. It
+ * remembers checks between calls.
  */
 export class StillFiles {
   readonly #clock: Clock;
@@ -116,7 +116,7 @@ export class StillFiles {
     this.#stable_ms = stable_ms;
   }
 
-  /** Looks, waits when something is new, looks again. */
+  /** Checks the files, waits if one is new, and checks again. */
   async find(directory: string, signal: AbortSignal): Promise<SeenFile[]> {
     const wait_ms = this.#note(await messageFiles(directory));
     if (wait_ms > 0) {
@@ -127,7 +127,7 @@ export class StillFiles {
     return [...this.#seen.values()].filter(({ since_ms }) => now_ms - since_ms >= this.#stable_ms);
   }
 
-  /** How long until the file that is newest has stood still; 0 when every one has. */
+  /** Returns the time until the newest file is stable; 0 if all are. */
   #note(files: readonly SeenFile[]): number {
     const now_ms = this.#clock.elapsed();
     const next = new Map<string, SeenFile & { since_ms: number }>();
@@ -144,10 +144,7 @@ export class StillFiles {
   }
 }
 
-/**
- * Moves a file under a name that is free there; returns the name. What is there already is
- * never replaced.
- */
+/** Moves a file to a free name and returns the name. Never replaces an existing file. */
 export async function moveInto(from: string, directory: string, name: string): Promise<string> {
   const ending = extname(name);
   for (let number = 0; ; number += 1) {
@@ -163,7 +160,7 @@ export async function moveInto(from: string, directory: string, name: string): P
   }
 }
 
-/** Whole or not at all, readable by the owner alone; the same bytes again are not written again. */
+/** Writes atomically, readable only by the owner; does not write the same bytes again. */
 export async function writeMessage(folder: DropFolder, name: string, bytes: Buffer): Promise<void> {
   const path = join(folder.outbox, name);
   const temporary = `${path}.tmp`;
@@ -184,13 +181,13 @@ export async function writeMessage(folder: DropFolder, name: string, bytes: Buff
   }
 }
 
-/** Makes a rename last when the power goes. */
+/** Makes a rename durable across a power failure. */
 async function sync(directory: string): Promise<void> {
   const handle = await open(directory, constants.O_RDONLY);
   try {
     await handle.sync();
   } catch (error) {
-    // Some network shares know no such thing.
+    // Some network shares do not support this.
     if (!['EINVAL', 'ENOTSUP', 'EPERM'].includes(errorCode(error) ?? '')) throw error;
   } finally {
     await handle.close();

@@ -1,6 +1,6 @@
 /**
- * HL7 v2: appointments (SIU), insurance (ADT) and charges (DFT) come in over MLLP or out of files,
- * answers go out as PIN^I07, ORU^R01 or ADT^A08.
+ * The HL7 v2 connector: appointments (SIU), insurance (ADT), and charges (DFT) arrive over MLLP or
+ * in files; answers leave as PIN^I07, ORU^R01, or ADT^A08.
  *
  *     socket ─▶ frames ─▶ message ─▶ reading ─▶ accept (commit) ─▶ acknowledgment
  *     record ─▶ pin-i07, oru-r01 or adt-a08 ─▶ socket ─▶ acknowledgment ─▶ outcome
@@ -94,7 +94,7 @@ function create(config: Hl7Config, env: Hl7Env): Connector {
   };
 }
 
-/** Sends messages that each settle all the deliveries of a visit. */
+/** Sends messages that each settle all deliveries of a visit. */
 async function deliverUpdates(
   updates: readonly UpdateMessage[],
   send: (dispatches: readonly Dispatch[]) => Promise<DeliveryOutcome[]>,
@@ -112,9 +112,9 @@ async function deliverUpdates(
   return outcomes;
 }
 
-/** ADT tells of registrations; there is no place in it for what became of a claim. */
+/** Fails the delivery: ADT transmits registrations and has no field for a claim's status. */
 function noPlaceForClaims({ key }: { key: string }): DeliveryOutcome {
-  const what = 'What the payer said about a claim has no place in an ADT^A08.';
-  const next = 'Set write_back: to pin_i07 or oru_r01, or look at the answer with eligd show.';
+  const what = "An ADT^A08 has no field for the payer's answer about a claim.";
+  const next = 'Set write_back: to pin_i07 or oru_r01, or see the answer with eligd show.';
   return { key, outcome: 'failed', is_permanent: true, what, next };
 }

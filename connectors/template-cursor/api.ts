@@ -1,4 +1,4 @@
-/** One request to the PMS, and what its answer means. Nothing here repeats or logs a request. */
+/** Sends one request to the PMS and interprets the reply. It never repeats or logs a request. */
 import type { Dispatcher } from 'undici';
 import { errorCode } from '../../src/domain/errors.ts';
 import { ConnectorError, type ConnectorNetwork, type ConnectorSecret } from '../contract.ts';
@@ -26,7 +26,7 @@ export class Api {
     return this.#send('GET', path, { signal });
   }
 
-  /** PUT replaces, so that doing it again changes nothing (G4). */
+  /** PUT replaces the content, so repeating it changes nothing (G4). */
   put(path: string, value: unknown, signal: AbortSignal): Promise<Reply> {
     return this.#send('PUT', path, { signal, body: JSON.stringify(value) });
   }
@@ -35,7 +35,7 @@ export class Api {
     await this.#dispatcher.destroy();
   }
 
-  /** Throws a ConnectorError for what concerns the whole PMS; its words name no address (G6). */
+  /** Throws a ConnectorError for failures of the whole PMS; its text contains no address (G6). */
   async #send(
     method: 'GET' | 'PUT',
     path: string,
@@ -66,7 +66,7 @@ export class Api {
       signal.throwIfAborted();
       throw new ConnectorError('transient', {
         what: `The PMS did not answer (${errorCode(error) ?? 'no code'}).`,
-        next: 'Check that it runs, and "base_url:".',
+        next: 'Check that it runs, and check "base_url:".',
         cause: error,
       });
     }
@@ -81,7 +81,7 @@ export class Api {
       const seconds = Number(reply.retry_after);
       throw new ConnectorError('transient', {
         what: `The PMS is busy or away (status ${status}).`,
-        next: 'Wait. If it goes on, ask those who run the PMS.',
+        next: 'Wait. If it persists, ask whoever runs the PMS.',
         ...(seconds > 0 ? { retry_after_ms: seconds * 1000 } : {}),
       });
     }

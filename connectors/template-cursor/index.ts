@@ -1,13 +1,13 @@
 /**
- * A connector for a PMS that says what changed since a cursor, over HTTP:
+ * A connector for a PMS that lists changes since a cursor, over HTTP:
  *
- * - `GET /changes?since=CURSOR&limit=500` gives
+ * - `GET /changes?since=CURSOR&limit=500` returns
  *   `{ "changes": [...], "next": "CURSOR", "more": true }`;
- * - `PUT /results/KEY` stores a result and `PUT /attention` the attention list; each replaces what
- *   was there.
+ * - `PUT /results/KEY` stores a result, and `PUT /attention` the attention list; each replaces the
+ *   earlier content.
  *
- * It passes the suite. Copy the folder, rename it, and replace what your PMS does otherwise;
- * `connectors/README.md` says how.
+ * It passes the suite. Copy the folder, rename it, and change the parts that your PMS does
+ * differently; `connectors/README.md` explains how.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -26,7 +26,8 @@ import { ConnectorError } from '../contract.ts';
 import { Api } from './api.ts';
 import { deletionSchema, toAppointment, visitSchema } from './visits.ts';
 
-// Every key with a description: they become the documentation. Strict: a misspelt key is an error.
+// Describe every key: the descriptions become the documentation. Strict: a misspelled key is an
+// error.
 const configSchema = z.strictObject({
   base_url: z
     .url({ protocol: /^https?$/ })
@@ -74,8 +75,8 @@ function create(config: Config, env: ConnectorEnv): Connector {
 }
 
 /**
- * Page by page. The cursor goes with the page into one commit, so a crash in between reads the page
- * again, and nothing else needs to be acknowledged (G3).
+ * Reads page by page. The cursor is committed with the page, so a crash in between reads the page
+ * again, and nothing else needs an acknowledgment (G3).
  */
 async function pull(api: Api, { cursor: start, accept, signal }: PullCall): Promise<void> {
   let cursor = start;
@@ -99,7 +100,7 @@ async function readPage(
   const since = cursor === null ? '' : `since=${encodeURIComponent(cursor)}&`;
   const { status, text } = await api.get(`/changes?${since}limit=${PAGE_SIZE}`, signal);
   const page = status === 200 ? pageSchema.safeParse(parseJson(text)).data : undefined;
-  // Without its cursor a page can be neither taken nor passed over.
+  // Without its cursor, a page can be neither accepted nor skipped.
   if (page === undefined) throw unexpected(status);
   return { page, key: `sha256:${createHash('sha256').update(text).digest('hex')}` };
 }
@@ -113,8 +114,8 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * What cannot be read is rejected alone and never blocks its neighbors (G7). Of several changes of
- * one visit the last one counts.
+ * Builds the batch of a page. An unreadable item is rejected alone and never blocks its neighbors
+ * (G7). If a visit changed several times, the last change wins.
  */
 function batchOf(page: Page, key: string): PullBatch {
   const visits = new Map<string, AppointmentInput | 'deleted'>();
@@ -158,7 +159,7 @@ async function deliver(
       const { status } = await api.put(`/results/${delivery.key}`, delivery, signal);
       outcomes.push(outcomeOf(delivery.key, status));
     } catch (error) {
-      // The PMS went away in the middle: what has no outcome counts as failed and comes again.
+      // The PMS became unavailable: deliveries without an outcome count as failed and are repeated.
       if (outcomes.length > 0 && error instanceof ConnectorError) return outcomes;
       throw error;
     }
@@ -169,13 +170,13 @@ async function deliver(
 function outcomeOf(key: string, status: number): DeliveryOutcome {
   if (status < 300) return { key, outcome: 'delivered' };
   const what = `The PMS refused the result (status ${status}).`;
-  const next = 'Ask those who run the PMS why, then run "eligd retry".';
+  const next = 'Ask whoever runs the PMS for the reason, then run "eligd retry".';
   return { key, outcome: 'failed', is_permanent: true, what, next };
 }
 
 function unexpected(status: number): ConnectorError {
   return new ConnectorError('transient', {
-    what: `The PMS answered something that this connector does not understand (status ${status}).`,
-    next: 'Check "base_url:", and that the PMS has a version that this connector knows.',
+    what: `The PMS sent a reply that this connector cannot read (status ${status}).`,
+    next: 'Check "base_url:", and check that the connector supports this version of the PMS.',
   });
 }

@@ -1,10 +1,10 @@
-/** This PMS's idea of a visit, and how it becomes eligd's appointment. */
+/** The PMS's form of a visit, and its conversion to eligd's appointment. */
 import { z } from 'zod';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 
 /**
- * Only what is needed to name and date the visit is required; a field that planning misses ends on
- * the attention list.
+ * Requires only the ID and the time of the visit; if planning needs another field, the visit goes
+ * on the attention list.
  */
 export const visitSchema = z.object({
   visit_id: z.string().min(1),
@@ -29,7 +29,7 @@ export const visitSchema = z.object({
   procedures: z.array(z.string()).default([]),
 });
 
-/** A visit that was deleted says no more than its id. */
+/** A deleted visit has only its ID. */
 export const deletionSchema = z.object({ visit_id: z.string().min(1), deleted: z.literal(true) });
 
 export function toAppointment(visit: z.infer<typeof visitSchema>): AppointmentInput {

@@ -1,13 +1,13 @@
 /**
- * This PMS's idea of an appointment, and how it becomes eligd's. The part of a connector that is
- * really yours.
+ * The PMS's form of an appointment, and its conversion to eligd's. This is the part of a connector
+ * that differs most.
  */
 import { z } from 'zod';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 
 /**
- * Only what is needed to name and date the visit is required; a field that planning misses ends on
- * the attention list.
+ * Requires only the ID and the time of the visit; if planning needs another field, the visit goes
+ * on the attention list.
  */
 export const templateAppointmentSchema = z.object({
   id: z.string().min(1),

@@ -1,7 +1,7 @@
 /**
- * A whole connector, as small as it can be: appointments come as JSON files in `in/`, records go
- * out as JSON files to `out/`. It passes the suite. Copy the folder, rename it, and replace what is
- * about files; `connectors/README.md` says how.
+ * A complete connector, as small as possible: appointments arrive as JSON files in `in/`, and
+ * records leave as JSON files in `out/`. It passes the suite. Copy the folder, rename it, and
+ * replace the parts about files; `connectors/README.md` explains how.
  */
 import { createHash } from 'node:crypto';
 import { access, mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
@@ -20,12 +20,13 @@ import type {
 import { ConnectorError } from '../contract.ts';
 import { templateAppointmentSchema, toAppointment } from './appointments.ts';
 
-// Every key with a description: they become the documentation. Strict: a misspelt key is an error.
+// Describe every key: the descriptions become the documentation. Strict: a misspelled key is an
+// error.
 const configSchema = z.strictObject({
   folder: z
     .string()
     .min(1)
-    .describe('Holds in/, done/ and out/, which are made when they are missing.'),
+    .describe('The folder for in/, done/, and out/, which are created if missing.'),
 });
 type Config = z.infer<typeof configSchema>;
 
@@ -63,7 +64,11 @@ function create(config: Config, env: ConnectorEnv): Connector {
         return [{ ok: true, what: 'The folder is there.' }];
       } catch {
         return [
-          { ok: false, what: 'The folder is not there.', next: 'Make it, or correct "folder:".' },
+          {
+            ok: false,
+            what: 'The folder does not exist.',
+            next: 'Create it, or correct "folder:".',
+          },
         ];
       }
     },
@@ -81,11 +86,14 @@ async function takeFile(
   if (!(await isAccepted(key))) {
     for (const batch of batchesOf({ key, name }, readItems(content))) await accept(batch);
   }
-  // Only now: as long as the file is in `in/`, it comes again after a crash (G3).
+  // Moved last: while the file is in `in/`, it is read again after a crash (G3).
   await rename(path, join(folder, 'done', name));
 }
 
-/** A file that is no list is one bad item, so that it reaches the attention list. */
+/**
+ * Returns the items of a file. A file that is not a list is one bad item, which goes on the
+ * attention list.
+ */
 function readItems(content: Buffer): unknown[] {
   try {
     const items: unknown = JSON.parse(content.toString());
@@ -96,8 +104,8 @@ function readItems(content: Buffer): unknown[] {
 }
 
 /**
- * At least one batch, the last one marked. What cannot be read is rejected alone and never blocks
- * its neighbors (G7).
+ * Returns at least one batch, with the last one marked. An unreadable item is rejected alone and
+ * never blocks its neighbors (G7).
  */
 function batchesOf(source: { key: string; name: string }, items: readonly unknown[]): PullBatch[] {
   const batches: PullBatch[] = [];
@@ -144,7 +152,7 @@ async function prepare(folder: string): Promise<void> {
   }
 }
 
-/** Whole or not at all: a reader never sees half a file. */
+/** Writes atomically: a reader never sees half a file. */
 async function writeJson(path: string, value: unknown): Promise<void> {
   const temporary = `${path}.tmp`;
   const file = await open(temporary, 'w', 0o600);

@@ -1,11 +1,12 @@
 import { userInfo } from 'node:os';
 
-/** A name that a system for accounts would take; anything else in SUDO_USER is no account. */
+/** An account name as the system allows it; eligd ignores any other value of SUDO_USER. */
 const ACCOUNT = /^[A-Za-z0-9_][A-Za-z0-9_.@\\-]{0,63}$/;
 
 /**
- * Who runs the command: who called sudo, otherwise the account that it runs under. Root can claim
- * to be anybody; the log of sudo and of the logins is the proof then (SECURITY.md).
+ * Returns the account that runs the command: the one that called sudo, otherwise the current one.
+ * Root can set SUDO_USER to any name; the logs of sudo and of the logins are the proof
+ * (SECURITY.md).
  */
 export function actorOf(environment: Readonly<Record<string, string | undefined>>): string {
   const { SUDO_USER } = environment;
@@ -13,7 +14,7 @@ export function actorOf(environment: Readonly<Record<string, string | undefined>
   try {
     return userInfo().username;
   } catch {
-    // An account that the system has no name for.
+    // The account has a number but no name.
     return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
 }

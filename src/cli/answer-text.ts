@@ -1,4 +1,4 @@
-/** A payer's answer as `eligd show` prints it. */
+/** Formats a payer's answer for `eligd show`. */
 import { wallClockText } from '../domain/time.ts';
 import { ABSENCE_TEXTS, absenceSentences } from '../records/fields.ts';
 import {
@@ -10,7 +10,7 @@ import {
 import type { AnswerRecord } from '../store/answers/answers.ts';
 import type { VisitVerdict } from './verdicts.ts';
 
-/** For the first of the visits that the answer serves. */
+/** Summarizes the answer for the first of the visits that it serves. */
 export function summaryOf(
   record: AnswerRecord,
   [first]: readonly VisitVerdict[],
@@ -24,8 +24,8 @@ type Row = { line: string } & ({ code: string } | { name: string } | { date: str
 type SummaryValue = string | Row[];
 
 /**
- * What was asked and not answered says so; what was not asked and what does not apply is named
- * together at the end (G8). Times are the clinic's.
+ * Returns the lines of an answer. A line says so if the payer did not answer a question; the last
+ * lines name what eligd did not ask and what does not apply (G8). Times are the clinic's.
  */
 export function answerLines(
   record: AnswerRecord,

@@ -1,11 +1,11 @@
 import type { CopyContent } from '../store/engine/backup.ts';
 
-/** What a copy of the database holds, for `--json`. */
+/** Returns the counts of a database copy, for `--json`. */
 export function contentJson({ backed_up_at, ...counts }: CopyContent) {
   return { backed_up_at: new Date(backed_up_at).toISOString(), ...counts };
 }
 
-/** What a copy of the database holds, as words. */
+/** Describes the counts of a database copy in words. */
 export function contentWords({
   appointments,
   inquiries,

@@ -1,4 +1,4 @@
-/** What the answers about the visits of the coming days come to, counted. */
+/** Counts the verdicts of the answers for the visits of the coming days. */
 import { judgedVisit, NO_FEES } from '../domain/fees.ts';
 import { addDays, instantOf, localDate } from '../domain/time.ts';
 import type { Config } from '../ops/config.ts';
@@ -9,12 +9,13 @@ import { visitsBetween } from '../store/views/schedule.ts';
 /** Visits by the verdict of their first coverage; `no_answer`: no answer yet. */
 export type ComingVerdicts = Record<VerdictWord | 'no_answer', number>;
 
-/** Today and the seven days after it, as the schedule of the front desk has them. */
+/** Today and the next seven days, like the front desk's schedule. */
 const DAYS = 8;
 
 /**
- * Visits that are closed (cancelled, self-pay) are left out. Fees have no part in a verdict, so a
- * fee schedule with an error is no reason to fail.
+ * Counts the verdicts of the coming visits. Closed visits (canceled, self-pay) are left out. No
+ * fees are loaded: a verdict does not depend on them, and an invalid fee schedule must not fail the
+ * count.
  */
 export async function comingVerdicts(db: Db, config: Config, now: number): Promise<ComingVerdicts> {
   const { time_zone } = config.clinic;
@@ -42,7 +43,9 @@ const WORDS: readonly (readonly [keyof ComingVerdicts, one: string, more: string
   ['no_answer', 'without an answer yet', 'without an answer yet'],
 ];
 
-/** `2 NOT ELIGIBLE, 3 need attention, 20 eligible, 4 without an answer yet`; worst first. */
+/**
+ * Returns `2 NOT ELIGIBLE, 3 need attention, 20 eligible, 4 without an answer yet`; worst first.
+ */
 export function comingWords(found: ComingVerdicts): string {
   const parts = WORDS.filter(([key]) => found[key] > 0).map(
     ([key, one, more]) => `${found[key]} ${found[key] === 1 ? one : more}`,

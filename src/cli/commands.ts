@@ -1,32 +1,32 @@
 import type { Command } from 'commander';
 import type { CliContext } from './context.ts';
 
-/** What the file of a command exports. */
+/** The export of a command's file. */
 export type CommandModule = {
   /**
-   * Adds description, options, examples and action to `command`, which has its name and summary
-   * already.
+   * Adds description, options, examples, and action to `command`, whose name and summary are
+   * already set.
    */
   register: (command: Command, context: CliContext) => void;
 };
 
 /**
- * `is_own`: it does not work on the installation's data, so that root's call of it stays root's
- * (installed.ts); for a command of several, by its arguments.
+ * `is_own`: the command does not use the installation's data, so when root runs it, it stays with
+ * root (installed.ts). For a command with subcommands, it depends on the arguments.
  */
 export type CommandEntry = {
   name: string;
   summary: string;
   load: () => Promise<CommandModule>;
   is_own?: true | ((args: readonly string[]) => boolean);
-  /** It speaks of all commands, so that all of them are loaded for it. */
+  /** Its output covers all commands, so all of them must be loaded. */
   needs_all?: true;
 };
 
 /**
- * Every command of eligd itself, in the order of `eligd --help`; those of connectors come after
- * them (connector-commands.ts). A new one is a file in this folder and a line
- * here; its file is loaded only when the command line names it, so that `eligd --help` stays quick.
+ * Every command of eligd itself, in the order of `eligd --help`; connector commands follow
+ * (connector-commands.ts). To add one, create a file in this folder and add a line here. A file is
+ * loaded only when the command line names its command, so `eligd --help` stays fast.
  */
 export const COMMANDS: readonly CommandEntry[] = [
   {
@@ -84,7 +84,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'explain',
-    summary: 'Show the history of one appointment, and what it waits for',
+    summary: 'Show the history of one appointment, and what it is waiting for',
     load: () => import('./commands/explain.ts'),
   },
   {
@@ -95,7 +95,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'preview',
-    summary: 'Show what an export would cause and cost; sends and stores nothing',
+    summary: 'Show the effect and cost of an export; sends and stores nothing',
     load: () => import('./commands/preview.ts'),
   },
   {
@@ -115,7 +115,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'retry',
-    summary: 'Try again now what is waiting or was given up',
+    summary: 'Retry waiting or abandoned work now',
     load: () => import('./commands/retry.ts'),
   },
   {
@@ -135,7 +135,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'release',
-    summary: 'Resume what was stopped or held',
+    summary: 'Resume stopped or held calls',
     load: () => import('./commands/release.ts'),
   },
   {
@@ -181,7 +181,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'legal-hold',
-    summary: 'Keep everything about a patient, however old',
+    summary: 'Keep all data about a patient, regardless of age',
     load: () => import('./commands/legal-hold.ts'),
   },
   {

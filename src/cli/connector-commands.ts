@@ -13,9 +13,9 @@ import type { CommandEntry, CommandModule } from './commands.ts';
 import type { CliContext } from './context.ts';
 
 /**
- * The commands of the connectors that come with eligd, one for each connector: `eligd fhir keygen`
- * is `keygen` of `fhir`. The folders say which there are, so no connector is imported before the
- * command line names it.
+ * Returns one command for each built-in connector that has commands: `eligd fhir keygen` is
+ * `keygen` of `fhir`. They are found by folder, so a connector is imported only when the command
+ * line names it.
  */
 export function builtInConnectorCommands(): CommandEntry[] {
   return builtInTypesWithCommands().map((name) => ({
@@ -28,8 +28,8 @@ export function builtInConnectorCommands(): CommandEntry[] {
 }
 
 /**
- * The commands of a connector called `name` that the configuration names by the path of its module;
- * null without one. The rest of the configuration may be unfinished.
+ * Returns the commands of the connector called `name`, if the configuration names it by its
+ * module's path; null otherwise. The rest of the configuration may be unfinished.
  */
 export async function configuredConnectorCommand(
   name: string,
@@ -47,7 +47,7 @@ export async function configuredConnectorCommand(
   return null;
 }
 
-/** Without any configuration a word is merely unknown. */
+/** Without a configuration, an unknown word is only that. */
 function configFileOrNone(context: CliContext): string {
   try {
     return context.configFile();
@@ -57,7 +57,7 @@ function configFileOrNone(context: CliContext): string {
   }
 }
 
-/** `is_own`: they see nothing of the installation's data. */
+/** `is_own`: these commands use none of the installation's data. */
 function entry(name: string): Omit<CommandEntry, 'load'> {
   return { name, summary: `Commands of the ${name} connector`, is_own: true };
 }

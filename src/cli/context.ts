@@ -7,50 +7,53 @@ import { applyCertificateSwitch } from '../ops/environment.ts';
 import { isInstalled, PROJECT_ROOT } from '../ops/project.ts';
 import type { SecretSource } from '../ops/secrets.ts';
 
-/** Where a command writes to: `process.stdout`, or a buffer in a test. */
+/** The stream of a command's output: `process.stdout`, or a buffer in a test. */
 export type Output = {
   write: (text: string) => unknown;
   isTTY?: boolean | undefined;
   columns?: number | undefined;
 };
 
-/** The process as commands see it; a test hands in another. */
+/** The process as commands see it; a test supplies its own. */
 export type Host = {
-  /** Results, and nothing else, so that they can be piped. `run` logs to it. */
+  /** Results only, so that they can be piped. `run` logs here. */
   stdout: Output;
-  /** Errors, progress and the log of every command but `run`. */
+  /** Errors, progress, and the log of every command except `run`. */
   stderr: Output;
   environment: Readonly<Record<string, string | undefined>>;
   cwd: string;
-  /** Whether `./config/eligd.yaml` counts as the configuration (`usesLocalConfig`). */
+  /** Whether to use `./config/eligd.yaml` as the configuration (`usesLocalConfig`). */
   uses_local_config?: boolean;
 };
 
 /**
- * What every command needs, made when it is first asked for and then kept: a command that only
- * prints help reads no configuration, and one that reads it twice sees the same.
+ * Everything that commands need. Each part is created on first use and kept: a command that only
+ * prints help reads no configuration, and one that reads it twice sees the same values.
  */
 export type CliContext = Host & {
   /**
-   * Absolute path of the configuration: `--config`, or the first of the usual places that exists.
+   * The absolute path of the configuration: `--config`, or the first default location that exists.
    */
   configFile: () => string;
-  /** What is after `--config`, for a command that writes the file. */
+  /** The value of `--config`, for a command that writes the file. */
   configOption: () => string | undefined;
-  /** The whole configuration, judged. Throws a ConfigError with everything that is wrong. */
+  /** The whole validated configuration. Throws a ConfigError that lists every error. */
   config: () => Promise<Config>;
-  /** Where secrets are found. No secret is required until a command asks for it. */
+  /** The source of secrets. No secret is required until a command asks for it. */
   secrets: () => Promise<SecretSource>;
   /**
-   * The real world with the log at the configured level; `run` logs to stdout, every other command
-   * to stderr.
+   * The real environment with the log at the configured level; `run` logs to stdout, every other
+   * command to stderr.
    */
   env: (options?: { log_to?: 'stdout' | 'stderr'; clock?: Clock }) => Promise<Env>;
-  /** The same for files as they are now: nothing that was read before is kept. */
+  /** Returns a context that reads all files again. */
   again: () => CliContext;
 };
 
-/** `configOption` gives what is after `--config`, once the command line has been read. */
+/**
+ * Creates the context; `configOption` returns the value of `--config` once the command line is
+ * parsed.
+ */
 export function createContext(host: Host, configOption: () => string | undefined): CliContext {
   let config: Promise<Config> | undefined;
   let secrets: Promise<SecretSource> | undefined;
@@ -112,23 +115,23 @@ async function readConfig(context: CliContext): Promise<Config> {
 const SYSTEM_PLACE = '/etc/eligd/eligd.yaml';
 
 /**
- * Whether a configuration in the current folder may be taken without being named. The installed
- * program never takes one, and root takes one only in the working copy that it runs: in a folder of
- * somebody else's, that person's configuration would decide which code runs.
+ * Returns whether a command uses the configuration in the current folder without --config. The
+ * installed program never does. Root does so only in the working copy that it runs: in another
+ * user's folder, that user's configuration would decide which code root runs.
  */
 export function usesLocalConfig(cwd: string): boolean {
   if (isInstalled()) return false;
   return process.geteuid?.() !== 0 || cwd === PROJECT_ROOT;
 }
 
-/** The places where the configuration is looked for, in order, when nobody names one. */
+/** Returns the default locations of the configuration, in order. */
 function configPlaces({ cwd, uses_local_config = usesLocalConfig(cwd) }: Host): string[] {
   return [...(uses_local_config ? [resolve(cwd, 'config/eligd.yaml')] : []), SYSTEM_PLACE];
 }
 
 function findConfig(host: Host, option: string | undefined): string {
   if (option !== undefined) return resolve(host.cwd, option);
-  // A file that is named and missing is an error of its own, not a reason to take another one.
+  // If the named file is missing, that is an error; eligd does not try another one.
   if (host.environment.ELIGD_CONFIG) return resolve(host.cwd, host.environment.ELIGD_CONFIG);
   const places = configPlaces(host);
   const found = places.find((place) => existsSync(place));

@@ -34,7 +34,7 @@ const PAYERS = [
 ] as const;
 const CODES = ['D0120 D1110', 'D0150 D0274', 'D2740', 'D4341 D4910', 'D2392 D0120', 'D6010'];
 
-/** What the practice charges, in dollars. */
+/** The practice's fees, in dollars. */
 const FEES: Readonly<Record<string, string>> = {
   ...{ D0120: '62.00', D0150: '98.00', D0274: '75.00', D1110: '112.00', D2392: '265.00' },
   ...{ D2740: '1380.00', D4341: '310.00', D4910: '165.00', D6010: '2450.00' },
@@ -57,7 +57,7 @@ const HEADER = [
 ];
 type Row = Record<(typeof HEADER)[number], string>;
 
-/** What a front office's export has now and then; the demo shows what becomes of each. */
+/** Typical errors of a front office's export; the demo shows how eligd handles each. */
 const FLAWS: Readonly<Record<number, Partial<Row>>> = {
   4: { member_id: '' },
   9: { dob: '1987-02-30' },
@@ -71,18 +71,18 @@ const FLAWS: Readonly<Record<number, Partial<Row>>> = {
   ...{ 34: { member_id: 'NOTCOVERED-3401' }, 35: { member_id: 'OUTOFNET-3507' } },
 };
 const DAYS = 7;
-/** Visits that need nobody, on the last day. */
+/** Visits on the last day that need no action. */
 const ROUTINE: ReadonlySet<number> = new Set([18, 20, 21, 23, 25, 26, 28, 37]);
 /**
- * The last day, which is still ahead when the demo ends, has some of everything: most visits need
- * nobody, and somebody has to act on a few.
+ * The last day is still ahead when the demo ends. It has some of everything: most visits need no
+ * action, and the office has to act on a few.
  */
 const LAST_DAY: ReadonlySet<number> = new Set([...ROUTINE, 4, 29, 32, 33, 34, 35]);
 
 /**
- * A practice's export of `count` appointments over the week after `today`, as CSV. All people
- * are invented. The last patient comes twice, which costs one call; some rows have what real
- * exports have wrong.
+ * Builds a practice's CSV export of `count` appointments over the week after `today`. All people
+ * are made up. The last patient has two visits, which cost one call; some rows have errors of real
+ * exports.
  */
 export function demoExport(today: string, count: number): string {
   const rows = Array.from({ length: count }, (_, index) =>
@@ -124,10 +124,10 @@ function appointment(today: string, index: number, person: number): Row {
   };
 }
 
-/** The day of the last visits of an export. */
+/** Returns the day of the last visits of an export. */
 export const lastVisitDay = (today: string): string => workday(today, DAYS);
 
-/** A practice is closed on Sundays. */
+/** Returns the day, moved past Sunday, when the practice is closed. */
 function workday(today: string, days: number): string {
   const date = addDays(today, days);
   return dayOfWeek(date) === 7 ? addDays(date, 1) : date;

@@ -4,8 +4,8 @@ import { isJournal } from '../ops/journal.ts';
 import type { Host } from './context.ts';
 
 /**
- * What the process ends with (docs/design.md "Exit codes"); 75 and 78 are those of sysexits.h,
- * which systemd understands too.
+ * The exit codes of the process (docs/design.md "Exit codes"); 75 and 78 come from sysexits.h, and
+ * systemd knows them too.
  */
 export const EXIT_CODES = {
   done: 0,
@@ -17,7 +17,7 @@ export const EXIT_CODES = {
 
 type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES];
 
-/** A command did its work and says how things are with its exit code alone; nothing is printed. */
+/** A command finished, and its exit code alone reports the state; nothing is printed. */
 export class StatusExit extends Error {
   readonly code: ExitCode;
 
@@ -28,19 +28,19 @@ export class StatusExit extends Error {
 }
 
 /**
- * In the journal of systemd, every line of an error has the priority 3: it would be 6, and
- * `journalctl -p warning` would not show why the service does not start (sd-daemon(3)).
+ * Marks every line of an error with priority 3 for the systemd journal. Otherwise it would get 6,
+ * and `journalctl -p warning` would not show why the service does not start (sd-daemon(3)).
  */
 function prioritized(text: string, environment: Host['environment']): string {
   return isJournal(2, environment) ? text.replaceAll(/^(?=.)/gm, '<3>') : text;
 }
 
-/** The only place where an error becomes words on standard error and an exit code. */
+/** Prints an error on standard error and returns the exit code. No other code does this. */
 export function reportError(
   error: unknown,
   { stderr, environment }: Pick<Host, 'stderr' | 'environment'>,
 ): ExitCode {
-  // Commander has printed its own sentence already; help and version arrive here with code 0.
+  // Commander has already printed its own sentence; help and version also arrive here, with code 0.
   if (error instanceof CommanderError)
     return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.usage;
   if (error instanceof StatusExit) return error.code;
@@ -48,10 +48,9 @@ export function reportError(
     stderr.write(prioritized(`eligd: ${error.what}\n${error.why}\n${error.next}\n`, environment));
     return EXIT_CODES[error.kind];
   }
-  // The reader of our output has gone away (`eligd list | head`): that is its right, and nothing of
-  // ours failed.
+  // The reader of our output has closed the pipe (`eligd list | head`), which is not an error.
   if (errorCode(error) === 'EPIPE') return EXIT_CODES.done;
-  // The message of a foreign error may hold a patient's data, so only its kind is shown (G6).
+  // A third-party error message may contain patient data, so only its kind is shown (G6).
   const kind =
     error instanceof Error
       ? [error.name, errorCode(error)].filter(Boolean).join(' ')

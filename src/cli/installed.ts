@@ -1,7 +1,4 @@
-/**
- * The service that the package installs on this machine, as commands see it: its files, its user,
- * its secrets.
- */
+/** The installed service as commands see it: its files, its user, its secrets. */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -21,8 +18,8 @@ export const INSTALLED = {
 } as const;
 
 /**
- * Whether root has called a command that would use the service's configuration: then the service's
- * user has to do the work.
+ * Returns whether root called a command that would use the service's configuration. Then the
+ * command must run as the service's user.
  */
 export function isForService(configFile: () => string): boolean {
   return (
@@ -33,17 +30,17 @@ export function isForService(configFile: () => string): boolean {
 }
 
 /**
- * The program and its arguments that run eligd with `args` as the service's user. What root made in
- * its place (a backup, a database that was put back) the daemon could not read, and what root may
- * read says nothing of the daemon.
+ * Returns the program and arguments that run eligd with `args` as the service's user. The daemon
+ * could not read files that root creates (a backup, a restored database), and what root can read
+ * proves nothing about the daemon.
  */
 export function asServiceUser(args: readonly string[]): [program: string, ...args: string[]] {
   return ['runuser', '-u', INSTALLED.user, '--', ...OWN_PROCESS, ...args];
 }
 
 /**
- * Carries a command out as the service's user, with what the unit gives the daemon, and gives its
- * exit code.
+ * Runs a command as the service's user, with the environment that the unit gives the daemon, and
+ * returns its exit code.
  */
 export async function carryOutForService(
   args: readonly string[],
@@ -54,14 +51,14 @@ export async function carryOutForService(
     env: {
       ...serviceSettings(),
       ...environment,
-      // The record of who did what names who ran the command, and not the service's user.
+      // The audit trail names the person who ran the command, not the service's user.
       SUDO_USER: actorOf(environment),
       ELIGD_CONFIG: INSTALLED.config_file,
       ...serviceSecrets(stderr),
     },
     stdio: 'inherit',
   });
-  // Ctrl-C reaches both; the command ends as it sees fit, and this process after it.
+  // Ctrl-C reaches both processes; the command decides how to end, and this process ends after it.
   const wait = () => {};
   const pass = () => void child.kill('SIGTERM');
   process.on('SIGINT', wait).on('SIGTERM', pass);
@@ -75,15 +72,15 @@ export async function carryOutForService(
   }
 }
 
-/** Log level, proxy, own CA: what an administrator has set for the daemon. */
+/** Returns the administrator's settings for the daemon: log level, proxy, own CA. */
 export function serviceSettings(): Record<string, string> {
   const { environment_file } = INSTALLED;
   return existsSync(environment_file) ? parse(readFileSync(environment_file)) : {};
 }
 
 /**
- * The secrets that the unit hands to the daemon, by the names that they have in an environment. One
- * that cannot be had is told.
+ * Returns the secrets that the unit passes to the daemon, by their names in an environment. Reports
+ * each one that cannot be read.
  */
 export function serviceSecrets(to: Output): Record<string, string> {
   const found: Record<string, string> = {};
@@ -104,7 +101,7 @@ export function serviceSecrets(to: Output): Record<string, string> {
   return found;
 }
 
-/** The folders and files outside of its own that the unit shows to the daemon. */
+/** Returns the folders and files outside its own that the unit makes visible to the daemon. */
 export function foldersShown(): string[] {
   return dropInValues(/^Bind(?:ReadOnly)?Paths=(.*)$/gm).flatMap(([, value = '']) =>
     [...value.matchAll(/"((?:\\.|[^"\\])*)"|(\S+)/g)].map(([, quoted, plain]) => {

@@ -1,4 +1,4 @@
-/** What commands write to the access log, and to the audit trail without opening the store. */
+/** Writes commands' entries to the access log, and to the audit trail without opening the store. */
 import { existsSync } from 'node:fs';
 import { errorCode } from '../domain/errors.ts';
 import {
@@ -12,13 +12,13 @@ import type { Tx } from '../store/engine/database.ts';
 import { actorOf } from './actor.ts';
 import type { CliContext } from './context.ts';
 
-/** Somebody waits for what the command reads, so it does not wait for long. */
+/** A person is waiting for the output, so the command does not wait long. */
 const WAIT_MS = 1_000;
 
 /**
- * Notes that `page` shows the records to whoever runs the command; called before they are printed.
- * When the database cannot be written at the moment, the command says so on stderr and shows them
- * all the same: a full disk must not keep the office from reading.
+ * Records in the access log that `page` shows these records; called before they are printed. If the
+ * database cannot be written now, the command says so on stderr and shows them anyway: a full disk
+ * must not keep the office from reading.
  */
 export async function noteLook(
   context: CliContext,
@@ -30,7 +30,7 @@ export async function noteLook(
   await noteBriefly(context, (tx, at) => writeAccess(tx, { at, actor, page }, records));
 }
 
-/** The same for what the calling service shows of its inquiries. */
+/** Records the same for inquiries that the calling service shows. */
 export async function noteInquiries(
   context: CliContext,
   page: string,
@@ -42,7 +42,7 @@ export async function noteInquiries(
   );
 }
 
-/** The appointments of a command as the access log has them. */
+/** Returns the appointments of a command in the form of the access log. */
 export const shownRecords = (
   appointments: readonly {
     connector: string;
@@ -56,7 +56,7 @@ export const shownRecords = (
     patient_id: input.patient.id,
   }));
 
-/** Notes what somebody did that changes nothing in the database itself, such as a file. */
+/** Records an action that changes nothing in the database itself, such as a changed file. */
 export async function noteAction(
   context: CliContext,
   action: { subject: string; to_state: string; reason: string },

@@ -13,8 +13,7 @@ import { findOrFail, ID_HELP } from './subject.ts';
 type Operation = (tx: Tx, subject: Operand, now: number) => Promise<Done[]>;
 
 /**
- * What `retry`, `hold` and `withdraw` have in common: one ID, one transaction, a sentence for each
- * thing that was done.
+ * Shared by `retry`, `hold`, and `withdraw`: one ID, one transaction, one sentence for each change.
  */
 export function registerOperation(
   command: Command,
@@ -28,7 +27,7 @@ export function registerOperation(
     .addHelpText(
       'after',
       `\nExamples:\n${examples}\n\nYou can run it while the daemon runs. "eligd explain" shows ` +
-        'it in the story.\n',
+        'it in the history.\n',
     )
     .action(async (id: string, options: { json?: true }) => {
       const as_json = options.json === true;
@@ -36,7 +35,7 @@ export function registerOperation(
     });
 }
 
-/** Throws when nothing could be done, with the reasons. */
+/** Throws with the reasons when nothing could be changed. */
 export async function operate(
   context: CliContext,
   name: string,

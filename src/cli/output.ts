@@ -4,15 +4,17 @@ import type { CliContext, Output } from './context.ts';
 export type Column = {
   title: string;
   align?: 'left' | 'right';
-  /** Never cut in a narrow terminal, because users copy it: an ID. */
+  /** Never cut, even in a narrow terminal: users copy it, such as an ID. */
   is_whole?: boolean;
-  /** How a cell is shown where colors are. */
+  /** The style of a cell where colors are shown. */
   style?: (text: string) => Style | null;
 };
 
 export type Style = 'red' | 'green' | 'yellow' | 'dim';
 
-/** Colors on a terminal, unless NO_COLOR is set (no-color.org) or the terminal is a dumb one. */
+/**
+ * Returns whether to color: on a terminal, unless NO_COLOR is set (no-color.org) or TERM is dumb.
+ */
 export function isColored(to: Output, environment: CliContext['environment']): boolean {
   return to.isTTY === true && !environment.NO_COLOR && environment.TERM !== 'dumb';
 }
@@ -23,8 +25,8 @@ const GAP = '  ';
 const NARROWEST = 8;
 
 /**
- * Prints rows as aligned columns. In a terminal the widest columns are cut until a row fits; into a
- * pipe or a file everything is written out. Null is shown as `-`.
+ * Prints rows as aligned columns. In a terminal it cuts the widest columns until a row fits; in a
+ * pipe or a file it prints everything. Null is shown as `-`.
  */
 export function printTable(
   to: Output,
@@ -62,13 +64,13 @@ export function printJson(to: Output, value: unknown): void {
   to.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** A cell in one line: what came from a PMS must not be able to move the cursor. */
+/** Returns a cell as one line without control characters: PMS data must not move the cursor. */
 function cellText(cell: Cell): string {
   if (cell === null) return '-';
   return stripVTControlCharacters(String(cell)).replaceAll(/[\p{Cc}\s]+/gu, ' ');
 }
 
-/** Narrows `widths` in place until a row fits into `room`, as far as columns may be cut. */
+/** Narrows `widths` in place until a row fits into `room`, as far as the columns allow. */
 function shrink(widths: number[], columns: readonly Column[], room: number): void {
   let excess =
     widths.reduce((total, each) => total + each, 0) + GAP.length * (widths.length - 1) - room;

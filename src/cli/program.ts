@@ -7,14 +7,13 @@ import { type CliContext, createContext, type Host } from './context.ts';
 import { EXIT_CODES, reportError } from './exit.ts';
 import { carryOutForService, isForService } from './installed.ts';
 
-/** Every command of eligd and of the connectors that come with it, in the order of the help. */
+/** Returns every command of eligd and of its built-in connectors, in the order of the help. */
 export function allCommands(): CommandEntry[] {
   return [...COMMANDS, ...builtInConnectorCommands()];
 }
 
 /**
- * Runs one command line (without `node` and the script) to its end and gives the exit code. Never
- * throws.
+ * Runs one command line (without `node` and the script) and returns the exit code. Never throws.
  */
 export async function runCli(
   args: readonly string[],
@@ -31,7 +30,7 @@ export async function runCli(
   }
 }
 
-/** The command was carried out by the service's user, and ended with `code`. */
+/** The service's user ran the command, and it ended with `code`. */
 class CarriedOut extends Error {
   readonly code: number;
 
@@ -87,8 +86,8 @@ async function createProgram(
 }
 
 /**
- * A word that is no command of `commands` may be that of a connector that the configuration names.
- * Without a configuration it is not, and commander says so.
+ * Handles a word that is not in `commands`: it may be a connector of the configuration. Without a
+ * configuration it is unknown, and commander says so.
  */
 async function unknownCommand(
   program: Command,

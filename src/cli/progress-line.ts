@@ -5,8 +5,8 @@ const SILENT_MS = 2_000;
 const EVERY_MS = 1_000;
 
 /**
- * Runs `work`; on a terminal, when it takes longer than two seconds, one line says how far it is,
- * and is gone when it ends. `text` may fail while the database is busy.
+ * Runs `work`. If it takes longer than two seconds on a terminal, one line shows the progress and
+ * disappears at the end. `text` may fail while the database is busy.
  */
 export async function withProgressLine<Value>(
   to: Output,
@@ -23,7 +23,7 @@ export async function withProgressLine<Value>(
     try {
       said = await text();
     } catch {
-      // The last words stay.
+      // The last progress text stays in place.
     } finally {
       is_busy = false;
     }

@@ -2,22 +2,22 @@ import { EligdError, type ErrorKind } from '../domain/errors.ts';
 import { PROXY_LOGIN_REMEDY } from '../domain/service-contact.ts';
 import type { ServiceFailure, ValidationItem } from '../service/api.ts';
 
-/** What a failed call was for, and what a remedy has to name. */
+/** The purpose of a failed call, and the names that its remedy mentions. */
 export type FailedCall = {
   /** The first sentence of the error: "The inquiry could not be read." */
   what: string;
   base_url: string;
   /** The secrets that the login uses. */
   secret_names: readonly string[];
-  /** Whether the call was to change something, so that a lost reply leaves open whether it did. */
+  /** Whether the call was a change; then a lost reply leaves the result unknown. */
   is_change?: boolean;
-  /** Whether the service's words may be shown: only where the request held no patient data (G6). */
+  /** Whether to show the service's words: only if the request contained no patient data (G6). */
   may_show_words?: boolean;
 };
 
 type Told = { kind: ErrorKind; why: string; next: string };
 
-/** A failure of the service in plain words, with the exit code that the design gives it. */
+/** Returns a failure of the service in plain words, with the exit code of the design. */
 export function serviceError(failure: ServiceFailure, call: FailedCall): EligdError {
   const { kind, why, next } = tell(failure, call);
   const is_unknown = failure.class === 'ambiguous' && call.is_change === true;
@@ -107,7 +107,7 @@ function stoppedTold(status: number, call: FailedCall): Told {
       return {
         kind: 'configuration',
         why: 'The service says that the account needs payment (402).',
-        next: 'Settle it with the calling service; eligd cannot do anything about it.',
+        next: 'Contact the calling service about the payment; eligd cannot resolve this.',
       };
     case 407:
       return {
@@ -206,7 +206,10 @@ function unexpected(status: number | null): Told {
   };
 }
 
-/** Where the service found fault; its sentences only where they cannot repeat patient data. */
+/**
+ * Returns the fields that the service rejected; its sentences only if they cannot repeat patient
+ * data.
+ */
 function refusedFields(errors: readonly ValidationItem[], may_show_words: boolean): string {
   if (errors.length === 0) return '';
   const shown = errors.map(({ loc, msg, type }) => {

@@ -17,10 +17,7 @@ import { openStore, type Store } from '../store/engine/store.ts';
 import type { CliContext } from './context.ts';
 import { serviceError } from './service-error.ts';
 
-/**
- * Whoever types a command has no use for an answer that comes later; a limit that is free again
- * within a minute is waited for.
- */
+/** The user of a command waits for a rate limit that frees up within a minute, but not longer. */
 const PATIENCE_MS = 1.5 * MINUTE_MS;
 
 export type OpenService = {
@@ -28,13 +25,13 @@ export type OpenService = {
   store: Store;
   client: ServiceClient;
   env: Env;
-  /** May be repeated. */
+  /** May be called more than once. */
   close: () => Promise<void>;
 };
 
 /**
- * The service for one command. Every request counts against the rate limit in the database, which
- * the daemon shares (G5); a database that is not there yet is made.
+ * Opens the service for one command. Every request counts against the rate limit in the database,
+ * which the daemon shares (G5); a missing database is created.
  */
 async function openService(context: CliContext): Promise<OpenService> {
   const config = await context.config();
@@ -60,7 +57,7 @@ async function openService(context: CliContext): Promise<OpenService> {
 }
 
 /**
- * Opens the service, lets `work` use it and closes everything, so that the process ends at once.
+ * Opens the service, passes it to `work`, and closes everything, so that the process ends at once.
  */
 export async function withService<Value>(
   context: CliContext,
@@ -74,9 +71,7 @@ export async function withService<Value>(
   }
 }
 
-/**
- * The value of a result; a failure is thrown in plain words. `attempt` completes "… did not work."
- */
+/** Returns the value of a result; throws a failure in plain words. `attempt` says what failed. */
 export function unwrap<Value>(
   result: Result<Value>,
   attempt: { what: string; is_change?: boolean; may_show_words?: boolean },
@@ -90,10 +85,7 @@ export function unwrap<Value>(
   });
 }
 
-/**
- * A client that connects to nothing until it is asked something; for `eligd check`, which brings a
- * gate of its own.
- */
+/** Creates a client that connects on its first request; `eligd check` supplies its own gate. */
 export function createCommandClient(parts: {
   config: Config;
   secrets: SecretSource;
@@ -117,8 +109,8 @@ export function createCommandClient(parts: {
 }
 
 /**
- * The rate limit of the database, with an end to patience: a pause that the service asked for may
- * last a day.
+ * Returns the rate limit of the database with a maximum wait: the service may ask for a pause of a
+ * day.
  */
 export function createCommandGate(store: Store, config: Config, env: Env): RequestGate {
   const limiter = createRateLimiter(store, env.clock, config.service.submission.max_per_minute);
@@ -146,8 +138,8 @@ export function createCommandGate(store: Store, config: Config, env: Env): Reque
 }
 
 /**
- * The world of a command: its log is for what goes wrong, since the result is on standard
- * output already. ELIGD_LOG_LEVEL brings the rest back.
+ * Returns the environment of a command. It logs only problems, because the result goes to standard
+ * output; ELIGD_LOG_LEVEL shows the rest.
  */
 export async function commandEnv(context: CliContext): Promise<Env> {
   const env = await context.env();

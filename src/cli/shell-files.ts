@@ -1,9 +1,9 @@
-/** The completions of shells and the man page, out of what commander knows of the commands. */
+/** Generates shell completions and the man page from commander's data about the commands. */
 import type { Command, Option } from 'commander';
 
 type Described = { path: string[]; command: Command };
 
-/** The program, every command, and every command of a command. */
+/** Returns the program, every command, and every subcommand. */
 function allOf(command: Command, path: string[] = []): Described[] {
   const below = command.commands.flatMap((each) => allOf(each, [...path, each.name()]));
   return [{ path, command }, ...below];
@@ -25,7 +25,7 @@ const wordsOf = (command: Command) => [
   ...command.commands.map((each) => each.name()),
   ...command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
 ];
-/** Plain ASCII text that may be in single quotes of every shell. */
+/** Returns plain ASCII text that every shell accepts in single quotes. */
 const quoted = (text: string) =>
   `'${text.replaceAll(/[\u2018\u2019']/g, '').replaceAll('\n', ' ')}'`;
 
@@ -77,7 +77,7 @@ complete -F _eligd eligd
 `;
 }
 
-/** What \`$path $word\` is when the command line has come to it. */
+/** Returns the pattern of \`$path $word\` at this point of the command line. */
 function pathPattern(path: readonly string[]): string {
   return `${path.slice(0, -1).join(' ')} ${path.at(-1)}`;
 }
@@ -166,7 +166,7 @@ function fish(program: Command): string {
   return `# fish completion of eligd, made by "eligd completion fish".\n${lines.join('\n')}\n`;
 }
 
-/** Section 1 of the manual, in the macros of man(7). */
+/** Generates the man page (section 1) with the macros of man(7). */
 export function manPage(program: Command): string {
   const parts = allOf(program)
     .slice(1)
@@ -218,7 +218,7 @@ the service of this machine
 `;
 }
 
-/** A line that begins with a dot or a quote is a request of roff's. */
+/** Escapes text for roff: a line that begins with a dot or a quote would be a request. */
 function roff(text: string): string {
   return text
     .replaceAll('\\', '\\e')

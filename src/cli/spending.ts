@@ -1,9 +1,9 @@
-/** What was spent on calls and what is left, for `status` and `cost`. */
+/** Describes the spending on calls and the rest of the budget, for `status` and `cost`. */
 import type { CallBudget, Spending, Spent } from '../domain/call-budget.ts';
 import { dollars } from '../domain/price.ts';
 import { isoTime } from './times.ts';
 
-/** `3 calls, $37.50`, or how much of that is not known. */
+/** Returns `3 calls, $37.50`, or says for how many calls the price is unknown. */
 export function spentWords({ calls, cents, unpriced }: Omit<Spent, 'estimated_cents'>): string {
   const count = calls === 1 ? '1 call' : `${calls} calls`;
   if (calls === 0) return 'no calls';
@@ -12,7 +12,7 @@ export function spentWords({ calls, cents, unpriced }: Omit<Spent, 'estimated_ce
   return `${count}, ${dollars(cents)}`;
 }
 
-/** What a limit leaves; null: there is no limit. */
+/** Describes the rest of a limit; null: there is no limit. */
 function leftWords({ calls_left, cents_left }: Spending): string | null {
   const parts = [
     ...(calls_left === null ? [] : [calls_left === 1 ? '1 call' : `${calls_left} calls`]),
@@ -21,7 +21,7 @@ function leftWords({ calls_left, cents_left }: Spending): string | null {
   return parts.length === 0 ? null : parts.join(' and ');
 }
 
-/** Sentences for the two lines of `status`; `left` is null without a limit. */
+/** Returns the sentences of two lines of `status`; `left` is null without a limit. */
 export function budgetSentences({ day, month }: CallBudget): {
   spent: string;
   left: string | null;
@@ -40,7 +40,7 @@ export function budgetSentences({ day, month }: CallBudget): {
   };
 }
 
-/** One period as every `--json` output has it. */
+/** Returns one period in the form of every `--json` output. */
 export function spendingJson({
   from,
   until,

@@ -16,8 +16,7 @@ import type { CliContext } from './context.ts';
 export type State = { db: Db; config: Config; moment: Moment };
 
 /**
- * What every command that only reads the state needs: one unchanging view of the database, and the
- * time.
+ * Reads the state for a command: gives `read` one unchanging view of the database, and the time.
  */
 export async function readState<Value>(
   context: CliContext,
@@ -45,12 +44,12 @@ async function destinationsOf({ connectors }: Config): Promise<ReadonlyMap<strin
 
 export type ExplainedAppointment = AppointmentOverview & { explanation: Explanation };
 
-/** The appointment with why it is in its situation. */
+/** Adds to the appointment the reason for its situation. */
 export function explained(each: AppointmentProgress, moment: Moment): ExplainedAppointment {
   return { ...each, explanation: explain(each, each.progress, moment) };
 }
 
-/** What `show` and `explain` are about, each appointment with its explanation. */
+/** The subject of `show` and `explain`, each appointment with its explanation. */
 export type ExplainedSubject = Omit<SubjectDetail, 'appointments'> & {
   appointments: ExplainedAppointment[];
 };

@@ -1,8 +1,7 @@
 /**
- * A signal that is aborted by the first Ctrl-C, SIGTERM or SIGHUP, for commands that run until
- * they are told to end. With `onReload`, SIGHUP calls that instead. The second one ends the process
- * at once: whoever sends it has lost patience, and the database stands that (docs/design.md "No
- * step depends on memory").
+ * Returns a signal that the first Ctrl-C, SIGTERM, or SIGHUP aborts, for commands that run until
+ * they are stopped. With `onReload`, SIGHUP calls that instead. The second signal ends the process
+ * at once, which the database survives (docs/design.md "No step depends on memory").
  */
 export function stopSignal(onReload?: () => void): { signal: AbortSignal; release: () => void } {
   const controller = new AbortController();

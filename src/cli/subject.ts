@@ -1,4 +1,4 @@
-/** How commands name an appointment, a claim or an inquiry, and how they find one. */
+/** Names an appointment, a claim, or an inquiry on the command line, and finds it. */
 import type { AppointmentInput } from '../domain/appointment.ts';
 import { type ClaimInput, firstCoverage } from '../domain/claim.ts';
 import { EligdError } from '../domain/errors.ts';
@@ -13,11 +13,11 @@ import { type Found, findSubject, knownSourceIds } from '../store/views/subject.
 import type { ExplainedAppointment, ExplainedSubject } from './state.ts';
 import { clinicTime, isoTime } from './times.ts';
 
-/** What an ID may be; for the help of every command that takes one. */
+/** Describes the ID argument in the help of every command that takes one. */
 export const ID_HELP =
   'the appointment’s ID in the practice management system, CONNECTOR:ID, or inquiry:N';
 
-/** What each situation is called on the screen. */
+/** The name of each situation in the output. */
 export const SITUATION_NAMES: Readonly<Record<SituationWord, string>> = {
   waiting: 'waiting',
   planned: 'call planned',
@@ -28,7 +28,7 @@ export const SITUATION_NAMES: Readonly<Record<SituationWord, string>> = {
   closed: 'closed',
 };
 
-/** What the ID of a command line names. Throws an EligdError with the nearest one that there is. */
+/** Finds the subject that an ID names. Throws an EligdError with the nearest known ID. */
 export async function findOrFail(
   db: Db,
   text: string,
@@ -50,7 +50,7 @@ export async function findOrFail(
   });
 }
 
-/** The appointment's ID as a user can type it: with the connector when there are several. */
+/** Returns the appointment's ID as a user can type it, with the connector if there are several. */
 export function appointmentLabel(
   { connector, source_id }: { connector: string; source_id: string },
   config: Config,
@@ -58,13 +58,13 @@ export function appointmentLabel(
   return config.connectors.length > 1 ? `${connector}:${source_id}` : source_id;
 }
 
-/** When: the visit of an appointment, the day of service of a claim. */
+/** Returns the time of the visit, or a claim's date of service. */
 export function visitText(each: AppointmentOverview, config: Config): string {
   if (each.kind === 'appointment') return clinicTime(each.starts_at, config);
   return `service ${each.input.date_of_service ?? 'unknown'}`;
 }
 
-/** What a command is about, as the first words of a page. */
+/** Returns the first words of a page about one subject. */
 export function subjectTitle(each: AppointmentOverview, config: Config): string {
   const label = appointmentLabel(each, config);
   if (each.kind === 'claim')
@@ -76,13 +76,13 @@ export function patientName({ patient }: Pick<AppointmentInput, 'patient'>): str
   return `${patient.first_name} ${patient.last_name}`.trim();
 }
 
-/** Of the first coverage: the payer's name, or its id. */
+/** Returns the name of the first coverage's payer, or its ID. */
 export function payerName(input: AppointmentInput | ClaimInput): string | null {
   const first = firstCoverage(input);
   return first?.carrier || first?.payor_id || null;
 }
 
-/** One appointment as every `--json` output has it. */
+/** Returns one appointment in the form of every `--json` output. */
 export function appointmentJson(
   appointment: ExplainedAppointment,
   patients: boolean,
@@ -106,7 +106,7 @@ export function appointmentJson(
   };
 }
 
-/** Open entries as every `--json` output of one subject has them. */
+/** Returns the open entries in the form of every `--json` output about one subject. */
 export function attentionJson(
   entries: ExplainedSubject['attention'],
   patients: boolean,
@@ -120,7 +120,7 @@ export function attentionJson(
   }));
 }
 
-/** The service's word for a state when the specification has it; any other may name somebody. */
+/** Returns the service's status if the specification has it; other text may name a person. */
 export function statusWord(status: string | null): string | null {
   return status === null || isKnownStatus(status) ? status : 'in other words';
 }

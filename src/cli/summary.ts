@@ -1,6 +1,6 @@
 import type { AllCounts, SituationCounts } from '../store/views/overview.ts';
 
-/** Where appointments and claims are, in one line for people: what is nothing is left out. */
+/** Counts appointments and claims by situation in one line; zero counts are left out. */
 export function summaryLine({ claims, ...appointments }: AllCounts): string {
   const [said, of_claims] = [summaryOf(appointments), summaryOf(claims)];
   if (said === '' && of_claims === '') return 'No appointments yet.';

@@ -1,9 +1,9 @@
-/** Insurance companies that the payer map does not have, for `payers` and `preview`. */
+/** Prints payers that are missing from the payer map, for `payers` and `preview`. */
 import type { Unmapped } from '../ops/payer-mapping.ts';
 import type { Output } from './context.ts';
 import { printTable } from './output.ts';
 
-/** A table with the nearest names, and how to map one. */
+/** Prints a table with the nearest names, and how to map one. */
 export function printUnmapped(unmapped: readonly Unmapped[], to: Output): void {
   printTable(
     to,

@@ -16,7 +16,7 @@ import type { AppointmentProgress, InquiryDetail } from '../store/views/subject.
 import type { ExplainedAppointment, ExplainedSubject } from './state.ts';
 import { SITUATION_NAMES } from './subject.ts';
 
-/** What the answer comes to for one visit that is served by the inquiry. */
+/** The verdict for one visit that the inquiry serves. */
 export type VisitVerdict = { appointment: string; verdict: Verdict };
 
 export function verdictsOf(
@@ -40,7 +40,7 @@ export function verdictsOf(
   );
 }
 
-/** An answer to a later attempt takes the place of the one before it. */
+/** Returns the newest answers: a later attempt's answer replaces the earlier one's. */
 export function newestAnswers({ inquiries }: ExplainedSubject): InquiryDetail[] {
   return inquiries.filter(
     ({ row, coverage_rank }) =>
@@ -51,10 +51,10 @@ export function newestAnswers({ inquiries }: ExplainedSubject): InquiryDetail[] 
   );
 }
 
-/** A verdict as a list has it. */
+/** A verdict in the form of a list. */
 export type VerdictLine = {
   standing: VerdictWord;
-  /** In sentences; empty where nothing stands in the way. */
+  /** In sentences; empty if the verdict has no reasons to name. */
   reasons: string;
 };
 
@@ -63,7 +63,7 @@ const verdictLine = (verdict: Verdict, patients: boolean): VerdictLine => ({
   reasons: patients ? reasonsInOneLine(verdict) : unquoted(reasonsInOneLine(verdict)),
 });
 
-/** What the newest answer about the visit's first coverage comes to; undefined: no answer yet. */
+/** Returns the newest verdict about the visit's first coverage; undefined: no answer yet. */
 export function leadingVerdict(
   detail: ExplainedSubject,
   { source_id }: ExplainedAppointment,
@@ -78,8 +78,8 @@ export function leadingVerdict(
 }
 
 /**
- * Where a visit is and why, in words. Of one whose answer is written, what the answer comes to is
- * read first.
+ * Returns a visit's situation and the reason in words. If its answer is written, the verdict comes
+ * first.
  */
 export function situationWords(
   { situation, explanation }: ExplainedAppointment,
@@ -89,15 +89,15 @@ export function situationWords(
   if (situation !== 'delivered' || verdict === undefined)
     return { word: SITUATION_NAMES[situation], why };
   const { standing, reasons } = verdict;
-  // An open entry of the attention list has said it already.
+  // An open attention entry already contains the reasons.
   const whole = next === null && reasons !== '' ? `${reasons} ${why}` : why;
   return { word: VERDICT_WORDS[standing], why: whole };
 }
 
-/** An answer is up to 16 MB; only the words of so many are kept at a time. */
+/** An answer has up to 16 MB, so only this many are in memory at a time. */
 const VISITS_PER_READ = 100;
 
-/** By appointment: what the newest answer about the first coverage of its visit comes to. */
+/** Returns by appointment the verdict of the newest answer about the visit's first coverage. */
 export async function verdictsById(
   db: Db,
   visits: readonly AppointmentProgress[],
@@ -117,13 +117,15 @@ export async function verdictsById(
   return found;
 }
 
-/** The payer's own words only for those who may see patients. */
+/** Describes a verdict; includes the payer's own words only if `patients` is set. */
 export function verdictText({ appointment, verdict }: VisitVerdict, patients: boolean): string[] {
   const lines = verdictLines(verdict).map((line) => (patients ? line : unquoted(line)));
   return [`  Visit ${appointment}:`, ...lines.map((line) => `    ${line}`)];
 }
 
-/** The same verdict without the payer's own words, and without codes that only the payer named. */
+/**
+ * Returns the verdict without the payer's own words and without codes that only the payer named.
+ */
 export function withoutWordsOfPayer({ appointment, verdict }: VisitVerdict): VisitVerdict {
   const quiet = (reasons: readonly Weighed[]) =>
     reasons.map((reason) => ({ ...reason, text: unquoted(reason.text), facts: [] }));

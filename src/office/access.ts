@@ -1,6 +1,6 @@
 /**
- * Who is logged in. A session is a random cookie whose hash is in the database; it ends after a
- * time without a click, after half a day, with another password, and when the user is removed.
+ * Logins and sessions. A session is a random cookie whose hash is in the database. It ends after a
+ * time without a click, after half a day, with a new password, and when the user is removed.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { officeActor } from '../domain/actor.ts';
@@ -28,17 +28,17 @@ import {
   type UserFile,
 } from './users.ts';
 
-/** Whoever never stops clicking logs in again in the morning. */
+/** Even a session with constant clicks ends by the next morning. */
 const SESSION_MS_MAX = 12 * HOUR_MS;
 const TOUCH_AFTER_MS = MINUTE_MS;
-/** Each takes 32 MiB and a tenth of a second of one core. */
+/** Each check takes 32 MiB and a tenth of a second of one core. */
 const CHECKS_AT_ONCE_MAX = 2;
-/** Logins under way; whoever comes then is asked to try again. */
+/** The most logins in progress; anyone else is asked to try again. */
 const LOGINS_MAX = 18;
 
 export type Session = { user: User; csrf: string; token: string };
 
-/** The user of a session, for the audit trail and the access log. */
+/** Returns the user of a session, for the audit trail and the access log. */
 export const actorOf = ({ user }: Pick<Session, 'user'>): string => officeActor(user.name);
 
 export type LoginResult =
@@ -55,7 +55,7 @@ export class Access {
   #logins = 0;
   #checking = 0;
   readonly #waiting: (() => void)[] = [];
-  #nobody: Promise<string> | undefined;
+  #dummy_hash: Promise<string> | undefined;
 
   constructor(options: { store: Store; clock: Clock; users: UserFile; idle_ms: number }) {
     this.#store = options.store;
@@ -64,9 +64,12 @@ export class Access {
     this.#idle_ms = options.idle_ms;
   }
 
-  /** Counts the try before it judges the password, so that tries at the same time count as well. */
+  /**
+   * Logs in with a password. Counts the attempt before it checks the password, so that simultaneous
+   * attempts also count.
+   */
   async login(given_name: string, password: string): Promise<LoginResult> {
-    // Counted before anything is awaited, so that many at the same time do not all get in.
+    // Counted before the first await, so that simultaneous logins cannot exceed the limit.
     if (this.#logins >= LOGINS_MAX) return { kind: 'busy' };
     this.#logins += 1;
     try {
@@ -89,7 +92,10 @@ export class Access {
     return { kind: 'in', token: await this.#begin(user) };
   }
 
-  /** For whoever the login provider vouches for. Null: nobody was added with this account. */
+  /**
+   * Logs in an account that the login provider confirmed. Null: no user was added with this
+   * account.
+   */
   async signOn(account: SignedOn): Promise<string | null> {
     const user = this.#users.all().find(({ hash }) => isSignOnOf(hash, account));
     return user === undefined ? null : await this.#begin(user);
@@ -112,7 +118,7 @@ export class Access {
     return token;
   }
 
-  /** Null: nobody is logged in with this cookie. `is_click`: somebody did something. */
+  /** Returns the session of a cookie; null: not logged in. `is_click`: the user did something. */
   async session(token: string, is_click: boolean): Promise<Session | null> {
     const found = await findSession(this.#store.db, token);
     if (found === null) return null;
@@ -136,14 +142,17 @@ export class Access {
     await this.#store.write((tx) => endSession(tx, token));
   }
 
-  /** As long for a name that nobody has as for one that somebody has. */
+  /**
+   * Checks the password. Takes equally long for an unknown name, so the time does not show which
+   * names exist.
+   */
   async #isRight(user: User | null, password: string): Promise<boolean> {
     if (password.length > PASSWORD_CHARS_MAX) return false;
     await this.#turn();
     try {
-      this.#nobody ??= hashPassword(randomBytes(16).toString('hex'));
-      const nobody = await this.#nobody;
-      return await isPassword(password, user?.hash.startsWith('scrypt:') ? user.hash : nobody);
+      this.#dummy_hash ??= hashPassword(randomBytes(16).toString('hex'));
+      const dummy_hash = await this.#dummy_hash;
+      return await isPassword(password, user?.hash.startsWith('scrypt:') ? user.hash : dummy_hash);
     } finally {
       this.#checking -= 1;
       this.#waiting.shift()?.();
@@ -157,12 +166,12 @@ export class Access {
   }
 }
 
-/** Changes with the password; says nothing about it. */
+/** Changes with the password, but reveals nothing about it. */
 function markOf({ hash }: User): string {
   return createHash('sha256').update(hash).digest('base64url').slice(0, 22);
 }
 
-/** Whether a form has sent back what its page was given. */
+/** Returns whether a form contains the token of its page. */
 export function isSameToken(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));

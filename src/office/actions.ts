@@ -1,4 +1,4 @@
-/** What an operator does with the forms of the pages: the same work as the commands do. */
+/** Handles the forms of the pages; the commands do the same work. */
 import { type Attention, entryMark } from '../domain/attention.ts';
 import { type Done, said } from '../domain/operator.ts';
 import { unquoted } from '../domain/quotes.ts';
@@ -72,8 +72,8 @@ export function operate(kind: Operand['kind']) {
 }
 
 /**
- * What is asked before it is done: of what costs money, and of what cannot be undone. Who has said
- * yes is asked again where the call is not the one that their page showed.
+ * Returns the question to confirm before an action that costs money or cannot be undone. If the
+ * call has changed since the page showed it, a confirmed form is asked about again.
  */
 async function questionFor(
   office: Office,
@@ -89,7 +89,7 @@ async function questionFor(
     name === 'retry'
       ? await retryQuote(db, askRules(office), { subject, now })
       : await quoteOf(db, askRules(office), { id: subject.id, now });
-  // Nothing would be ordered: the work says why.
+  // No call can be ordered; the action itself says why.
   if (quote === null) return null;
   const shown = quoteMark(quote);
   if (is_sure && form.get('shown') === shown) return null;
@@ -97,7 +97,7 @@ async function questionFor(
   return { question: is_sure ? `This has changed since you saw it. ${asked}` : asked, shown };
 }
 
-/** What decides what another call asks and costs, as of now. */
+/** Returns the current settings that decide the questions and the price of another call. */
 export function askRules(office: Office): AskRules {
   return {
     facts: office.planning(),
@@ -118,7 +118,7 @@ export function markDone(kind: Operand['kind']) {
     const outcome = await office.store.write(async (own) => {
       const tx = actingAs(own, actorOf(session));
       const open = await openEntry(tx, entry);
-      if (open === null) return [{ did: false, what: 'It has left the list already.' }];
+      if (open === null) return [{ did: false, what: 'It is no longer on the list.' }];
       if (entryMark(open) !== form.get('shown')) return open;
       return await handle(note, entry)(tx, { kind, id }, now);
     });
@@ -128,7 +128,7 @@ export function markDone(kind: Operand['kind']) {
   };
 }
 
-/** Nobody takes off the list what they have not read. */
+/** Asks again if the entry has changed, so that nobody removes an entry that they have not read. */
 function changedEntry(
   entry: Pick<Attention, 'what' | 'next' | 'words'>,
   { kind, id }: Operand,
@@ -159,7 +159,7 @@ export async function releaseAll(office: Office, visit: Visit): Promise<Answer> 
   });
   const { halts, unseen } = outcome;
   if (unseen !== null) {
-    const why = unseen.lines.map(({ detail }) => `Calls are stopped because: ${detail} `).join('');
+    const why = unseen.lines.map(({ detail }) => `Calls are stopped. Reason: ${detail} `).join('');
     return confirmPage(
       {
         ...{ question: why + RESUME_QUESTION, path: '/submission/release', back: '/attention' },
@@ -173,7 +173,7 @@ export async function releaseAll(office: Office, visit: Visit): Promise<Answer> 
     halts.length === 0
       ? ['Submission was not stopped.']
       : [
-          ...halts.map(({ detail }) => `It was stopped because: ${detail}`),
+          ...halts.map(({ detail }) => `Reason for the stop: ${detail}`),
           'eligd sends calls again.',
         ];
   return { kind: 'done', to: '/attention', notice: { is_bad: false, lines } };
@@ -191,6 +191,6 @@ export function noticeFor(done: readonly Done[]): Notice {
   };
 }
 
-/** Only to pages of ours, by a word. */
+/** Returns to one of our own pages, chosen by a keyword. */
 const backTo = (form: URLSearchParams, id: number) =>
   form.get('back') === 'visit' ? `/visit/${id}` : '/attention';

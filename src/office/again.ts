@@ -1,6 +1,6 @@
 /**
- * What was typed into a form whose login had ended is kept: the login page carries it, and whoever
- * logs in finds it again and sends it once more. Nothing of it is done before that.
+ * Keeps a form that was sent after its login ended: the login page carries it, and after the login
+ * the user finds it filled in and sends it again. Nothing is done before that.
  */
 import { calledPage } from './called.ts';
 import { keptFields } from './confirm.ts';
@@ -9,15 +9,18 @@ import { isOperation, OPERATIONS } from './entry-actions.ts';
 import { html } from './html.ts';
 import { mayDo } from './users.ts';
 
-/** A form as it was sent: its address on this page, and its fields. */
+/** A submitted form: its address on this site, and its fields. */
 export type Kept = { path: string; form: URLSearchParams };
 
-/** Only the addresses of our own forms. */
+/** Matches only the addresses of our own forms. */
 const FORM_PATH =
   /^\/(?:(?:visit|inquiry)\/\d{1,15}\/[a-z]{1,20}|payers\/map|submission\/release)$/;
 const CHARS_MAX = 48 * 1024;
 
-/** As the login page carries it; null: no form of ours, or more than anybody types. */
+/**
+ * Returns the form as text for the login page; null: not one of our forms, or longer than anyone
+ * types.
+ */
 export function keptText(path: string, form: URLSearchParams): string | null {
   const fields = new URLSearchParams(form);
   fields.delete('csrf');
@@ -26,13 +29,13 @@ export function keptText(path: string, form: URLSearchParams): string | null {
   return FORM_PATH.test(path) && text.length <= CHARS_MAX ? text : null;
 }
 
-/** The same back; null: nothing was kept, or it is not ours. */
+/** Parses the text; null: nothing was kept, or it is not one of our forms. */
 export function readKept(text: string | null): Kept | null {
   const [path = '', ...fields] = (text ?? '').slice(0, CHARS_MAX).split('?');
   return FORM_PATH.test(path) ? { path, form: new URLSearchParams(fields.join('?')) } : null;
 }
 
-/** The form as it was, to be looked at and sent again by whoever is logged in now. */
+/** Shows the filled-in form to the user who is logged in now, to check and send again. */
 export async function againPage(
   office: Office,
   { path, form }: Kept,
@@ -62,7 +65,7 @@ ${keptFields(form)}<input type="hidden" name="csrf" value="${session.csrf}">
   return { kind: 'page', title: 'Send it again', active: '', body, notice };
 }
 
-/** Fields that somebody fills in, by their names for people. */
+/** The fields that a user fills in, with their labels. */
 const TYPED: Readonly<Record<string, string>> = { note: 'Note', id: 'Carrier or payer ID' };
 
 function buttonOf(path: string): string {

@@ -1,4 +1,4 @@
-/** The style sheet and the script that browsers load from eligd itself. */
+/** Loads the style sheet and the script that eligd serves to browsers. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** The attention list as a page to work through: what happened, what to do, and the action. */
+/** The attention list as a page to work through: the reason, what to do, and the action. */
 import type { AppointmentInput } from '../domain/appointment.ts';
 import { entryText } from '../domain/attention.ts';
 import { type ClaimInput, firstCoverage } from '../domain/claim.ts';
@@ -25,13 +25,14 @@ import { officeWords } from './office-words.ts';
 import { momentWords } from './times.ts';
 import { mayDo } from './users.ts';
 
-/** More than anybody works through in a day. */
+/** More than an office works through in a day. */
 const ENTRIES_SHOWN = 200;
 
 export async function attentionPage(office: Office, request: Visit): Promise<Answer> {
   const { store, config } = office;
   const { session } = request;
-  // Read before the entries, so that the page shows what its form ends.
+  // Read before the entries, so that the form of the page resumes only the stops that the page
+  // shows.
   const halts = haltsMark(await halted(store.db));
   const { coming, over } = byUse(await openAttention(store.db), config, request.now);
   const rows = [...coming, ...over];
@@ -55,13 +56,15 @@ export async function attentionPage(office: Office, request: Visit): Promise<Ans
   const body = html`<div class="head"><h1>Needs you</h1>
 <p class="soft">${countWords(rows.length)}</p></div>
 ${list(coming)}
-${over.length === 0 ? null : html`<h2>Visits that are over</h2>${list(over)}`}
-${more > 0 ? html`<p>And ${more} more, which come up when these are done.</p>` : null}`;
+${over.length === 0 ? null : html`<h2>Past visits</h2>${list(over)}`}
+${more > 0 ? html`<p>And ${more} more, shown when these are done.</p>` : null}`;
   const shows = shown.flatMap(shownBy);
   return { kind: 'page', title: 'Needs you', active: '/attention', body, shows };
 }
 
-/** An entry that names no visit may still quote somebody who named a patient. */
+/**
+ * Returns the records to log. An entry without a visit may still quote text that names a patient.
+ */
 function shownBy({ connector, source_id, content, ...entry }: AttentionRow): ShownRecord[] {
   if (connector === null || source_id === null || content === null) {
     const is_quoting = entry.words !== null || unquoted(entry.what) !== entry.what;
@@ -72,7 +75,7 @@ function shownBy({ connector, source_id, content, ...entry }: AttentionRow): Sho
   return [{ connector, source_id, patient_id: patient.id }];
 }
 
-/** What is about visits of earlier days comes last: nobody can act before them any more. */
+/** Separates visits of earlier days, which come last: it is too late to act before them. */
 function byUse(
   rows: readonly AttentionRow[],
   { clinic: { time_zone } }: Office['config'],
@@ -86,12 +89,10 @@ function byUse(
 
 function countWords(count: number): string {
   if (count === 0) return 'Nothing needs you.';
-  return count === 1
-    ? '1 entry, the nearest visit first.'
-    : `${count} entries, the nearest visit first.`;
+  return count === 1 ? '1 entry, soonest visit first.' : `${count} entries, soonest visit first.`;
 }
 
-/** By visit, or by entry: what a call about it costs. */
+/** By visit or by entry: the price of a call about it; null: no call. */
 type Quotes = ReadonlyMap<number, Quote | null>;
 
 async function quotesFor(
@@ -112,7 +113,7 @@ async function quotesFor(
   return quotes;
 }
 
-/** By entry: what trying again costs. */
+/** Returns by entry the price of trying again. */
 async function retriesFor(
   office: Office,
   rows: readonly AttentionRow[],
@@ -128,7 +129,7 @@ async function retriesFor(
   return quotes;
 }
 
-/** By visit or claim: where its calls are. */
+/** Returns the state of the calls by visit or claim. */
 async function operatedOf(
   { store }: Office,
   rows: readonly AttentionRow[],
@@ -145,10 +146,10 @@ async function operatedOf(
   );
 }
 
-/** What whoever may act is offered; null: nothing. */
+/** The data for the actions that an operator may take; null: no actions. */
 type Offers = null | {
   csrf: string;
-  /** The mark of why calls are stopped. */
+  /** Fingerprint of the reasons why calls are stopped. */
   halts: string;
   payers: Html | null;
   quotes: Quotes;
@@ -173,8 +174,7 @@ ${payers}
 </section>`;
 }
 
-const MAP_HERE =
-  'Say below which carrier it is; your IT contractor or the calling service knows its identifier.';
+const MAP_HERE = 'Enter its identifier below; your IT contractor or the calling service knows it.';
 
 function actionsOf(
   row: AttentionRow,
@@ -202,7 +202,10 @@ function releaseForm({ csrf, halts }: NonNullable<Offers>): Html {
 <input type="hidden" name="shown" value="${halts}"><button>Resume calls</button></form></div>`;
 }
 
-/** What an entry about a call is done for is the call; of any other, the visit. */
+/**
+ * Returns the target of an entry's actions: the call if the entry is about a call, otherwise the
+ * visit.
+ */
 function operandOf({ subject, inquiry, appointment }: AttentionRow): Operand | null {
   if (subject.startsWith('inquiry:') && inquiry !== null) return { kind: 'inquiry', id: inquiry };
   return appointment === null ? null : { kind: 'appointment', id: appointment };

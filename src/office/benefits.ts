@@ -1,6 +1,6 @@
 /**
- * The benefit sheet: everything that the payer said, by procedure first. What was asked and not
- * answered and what was not asked are told apart, and neither reads as no (G8).
+ * The benefit sheet: everything that the payer said, procedures first. It separates questions that
+ * the payer did not answer from questions that were not asked; neither reads as no (G8).
  */
 import type {
   Age,
@@ -19,7 +19,7 @@ import { dateWords } from './times.ts';
 
 type Value = string | boolean | number | Money | Percent | Age | null | undefined;
 
-/** A value as people read it; null: not answered or not asked. */
+/** Formats a value for people; null: not answered or not asked. */
 export function valueWords(value: Value): string | null {
   if (value === null || value === undefined) return null;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -32,7 +32,7 @@ export function valueWords(value: Value): string | null {
 const percentWords = (value: Percent | null | undefined) =>
   typeof value === 'number' ? `${value}%` : valueWords(value);
 
-/** The parts of a record with a name for people; what a specialty does not have is left out. */
+/** The fields of a record with their labels; fields that a specialty lacks are left out. */
 export type Answered = { label: string; value: string }[];
 type Gap = { label: string; is_asked: boolean };
 
@@ -173,7 +173,7 @@ function factList(fields: readonly Named[]): Html | null {
   )}</dl>`;
 }
 
-/** What a rule says, in words; empty: nothing was answered. */
+/** Describes a rule in words; empty: nothing was answered. */
 function ruleWords(rule: BenefitRule): string {
   const yesNo = (value: boolean | null | undefined, yes: string, no: string) =>
     value == null ? [] : [value ? yes : no];
@@ -233,7 +233,7 @@ export function historyTable({ treatment_history }: EligibilityRecord): Html | n
   const { answered, treatments } = treatment_history;
   if (treatments.length === 0)
     return html`<p>${
-      answered ? 'The payer has no treatment on file.' : 'Asked, and not answered.'
+      answered ? 'The payer has no treatment on file.' : 'Not answered by the payer.'
     }</p>`;
   const list = (values: readonly string[] | null) => values?.join(', ') ?? '';
   return html`${WIDE}<table><thead><tr><th scope="col">Date</th>
@@ -245,7 +245,7 @@ export function historyTable({ treatment_history }: EligibilityRecord): Html | n
   )}</tbody></table></div>`;
 }
 
-/** What the answer leaves open: asked and not answered, and what nobody asked. */
+/** Returns what is open: questions without an answer, and questions that were not asked. */
 export function gapsOf(record: EligibilityRecord): { unanswered: string[]; not_asked: string[] } {
   const gaps: Gap[] = [
     ...[...planFields(record), ...clauseFields(record)]

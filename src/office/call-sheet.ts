@@ -1,4 +1,4 @@
-/** What somebody has in hand who phones the payer: whom, with which IDs, and the questions. */
+/** The sheet for the person who phones the payer: the phone number, the IDs, and the questions. */
 import type { PayerEntry } from '../domain/policy.ts';
 import { effectiveProvider } from '../domain/provider.ts';
 import { localDate } from '../domain/time.ts';

@@ -1,4 +1,4 @@
-/** “I called myself”: a short form for what the payer said. */
+/** “I called myself”: a short form for the payer's answers. */
 import { createHash, randomUUID } from 'node:crypto';
 import { coveragesToEnter, refuseEntering } from '../domain/entered.ts';
 import { type ScheduledVisit, visitById } from '../store/views/schedule.ts';
@@ -12,7 +12,7 @@ export const TEXT_CHARS_MAX = 2_000;
 /** Dollars as people type them: `$1,500`, `45.50`. */
 export const MONEY = '[$]?([0-9]{1,7}|[0-9]{1,3}(,[0-9]{3}){1,2})([.][0-9]{1,2})?';
 
-/** `GET /visit/:id/called`; with what `form` holds already filled in. */
+/** `GET /visit/:id/called`, filled in with the values of `form`. */
 export async function calledPage(office: Office, request: Visit): Promise<Answer> {
   const { params, now, form } = request;
   const visit = await findVisit(office, params.id, now);
@@ -20,13 +20,13 @@ export async function calledPage(office: Office, request: Visit): Promise<Answer
   const { patient } = visit.input;
   const name = `${patient.first_name} ${patient.last_name}`.trim();
   const refusal = refuseEntering(visit);
-  // What somebody has typed is shown even so, to be copied.
+  // Typed values are shown even if the form is refused, so that the user can copy them.
   const has_form = refusal === null || form.size > 0;
   const body = html`<p><a href="/visit/${visit.id}">Back to the visit</a></p>
 <h1>I called myself</h1>
 <p>${name}, ${momentWords(visit.starts_at, office.config.clinic.time_zone)}.${
     refusal === null
-      ? ' Leave empty what the payer did not say: it then reads as unknown, never as no.'
+      ? ' If the payer did not answer a question, leave it empty: it reads as unknown, never as no.'
       : null
   }</p>
 ${
@@ -59,13 +59,13 @@ ${text('representative', 'Spoke with')}
 ${text('reference_number', 'Reference number')}</div></fieldset>
 <fieldset><legend>The plan</legend><div class="fields">
 ${yesNo('is_active', 'Active on the day of the visit', true)}
-${yesNo('is_provider_in_network', 'We are in network')}
-${text('plan_name', 'Name of the plan')}
-${date('effective_date', 'Began on')}
-${date('termination_date', 'Ends on')}</div></fieldset>
+${yesNo('is_provider_in_network', 'In network')}
+${text('plan_name', 'Plan name')}
+${date('effective_date', 'Effective date')}
+${date('termination_date', 'Termination date')}</div></fieldset>
 <fieldset><legend>Amounts</legend><div class="fields">
 ${money('individual_deductible', 'Deductible')}
-${money('individual_deductible_used', 'of it met')}
+${money('individual_deductible_used', 'Deductible met')}
 ${money(maximumName(visit), 'Yearly maximum')}
 ${money(maximumPart(visit).name, maximumPart(visit).label)}</div></fieldset>
 ${input.procedure_codes.map(
@@ -85,9 +85,8 @@ software like any other answer. eligd makes no call for it.</p></form>`;
 }
 
 /**
- * What of the visit the form asks about, for the form itself: what the office typed for one payer
- * is not saved for another. `insurance`: another word whenever it is another one; `codes`: joined
- * by spaces.
+ * Returns what the form depends on, for its hidden fields: answers typed for one payer must not be
+ * saved for another. `insurance`: a fingerprint of the insurance; `codes`: joined by spaces.
  */
 export function basisOf(
   office: Office,
@@ -102,16 +101,19 @@ export function basisOf(
   };
 }
 
-/** By the code, since the visit may have other ones when the form is sent. */
+/**
+ * The code is part of the field's name, because the visit may have other codes when the form is
+ * sent.
+ */
 export const codeField = (name: string, code: string) => `${name}_${code.replaceAll(/\s/g, '-')}`;
 
-/** The ID of the form, so that sending it twice is one answer; null: it has none. */
+/** Returns the ID of the form, so that sending it twice saves one answer; null: no valid ID. */
 export function formIdOf(form: URLSearchParams): string | null {
   const id = form.get('form') ?? '';
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) ? id : null;
 }
 
-/** Which of the visit's insurances it was about, where there are several. */
+/** Lets the user choose one of the visit's insurances if there are several. */
 function insuranceField(
   office: Office,
   visit: FoundVisit,
@@ -128,7 +130,7 @@ function insuranceField(
   );
 }
 
-/** The inputs of the form, each with what was given for it before. */
+/** Builds the inputs of the form, filled in with the given values. */
 function inputs(given: (name: string) => string) {
   const field = (name: string, label: string, kind: 'text' | 'date' | 'percent') =>
     kind === 'percent'
@@ -182,8 +184,8 @@ export const maximumName = (visit: ScheduledVisit) =>
   isDental(visit) ? 'coverage_limit' : 'individual_out_of_pocket_maximum';
 export const maximumPart = (visit: ScheduledVisit) =>
   isDental(visit)
-    ? { name: 'coverage_limit_remaining', label: 'of it left' }
-    : { name: 'individual_out_of_pocket_maximum_used', label: 'of it used' };
+    ? { name: 'coverage_limit_remaining', label: 'Yearly maximum left' }
+    : { name: 'individual_out_of_pocket_maximum_used', label: 'Yearly maximum used' };
 
 export async function findVisit({ store }: Office, id: string | undefined, now: number) {
   const row = Number(id);

@@ -1,4 +1,4 @@
-/** The values in effect, read only. Secrets are named; their values are nowhere in there. */
+/** Shows the effective values, read-only. It names secrets; their values are not loaded. */
 import { stringify } from 'yaml';
 import { shownConfig } from '../ops/config-shown.ts';
 import type { Answer, Office } from './context.ts';

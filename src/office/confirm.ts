@@ -1,15 +1,15 @@
-/** A question before what costs money or cannot be undone, for a browser without JavaScript too. */
+/** Asks before an action that costs money or cannot be undone, also without JavaScript. */
 import type { Answer, Visit } from './context.ts';
 import { type Html, html } from './html.ts';
 import { officeWords } from './office-words.ts';
 
 /**
- * `path`: where the form goes; `back`: the page it came from; `shown`: the mark of what the
- * question is about, where that may change meanwhile.
+ * `path`: the form's target; `back`: the page that it came from; `shown`: the fingerprint of what
+ * the question is about, if that may change meanwhile.
  */
 type Question = { question: string; path: string; back: string; button: string; shown?: string };
 
-/** With JavaScript the page has asked already, and this one does not come up. */
+/** With JavaScript, the page has already asked, and this page does not appear. */
 export function confirmPage(
   { question, path, back, button, shown }: Question,
   visit: Pick<Visit, 'form' | 'session'>,
@@ -25,7 +25,7 @@ ${keptFields(form)}<input type="hidden" name="csrf" value="${session.csrf}">
   return { kind: 'page', title: 'Please confirm', active: '', body };
 }
 
-/** What a form held, to be sent once more; not what belongs to one sending of it. */
+/** Returns the fields of a form to send again, without those that belong to one submission. */
 export function keptFields(form: URLSearchParams): Html {
   const kept = [...form].filter(([name]) => name !== 'csrf' && name !== 'sure');
   return html`${kept.map(

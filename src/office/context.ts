@@ -1,4 +1,4 @@
-/** What the pages are made from, and what a page is given about a request. */
+/** The data for building pages, and the data of a request. */
 import type { Env } from '../domain/env.ts';
 import type { FeeSchedule } from '../domain/fees.ts';
 import type { PlanningFacts } from '../domain/planning.ts';
@@ -16,36 +16,36 @@ export type Office = {
   env: Env;
   config: Config;
   access: Access;
-  /** Null: people log in with a password only. */
+  /** Null: password login only. */
   sign_on: SingleSignOn | null;
-  /** Whether browsers reach it by TLS. */
+  /** Whether browsers reach the page over TLS. */
   is_secure: boolean;
-  /** Whether eligd works, as every other place says it. */
+  /** The same health report that every other output uses. */
   health: () => Promise<HealthReport>;
-  /** Read when it is needed, so that a changed file counts. */
+  /** Read on each use, so that a changed file takes effect. */
   fees: () => FeeSchedule;
   budget: () => BudgetRules;
-  /** What planning goes by at this moment. */
+  /** The current settings that planning uses. */
   planning: () => Omit<PlanningFacts, 'now'>;
-  /** By name, where each secret is set; no value. */
+  /** Names each secret and where it is set, without its value. */
   secrets: () => { name: string; state: string }[];
-  /** Something was changed that the stages should look at now. */
+  /** Tells the stages to check the database now. */
   wake: () => void;
 };
 
-/** What was done by the last form, or why not. */
+/** The result of the last form, or why nothing was done. */
 export type Notice = { is_bad: boolean; lines: string[] };
 
 export type Visit = {
   session: Session;
   now: number;
-  /** Of the address, such as `id`. */
+  /** From the address, such as `id`. */
   params: Readonly<Record<string, string>>;
   form: URLSearchParams;
 };
 
 export type Answer =
-  /** `shows`: the records on it, for the access log. */
+  /** `shows`: the records on the page, for the access log. */
   | {
       kind: 'page';
       title: string;
@@ -54,7 +54,7 @@ export type Answer =
       shows?: readonly ShownRecord[];
       notice?: Notice;
     }
-  /** After a form: another page, on which the notice is shown once. */
+  /** After a form: redirects to another page, which shows the notice once. */
   | { kind: 'done'; to: string; notice: Notice }
   | { kind: 'missing' };
 

@@ -1,6 +1,6 @@
 /**
- * What the office typed in itself is put into the form of the calling service's results, so that
- * the same code makes a record, a verdict and a delivery of it.
+ * Converts the office's own entries into the form of the calling service's results, so that the
+ * same code builds the record, the verdict, and the delivery.
  */
 import { randomUUID } from 'node:crypto';
 import { coveragesToEnter, refuseEntering } from '../domain/entered.ts';
@@ -74,7 +74,10 @@ export async function enterByForm(office: Office, request: Visit): Promise<Answe
     return {
       kind: 'done',
       to,
-      notice: { is_bad: false, lines: [`Saved once, ${when}. Sending it again changed nothing.`] },
+      notice: {
+        is_bad: false,
+        lines: [`Already saved, ${when}. Sending it again changed nothing.`],
+      },
     };
   form.delete('form');
   return await shownAgain(
@@ -86,8 +89,8 @@ export async function enterByForm(office: Office, request: Visit): Promise<Answe
 }
 
 /**
- * What of the visit has changed since the form was opened, in sentences; null: nothing. From here
- * on the form is about the visit as it is now.
+ * Returns in sentences what has changed about the visit since the form was opened; null: nothing.
+ * Updates the form to the current visit.
  */
 function changedSince(form: URLSearchParams, basis: ReturnType<typeof basisOf>): string | null {
   const was = { insurance: form.get('insurance'), codes: form.get('codes') };
@@ -101,14 +104,14 @@ function changedSince(form: URLSearchParams, basis: ReturnType<typeof basisOf>):
   const codes = basis.codes.split(' ');
   const left = (was.codes ?? '').split(' ').filter((code) => code !== '' && !codes.includes(code));
   const without =
-    left.length === 0 ? '' : `What you typed about ${left.join(', ')} is no longer asked. `;
+    left.length === 0 ? '' : `What you typed about ${left.join(', ')} is no longer needed. `;
   return (
     `the visit’s ${parts.join(' and ')} changed after you opened this form. ${without}` +
-    'Look at the visit, check that what is below still applies, and save it again.'
+    'Check that the values below still apply to the visit, and save them again.'
   );
 }
 
-/** The form as it was typed, and why it was not saved. */
+/** Shows the form with the typed values, and why it was not saved. */
 async function shownAgain(office: Office, request: Visit, line: string): Promise<Answer> {
   const page = await calledPage(office, request);
   return page.kind === 'page' ? { ...page, notice: { is_bad: true, lines: [line] } } : page;
@@ -117,7 +120,7 @@ async function shownAgain(office: Office, request: Visit, line: string): Promise
 function savedWords({ input }: ScheduledVisit): string {
   if (input.is_unwritable === true)
     return (
-      'Saved here. The practice software lets eligd write nothing for this visit: enter the ' +
+      'Saved here. eligd cannot write to the practice software for this visit: enter the ' +
       'answer there yourself. No call is made for it.'
     );
   return 'Saved. eligd writes it into the practice software next; no call is made for it.';

@@ -1,4 +1,4 @@
-/** What can be done about an entry of the attention list, as forms next to it. */
+/** The actions for an entry of the attention list, as forms next to it. */
 import {
   ANSWER_REASONS,
   type Attention,
@@ -20,7 +20,7 @@ import { mayDo } from './users.ts';
 
 export const NOTE_CHARS_MAX = 500;
 
-/** By the last part of their address; the button says what they do. */
+/** By the last part of the form's address; the label of its button. */
 export const OPERATIONS = {
   ask: 'Order another call',
   retry: 'Try again now',
@@ -51,7 +51,7 @@ const TO_ASK: ReadonlySet<string> = new Set<AttentionReason>([
   'codes_not_asked',
 ]);
 
-/** Reasons after which trying again helps. */
+/** Reasons after which another try can help. */
 const TO_RETRY: ReadonlySet<string> = new Set<AttentionReason>([
   'refused',
   'undecidable',
@@ -66,19 +66,18 @@ const TO_RETRY: ReadonlySet<string> = new Set<AttentionReason>([
   'answer_unusable',
 ]);
 
-/** Reasons for which the office calls the payer, or may do so before it has to. */
+/** Reasons for which the office calls the payer, or may call before it has to. */
 const TO_CALL: ReadonlySet<string> = new Set<string>([
   ...CALL_REASONS,
   ...(['answer_late', 'codes_not_asked'] satisfies AttentionReason[]),
 ]);
 
 /**
- * What another call costs; `cents` is null where the price is not known. `after`: the inquiries
- * that it follows.
+ * The price of another call; `cents` is null if unknown. `after`: the inquiries that it follows.
  */
 export type Quote = { cents: Cents | null; after: readonly number[] };
 
-/** Another word whenever the call is another one: nobody orders what they did not see. */
+/** A fingerprint of the call, so that nobody orders a call that they did not see. */
 export const quoteMark = ({ cents, after }: Quote) => `${cents ?? ''}:${after.join(',')}`;
 
 export function askSentence({ cents }: Pick<Quote, 'cents'>): string {
@@ -89,10 +88,10 @@ export function askSentence({ cents }: Pick<Quote, 'cents'>): string {
 
 export function retrySentence({ cents }: Pick<Quote, 'cents'>): string {
   const cost = cents === null ? 'costs money; its price is not known' : `costs ${priceText(cents)}`;
-  return `The service refused the call. It goes out again as it is, and ${cost}. Send it?`;
+  return `The service refused the call. eligd can send it again unchanged, which ${cost}. Send it?`;
 }
 
-/** A visit or a claim, with where its calls are. */
+/** A visit or a claim, with the state of its calls. */
 export type Operated = Pick<ScheduledVisit, 'id' | 'closed_reason'> & {
   inquiries: ScheduledVisit['progress']['inquiries'];
 };
@@ -120,7 +119,7 @@ const shownField = (quote: Quote) =>
 
 const priceWords = ({ cents }: Quote) => (cents === null ? 'price unknown' : priceText(cents));
 
-/** `quote`: null where trying again makes no call that costs money. */
+/** `quote`: null if another try makes no paid call. */
 function retryForm(quote: Quote | null, target: Target): Html {
   if (quote === null) return operationForm('retry', target);
   return html`<form method="post" action="${addressOf(target.subject)}/retry"
@@ -134,7 +133,7 @@ function askForm(quote: Quote, target: Target): Html {
 <button>${OPERATIONS.ask} (${priceWords(quote)})</button></form>`;
 }
 
-/** What a call that has not begun allows. */
+/** Offers the actions on a call that has not started. */
 function callForms({ closed_reason, inquiries }: Operated, target: Target): Html {
   const planned = inquiries.filter(({ state }) => state === 'planned');
   const is_waiting = inquiries.length === 0 || inquiries.some(isWithdrawable);
@@ -151,7 +150,9 @@ function callForms({ closed_reason, inquiries }: Operated, target: Target): Html
 
 type Entry = { id: number; reason: string } & Pick<Attention, 'what' | 'next' | 'words'>;
 
-/** With a mark of what is shown, so that an entry that has changed meanwhile is not taken. */
+/**
+ * Includes a fingerprint of the entry, so that an entry that has changed meanwhile is not removed.
+ */
 function doneForm(row: Entry, target: Target): Html {
   const entry = row.id;
   return html`<form method="post" action="${addressOf(target.subject)}/done">${commonFields(target)}
@@ -162,13 +163,13 @@ function doneForm(row: Entry, target: Target): Html {
 <button class="main">Done</button></form>`;
 }
 
-/** Whether the entry offers another call about the visit, so that its price is needed. */
+/** Returns whether the entry offers another call, so that its price is needed. */
 export const mayAsk = (reason: string) => TO_ASK.has(reason);
 
 /**
- * What can be done about an entry, for whoever may act. `quote`: null where no call can be ordered;
- * `again`: what trying again costs, null where that makes no call; `visit`: null for a claim;
- * `about`: whose calls it offers to hold, release and withdraw.
+ * Builds the actions on an entry for an operator. `quote`: null if no call can be ordered; `again`:
+ * the price of trying again, null if that makes no call; `visit`: null for a claim; `about`: the
+ * visit or claim whose calls it offers to hold, release, and withdraw.
  */
 export function entryActions(entry: Entry, target: Target, offers: EntryOffers): Html {
   const { visit, quote, again, about } = offers;
@@ -212,7 +213,7 @@ export function visitActions({
   const may_act = mayDo(session.user.role, 'operator');
   const subject: Operand = { kind: 'appointment', id: visit.id };
   const target: Target = { subject, csrf: session.csrf, back: 'visit' };
-  // Once is enough on this page, with the other operations.
+  // The page offers these operations only once, next to the others.
   const offers = { visit: visit.id, quote: null, again, about: null };
   const entries = detail.attention.map(
     (entry) => html`<div class="panel entry"><p><strong>${officeWords(

@@ -1,6 +1,8 @@
-/** What the browser may do with a page: nothing but show it (OWASP Secure Headers). */
+/** Limits what a browser may do with a page (OWASP Secure Headers). */
 
-/** The page loads its own style sheet and script, talks to its own address, and nothing else. */
+/**
+ * The page may load its own style sheet and script and connect to its own address, nothing else.
+ */
 const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -21,8 +23,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'permissions-policy':
     'accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), ' +
     'magnetometer=(), microphone=(), midi=(), payment=(), usb=()',
-  // The addresses hold no patient data; with "no-referrer" a browser would hide where a form is
-  // from.
+  // Addresses contain no patient data; "no-referrer" would hide the origin of a form.
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
   'x-dns-prefetch-control': 'off',
@@ -31,12 +32,14 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'x-robots-tag': 'noindex, nofollow',
 };
 
-/** Where the browser reaches the page by TLS. */
+/** Sent only if browsers reach the page over TLS. */
 export const TLS_HEADERS: Readonly<Record<string, string>> = {
   'strict-transport-security': 'max-age=31536000',
 };
 
-/** The cookie with the session; only the server reads it, and no other site makes it be sent. */
+/**
+ * Builds the session cookie; scripts cannot read it, and requests from other sites do not send it.
+ */
 export function sessionCookie(token: string, is_secure: boolean): string {
   const flags = `Path=/; HttpOnly; SameSite=Strict${is_secure ? '; Secure' : ''}`;
   return token === ''
@@ -44,7 +47,7 @@ export function sessionCookie(token: string, is_secure: boolean): string {
     : `${cookieName(is_secure)}=${token}; ${flags}`;
 }
 
-/** The value of the session's cookie; null when it is missing or cannot be one. */
+/** Returns the session cookie's value; null if it is missing or malformed. */
 export const readCookie = (header: string | undefined, is_secure: boolean): string | null =>
   readNamed(header, cookieName(is_secure));
 
@@ -56,14 +59,14 @@ function readNamed(header: string | undefined, name: string): string | null {
   return null;
 }
 
-/** With the prefix no other host of the domain can set it (RFC 6265bis 4.1.3.2). */
+/** With this prefix, no other host of the domain can set the cookie (RFC 6265bis 4.1.3.2). */
 const cookieName = (is_secure: boolean) => (is_secure ? '__Host-eligd' : 'eligd');
 
 const TICKET = 'eligd-login';
 
 /**
- * What a browser keeps while somebody logs in at the provider: SameSite=Lax, because the provider
- * sends the browser back.
+ * Builds the cookie for a login at the provider: SameSite=Lax, because the provider's page sends
+ * the browser back.
  */
 export function ticketCookie(ticket: string, is_secure: boolean): string {
   const age = ticket === '' ? 0 : 600;
@@ -73,7 +76,7 @@ export function ticketCookie(ticket: string, is_secure: boolean): string {
 
 const KEPT = 'eligd-form';
 
-/** A form whose login had ended, sealed, while its sender logs in at the provider. */
+/** Keeps a sealed form while its sender, whose login had ended, logs in at the provider. */
 export function keptCookie(sealed: string, is_secure: boolean): string {
   const age = sealed === '' ? 0 : 600;
   const flags = `Max-Age=${age}; Path=/login; HttpOnly; SameSite=Lax${is_secure ? '; Secure' : ''}`;
@@ -83,5 +86,5 @@ export function keptCookie(sealed: string, is_secure: boolean): string {
 export const readKeptCookie = (header: string | undefined): string | null =>
   readNamed(header, KEPT);
 
-/** The value of that cookie; null when it is missing or cannot be one. */
+/** Returns that cookie's value; null if it is missing or malformed. */
 export const readTicket = (header: string | undefined): string | null => readNamed(header, TICKET);

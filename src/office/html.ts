@@ -1,15 +1,15 @@
 /**
- * Markup that escapes what it is given. Pages are made with the tag `html`; every value in `${}`
- * becomes text, however it looks, unless it is markup that the tag has made itself. So text of a
- * practice management system, a payer or a patient cannot become an element, an attribute or code.
+ * Markup that escapes its values. Pages are built with the tag `html`: every value in `${}` becomes
+ * text unless the tag itself built it. So text from a practice management system, a payer, or a
+ * patient cannot become an element, an attribute, or code.
  */
 
 const MADE = Symbol('made by html');
 
-/** Markup made by the tag `html`; nothing else can make one. */
+/** Markup built by the tag `html`; no other code can build one. */
 export type Html = { readonly [MADE]: true; readonly text: string };
 
-/** Text and numbers are escaped; null, undefined and false are left out; lists are joined. */
+/** Text and numbers are escaped; null, undefined, and false are left out; lists are joined. */
 export type HtmlValue = Html | string | number | null | undefined | false | readonly HtmlValue[];
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -21,7 +21,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '`': '&#96;',
 };
 
-/** Text as it may be between tags and in a quoted attribute. Control signs become blanks. */
+/**
+ * Escapes text for use between tags and in a quoted attribute. Control characters become spaces.
+ */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll(/[&<>"'`]/g, (sign) => ESCAPES[sign] ?? sign)
@@ -29,8 +31,8 @@ export function escapeHtml(text: string): string {
 }
 
 /**
- * Throws when a value stands in an attribute without quotes: there a blank would end the value, and
- * escaping does not help.
+ * Builds markup. Throws when a value is in an attribute without quotes: a space would end such a
+ * value, and escaping does not help.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   let text = strings[0] ?? '';
@@ -47,25 +49,28 @@ function rendered(value: HtmlValue): string {
   if (typeof value === 'string') return escapeHtml(value);
   if (typeof value === 'number') return String(value);
   if (isList(value)) return value.map(rendered).join('');
-  // A look-alike from parsed JSON has no such key: symbols cannot be written in JSON.
-  if (value[MADE] !== true) throw new Error('This is no markup.');
+  // A forged object from parsed JSON has no such key: JSON cannot contain symbols.
+  if (value[MADE] !== true) throw new Error('This is not markup.');
   return value.text;
 }
 
 const isList = (value: Html | readonly HtmlValue[]): value is readonly HtmlValue[] =>
   Array.isArray(value);
 
-/** Markup that is part of eligd itself, such as its style sheet; never anything from outside. */
+/**
+ * Marks text as markup that is part of eligd itself, such as its style sheet; never for outside
+ * text.
+ */
 export function constantHtml(text: string): Html {
   return { [MADE]: true, text };
 }
 
-/** JavaScript shows it; without, the browser's own menu prints. */
+/** A script shows this button; without JavaScript, use the browser's print menu. */
 export const PRINT_BUTTON = constantHtml(
   '<button type="button" class="no-print" data-print="yes" hidden>Print</button>',
 );
 
-/** What a wide table lies in: on a phone it is moved sideways, by a finger or the keyboard. */
+/** Wraps a wide table, so that on a phone a finger or the keyboard scrolls it sideways. */
 export const WIDE = constantHtml(
   '<div class="scroll" tabindex="0" role="group" aria-label="Table">',
 );

@@ -1,4 +1,4 @@
-/** What every page has around its content. */
+/** The frame around the content of every page. */
 import { answersThatAre, HEALTH_QUESTIONS } from '../domain/health.ts';
 import type { HealthReport } from '../store/views/health.ts';
 import type { Session } from './access.ts';
@@ -11,7 +11,10 @@ import { mayDo } from './users.ts';
 const DOCTYPE = constantHtml('<!doctype html>');
 const MAIN = constantHtml('<main id="main">');
 
-/** Titles and addresses hold no patient data: browsers keep both in their history. */
+/**
+ * Builds a document. Titles and addresses contain no patient data: browsers keep both in their
+ * history.
+ */
 export function documentOf(title: string, body: Html): string {
   return html`${DOCTYPE}
 <html lang="en">
@@ -38,8 +41,8 @@ export type Framed = {
   report: HealthReport;
   now: number;
   /**
-   * As of when the page is, for the script that keeps it up to date; null: it stays as it is, such
-   * as the answer to a form, whose address shows another page.
+   * Fingerprint of the state that the page shows, for the script that refreshes it; null: no
+   * refresh, such as for the answer to a form, whose address shows another page.
    */
   mark: string | null;
 };
@@ -49,7 +52,7 @@ export function framed(office: Office, page: Framed): string {
   const { time_zone, name } = config.clinic;
   return documentOf(
     page.title,
-    html`<a class="skip" href="#main">Skip to the content</a>
+    html`<a class="skip" href="#main">Skip to content</a>
 <header class="top"><div>
 <strong>${name}</strong>
 ${navigation(page)}
@@ -88,7 +91,7 @@ function notice(given: Notice | null): Html | null {
   return html`<div class="${kind}" role="status">${lines}</div>`;
 }
 
-/** From the one truth (`domain/health.ts`): what does not work first, then what is not known. */
+/** Builds the health line from `domain/health.ts`: failures first, then unknowns. */
 export function healthLine(
   { health }: HealthReport,
   { now, time_zone }: { now: number; time_zone: string },
@@ -114,14 +117,14 @@ ${[...reasons.values()].map(
 )}<p>${as_of}</p></section>`;
 }
 
-/** Another text whenever the line says something else. */
+/** Returns a text that changes whenever the health line changes. */
 export const healthMark = (report: HealthReport): string =>
   JSON.stringify([
     healthWords(report),
     answersThatAre(report.health, 'unknown').map(({ question }) => question),
   ]);
 
-/** What of eligd does not work, in sentences; empty where nothing is known to be wrong. */
+/** Describes in sentences what does not work; empty if no failure is known. */
 export function healthWords({ health }: HealthReport): string {
   const sentences = answersThatAre(health, 'no').map(({ why, next }) =>
     officeWords(`${why} ${next}`),

@@ -1,6 +1,6 @@
 /**
- * Tells open pages that something has changed, as server-sent events (HTML Standard 9.2). An event
- * has the mark of the present state and nothing else: a page with another mark is asked for again.
+ * Notifies open pages of changes with server-sent events (HTML Standard 9.2). An event contains
+ * only the fingerprint of the current state; a page with another fingerprint reloads.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,12 +10,12 @@ import type { Office } from './context.ts';
 import { SECURITY_HEADERS, TLS_HEADERS } from './headers.ts';
 
 const LOOK_MS = 3_000;
-/** A proxy ends a connection that says nothing for long. */
+/** A proxy closes a connection that is silent for too long. */
 const LOOKS_PER_SIGN = 5;
-/** Tabs that are forgotten must not take every connection. */
+/** Forgotten tabs must not use up all connections. */
 const STREAMS_MAX = 200;
 
-/** Another word whenever something has changed; it says nothing about what. */
+/** Returns a fingerprint that changes with every change and reveals nothing about it. */
 export async function liveMark({ store }: Pick<Office, 'store'>): Promise<string> {
   const mark = await changeMark(store.db);
   return createHash('sha256').update(mark).digest('base64url').slice(0, 22);
@@ -32,7 +32,10 @@ export class LivePages {
     this.#office = office;
   }
 
-  /** `isLoggedIn` is asked again and again: a page outlives its login otherwise. */
+  /**
+   * Opens a stream. Calls `isLoggedIn` repeatedly, because a page can stay open after its login
+   * ends.
+   */
   serve(request: FastifyRequest, reply: FastifyReply, isLoggedIn: () => Promise<boolean>): void {
     reply.hijack();
     const { raw } = reply;
@@ -56,7 +59,7 @@ export class LivePages {
     };
     this.#streams.add(send);
     request.raw.once('close', () => this.#streams.delete(send));
-    // What changed before the stream began, such as while a connection was lost.
+    // Sends changes made before the stream started, such as during a lost connection.
     void liveMark(this.#office).then(
       (mark) => raw.writableEnded || raw.write(changed(mark)),
       () => raw.end(),
@@ -64,12 +67,12 @@ export class LivePages {
     this.#watching ??= this.#watch();
   }
 
-  /** As long as somebody has a page open. */
+  /** Runs while at least one page is open. */
   async #watch(): Promise<void> {
     const read = () => liveMark(this.#office);
     let mark = await read().catch(() => '');
     for (let look = 1; this.#streams.size > 0; look += 1) {
-      // People watch in real time, whatever the clock of a demo does.
+      // Sleeps in real time, even if a demo's clock is faster.
       await sleep(LOOK_MS, undefined, { ref: false });
       const now = await read().catch(() => mark);
       const text = now === mark ? ': here\n\n' : changed(now);

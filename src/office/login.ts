@@ -8,8 +8,8 @@ export type LoginTrouble =
   | { kind: 'locked'; until: number };
 
 /**
- * `has_sign_on`: whether people may also log in with the account of their group;
- * `is_kept_for_group`: whether what was typed comes back after that.
+ * `has_sign_on`: whether users may also log in with the account of their group;
+ * `is_kept_for_group`: whether typed values survive such a login.
  */
 export type LoginPlace = {
   clinic: string;
@@ -25,8 +25,8 @@ export const placeOf = ({ config, sign_on }: Office): LoginPlace => ({
 });
 
 /**
- * Says nothing about who exists, and keeps name and password out of the page. `again`: a form whose
- * login had ended, which the page carries along.
+ * Does not reveal which users exist, and keeps name and password out of the page. `again`: a form
+ * whose login had ended, which the page carries along.
  */
 export function loginPage(
   place: LoginPlace,
@@ -70,7 +70,7 @@ function sentence(trouble: LoginTrouble, time_zone: string): string {
     case 'ended':
       return 'Your login has ended, and nothing was done. Please log in again.';
     case 'busy':
-      return 'Too many people are logging in at this moment. Try again in a minute.';
+      return 'Too many people are logging in right now. Try again in a minute.';
     case 'sign_on_failed':
       return (
         'The login with the group’s account did not work. Try again, or ask your IT ' +
@@ -90,8 +90,8 @@ function sentence(trouble: LoginTrouble, time_zone: string): string {
 }
 
 /**
- * After the return from the provider: a page of this site that leads on, because a browser sends
- * the session's cookie (SameSite=Strict) only with a request that this site began. `again`: a form
+ * Builds the page after the return from the provider. It leads on, because a browser sends the
+ * session cookie (SameSite=Strict) only with a request that this site started. `again`: a form
  * whose login had ended.
  */
 export function loggedInPage(again: string | null): string {

@@ -1,4 +1,4 @@
-/** Puts an insurance company into the payer map, as `eligd payers map` does. */
+/** Adds a payer to the payer map, as `eligd payers map` does. */
 import { EligdError } from '../domain/errors.ts';
 import { readPayers } from '../ops/payer-file.ts';
 import { mapPayer, nearestPayers } from '../ops/payer-mapping.ts';
@@ -12,8 +12,8 @@ import { type Html, html } from './html.ts';
 const PAYERS_SHOWN = 12;
 
 /**
- * A form for each insurance company that visits name and the payer map does not have. What was
- * typed for one of them, and could not be used, is in its field.
+ * Builds a form for each payer that visits name and the payer map lacks. A value that was typed for
+ * one of them and could not be used is in its field again.
  */
 export async function mapForms(
   { store, config }: Office,
@@ -39,7 +39,7 @@ export async function mapForms(
   )}`;
 }
 
-/** The payer map; null: it has an error, which is an entry of the list of its own. */
+/** Returns the payer map; null: it has an error, which is a separate attention entry. */
 export function readablePayers(config: Office['config']): PayerList | null {
   try {
     return readPayers(config);
@@ -49,7 +49,7 @@ export function readablePayers(config: Office['config']): PayerList | null {
   }
 }
 
-/** `POST /payers/map`; `showList`: the page that the form is on, with what was typed. */
+/** `POST /payers/map`; `showList` builds the page of the form, with the typed values. */
 export async function mapByForm(
   office: Office,
   { form, session, now }: Visit,

@@ -1,12 +1,12 @@
 /**
- * Sentences that the command line says as well, for people at the page: the name of a button in the
- * place of a command, and one form for dollars.
+ * Adapts the command line's sentences to people at the page: a button's name replaces a command,
+ * and all dollar amounts have one format.
  */
 import { type Cents, dollars } from '../domain/price.ts';
 
 const RETRY = 'choose “Try again now”';
 
-/** In order: what has a button first, and then what is for whoever looks after the computer. */
+/** In order: first what has a button, then what IT has to do. */
 const REPLACED: readonly (readonly [RegExp, string])[] = [
   [/\bRun "eligd retry[^"]*"(?: with the ID of the appointment)?/g, 'Choose “Try again now”'],
   [/\brun "eligd retry[^"]*"(?: with the ID of the appointment)?/g, RETRY],
@@ -28,12 +28,12 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
   [/(?<!\b(?:to|IT) )\brun "eligd/g, 'ask IT to run "eligd'],
 ];
 
-/** The same sentences as somebody reads them who has the page and no terminal. */
+/** Returns the text for a reader who has the page and no terminal. */
 export function officeWords(text: string): string {
   return moneyWords(REPLACED.reduce((said, [from, to]) => said.replaceAll(from, to), text));
 }
 
-/** Every amount in a text in one form: `$1,200`, `$45.50`. */
+/** Gives every amount in a text one format: `$1,200`, `$45.50`. */
 export function moneyWords(text: string): string {
   return text.replaceAll(
     /\$(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d{2}))?(?!,?\d)/g,
@@ -46,5 +46,5 @@ export function moneyWords(text: string): string {
   );
 }
 
-/** What a call costs. */
+/** Formats the price of a call. */
 export const priceText = (cents: Cents): string => moneyWords(dollars(cents));

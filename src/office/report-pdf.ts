@@ -1,7 +1,7 @@
 /**
- * The coming days on paper: a PDF with a day to a sheet, for whoever prints it before the first
- * patient. It says the same as `schedule.html`. PDFKit draws it, in a font that has the letters of
- * every European language, because a name must not lose its accents.
+ * The coming days on paper: a PDF with one sheet per day, to print before the first patient. Its
+ * content equals `schedule.html`. PDFKit draws it with a font that has the letters of every
+ * European language, because a name must not lose its accents.
  */
 import { createRequire } from 'node:module';
 import { buffer } from 'node:stream/consumers';
@@ -14,7 +14,7 @@ type Document = InstanceType<typeof PDFDocument>;
 
 export type PdfContent = {
   clinic: string;
-  /** Whether eligd works, in a sentence; empty: it does. */
+  /** A sentence about what does not work; empty: eligd works. */
   health: string;
   days: readonly ReportDay[];
   now: number;
@@ -23,7 +23,7 @@ export type PdfContent = {
 
 type Column = { title: string; width: number; text: (each: VisitLine) => string };
 
-/** Points; `widths`: of the columns, which fill the sheet between the margins. */
+/** In points; `widths`: of the columns, which fill the sheet between the margins. */
 type Layout = {
   orientation: 'landscape' | 'portrait';
   margin: number;
@@ -39,7 +39,9 @@ const DENSE = {
   margin: 24,
   widths: [34, 88, 64, 46, 43, 38, 36, 215],
 } as const;
-/** The first one in which a day is one sheet; forty visits are in the last, as a rule. */
+/**
+ * The first layout that fits a day on one sheet is used; forty visits usually need the last one.
+ */
 const LAYOUTS = [
   {
     orientation: 'landscape',
@@ -53,10 +55,10 @@ const LAYOUTS = [
   { ...DENSE, size: 5.9, padding: 0.7 },
   { ...DENSE, size: 5.4, padding: 0.5 },
 ] as const satisfies readonly Layout[];
-/** Of a day that no layout holds: letters that are easy to read, on as many sheets as it takes. */
+/** For a day that fits no layout: easy-to-read letters on as many sheets as needed. */
 const LONG_DAY: Layout = LAYOUTS[2];
 
-/** Letter, between the margins. */
+/** Places the columns between the margins of Letter paper. */
 function columnsOf({ now, time_zone }: PdfContent, { widths, orientation }: Layout): Column[] {
   const separator = orientation === 'landscape' ? '\n' : ' · ';
   const texts: Omit<Column, 'width'>[] = [
@@ -78,11 +80,11 @@ function columnsOf({ now, time_zone }: PdfContent, { widths, orientation }: Layo
   return texts.map((each, index) => ({ ...each, width: widths[index] ?? 0 }));
 }
 
-/** Each of them: paper has no page of the visit to open. */
+/** Names all payers: paper has no link to the visit's page. */
 const payersOf = ({ input }: VisitLine['visit']): string =>
   input.coverages.map(({ carrier, payor_id }) => carrier || `payer ID ${payor_id}`).join('\n');
 
-/** The whole file. The library and its fonts are loaded when the first one is made. */
+/** Builds the whole file. The first call loads the library and its fonts. */
 export async function schedulePdf(content: PdfContent): Promise<Buffer> {
   const { default: PdfDocument } = await import('pdfkit');
   const { resolve } = createRequire(import.meta.url);
@@ -90,7 +92,7 @@ export async function schedulePdf(content: PdfContent): Promise<Buffer> {
   const open = () => {
     const opened = new PdfDocument({
       autoFirstPage: false,
-      // A reader shows the title in its window: no patient data.
+      // A PDF reader shows the title in its window, so it contains no patient data.
       info: { Title: 'Schedule', CreationDate: new Date(content.now) },
     });
     opened.registerFont('regular', font('DejaVuSansCondensed'));
@@ -98,7 +100,7 @@ export async function schedulePdf(content: PdfContent): Promise<Buffer> {
     return opened;
   };
   const document = open();
-  // Nobody reads it: only how much room each layout takes.
+  // Never shown: measures how much room each layout needs.
   const scratch = open();
   const whole = buffer(document);
   if (content.days.length === 0) sheet(document, content, null, LAYOUTS[0]);
@@ -125,7 +127,7 @@ function isOneSheet(
   return bottom <= scratch.page.height - layout.margin;
 }
 
-/** Begins a sheet with its heading; `day`: null where no day has a visit. */
+/** Begins a sheet with its heading; `day`: null if no day has visits. */
 function sheet(
   document: Document,
   content: PdfContent,
@@ -174,7 +176,7 @@ function cellsOf(columns: readonly Column[], each: VisitLine): Cell[] {
   return columns.map(({ title, text, width }) => ({
     text: text(each),
     width,
-    // Highlighted for quick scanning; highlighting everything would be harder to read.
+    // Only urgent verdicts are bold; more bold text would be harder to scan.
     font: is_urgent && title === 'Verdict' ? 'bold' : 'regular',
   }));
 }
@@ -182,7 +184,7 @@ function cellsOf(columns: readonly Column[], each: VisitLine): Cell[] {
 const headCells = (columns: readonly Column[]): Cell[] =>
   columns.map(({ title, width }) => ({ text: title, width, font: 'bold' }));
 
-/** The names of the columns; gives where the rows begin. */
+/** Draws the column headings; returns where the rows begin. */
 function head(document: Document, columns: readonly Column[], layout: Layout, y: number): number {
   const cells = headCells(columns);
   const height = rowHeight(document, cells, layout);
@@ -201,7 +203,7 @@ function rowHeight(
       .fontSize(size)
       .heightOfString(text, { width: width - 2 * padding }),
   );
-  // Only what fills a sheet alone is cut off: a text of two pages says nothing at the desk.
+  // Cuts only text that fills a whole sheet; text of two pages is useless at the front desk.
   const highest = document.page.height - 2 * margin - 40;
   return Math.min(highest, Math.max(...heights)) + 2 * padding;
 }

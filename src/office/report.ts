@@ -1,4 +1,4 @@
-/** The coming days as one file that needs nothing else: no server, no network, no login. */
+/** The coming days as one self-contained file: no server, no network, no login. */
 import { createHash } from 'node:crypto';
 import type { HealthReport } from '../store/views/health.ts';
 import { STYLE } from './assets.ts';
@@ -16,13 +16,13 @@ import {
 import { dayWords, momentWords } from './times.ts';
 
 /**
- * `text`: the page; `pdf`: makes the same for paper; `mark`: another one whenever more than the
- * time of the page has changed.
+ * `text`: the page; `pdf`: builds the same for paper; `mark`: a fingerprint of everything but the
+ * page's time.
  */
 export type Report = { text: string; pdf: () => Promise<Buffer>; mark: string };
 
 const STYLE_ELEMENT = constantHtml(`<style>${STYLE}</style>`);
-/** Nothing runs and nothing is loaded, also when somebody's name looks like code. */
+/** The file runs and loads nothing, even if a name looks like code. */
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256')
   .update(STYLE)
   .digest('base64')}'`;

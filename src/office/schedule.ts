@@ -1,4 +1,4 @@
-/** The schedule: a day by chair time, with what the front desk has to know about each visit. */
+/** The schedule: a day by chair time, with what the front desk needs to know about each visit. */
 
 import { explain, type Moment } from '../domain/explanation.ts';
 import { judgedVisit } from '../domain/fees.ts';
@@ -32,17 +32,20 @@ export type VisitLine = {
   verdict: Verdict | null;
 };
 
-/** A day of the report. */
+/** One day of the report. */
 export type ReportDay = { date: LocalDate; lines: readonly VisitLine[] };
 
-/** What the pages need of the office, without who is looking: the printed schedule has the same. */
+/**
+ * The parts of the office that the schedule needs, without the current user, because the printed
+ * schedule uses them too.
+ */
 export type ScheduleSource = Pick<Office, 'store' | 'config' | 'fees' | 'budget'>;
 
 export async function readMoment({ store, budget }: ScheduleSource, now: number): Promise<Moment> {
   return { now, budget: (await readBudget(store.db, budget(), now)).used_up };
 }
 
-/** The visits of a day, each with its line; cancelled ones are left out. */
+/** Returns the visits of a day, each with its line; canceled ones are left out. */
 export async function readDay(
   source: ScheduleSource,
   date: LocalDate,
@@ -93,8 +96,8 @@ export const verdictOf = (
 type DayOf = { date: LocalDate; count: number; listed: number; last_at: number };
 
 /**
- * The days from today on that have visits, and how much of each is on the attention list; where
- * none has, the last ones that had.
+ * Returns the days from today on that have visits, with the number of attention entries; if none
+ * has visits, the last days that had some.
  */
 export async function readDays(source: ScheduleSource, now: number): Promise<DayOf[]> {
   const today = localDate(now, source.config.clinic.time_zone);
@@ -121,7 +124,7 @@ async function daysBetween(
   return [...days.values()];
 }
 
-/** `wanted`: null for the nearest day. */
+/** Builds the page of a day; `wanted` null: the nearest day. */
 export async function schedulePage(
   office: Office,
   wanted: LocalDate | null,
@@ -139,13 +142,13 @@ ${scheduleTable(lines, { now, time_zone, has_links: true })}`;
   return { kind: 'page', title: 'Schedule', active: '/', body, shows };
 }
 
-/** On a phone the first line to act on may be far below. */
+/** Links to the first line to act on, which may be far below on a phone. */
 function toFirst(lines: readonly VisitLine[]): Html | null {
   const is_there = lines.some(({ line }) => URGENT_WORDS.has(line.word));
   return is_there ? html`<a class="no-print" href="#act">Go to the first</a>` : null;
 }
 
-/** Today while a visit is still to come, otherwise the next day that has one. */
+/** Returns today if a visit is still to come, otherwise the next day with visits. */
 function nearestDay({ config }: Office, days: readonly DayOf[], now: number): LocalDate {
   const { date } = days.find(({ last_at }) => last_at >= now) ?? days.at(-1) ?? {};
   return date ?? localDate(now, config.clinic.time_zone);
@@ -175,7 +178,7 @@ export function countWords(lines: readonly VisitLine[]): string {
   return `${parts.join(', ')}.`;
 }
 
-/** Many visits are printed in smaller letters, so that a day is one sheet of paper. */
+/** A busy day is printed in smaller letters, so that it fits on one sheet. */
 const SIZES = [
   { over: 30, name: 'schedule dense packed' },
   { over: 18, name: 'schedule dense' },
@@ -216,7 +219,7 @@ const COLORS: Readonly<Record<LineWord, string>> = {
   cancelled: 'gray',
 };
 
-/** Color only repeats what the word says. */
+/** The color only repeats the word. */
 export function pill({ word }: Pick<ScheduleLine, 'word'>): Html {
   return html`<span class="pill ${COLORS[word]}">${LINE_NAMES[word]}</span>`;
 }
@@ -244,7 +247,7 @@ function row(
 </tr>`;
 }
 
-/** The visit as the access log has it. */
+/** Returns the visit in the form of the access log. */
 export const shownRecord = ({
   connector,
   source_id,
@@ -270,7 +273,7 @@ function toDo(line: ScheduleLine, now: number, time_zone: string): Html {
   return html`${why === '' ? null : html`${why} `}<strong>${to_do}</strong>`;
 }
 
-/** Why, and what to do, as text. */
+/** Returns the reason and what to do, as text. */
 export function toDoWords(line: ScheduleLine, now: number, time_zone: string): string {
   const { word, why, to_do, until } = line;
   if (word === 'eligible' && to_do === '') return 'Nothing to do.';

@@ -1,7 +1,7 @@
 /**
- * The routes of the office's page. Every one but the login, the style sheet and the script needs a
- * session; every form needs the role, the same site and the token of its page; every answer has the
- * security headers. A page is made on the server and works without JavaScript.
+ * The routes of the office page. Every route except the login, the style sheet, and the script
+ * needs a session. Every form needs the role, the same site, and the token of its page. Every
+ * response has the security headers. Pages are built on the server and work without JavaScript.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorCode } from '../domain/errors.ts';
@@ -32,15 +32,15 @@ import { visitPage } from './visit.ts';
 import { weekPage } from './week.ts';
 
 const FORM_BYTES_MAX = 64 * 1024;
-/** A list has a row in the access log for each of its visits, and people go back to it all day. */
+/** A list adds a row to the access log for each of its visits, and users reopen it all day. */
 const SAME_LIST_MS = HOUR_MS;
-/** A page that stays open and refreshes shows what it has shown: a session lasts no longer. */
+/** An open page that refreshes shows the same records; a session lasts no longer than this. */
 const SAME_REFRESH_MS = 12 * HOUR_MS;
 const LOOKS_REMEMBERED_MAX = 20_000;
 
 /**
- * `shows`: what the access log calls the page, and for how long another look at the same record is
- * the same look; null: it shows no patient.
+ * `shows`: the page's name in the access log, and for how long repeated views of a record count as
+ * one; null: the page shows no patient.
  */
 type Page = {
   path: string;
@@ -85,12 +85,12 @@ export const PAGES: readonly Page[] = [
   { path: '/configuration', role: 'admin', shows: null, show: configurationPage },
 ];
 
-/** Forms, by the address that they are sent to. */
+/** The forms, by the address that they are sent to. */
 export const ACTIONS: readonly {
   path: string;
   role: Role;
   act: (office: Office, visit: Visit) => Promise<Answer>;
-  /** What the page is, when the form is shown once more; left out: that of a visit. */
+  /** The kind of page when the form is shown again; undefined: a visit's page. */
   shows?: Page['shows'];
 }[] = [
   { path: '/visit/:id/called', role: 'operator', act: enterByForm },
@@ -113,10 +113,10 @@ export function officeRoute(office: Office): HttpRoute {
   };
 }
 
-/** What the routes share: who is logged in, what was done last, what was looked at. */
+/** Shared by the routes: sessions, the notice of the last form, and the access log. */
 class Desk {
   readonly office: Office;
-  /** By session; in memory, since a notice is for the next page only. */
+  /** By session; in memory, because a notice is only for the next page. */
   readonly #notices = new Map<string, Notice>();
   readonly #seen = new Map<string, number>();
 
@@ -124,7 +124,7 @@ class Desk {
     this.office = office;
   }
 
-  /** A page that refreshes automatically is no sign that somebody sits before it. */
+  /** Returns the session. An automatic refresh does not count as a click. */
   async session(request: FastifyRequest, is_click = !isRefresh(request)): Promise<Session | null> {
     const token = readCookie(request.headers.cookie, this.office.is_secure);
     return token === null ? null : await this.office.access.session(token, is_click);
@@ -141,7 +141,7 @@ class Desk {
     return notice;
   }
 
-  /** Written before the page is sent: nobody sees a record without an entry. */
+  /** Called before the page is sent, so that nobody sees a record without a log entry. */
   async noteLook(
     session: Session,
     { page, same_ms }: NonNullable<Page['shows']>,
@@ -241,7 +241,7 @@ function serveLogin(scope: FastifyInstance, desk: Desk): void {
     const visit = visitOf(desk, request, session);
     return await sendPage(desk, reply, visit, await againPage(office, kept, visit));
   });
-  // What was typed comes back after a login with the account of the group.
+  // Restores a kept form after a login with the group's account.
   scope.post('/login/again', async (request, reply) => {
     const kept = isSameSite(request) ? readKept(formOf(request).get('again')) : null;
     const session = await desk.session(request);
@@ -253,7 +253,7 @@ function serveLogin(scope: FastifyInstance, desk: Desk): void {
   });
   scope.post('/logout', async (request, reply) => {
     const session = await desk.session(request);
-    // Another site must not log anybody out.
+    // Another site must not be able to log a user out.
     if (session !== null && !isGenuine(request, session)) return reply.redirect('/', 303);
     if (session !== null) await office.access.logout(session.token);
     return reply
@@ -273,7 +273,7 @@ async function showPage(
   if (session === null) return toLogin(desk, request, reply);
   if (!mayDo(session.user.role, page.role)) return await refuseRole(desk, reply, session);
   const visit = visitOf(desk, request, session);
-  // Read before the page, so that what changes meanwhile is shown by the next refresh.
+  // Read before the page is built, so that the next refresh shows changes made meanwhile.
   const mark = await liveMark(desk.office);
   const answer = await page.show(desk.office, visit);
   const is_refresh = isRefresh(request);
@@ -293,11 +293,11 @@ async function takeForm(
   const visit = visitOf(desk, request, session);
   if (isGenuine(request, session))
     return await sendPage(desk, reply, { ...visit, shows }, await act(desk.office, visit));
-  // Of a page that an earlier login was given, such as in another tab.
+  // The form may come from a page of an earlier login, such as in another tab.
   const kept = isSameSite(request) ? readKept(keptText(pathOf(request), visit.form)) : null;
   if (kept !== null)
     return await sendPage(desk, reply.code(403), visit, await againPage(desk.office, kept, visit));
-  const lines = ['That form was not from this page. Nothing was done.'];
+  const lines = ['That form did not come from this page. Nothing was done.'];
   return await sendNotice(desk, reply, session, { status: 403, lines });
 }
 
@@ -329,7 +329,7 @@ async function sendPage(
       lines: ['This page does not exist.'],
     });
   if (shows !== null) await desk.noteLook(session, shows, answer.shows ?? []);
-  // A refresh leaves it to the next page that somebody asks for.
+  // A refresh leaves the notice for the next page that a user opens.
   const notice = answer.notice ?? (is_refresh ? null : desk.takeNotice(session));
   const report = await desk.office.health();
   const { title, active, body } = answer;
@@ -357,18 +357,18 @@ async function sendNotice(
   return reply.code(status).type('text/html; charset=utf-8').send(framed(desk.office, page));
 }
 
-/** The script of a page asks for its newest state: nobody has clicked. */
+/** A script's refresh of a page does not count as a click. */
 const refreshOf = (shows: NonNullable<Page['shows']>) => ({ ...shows, same_ms: SAME_REFRESH_MS });
 const isRefresh = ({ headers }: FastifyRequest) => headers['x-refresh'] !== undefined;
 
 /**
- * A page leads to the login; a form is refused, so that nobody takes it for done, and goes along,
- * so that nobody types it twice.
+ * Redirects a page to the login. A form gets an error status, so that it does not look done, and
+ * its content is kept, so that the user need not type it again.
  */
 function toLogin({ office }: Desk, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (request.method === 'GET') return reply.redirect('/login', 303);
   const again = isSameSite(request) ? keptText(pathOf(request), formOf(request)) : null;
-  // The login with the account of the group leaves this page: the browser keeps the form, sealed.
+  // A login with the group's account leaves this site, so the browser keeps the form, sealed.
   const sealed = again === null ? null : (office.sign_on?.sealForm(again) ?? null);
   if (sealed !== null) reply.header('set-cookie', keptCookie(sealed, office.is_secure));
   const place = { ...placeOf(office), is_kept_for_group: sealed !== null };
@@ -378,7 +378,7 @@ function toLogin({ office }: Desk, request: FastifyRequest, reply: FastifyReply)
     .send(loginPage(place, { kind: 'ended' }, again));
 }
 
-/** A form of ours, of the page that this session was given. */
+/** Returns whether the form came from a page that this session was given. */
 function isGenuine(request: FastifyRequest, session: Session): boolean {
   return isSameSite(request) && isSameToken(formOf(request).get('csrf') ?? '', session.csrf);
 }

@@ -1,4 +1,4 @@
-/** `/login/group` leads to the login provider; `/login/return` is where it sends people back. */
+/** `/login/group` leads to the login provider; the provider sends users back to `/login/return`. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { errorCode } from '../domain/errors.ts';
 import type { Office } from './context.ts';

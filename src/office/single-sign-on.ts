@@ -1,7 +1,7 @@
 /**
- * Login with the account of a group: OpenID Connect Core 1.0, authorization code with PKCE
- * (RFC 7636), by openid-client. The provider only says who somebody is; `eligd user add --sign-on`
- * says who may come in, and as what.
+ * Login with a group's account: OpenID Connect Core 1.0, authorization code with PKCE (RFC 7636),
+ * through openid-client. The provider only identifies the user; `eligd user add --sign-on` decides
+ * who gets access, and with which role.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { deflateSync, inflateSync } from 'node:zlib';
@@ -14,32 +14,32 @@ import type { SignedOn } from './users.ts';
 export type SignOnSettings = {
   issuer: string;
   client_id: string;
-  /** The claim of the ID token that names the account, such as `email`. */
+  /** The claim of the ID token that contains the account, such as `email`. */
   claim: string;
-  /** Null: a client without a secret, with PKCE alone. */
+  /** Null: a public client, with PKCE alone. */
   secret: string | null;
-  /** Where the provider sends the browser back to. */
+  /** The address to which the provider sends the browser back. */
   redirect_uri: string;
 };
 
 /**
- * What belongs to one login until the browser comes back with the answer. The browser keeps it,
- * encrypted, so that logins that nobody ends take no memory and push nobody else out.
+ * The state of one login until the browser returns. The browser keeps it, encrypted, so abandoned
+ * logins use no memory and cannot crowd out others.
  */
 type Begun = { state: string; nonce: string; verifier: string; at: number };
 
-/** A browser keeps 4,096 bytes of a cookie, with its name and flags. */
+/** A browser stores up to 4,096 bytes per cookie, including its name and flags. */
 const SEALED_CHARS_MAX = 3_600;
 const BEGUN_MS_MAX = 10 * MINUTE_MS;
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** No provider needs more than a megabyte to say who somebody is. */
+/** Far more than a provider needs to identify a user. */
 const REPLY_BYTES_MAX = 1024 * 1024;
 const REPLY_SECONDS_MAX = 10;
 const NAME_CHARS_MAX = 200;
 
-/** Plain http is only for a provider on this machine, as in tests. */
+/** Plain http is allowed only for a provider on this machine, as in tests. */
 const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
 
 export class SingleSignOn {
@@ -47,11 +47,11 @@ export class SingleSignOn {
   readonly #clock: Clock;
   readonly #agent: Dispatcher;
   readonly #key = randomBytes(32);
-  /** States of logins that are done, with when they were begun. */
+  /** States of finished logins, with the time when each began. */
   readonly #done = new Map<string, number>();
   #provider: Promise<oidc.Configuration> | undefined;
 
-  /** `agent`: the way to the provider. */
+  /** `agent`: connects to the provider. */
   constructor(settings: SignOnSettings, clock: Clock, agent: Dispatcher) {
     this.#settings = settings;
     this.#clock = clock;
@@ -59,8 +59,8 @@ export class SingleSignOn {
   }
 
   /**
-   * `address`: where the browser goes to log in; `ticket`: what it keeps until it comes back.
-   * Throws when the provider cannot be reached.
+   * Starts a login. `address`: the login page of the provider; `ticket`: kept by the browser until
+   * it returns. Throws when the provider cannot be reached.
    */
   async begin(): Promise<{ address: string; ticket: string }> {
     const provider = await this.#discovered();
@@ -82,9 +82,9 @@ export class SingleSignOn {
   }
 
   /**
-   * The account that the provider vouches for; null where the ID token does not name it, or only
-   * by an e-mail address that nobody has verified. Each ticket counts once. Throws when the answer
-   * is forged, too late, or not about this login.
+   * Returns the account that the provider confirmed; null if the ID token does not contain one, or
+   * contains only an unverified e-mail address. Each ticket works once. Throws when the response is
+   * forged, too late, or from another login.
    */
   async finish(ticket: string | null, query: string): Promise<SignedOn | null> {
     const now = this.#clock.now();
@@ -109,11 +109,11 @@ export class SingleSignOn {
     if (typeof named !== 'string' || named === '' || named.length > NAME_CHARS_MAX) return null;
     if (claim === 'email' && (claims as Record<string, unknown>).email_verified !== true)
       return null;
-    // A subject is a name of the provider's own, in which case counts (OpenID Connect Core 2).
+    // A subject is case-sensitive (OpenID Connect Core 2).
     return { account: named.trim(), is_exact: claim === 'sub' };
   }
 
-  /** A form as the browser may keep it meanwhile; null: it is too long for a cookie. */
+  /** Encrypts a form for a cookie; null: too long. */
   sealForm(form: string): string | null {
     const sealed = this.#seal(deflateSync(form));
     return sealed.length <= SEALED_CHARS_MAX ? sealed : null;
@@ -124,7 +124,7 @@ export class SingleSignOn {
     return form === null ? null : inflateSync(form).toString();
   }
 
-  /** Asked for once; again after a failure. */
+  /** Fetches the provider's metadata once; again after a failure. */
   #discovered(): Promise<oidc.Configuration> {
     const { issuer, client_id, secret } = this.#settings;
     const url = new URL(issuer);
@@ -138,7 +138,7 @@ export class SingleSignOn {
         {
           timeout: REPLY_SECONDS_MAX,
           [oidc.customFetch]: limitedFetch(this.#agent),
-          // Signatures are checked as well, so that not TLS alone vouches for a token.
+          // Also checks signatures, so that a token does not depend on TLS alone.
           execute: [
             oidc.enableNonRepudiationChecks,
             ...(is_local ? [oidc.allowInsecureRequests] : []),
@@ -159,7 +159,7 @@ export class SingleSignOn {
     return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url');
   }
 
-  /** Null: not sealed here, or changed. */
+  /** Decrypts a ticket; null: not sealed here, or changed. */
   #open(ticket: string): Buffer | null {
     const sealed = Buffer.from(ticket, 'base64url');
     const nonce = sealed.subarray(0, NONCE_BYTES);
@@ -176,18 +176,21 @@ export class SingleSignOn {
   }
 }
 
-/** Null: not a ticket, such as a form. */
+/** Parses a ticket; null: other content, such as a form. */
 function readBegun(content: Buffer | null): Begun | null {
   const text = content?.toString() ?? '';
   return text.startsWith('{') ? (JSON.parse(text) as Begun) : null;
 }
 
-/** The browser came back without having left from here, twice, or too late. */
+/** The browser returned without a login started here, twice, or too late. */
 export class UnknownTicket extends Error {
   readonly code = 'unknown_ticket';
 }
 
-/** A `fetch` of openid-client over our own agent, without redirects and with a bound. */
+/**
+ * Returns a `fetch` for openid-client that uses our agent, follows no redirects, and limits the
+ * reply size.
+ */
 function limitedFetch(agent: Dispatcher): oidc.CustomFetch {
   return async (url, { body: sent, method, headers, signal }) => {
     const { origin, pathname, search } = new URL(url);

@@ -1,4 +1,4 @@
-/** Moments and days as people in an American office write them, by the clinic's clock. */
+/** Formats moments and days as an American office writes them, in the clinic's time zone. */
 import { type Instant, type LocalDate, localDate } from '../domain/time.ts';
 
 type Shape = 'clock' | 'day' | 'short_day' | 'moment';
@@ -10,7 +10,7 @@ const SHAPES: Readonly<Record<Shape, Intl.DateTimeFormatOptions>> = {
   moment: { weekday: 'short', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' },
 };
 
-/** Making one takes longer than using it a hundred times. */
+/** Creating a format takes longer than using it a hundred times. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function format(shape: Shape, time_zone: string): Intl.DateTimeFormat {
@@ -49,7 +49,7 @@ export const dayWords = (date: LocalDate): string => format('day', 'UTC').format
 export const shortDayWords = (date: LocalDate): string =>
   format('short_day', 'UTC').format(noon(date));
 
-/** `2026-11-23` as `11/23/2026`; anything else as it is. */
+/** `2026-11-23` as `11/23/2026`; other text is unchanged. */
 export function dateWords(date: string): string {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(date) ?? [];
   return year === undefined ? date : `${month}/${day}/${year}`;

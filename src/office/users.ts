@@ -1,7 +1,7 @@
 /**
- * Who may see the office's page: a file with a line for each user (`name role hash`), which only
- * `eligd user` writes. Passwords are kept as scrypt hashes (RFC 7914) with a salt each; who logs in
- * at the provider of a group has that account in its place.
+ * The users of the office page: a file with one line per user (`name role hash`), which only `eligd
+ * user` writes. Passwords are stored as salted scrypt hashes (RFC 7914); a user who logs in at a
+ * group's provider has the account instead.
  */
 import { randomBytes, randomInt, scrypt, timingSafeEqual } from 'node:crypto';
 import {
@@ -19,13 +19,13 @@ import { EligdError } from '../domain/errors.ts';
 import type { Config } from '../ops/config.ts';
 import { readTrusted, requireTrusted } from '../ops/trusted-files.ts';
 
-/** Each may do what those before it may. */
+/** Each role includes the ones before it. */
 export const ROLES = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
 export type User = { name: string; role: Role; hash: string };
 
-/** Whether `role` includes what `needed` may do. */
+/** Returns whether `role` includes the rights of `needed`. */
 export const mayDo = (role: Role, needed: Role): boolean =>
   ROLES.indexOf(role) >= ROLES.indexOf(needed);
 
@@ -34,11 +34,11 @@ const COST = { N: 2 ** 15, r: 8, p: 3 };
 const HASH_BYTES = 32;
 const SALT_BYTES = 16;
 export const PASSWORD_CHARS_MIN = 12;
-/** More would be work for whoever has no password. */
+/** Longer input would let anyone cause expensive hashing. */
 export const PASSWORD_CHARS_MAX = 200;
 const NAME = /^[a-z][a-z0-9._-]{0,31}$/;
 
-/** Makes the hash of a password, with the cost in it. */
+/** Hashes a password; the result includes the cost parameters. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const key = await derive(password, salt, COST);
@@ -46,7 +46,7 @@ export async function hashPassword(password: string): Promise<string> {
   return ['scrypt', N, r, p, salt.toString('base64url'), key.toString('base64url')].join(':');
 }
 
-/** Whether it is the password; false for a hash that cannot be read. */
+/** Returns whether the password matches; false for an unreadable hash. */
 export async function isPassword(password: string, hash: string): Promise<boolean> {
   const [kind, N, r, p, salt = '', key = ''] = hash.split(':');
   if (kind !== 'scrypt') return false;
@@ -65,7 +65,7 @@ function derive(password: string, salt: Buffer, cost: typeof COST): Promise<Buff
   });
 }
 
-/** Why the password is not good enough, as a sentence; null: it is. */
+/** Says in a sentence why the password is too weak; null: it is good enough. */
 export function passwordFault(password: string, name: string): string | null {
   if (password.length < PASSWORD_CHARS_MIN)
     return `It has ${password.length} characters; at least ${PASSWORD_CHARS_MIN} are needed.`;
@@ -78,7 +78,7 @@ export function passwordFault(password: string, name: string): string | null {
 
 const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
 
-/** Four groups of four: 79 bits, and nothing that looks like something else. */
+/** Generates four groups of four characters: 79 bits, without look-alike characters. */
 export function generatedPassword(): string {
   const group = () => Array.from({ length: 4 }, () => LETTERS[randomInt(LETTERS.length)]).join('');
   return [group(), group(), group(), group()].join('-');
@@ -86,22 +86,22 @@ export function generatedPassword(): string {
 
 export const isUserName = (name: string): boolean => NAME.test(name);
 
-/** In place of a password's hash: the account at the login provider. Never a password. */
+/** Stored instead of a password hash: the account at the login provider. No password matches it. */
 export const signOnMark = (account: string): string =>
   `${SIGN_ON}${encodeURIComponent(account.trim())}`;
 
 const SIGN_ON = 'sign-on:';
 
-/** Whom a login provider vouches for; `is_exact`: another case would be another account. */
+/** An account confirmed by a login provider; `is_exact`: the case of the letters matters. */
 export type SignedOn = { account: string; is_exact: boolean };
 
-/** Whether a user's `hash` is the mark of this account. */
+/** Returns whether a user's `hash` names this account. */
 export function isSignOnOf(hash: string, { account, is_exact }: SignedOn): boolean {
   const plain = (mark: string) => (is_exact ? mark : mark.toLowerCase());
   return hash.startsWith(SIGN_ON) && plain(hash) === plain(signOnMark(account));
 }
 
-/** The users file: as configured, otherwise next to the database. */
+/** Returns the path of the users file: as configured, otherwise next to the database. */
 export function usersPath({ office, state }: Pick<Config, 'office' | 'state'>): string {
   return office?.users ?? join(dirname(state.path), 'office-users');
 }
@@ -116,7 +116,10 @@ export class UserFile {
     this.path = path;
   }
 
-  /** Throws an EligdError when others can read or change the file, or a line of it is damaged. */
+  /**
+   * Returns all users. Throws an EligdError when other accounts can read or change the file, or
+   * when a line is damaged.
+   */
   all(): readonly User[] {
     if (!existsSync(this.path)) return [];
     const { mtimeMs, ino, size } = statSync(this.path);
@@ -134,9 +137,9 @@ export class UserFile {
     return this.all().find((user) => user.name === name) ?? null;
   }
 
-  /** Replaces the file as a whole; only its owner can read it. */
+  /** Replaces the whole file; only its owner can read it. */
   write(users: readonly User[]): void {
-    // Users may be added before eligd has run for the first time.
+    // Users may be added before the first start of eligd.
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
     requireTrusted(this.path, { role: 'users file', is_secret: true });
     const temporary = `${this.path}.part`;

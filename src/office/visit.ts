@@ -1,4 +1,4 @@
-/** Everything about one visit: what it comes to, who said it and when, and what is left to do. */
+/** Everything about one visit: the verdict, who said what and when, and what is left to do. */
 import { actorName } from '../domain/actor.ts';
 import type { AppointmentInput } from '../domain/appointment.ts';
 import { judgedVisit } from '../domain/fees.ts';
@@ -107,7 +107,9 @@ const memberIds = ({ coverages }: AppointmentInput) =>
     .filter((each) => each !== '')
     .join(', ') || 'missing';
 
-/** What a payer said last about a coverage whose newest call has brought nothing, or not yet. */
+/**
+ * Returns the last successful answer about each coverage whose newest call has brought none yet.
+ */
 function answersBefore(
   { answers }: ScheduledVisit,
   { inquiries }: SubjectDetail,
@@ -129,7 +131,7 @@ function answersBefore(
 
 const ASKED_AGAIN_NOTE =
   'eligd is asking the payer again. Until the new answer arrives, this is the previous one.';
-const NOTHING_NEW_NOTE = 'The newest call brought no answer. This is what the payer said before.';
+const NOTHING_NEW_NOTE = 'The latest call brought no answer. This is the payer’s previous answer.';
 
 type Sheet = {
   title: string;
@@ -151,15 +153,15 @@ function answerSheet(sheet: Sheet): Html {
 ${note === null ? null : html`<p class="notice">${note}</p>`}
 ${changesNote(record, before, verdict, earlier)}
 ${proceduresTable(verdict)}
-${part('What is left', amountsTable(record))}
+${part('Amounts left', amountsTable(record))}
 ${part('The plan', planFacts(record))}
-${part('By class', classes)}
-${part('By code', codes)}
+${part('Benefits by class', classes)}
+${part('Benefits by code', codes)}
 ${part('Clauses', clauseFacts(record))}
 ${part('Treatment history', historyTable(record))}
 ${part('The call', callsTable(record, time_zone))}
 ${record.summary === null ? null : part('Summary of the call', html`<p>${record.summary}</p>`)}
-${part('Asked, not answered', listOf(unanswered))}
+${part('Not answered by the payer', listOf(unanswered))}
 ${part('Not asked', listOf(not_asked))}
 <p class="soft"><small>${VERDICT_CAUTION}</small></p></section>`;
 }
@@ -167,7 +169,7 @@ ${part('Not asked', listOf(not_asked))}
 const listOf = (labels: readonly string[]) =>
   labels.length === 0 ? null : html`<p>${labels.join(', ')}</p>`;
 
-/** A change that means something for this visit stands out; any other is a line. */
+/** Highlights changes that matter for this visit; others are one line. */
 function changesNote(
   record: EligibilityRecord,
   before: EligibilityRecord | null,
@@ -185,11 +187,11 @@ visit.</strong></p>${list}</div>`
 ${list}</details>`;
 }
 
-/** Amounts of a record have no sign of their own. */
+/** Amounts in a record have no dollar sign. */
 const changeWords = (change: string) =>
   moneyWords(change.replaceAll(/(?<![\d$.,])(\d+\.\d{2})(?![\d.])/g, '$$$1'));
 
-/** What the front desk goes by. */
+/** The parts that the front desk uses. */
 const decided = ({ standing, patient_pays, procedures }: Verdict) => [
   standing,
   patient_pays,
@@ -223,18 +225,18 @@ function storyPanel(
   )}</ol></section>`;
 }
 
-/** How many calls there were and what they cost: as charged, or as expected until then. */
+/** Says how many calls there were and what they cost: as charged, or as expected until then. */
 function callsWords(inquiries: SubjectDetail['inquiries']): string {
   const calls = inquiries.map(({ row }) => row).filter(({ sent_at }) => sent_at !== null);
-  if (calls.length === 0) return 'No call was ordered for it.';
+  if (calls.length === 0) return 'No call was ordered for this visit.';
   const ordered = calls.length === 1 ? '1 call was ordered' : `${calls.length} calls were ordered`;
   const costs = calls.map(({ charge_cents, price_cents }) => charge_cents ?? price_cents);
   const known = costs.filter((cents) => cents !== null);
   const total = priceText(known.reduce((sum, cents) => sum + cents, 0));
   const unknown = costs.length - known.length;
-  if (unknown === 0) return `${ordered} for it, for ${total}.`;
-  if (known.length === 0) return `${ordered} for it. The price is not known.`;
-  return `${ordered} for it: ${total}, and ${unknown} at a price that is not known.`;
+  if (unknown === 0) return `${ordered} for this visit, for ${total}.`;
+  if (known.length === 0) return `${ordered} for this visit. The price is not known.`;
+  return `${ordered} for this visit: ${total}, and ${unknown} at a price that is not known.`;
 }
 
 function viewsPanel(views: readonly AccessRow[], time_zone: string): Html | null {

@@ -1,4 +1,4 @@
-/** The coming week in pictures, and the same in numbers for whoever cannot see them. */
+/** Charts of the coming week, and the same as numbers for those who cannot see them. */
 import type { Spent } from '../domain/call-budget.ts';
 import { budgetWords } from '../domain/explanation.ts';
 import type { Cents } from '../domain/price.ts';
@@ -38,7 +38,7 @@ export async function weekPage(office: Office, { now }: Visit): Promise<Answer> 
   return { kind: 'page', title: 'This week', active: '/week', body };
 }
 
-/** Charts are drawn for the width of a phone, so that their words can be read there. */
+/** Charts are drawn for the width of a phone, so that their words are readable there. */
 const WIDTH = 320;
 
 const SERIES = [
@@ -80,7 +80,7 @@ function weekChart(days: readonly Day[]): Html {
  aria-label="Visits of the coming seven days. ${said.join('; ')}">${bars}${legend}</svg>`;
 }
 
-/** `12 (10 verified, 2 asked)`; for whoever hears the chart. */
+/** Returns `12 (10 verified, 2 asked)`, for screen readers. */
 function dayText(counts: DayCount): string {
   const parts = SERIES.filter(({ key }) => counts[key] > 0).map(
     ({ key, name }) => `${counts[key]} ${name.toLowerCase()}`,
@@ -100,7 +100,7 @@ function weekTable(days: readonly Day[]): Html {
   );
 }
 
-/** What a chart shows, as a table; the first of each row names it. */
+/** Shows a chart's data as a table; the first cell of each row is its header. */
 function inNumbers(head: readonly string[], rows: readonly (readonly string[])[]): Html {
   return html`<details><summary>The same in numbers</summary>${WIDE}<table>
 <thead><tr>${head.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
@@ -112,7 +112,7 @@ function inNumbers(head: readonly string[], rows: readonly (readonly string[])[]
 
 type Turnaround = Awaited<ReturnType<typeof turnaroundsByPayer>>[number];
 
-/** Each payer by the name that people know, where the payer map has one. */
+/** Names each payer as people know it, if the payer map has the name. */
 function named(payers: readonly Turnaround[], config: Office['config']): Turnaround[] {
   const known = readablePayers(config)?.known ?? [];
   const plain = (text: string) => text.toUpperCase().replaceAll(/[^A-Z\d]/g, '');
@@ -153,7 +153,7 @@ function durationWords(took_ms: number): string {
   return `${Math.round(hours / 24)} days`;
 }
 
-/** What was spent next to what may be: calls, and dollars where prices are known. */
+/** Shows spending and limits: calls, and dollars where prices are known. */
 async function budgetPart(office: Office, now: number): Promise<Html> {
   const { policy } = office.config;
   const { day, month, used_up } = await readBudget(office.store.db, office.budget(), now);
@@ -186,7 +186,7 @@ const centsOf = (limit: number | null): Cents | null =>
 
 type Bar = { name: string; spent: number; limit: number | null };
 
-/** A bar for what was spent, and a red line where the budget ends. */
+/** Draws a bar for the spending, and a red line at the budget. */
 function spentChart(rows: readonly Bar[], words: (amount: number) => string): Html {
   const widest = Math.max(1, ...rows.map(({ spent, limit }) => Math.max(spent, limit ?? 0)));
   const scale = (WIDTH - 4) / widest;

@@ -1,4 +1,4 @@
-/** Sends an alert: by e-mail, to a program, as a POST, or into a file. */
+/** Sends an alert: by e-mail, to a program, as a POST, or to a file. */
 import { spawn } from 'node:child_process';
 import { appendFile, mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -11,7 +11,7 @@ import type { AlertTarget } from './config-schema.ts';
 import { namedProxy, wayOf } from './network.ts';
 import { requireSecrets, type SecretSource } from './secrets.ts';
 
-/** Resolves once the target has taken the message. Throws an EligdError when it has not. */
+/** Resolves once the target has accepted the message. Throws an EligdError otherwise. */
 export type SendAlert = (text: AlertText) => Promise<void>;
 
 export type AlertSender = { id: string; level: AlertTarget['level']; send: SendAlert };
@@ -23,10 +23,10 @@ export function alertSecretName(target_id: string, last_part: string): string {
   return `ELIGD_ALERT_${target_id}_${last_part}`.replaceAll('-', '_').toUpperCase();
 }
 
-/** What the names of its secrets begin with. */
+/** Returns the prefix of the target's secret names. */
 const ownerOf = (target_id: string) => alertSecretName(target_id, '').replace(/_$/, '');
 
-/** `folder`: relative paths are relative to it. A missing secret fails when it is needed. */
+/** Creates the senders. Relative paths start at `folder`. A missing secret fails on first use. */
 export function alertSenders(
   targets: readonly AlertTarget[],
   { secrets, folder }: { secrets: SecretSource; folder: string },
@@ -107,7 +107,9 @@ async function sendMail(
   }
 }
 
-/** The program gets no secret of eligd: its environment holds nothing but the path. */
+/**
+ * Runs the program with PATH as its only environment variable, so that it gets no secret of eligd.
+ */
 async function runCommand({ command }: TargetOf<'command'>, text: AlertText): Promise<void> {
   const [program = '', ...args] = command;
   const { promise, resolve: done, reject } = Promise.withResolvers<void>();
@@ -122,7 +124,7 @@ async function runCommand({ command }: TargetOf<'command'>, text: AlertText): Pr
     if (code === 0) done();
     else reject(new Error(signal === null ? `It ended with ${code}` : `It was ended (${signal})`));
   });
-  // A program that may ignore its input.
+  // The program may ignore its input.
   child.stdin.on('error', () => {});
   child.stdin.end(`${text.subject}\n\n${text.body}`);
   await promise;
@@ -176,10 +178,10 @@ function unsent({ id, type }: AlertTarget, error: unknown): EligdError {
   });
 }
 
-/** Our own words, or a code: a mail server's words may be anything. */
+/** Returns our own words or an error code: a mail server's text may contain anything. */
 function reasonOf(error: unknown): string {
   const code = errorCode(error) ?? errorCode((error as { cause?: unknown } | null)?.cause);
-  if (code !== null) return `The system says ${code}`;
+  if (code !== null) return `The system reported ${code}`;
   if (error instanceof Error && error.name === 'TimeoutError') return 'It did not answer in time';
   return error instanceof Error && error.constructor === Error ? error.message : 'It failed';
 }

@@ -1,4 +1,4 @@
-/** What an alert says, without patient data (G6): the same for every kind of target. */
+/** Writes an alert's text, without patient data (G6) and the same for every kind of target. */
 import type { Alert, MessageKind } from '../domain/alerts/book.ts';
 import { describeAlert } from '../domain/alerts/catalog.ts';
 import { clinicTime, wrapped } from './health-text.ts';
@@ -6,7 +6,7 @@ import { clinicTime, wrapped } from './health-text.ts';
 export type AlertText = {
   subject: string;
   body: string;
-  /** The same for programs (docs/alerts.md, eligd.alert/1). */
+  /** The text for programs (docs/alerts.md, eligd.alert/1). */
   document: Record<string, string | number | null>;
 };
 

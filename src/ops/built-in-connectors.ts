@@ -6,14 +6,14 @@ import { MODULE_ENDING, PROJECT_ROOT } from './project.ts';
 const TEMPLATES = /^template/;
 
 /**
- * Names of the connectors that come with eligd: the folders of `connectors/` that have an index
- * module. None of them is imported.
+ * Returns the names of the built-in connectors: the folders of `connectors/` with an index module.
+ * None of them is imported.
  */
 export function builtInTypes(root = PROJECT_ROOT): string[] {
   return foldersWith('index', root);
 }
 
-/** Those of them that bring commands of their own, which are in their module `commands`. */
+/** Returns the built-in connectors that have commands, in their module `commands`. */
 export function builtInTypesWithCommands(root = PROJECT_ROOT): string[] {
   return foldersWith('commands', root);
 }

@@ -1,4 +1,6 @@
-/** Until when the certificates hold that eligd shows, and those of the servers that it talks to. */
+/**
+ * Finds the end dates of eligd's own certificates, and of those of the servers that it connects to.
+ */
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
@@ -11,10 +13,13 @@ import type { SecretSource } from './secrets.ts';
 
 const TIMEOUT_MS = 10_000;
 
-/** `of`: as it is in "The certificate of …". */
+/** `of`: as in "The certificate of …". */
 export type CertificateEnd = { of: string; expires_at: number };
 
-/** Of the calling service, the webhook's public address, and what eligd itself shows. */
+/**
+ * Returns the certificates of the calling service, of the webhook's public address, and of eligd
+ * itself.
+ */
 export function ownCertificates(config: Config, secrets: SecretSource): CertificatePlace[] {
   const { service, webhook, office } = config;
   const outside = () => environmentWay(secrets);
@@ -33,7 +38,10 @@ export function ownCertificates(config: Config, secrets: SecretSource): Certific
   ];
 }
 
-/** What cannot be read or reached is left out: other checks tell of that. */
+/**
+ * Returns the end dates. Unreadable and unreachable certificates are left out; other checks report
+ * them.
+ */
 export async function certificateEnds(
   places: readonly CertificatePlace[],
 ): Promise<CertificateEnd[]> {
@@ -53,7 +61,10 @@ async function endOf(place: CertificatePlace): Promise<number | null> {
   return url?.protocol === 'https:' ? await endAtServer(url, place.way()) : null;
 }
 
-/** Nothing is sent; a certificate that is not trusted has an end all the same. */
+/**
+ * Reads the end date of a server's certificate and sends nothing. The certificate need not be
+ * trusted.
+ */
 async function endAtServer(url: URL, way: Way): Promise<number | null> {
   const host = url.hostname.replaceAll(/^\[|\]$/g, '');
   const { certificates } = way;

@@ -1,11 +1,11 @@
 /**
- * Run by root when the package is installed: compiles the program for the processor of this
- * machine, so that no start has to.
+ * Compiles the program for this machine's processor, so that no start has to. The package runs this
+ * as root during installation.
  *
  *     node compile-ahead.js FOLDER USER_ID
  *
- * Node keeps what it has compiled in a folder named after the user that it runs as, and lets nobody
- * else read it. It is renamed for the service's user, who can then read it and not change it.
+ * Node stores compiled code in a folder named after its user, and only that user can read it. This
+ * program renames the folder for the service's user, who can then read it but not change it.
  */
 import { chmodSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import module from 'node:module';
@@ -17,7 +17,7 @@ const [folder, user_id] = process.argv.slice(2);
 if (folder === undefined || user_id === undefined)
   throw new Error('Usage: compile-ahead.js FOLDER USER_ID');
 rmSync(folder, { recursive: true, force: true });
-// As in main.ts: V8 takes no code that was compiled with another setting of its heap.
+// As in main.ts: V8 rejects code that was compiled with another heap setting.
 keepHeapSmall();
 module.enableCompileCache(folder);
 const program = import.meta.dirname;

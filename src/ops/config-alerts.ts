@@ -1,4 +1,4 @@
-/** The part `alerts` of the configuration: who is told when something is wrong. */
+/** The section `alerts` of the configuration: who gets a message when something is wrong. */
 import { z } from 'zod';
 import { ALERT_LEVELS } from '../domain/alerts/catalog.ts';
 import {
@@ -18,7 +18,7 @@ const common = {
   level: z
     .enum(ALERT_LEVELS)
     .default('soon')
-    .describe('urgent: only what cannot wait; soon: everything.'),
+    .describe('urgent: only urgent alerts; soon: all alerts.'),
 };
 
 const emailAddress = z.email({ error: 'is not an e-mail address.' });
@@ -27,8 +27,8 @@ const email = z
   .strictObject({
     ...common,
     type: z.literal('email'),
-    to: z.array(emailAddress).min(1).describe('Who gets the message.'),
-    from: emailAddress.describe('The address that it comes from.'),
+    to: z.array(emailAddress).min(1).describe('The recipients.'),
+    from: emailAddress.describe("The sender's address."),
     host: nonEmpty.describe('The mail server.').meta({ examples: ['smtp.clinic.example'] }),
     port: z.number().int().min(1).max(65_535).default(587).describe('Its port.'),
     security: z
@@ -41,8 +41,8 @@ const email = z
       .describe('User name at the mail server; its password is ELIGD_ALERT_<ID>_PASSWORD.'),
     proxy: proxyAddress
       .describe(
-        'An HTTP proxy that connects us to the mail server (CONNECT); null: directly. Its login: ' +
-          'ELIGD_ALERT_<ID>_PROXY_USERNAME and _PASSWORD.',
+        'An HTTP proxy for the connection to the mail server (CONNECT); null: direct. Its ' +
+          'login: ELIGD_ALERT_<ID>_PROXY_USERNAME and _PASSWORD.',
       )
       .meta({ examples: ['http://proxy.clinic.example:3128'] }),
     tls: connectionTls.describe('Certificates for this connection.'),
@@ -73,14 +73,17 @@ const webhook = z
     url: webAddress
       .nullable()
       .default(null)
-      .describe('Where the message is posted as JSON; null: the secret ELIGD_ALERT_<ID>_URL.')
+      .describe(
+        'The address to which the message is posted as JSON; null: the secret ' +
+          'ELIGD_ALERT_<ID>_URL.',
+      )
       .meta({ examples: ['https://alerts.clinic.example/eligd'] }),
     proxy: proxyAddress
       .describe(`${PROXY_TOLD} Its login: ELIGD_ALERT_<ID>_PROXY_USERNAME and _PASSWORD.`)
       .meta({ examples: ['http://proxy.clinic.example:3128'] }),
     tls: connectionTls.describe('Certificates for this connection.'),
   })
-  .describe('A POST of JSON; ELIGD_ALERT_<ID>_TOKEN, if set, goes along as Bearer token.');
+  .describe('A POST of JSON; ELIGD_ALERT_<ID>_TOKEN, if set, is sent as the Bearer token.');
 
 const file = z
   .strictObject({
@@ -100,8 +103,8 @@ export const alertsSchema = z
       .describe('Alert targets. Every alert goes to each of them.'),
     quiet_hours: z
       .strictObject({
-        from: timeOfDay.describe('Beginning, by the clinic’s clock.').meta({ examples: ['18:00'] }),
-        to: timeOfDay.describe('End, on the next day if it is earlier.').meta({
+        from: timeOfDay.describe('The start, by the clinic’s clock.').meta({ examples: ['18:00'] }),
+        to: timeOfDay.describe('The end, on the next day if it is earlier.').meta({
           examples: ['07:00'],
         }),
         weekends: z
@@ -111,9 +114,12 @@ export const alertsSchema = z
       })
       .nullable()
       .default(null)
-      .describe('When only urgent alerts are sent; the others wait for its end. Null: never.'),
+      .describe(
+        'Hours in which only urgent alerts are sent; others wait until the end. Null: none.',
+      ),
   })
   .prefault({})
   .describe(
-    'Who gets an alert when something is wrong with the installation. Without patient data.',
+    'Who gets an alert when something is wrong with the installation. Alerts contain no ' +
+      'patient data.',
   );

@@ -1,4 +1,4 @@
-/** Keys of the configuration: the clinic, and what differs by place or provider. */
+/** Configuration keys: the clinic, and what differs by location or provider. */
 import { z } from 'zod';
 import { SPECIALTIES } from '../domain/specialty.ts';
 import { localDate, nonEmpty, npi, taxId, timeZone } from './config-values.ts';
@@ -9,16 +9,16 @@ export const clinic = z
       .describe('The name of the clinic, as the payer should hear it.')
       .meta({ examples: ['Riverside Dental'] }),
     time_zone: timeZone
-      .describe('IANA time zone in which appointment times, business days and "today" are meant.')
+      .describe('IANA time zone of appointment times, business days, and "today".')
       .meta({ examples: ['America/Chicago'] }),
     specialty: z
       .enum(SPECIALTIES)
       .describe(
-        'What the appointments are for, unless an appointment, a provider or a location says ' +
-          'otherwise.',
+        'The specialty of appointments, unless an appointment, a provider, or a location ' +
+          'says otherwise.',
       ),
     tax_id: taxId
-      .describe('Tax id of the billing practice, 9 digits in quotes.')
+      .describe('Tax ID of the billing practice, 9 digits in quotes.')
       .meta({ examples: ['123456789'] }),
     billing_npi: npi
       .describe('NPI of the billing practice, 10 digits in quotes.')
@@ -32,7 +32,7 @@ export const clinic = z
       .nullable()
       .default(null)
       .describe(
-        'Whether the providers are in the network of the plans; null: the service finds out.',
+        'Whether the providers are in network with the plans; null: the service finds out.',
       ),
     practice_billing_address: nonEmpty
       .nullable()
@@ -43,8 +43,8 @@ export const clinic = z
       .nullable()
       .default(null)
       .describe(
-        'Where services are given, for medical and mental health, unless an appointment, a ' +
-          'provider or a location says otherwise.',
+        'The place of service, for medical and mental health, unless an appointment, a ' +
+          'provider, or a location says otherwise.',
       )
       .meta({ examples: ['11'] }),
     closed: z
@@ -59,18 +59,18 @@ export const override = z.strictObject({
   specialty: z
     .enum(SPECIALTIES)
     .exactOptional()
-    .describe('What is done there or by them, where the appointment does not say.'),
+    .describe('The specialty, if the appointment has none.'),
   tax_id: taxId
     .exactOptional()
-    .describe('Tax id, 9 digits in quotes.')
+    .describe('Tax ID, 9 digits in quotes.')
     .meta({ examples: ['123456789'] }),
   billing_npi: npi
     .exactOptional()
-    .describe('NPI that bills, 10 digits in quotes.')
+    .describe('Billing NPI, 10 digits in quotes.')
     .meta({ examples: ['1234567893'] }),
   is_specialist: z.boolean().exactOptional(),
   in_network: z.boolean().exactOptional(),
   place_of_service: nonEmpty
     .exactOptional()
-    .describe('Where services are given, for medical and mental health.'),
+    .describe('The place of service, for medical and mental health.'),
 });

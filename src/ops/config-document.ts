@@ -11,24 +11,24 @@ import {
 
 export type Path = readonly (string | number)[];
 
-/** One thing that is wrong in the configuration: where, what, and what to write instead. */
+/** One problem in the configuration: where, what, and what to write instead. */
 export type ConfigProblem = { path: string; line: number; what: string; next: string };
 
-/** A YAML text that remembers in which line everything stands. */
+/** A YAML document that knows the line of each key. */
 export type ConfigDocument = {
   /** The plain data. */
   data: unknown;
-  /** Line of the key or list item at `path`; of the nearest thing around it when there is none. */
+  /** Returns the line of the key or list item at `path`, or of the nearest existing parent. */
   lineOf: (path: Path) => number;
-  /** Whether something is at `path`; a key without a value does not count. */
+  /** Returns whether `path` exists; a key without a value does not count. */
   has: (path: Path) => boolean;
-  /** The value at `path` as it was typed, when it is a short number or word. */
+  /** Returns the value at `path` as it was typed, if it is a short number or word. */
   typed: (path: Path) => string | null;
   /** Every key in the file with its path. */
   keys: () => { path: Path; key: string; value: unknown }[];
 };
 
-/** Reads YAML; what is not YAML comes back as problems, with line and column. */
+/** Parses YAML; syntax errors become problems with line and column. */
 export function readDocument(
   source: string,
 ): { document: ConfigDocument } | { problems: ConfigProblem[] } {
@@ -58,7 +58,7 @@ function describe(parsed: Document.Parsed, lines: LineCounter): ConfigDocument {
     offset === undefined ? 1 : lines.linePos(offset).line;
 
   /**
-   * Follows `path` as far as it exists: where its last part begins, and the value there if the
+   * Follows `path` as far as it exists. Returns where its last part begins, and the value if the
    * whole path exists.
    */
   function follow(path: Path): { offset: number | undefined; value: unknown } {

@@ -1,4 +1,4 @@
-/** Keys of the configuration: when a call is made, and what about. */
+/** Configuration keys: when eligd makes a call, and what it asks. */
 import { z } from 'zod';
 import { CLAIM_REQUIRED_FIELDS, REQUIRED_FIELDS } from '../domain/policy.ts';
 import { dollarAmount } from './config-prices.ts';
@@ -31,10 +31,10 @@ const claims = z
       .describe('Days after the date of service at which eligd asks about an open claim.'),
     ask_again_days: wholeFrom(1)
       .default(14)
-      .describe('Days until eligd asks again, while the payer has not decided on the claim.'),
+      .describe('Days until eligd asks again if the payer has not decided on the claim.'),
     max_calls: wholeFrom(1)
       .default(6)
-      .describe('Maximum calls about one claim; after that it goes on the attention list.'),
+      .describe('Maximum calls about one claim; then the claim goes on the attention list.'),
     required_fields: z
       .array(z.enum(CLAIM_REQUIRED_FIELDS))
       .default(['patient_name', 'dob', 'member_id', 'tax_id', 'billing_npi', 'date_of_service'])
@@ -42,23 +42,25 @@ const claims = z
     beneficiary: nonEmpty
       .default('PRIMARY')
       .describe(
-        "The service's word for the primary coverage in questions about medical claims; none: it " +
-          'is not sent.',
+        "The service's word for the primary coverage in questions about medical claims; " +
+          'none: do not send it.',
       ),
   })
   .prefault({})
-  .describe('When payers are asked about claims.');
+  .describe('When eligd asks payers about claims.');
 
 const payerHours = z
   .strictObject({
     hours: hoursOfDay
       .default('08:00-17:00')
-      .describe('When they answer on a business day, in each of the zones.'),
+      .describe('The hours of a business day in which payers answer, in each time zone.'),
     zones: z
       .array(timeZone)
       .min(1)
       .default(['America/New_York', 'America/Chicago', 'America/Denver', 'America/Los_Angeles'])
-      .describe('Where payers sit: they answer from the first opening to the last closing.'),
+      .describe(
+        'Time zones of the payers: they answer from the first opening to the last closing.',
+      ),
     holidays: z
       .array(localDate)
       .default([])
@@ -68,7 +70,8 @@ const payerHours = z
       .nullable()
       .default('12:00')
       .describe(
-        'Until when (Eastern time) a call can be sent and answered on the same day; null: never.',
+        'The latest time (Eastern) at which a call can be sent and answered on the same ' +
+          'day; null: never.',
       ),
     turnaround_days: z
       .number()
@@ -76,8 +79,8 @@ const payerHours = z
       .max(30)
       .default(2)
       .describe(
-        'Business days from sending a call to its answer, until eligd has learned it of the ' +
-          'payer from its own calls.',
+        'Business days from sending a call to its answer, until eligd has learned the ' +
+          "payer's usual time from its own calls.",
       ),
   })
   .prefault({})
@@ -92,36 +95,36 @@ export const policy = z
       .min(0)
       .max(365)
       .default(7)
-      .describe('How many days before the visit eligd calls at the earliest.'),
+      .describe('The earliest day of a call, in days before the visit.'),
     min_lead_hours: z
       .number()
       .min(0)
       .default(4)
       .describe(
-        'A visit that is fewer payer hours away than this gets no call, but a line on the ' +
-          'attention list.',
+        'If the visit is fewer payer hours away than this, eligd makes no call and puts ' +
+          'the visit on the attention list.',
       ),
     late_visits: z
       .enum(['call_yourself', 'buy'])
       .default('call_yourself')
       .describe(
-        'What happens to a visit whose payer will hardly have answered when it starts: ' +
-          'call_yourself: no call, but a line on the attention list with what to ask; buy: a ' +
-          'call all the same, while min_lead_hours are left.',
+        'What to do if the payer will probably not answer before the visit. ' +
+          'call_yourself: no call; the visit goes on the attention list with the questions ' +
+          'to ask. buy: make the call anyway, unless less than min_lead_hours are left.',
       ),
     payer_hours: payerHours,
     reverify_after_days: z
       .number()
       .min(0)
       .default(30)
-      .describe('How many days an answer is used for later visits with the same need.'),
+      .describe('How many days an answer is reused for later visits with the same need.'),
     benefits_days: z
       .number()
       .min(0)
       .default(365)
       .describe(
-        "How long a plan's shares and limits count as known, never beyond its plan year. Whether " +
-          'a patient is covered is asked again after reverify_after_days.',
+        "How many days a plan's shares and limits count as known, never beyond the plan " +
+          'year. eligd asks again after reverify_after_days whether a patient is covered.',
       ),
     attempts: wholeFrom(1)
       .max(10)
@@ -157,8 +160,8 @@ export const policy = z
       .enum(['note', 'call'])
       .default('note')
       .describe(
-        'A visit with procedure codes that its call did not ask about: note says so on the ' +
-          'attention list; call buys another call.',
+        'If a visit has procedure codes that its call did not ask about: note puts it on ' +
+          'the attention list; call orders another call.',
       ),
     required_fields: z
       .strictObject({
@@ -174,7 +177,7 @@ export const policy = z
         not_eligible: attentionKind('The plan is inactive, has ended, or has not begun.'),
         not_covered: attentionKind('A scheduled procedure is not covered.'),
         limit_reached: attentionKind('A frequency or age limit applies to a procedure.'),
-        maximum_used_up: attentionKind('Nothing is left of the maximum.'),
+        maximum_used_up: attentionKind('The maximum is used up.'),
         prior_authorization: attentionKind('A procedure needs prior authorization.'),
         out_of_network: attentionKind('The office is out of network.'),
         downgrade: attentionKind('The plan pays for a cheaper procedure instead.'),
@@ -182,23 +185,23 @@ export const policy = z
         not_primary: attentionKind('Another coverage pays first.'),
       })
       .prefault({})
-      .describe('Which answers go on the attention list; false switches a kind off.'),
+      .describe('Which answers go on the attention list; false turns a kind off.'),
     payers: nonEmpty
       .nullable()
       .default(null)
       .describe(
-        'Path of payers.csv, which says the service’s names for the payers in your PMS; null: ' +
-          'payers.csv next to the configuration, if there is one.',
+        'Path of payers.csv, which maps the payers in your PMS to the service’s names; ' +
+          'null: payers.csv next to the configuration, if it exists.',
       )
       .meta({ examples: ['./payers.csv'] }),
     fees: nonEmpty
       .nullable()
       .default(null)
       .describe(
-        'Path of the fee schedule (code, payer or *, fee): what the clinic charges, where the ' +
-          'export does not say. Null: fees.csv next to the configuration, if there is one.',
+        "Path of the fee schedule (code, payer or *, fee): the clinic's fees, if the " +
+          'export has none. Null: fees.csv next to the configuration, if it exists.',
       )
       .meta({ examples: ['./fees.csv'] }),
   })
   .prefault({})
-  .describe('When a call is made.');
+  .describe('When eligd makes a call.');

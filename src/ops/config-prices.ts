@@ -1,8 +1,6 @@
 import { z } from 'zod';
 
-/*
- * The part `prices` of the configuration: what the calling service charges.
- */
+/* The section `prices` of the configuration: what the calling service charges. */
 
 const DOLLARS_MAX = 10_000;
 
@@ -34,20 +32,20 @@ export const prices = z
     per_inquiry: dollarAmount
       .nullable()
       .default(null)
-      .describe('US dollars for each inquiry; null: not known, and no cost is shown.')
+      .describe('US dollars for each inquiry; null: unknown, and no cost is shown.')
       .meta({ examples: [12.5] }),
     per_code: dollarAmount
       .default(0)
-      .describe('US dollars for each procedure code that is asked about.'),
+      .describe('US dollars for each procedure code in the questions.'),
     urgent_factor: urgentFactor
       .default(1)
-      .describe('An answer that is wanted on the day it is asked for costs so many times as much.'),
+      .describe('Price factor for an answer that is due on the day of the inquiry.'),
     free_outcomes: freeOutcomes
       .default([])
-      .describe('Outcomes that the service does not charge: unsuccessful, cancelled.'),
-    dental: override.describe('What differs for dental inquiries.'),
-    medical: override.describe('What differs for medical inquiries.'),
-    mental_health: override.describe('What differs for mental health inquiries.'),
+      .describe('Outcomes that are free: unsuccessful, cancelled.'),
+    dental: override.describe('Prices that differ for dental inquiries.'),
+    medical: override.describe('Prices that differ for medical inquiries.'),
+    mental_health: override.describe('Prices that differ for mental health inquiries.'),
   })
   .prefault({})
-  .describe('What the service charges; prices of a payer are in payers.csv.');
+  .describe("The service's prices; prices of a single payer are in payers.csv.");

@@ -4,7 +4,7 @@ import type { ConfigDocument, ConfigProblem, Path } from './config-document.ts';
 import { isJsonObject, type JsonSchema } from './json-schema.ts';
 import { nearest, oneOf } from './nearest.ts';
 
-/** Everything that is wrong in a configuration, all at once, in the order of its lines. */
+/** All problems of a configuration at once, in the order of its lines. */
 export class ConfigError extends EligdError {
   readonly problems: readonly ConfigProblem[];
 
@@ -37,8 +37,8 @@ export function keyPath(path: Path): string {
 type Issue = z.core.$ZodIssue;
 
 /**
- * Says a schema's issues in words. `base` is where the judged value is in the file; `schema`
- * describes the judged value, for names, words and examples to offer.
+ * Describes a schema's issues in words. `base` is the position of the value in the file; `schema`
+ * describes the value and supplies names, words, and examples.
  */
 export function problemsOf(
   issues: readonly Issue[],
@@ -61,10 +61,10 @@ export function problemsOf(
   });
 }
 
-/** A part of the file that is judged: where it begins, and the schema that describes it. */
+/** A section of the file: its position, and the schema that describes it. */
 type Judged = { document: ConfigDocument; schema: JsonSchema; base: Path };
 
-/** `inner`: the path of the key within the judged part. */
+/** Describes an unknown key. `inner`: its path within the section. */
 function unknownKey(inner: Path, { document, schema, base }: Judged): ConfigProblem {
   const path = [...base, ...inner];
   const key = String(inner.at(-1));
@@ -81,7 +81,7 @@ function unknownKey(inner: Path, { document, schema, base }: Judged): ConfigProb
   return { path: keyPath(path), line: document.lineOf(path), what: 'is not a known key.', next };
 }
 
-/** The path of the part that has a key of this name, when there is exactly one. */
+/** Returns the path of the section that has a key of this name, if exactly one does. */
 function findHome(schema: JsonSchema, key: string, at: Path): string | null {
   const homes: Path[] = [];
   const visit = (part: JsonSchema, path: Path) => {
@@ -95,8 +95,8 @@ function findHome(schema: JsonSchema, key: string, at: Path): string | null {
 }
 
 /**
- * The part of a JSON Schema that describes the value at `path`; looks through lists, maps and "or
- * null".
+ * Returns the part of a JSON Schema that describes the value at `path`, also inside lists, maps,
+ * and "or null".
  */
 function schemaAt(schema: JsonSchema | undefined, path: Path): JsonSchema | undefined {
   const [first, ...rest] = path;
@@ -122,7 +122,7 @@ const KINDS: Record<string, string> = {
   record: 'a group of keys',
 };
 
-/** `, such as …` with the example or the default of the schema; empty where it has none. */
+/** Returns `, such as …` with the schema's example or default; empty if it has neither. */
 function exampleOf(schema: JsonSchema | undefined): string {
   const example = schema?.examples?.[0] ?? schema?.default;
   return example === undefined || example === null || Array.isArray(example)
@@ -184,8 +184,7 @@ function sentence(
             : `Use a different value${such}.`,
       };
     default:
-      // Rules of a connector's own schema that are not told apart above; its words are all there
-      // is.
+      // A rule of a connector's own schema that has no case above; its message is all we know.
       return { what: `is not valid: ${issue.message}.`, next: `Use a different value${such}.` };
   }
 }
@@ -218,7 +217,7 @@ function wrongType(
     const words = schema?.enum === undefined ? `${kind}${such}` : oneOf(schema.enum.map(String));
     return { what: `is missing${means}.`, next: `Add it: ${words}.` };
   }
-  // A number without quotes loses its leading zeros before anybody can look at it.
+  // An unquoted number loses its leading zeros when YAML parses it.
   if (issue.expected === 'string' && typed !== null)
     return { what: 'is not in quotes.', next: `Write "${typed}", with the quotes.` };
   return { what: `is not ${kind}.`, next: `Write ${kind}${such}.` };

@@ -4,9 +4,7 @@ import { codes, nonEmpty } from './config-values.ts';
 
 const days = z.number().min(0).nullable().default(null);
 
-/*
- * The part `questions:` of the configuration: rules by specialty that say what the payer is asked.
- */
+/* The section `questions:` of the configuration: rules by specialty that choose the questions. */
 
 const questionRule = z
   .strictObject({
@@ -17,8 +15,9 @@ const questionRule = z
         params: { next: 'Write a short name, such as orthodontics.' },
       })
       .describe(
-        'Name of the question set. The rule that applies to a patient of whom nothing is known ' +
-          'names the need; another name of that rule is another call.',
+        'Name of the question set. The need is named by the rule that applies to a ' +
+          'patient about whom nothing is known; another name of that rule means another ' +
+          'call.',
       )
       .meta({ examples: ['orthodontics'] }),
     when_codes: z
@@ -26,14 +25,16 @@ const questionRule = z
       .min(1)
       .nullable()
       .default(null)
-      .describe('Procedure codes or ranges for which the rule holds; null: every appointment.')
+      .describe('Procedure codes or ranges to which the rule applies; null: every appointment.')
       .meta({ examples: [['D8000-D8999']] }),
     when_payers: z
       .array(nonEmpty)
       .min(1)
       .nullable()
       .default(null)
-      .describe('Payers for which the rule holds, by name, payer ID or carrier; null: every payer.')
+      .describe(
+        'Payers to which the rule applies, by name, payer ID, or carrier; null: every payer.',
+      )
       .meta({ examples: [['Delta Dental of Illinois', '62308']] }),
     when_patient: z
       .enum(['new', 'returning'])
@@ -47,38 +48,42 @@ const questionRule = z
       .nullable()
       .default(null)
       .describe(
-        "known: the payer has named the plan's shares and limits, in this plan year and within " +
-          'policy.benefits_days; codes that are known are not asked about again. null: either.',
+        "known: the payer has named the plan's shares and limits, in this plan year and " +
+          'within policy.benefits_days; known codes are not asked about again. null: ' +
+          'either.',
       ),
     when_benefits_days: days.describe(
-      "Holds when the payer named the plan's shares and limits within so many days; null: always.",
+      "Applies if the payer named the plan's shares and limits within this many days; " +
+        'null: always.',
     ),
     when_eligibility_days: days.describe(
-      'Holds when the payer said within so many days whether the coverage is active; null: always.',
+      'Applies if the payer said within this many days whether the coverage is active; ' +
+        'null: always.',
     ),
     benefits_query: z
       .array(nonEmpty)
       .default([])
       .describe(
-        "The service's question sets. Words that are not in its documentation pass through.",
+        "The service's question sets. Words that are not in its documentation are sent " +
+          'unchanged.',
       )
       .meta({ examples: [['STANDARD']] }),
     with_codes: z
       .boolean()
       .default(true)
-      .describe("Whether the appointment's procedure codes are asked about."),
+      .describe("Whether to ask about the appointment's procedure codes."),
     call_script_id: nonEmpty
       .nullable()
       .default(null)
-      .describe('A call script of yours at the service.'),
+      .describe('Your own call script at the service.'),
     benefits_form_name: nonEmpty
       .nullable()
       .default(null)
-      .describe('A form of the service, for medical and mental health.'),
+      .describe("The service's form, for medical and mental health."),
   })
   .refine((rule) => rule.benefits_query.length > 0 || rule.call_script_id !== null, {
     error: 'asks nothing.',
-    params: { next: 'Write benefits_query, call_script_id or both.' },
+    params: { next: 'Write benefits_query, call_script_id, or both.' },
     path: ['benefits_query'],
   });
 
@@ -90,8 +95,9 @@ const rule = (over: Pick<Rule, 'name' | 'benefits_query'> & Partial<Rule>): Rule
 });
 
 /**
- * The short set for a returning patient whose plan is known, then everything; of a new patient
- * whose group's plan is known, the codes that are known are left out.
+ * Returns three rules: the short set for a returning patient whose plan is known; a separate need
+ * for another patient whose group's plan is known, because the known codes are left out; and
+ * everything for the others.
  */
 const standing = (brief: string[], everything: string[]) => [
   rule({
@@ -104,7 +110,7 @@ const standing = (brief: string[], everything: string[]) => [
   rule({ name: 'standard', benefits_query: everything }),
 ];
 
-/** Whether a rule holds for every appointment. */
+/** Returns whether a rule matches every appointment. */
 const isForAll = (each: Rule) =>
   [
     ...[each.when_codes, each.when_payers, each.when_patient, each.when_benefits],
@@ -131,7 +137,7 @@ const rules = (defaults: Rule[]) =>
           context.addIssue({
             code: 'custom',
             path: [index],
-            message: 'matches every appointment, so the rules after it never count.',
+            message: 'matches every appointment, so the rules after it are never used.',
             params: { next },
           });
         }
@@ -159,7 +165,7 @@ export const questions = z
         ],
       ),
     ),
-    // Outside dental no set has the name STANDARD; basic plan information comes with every set.
+    // Only dental has a set named STANDARD; basic plan information is part of every set.
     medical: rules(
       standing(
         [
@@ -181,6 +187,6 @@ export const questions = z
   })
   .prefault({})
   .describe(
-    'What the payer is asked, by specialty. The first rule that matches wins; the last one ' +
-      'must match every appointment.',
+    'The questions for the payer, by specialty. The first rule that matches wins; the ' +
+      'last one must match every appointment.',
   );

@@ -1,10 +1,10 @@
-/** How long eligd keeps what, by kind. */
+/** Configuration keys: how long eligd keeps each kind of data. */
 import { z } from 'zod';
 import { wholeFrom } from './config-values.ts';
 
 const VISIT_DAYS_MIN = 60;
 const PART_DAYS_MIN = 30;
-/** Somebody has to have time to look at what was rejected. */
+/** The office needs time to check rejected files. */
 const FILE_DAYS_MIN = 7;
 const AUDIT_DAYS_MIN = 365;
 
@@ -19,15 +19,15 @@ export const retention = z
       .nullable()
       .default(400)
       .describe(
-        'Days after the visit at which eligd deletes what it knows of it, patient data ' +
-          'included; null: never.',
+        'Days after the visit until eligd deletes its data about the visit, including ' +
+          'patient data; null: never.',
       ),
     answers_days: daysOf(
       365,
-      `answers as they came (the records made of them stay with the visit)${WITH_VISIT}`,
+      `the original answers (their records stay with the visit)${WITH_VISIT}`,
       PART_DAYS_MIN,
     ),
-    requests_days: daysOf(90, `requests as they were sent${WITH_VISIT}`, PART_DAYS_MIN),
+    requests_days: daysOf(90, `the requests that it sent${WITH_VISIT}`, PART_DAYS_MIN),
     recordings_days: daysOf(
       365,
       `addresses of recordings and transcripts${WITH_VISIT}`,
@@ -42,12 +42,12 @@ export const retention = z
     outbox_days: daysOf(90, 'results in outbox/ of a drop folder; null: forever', FILE_DAYS_MIN),
     audit_days: daysOf(
       2192,
-      'who did what and who looked at whose record (the default is six years); null: forever',
+      'the audit trail and the access log (the default is six years); null: forever',
       AUDIT_DAYS_MIN,
     ),
   })
   .prefault({})
   .describe(
-    "How long eligd keeps what it knows. The practice management system's own records are not " +
+    'How long eligd keeps its data. Records in the practice management system are not ' +
       'touched. "eligd legal-hold" keeps everything about a patient.',
   );

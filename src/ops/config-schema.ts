@@ -19,12 +19,12 @@ import {
 } from './config-values.ts';
 
 /*
- * Every key of the configuration, with its default and what it means. The descriptions are shown by
- * editors through config/schemas/config.schema.json; config/example.yaml shows the same defaults
- * and is compared with this by a test.
+ * Every key of the configuration, with its default and its description. Editors show the
+ * descriptions through config/schemas/config.schema.json. config/example.yaml shows the same
+ * defaults, and a test compares the two.
  */
 
-/** A connector's own keys are judged by its own schema (connectors.ts). */
+/** The connector's own schema validates its other keys (connectors.ts). */
 const connectorBase = z
   .looseObject({
     id: connectorId
@@ -37,29 +37,29 @@ const connectorBase = z
       .nullable()
       .default(null)
       .describe(
-        'By when an export arrives on every business day, by the clinic’s clock; without one ' +
-          'eligd raises an alert. Null or absent: eligd learns the usual hour of each weekday.',
+        'Latest arrival of the export on a business day, by the clinic’s clock; otherwise ' +
+          'eligd raises an alert. Null or absent: eligd learns the usual hour of each ' +
+          'weekday.',
       )
       .meta({ examples: ['07:30'] }),
   })
-  .describe('A practice management system: where appointments come from and answers go to.');
+  .describe(
+    'A practice management system: the source of appointments and the destination of answers.',
+  );
 
 /** The whole file. */
 export const configSchema = z.strictObject({
   mode: z
     .enum(['live', 'observe'])
     .default('live')
-    .describe('observe: eligd reads and plans as usual, and makes no calls. live: it makes them.'),
+    .describe('live: eligd makes calls. observe: it reads and plans as usual, but makes no calls.'),
   clinic,
   service,
-  connectors: z
-    .array(connectorBase)
-    .min(1)
-    .describe('Where appointments come from and answers go to.'),
+  connectors: z.array(connectorBase).min(1).describe('The practice management systems.'),
   state: z
     .strictObject({
       path: nonEmpty
-        .describe('The database file; it and its folder hold patient data.')
+        .describe('The database file; the file and its folder contain patient data.')
         .meta({ examples: ['./state/eligd.db'] }),
     })
     .describe('The database.'),
@@ -72,42 +72,44 @@ export const configSchema = z.strictObject({
     )
     .default({})
     .describe(
-      "What a payer's words for the status of a claim mean, where eligd does not know them; " +
-        'without regard to case and punctuation.',
+      "The meaning of payers' own words for the status of a claim, for words that eligd " +
+        'does not know; case and punctuation are ignored.',
     )
     .meta({ examples: [{ 'AWAITING COB': 'pending' }] }),
   questions,
   locations: z
     .record(nonEmpty, override)
     .default({})
-    .describe("What differs by place, by the PMS's name or id of it (without regard to case)."),
+    .describe("Settings of one location, by the PMS's name or ID (case is ignored)."),
   providers: z
     .record(npi, override)
     .default({})
-    .describe('What differs by provider, by rendering NPI (in quotes).'),
+    .describe('Settings of one provider, by rendering NPI (in quotes).'),
   polling: z
     .strictObject({
       interval_minutes: above0
         .default(60)
         .describe(
-          'How often an open inquiry is asked about from the morning on which its answer is due. ' +
-            'Before that, 24 times as rarely but at least once a day, and more often around the ' +
-            "time that its payer's calls usually take. While webhook events come, much more " +
-            'rarely.',
+          'How often eligd polls an open inquiry from the morning on which its answer is ' +
+            'due. Before that, 24 times less often, but at least once a day, and more often ' +
+            "around the usual time of the payer's answers. Much less often while webhook " +
+            'events arrive.',
         ),
-      urgent_interval_minutes: above0.default(15).describe('The same when the visit is close.'),
+      urgent_interval_minutes: above0.default(15).describe('The same if the visit is soon.'),
     })
     .prefault({})
-    .describe('How the service is asked for answers.'),
+    .describe('How eligd polls the service for answers.'),
   verification,
   schedule: z
     .strictObject({
-      pull_seconds: above0.default(30).describe('How often connectors are asked for appointments.'),
+      pull_seconds: above0
+        .default(30)
+        .describe('How often eligd reads appointments from the connectors.'),
       reconciliation_cron: cronLine
         .default('0 5 * * *')
         .describe(
-          "When the service's list is compared with the database, as a line of cron in the " +
-            "clinic's time zone.",
+          "When eligd compares the service's list with its database, as a cron line in " +
+            "the clinic's time zone.",
         ),
     })
     .prefault({})
@@ -117,7 +119,7 @@ export const configSchema = z.strictObject({
     .strictObject({
       listen: listenAddress
         .describe(
-          'Where /healthz, /readyz and /metrics are offered, without login; it may be the ' +
+          'The address of /healthz, /readyz, and /metrics, without login; it may be the ' +
             'address of the webhook.',
         )
         .meta({ examples: ['127.0.0.1:8687'] }),
@@ -125,8 +127,7 @@ export const configSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'Lets a monitoring program look at eligd (Prometheus). Null or absent: no port is open ' +
-        'for it.',
+      'Lets a monitoring program (Prometheus) check eligd. Null or absent: no port is open.',
     ),
   office,
   alerts: alertsSchema,
@@ -138,18 +139,18 @@ export const configSchema = z.strictObject({
         .nullable()
         .default(null)
         .describe(
-          'Where copies of the database go; null: the folder `backups` next to it. It holds ' +
-            'patient data.',
+          'The folder for database copies; null: the folder `backups` next to the ' +
+            'database. It contains patient data.',
         )
         .meta({ examples: ['/mnt/backup/eligd'] }),
       cron: cronLine
         .nullable()
         .default('30 3 * * *')
         .describe(
-          "When the daemon makes one, as a line of cron in the clinic's time zone; null: " +
+          "When the daemon makes a copy, as a cron line in the clinic's time zone; null: " +
             'never automatically.',
         ),
-      keep: wholeFrom(1).default(14).describe('How many of them are kept.'),
+      keep: wholeFrom(1).default(14).describe('How many copies to keep.'),
     })
     .prefault({})
     .describe('Copies of the database, made while eligd runs.'),
@@ -158,20 +159,20 @@ export const configSchema = z.strictObject({
       level: z
         .enum(['debug', 'info', 'warn', 'error'])
         .default('info')
-        .describe('The lowest level that is logged; ELIGD_LOG_LEVEL wins.'),
+        .describe('The lowest level that is logged; ELIGD_LOG_LEVEL overrides it.'),
     })
     .prefault({})
     .describe('The log.'),
 });
 
 /**
- * The configuration with every default filled in and every path absolute (a connector's own paths
- * excepted).
+ * The configuration with every default filled in and every path absolute (except for a connector's
+ * own paths).
  */
 export type Config = DeepReadonly<Omit<z.output<typeof configSchema>, 'connectors' | 'backup'>> & {
   readonly backup: { readonly folder: string; readonly cron: string | null; readonly keep: number };
   readonly file: string;
-  /** Relative paths are relative to it, and `.env` lies in it. */
+  /** Relative paths start here, and `.env` is here. */
   readonly folder: string;
   readonly connectors: readonly ConnectorConfig[];
 };
@@ -184,7 +185,7 @@ export type ConnectorConfig = {
   readonly type: string;
   /** `07:30`; null: learned. */
   readonly expected_by: string | null;
-  /** What the connector's own schema made of the other keys. */
+  /** The other keys, parsed by the connector's own schema. */
   readonly options: unknown;
 };
 

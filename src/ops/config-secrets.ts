@@ -5,13 +5,12 @@ import { SECRETS } from './secrets.ts';
 const SECRET_KEY =
   /(?:^|[_-])(?:password|passwd|passphrase|secret|api_?key|token|private_key|credentials?)$/i;
 const USER_IN_ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/[^/\s@]*:[^/\s@]*@/i;
-/** Below these, keys are names of the clinic's own choice. */
+/** The keys in these sections are names that the clinic chooses. */
 const NAMED_BY_THE_CLINIC = new Set(['locations', 'providers']);
 
 /**
- * Secrets in the configuration. They are refused wherever they are, because the file is
- * read by more people than `.env` and is printed by `eligd config show`. Values are never repeated
- * in the error.
+ * Finds secrets in the configuration. They are refused everywhere, because more people read this
+ * file than `.env`, and `eligd config show` prints it. The error never repeats their values.
  */
 export function secretsInConfig(document: ConfigDocument): {
   problems: ConfigProblem[];
@@ -25,7 +24,7 @@ export function secretsInConfig(document: ConfigDocument): {
     problems: found.map(({ path, key, value }) => ({
       path: keyPath(path),
       line: document.lineOf(path),
-      what: 'holds a secret, and secrets are refused here.',
+      what: 'contains a secret, which is not allowed in this file.',
       next: isAddressWithUser(value)
         ? 'Remove the user name and password from the address, and put them into the file .env ' +
           'next to the configuration (chmod 600).'

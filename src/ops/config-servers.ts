@@ -1,4 +1,4 @@
-/** Keys of the configuration: where eligd listens, and the pages that it shows. */
+/** Configuration keys: the addresses that eligd listens on, and its pages. */
 import { z } from 'zod';
 import {
   above0,
@@ -17,19 +17,22 @@ import {
 export const webhook = z
   .strictObject({
     listen: listenAddress
-      .describe('Where eligd listens for the service, or for the reverse proxy in front of it.')
+      .describe(
+        'The address on which eligd listens for the service, or for the reverse proxy in ' +
+          'front of it.',
+      )
       .meta({ examples: ['127.0.0.1:8686'] }),
     public_url: webAddress
-      .describe('The address at which the service reaches it.')
+      .describe('The public address for the service.')
       .meta({ examples: ['https://clinic.example/webhooks/inquiries'] }),
     path: urlPath
       .nullable()
       .default(null)
-      .describe('The path at which eligd itself receives; null: that of public_url.')
+      .describe('The path on which eligd itself receives; null: the path of public_url.')
       .meta({ examples: ['/webhooks/inquiries'] }),
     signature_header: headerName
       .default('X-Service-Signature')
-      .describe("Name of the header that holds the service's signature."),
+      .describe("The header with the service's signature."),
     update_frequency_minutes: wholeFrom(1)
       .default(5)
       .describe('How often the service should send webhook events, in minutes.'),
@@ -37,8 +40,8 @@ export const webhook = z
       .boolean()
       .default(false)
       .describe(
-        'Whether to replace a subscription that points elsewhere. The account has only one, so ' +
-          'someone else loses theirs.',
+        'Whether to replace a subscription to another address. The account has only one, ' +
+          'so its other user would lose it.',
       ),
     max_body_megabytes: above0
       .max(256)
@@ -53,8 +56,8 @@ export const office = z
   .strictObject({
     listen: pageAddress
       .describe(
-        'Where the office’s page is offered: host and port, or unix:PATH for a proxy on this ' +
-          'machine. Another address than 127.0.0.1 needs `tls`.',
+        'The address of the office page: host and port, or unix:PATH for a proxy on this ' +
+          'machine. Any address other than 127.0.0.1 requires `tls`.',
       )
       .meta({ examples: ['127.0.0.1:8688'] }),
     tls: z
@@ -68,23 +71,26 @@ export const office = z
       })
       .nullable()
       .default(null)
-      .describe('A certificate of its own; null: plain http, for this machine or a proxy on it.'),
+      .describe("The page's own certificate; null: plain http, for this machine or a proxy on it."),
     public_url: webAddress
       .nullable()
       .default(null)
-      .describe('The address that people type, when a proxy is in front; null: that of `listen`.')
+      .describe(
+        'The address that people type, if a proxy is in front; null: the address of ' + '`listen`.',
+      )
       .meta({ examples: ['https://eligd.clinic.example'] }),
     single_sign_on: z
       .strictObject({
         issuer: webAddress
-          .describe('The address of the OpenID Connect provider, as its tokens name it.')
+          .describe('The address of the OpenID Connect provider, as in its tokens.')
           .meta({ examples: ['https://login.group.example'] }),
-        client_id: nonEmpty.describe('The name of this eligd at the provider.'),
+        client_id: nonEmpty.describe('The client ID of this installation at the provider.'),
         claim: nonEmpty
           .default('email')
           .describe(
-            'What of a token names the account that "eligd user add --sign-on" was given: email ' +
-              '(only when the provider has verified it), preferred_username, or sub.',
+            'The claim of the token that contains the account of "eligd user add ' +
+              '--sign-on": email (only if the provider has verified it), ' +
+              'preferred_username, or sub.',
           ),
         proxy: proxyAddress
           .describe(`${PROXY_TOLD} Its login: ELIGD_OFFICE_PROXY_USERNAME and _PASSWORD.`)
@@ -94,8 +100,8 @@ export const office = z
       .nullable()
       .default(null)
       .describe(
-        'Login with the account of a group, next to passwords. Needs public_url; the return ' +
-          'address at the provider is public_url followed by /login/return.',
+        "Login with a group's account, in addition to passwords. Requires public_url; the " +
+          'return address at the provider is public_url followed by /login/return.',
       ),
     users: nonEmpty
       .nullable()
@@ -120,11 +126,11 @@ export const report = z
       .nullable()
       .default(null)
       .describe(
-        'A folder into which schedule.html and schedule.pdf are written, with patient data; ' +
-          'null: none. A site without a drop folder sets it.',
+        'A folder for schedule.html and schedule.pdf, with patient data; null: none. Set ' +
+          'it if there is no drop folder.',
       )
       .meta({ examples: ['/srv/eligd/report'] }),
-    days: wholeFrom(1).max(31).default(5).describe('How many days with visits it shows.'),
+    days: wholeFrom(1).max(31).default(5).describe('How many days with visits the file shows.'),
   })
   .prefault({})
-  .describe('The page of the coming days as a file, for people without a browser login.');
+  .describe('The schedule of the coming days as a file, for people without a login.');

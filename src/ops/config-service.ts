@@ -1,4 +1,4 @@
-/** Keys of the configuration: the calling service, and how calls are sent to it. */
+/** Configuration keys: the calling service, and how eligd sends calls to it. */
 import { z } from 'zod';
 import {
   above0,
@@ -16,7 +16,10 @@ const submission = z
     mode: z
       .enum(['auto', 'bulk', 'single'])
       .default('auto')
-      .describe('Several inquiries in one request, or one each; auto: what the service supports.'),
+      .describe(
+        'Whether to send several inquiries in one request, or one each; auto: what the ' +
+          'service supports.',
+      ),
     batch_size: wholeFrom(1)
       .max(1000)
       .default(25)
@@ -32,12 +35,12 @@ const submission = z
       .enum(['auto', 'array', 'object'])
       .default('auto')
       .describe(
-        'Body of a bulk request: a bare array, or an object with `inquiries`; auto: what the ' +
-          'service takes.',
+        'Body of a bulk request: a bare array, or an object with `inquiries`; auto: what ' +
+          'the service accepts.',
       ),
   })
   .prefault({})
-  .describe('How inquiries are sent.');
+  .describe('How eligd sends inquiries.');
 
 export const service = z
   .strictObject({
@@ -47,37 +50,37 @@ export const service = z
     auth: z
       .enum(['oauth', 'basic'])
       .describe(
-        'How eligd logs in: oauth (user name and password) or basic (project id and API key).',
+        'How eligd logs in: oauth (user name and password) or basic (project ID and API ' + 'key).',
       ),
     external_id: externalIdTemplate
       .default('{appointment}')
       .describe(
-        'The label that an inquiry carries at the service; with more than one connector it ' +
-          'must hold {connector}.',
+        'The label of an inquiry at the service; with more than one connector, it must ' +
+          'contain {connector}.',
       ),
     submission,
     send_npi: z
       .enum(['auto', 'always', 'never'])
       .default('auto')
       .describe(
-        'Whether the deprecated field npi is sent; auto: once the service has refused an inquiry ' +
-          'for want of it.',
+        'Whether to send the deprecated field npi; auto: after the service has refused an ' +
+          'inquiry without it.',
       ),
     settle_seconds: z
       .number()
       .min(0)
       .default(300)
       .describe(
-        'How long the service may need until a new inquiry appears in its list. Small values ' +
-          'are for trying out.',
+        "How long a new inquiry may take to appear in the service's list. Use small " +
+          'values only for trials.',
       ),
     timeout_seconds: above0.default(30).describe('How long a request may take.'),
     shared_account: z
       .boolean()
       .default(false)
       .describe(
-        'Whether other programs send inquiries with the same account; otherwise an unknown ' +
-          'inquiry stops submission.',
+        'Whether other programs send inquiries with the same account; otherwise, an ' +
+          'unknown inquiry stops submission.',
       ),
     proxy: proxyAddress
       .describe(`${PROXY_TOLD} Its login: ELIGD_SERVICE_PROXY_USERNAME and _PASSWORD.`)
@@ -101,15 +104,15 @@ export const verification = z
       .min(0)
       .default(48)
       .describe(
-        'How long after an answer the checks of its calls are asked for, since they may come ' +
-          'later; 0: never.',
+        'How long after an answer eligd asks for the checks of its calls, which may ' +
+          'arrive later; 0: never.',
       ),
     require: z
       .array(nonEmpty)
       .default([])
       .describe(
-        'Names of checks that must be met; an answer of which one is not, or never came, is ' +
-          'on the attention list.',
+        'Names of required checks; if one is not met or never arrives, the answer goes on ' +
+          'the attention list.',
       )
       .meta({ examples: [['reference_number_asked']] }),
   })
@@ -119,4 +122,4 @@ export const verification = z
     params: { next: 'Raise verification.ask_for_hours, or take the names away.' },
     path: ['require'],
   })
-  .describe("What becomes of the service's checks of its calls (transcript verification).");
+  .describe("How eligd uses the service's checks of its calls (transcript verification).");

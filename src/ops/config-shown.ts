@@ -1,6 +1,6 @@
 import type { Config } from './config.ts';
 
-/** The configuration in the shape of the file, so that what is shown could be used as one. */
+/** Returns the configuration in the form of the file, so that the output can be used as a file. */
 export function shownConfig(config: Config): Record<string, unknown> {
   const { file: _, folder: __, ...values } = config;
   return {

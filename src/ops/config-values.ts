@@ -6,16 +6,15 @@ import { isDate } from '../domain/time.ts';
 import { nearest } from './nearest.ts';
 
 /*
- * The kinds of value that the configuration is made of. Each says what is wrong with a bad one and
- * what to write instead: `params.next` of a refinement ends up in the error that the user reads
- * (config-problems.ts).
+ * The value types of the configuration. Each describes a bad value and what to write instead:
+ * `params.next` of a refinement becomes part of the user's error (config-problems.ts).
  */
 
 type Told = { what: string; next: string };
 
 /**
- * A text that passes `test`; `pattern` lets an editor notice the same mistake as far as a pattern
- * can.
+ * Accepts a text that passes `test`; `pattern` lets an editor find the same mistakes as far as a
+ * pattern can.
  */
 function text(test: (value: string) => boolean, told: Told, pattern?: string) {
   const schema = z.string().refine(test, { error: told.what, params: { next: told.next } });
@@ -65,7 +64,10 @@ export const timeZone = z.string().superRefine((value, context) => {
   });
 });
 
-/** Offsets such as `-06:00` are refused: they know nothing of daylight saving. */
+/**
+ * Returns whether this is an IANA name. Refuses offsets such as `-06:00`, which ignore daylight
+ * saving time.
+ */
 export function isTimeZone(value: string): boolean {
   if (!/^[A-Za-z]/.test(value)) return false;
   try {
@@ -83,7 +85,7 @@ export const localDate = text(
 );
 
 /**
- * An `http` or `https` address without user, query and fragment; the slash at its end is taken off.
+ * An `http` or `https` address without user name, query, and fragment; a trailing slash is removed.
  */
 export const webAddress = text(
   (value) => {
@@ -112,7 +114,7 @@ export const proxyAddress = text(
     what: 'is not the address of a proxy.',
     next:
       'Write one such as http://proxy.clinic.example:3128, without a user name, or none. The ' +
-      'login belongs into .env (config/env.example).',
+      'login belongs in .env (config/env.example).',
   },
   '^(none$|https?://)',
 )
@@ -120,8 +122,8 @@ export const proxyAddress = text(
   .default(null);
 
 export const PROXY_TOLD =
-  'The HTTP proxy by which it is reached; none: never by one; null: by that of HTTPS_PROXY or ' +
-  'HTTP_PROXY, unless NO_PROXY names the server.';
+  'The HTTP proxy for this connection; none: never a proxy; null: the proxy of ' +
+  'HTTPS_PROXY or HTTP_PROXY, unless NO_PROXY names the server.';
 
 /** The certificates of a connection. */
 export const connectionTls = z
@@ -129,12 +131,12 @@ export const connectionTls = z
     authorities_file: nonEmpty
       .nullable()
       .default(null)
-      .describe('PEM of authorities that are trusted besides those of the system.')
+      .describe("PEM of authorities to trust in addition to the system's.")
       .meta({ examples: ['./ca.pem'] }),
     certificate_file: nonEmpty
       .nullable()
       .default(null)
-      .describe('PEM of our own certificate, for a server that wants to know who connects.')
+      .describe("PEM of eligd's own certificate, for a server that requires a client certificate.")
       .meta({ examples: ['./client.pem'] }),
     key_file: nonEmpty
       .nullable()
@@ -148,7 +150,7 @@ export const connectionTls = z
   })
   .prefault({});
 
-/** Whether an address stays on this machine, where plain http can be read by nobody else. */
+/** Returns whether an address is on this machine, where no one else can read plain http. */
 export function isLoopback(web_address: string): boolean {
   const host = URL.parse(web_address)?.hostname ?? '';
   return (
@@ -165,7 +167,7 @@ export const listenAddress = text(
   ':\\d+$',
 );
 
-/** `127.0.0.1:8686` or `[::1]:8686` taken apart; null when it is neither. */
+/** Splits `127.0.0.1:8686` or `[::1]:8686` into host and port; null if it has neither form. */
 export function parseAddress(value: string): { host: string; port: number } | null {
   const parts = /^(?:\[([0-9a-fA-F:]+)\]|([^\s:[\]]+)):(\d{1,5})$/.exec(value);
   const host = parts?.[1] ?? parts?.[2];
@@ -184,8 +186,7 @@ export const pageAddress = text(
 );
 
 /**
- * The path of a route: no query, no fragment, and none of the signs that a router gives a meaning
- * to.
+ * The path of a route: no query, no fragment, and no character with a special meaning for a router.
  */
 export const urlPath = text(
   (value) => /^\/[A-Za-z0-9/._~-]*$/.test(value),
@@ -217,8 +218,8 @@ export const codes = text(
 );
 
 /**
- * `D8000-D8999` as its two ends, upper case; a single code is both. Null: neither, or the ends are
- * swapped.
+ * Returns both ends of `D8000-D8999` in uppercase; a single code is both ends. Null: invalid, or
+ * the ends are swapped.
  */
 export function codeRange(value: string): { from: string; to: string } | null {
   const parts = CODE_RANGE.exec(value.trim());
@@ -243,7 +244,10 @@ export const timeOfDay = text(
 
 const DAY_HOURS = /^([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-4]):([0-5]\d)$/;
 
-/** `08:00-17:00` in minutes since midnight; null: it is not of that form, or ends first. */
+/**
+ * Converts `08:00-17:00` to minutes since midnight; null: another form, or the end is before the
+ * start.
+ */
 export function dayHours(text: string): { opens: number; closes: number } | null {
   const [from_hour, from_minute, to_hour, to_minute] =
     DAY_HOURS.exec(text.trim())?.slice(1).map(Number) ?? [];
@@ -261,14 +265,14 @@ export const hoursOfDay = text(
   DAY_HOURS.source,
 );
 
-/** What the daemon's scheduler takes, in five fields: it would take a sixth, for seconds. */
+/** Accepts five fields, as the daemon's scheduler does, but not its sixth one for seconds. */
 function isCron(value: string): boolean {
   return value.trim().split(/\s+/).length === 5 && validateDetailed(value).valid;
 }
 
 const PLACEHOLDERS = /\{([^{}]*)\}/g;
 
-/** What goes out as `external_id`: `{appointment}` and, with several connectors, `{connector}`. */
+/** The template of `external_id`: `{appointment}` and, with several connectors, `{connector}`. */
 export const externalIdTemplate = text(
   (value) => {
     const names = [...value.matchAll(PLACEHOLDERS)].map((match) => match[1]);
@@ -281,8 +285,8 @@ export const externalIdTemplate = text(
   },
   {
     what:
-      'does not hold {appointment}, or holds another word in braces than {appointment} and ' +
-      '{connector}.',
+      'does not contain {appointment}, or contains a word in braces other than {appointment} ' +
+      'and {connector}.',
     next: 'Write "{appointment}", or "{connector}:{appointment}" with more than one connector.',
   },
   '\\{appointment\\}',

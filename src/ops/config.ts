@@ -14,16 +14,15 @@ import { readTrusted } from './trusted-files.ts';
 export type { Config, ConnectorConfig } from './config-schema.ts';
 
 /**
- * Gives the schema of a connector's own keys, by name or absolute path; throws an EligdError when
- * there is none.
+ * Returns the schema of a connector's own keys, by name or absolute path. Throws an EligdError when
+ * the connector does not exist.
  */
 export type ConnectorSchema = (type: string) => Promise<ZodType>;
 
 const builtInSchema: ConnectorSchema = async (type) => (await loadConnectorType(type)).config;
 
 /**
- * Reads and judges the configuration at `file`. Throws a `ConfigError` with everything that is
- * wrong with it.
+ * Reads and validates the configuration at `file`. Throws a `ConfigError` that lists every problem.
  */
 export async function loadConfig(
   file: string,
@@ -33,8 +32,8 @@ export async function loadConfig(
 }
 
 /**
- * Absolute paths of the connectors' modules that the configuration at `file` names, also when
- * something else in it is wrong. None when there is no such file, or it is no YAML.
+ * Returns the absolute paths of the connector modules that the configuration at `file` names, even
+ * if something else in it is wrong. Empty if the file does not exist or is not YAML.
  */
 export function configuredModules(file: string): string[] {
   if (!existsSync(file)) return [];
@@ -53,7 +52,10 @@ function readConfigFile(file: string): string {
     const code = errorCode(error);
     throw new EligdError('configuration', {
       what: `The configuration ${file} could not be read.`,
-      why: code === 'ENOENT' ? 'There is no such file.' : `The system said ${code ?? 'no'}.`,
+      why:
+        code === 'ENOENT'
+          ? 'There is no such file.'
+          : `The system reported ${code ?? 'an unknown error'}.`,
       next:
         'Use --config to name the right path, or let the user that eligd runs as ' +
         'read the file.',
@@ -62,7 +64,7 @@ function readConfigFile(file: string): string {
   }
 }
 
-/** Judges the text of a configuration that is (or would be) at the absolute path `file`. */
+/** Validates the text of a configuration that is (or would be) at the absolute path `file`. */
 export async function parseConfig(
   source: string,
   file: string,
@@ -113,7 +115,7 @@ export async function parseConfig(
   };
 }
 
-/** A configuration from before `sweep_cron` was renamed keeps its meaning. */
+/** Accepts the old name of the key that was called `sweep_cron`. */
 function withTodaysKeys(data: unknown): unknown {
   const { schedule } = data as { schedule?: unknown };
   if (typeof schedule !== 'object' || schedule === null) return data;
@@ -124,7 +126,7 @@ function withTodaysKeys(data: unknown): unknown {
   return { ...(data as object), schedule: Object.fromEntries(renamed) };
 }
 
-/** With every path absolute. */
+/** Makes every path absolute. */
 function resolveOffice(office: Config['office'], folder: string): Config['office'] {
   if (office === null) return null;
   const { listen, tls, users } = office;
@@ -141,7 +143,7 @@ function resolveOffice(office: Config['office'], folder: string): Config['office
   };
 }
 
-/** Lets each connector's schema judge the keys that are not `id` and `type`. */
+/** Lets each connector's schema validate the keys other than `id` and `type`. */
 async function judgeConnectors(
   document: ConfigDocument,
   folder: string,
@@ -151,7 +153,7 @@ async function judgeConnectors(
   const problems: ConfigProblem[] = [];
   for (const [index, item] of listOf(document.data, 'connectors').entries()) {
     const { id, type, expected_by, ...rest } = item;
-    if (typeof type !== 'string' || type === '') continue; // The schema of the whole has said so.
+    if (typeof type !== 'string' || type === '') continue; // The file's schema has reported it.
     const path = ['connectors', index];
     try {
       const resolved = isModulePath(type) && !isAbsolute(type) ? resolve(folder, type) : type;
@@ -180,8 +182,8 @@ async function judgeConnectors(
 }
 
 /**
- * What only shows when several values are seen together. Judged on the plain data, so that it is
- * said along with the rest.
+ * Finds problems between several values. It uses the plain data, so that they are reported together
+ * with the other problems.
  */
 function crossProblems(document: ConfigDocument): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
@@ -280,7 +282,7 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
   return problems;
 }
 
-/** A limit in dollars without a price would count calls of unknown price as nothing. */
+/** Finds limits in dollars without a price: a call of unknown price would count as $0. */
 function unpricedBudgets(document: ConfigDocument): ConfigProblem[] {
   const { per_inquiry } = partOf(document.data, 'prices');
   if (typeof per_inquiry === 'number') return [];
@@ -290,7 +292,7 @@ function unpricedBudgets(document: ConfigDocument): ConfigProblem[] {
     .map((key) => ({
       path: keyPath(['policy', key]),
       line: document.lineOf(['policy', key]),
-      what: 'limits money, and eligd does not know what a call costs.',
+      what: 'limits dollars, but the price of a call is unknown.',
       next: 'Set prices.per_inquiry to what the service charges, or limit calls instead.',
     }));
 }

@@ -24,9 +24,8 @@ import { connectorSecretName, type SecretSource } from './secrets.ts';
 import { readTrusted, requireTrusted } from './trusted-files.ts';
 
 /**
- * A module of the clinic's own runs as eligd's user, and so does each file that it imports: all of
- * them are looked at before their code runs. The files of eligd itself are left out, because
- * whoever can change those needs no connector.
+ * Checks a clinic's own module and each file that it imports before their code runs as eligd's
+ * user. Skips eligd's own files: anyone who can change those does not need a connector.
  */
 function requireTrustedModules(file: string): void {
   const requireOne = (path: string) => {
@@ -46,15 +45,15 @@ function requireTrustedModules(file: string): void {
 
 let are_modules_watched = false;
 
-/** Whether `type:` is the path of a module; otherwise it is the name of a built-in connector. */
+/** Returns whether `type:` is the path of a module; otherwise it names a built-in connector. */
 export function isModulePath(type: string): boolean {
   return /[./\\]/.test(type);
 }
 
 /**
- * Loads the connector of a `type:`, a built-in name or an absolute path (config.ts has made paths
- * absolute). Connectors are found by name at run time, so that nothing in `src/` changes for a new
- * one. `why` of an error continues "type: …".
+ * Loads the connector of a `type:`, a built-in name or an absolute path (config.ts makes paths
+ * absolute). It finds connectors by name at run time, so that a new one needs no change in `src/`.
+ * The `why` of an error continues "type: …".
  */
 export async function loadConnectorType(type: string, root = PROJECT_ROOT): Promise<ConnectorType> {
   const file = isModulePath(type) ? type : join(root, 'connectors', type, `index${MODULE_ENDING}`);
@@ -133,12 +132,12 @@ function loadFailure(error: unknown): string {
 
 export type OpenConnector = { id: string; type: string; connector: Connector };
 
-/** What the installation gives to its connectors, besides the world. */
+/** What the installation supplies to its connectors, besides Env. */
 export type ConnectorMeans = { secrets: SecretSource; journal: (connector_id: string) => Journal };
 
 /**
- * A key or certificate that eligd may trust (trusted-files.ts). Throws a ConnectorError, because a
- * connector knows no other.
+ * Reads a key or certificate after checking its permissions (trusted-files.ts). Throws a
+ * ConnectorError, the only error type that connectors know.
  */
 export function readKeyFile(file: string, is_secret: boolean): Buffer {
   try {
@@ -151,7 +150,7 @@ export function readKeyFile(file: string, is_secret: boolean): Buffer {
 }
 
 /**
- * Makes every configured connector. Nothing is opened yet: a connector begins to work when it is
+ * Creates every configured connector. Nothing is opened yet: a connector starts to work when it is
  * pulled or listened to.
  */
 export async function createConnectors(
@@ -182,8 +181,8 @@ export async function createConnectors(
 }
 
 /**
- * The log as a connector sees it: the events that it declares, and nothing of eligd's. An event
- * that it does not declare must not fail its pull (G7), so that is a line of its own.
+ * Returns the log for a connector: it accepts only the events that the connector declares. An
+ * undeclared event must not fail a pull (G7), so it is logged as a separate event.
  */
 function connectorLog(env: Env, id: string, events: ConnectorEvents): ConnectorLog {
   return (event, fields) => {

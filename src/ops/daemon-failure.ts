@@ -1,7 +1,7 @@
 /**
- * When the daemon cannot run, "eligd alert failed" tells of it. A file next to the database (in the
- * service's folder of /run where that cannot be written) says since when, and whether people were
- * told, so that they are told once; the daemon, when it runs again, tells of the end.
+ * Records that the daemon cannot run, for "eligd alert failed". A file next to the database (or in
+ * the service's folder under /run if that cannot be written) stores since when, and whether a
+ * message was sent, so that only one is sent. When the daemon runs again, it reports the end.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -24,7 +24,10 @@ export function readFailure(state_path: string, environment: Environment): Daemo
   return { first_at: null, told_at: null };
 }
 
-/** Where nothing can be written people may be told once more, which is better than never. */
+/**
+ * Writes the record. If it cannot be written, the message may be sent twice, which is better than
+ * never.
+ */
 export function writeFailure(
   state_path: string,
   environment: Environment,
@@ -44,7 +47,7 @@ export function forgetFailure(state_path: string, environment: Environment): voi
   }
 }
 
-/** What "eligd alert failed" needs, also when the configuration has an error by then. */
+/** The data that "eligd alert failed" needs, even if the configuration has an error by then. */
 export type AlertPlace = {
   clinic: { name: string; time_zone: string };
   state_path: string;
@@ -59,13 +62,13 @@ export function alertPlace({ clinic, state, folder, alerts }: Config): AlertPlac
 
 const LAST_GOOD = 'alert-targets.json';
 
-/** Keeps the last configuration of alerts that was in order next to the database. */
+/** Saves the last valid alert configuration next to the database. */
 export function keepForFailure(config: Config): void {
   const file = join(dirname(config.state.path), LAST_GOOD);
   wasWritten(file, JSON.stringify(alertPlace(config)));
 }
 
-/** `folder`: that of the database, as systemd names it in $STATE_DIRECTORY. */
+/** Reads it. `folder`: the database's, as systemd names it in $STATE_DIRECTORY. */
 export function lastGoodPlace(folder: string): AlertPlace | null {
   return readJson(join(folder, LAST_GOOD)) as AlertPlace | null;
 }

@@ -5,8 +5,8 @@ import type { SecretName, SecretSource } from './secrets.ts';
 const NAMES = ['ELIGD_DATABASE_KEY', 'ELIGD_DATABASE_KEY_PREVIOUS'] as const;
 
 /**
- * The key of the database, and the one before it when there is one; empty when nothing is
- * encrypted. Throws an EligdError for a text that is no key, without repeating it.
+ * Returns the database key, followed by the previous one if set; empty: no encryption. Throws an
+ * EligdError for an invalid key, without repeating it.
  */
 export function databaseKeysOf(secrets: SecretSource): DatabaseKey[] {
   const keys = NAMES.flatMap((name) => databaseKeyOf(secrets, name) ?? []);

@@ -3,7 +3,7 @@ import type { Boot, Clock, Env, Log } from '../domain/env.ts';
 
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
-/** setTimeout takes no longer delay than this; beyond it fires at once. */
+/** setTimeout fires immediately for delays above this. */
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 /** The machine's clock. */
@@ -14,9 +14,9 @@ export const realClock: Clock = {
 };
 
 /**
- * A clock that runs `speed` times as fast as the machine's and agreed with it at `anchor_ms`. Two
- * processes with the same anchor and speed see the same time, which is how the demo and its sandbox
- * stay together.
+ * Returns a clock that runs `speed` times as fast as the machine's and agreed with it at
+ * `anchor_ms`. Two processes with the same anchor and speed see the same time; the demo and its
+ * sandbox use this.
  */
 export function scaledClock({ anchor_ms, speed }: { anchor_ms: number; speed: number }): Clock {
   return {
@@ -27,8 +27,8 @@ export function scaledClock({ anchor_ms, speed }: { anchor_ms: number; speed: nu
 }
 
 /**
- * The same, and `slowDown` has it go on at the machine's pace from where it is: for a demo that has
- * shown its week.
+ * Returns such a clock; `slowDown` continues it at normal speed from its current time, after a demo
+ * has shown its week.
  */
 export function slowableClock(settings: { anchor_ms: number; speed: number }): {
   clock: Clock;
@@ -50,7 +50,7 @@ export function slowableClock(settings: { anchor_ms: number; speed: number }): {
   };
 }
 
-/** What the program runs on outside tests: a clock, real randomness, and where it logs to. */
+/** Creates the program's environment outside tests: a clock, real randomness, and a log. */
 export function createEnv({ log, clock = realClock }: { log: Log; clock?: Clock }): Env {
   // A clock that runs faster does not agree with the machine's.
   const boot = clock === realClock ? thisBoot : () => null;

@@ -1,12 +1,12 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Node checks no certificate when this is 0, whatever the program wants. */
+/** Node checks no certificates when this is 0, regardless of the program's settings. */
 export const CHECKS_OFF = 'NODE_TLS_REJECT_UNAUTHORIZED';
 
 /**
- * Takes a copy of the process's environment and deletes from the process what eligd alone may use:
- * its secrets, which no child process, library or connector then inherits, and the switch that
- * turns off the checking of certificates (`applyCertificateSwitch`).
+ * Copies the process's environment, and deletes from the process the variables that only eligd may
+ * use: its secrets, so that no child process, library, or connector inherits them, and the switch
+ * that turns off certificate checks (`applyCertificateSwitch`).
  */
 export function takeEnvironment(environment: NodeJS.ProcessEnv): Environment {
   const taken = { ...environment };
@@ -17,14 +17,14 @@ export function takeEnvironment(environment: NodeJS.ProcessEnv): Environment {
   return taken;
 }
 
-/** Whether this process makes TLS connections without looking at certificates. */
+/** Returns whether this process skips certificate checks. */
 export function areCertificatesUnchecked(): boolean {
   return process.env[CHECKS_OFF] === '0';
 }
 
 /**
- * The environment turns off the checking of certificates only when the configuration allows it too
- * (`service.allow_insecure`). Gives the warning to print; null when nobody has asked for it.
+ * Turns off certificate checks only if the configuration allows it too (`service.allow_insecure`).
+ * Returns the warning to print; null: the environment does not ask for it.
  */
 export function applyCertificateSwitch(
   environment: Environment,

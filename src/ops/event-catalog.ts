@@ -1,6 +1,6 @@
 /**
- * What is known of every event that this process can log: eligd's own (`domain/events.ts`) and
- * those of the connectors that were loaded.
+ * Describes every event that this process can log: eligd's own (`domain/events.ts`) and those of
+ * the loaded connectors.
  */
 import { z } from 'zod';
 import type { ConnectorEvents, ConnectorType } from '../../connectors/contract.ts';
@@ -9,12 +9,12 @@ import { EVENTS, type EventDescription } from '../domain/events.ts';
 
 const catalog = new Map<string, EventDescription>(Object.entries(EVENTS));
 
-/** Null for an event that nobody has declared. */
+/** Returns the description; null for an undeclared event. */
 export function describedEvent(name: string): EventDescription | null {
   return catalog.get(name) ?? null;
 }
 
-/** The name of an undeclared event, when it has the form of a name; null otherwise (G6). */
+/** Returns the name of an undeclared event if it looks like a name; null otherwise (G6). */
 export function eventNameToLog(name: unknown): string | null {
   return typeof name === 'string' && /^[a-z]{2,}(?:_[a-z0-9]+)+$/.test(name) && name.length <= 60
     ? name
@@ -35,9 +35,8 @@ const DESCRIPTION = z.discriminatedUnion('level', [
 ]);
 
 /**
- * Takes a connector's events into the catalog. Gives what is wrong with one of them instead, as the
- * end of a sentence; then none is taken. The connector may come from outside, so nothing about its
- * events is trusted.
+ * Adds a connector's events to the catalog. If one is invalid, adds none and returns the reason, as
+ * the end of a sentence. The connector may be third-party, so nothing about its events is trusted.
  */
 export function declareEvents({
   name: connector,
@@ -48,8 +47,8 @@ export function declareEvents({
   for (const [name, event] of Object.entries<unknown>(events)) {
     if (!name.startsWith(prefix) || !NAME.test(name))
       return (
-        `its event "${name}" must begin with "${prefix}" and hold lower-case letters, digits ` +
-        'and _ only'
+        `its event "${name}" must begin with "${prefix}" and contain only lowercase letters, ` +
+        'digits, and _'
       );
     const fault = DESCRIPTION.safeParse(event).error?.issues[0];
     if (fault !== undefined)

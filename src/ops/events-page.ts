@@ -3,8 +3,8 @@ import type { LogField } from '../domain/env.ts';
 import { EVENTS, type EventDescription } from '../domain/events.ts';
 
 /**
- * The page about the log's catalog, with the events of these connectors; `npm run schemas` writes
- * it to docs/events.md, and a test compares them.
+ * Builds the page of the log's events, including those of the given connectors. `npm run schemas`
+ * writes it to docs/events.md, and a test compares the two.
  */
 export function eventsPage(connectors: readonly Pick<ConnectorType, 'name' | 'events'>[]): string {
   const sections = connectors
@@ -82,7 +82,7 @@ const SAMPLES: Partial<Record<LogField, string | number | boolean>> = {
   direction: 'in',
 };
 
-/** What is left are numbers. */
+/** All remaining fields are numbers. */
 function sampleOf(field: LogField): string | number | boolean {
   if (SAMPLES[field] !== undefined) return SAMPLES[field];
   return /_ms$/.test(field) ? 1500 : 3;

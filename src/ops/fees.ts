@@ -9,24 +9,29 @@ import { readTrusted } from './trusted-files.ts';
 const FEE_COLUMNS = ['code', 'payer', 'fee'] as const;
 type Row = { line: number; values: Record<string, string> };
 
-/** The fee schedule: as configured, otherwise fees.csv next to the configuration. */
+/**
+ * Returns the path of the fee schedule: as configured, otherwise fees.csv next to the
+ * configuration.
+ */
 export function feesPath({ policy, folder }: Pick<Config, 'policy' | 'folder'>): string {
   return policy.fees ?? join(folder, 'fees.csv');
 }
 
-/** What looking at the file found. `error`: it cannot be used, and the fees stay as they were. */
+/**
+ * The result of a check for changes. `error`: the file cannot be used, and the fees stay the same.
+ */
 export type FeeChange =
   | { kind: 'same' }
   | { kind: 'changed' }
   | { kind: 'error'; error: EligdError };
 
-/** The fee schedule of a running daemon: read again when the file changes. */
+/** The fee schedule of a running daemon, read again when the file changes. */
 export class FeeFile implements FeeSchedule {
   readonly #config: Pick<Config, 'policy' | 'folder'>;
   #fees: FeeSchedule;
   #stamp: string;
 
-  /** Throws as `readFees` does. */
+  /** Throws like `readFees`. */
   constructor(config: Pick<Config, 'policy' | 'folder'>) {
     this.#config = config;
     this.#stamp = this.#look();
@@ -56,13 +61,13 @@ export class FeeFile implements FeeSchedule {
   }
 }
 
-/** Throws when a file that the configuration names is not there, and when it has errors. */
+/** Reads the fee schedule. Throws when the configured file is missing or has errors. */
 export function readFees(config: Pick<Config, 'policy' | 'folder'>): FeeSchedule {
   const file = feesPath(config);
   return config.policy.fees === null && !existsSync(file) ? NO_FEES : loadFees(file);
 }
 
-/** Reads fees.csv: `code`, `payer` (payor ID, name, or *), `fee`. Throws with every fault. */
+/** Reads fees.csv: `code`, `payer` (payor ID, name, or *), `fee`. Throws with every error. */
 export function loadFees(file: string): FeeSchedule {
   try {
     return parseFees(readTrusted(file, { role: 'fee schedule' }).toString('utf8'), file);
@@ -71,14 +76,17 @@ export function loadFees(file: string): FeeSchedule {
     const code = errorCode(error);
     throw new EligdError('configuration', {
       what: `The fee schedule ${file} could not be read.`,
-      why: code === 'ENOENT' ? 'There is no such file.' : `The system said ${code ?? 'no'}.`,
+      why:
+        code === 'ENOENT'
+          ? 'There is no such file.'
+          : `The system reported ${code ?? 'an unknown error'}.`,
       next: 'Correct policy.fees in the configuration, or put the file at that path.',
       cause: error,
     });
   }
 }
 
-/** `file` is for errors only. */
+/** Parses the text; `file` is only for errors. */
 export function parseFees(text: string, file: string): FeeSchedule {
   const problems: string[] = [];
   const fees = new Map<string, string>();
@@ -104,7 +112,7 @@ export function parseFees(text: string, file: string): FeeSchedule {
   };
 }
 
-/** Without case, punctuation and repeated blanks; `*` stays. Empty finds nothing of a payer's. */
+/** Normalizes case, punctuation, and spaces; `*` stays. An empty text matches no payer. */
 function plain(payer: string): string {
   const text = payer.trim();
   if (text === '*') return '*';

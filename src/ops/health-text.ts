@@ -1,4 +1,4 @@
-/** The answers of `domain/health.ts` as lines for people. */
+/** Formats the answers of `domain/health.ts` as lines for people. */
 import type { Alert } from '../domain/alerts/book.ts';
 import { describeAlert } from '../domain/alerts/catalog.ts';
 import { HEALTH_QUESTIONS, type Health, type HealthAnswer } from '../domain/health.ts';
@@ -6,7 +6,7 @@ import { localDateTime } from '../domain/time.ts';
 import type { Config } from './config.ts';
 import { budgetRules, type PricedPayers } from './prices.ts';
 
-/** What of the configuration the answers depend on. */
+/** Returns the settings and payer prices that the answers depend on. */
 export function healthSettings(config: Config, payers: PricedPayers) {
   const { state, backup } = config;
   return {
@@ -31,14 +31,14 @@ const NAMES: Readonly<Record<keyof Health, string>> = {
 const WIDTH = 80;
 const INDENT = 13;
 
-/** One or more lines for each answer, at most 80 columns wide. */
+/** Returns one or more lines for each answer, at most 80 columns wide. */
 export function healthLines(health: Health, time_zone: string): string[] {
   return (Object.keys(HEALTH_QUESTIONS) as (keyof Health)[]).flatMap((question) =>
     wrapped(`${NAMES[question]}:`, sentence(health[question], time_zone)),
   );
 }
 
-/** One or more lines for each open alert. */
+/** Returns one or more lines for each open alert. */
 export function alertLines(alerts: readonly Alert[], time_zone: string): string[] {
   return alerts.flatMap(({ name, about, begun_at, detail }) => {
     const whose = about === '' ? '' : ` (${about})`;
@@ -55,7 +55,7 @@ function sentence(answer: HealthAnswer, time_zone: string): string {
   return `no${since}. ${answer.why} → ${answer.next}`;
 }
 
-/** `name` in the first column and `text` next to it, broken at blanks. */
+/** Puts `name` in the first column and `text` next to it, wrapped at spaces. */
 export function wrapped(name: string, text: string, indent = INDENT): string[] {
   const lines: string[] = [];
   let line = '';
@@ -69,12 +69,12 @@ export function wrapped(name: string, text: string, indent = INDENT): string[] {
   return lines.map((each, index) => `${(index === 0 ? name : '').padEnd(indent)}${each}`);
 }
 
-/** The clinic's wall clock, `2026-11-23 09:30`. */
+/** Formats the clinic's wall clock, `2026-11-23 09:30`. */
 export function clinicTime(at: number, time_zone: string): string {
   return localDateTime(at, time_zone).replace('T', ' ');
 }
 
-/** The heartbeat file next to the results. Its age says whether eligd still runs. */
+/** Builds the heartbeat file next to the results. Its age shows whether eligd still runs. */
 export function heartbeatText(
   { health, alerts }: { health: Health; alerts: readonly Alert[] },
   { now, time_zone }: Shown,

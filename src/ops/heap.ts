@@ -1,11 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** By how much the heap grows, in percent of what lives, before V8 collects what died. */
+/** How much the heap grows, in percent of the live data, before V8 collects garbage. */
 const GROWING_PERCENT = 25;
 
 /**
- * V8 lets the heap grow to several times of what lives in it, because a larger one takes less time.
- * An export of 100,000 rows then leaves 300 MB, although 40 MB of them live.
+ * Limits the heap. By default, V8 trades memory for speed and lets the heap grow to several times
+ * the live data: an export of 100,000 rows leaves 300 MB, of which 40 MB are live.
  */
 export function keepHeapSmall(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);

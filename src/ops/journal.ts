@@ -1,7 +1,7 @@
 import { fstatSync } from 'node:fs';
 
 /**
- * Whether the descriptor leads to the journal of systemd, as it says in `$JOURNAL_STREAM`
+ * Returns whether the descriptor writes to the systemd journal, according to `$JOURNAL_STREAM`
  * (systemd.exec(5)).
  */
 export function isJournal(

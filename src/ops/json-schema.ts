@@ -1,7 +1,7 @@
 import { type ZodType, z } from 'zod';
 import { configSchema } from './config-schema.ts';
 
-/** As much of JSON Schema (draft 7) as eligd's own files use. */
+/** The subset of JSON Schema (draft 7) that eligd's own files use. */
 export type JsonSchema = {
   $schema?: string;
   title?: string;
@@ -26,7 +26,7 @@ export function isJsonObject(value: boolean | JsonSchema | undefined): value is 
 }
 
 /**
- * A zod schema as JSON Schema of what a person may write, in the draft that editors for YAML know
+ * Converts a zod schema to the JSON Schema of its input, in the draft that YAML editors support
  * best.
  */
 export function inputSchema(schema: ZodType): JsonSchema {
@@ -38,8 +38,8 @@ export function inputSchema(schema: ZodType): JsonSchema {
 }
 
 /**
- * JSON Schema of the configuration, with the keys of `connectors` (by type). A connector that is
- * given by a path is not known beforehand; its keys are judged when the configuration is loaded.
+ * Builds the JSON Schema of the configuration, with the keys of `connectors` (by type). A connector
+ * given by its path is unknown here; its keys are validated when the configuration is loaded.
  */
 export function configJsonSchema(
   connectors: readonly { type: string; schema: ZodType }[],

@@ -1,7 +1,7 @@
 /**
- * Payers that eligd knows without a line in payers.csv: those of the specification's examples and
- * of the samples. A line of payers.csv wins. The service does not publish its list of carriers, so
- * names that nobody has tried stay out of this one.
+ * Payers that eligd knows without a line in payers.csv: those in the specification's examples and
+ * in the samples. A line of payers.csv wins. The service does not publish its list of carriers, so
+ * this list has only names that have been tried.
  */
 export const SHIPPED_PAYERS: readonly { name: string; payor_id: string; carrier: string }[] = [
   { name: 'Aetna', payor_id: '60054', carrier: 'AETNA' },

@@ -1,4 +1,4 @@
-/** A line of the log as a sentence for people, out of the catalog of events. */
+/** Turns a log line into a sentence for people, with the catalog of events. */
 import type { EventLevel } from '../domain/events.ts';
 import { localDateTime } from '../domain/time.ts';
 import { describedEvent } from './event-catalog.ts';
@@ -12,22 +12,22 @@ const MARKS: Readonly<Record<EventLevel, string>> = {
   error: '!!',
 };
 
-/** The levels that are shown when one of them is asked for. */
+/** The levels that `--level` accepts, lowest first. */
 export const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
-/** What to show of a log. */
+/** Selects the lines to show. */
 export type LogChoice = {
   /** IANA. */
   time_zone: string;
-  /** Nothing below it. */
+  /** The lowest level to show. */
   level: EventLevel;
-  /** Lines of one piece of work; null: all. */
+  /** Only lines of this piece of work; null: all. */
   work: string | null;
 };
 
 /**
- * `2026-11-23 09:30:15 !! What it means. (inquiry 12) -> what to do`; null when the line is not
- * chosen. A line that is no event of eligd's, such as one of systemd, stays as it is.
+ * Returns `2026-11-23 09:30:15 !! What it means. (inquiry 12) -> what to do`; null if the line is
+ * not selected. A line that is not an event of eligd, such as one of systemd, is unchanged.
  */
 export function logSentence(text: string, { time_zone, level, work }: LogChoice): string | null {
   const line = parsed(text);
@@ -50,7 +50,7 @@ export function logSentence(text: string, { time_zone, level, work }: LogChoice)
 }
 
 function parsed(text: string): Line | null {
-  // A file may hold the priorities that are meant for the journal.
+  // A file may contain the priorities that are meant for the journal.
   const json = text.replace(/^<\d>/, '');
   if (!json.startsWith('{')) return null;
   try {

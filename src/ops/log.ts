@@ -6,30 +6,29 @@ import { describedEvent, eventNameToLog } from './event-catalog.ts';
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly EventLevel[];
 
-/** No value that belongs into a log is longer; what is longer is something else, and is cut. */
+/** Every value that belongs in a log is shorter; a longer one is unexpected, and is cut. */
 const LONGEST_VALUE = 300;
 
 export type LogOptions = {
   level: EventLevel;
-  /** The file descriptor of standard output (1) or standard error (2), or a stream, for tests. */
+  /** The file descriptor of standard output (1) or standard error (2), or a stream in tests. */
   to: 1 | 2 | DestinationStream;
   /** Readable lines for a terminal instead of JSON. */
   pretty?: boolean;
   /**
-   * Begin each line with the priority by which the journal of systemd sorts it: `<4>` for a warning
-   * (sd-daemon(3)).
+   * Begins each line with its priority for the systemd journal: `<4>` for a warning (sd-daemon(3)).
    */
   priorities?: boolean;
-  /** What the time of a line is taken from; a scaled clock writes its own time. */
+  /** The source of a line's time; a scaled clock logs its own time. */
   now?: () => number;
 };
 
 /**
- * A log of JSON lines: `time`, `level`, `event` and the fields of the event; a warning or an error
- * also says `what` it means and what to do `next`. All of these come from the catalog
- * (event-catalog.ts). An event that is not in it is logged as `event_unknown`. Fields that are not
- * in the event's entry and values that are not plain are dropped, even if a cast has brought them
- * past the compiler (G6).
+ * Creates a log of JSON lines: `time`, `level`, `event`, and the event's fields; a warning or an
+ * error also has `what` it means and what to do `next`. The catalog defines all of these
+ * (event-catalog.ts). An event that is not in the catalog is logged as `event_unknown`. Undeclared
+ * fields and values that are not plain are dropped, even if a cast hides them from the compiler
+ * (G6).
  */
 export function createLog({
   level,
@@ -38,7 +37,7 @@ export function createLog({
   priorities = false,
   now = Date.now,
 }: LogOptions): Log {
-  // Synchronous: the last lines before a crash are those that are needed.
+  // Synchronous, because the last lines before a crash are the ones that matter.
   const raw = typeof to === 'number' ? destination({ fd: to, sync: true }) : to;
   const stream = pretty ? prettyStream(raw) : priorities ? priorityStream(raw) : raw;
   const logger = pino(
@@ -59,14 +58,14 @@ export function createLog({
 }
 
 /**
- * What a person who finds the line needs to know; the catalog knows it, so that the code that
- * logs need not.
+ * Returns what the reader of the line needs to know; it comes from the catalog, so that the code
+ * that logs need not repeat it.
  */
 function advice({ level, means, next }: EventDescription): { what?: string; next?: string } {
   return level === 'warn' || level === 'error' ? { what: means, next } : {};
 }
 
-/** The fields that a line may have, with nothing but plain, short values. */
+/** Returns the declared fields that have plain, short values. */
 function allowed({ fields: names }: EventDescription, fields: LogFields): LogFields {
   const entries = Object.entries(fields).flatMap(
     ([name, value]): [string, string | number | boolean | null][] => {
@@ -81,7 +80,7 @@ function allowed({ fields: names }: EventDescription, fields: LogFields): LogFie
   return Object.fromEntries(entries);
 }
 
-/** The level to log at: `ELIGD_LOG_LEVEL` if it is a level, the configuration's otherwise. */
+/** Returns the log level: `ELIGD_LOG_LEVEL` if it is valid, otherwise the configuration's. */
 export function logLevel(
   configured: EventLevel,
   environment: Readonly<Record<string, string | undefined>>,
@@ -90,7 +89,7 @@ export function logLevel(
   return LOG_LEVELS.find((level) => level === wanted) ?? configured;
 }
 
-/** As syslog.h counts them. */
+/** The numbers of syslog.h. */
 const PRIORITIES = { debug: 7, info: 6, warn: 4, error: 3 } as const satisfies Record<
   EventLevel,
   number
@@ -111,7 +110,7 @@ function prettyStream(to: DestinationStream): DestinationStream {
   return { write: (line) => to.write(prettyLine(line)) };
 }
 
-/** One JSON line as `09:30:15.123 info  daemon_started  version=0.1.0`. */
+/** Formats one JSON line as `09:30:15.123 info  daemon_started  version=0.1.0`. */
 export function prettyLine(line: string): string {
   const {
     time,
@@ -125,7 +124,7 @@ export function prettyLine(line: string): string {
       typeof value === 'string' && /^[\w.:/@+-]+$/.test(value) ? value : JSON.stringify(value);
     return `${styleText('dim', `${name}=`)}${plain}`;
   });
-  // The day is left out only for the eye: a terminal shows what happens now.
+  // The date is left out because a terminal shows what happens now.
   const seen = [styleText('dim', time.slice(11, 23)), styleText(COLORS[level], level.padEnd(5))];
   return `${[...seen, event, ...shown].join(' ')}\n`;
 }

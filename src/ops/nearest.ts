@@ -1,8 +1,8 @@
 import { distance } from 'fastest-levenshtein';
 
 /**
- * The known word that `word` was probably meant to be, or null when none is near enough to be worth
- * naming.
+ * Returns the known word that `word` was probably meant to be; null if none is close enough to
+ * suggest.
  */
 export function nearest(word: string, known: Iterable<string>): string | null {
   const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
@@ -16,13 +16,13 @@ export function nearest(word: string, known: Iterable<string>): string | null {
   return best.candidate;
 }
 
-/** Words that names of payers have in common without being the same payer. */
+/** Words that different payers' names have in common. */
 const COMMON_WORDS = new Set(
   'dental health insurance life plan plans ppo hmo of the and company co inc group fund'.split(' '),
 );
 const LIKENESS_MIN = 0.55;
 
-/** Up to `count` of `known` whose names are like `name`, the nearest first. */
+/** Returns up to `count` of `known` whose names are similar to `name`, most similar first. */
 export function nearestNames<Known extends { name: string }>(
   name: string,
   known: readonly Known[],
@@ -36,7 +36,7 @@ export function nearestNames<Known extends { name: string }>(
     .map(({ each }) => each);
 }
 
-/** From 0 to 1: how near two names are, by the letters or the words that tell payers apart. */
+/** Compares two names by their letters or by their distinctive words; from 0 to 1. */
 function likeness(one: string, other: string): number {
   const words = (text: string) => text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
   const telling = (text: string) => new Set(words(text).filter((word) => !COMMON_WORDS.has(word)));
@@ -49,7 +49,7 @@ function likeness(one: string, other: string): number {
   return Math.max(1 - distance(letters_a, letters_b) / longest, of === 0 ? 0 : shared / of);
 }
 
-/** `a, b or c`, for sentences. */
+/** Returns `a, b or c`, for sentences. */
 export function oneOf(words: readonly string[]): string {
   if (words.length < 2) return words.join('');
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;

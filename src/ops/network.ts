@@ -1,4 +1,6 @@
-/** Which way each connection takes, as the configuration, the secrets and the environment say. */
+/**
+ * Decides the route of each connection from the configuration, the secrets, and the environment.
+ */
 import { resolve } from 'node:path';
 import type { ConnectionSettings, Connector, ConnectorNetwork } from '../../connectors/contract.ts';
 import { ConnectionError, EligdError, errorCode } from '../domain/errors.ts';
@@ -10,28 +12,31 @@ import type { Config } from './config-schema.ts';
 import { connectorSecretName, type SecretSource } from './secrets.ts';
 import { readTrusted } from './trusted-files.ts';
 
-/** Null and left out mean the same. */
+/** Null and undefined mean the same. */
 type Settings = {
   proxy?: string | null | undefined;
   tls?: { [File in keyof FilesOfTls]?: string | null | undefined } | null | undefined;
 };
 type FilesOfTls = NonNullable<ConnectionSettings['tls']>;
 
-/** Where a certificate is: a file (absolute path), or a server and the way to it. */
+/** The location of a certificate: a file (absolute path), or a server and the route to it. */
 export type CertificatePlace = { of: string } & (
   | { file: string; url?: undefined }
   | { url: string; way: () => Way; file?: undefined }
 );
 
-/** `owner`: what the names of its secrets begin with, such as `ELIGD_SERVICE`. */
+/** `owner`: the prefix of its secret names, such as `ELIGD_SERVICE`. */
 type Means = { owner: string; secrets: SecretSource; folder: string };
 
-/** Throws a ConnectionError when a certificate cannot be read. */
+/** Returns a connection's route. Throws a ConnectionError when a certificate cannot be read. */
 export function wayOf(settings: Settings, means: Means): Way {
   return { proxyFor: proxiesOf(settings, means), certificates: certificatesOf(settings, means) };
 }
 
-/** The same for the configuration's own parts, where a bad file is a bad configuration. */
+/**
+ * Returns the route for a section of the configuration, where an unreadable file is a configuration
+ * error.
+ */
 function configuredWay(settings: Settings, means: Means, part: string): Way {
   try {
     return wayOf(settings, means);
@@ -46,18 +51,20 @@ function configuredWay(settings: Settings, means: Means, part: string): Way {
   }
 }
 
-/** To the calling service. Throws an EligdError when a certificate cannot be read. */
+/**
+ * Returns the route to the calling service. Throws an EligdError when a certificate cannot be read.
+ */
 export function serviceWay({ service, folder }: Config, secrets: SecretSource): Way {
   return configuredWay(service, { owner: 'ELIGD_SERVICE', secrets, folder }, 'service.tls');
 }
 
-/** To the login provider of the office's page. Throws an EligdError, as above. */
+/** Returns the route to the office page's login provider. Throws an EligdError, as above. */
 export function signOnWay({ office, folder }: Config, secrets: SecretSource): Way {
   const means = { owner: 'ELIGD_OFFICE', secrets, folder };
   return configuredWay(office?.single_sign_on ?? {}, means, 'office.single_sign_on.tls');
 }
 
-/** Where nothing is configured for a connection: as the environment says. */
+/** Returns the environment's route, for a connection without configuration. */
 export function environmentWay(secrets: SecretSource): Way {
   return wayOf({}, { owner: 'ELIGD', secrets, folder: '' });
 }
@@ -66,7 +73,7 @@ function connectorMeans(connector_id: string, secrets: SecretSource, folder: str
   return { owner: connectorSecretName(connector_id, '').replace(/_$/, ''), secrets, folder };
 }
 
-/** The places of certificates that a connector names. */
+/** Returns the locations of the certificates that a connector names. */
 export function connectorCertificates(
   { id, connector }: { id: string; connector: Connector },
   { folder }: Config,
@@ -80,7 +87,7 @@ export function connectorCertificates(
   );
 }
 
-/** What a connector gets of the network. */
+/** Returns a connector's access to the network. */
 export function connectorNetwork(
   connector_id: string,
   { secrets, folder }: Pick<Means, 'secrets' | 'folder'>,
@@ -95,13 +102,16 @@ export function connectorNetwork(
   };
 }
 
-/** For what is not HTTP, and so nothing for the proxy of the environment; null: directly. */
+/**
+ * Returns the proxy of a connection that is not HTTP, so the environment's proxy does not apply;
+ * null: direct.
+ */
 export function namedProxy({ proxy }: Settings, means: Means): HttpProxy | null {
   const named = proxy == null ? null : URL.parse(proxy);
   return named === null ? null : proxyAt(named, means);
 }
 
-/** The names of the secrets with which a connection logs in at its proxy. */
+/** Returns the names of a connection's secrets for its proxy. */
 function loginNames(owner: string): [username: string, password: string] {
   return [`${owner}_PROXY_USERNAME`, `${owner}_PROXY_PASSWORD`];
 }
@@ -117,7 +127,10 @@ function proxiesOf({ proxy }: Settings, means: Means): Way['proxyFor'] {
   };
 }
 
-/** A login in the address, which only the environment may hold, wins. */
+/**
+ * Returns the proxy at an address. A login in the address wins; only the environment may contain
+ * one.
+ */
 function proxyAt(address: URL, { owner, secrets }: Means): HttpProxy {
   const is_tls = address.protocol === 'https:';
   const [username, password] = loginNames(owner);
@@ -146,7 +159,7 @@ function proxyAt(address: URL, { owner, secrets }: Means): HttpProxy {
   };
 }
 
-/** Absolute paths. */
+/** Returns absolute paths. */
 export function filesOf({ tls }: Settings, folder: string) {
   const path = (file: string | null | undefined) => (file == null ? null : resolve(folder, file));
   return {

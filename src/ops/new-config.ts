@@ -2,7 +2,7 @@ import { parseConfig } from './config.ts';
 import type { ConfigProblem } from './config-document.ts';
 import { ConfigError } from './config-problems.ts';
 
-/** What `eligd init` asks. Texts as they are typed. */
+/** The answers to `eligd init`, as typed. */
 export type NewInstallation = {
   clinic_name: string;
   time_zone: string;
@@ -17,11 +17,11 @@ export type NewInstallation = {
 };
 
 /**
- * A commented configuration with these values, every other key at its default. Judge it with
- * `judgeNewConfig`.
+ * Returns a commented configuration with these values, every other key at its default. Validate it
+ * with `judgeNewConfig`.
  */
 export function newConfigText(values: NewInstallation): string {
-  // A JSON text is a YAML text, whatever is in it.
+  // Every JSON text is valid YAML.
   const quoted = (text: string) => JSON.stringify(text);
   return `# The configuration of eligd, written by "eligd init". Every other key, with its
 # default, is in config/example.yaml of the program.
@@ -55,7 +55,7 @@ state:
 `;
 }
 
-/** Everything that is wrong with the text, which would be at `file`. */
+/** Returns every problem of the text, which would be at `file`. */
 export async function judgeNewConfig(
   text: string,
   file: string,

@@ -1,4 +1,4 @@
-/** Files that connectors have left behind: which are too old, and deleting them. */
+/** Finds files that connectors have kept for too long, and deletes them. */
 import { lstat, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KeptFiles } from '../../connectors/contract.ts';
@@ -7,8 +7,8 @@ import { errorCode } from '../domain/errors.ts';
 export type OldFile = { path: string; at: number };
 
 /**
- * Those of `kept` that were written and moved before `before` (epoch milliseconds). An export may
- * be older than its arrival here, so the later of the two counts. Links are left alone.
+ * Returns the files of `kept` that were written and moved before `before` (epoch milliseconds). An
+ * export may be older than its arrival here, so the later time counts. Ignores links.
  */
 export async function oldFiles({ folder, names }: KeptFiles, before: number): Promise<OldFile[]> {
   const found: OldFile[] = [];
@@ -23,7 +23,7 @@ export async function oldFiles({ folder, names }: KeptFiles, before: number): Pr
   return found;
 }
 
-/** Deletes them; says how many are gone, and how many are still there. */
+/** Deletes the files; returns how many are gone and how many remain. */
 export async function deleteFiles(
   files: readonly OldFile[],
 ): Promise<{ deleted: number; left: number }> {

@@ -25,21 +25,22 @@ import {
   SHIPPED_ONLY,
 } from './payers.ts';
 
-/** What looking at the file found. `error`: it cannot be used, and the map stays as it was. */
+/**
+ * The result of a check for changes. `error`: the file cannot be used, and the map stays the same.
+ */
 export type PayerChange =
   | { kind: 'same' }
   | { kind: 'changed' }
   | { kind: 'error'; error: EligdError };
 
-/** The file of the payer map: as configured, otherwise payers.csv next to the configuration. */
+/**
+ * Returns the path of the payer map: as configured, otherwise payers.csv next to the configuration.
+ */
 export function payersPath({ policy, folder }: Pick<Config, 'policy' | 'folder'>): string {
   return policy.payers ?? join(folder, 'payers.csv');
 }
 
-/**
- * Reads the installation's payer map. Throws when a file that the configuration names is not there,
- * and when the file has errors.
- */
+/** Reads the installation's payer map. Throws when the configured file is missing or has errors. */
 export function readPayers(config: Pick<Config, 'policy' | 'folder'>): PayerList {
   const file = payersPath(config);
   return config.policy.payers === null && !existsSync(file) ? SHIPPED_ONLY : loadPayers(file);
@@ -51,7 +52,7 @@ export class PayerFile implements PayerMap {
   #list: PayerList;
   #stamp: string;
 
-  /** Throws as `readPayers` does. */
+  /** Throws like `readPayers`. */
   constructor(config: Pick<Config, 'policy' | 'folder'>) {
     this.#config = config;
     this.#stamp = this.#look();
@@ -66,14 +67,14 @@ export class PayerFile implements PayerMap {
     return this.#list.find(payor_id, name);
   }
 
-  /** A hash of what the file holds now, to know after a restart whether it was changed. */
+  /** Returns a hash of the file's current content, to detect changes across a restart. */
   contentHash(): string {
     const file = payersPath(this.#config);
     const content = existsSync(file) ? readFileSync(file) : '';
     return createHash('sha256').update(content).digest('hex');
   }
 
-  /** Reads the file again if it was changed since the last look. */
+  /** Reads the file again if it has changed since the last call. */
   refresh(): PayerChange {
     const stamp = this.#look();
     if (stamp === this.#stamp) return { kind: 'same' };
@@ -98,15 +99,15 @@ export class PayerFile implements PayerMap {
 }
 
 /**
- * What a line of the payer map is to say, by what the PMS calls the payer: a name, or an ID where
- * it knows no name. Keys that are left out stay as they are.
+ * The new values for a line of the payer map, identified by the PMS's name for the payer, or by its
+ * ID if the PMS has no name. Missing keys stay the same.
  */
 export type PayerLine = ({ pms_name: string } | { pms_id: string }) &
   Partial<Record<'carrier' | 'payor_id' | 'phone_number', string>>;
 
 /**
- * Writes a line of payers.csv: changes the one with this name or ID, or adds it. The other lines
- * keep their values. The file appears as a whole or not at all. Throws when it cannot be written.
+ * Writes a line of payers.csv: changes the line with this name or ID, or adds one. The other lines
+ * keep their values. The file is replaced atomically. Throws when it cannot be written.
  */
 export function writePayer(
   config: Pick<Config, 'policy' | 'folder' | 'file'>,
@@ -114,7 +115,7 @@ export function writePayer(
 ): void {
   const file = payersPath(config);
   const before = existsSync(file) ? readFileSync(file, 'utf8') : `${PAYER_COLUMNS.join(',')}\n`;
-  // A file with errors stays as it is, and its errors are told.
+  // Throws for a file with errors, and leaves it unchanged.
   parsePayers(before, file);
   const text = withLine(before, line);
   parsePayers(text, file);
@@ -130,7 +131,7 @@ export function writePayer(
     if (existsSync(fresh)) unlinkSync(fresh);
     throw new EligdError('failed', {
       what: `The payer map ${file} could not be written.`,
-      why: `The system said ${errorCode(error) ?? 'no'}.`,
+      why: `The system reported ${errorCode(error) ?? 'an unknown error'}.`,
       next: 'Run the command as a user who can write to it, such as root.',
       cause: error,
     });

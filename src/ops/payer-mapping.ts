@@ -1,4 +1,4 @@
-/** What the payer map does not have, and how a line is added: for `eligd payers` and the page. */
+/** Finds payers that the payer map lacks, and adds lines: for `eligd payers` and the page. */
 import type { AppointmentInput, CoverageInput } from '../domain/appointment.ts';
 import { EligdError } from '../domain/errors.ts';
 import { isCallable, isUnmapped } from '../domain/payers.ts';
@@ -10,26 +10,26 @@ import { readPayers, writePayer } from './payer-file.ts';
 import type { KnownPayer, PayerList } from './payers.ts';
 import { clinicProfile } from './profile.ts';
 
-/** A coverage of an open visit or claim, and what says by whom the patient is treated. */
+/** A coverage of an open visit or claim, and the data that names the treating provider. */
 export type NamedCoverage = {
   treated: Pick<AppointmentInput, 'specialty' | 'provider' | 'location'>;
   coverage: CoverageInput;
 };
 
-/** A payer that the map does not have, as shown to users. */
+/** A payer that the map lacks, as users see it. */
 export type Unmapped = {
   name: string;
   payer_id: string | null;
-  /** Open visits and claims that name it. */
+  /** The number of open visits and claims that name it. */
   count: number;
-  /** Whether calls are made all the same, by payer ID alone. */
+  /** Whether eligd calls it anyway, by its payer ID alone. */
   is_called: boolean;
   nearest: KnownPayer[];
 };
 
 const NEAREST_SHOWN = 3;
 
-/** The payers among the named ones that should have a line in the map, the most frequent first. */
+/** Returns the named payers that need a line in the map, most frequent first. */
 export function unmappedOf(
   named: readonly (Pick<NamedCoverage, 'coverage'> & { specialty: Specialty })[],
   payers: PayerList,
@@ -52,7 +52,7 @@ export function unmappedOf(
   return [...found.values()].toSorted((a, b) => b.count - a.count || a.name.localeCompare(b.name));
 }
 
-/** Up to three payers with an identifier whose names are like this one, the nearest first. */
+/** Returns up to three payers with an identifier and a similar name, most similar first. */
 export function nearestPayers(name: string, { known }: PayerList): KnownPayer[] {
   return nearestNames(name, known, NEAREST_SHOWN).map(({ name: of, carrier, payor_id }) => ({
     name: of,
@@ -61,7 +61,7 @@ export function nearestPayers(name: string, { known }: PayerList): KnownPayer[] 
   }));
 }
 
-/** The same by the configuration, with its payer map as it is now. */
+/** Does the same with the configuration's current payer map. */
 export function unmappedPayers(config: Config, named: readonly NamedCoverage[]): Unmapped[] {
   const clinic = clinicProfile(config);
   const treated = named.map((each) => ({
@@ -72,8 +72,8 @@ export function unmappedPayers(config: Config, named: readonly NamedCoverage[]):
 }
 
 /**
- * Writes a line of payers.csv; returns what the payer is from now on. `pms_id`: by which the
- * practice software knows a payer for which it has no name.
+ * Writes a line of payers.csv; returns what the payer is now mapped to. `pms_id`: the practice
+ * software's ID of a payer without a name.
  */
 export function mapPayer(
   config: Config,
@@ -99,8 +99,8 @@ export function mapPayer(
 }
 
 /**
- * The carrier identifier that `id` is, or that belongs to the known payer ID or name that it is;
- * null: it is a payer ID that nobody has mapped. A payer ID has five characters, one a digit.
+ * Returns the carrier identifier `id`, or that of the known payer with this ID or name; null: an
+ * unmapped payer ID. A payer ID has five characters, at least one of them a digit.
  */
 function carrierNamed(id: string, payers: PayerList): string | null {
   const plain = id.trim().toUpperCase();

@@ -16,8 +16,8 @@ type Values = Partial<
 >;
 
 /**
- * The price columns of a line of payers.csv; null: the usual prices. `refuse` is told what cannot
- * be read.
+ * Returns the prices in a line of payers.csv; null: the usual prices. Calls `refuse` for each value
+ * that cannot be read.
  */
 export function payerPrices(values: Values, refuse: (problem: string) => void): PayerPrices | null {
   const amount = (column: 'price_per_inquiry' | 'price_per_code') => {
@@ -50,7 +50,7 @@ function factor(text: string, refuse: (problem: string) => void): number | undef
   return undefined;
 }
 
-/** `unsuccessful; cancelled`, or `none`. */
+/** Parses `unsuccessful; cancelled`, or `none`. */
 function outcomes(
   text: string,
   refuse: (problem: string) => void,

@@ -28,17 +28,17 @@ export const PAYER_COLUMNS = [
 type Column = (typeof PAYER_COLUMNS)[number];
 type Row = { line: number; values: Partial<Record<Column, string>> };
 
-/** A payer that has a carrier identifier, by the name that people know it by. */
+/** A payer with a carrier identifier, and the name that people know. */
 export type KnownPayer = { name: string; carrier: string; payor_id: string };
 
 /** The payer map of an installation, with every payer that it can name. */
 export type PayerList = PayerMap & {
   known: readonly KnownPayer[];
-  /** Of the payers that have prices of their own. */
+  /** Only payers with their own prices. */
   prices: readonly PayerPrices[];
 };
 
-/** For an installation without payers.csv: what eligd itself knows, and nothing else. */
+/** For an installation without payers.csv: only the payers that eligd itself knows. */
 export const SHIPPED_ONLY: PayerList = payerList(new Map(), new Map(), [], []);
 
 /** Reads payers.csv. Throws with every bad line at once. */
@@ -50,7 +50,10 @@ export function loadPayers(file: string): PayerList {
     const code = errorCode(error);
     throw new EligdError('configuration', {
       what: `The payer map ${file} could not be read.`,
-      why: code === 'ENOENT' ? 'There is no such file.' : `The system said ${code ?? 'no'}.`,
+      why:
+        code === 'ENOENT'
+          ? 'There is no such file.'
+          : `The system reported ${code ?? 'an unknown error'}.`,
       next:
         'Fix policy.payers in the configuration, or copy config/payers.example.csv to this ' +
         'place.',
@@ -59,7 +62,7 @@ export function loadPayers(file: string): PayerList {
   }
 }
 
-/** `payers.csv` as a map; `file` is for errors only. */
+/** Parses `payers.csv`; `file` is only for errors. */
 export function parsePayers(text: string, file: string): PayerList {
   const problems: string[] = [];
   const by_id = new Map<string, PayerEntry>();
@@ -75,7 +78,7 @@ export function parsePayers(text: string, file: string): PayerList {
       refuse('neither pms_name nor pms_id is filled in. Enter the PMS’s name for the payer.');
     if (id !== '' && by_id.has(id))
       refuse('an earlier line has the same pms_id. Keep one of them.');
-    // Several ids may share a name; then the name alone decides nothing and the first line keeps
+    // Several IDs may share a name; then the name alone does not decide, and the first line keeps
     // it.
     if (id === '' && by_name.has(name))
       refuse(
@@ -93,7 +96,7 @@ export function parsePayers(text: string, file: string): PayerList {
   return payerList(by_id, by_name, known, prices);
 }
 
-/** What the file says wins over what eligd ships, also where the file leaves the carrier empty. */
+/** Builds the list. A line of the file wins over eligd's own, even with an empty carrier. */
 function payerList(
   by_id: ReadonlyMap<string, PayerEntry>,
   by_name: ReadonlyMap<string, PayerEntry>,
@@ -128,7 +131,7 @@ const NOTHING_SAID: PayerEntry = {
   in_network: new Map(),
 };
 
-/** A name without case, punctuation and repeated blanks. Empty stays empty and finds nothing. */
+/** Normalizes case, punctuation, and spaces. Empty stays empty and matches nothing. */
 export function plainName(name: string): string {
   return name
     .normalize('NFKD')
@@ -166,7 +169,7 @@ function payerEntry(values: Row['values'], refuse: (problem: string) => void): P
   };
 }
 
-/** `08:00-17:00`; empty: as for every payer. */
+/** Parses `08:00-17:00`; empty: the hours of every payer. */
 function openHours(text: string, refuse: (problem: string) => void): PayerEntry['hours'] {
   const hours = text === '' ? null : dayHours(text);
   if (text !== '' && hours === null)
@@ -184,7 +187,7 @@ function zoneOf(text: string, refuse: (problem: string) => void): string | null 
   return null;
 }
 
-/** `yes`, `no`, or by tax ID: `123456789=yes; 987654321=no`. */
+/** Parses `yes`, `no`, or values by tax ID: `123456789=yes; 987654321=no`. */
 function networks(text: string, refuse: (problem: string) => void): ReadonlyMap<string, boolean> {
   const found = new Map<string, boolean>();
   for (const part of text.split(';').map((each) => each.trim())) {

@@ -1,4 +1,4 @@
-/** The price list of the configuration and of payers.csv, as `domain/price.ts` uses it. */
+/** Builds the price list of `domain/price.ts` from the configuration and payers.csv. */
 
 import { centsOf } from '../domain/call-budget.ts';
 import { EligdError } from '../domain/errors.ts';
@@ -14,7 +14,7 @@ import { readPayers } from './payer-file.ts';
 
 type Override = Config['prices']['dental'];
 
-/** Whoever knows the prices of payers, now and after a change. */
+/** An object with the payers' current prices, also after a change. */
 export type PricedPayers = { readonly prices: readonly PayerPrices[] };
 
 export function priceRules(prices: Config['prices']): PriceRules {
@@ -44,12 +44,12 @@ function priceOverride(given: Override): PriceOverride {
   };
 }
 
-/** What the stages and every page go by. */
+/** Returns the price list for the stages and every page. */
 export function pricesOf(config: Pick<Config, 'prices'>, payers: PricedPayers): PriceList {
   return priceList(priceRules(config.prices), () => payers.prices);
 }
 
-/** The limits of calls and dollars, with the prices that they are counted by. */
+/** Returns the limits of calls and dollars, with the prices for counting. */
 export function budgetRules(config: Config, payers: PricedPayers) {
   const { calls_per_day, calls_per_month, dollars_per_day, dollars_per_month } = config.policy;
   const { time_zone } = config.clinic;
@@ -60,8 +60,8 @@ export function budgetRules(config: Config, payers: PricedPayers) {
 }
 
 /**
- * The payers' prices for a command that only reads: a payer map with errors, which "eligd check"
- * tells of, has none.
+ * Returns the payers' prices for a command that only reads. A payer map with errors counts as one
+ * without prices; "eligd check" reports the errors.
  */
 export function payersForPrices(config: Pick<Config, 'policy' | 'folder'>): PricedPayers {
   try {

@@ -5,7 +5,7 @@ import type { Config } from './config-schema.ts';
 import { codeRange, dayHours, isLoopback } from './config-values.ts';
 import { areCertificatesUnchecked } from './environment.ts';
 
-/** The configuration as the planning rules of `domain/` see the clinic. */
+/** Returns the clinic's profile for the planning rules of `domain/`. */
 export function clinicProfile(config: Config): ClinicProfile {
   const { clinic } = config;
   return {
@@ -21,14 +21,14 @@ export function clinicProfile(config: Config): ClinicProfile {
   };
 }
 
-/** The planning rules of the configuration. */
+/** Returns the planning rules of the configuration. */
 export function policyOf(config: Config): Policy {
   const { payers: _, fees: __, attention: ___, payer_hours, ...rules } = config.policy;
   const { hours, zones, holidays, same_day_cutoff, turnaround_days } = payer_hours;
   return {
     ...rules,
     payer_hours: {
-      // The schema has let nothing else through than a span of hours.
+      // The schema accepts only valid hours.
       hours: dayHours(hours) ?? { opens: 0, closes: 24 * 60 },
       zones,
       holidays: new Set(holidays),
@@ -43,7 +43,7 @@ export function policyOf(config: Config): Policy {
   };
 }
 
-/** `12:00` in minutes since midnight. */
+/** Converts `12:00` to minutes since midnight. */
 function minuteOf(time: string): number {
   const [hour = 0, minute = 0] = time.split(':').map(Number);
   return hour * 60 + minute;
@@ -52,14 +52,14 @@ function minuteOf(time: string): number {
 function questionRules(config: Config, specialty: Specialty): QuestionRules {
   return config.questions[specialty].map((rule) => ({
     ...rule,
-    // The schema has let nothing else through than codes and ranges.
+    // The schema accepts only codes and ranges.
     when_codes: rule.when_codes?.flatMap((text) => codeRange(text) ?? []) ?? null,
   }));
 }
 
 /**
- * Something that is configured and does not work as somebody might expect: said by the log at
- * start, `check` and `config show`.
+ * A setting that may not do what you expect: the log at startup, `check`, and `config show` mention
+ * it.
  */
 export type ConfigNote = { event: EventName; what: string; next: string };
 

@@ -1,26 +1,23 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock, Env } from '../domain/env.ts';
 
-/**
- * A step of a stage that has begun and not ended. `still_until` is monotonic time up to which
- * silence is expected.
- */
+/** A step of a stage in progress. `still_until`: monotonic time until which silence is expected. */
 type Step = { stage: string; still_until: number; id: string };
 
 export type Stuck = { stage: string; still_ms: number };
 
 /**
- * Knows whether the daemon gets on: which steps are in hand, and when each last gave a sign of
- * life. A stage that waits for work has no step in hand. Signs of life within a step are log lines,
- * sleeps (which may be long: a rate limit, a pause that the service asked for) and whatever else
- * calls `mark`, such as a commit; they count for the step that they happen in, so that a busy
- * neighbor does not hide a stage that hangs.
+ * Tracks whether the daemon makes progress: which steps are running, and when each last showed
+ * activity. A stage that waits for work has no running step. Log lines, sleeps (which may be long:
+ * a rate limit, a pause that the service asked for), and calls of `mark`, such as after a commit,
+ * count as activity. They count only for the step in which they happen, so that a busy stage does
+ * not hide one that hangs.
  */
 export class Progress {
   readonly #clock: Clock;
   readonly #in_hand = new Set<Step>();
   readonly #current = new AsyncLocalStorage<Step>();
-  /** Of this process; another one of the same second is no neighbor in a log. */
+  /** Identifies this process; two processes that start in the same second differ in the log. */
   readonly #process: string;
   #steps = 0;
 
@@ -42,16 +39,14 @@ export class Progress {
     }
   }
 
-  /**
-   * A sign of life of the step that this is called in; the next one is not expected for `still_ms`.
-   */
+  /** Records activity of the current step; the next activity is not expected for `still_ms`. */
   mark(still_ms = 0): void {
     const step = this.#current.getStore();
     if (step !== undefined)
       step.still_until = Math.max(step.still_until, this.#clock.elapsed() + still_ms);
   }
 
-  /** The steps without a sign of life for more than `limit_ms`. */
+  /** Returns the steps without activity for more than `limit_ms`. */
   stuck(limit_ms: number): Stuck[] {
     const now = this.#clock.elapsed();
     return [...this.#in_hand]
@@ -60,7 +55,8 @@ export class Progress {
   }
 
   /**
-   * `env` whose sleeps and log lines are signs of life. The lines of a step carry the same `work`.
+   * Wraps `env` so that sleeps and log lines count as activity. The lines of a step share one
+   * `work`.
    */
   watch(env: Env): Env {
     return {

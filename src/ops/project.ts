@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
 
-/** The folder that holds package.json. */
+/** The folder of package.json. */
 export const PROJECT_ROOT = resolve(import.meta.dirname, '..', '..');
 
-/** Of modules: `.ts` in a working copy, `.js` in the package, whose program is built. */
+/** The file extension of modules: `.ts` in a working copy, `.js` in the package, which is built. */
 export const MODULE_ENDING = extname(import.meta.filename);
 
 /**
- * Program and first arguments of a process of eligd. SIGUSR1 would open Node's debugger on a port
- * that every user of the machine can reach.
+ * Program and first arguments of an eligd process. SIGUSR1 is disabled, because it would open
+ * Node's debugger on a port that every user of the machine can reach.
  */
 export const OWN_PROCESS: readonly [program: string, ...args: string[]] = [
   process.execPath,
@@ -18,7 +18,7 @@ export const OWN_PROCESS: readonly [program: string, ...args: string[]] = [
 ];
 
 /**
- * Whether this copy of eligd is the one of the package, which `npm run package` marks in its
+ * Returns whether this copy is the installed package, which `npm run package` marks in its
  * package.json; otherwise it is a working copy.
  */
 export function isInstalled(root = PROJECT_ROOT): boolean {

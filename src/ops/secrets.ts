@@ -7,7 +7,8 @@ import { nearest } from './nearest.ts';
 import { readTrusted } from './trusted-files.ts';
 
 /**
- * Every secret that eligd itself knows, and what it is. Connectors name theirs `ELIGD_<ID>_<NAME>`.
+ * Every secret that eligd itself knows, with its description. Connectors name theirs
+ * `ELIGD_<ID>_<NAME>`.
  */
 export const SECRETS = {
   ELIGD_SERVICE_USERNAME: 'user name for the calling service (auth: oauth)',
@@ -32,13 +33,15 @@ export const SECRETS = {
 
 export type SecretName = keyof typeof SECRETS;
 
-/** The secret `token` of the connector `front-desk` is `ELIGD_FRONT_DESK_TOKEN`. */
+/**
+ * Returns the name of a connector's secret: `token` of `front-desk` is `ELIGD_FRONT_DESK_TOKEN`.
+ */
 export function connectorSecretName(connector_id: string, last_part: string): string {
   return `ELIGD_${connector_id}_${last_part}`.replaceAll('-', '_').toUpperCase();
 }
 
 /**
- * A secret value that does not show itself: only `reveal()` gives it, every way of printing gives
+ * A secret value that hides itself: only `reveal()` returns it; every way of printing shows
  * `[secret]`.
  */
 export class Secret {
@@ -65,14 +68,16 @@ export class Secret {
   }
 }
 
-/** Where a secret was found. The first of these that has it wins. */
+/** Where a secret was found. The first place that has it wins. */
 export type SecretOrigin = 'credentials directory' | 'environment' | '.env';
 
 export type SecretSource = {
   find: (name: string) => { secret: Secret; from: SecretOrigin } | null;
-  /** Names in the environment and `.env` that begin with `ELIGD_`, to recognize a misspelt one. */
+  /**
+   * Names in the environment and `.env` that begin with `ELIGD_`, to recognize a misspelled one.
+   */
   names: readonly string[];
-  /** The `.env` that is looked at, whether it exists or not. */
+  /** The path of `.env`, whether it exists or not. */
   env_file: string;
 };
 
@@ -80,9 +85,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Opens the three places of secrets, in order of precedence: systemd's `$CREDENTIALS_DIRECTORY`
- * (names in lower case without `ELIGD_`), the environment, and `.env` next to the configuration.
- * Nothing is written into the environment, so no child process inherits what `.env` holds. An empty
- * value counts as none.
+ * (names in lowercase without `ELIGD_`), the environment, and `.env` next to the configuration.
+ * Writes nothing into the environment, so no child process inherits the content of `.env`. An empty
+ * value counts as missing.
  */
 export function openSecrets(config_folder: string, environment: Environment): SecretSource {
   const env_file = join(config_folder, '.env');
@@ -117,7 +122,7 @@ function readEnvFile(file: string): Environment {
 function readCredential(directory: string, name: string): string | undefined {
   const file = join(directory, name.replace(/^ELIGD_/, '').toLowerCase());
   try {
-    // `systemd-creds` and editors leave a line end behind the value, which is not part of it.
+    // `systemd-creds` and editors add a line break after the value.
     return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
@@ -128,7 +133,7 @@ function readCredential(directory: string, name: string): string | undefined {
 function unreadable(file: string, error: unknown): EligdError {
   return new EligdError('configuration', {
     what: `The file ${file} could not be read.`,
-    why: `The system said ${errorCode(error) ?? 'no'}.`,
+    why: `The system reported ${errorCode(error) ?? 'an unknown error'}.`,
     next: 'Make the user that eligd runs as its owner, with mode 600.',
     cause: error,
   });
@@ -138,14 +143,14 @@ export type ServiceCredentials =
   | { auth: 'oauth'; username: Secret; password: Secret }
   | { auth: 'basic'; project_id: Secret; api_key: Secret };
 
-/** The secrets that a way of logging in needs. */
+/** Returns the names of the secrets that a login method needs. */
 export function namesFor(auth: ServiceCredentials['auth']): readonly [SecretName, SecretName] {
   return auth === 'oauth'
     ? ['ELIGD_SERVICE_USERNAME', 'ELIGD_SERVICE_PASSWORD']
     : ['ELIGD_SERVICE_PROJECT_ID', 'ELIGD_SERVICE_API_KEY'];
 }
 
-/** What eligd logs in with at the service; throws with every missing name at once. */
+/** Returns the credentials for the service; throws with every missing name at once. */
 export function serviceCredentials(
   source: SecretSource,
   auth: ServiceCredentials['auth'],
@@ -156,7 +161,7 @@ export function serviceCredentials(
     : { auth, project_id: first, api_key: second };
 }
 
-/** The same in the clear, for the client of the service and for nobody else. */
+/** Returns the credentials in plain text, only for the client of the service. */
 export function revealCredentials(
   found: ServiceCredentials,
 ):
@@ -168,8 +173,8 @@ export function revealCredentials(
 }
 
 /**
- * The keys of the webhook's signature: the one in use, and the one before it if there is one.
- * Throws when there is none.
+ * Returns the keys of the webhook's signature: the current one, and the previous one if there is
+ * one. Throws when there is no key.
  */
 export function webhookSecrets(source: SecretSource): readonly Secret[] {
   const [current] = requireSecrets(
@@ -182,8 +187,8 @@ export function webhookSecrets(source: SecretSource): readonly Secret[] {
 }
 
 /**
- * The secrets of these names, in order; throws with every missing one, where to put it, and a
- * misspelt one that was found.
+ * Returns the secrets of these names, in order. Throws with every missing one, where to put it, and
+ * a misspelled name that was found.
  */
 export function requireSecrets<Names extends readonly string[]>(
   source: SecretSource,
@@ -210,7 +215,10 @@ export function requireSecrets<Names extends readonly string[]>(
   return names.map((name) => source.find(name)?.secret) as { [Index in keyof Names]: Secret };
 }
 
-/** The installed service keeps its secrets as credentials, which only root can hand on. */
+/**
+ * Says how to add secrets. The installed service keeps them as credentials, which only root can
+ * pass on.
+ */
 function howToAdd(missing: readonly string[], env_file: string): string {
   if (env_file === '/etc/eligd/.env')
     return (
@@ -223,8 +231,7 @@ function howToAdd(missing: readonly string[], env_file: string): string {
   );
 }
 
-/** For `config show` and `check`: what is set and from where, without values. */
-/** The names of the secrets that a configuration needs. */
+/** Returns the names of the secrets that a configuration needs. */
 export function configuredSecrets({
   service,
   webhook,

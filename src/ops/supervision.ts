@@ -2,9 +2,9 @@ import type { Env } from '../domain/env.ts';
 import type { Progress } from './progress.ts';
 import type { Notifier } from './systemd.ts';
 
-/** How often `systemctl status` gets a new line, at most. */
+/** The shortest time between two status lines for `systemctl status`. */
 const STATUS_INTERVAL_MS = 60_000;
-/** Without systemd only the log hears of a stage that hangs. */
+/** Without systemd, a stage that hangs is only logged. */
 const UNHEARD_INTERVAL_MS = 60_000;
 
 export type Supervision = {
@@ -12,11 +12,11 @@ export type Supervision = {
   progress: Progress;
   notifier: Notifier;
   /**
-   * A step may be silent for this long, whatever the watchdog says: the longest timeout of a
-   * single request, with room.
+   * How long a step may be silent, regardless of the watchdog: the longest timeout of a single
+   * request, plus a margin.
    */
   patience_ms: number;
-  /** How long the daemon's loops rest; without systemd nobody looks more often than they do. */
+  /** The pause of the daemon's loops; without systemd, this is how often it checks. */
   idle_ms?: number | undefined;
   /** One line without patient data for `systemctl status`. */
   statusLine: () => Promise<string>;
@@ -24,10 +24,10 @@ export type Supervision = {
 };
 
 /**
- * Tells systemd that the daemon is up, how it stands, and that it gets on. The last is said only
- * while no step of a stage has been silent for too long: a stage that hangs ends the feed, and
- * systemd restarts the daemon. Rows are the only hand-off, so nothing is lost by that. Waiting
- * for work is no silence.
+ * Reports to systemd that the daemon is ready, its status, and its progress. It feeds the watchdog
+ * only while no step of a stage has been silent for too long: if a stage hangs, systemd restarts
+ * the daemon. Rows are the only handoff, so a restart loses nothing. Waiting for work does not
+ * count as silence.
  */
 export async function supervise(options: Supervision): Promise<void> {
   const { env, progress, notifier, signal } = options;
@@ -65,10 +65,7 @@ type Counted = Record<
   number
 >;
 
-/**
- * Where the appointments are, for `systemctl status`: what is open first, and what needs you
- * always.
- */
+/** Counts appointments for `systemctl status`: open ones first, and always how many need you. */
 export function statusWords(counts: Counted): string {
   const { waiting, planned, asking, answered, delivered, attention } = counts;
   return (
@@ -79,8 +76,7 @@ export function statusWords(counts: Counted): string {
 
 async function status({ notifier, statusLine }: Supervision): Promise<string> {
   if (!notifier.is_heard) return '';
-  // A database that cannot be read at the moment is the stages' affair; the line says only what is
-  // known.
+  // The stages handle an unreadable database; the line only reports it.
   const line = await statusLine().catch(() => 'The database cannot be read; see the log.');
   return `STATUS=${line}`;
 }

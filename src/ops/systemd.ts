@@ -3,27 +3,25 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 
 /**
- * What systemd is told about the daemon (sd_notify(3)). Outside a unit of Type=notify nothing is
- * told to anybody.
+ * Sends the daemon's state to systemd (sd_notify(3)). Outside a unit with Type=notify, it sends
+ * nothing.
  */
 export type Notifier = {
-  /** Whether somebody listens. */
+  /** Whether systemd listens. */
   is_heard: boolean;
   /**
-   * Sends assignments such as `READY=1`. Never fails: a daemon does not end because nobody listens.
+   * Sends assignments such as `READY=1`. Never fails: a missing listener does not end the daemon.
    */
   tell: (...assignments: string[]) => Promise<void>;
-  /**
-   * How long systemd waits for the next sign of life before it kills the daemon; null: for ever.
-   */
+  /** How long systemd waits for a watchdog message before it kills the daemon; null: forever. */
   watchdog_ms: number | null;
 };
 
 type Relay = ChildProcessByStdio<Writable, Readable, null>;
 
 /**
- * Sends what it reads, up to a NUL, to systemd's socket, and writes a dot for it. The socket takes
- * datagrams, of which Node has none of the Unix kind.
+ * Sends each NUL-terminated input to systemd's socket and writes a dot for it. The socket expects
+ * Unix datagrams, which Node does not support.
  */
 const RELAY =
   '$/ = "\\0"; $| = 1; (my $to = $ENV{NOTIFY_SOCKET}) =~ s/^@/\\0/; ' +
@@ -31,9 +29,9 @@ const RELAY =
   'while (<STDIN>) { chomp; send($out, $_, 0, pack_sockaddr_un($to)) or exit 1; print "."; }';
 
 /**
- * Tells through one process of Perl, which every Debian and Ubuntu has and which lives as long as
- * the daemon, so that no beat of the watchdog starts a process. Where it cannot, the program
- * systemd-notify tells, started each time. Either is a child; hence NotifyAccess=all in the unit.
+ * Sends through one Perl process, which every Debian and Ubuntu has and which lives as long as the
+ * daemon, so that a watchdog message does not start a process. Without Perl, it starts
+ * systemd-notify for each message. Both are child processes; hence NotifyAccess=all in the unit.
  */
 export function createNotifier(
   environment: Readonly<Record<string, string | undefined>>,
@@ -58,13 +56,16 @@ function startRelay(env: NodeJS.ProcessEnv): Relay {
     env,
     stdio: ['pipe', 'pipe', 'ignore'],
   });
-  // It is known by its end that it cannot be started or written to.
+  // The close event shows that it could not be started or written to.
   relay.on('error', () => {});
   relay.stdin.on('error', () => {});
   return relay;
 }
 
-/** Whether the relay has sent it. One that has ended, or never began, sends nothing more. */
+/**
+ * Returns whether the relay has sent the text. A relay that has ended or never started sends
+ * nothing.
+ */
 async function isRelayed(relay: Relay, text: string): Promise<boolean> {
   if (relay.pid === undefined || relay.exitCode !== null || relay.signalCode !== null) return false;
   const over = new AbortController();

@@ -1,44 +1,44 @@
 /**
- * Which files eligd takes at their word. Whoever can change the configuration, the payer map,
- * `.env`, a key or a connector's module, or a folder on the way to one of them, decides where
- * patient data and secrets go, and which code runs as eligd's user. So each of these must belong to
- * root or to the user that eligd runs as, and nobody else may be able to write there. Every reader
- * of such a file asks here, and so `eligd check` does too.
+ * Checks which files eligd may trust. Anyone who can change the configuration, the payer map,
+ * `.env`, a key, or a connector's module, or a folder on the path to one of them, decides where
+ * patient data and secrets are sent, and which code runs as eligd's user. So each of these must
+ * belong to root or to eligd's user, and no other user may be able to write there. Every reader of
+ * such a file uses this check, and so does `eligd check`.
  */
 import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import { dirname, join, parse, resolve, sep } from 'node:path';
 import { EligdError, errorCode } from '../domain/errors.ts';
 
 export type TrustedFile = {
-  /** What the file is, for errors: "configuration", "payer map". */
+  /** The kind of file, for errors: "configuration", "payer map". */
   role: string;
-  /** Whether other users must not be able to read it either: it holds a secret or a key. */
+  /** Whether other users must not be able to read it either: it contains a secret or a key. */
   is_secret?: boolean;
 };
 
-/** What is wrong with a file or a folder on the way to it. */
+/** A problem of a file, or of a folder on the path to it. */
 export type Distrust = {
   path: string;
   why: string;
-  /** Null for a folder: it may serve others, and no remedy of eligd changes it. */
+  /** Null for a folder: it may have other uses, so eligd suggests no command that changes it. */
   command: string | null;
   is_changeable: boolean;
 };
 
 const OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
-/** As many as Linux follows (path_resolution(7)). */
+/** The number of links that Linux follows (path_resolution(7)). */
 const LINKS_MAX = 40;
 
-/** The content of a file that eligd may trust. Throws an EligdError when it may not. */
+/** Returns the content of a trusted file. Throws an EligdError otherwise. */
 export function readTrusted(file: string, use: TrustedFile): Buffer {
   requireTrusted(file, use);
   return readFileSync(file);
 }
 
 /**
- * Throws an EligdError that names everything that is wrong, with one command for all of it. A file
- * that is missing or cannot be looked at is left to its reader.
+ * Throws an EligdError that names every problem, with one command that fixes all of them. Ignores a
+ * file that is missing or cannot be inspected; its reader reports that.
  */
 export function requireTrusted(file: string, use: TrustedFile): void {
   const found = distrusted(file, use);
@@ -49,7 +49,7 @@ export function requireTrusted(file: string, use: TrustedFile): void {
   throw new EligdError('configuration', {
     what: `eligd does not use the ${use.role} ${file}, because ${danger}.`,
     why: lines.length === 1 ? `${lines[0]}.` : `${lines.map((line) => `\n- ${line}`).join('')}\n`,
-    next: `${may_be_changed ? 'Make sure that it holds what you wrote. ' : ''}${remedy(found)}`,
+    next: `${may_be_changed ? 'Make sure that it contains what you wrote. ' : ''}${remedy(found)}`,
   });
 }
 
@@ -63,10 +63,10 @@ function remedy(found: readonly Distrust[]): string {
   );
 }
 
-/** The same as a list; empty when the file may be trusted. */
+/** Returns the problems as a list; empty: the file may be trusted. */
 export function distrusted(file: string, { is_secret = false }: TrustedFile): Distrust[] {
   const user = process.geteuid?.();
-  if (user === undefined) return []; // Windows keeps rights in another way.
+  if (user === undefined) return []; // Windows stores permissions differently.
   const found: Distrust[] = [];
   for (const { path, stats, is_last } of wayTo(resolve(file))) {
     const mode = (stats.mode & 0o7777).toString(8);
@@ -78,11 +78,11 @@ export function distrusted(file: string, { is_secret = false }: TrustedFile): Di
         is_changeable: true,
       });
     } else if (stats.isSymbolicLink()) {
-      // The mode of a link means nothing: its folder's says who can replace it.
+      // The mode of a link has no effect; its folder's mode decides who can replace it.
     } else if (is_last && is_secret && (stats.mode & forbiddenToRead(stats, user)) !== 0) {
       found.push({
         path,
-        why: `holds secrets, and its mode is ${mode} instead of 600`,
+        why: `contains secrets, and its mode is ${mode} instead of 600`,
         command: stats.isDirectory() ? null : `chmod 600 ${path}`,
         is_changeable: (stats.mode & OTHERS_WRITE) !== 0,
       });
@@ -98,19 +98,25 @@ export function distrusted(file: string, { is_secret = false }: TrustedFile): Di
   return found;
 }
 
-/** Root hands a secret to the daemon through its group; everybody else has it for himself. */
+/**
+ * Returns the read permissions to refuse. Root passes a secret to the daemon through its group; for
+ * every other owner, only the owner may read it.
+ */
 function forbiddenToRead(stats: Stats, user: number): number {
   return stats.uid === 0 && user !== 0 ? 0o037 : 0o077;
 }
 
-/** A folder such as /tmp, in which nobody can rename or delete what belongs to another user. */
+/**
+ * Returns whether this is a folder such as /tmp, where users cannot rename or delete each other's
+ * files.
+ */
 function isShared(stats: Stats): boolean {
   return stats.isDirectory() && (stats.mode & STICKY) !== 0;
 }
 
 type Step = { path: string; stats: Stats; is_last: boolean };
 
-/** Every folder and link that the system goes through on the way to `file`, and the file. */
+/** Returns every folder and link that the system follows to `file`, and the file. */
 function wayTo(file: string): Step[] {
   const steps: Step[] = [];
   let links = 0;
@@ -150,7 +156,7 @@ function lookAt(path: string): Stats | null {
   }
 }
 
-/** A link leads through folders that have been seen; the file itself comes last. */
+/** Removes duplicates: a link leads through folders already seen. The file itself comes last. */
 function unique(steps: readonly Step[]): Step[] {
   const seen = new Set<string>();
   return steps.filter(({ path }) => !seen.has(path) && seen.add(path));

@@ -139,7 +139,7 @@ test('init asks again for a wrong value, and only for that', async () => {
   const { code, said } = await init(folder, [], { typed: `${typed.join('\n')}\n` });
   expect({ code, said }).toEqual({
     code: 0,
-    said: expect.stringMatching(/This cannot be right:\n- --time-zone: .*\n- --tax-id: /),
+    said: expect.stringMatching(/This is not valid:\n- --time-zone: .*\n- --tax-id: /),
   });
   const { clinic } = await loadConfig(join(folder, 'config/eligd.yaml'));
   expect([clinic.time_zone, clinic.tax_id]).toEqual(['America/Denver', '123456789']);

@@ -44,8 +44,8 @@ test('a new user sees unknown carriers before paying, maps them, and sees the co
   expect(first.stdout).toBe(`What this export would do (front-desk). Nothing was sent or stored.
 
 Rows:        1 row cannot be read:
-             row 2: appointment_at is not a date. Correct the date in the
-             practice management system, or export dates as YYYY-MM-DD.
+             Row 2, appointment_at: not a date. Correct the date in the practice
+             management system, or export dates as YYYY-MM-DD.
 Visits:      5:
              3 on the attention list
              2 with a call now
@@ -83,7 +83,7 @@ Map one with: eligd payers map NAME ID
   writeFileSync(next_month, text.replaceAll('2030-01-', '2030-02-'));
   const ahead = (await clinic.run('preview', next_month)).stdout;
   expect(ahead).toContain('5 later, when the visit is closer\nCalls:       no calls now.\n');
-  expect(ahead).toContain('             5 calls, $65.00 later, when the visits are nearer.\n');
+  expect(ahead).toContain('             5 calls, $65.00 later, when the visits are closer.\n');
 
   clinic.drop('export.csv', text);
   await clinic.once();

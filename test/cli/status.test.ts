@@ -124,7 +124,7 @@ describe('status', () => {
       '  appointments            7',
       '  waiting                 1   first visit 2026-11-24 09:30; 1: The visit is too',
       '                              far ahead: it is not in the look-ahead window yet.',
-      '                              eligd looks at the first one 2026-11-21 09:00.',
+      '                              eligd checks the first one 2026-11-21 09:00.',
       '  call planned            1   first visit 2026-11-24 09:30; 1 held: It was',
       '                              missing from two exports, so eligd makes no call.',
       '  being asked             1   first visit 2026-11-24 09:30; 1 call with the',

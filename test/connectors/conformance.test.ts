@@ -36,7 +36,7 @@ const FAULTS: Fault[] = [
           'batch.deliveries[0]?.appointment.patient.last_name ?? null });',
       ],
     ],
-    caught_by: 'tells the outcome of every delivery',
+    caught_by: 'returns the outcome of every delivery',
   },
   {
     name: 'writes another file at each delivery',

@@ -174,8 +174,8 @@ test('a form that is sent twice is one answer, and the page says so', LONG, asyn
   const again = await maria.post(`${mia}/called`, form);
   expect(again.status).toBe(303);
   const page = await maria.get(mia);
-  expect(noticeIn(page.text)).toMatch(/Saved once, .* Sending it again changed nothing/);
-  // Corrected after going back in the browser: nothing is lost, and the user must look again.
+  expect(noticeIn(page.text)).toMatch(/Already saved, .* Sending it again changed nothing/);
+  // Corrected after going back in the browser: nothing is lost, and a second look is needed.
   const changed = await maria.post(`${mia}/called`, { ...form, is_covered_D1110: 'no' });
   expect(noticeIn(changed.text)).toContain('with other values');
   const next = /name="form" value="([^"]+)"/.exec(changed.text)?.[1] ?? '';

@@ -19,7 +19,7 @@ test('markup is kept, lists are joined, and missing values are left out', () => 
 
 test('an object that only looks like markup is refused', () => {
   const forged = JSON.parse('{"text":"<img src=x onerror=alert(1)>","made by html":true}') as Html;
-  expect(() => html`${forged}`).toThrow('no markup');
+  expect(() => html`${forged}`).toThrow('not markup');
   expect(() => html`<a href=${'x onclick=alert(1)'}>x</a>`).toThrow('quotes');
 });
 

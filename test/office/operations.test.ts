@@ -30,53 +30,49 @@ async function noticeAfter(browser: Browser, address: string): Promise<string> {
   return /class="notice[^>]*>([\s\S]*?)<\/div>/.exec(text)?.[1] ?? '';
 }
 
-test(
-  'the page offers another call with its price, orders it once, and shows its cost',
-  LONG,
-  async () => {
-    const office = await startOffice({
-      config: {
-        policy: { attempts: 1, look_ahead_days: 14, attention: { not_eligible: true } },
-        service: { settle_seconds: 0 },
-        prices: { per_inquiry: 12.5 },
-      },
-      fill: fillOffice,
-    });
-    const maria = await office.login('operator');
-    const ivan = await pathOf(maria, 'Ivan Inactive');
-    const before = (await maria.get(ivan)).text;
-    expect(before).toContain('Order another call ($12.50)');
-    expect(before).toContain('1 call was ordered for it, for $12.50.');
-    // Next to the entry, too; a viewer gets no offer.
-    const entry = (await maria.get('/attention')).text
-      .split('<section')
-      .find((each) => each.includes('Ivan Inactive'));
-    expect(entry).toContain(`action="${ivan}/ask"`);
-    expect(entry).toContain('Order another call ($12.50)');
-    const viewer = await office.login('viewer');
-    expect((await viewer.get(ivan)).text).not.toContain('Order another call');
-    const csrf = await viewer.csrf();
-    expect((await viewer.post(`${ivan}/ask`, { csrf })).status).toBe(403);
-    // An action that costs money asks first.
-    const question = await maria.post(`${ivan}/ask`, { csrf: await maria.csrf() });
-    expect(question.text).toContain('costs $12.50. Order it?');
-    expect(await callsFor(office, 'INACTIVE2')).toBe(1);
+test('another call is offered with its price, ordered once, and its cost shown', LONG, async () => {
+  const office = await startOffice({
+    config: {
+      policy: { attempts: 1, look_ahead_days: 14, attention: { not_eligible: true } },
+      service: { settle_seconds: 0 },
+      prices: { per_inquiry: 12.5 },
+    },
+    fill: fillOffice,
+  });
+  const maria = await office.login('operator');
+  const ivan = await pathOf(maria, 'Ivan Inactive');
+  const before = (await maria.get(ivan)).text;
+  expect(before).toContain('Order another call ($12.50)');
+  expect(before).toContain('1 call was ordered for this visit, for $12.50.');
+  // Next to the entry, too; a viewer is offered nothing.
+  const entry = (await maria.get('/attention')).text
+    .split('<section')
+    .find((each) => each.includes('Ivan Inactive'));
+  expect(entry).toContain(`action="${ivan}/ask"`);
+  expect(entry).toContain('Order another call ($12.50)');
+  const viewer = await office.login('viewer');
+  expect((await viewer.get(ivan)).text).not.toContain('Order another call');
+  const csrf = await viewer.csrf();
+  expect((await viewer.post(`${ivan}/ask`, { csrf })).status).toBe(403);
+  // What costs money is asked first.
+  const question = await maria.post(`${ivan}/ask`, { csrf: await maria.csrf() });
+  expect(question.text).toContain('costs $12.50. Order it?');
+  expect(await callsFor(office, 'INACTIVE2')).toBe(1);
 
-    expect(await noticeAfter(maria, `${ivan}/ask`)).toContain('It costs $12.50.');
-    await expect.poll(() => callsFor(office, 'INACTIVE2'), { timeout: 60_000 }).toBe(2);
-    // One at a time: neither the button nor the form orders a third one.
-    const asked = (await maria.get(ivan)).text;
-    expect(asked).not.toContain(`action="${ivan}/ask"`);
-    // The payer's earlier answer is still there, marked as earlier.
-    expect(asked).toContain('this is the previous one');
-    expect(asked).toContain('Reference number');
-    expect(await noticeAfter(maria, `${ivan}/ask`)).toMatch(/already/);
-    expect((await maria.get(ivan)).text).toContain('2 calls were ordered for it, for $25.');
-    expect(await callsFor(office, 'INACTIVE2')).toBe(2);
-    const story = await office.clinic.run('explain', '9002');
-    expect(story.stdout).toContain('operator chose “Order another call” on the page.');
-  },
-);
+  expect(await noticeAfter(maria, `${ivan}/ask`)).toContain('It costs $12.50.');
+  await expect.poll(() => callsFor(office, 'INACTIVE2'), { timeout: 60_000 }).toBe(2);
+  // One at a time: neither the button nor the form orders a third one.
+  const asked = (await maria.get(ivan)).text;
+  expect(asked).not.toContain(`action="${ivan}/ask"`);
+  // What the payer said before is still there, as that.
+  expect(asked).toContain('this is the previous one');
+  expect(asked).toContain('Reference number');
+  expect(await noticeAfter(maria, `${ivan}/ask`)).toMatch(/already/);
+  expect((await maria.get(ivan)).text).toContain('2 calls were ordered for this visit, for $25.');
+  expect(await callsFor(office, 'INACTIVE2')).toBe(2);
+  const story = await office.clinic.run('explain', '9002');
+  expect(story.stdout).toContain('operator chose “Order another call” on the page.');
+});
 
 test('the page of a visit can hold, release, and withdraw its call', LONG, async () => {
   const day = visitDay();
@@ -161,7 +157,7 @@ test('done takes one entry off the list, and leaves the visit’s others', LONG,
   expect(await open()).toEqual([second]);
   const late = await maria.post(first.path, { ...stale, shown });
   expect(late.status).toBe(303);
-  expect((await maria.get('/attention')).text).toContain('It has left the list already.');
+  expect((await maria.get('/attention')).text).toContain('It is no longer on the list.');
   // A form that names no entry does nothing.
   expect((await maria.post(first.path, form)).status).toBe(404);
   expect(await open()).toEqual([second]);
@@ -246,7 +242,9 @@ test(
     expect(entry).toContain('Try again now ($12.50)');
     const [, path = ''] = /action="(\/\w+\/\d+\/retry)"/.exec(entry) ?? [];
     const question = await maria.post(path, { csrf: await maria.csrf(), back: 'attention' });
-    expect(question.text).toContain('It goes out again as it is, and costs $12.50. Send it?');
+    expect(question.text).toContain(
+      'eligd can send it again unchanged, which costs $12.50. Send it?',
+    );
     const rae = await pathOf(maria, 'Rae Refused');
     expect((await maria.get(rae)).text).toContain('Try again now ($12.50)');
     const [, shown = ''] = /name="shown" value="([^"]*)"/.exec(question.text) ?? [];

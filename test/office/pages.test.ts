@@ -39,7 +39,7 @@ test('the office reads, acts, and answers on the page', LONG, async () => {
   expect(/<title>(.*?)<\/title>/.exec(text)?.[1]).toBe('Schedule · eligd');
 
   const sheet = await maria.get(await pathOf(maria, 'Ann Active'));
-  for (const heading of ['What is left', 'The plan', 'The call', 'What happened'])
+  for (const heading of ['Amounts left', 'The plan', 'The call', 'What happened'])
     expect(sheet.text).toContain(heading);
   expect(sheet.text).toContain('Reference number');
   const hostile = await maria.get(await pathOf(maria, 'Hostile'));

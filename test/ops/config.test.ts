@@ -243,13 +243,13 @@ describe('an error in the configuration', () => {
       'a template without the appointment',
       '  auth',
       '  external_id: "{connector}"\n  auth',
-      '9 service.external_id: does not hold {appointment}',
+      '9 service.external_id: does not contain {appointment}',
     ],
     [
       'a template with an unknown word',
       '  auth',
       '  external_id: "{appointment}{day}"\n  auth',
-      '9 service.external_id: does not hold {appointment}, or holds another word',
+      '9 service.external_id: does not contain {appointment}, or contains a word',
     ],
     [
       'an id with a blank',

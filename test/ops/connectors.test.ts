@@ -76,7 +76,7 @@ describe('connectors', () => {
 
   test.each([
     ['{ bad_file_read: { level: "info", fields: [], means: "x" } }', 'must begin with "good_"'],
-    ['{ good_Jane: { level: "info", fields: [], means: "x" } }', 'lower-case letters'],
+    ['{ good_Jane: { level: "info", fields: [], means: "x" } }', 'lowercase letters'],
     [
       '{ good_seen: { level: "info", fields: ["patient_name"], means: "x" } }',
       'its event "good_seen" has a bad fields.0',

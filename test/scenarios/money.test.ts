@@ -116,7 +116,7 @@ test('eligd refuses a dollar limit without a price', async () => {
   const { code, stdout } = await clinic.run('check');
   expect(code).toBe(78);
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
-    'dollars_per_month: limits money, and eligd does not know what a call costs.',
+    'dollars_per_month: limits dollars, but the price of a call is unknown.',
   );
 });
 

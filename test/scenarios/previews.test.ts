@@ -49,7 +49,7 @@ test('a preview reads a file of HL7 messages, and answers and moves nothing', as
   const { stdout, stderr, code } = await clinic.run('preview', file);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toContain('What this export would do (interface)');
-  expect(stdout).toContain('message: AIS-4 is not a time.');
+  expect(stdout).toContain('Message, AIS-4: not a time.');
   expect(stdout).toContain('1 with a call now');
   expect(stdout).toContain('1 on the attention list');
   expect(stdout).toContain('Calls:       1 call, $');
@@ -62,7 +62,7 @@ test('a preview reads a file of HL7 messages, and answers and moves nothing', as
   expect(missing.code).toBe(1);
   expect(missing.stderr).toContain('cannot be read');
   writeFileSync(file, 'no message');
-  expect((await clinic.run('preview', file)).stdout).toContain('there is no message in it');
+  expect((await clinic.run('preview', file)).stdout).toContain('because the file has no message');
 });
 
 test('without a file, a preview reads the FHIR server and writes nothing there', async () => {

@@ -72,8 +72,8 @@ describe('a batch', () => {
     });
     expect(counts).toMatchObject({ new: 1, rejected: 2 });
     expect((await openAttention(store.db)).map(({ what }) => what)).toEqual([
-      'Appointment 2: starts_at is not a date and time.',
-      'Appointment 3: source_id is empty.',
+      'Appointment 2, starts_at: not a date and time.',
+      'Appointment 3, source_id: empty.',
     ]);
   });
 
@@ -89,8 +89,8 @@ describe('a batch', () => {
     });
     expect(counts).toMatchObject({ new: 1, rejected: 2 });
     expect((await openAttention(store.db)).map(({ what }) => what)).toEqual([
-      'Appointment 2: patient.last_name is too long.',
-      'Appointment 3: coverages.0.member_id is too long.',
+      'Appointment 2, patient.last_name: too long.',
+      'Appointment 3, coverages.0.member_id: too long.',
     ]);
     const [, ...others] = await rows();
     expect(others).toEqual([]);
@@ -518,7 +518,7 @@ describe('a rejected item', () => {
       {
         connector: DESK,
         reason: 'row_unreadable',
-        what: 'Row 17: DOB is impossible date.',
+        what: 'Row 17, DOB: impossible date.',
         words: 'It is in export.csv.',
         next: 'Fix the date.',
       },
@@ -534,7 +534,7 @@ describe('a rejected item', () => {
   test('an item with two faults is listed with both', async () => {
     await accept({ rejected: [item, { ...item, field: 'Time', value_class: 'empty' }] });
     const said = (await openAttention(store.db)).map(({ what }) => what).join(' ');
-    expect(said).toContain('DOB is impossible date');
-    expect(said).toContain('Time is empty');
+    expect(said).toContain('DOB: impossible date');
+    expect(said).toContain('Time: empty');
   });
 });

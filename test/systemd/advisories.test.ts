@@ -76,13 +76,13 @@ describe('the exceptions', () => {
   test('an exception is for one vulnerability of one package, until its day', () => {
     expect(judgeAdvisories(report, [exception], '2026-12-01')).toEqual([]);
     expect(judgeAdvisories(report, [exception], '2026-12-02')).toEqual([
-      'undici: GHSA-aaaa-bbbb-cccc was excepted until 2026-12-01: look at its reason again.',
+      'undici: GHSA-aaaa-bbbb-cccc was excepted until 2026-12-01: review its reason.',
     ]);
     expect(judgeAdvisories(report, [{ ...exception, package: 'pino' }], '2026-12-01')).toHaveLength(
       2,
     );
     expect(judgeAdvisories({ ...report, vulnerabilities: {} }, [exception], '2026-12-01')).toEqual([
-      'undici: GHSA-aaaa-bbbb-cccc is no longer found: take it out of systemd/advisories.json.',
+      'undici: GHSA-aaaa-bbbb-cccc is no longer found: remove it from systemd/advisories.json.',
     ]);
   });
 

@@ -160,9 +160,9 @@ type Bill = {
 /** `same` is the file of a second build of the same commit. */
 export async function supplyChain(machine: Machine, same: Promise<string>): Promise<string> {
   const bill = JSON.parse(machine.run(`cat ${DOC}/sbom.cdx.json`)) as Bill;
-  const licences = machine.run(`cat ${DOC}/copyright`);
-  // A package is below node_modules/ or node_modules/@scope/; other files with this name in it are
-  // not packages.
+  const licenses = machine.run(`cat ${DOC}/copyright`);
+  // A package lies below node_modules/ or node_modules/@scope/; other files of this name in it are
+  // none.
   const found = machine
     .run(`find /usr/lib/eligd/node_modules -name package.json`)
     .split('\n')
@@ -181,9 +181,9 @@ export async function supplyChain(machine: Machine, same: Promise<string>): Prom
     `inside ${inside.join()}\nlisted ${listed.join()}`,
   );
   const unlicensed = inside.filter(
-    (each) => !licences.includes(`\n${each.replace(/@([^@]+)$/, ' $1, ')}`),
+    (each) => !licenses.includes(`\n${each.replace(/@([^@]+)$/, ' $1, ')}`),
   );
-  expectTrue(unlicensed.length === 0, `no licence of ${unlicensed.join()}`);
+  expectTrue(unlicensed.length === 0, `no license of ${unlicensed.join()}`);
   const programs = bill.components.flatMap(({ cpe }) =>
     cpe === undefined ? [] : [cpe.split(':').slice(4, 6).join(' ')],
   );
@@ -198,7 +198,7 @@ export async function supplyChain(machine: Machine, same: Promise<string>): Prom
   );
   return (
     `${inside.length} packages, ${programs.join(' and ')} in the bill of materials, each with ` +
-    'its licence; a second build is the same to the byte'
+    'its license; a second build is the same to the byte'
   );
 }
 

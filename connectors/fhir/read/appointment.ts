@@ -1,4 +1,4 @@
-/** How resources become an appointment; docs/fhir.md "Mapping", holds the same as a table. Pure. */
+/** Maps resources to an appointment; docs/fhir.md "Mapping" has the same as a table. Pure. */
 import { Temporal } from 'temporal-polyfill';
 import type {
   AppointmentInput,
@@ -15,11 +15,11 @@ import { type Place, toPatient } from './person.ts';
 import { targetOf } from './references.ts';
 
 /**
- * The R5 elements that say what an appointment takes the place of, and how R4 servers carry them.
+ * The R5 elements that name the appointment which this one replaces, and their names on R4 servers.
  */
 const REPLACES = /(^|[./])(Appointment\.)?(replaces|previousAppointment)$/;
 
-/** What the status of an Appointment means; when in doubt a visit takes place. */
+/** Reads the status of an Appointment; in doubt, the visit takes place. */
 export function statusReader({ statuses }: Pick<FhirConfig, 'statuses'>) {
   const stateOf = appointmentStateReader<'ignored'>(statuses);
   return (appointment: Resource): AppointmentStatus | 'ignored' =>
@@ -27,8 +27,8 @@ export function statusReader({ statuses }: Pick<FhirConfig, 'statuses'>) {
 }
 
 /**
- * The start in UTC; null when there is none that can be read. FHIR's `instant` has a zone; some
- * servers leave it out and mean the clinic's wall clock (docs/design.md "Time").
+ * Returns the start in UTC; null if there is no readable one. FHIR's `instant` has a zone; some
+ * servers omit it and mean the clinic's wall clock (docs/design.md "Time").
  */
 export function startOf(appointment: Resource, time_zone: string): string | null {
   const text = textAt(appointment, 'start');
@@ -45,7 +45,7 @@ export function startOf(appointment: Resource, time_zone: string): string | null
   }
 }
 
-/** Of one that takes place: a cancellation needs no more than the id. */
+/** Maps an appointment that takes place; a cancellation needs only the ID. */
 export function toAppointment(
   gathered: Gathered,
   source_id: string,
@@ -82,7 +82,7 @@ export function toAppointment(
   };
 }
 
-/** The id of the appointment that this one was rescheduled from, when it says so. */
+/** Returns the ID of the appointment from which this one was rescheduled, if it names one. */
 function replacedBy(appointment: Resource, { base_url }: FhirConfig): string | null {
   const extensions = [
     ...listAt(appointment, 'extension'),
@@ -113,7 +113,7 @@ function specialtyOf(appointment: Resource, { specialties }: FhirConfig): Specia
   return words.map((word) => specialties[word]).find((found) => found !== undefined) ?? null;
 }
 
-/** What names the procedures of the visit; each order and each concept is one. */
+/** Lists the elements that name the visit's procedures; each order and each concept is one. */
 function procedureSources({ appointment, orders }: Gathered) {
   return [
     orders.map((order) => [

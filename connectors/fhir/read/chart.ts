@@ -5,8 +5,8 @@ import { FhirError, unlessRefused } from '../server/failure.ts';
 import { containedIn, isPatient, logicalResource, targetOf, targetType } from './references.ts';
 
 /**
- * What one pull knows of the server's resources: what came along with the appointments, and what
- * was read one by one. Each is read once, however many refer to it.
+ * The server's resources in one pull: those included with the appointments, and those read one by
+ * one. Each is read once, even if many others refer to it.
  */
 export class Chart {
   private readonly client: FhirClient;
@@ -30,9 +30,9 @@ export class Chart {
   }
 
   /**
-   * What a reference of `container` names; null when it cannot be had for good (absent, forbidden,
-   * on another server). A logical reference gives what it says. Throws a FhirError when
-   * the server failed in passing.
+   * Returns the target of a reference of `container`; null if it is permanently unavailable
+   * (absent, forbidden, on another server). For a logical reference, returns its own data. Throws a
+   * FhirError on a transient failure.
    */
   async resolve(reference: unknown, container: Json, type: string): Promise<Json | null> {
     const target = targetOf(reference, this.client.base_url);
@@ -48,12 +48,14 @@ export class Chart {
     }
   }
 
-  /** The type of what a reference names; empty where it does not say. */
+  /** Returns the type of a reference's target; empty if unknown. */
   targetType(reference: Json): string {
     return targetType(reference, this.client.base_url);
   }
 
-  /** The Coverages of a patient, in no order. Throws a FhirError when they cannot be searched. */
+  /**
+   * Returns the Coverages of a patient, unordered. Throws a FhirError when they cannot be searched.
+   */
   async coveragesOf(patient_id: string): Promise<Resource[]> {
     const found = this.by_patient.get(patient_id) ?? this.searchCoverages(patient_id);
     this.by_patient.set(patient_id, found);
@@ -72,8 +74,8 @@ export class Chart {
       this.signal,
     );
     this.keep(included);
-    // A server that ignores the parameter must not lend one patient the coverage of another. Once
-    // it shows one, a beneficiary without a reference may be anybody.
+    // If a server ignores the parameter, its answer may contain another patient's coverage. Then
+    // even a beneficiary without a reference may be anyone.
     const { base_url } = this.client;
     const possible = matches.filter(({ beneficiary }) =>
       isPatient(beneficiary, patient_id, base_url),
@@ -82,8 +84,8 @@ export class Chart {
       possible.length === matches.length
         ? possible
         : possible.filter(({ beneficiary }) => targetOf(beneficiary, base_url).kind !== 'logical');
-    // None among those that the server could search is not none: the patient would pass for one who
-    // pays himself (G8).
+    // The search was incomplete, so no result does not prove that there is no coverage; the patient
+    // would look like self-pay (G8).
     if (own.length === 0 && is_partial)
       throw new FhirError('refused', {
         what: 'The FHIR server could not search all that it has of Coverage.',

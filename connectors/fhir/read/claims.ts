@@ -1,5 +1,5 @@
 /**
- * Claims that were sent to payers and have no answer yet (`claims_days:`), as eligd's; docs/fhir.md
+ * Reads claims that were sent to payers and have no answer yet (`claims_days:`); docs/fhir.md
  * "Claims".
  */
 import type { FieldProblem } from '../../../src/domain/appointment.ts';
@@ -14,13 +14,13 @@ import { toCoverage } from './coverage.ts';
 import { gatherCoverage, organizations } from './gather.ts';
 import { type Place, toPatient } from './person.ts';
 
-/** `failed`: what the server failed on, which says nothing about the claim. */
+/** `failed`: items on which the server failed, which says nothing about the claim. */
 type ReadClaims = { claims: ClaimInput[]; rejected: RejectedItem[]; failed: RejectedItem[] };
 
-/** Claims in these states are none, or no more. */
+/** Claims in these states do not count. */
 const SETTLED = new Set(['cancelled', 'entered-in-error']);
 
-/** Throws a FhirError when the server cannot be asked. */
+/** Throws a FhirError when the server does not answer the search. */
 export async function readClaims(
   client: FhirClient,
   chart: Chart,
@@ -57,10 +57,10 @@ type Outcome =
   | { kind: 'claim'; claim: ClaimInput }
   | { kind: 'rejected' | 'failed'; item: RejectedItem };
 
-/** What a claim is read with. */
+/** The clients and settings for reading a claim. */
 type Means = { client: FhirClient; chart: Chart; place: Place; signal: AbortSignal };
 
-/** One that the server fails on keeps no other from being asked about (G7). */
+/** Reads one claim; a server failure on it does not stop the others (G7). */
 async function readOne(claim: Resource, means: Means): Promise<Outcome> {
   try {
     return await readClaim(claim, means);
@@ -131,8 +131,8 @@ async function readClaim(
 }
 
 /**
- * Whether somebody else has put the payer's decision there already, so that no call has to be paid
- * for.
+ * Returns whether the server already has the payer's decision from another source, so that no call
+ * is needed.
  */
 async function isAnswered(
   claim: Resource,
@@ -162,7 +162,7 @@ function dateOfService(claim: Resource): string | null {
   return candidates.find(isDate) ?? null;
 }
 
-/** In dollars and cents: what the claim says, else the sum of its items. */
+/** Returns dollars and cents: the claim's own total, otherwise the sum of its items. */
 function billedAmount(claim: Resource): string {
   const total = Number(textAt(claim, 'total', 'value') || Number.NaN);
   if (!Number.isNaN(total)) return total.toFixed(2);
@@ -173,7 +173,10 @@ function billedAmount(claim: Resource): string {
   return (nets.reduce((sum, net) => sum + Math.round(net * 100), 0) / 100).toFixed(2);
 }
 
-/** Who treated is in the care team; `provider` is who bills, a person or an organization. */
+/**
+ * Returns the treating provider from the care team; `provider` is the biller, a person or an
+ * organization.
+ */
 async function providerOf(
   claim: Resource,
   chart: Chart,

@@ -5,11 +5,11 @@ import { codingsAt, identifierOf, listAt, textAt } from '../element.ts';
 import type { GatheredCoverage } from './gather.ts';
 import { nameOf, type Place } from './person.ts';
 
-/** Coverages in these states are none. */
+/** Coverages in these states do not count. */
 const NOT_IN_FORCE = new Set(['cancelled', 'draft', 'entered-in-error']);
 
 /**
- * The insurances of a patient, primary first, each with its period. Who pays for himself has none.
+ * Returns a patient's coverages, primary first, each with its period. Self-pay patients have none.
  */
 export function toCoverages(gathered: readonly GatheredCoverage[], place: Place): CoverageInput[] {
   const { coverage_types } = place.config;
@@ -26,7 +26,9 @@ export function toCoverages(gathered: readonly GatheredCoverage[], place: Place)
   return usable.toSorted(byOrder).map((one) => toCoverage(one, place));
 }
 
-/** FHIR's dates may be a year or a month; they begin with its first day and end with its last. */
+/**
+ * A FHIR date may be a year or a month; the period starts on its first day and ends on its last.
+ */
 function periodOf(coverage: unknown, { time_zone }: Place) {
   const start = dayOf(textAt(coverage, 'period', 'start'), time_zone);
   const end = dayOf(textAt(coverage, 'period', 'end'), time_zone);
@@ -35,7 +37,7 @@ function periodOf(coverage: unknown, { time_zone }: Place) {
   return coveragePeriod(first, ends.find(isDate) ?? null, time_zone);
 }
 
-/** The clinic's day of a moment. A midnight is how some servers write the day itself. */
+/** Returns the clinic's day of a moment. Some servers write a day as its midnight. */
 function dayOf(text: string, time_zone: string): string {
   const has_zone = text.includes('T') && /(?:Z|[+-]\d{2}:?\d{2})$/.test(text);
   const at = has_zone && !/T00:00(?::00(?:\.0+)?)?\D/.test(text) ? Date.parse(text) : Number.NaN;
@@ -45,7 +47,7 @@ function dayOf(text: string, time_zone: string): string {
 function byOrder(a: GatheredCoverage, b: GatheredCoverage): number {
   const order = ({ coverage }: GatheredCoverage) =>
     Number(textAt(coverage, 'order')) || Number.MAX_SAFE_INTEGER;
-  // By id among equals, so that the ranks stay the same from pull to pull.
+  // Sorted by ID among equals, so that the ranks are the same in every pull.
   return order(a) - order(b) || textAt(a.coverage, 'id').localeCompare(textAt(b.coverage, 'id'));
 }
 
@@ -64,7 +66,7 @@ export function toCoverage(
     ...(id === '' ? {} : { id }),
     carrier: textAt(payor, 'name'),
     payor_id: identifierOf(payor, systems.payer_id, today),
-    // The identifier of type MB is the member's own; a subscriber id may be shared by the family.
+    // The identifier of type MB is the member's own; a family may share a subscriber ID.
     member_id: identifierOf(coverage, systems.member_id, today) || textAt(coverage, 'subscriberId'),
     group_id: textAt(groups[0], 'value'),
     ...(period === undefined ? {} : { period }),

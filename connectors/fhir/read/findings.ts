@@ -1,4 +1,4 @@
-/** What a reading found, what becomes of each appointment, and what is missing from it. */
+/** The results of a reading, the outcome of each appointment, and what is missing. */
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
 import { ConnectorError, type RejectedItem } from '../../contract.ts';
 import type { FhirConfig } from '../config.ts';
@@ -8,12 +8,12 @@ import { type FhirError, toConnectorError, wordsOfSearch } from '../server/failu
 import type { Reading } from './reading.ts';
 
 /**
- * What the server fails on is named one by one up to here. More of it is trouble of the server, and
- * one sentence says so.
+ * Up to this number, each item on which the server fails is reported by name. More than that is a
+ * server problem, which one sentence reports.
  */
 export const FAILED_ITEMS_MAX = 20;
 
-/** `failure`: the server failed on a page, so that those after it are missing. */
+/** `failure`: the server failed on a page, so later pages are missing. */
 export type Found = {
   appointments: Resource[];
   unreadable: number;
@@ -22,7 +22,7 @@ export type Found = {
   failure: FhirError | null;
 };
 
-/** `failed`: what the server failed on, which says nothing about the visit. */
+/** `failed`: items on which the server failed, which says nothing about the visit. */
 export type Mapped = {
   appointments: AppointmentInput[];
   cancelled_ids: string[];
@@ -30,7 +30,7 @@ export type Mapped = {
   failed: RejectedItem[];
 };
 
-/** What becomes of an Appointment. `none`: no visit of a patient, or one that is over. */
+/** The outcome of an Appointment. `none`: not a patient's visit, or a past one. */
 export type Outcome =
   | { kind: 'appointment'; input: AppointmentInput; beside: RejectedItem[] }
   | { kind: 'cancelled'; id: string }
@@ -48,7 +48,10 @@ export function rejected(source_id: string, field: string, value_class: string, 
   return { kind: 'rejected' as const, item };
 }
 
-/** A group comes to one appointment; nobody of it is passed over without a word (G2). */
+/**
+ * A group visit becomes one appointment; the other patients are reported, not silently ignored
+ * (G2).
+ */
 export function othersOf(source_id: string): RejectedItem {
   const remedy =
     'eligd asks only about the first. Book an appointment for each, or call the payers of the ' +
@@ -61,7 +64,7 @@ export function othersOf(source_id: string): RejectedItem {
   };
 }
 
-/** What is missing from a reading, null when nothing is. */
+/** Returns the reason why a reading is incomplete; null: it is complete. */
 export function failureOf({ ends, failure }: Found, { failed }: Mapped): ConnectorError | null {
   const ended_badly = ends.find((end) => end !== 'end');
   if (failure !== null) return toConnectorError(failure);

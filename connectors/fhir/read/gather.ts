@@ -3,18 +3,18 @@ import { type Json, listAt, type Resource, textAt } from '../element.ts';
 import type { Chart } from './chart.ts';
 import { isAbout, nameOfTarget, targetOf, targetType } from './references.ts';
 
-/** An appointment with everything that it leads to, each null or empty when there is none. */
+/** An appointment with the resources that it refers to; each is null or empty if missing. */
 export type Gathered = {
   appointment: Resource;
   patient: Json;
   patient_id: string;
-  /** How many patients come next to that one. */
+  /** The number of further patients. */
   others: number;
   practitioner: Json | null;
   location: Json | null;
   /**
-   * Who bills: the organization of the role, else the one that manages the place, and those it is
-   * part of.
+   * The biller: the organization of the role, otherwise the one that manages the location, followed
+   * by its parent organizations.
    */
   organizations: Json[];
   coverages: GatheredCoverage[];
@@ -29,13 +29,15 @@ export type GatheredCoverage = {
   subscriber: Json | null;
 };
 
-/** Why an appointment is not handed over. `no_patient`: a blocked time, which nobody misses. */
+/** Why an appointment is skipped. `no_patient`: a blocked time slot. */
 type Ungathered = { why: 'no_patient' | 'patient_unreadable' };
 
 /** Organizations are nested; more levels than this are a mistake of the server. */
 const PARTS_MAX = 5;
 
-/** Collects what an appointment refers to. Throws a FhirError when the server failed in passing. */
+/**
+ * Collects the resources that an appointment refers to. Throws a FhirError on a transient failure.
+ */
 export async function gather(
   appointment: Resource,
   chart: Chart,
@@ -49,8 +51,8 @@ export async function gather(
   if (patient_reference === undefined) return { why: 'no_patient' };
   const patient = await chart.resolve(patient_reference, appointment, 'Patient');
   const { kind } = targetOf(patient_reference, config.base_url);
-  // Without a record of its own a patient has no coverage to be found, and must not pass for one
-  // who pays himself.
+  // Without a patient record, no coverage can be found, and the patient must not look like
+  // self-pay.
   const has_record = kind === 'local' || kind === 'elsewhere';
   const patient_id = textAt(patient, 'id');
   if (
@@ -187,7 +189,7 @@ export async function gatherCoverage(
   };
 }
 
-/** The payer's Organization; the text of the reference serves where it cannot be read. */
+/** Returns the payer's Organization, or the text of the reference if it cannot be read. */
 async function payorOf(
   chart: Chart,
   coverage: Json,

@@ -1,4 +1,4 @@
-/** Hands a reading over to the core, in batches. */
+/** Passes a reading to the core in batches. */
 import { createHash } from 'node:crypto';
 import type { PullBatch, PullCall } from '../../contract.ts';
 import type { Mapped } from './findings.ts';
@@ -14,8 +14,8 @@ type Handing = {
 };
 
 /**
- * Hands a reading over in batches, under a key made of its content: after a crash the same content
- * comes under the same key. The cursor moves with the last batch (G3).
+ * Passes a reading in batches, with a key derived from its content: after a crash, the same content
+ * has the same key. The cursor moves with the last batch (G3).
  */
 export async function hand(
   { reading, mapped, is_full, next }: Handing,

@@ -3,17 +3,17 @@ import { isDate } from '../../../src/domain/time.ts';
 import type { FhirConfig } from '../config.ts';
 import { type Json, listAt, textAt, textsAt } from '../element.ts';
 
-/** Where and when the mapping is made. */
+/** The location and date of the mapping. */
 export type Place = {
   config: FhirConfig;
   time_zone: string;
-  /** The clinic's day. */
+  /** The current day at the clinic. */
   today: string;
 };
 
 const NAME_USES = ['official', 'usual', '', 'temp', 'nickname', 'anonymous', 'maiden', 'old'];
 
-/** The legal name that holds today. */
+/** Returns the legal name that is valid today. */
 export function nameOf(person: unknown, today: string): { first_name: string; last_name: string } {
   const isOver = (name: Json) => {
     const end = textAt(name, 'period', 'end');

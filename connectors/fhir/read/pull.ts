@@ -38,15 +38,15 @@ import {
   withWritability,
 } from './reading.ts';
 
-/** Without a way to ask for changes, the whole window is read each time. */
+/** If changes cannot be searched, the whole window is read each time. */
 const WINDOW_POLL_MS = HOUR_MS;
 
 type Taking = { reading: Reading; cursor: Cursor; found: Found; mapped: Mapped };
 
-/** `failure`: something is missing, which is told when the rest is done. */
+/** `failure`: something is missing, which is reported after the rest is done. */
 type Taken = { cursor: Cursor; failure: ConnectorError | null };
 
-/** Reads appointments and what they refer to, in the rhythm of the configuration. */
+/** Reads appointments and the resources that they refer to, on the configured schedule. */
 export class Puller {
   private readonly client: FhirClient;
   private readonly config: FhirConfig;
@@ -54,7 +54,7 @@ export class Puller {
   private readonly statusOf: ReturnType<typeof statusReader>;
   private read_at: number | null = null;
   private refuses_changes = false;
-  /** The server takes `date` once, so that what lies after the window is left out here. */
+  /** The server accepts only one `date` parameter, so later visits are filtered out here. */
   private takes_one_date = false;
   private failures = 0;
 
@@ -65,10 +65,10 @@ export class Puller {
     this.statusOf = statusReader(config);
   }
 
-  /** Throws a ConnectorError, also after a part was taken. */
+  /** Throws a ConnectorError, also after a part was accepted. */
   async pull(call: PullCall): Promise<void> {
     call.signal.throwIfAborted();
-    // Ends what one failure leaves under way next to it.
+    // Stops the other requests after a failure.
     const ending = new AbortController();
     const end = () => ending.abort(call.signal.reason);
     call.signal.addEventListener('abort', end, { once: true });
@@ -122,8 +122,8 @@ export class Puller {
   }
 
   /**
-   * Hands over what was read. Anything that is missing keeps the cursor where it was, and nothing
-   * counts as vanished.
+   * Passes on what was read. If something is missing, the cursor stays, and no appointment counts
+   * as vanished.
    */
   private async take({ reading, cursor, found, mapped }: Taking, call: PullCall): Promise<Taken> {
     const { clock, connector_id } = this.env;
@@ -141,8 +141,7 @@ export class Puller {
   }
 
   /**
-   * Once a day, as a source of their own: claims change slowly, and none of them ever counts as
-   * vanished.
+   * Reads claims once a day, as a separate source: they change slowly, and none counts as vanished.
    */
   private async pullClaims(
     cursor: Cursor,
@@ -162,7 +161,8 @@ export class Puller {
     const key = `claims:${createHash('sha256')
       .update(JSON.stringify([claims, rejected]))
       .digest('hex')}`;
-    // What the server fails on is read again tomorrow; all of it once more when that is much.
+    // Items on which the server fails are read again tomorrow; if there are many, all are read
+    // again.
     const next =
       failed.length > FAILED_ITEMS_MAX ? null : JSON.stringify({ ...cursor, claims_on: today });
     for (let from = 0; from === 0 || from < claims.length; from += BATCH_SIZE) {
@@ -180,7 +180,7 @@ export class Puller {
   }
 
   /**
-   * A window that is read instead of changes is large, so it is read less often; so is what the
+   * A window is larger than the changes, so it is read less often, and so is a reading that the
    * server keeps failing on.
    */
   private isDue(reading: Reading, cursor: Cursor): boolean {
@@ -196,7 +196,7 @@ export class Puller {
     );
   }
 
-  /** With one date where two are refused, which some servers cannot read. */
+  /** Searches the window, with one date parameter if the server rejects two. */
   private async findWindow(reading: Reading, chart: Chart, signal: AbortSignal): Promise<Found> {
     const refusals: FhirError[] = [];
     for (const each of [reading, withOneDate(reading)]) {
@@ -237,8 +237,7 @@ export class Puller {
         if (page.end !== null) result.ends.push(page.end);
         for (const appointment of page.matches) {
           const { id } = appointment;
-          // Pages shift while they are read; the later version of one that is on two of them
-          // counts.
+          // Pages shift while they are read; the later version of a repeated entry wins.
           if (id === undefined) result.unreadable += 1;
           else if (
             textAt(found.get(id), 'meta', 'lastUpdated') <=
@@ -252,8 +251,7 @@ export class Puller {
       try {
         await readPages([...Object.entries(extra), ...reading.query]);
       } catch (error) {
-        // One page that the server fails on keeps those before it, and other places, from nothing
-        // (G7).
+        // A page on which the server fails does not stop the earlier pages or other searches (G7).
         if (!(error instanceof FhirError) || concernsAll(error)) throw error;
         if (!isPassing(error) && error.kind !== 'too_large') throw error;
         result.failure ??= error;
@@ -292,17 +290,16 @@ export class Puller {
     const id = textAt(appointment, 'id');
     const status = this.statusOf(appointment);
     if (status === 'ignored') return { kind: 'none' };
-    // A cancellation holds whatever else of it cannot be read.
+    // A cancellation is valid even if the rest cannot be read.
     if (status === 'cancelled') return { kind: 'cancelled', id };
     const starts_at = startOf(appointment, env.time_zone);
     if (starts_at === null) {
-      // What is proposed without a time is no visit yet; it comes again when it gets one.
+      // A proposal without a time is not a visit yet; it appears again when it gets a time.
       if (textAt(appointment, 'status') === 'proposed') return { kind: 'none' };
       const remedy = 'Enter date and time of the visit in the practice management system.';
       return rejected(id, 'start', 'missing or not a time', remedy);
     }
-    // What has changed may be an old visit, and some servers send all that they have: nobody asks
-    // about those any more.
+    // A changed resource may be an old visit, and some servers send all of them; they need no call.
     if (Date.parse(starts_at) < from) return { kind: 'none' };
     const gathered = await this.gather(id, appointment, chart);
     if (!('appointment' in gathered)) return gathered;

@@ -1,21 +1,18 @@
-/**
- * What is asked for next: the window of appointments once a day, and what has changed since in
- * between.
- */
+/** Decides what to read next: the window of appointments once a day, and the changes in between. */
 import { addDays, DAY_MS, instantOf, localDate, MINUTE_MS } from '../../../src/domain/time.ts';
 import type { FhirConfig } from '../config.ts';
 import { isJson, type Resource, textAt } from '../element.ts';
 import type { Capability } from '../server/capability.ts';
 
-/** What the core keeps between pulls. */
+/** The state that the core stores between pulls. */
 export type Cursor = {
-  /** Changes from this moment of the server's clock on have yet to be asked for; null: unknown. */
+  /** Changes from this time (server clock) on are not read yet; null: unknown. */
   since: string | null;
   /** The clinic's day on which the window was last read. */
   window_on: string | null;
-  /** The same of claims. */
+  /** The day on which claims were last read. */
   claims_on: string | null;
-  /** Whether the visits that were read could not be written back: `yes`. */
+  /** Whether the visits were read while writing was impossible: `yes`. */
   read_only: string | null;
 };
 
@@ -31,8 +28,8 @@ export type Reading =
   | { kind: 'changes'; name: string; query: [string, string][] };
 
 /**
- * Clocks of a server's machines differ, and a resource may show in searches a while after its time
- * stamp.
+ * The clocks of a server's machines differ, and a resource may appear in searches some time after
+ * its time stamp.
  */
 const OVERLAP_MS = 5 * MINUTE_MS;
 
@@ -48,29 +45,32 @@ export function readCursor(text: string | null): Cursor {
         read_only: textOf('read_only'),
       };
   } catch {
-    // What another version wrote: start over.
+    // Written by another version: start over.
   }
   return NOTHING_READ;
 }
 
-/** Where the server lets eligd write now and did not, or the other way round, all is read again. */
+/**
+ * Resets the cursor when the server's write permission has changed, so that everything is read
+ * again.
+ */
 export function withWritability(cursor: Cursor, is_read_only: boolean): Cursor {
   const read_only = is_read_only ? 'yes' : null;
   return cursor.read_only === read_only ? cursor : { ...cursor, read_only, window_on: null };
 }
 
-/** The day at the clinic, and how many days before and after it are read. */
+/** The clinic's current day, and how many days before and after it are read. */
 export type Today = { config: FhirConfig; time_zone: string; now: number };
 
-/** The first instant of the window: earlier visits are over. */
+/** Returns the first instant of the window; earlier visits are past. */
 export function windowStart({ config, time_zone, now }: Today): number {
   return instantOf(addDays(localDate(now, time_zone), -config.days_back), 0, time_zone);
 }
 
 /**
- * A window a day, because an edited coverage leaves its appointment untouched; also whenever
- * changes cannot be asked for. Without a filter by status, since a cancellation must be seen.
- * Changes are not limited to the window: a visit may have been moved out of it.
+ * Returns a window once a day, because an edited coverage does not change its appointment, and
+ * whenever changes cannot be searched. It does not filter by status, because cancellations must be
+ * seen. Changes are not limited to the window: a visit may have moved out of it.
  */
 export function nextReading(cursor: Cursor, capability: Capability, about: Today): Reading {
   const { config, time_zone, now } = about;
@@ -105,8 +105,8 @@ export function nextReading(cursor: Cursor, capability: Capability, about: Today
 }
 
 /**
- * The same window for a server that takes `date` once: it is asked from the first day on, and the
- * visits after the last day are left out here (`isWithin`).
+ * Returns the same window for a server that accepts only one `date`: the search starts at the first
+ * day, and `isWithin` removes the visits after the last day.
  */
 export function withOneDate(reading: Reading): Reading {
   return { ...reading, query: oneDateQuery(reading.query) };
@@ -116,16 +116,16 @@ export function oneDateQuery(query: readonly [string, string][]): [string, strin
   return query.filter(([name, value]) => name !== 'date' || !/^l[te]/.test(value));
 }
 
-/** Whether a visit begins before the window of appointments ends. */
+/** Returns whether a visit begins before the window of appointments ends. */
 export function isWithin(starts_at: string, { config, time_zone, now }: Today): boolean {
   const after = addDays(localDate(now, time_zone), config.days_ahead + 1);
   return Date.parse(starts_at) < instantOf(after, 0, time_zone);
 }
 
 /**
- * The cursor after `appointments` were read: the server's own latest time, and some of it again. It
- * never goes back, and a time that lies in the future, which a mistake in one resource makes, does
- * not count: nothing would be new any more.
+ * Returns the cursor after `appointments` were read: the server's own latest time, minus an
+ * overlap. It never goes back. A time in the future, which one wrong resource can cause, is
+ * ignored: nothing would be newer than it.
  */
 export function advance(
   cursor: Cursor,

@@ -1,18 +1,18 @@
-/** What a Reference of the server names (FHIR R4, "References between resources"). */
+/** Resolves a Reference of the server (FHIR R4, "References between resources"). */
 import { at, isResource, type Json, listAt, type Resource, textAt } from '../element.ts';
 
 type Target =
   /** On this server: `type` and `id` without version. */
   | { kind: 'local'; type: string; id: string }
   | { kind: 'contained'; id: string }
-  /** `urn:uuid:…` or an address on another server: found in the same Bundle, or not at all. */
+  /** `urn:uuid:…` or an address on another server: in the same Bundle, or unavailable. */
   | { kind: 'elsewhere'; url: string }
   /** Only an identifier or a display text. */
   | { kind: 'logical' };
 
 /**
- * Relative, absolute on `base_url`, versioned, contained or logical. Credentials go nowhere but to
- * the server itself.
+ * Parses a reference: relative, absolute on `base_url`, versioned, contained, or logical.
+ * Credentials are sent only to the server itself.
  */
 export function targetOf(reference: unknown, base_url: string): Target {
   const url = textAt(reference, 'reference');
@@ -29,8 +29,8 @@ export function targetOf(reference: unknown, base_url: string): Target {
 }
 
 /**
- * The type of what is referred to, from the address or from `Reference.type`; empty when neither
- * tells.
+ * Returns the type of the target, from the address or from `Reference.type`; empty if neither has
+ * it.
  */
 export function targetType(reference: unknown, base_url: string): string {
   const target = targetOf(reference, base_url);
@@ -43,19 +43,21 @@ export function targetType(reference: unknown, base_url: string): string {
 }
 
 /**
- * What two references share when they name the same resource of the server; empty for one that
- * names none.
+ * Returns a text that is equal for two references to the same resource of the server; empty if the
+ * reference names none.
  */
 export function nameOfTarget(reference: unknown, base_url: string): string {
   const target = targetOf(reference, base_url);
   return target.kind === 'local' ? `${target.type}/${target.id}` : textAt(reference, 'reference');
 }
 
-/** Whether a reference may name the patient with this id: one by identifier or text alone may. */
+/**
+ * Returns whether a reference may mean the patient with this ID; an identifier or text alone may.
+ */
 export function isPatient(reference: unknown, patient_id: string, base_url: string): boolean {
   const target = targetOf(reference, base_url);
   if (target.kind === 'local') return target.type === 'Patient' && target.id === patient_id;
-  // A server may call itself by another address than the one that is used.
+  // A server may use another address for itself than base_url.
   if (target.kind === 'elsewhere')
     return /\/Patient\/([^/]+)(?:\/_history\/[^/]+)?$/.exec(target.url)?.[1] === patient_id;
   return target.kind === 'logical';
@@ -66,7 +68,7 @@ export function containedIn(container: Json, id: string): Resource | null {
   return isResource(found) ? found : null;
 }
 
-/** What a logical reference says, in the shape of the resource it stands for. */
+/** Returns the data of a logical reference in the form of the resource that it replaces. */
 export function logicalResource(reference: unknown, type: string): Json {
   const identifier = at(reference, 'identifier');
   const name = textAt(reference, 'display');
@@ -78,9 +80,9 @@ export function logicalResource(reference: unknown, type: string): Json {
 }
 
 /**
- * Whether an order or a diagnosis that an appointment names is about this patient. A group
- * appointment may name those of every participant, so there only a reference that says so counts;
- * of one patient alone everything counts that names nobody else.
+ * Returns whether an order or a diagnosis of an appointment is about this patient. A group
+ * appointment may name those of every participant, so only an explicit reference counts there; with
+ * a single patient, everything counts that does not name another one.
  */
 export function isAbout(
   resource: Json,

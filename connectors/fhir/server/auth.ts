@@ -1,7 +1,6 @@
 /**
- * How a request is authorized: SMART App Launch 2, "Backend Services" (`private_key_jwt`, RFC
- * 7523), client secret (RFC 6749, section 4.4), Basic (RFC 7617), a token that a person has put
- * there, or nothing on this machine.
+ * Authorizes requests: SMART App Launch 2 "Backend Services" (`private_key_jwt`, RFC 7523), client
+ * secret (RFC 6749, section 4.4), Basic (RFC 7617), a configured token, or nothing on this machine.
  */
 import { randomUUID } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, importJWK, importPKCS8, type JWK, SignJWT } from 'jose';
@@ -16,24 +15,27 @@ import type { HttpReply, Transport } from './transport.ts';
 
 export type Authorizer = {
   /**
-   * The value of the header Authorization; null when there is none. `refused` is the one that was
-   * answered with 401.
+   * Returns the value of the header Authorization; null: none. `refused`: the value that got a 401.
    */
   header: (signal: AbortSignal, refused?: string | null) => Promise<string | null>;
   /**
-   * The scopes that were granted, as far as the server said; null before a login, and without one.
+   * Returns the granted scopes, as far as the server named them; null before a login, and without
+   * one.
    */
   granted: () => string[] | null;
 };
 
 /**
- * The assertion is used at once, and a clock that is a little behind must still be accepted; five
- * minutes is the most allowed.
+ * The assertion is used at once, but must also be accepted if the clock is slightly behind; five
+ * minutes is the maximum allowed.
  */
 const ASSERTION_SECONDS = 240;
-/** A token is renewed so long before its end. */
+/** A token is renewed this long before it expires. */
 const MARGIN_MS = 30_000;
-/** The life of a token whose server does not tell it: SMART recommends five minutes at most. */
+/**
+ * The assumed life of a token if the server does not state it: SMART recommends at most five
+ * minutes.
+ */
 const LIFE_SECONDS = 300;
 
 type Parts = { config: FhirConfig; env: FhirEnv; transport: Transport };
@@ -72,8 +74,8 @@ function secretOf(env: FhirEnv, last_part: string): string {
 }
 
 /**
- * Fetches tokens with client credentials. One renewal is under way at a time, however many requests
- * wait for it.
+ * Fetches tokens with client credentials. Only one renewal runs at a time, and all requests wait
+ * for it.
  */
 class TokenAuthorizer implements Authorizer {
   private readonly parts: Parts;
@@ -109,7 +111,7 @@ class TokenAuthorizer implements Authorizer {
       try {
         return await renewal.header;
       } catch (error) {
-        // Whoever began the renewal has stopped; the others still need it.
+        // The request that started the renewal was stopped; the others still need the token.
         if (renewal.signal === signal || !renewal.signal.aborted) throw notDone(error);
       }
     }
@@ -117,7 +119,7 @@ class TokenAuthorizer implements Authorizer {
 
   private async renew(signal: AbortSignal): Promise<string> {
     const { config, env } = this.parts;
-    // A key that cannot be used is worth saying even when the server is away.
+    // An unusable key is reported even while the server is away.
     if (config.auth === 'private_key_jwt') await privateKey(config, env);
     this.endpoint ??= await discover(this.parts, signal);
     if (this.endpoint.is_v2 === false) this.speaks_v1 = true;
@@ -177,7 +179,7 @@ class TokenAuthorizer implements Authorizer {
 
 const ERROR_WORD = /^[a-z_]{1,40}$/;
 
-/** OAuth names its errors by a word of a closed list (RFC 6749, section 5.2). */
+/** OAuth identifies its errors by a word of a closed list (RFC 6749, section 5.2). */
 function oauthError({ body }: HttpReply): string {
   const word = textAt(body, 'error');
   return ERROR_WORD.test(word) ? word : '';
@@ -190,7 +192,7 @@ function loginFailure(reply: HttpReply, now_ms: number): FhirError {
   const { status, body, headers } = reply;
   if (status >= 500 || status === 429)
     return failureOfReply(status, body, 'the login', retryAfterMs(headers, now_ms));
-  // A proxy's page, or a reply cut short, says nothing about the credentials.
+  // A proxy's page or a truncated reply says nothing about the credentials.
   if (status < 300) {
     const what = `The FHIR server answered the login with ${status} and no token.`;
     return new FhirError('broken', { what, retry_after_ms: retryAfterMs(headers, now_ms) });
@@ -202,7 +204,7 @@ function loginFailure(reply: HttpReply, now_ms: number): FhirError {
   return new FhirError('unauthorized', { what, words: textAt(body, 'error_description') });
 }
 
-/** A login that failed has kept the request itself from being sent. */
+/** Marks the request as not sent: its login failed. */
 function notDone(error: unknown): unknown {
   if (!(error instanceof FhirError) || !error.may_be_done) return error;
   const { kind, message, words, retry_after_ms } = error;
@@ -212,8 +214,8 @@ function notDone(error: unknown): unknown {
 type Discovery = { token_url: string; takes_secret_in_body: boolean; is_v2: boolean | null };
 
 /**
- * SMART's discovery document, else the security extension of the CapabilityStatement. Credentials
- * go only to an https address.
+ * Reads SMART's discovery document, otherwise the security extension of the CapabilityStatement.
+ * Credentials are sent only to an https address.
  */
 async function discover({ config, transport }: Parts, signal: AbortSignal): Promise<Discovery> {
   let is_unreadable = false;
@@ -271,8 +273,8 @@ async function discover({ config, transport }: Parts, signal: AbortSignal): Prom
 }
 
 /**
- * The login goes to the host of base_url, or to the address that somebody has written into
- * token_url. A discovery document may name any host, and that one would be given the secret.
+ * Requires the host of base_url, or the configured token_url. A discovery document may name any
+ * host, which would then receive the secret.
  */
 function requireSameHost(address: string, base_url: string): void {
   const { host } = new URL(address);
@@ -318,8 +320,8 @@ async function assertion({ config, env }: Parts, audience: string): Promise<stri
 }
 
 /**
- * The private key: PKCS #8 in PEM, or a JWK. RSA signs with RS384, an elliptic curve with ES384
- * (SMART asks for no other).
+ * Reads the private key: PKCS #8 in PEM, or a JWK. RSA signs with RS384, an elliptic curve with
+ * ES384 (SMART requires no other).
  */
 export async function privateKey(config: Pick<FhirConfig, 'key_file'>, env: FhirEnv) {
   const source =
@@ -328,7 +330,7 @@ export async function privateKey(config: Pick<FhirConfig, 'key_file'>, env: Fhir
       : await readKeyFile(config.key_file, env);
   try {
     const { key, jwk, algorithm } = await importKey(source.trim());
-    // The thumbprint is the same of the private and of the public key (RFC 7638).
+    // The private and the public key have the same thumbprint (RFC 7638).
     return { key, algorithm, key_id: jwk.kid ?? (await calculateJwkThumbprint(jwk)) };
   } catch (error) {
     throw new ConnectorError('permanent', {

@@ -1,26 +1,26 @@
 import { at, type Json, listAt, textAt, textsAt } from '../element.ts';
 
 /**
- * What the server says it can do (CapabilityStatement). `null` for a question is "it does not say":
- * eligd then tries, and lives with a refusal.
+ * The server's CapabilityStatement. `null` means that it does not say; then eligd tries, and
+ * handles a refusal.
  */
 export type Capability = {
-  /** False when there is no readable statement. */
+  /** False if there is no readable statement. */
   is_known: boolean;
   software: string;
   fhir_version: string;
   interaction: (type: string, code: 'read' | 'search-type' | 'create' | 'update') => boolean | null;
   searchParameter: (type: string, name: string) => boolean | null;
-  /** Whether `_include=<type>:<name>` may be asked for; never without being told. */
+  /** Whether to request `_include=<type>:<name>`; only if the statement lists it. */
   include: (type: string, name: string) => boolean;
   /**
-   * Whether `If-None-Exist` is honored; never without being told, because a server that ignores it
-   * writes twice.
+   * Whether the server honors `If-None-Exist`; only if the statement says so, because a server that
+   * ignores it would write twice.
    */
   conditionalCreate: (type: string) => boolean;
 };
 
-/** Parameters that hold for every type and that many statements leave out. */
+/** Parameters that apply to every type and that many statements omit. */
 const COMMON_PARAMETERS = new Set(['_id', '_lastUpdated']);
 
 export function readCapability(statement: unknown): Capability {

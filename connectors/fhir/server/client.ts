@@ -1,6 +1,6 @@
 /**
- * The FHIR server as seen from here: reads that are repeated when they fail in passing, writes that
- * are not, searches page by page. Every request is authorized; a token that ends in the middle is
+ * The client of the FHIR server: reads are repeated after a transient failure, writes are not, and
+ * searches return page by page. Every request is authorized; a token that expires meanwhile is
  * renewed once.
  */
 import PQueue from 'p-queue';
@@ -18,32 +18,32 @@ import { createTransport, type HttpReply, type HttpRequest, type Transport } fro
 const FHIR_JSON = 'application/fhir+json';
 const TRIES = 6;
 const RETRY_LIMITS = { first_ms: 50, max_ms: 5_000 };
-/** A longer wait is left to the core, which comes back to the whole pull or batch. */
+/** For a longer wait, the core repeats the whole pull or batch. */
 const PATIENCE_MS = 20_000;
-/** What a server asks for is believed up to here. */
+/** The longest wait that eligd accepts from a server. */
 const PAUSE_MS_MAX = 60 * 60_000;
-/** Far above what a clinic has, and still an end (every loop has a bound). */
+/** Far more than a clinic has, but a limit (every loop has one). */
 const PAGES_MAX = 10_000;
 /**
- * Entries move while pages are read, and some are hidden, so a page may bring nothing new; so many
- * in a row go round in a circle.
+ * Entries move while pages are read, and some are hidden, so a page may contain nothing new; this
+ * many in a row mean a cycle.
  */
 const STALE_PAGES_MAX = 20;
 const CAPABILITY_MS = HOUR_MS;
 
 type Page = {
   matches: Resource[];
-  /** Everything that came along, under its `fullUrl`. */
+  /** All included resources, by `fullUrl`. */
   included: Map<string, Resource>;
-  /** Entries that hold no resource. */
+  /** The number of entries without a resource. */
   unreadable: number;
-  /** The server said itself that something is missing from its answer. */
+  /** The server says that its answer is incomplete. */
   is_partial: boolean;
-  /** How the search ended; null while it goes on. */
+  /** How the search ended; null: more pages follow. */
   end: SearchEnd | null;
 };
 
-/** Anything but `end` means that pages are missing. */
+/** Every value except `end` means that pages are missing. */
 export type SearchEnd = 'end' | 'loop' | 'foreign_link' | 'too_many_pages';
 
 export type Written = { resource: Resource | null; id: string; is_new: boolean };
@@ -55,10 +55,7 @@ export class FhirClient {
   private readonly authorizer: Authorizer;
   private readonly queue: PQueue;
   private known: { capability: Capability; read_elapsed: number } | null = null;
-  /**
-   * By the clock that never goes backward: nothing is sent before, because the server asked to
-   * wait.
-   */
+  /** Monotonic time; nothing is sent before, because the server asked to wait. */
   private resume_at = 0;
 
   constructor(config: FhirConfig, env: FhirEnv) {
@@ -77,14 +74,14 @@ export class FhirClient {
     return this.authorizer.granted();
   }
 
-  /** Logs in, whatever the way; throws when that fails. */
+  /** Logs in with any method; throws when that fails. */
   async login(signal: AbortSignal): Promise<void> {
     await this.repeating(() => this.authorizer.header(signal), signal);
   }
 
   /**
-   * Kept for an hour, because what a server lets eligd do may change. One without a readable
-   * statement is asked again the next time.
+   * Returns the capabilities, cached for an hour, because a server's permissions may change. A
+   * server without a readable statement is asked again next time.
    */
   async capability(signal: AbortSignal): Promise<Capability> {
     const { known } = this;
@@ -124,8 +121,8 @@ export class FhirClient {
   }
 
   /**
-   * Throws a FhirError of kind `absent` when it is not there, and of kind `broken` when the server
-   * hands over something else: that may be of another patient.
+   * Reads a resource. Throws a FhirError of kind `absent` if it does not exist, and of kind
+   * `broken` if the server returns another one, which may belong to another patient.
    */
   async read(type: string, id: string, signal: AbortSignal): Promise<Resource> {
     const url = `${this.base_url}/${type}/${encodeURIComponent(id)}`;
@@ -137,8 +134,8 @@ export class FhirClient {
   }
 
   /**
-   * Pages of a search. The addresses of further pages are the server's, taken as they are, but
-   * never to another server.
+   * Yields the pages of a search. Uses the server's own addresses of further pages, but never
+   * another server's.
    */
   async *search(
     type: string,
@@ -176,8 +173,8 @@ export class FhirClient {
   }
 
   /**
-   * All matches of a small search. Throws a FhirError when pages are missing: what is not there
-   * must not pass for what is not.
+   * Returns all matches of a small search. Throws a FhirError when pages are missing: a missing
+   * result must not count as a proof of absence.
    */
   async searchAll(type: string, query: readonly [string, string][], signal: AbortSignal) {
     const matches: Resource[] = [];
@@ -196,8 +193,8 @@ export class FhirClient {
   }
 
   /**
-   * Sent once: whoever calls looks before it writes again. `if_none_exist` is a query, honored or
-   * not.
+   * Sends once: the caller does a lookup before it writes again. `if_none_exist` is a query, which
+   * the server may ignore.
    */
   async create(
     resource: Resource,
@@ -219,7 +216,7 @@ export class FhirClient {
     );
   }
 
-  /** `version` is the one that was read (`If-Match`); null when the server gives none. */
+  /** `version` is the version that was read (`If-Match`); null if the server has none. */
   async update(
     resource: Resource & { id: string },
     version: string | null,
@@ -276,7 +273,7 @@ export class FhirClient {
     signal: AbortSignal,
   ): Promise<Resource> {
     return await this.repeating(async () => {
-      // What a server or a proxy keeps of an earlier search does not show what was written since.
+      // A cached search result of a server or proxy would not show later writes.
       const reply = await this.authorized(
         { method: 'GET', url, headers: { 'cache-control': 'no-cache' }, doing },
         signal,
@@ -288,7 +285,7 @@ export class FhirClient {
     }, signal);
   }
 
-  /** Repeats what failed in passing, a few times and not for long. */
+  /** Repeats a transient failure a few times, for a short while. */
   private async repeating<Value>(
     attempt: () => Promise<Value>,
     signal: AbortSignal,
@@ -307,8 +304,8 @@ export class FhirClient {
   }
 
   /**
-   * One request with its login; a 401 gets one more try with a fresh token. Throws a FhirError for
-   * everything but 2xx.
+   * Sends one request with its login; a 401 gets one retry with a new token. Throws a FhirError for
+   * every status except 2xx.
    */
   private async authorized(request: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
     let header = await this.authorizer.header(signal);
@@ -331,7 +328,7 @@ export class FhirClient {
   }
 
   /**
-   * All callers together keep to `parallel_requests`, and send nothing while the server asked to
+   * Limits all callers together to `parallel_requests`, and sends nothing while the server asked to
    * wait.
    */
   private async paced(
@@ -373,7 +370,7 @@ function readPage(bundle: Resource, type: string): Page {
     const resource = at(entry, 'resource');
     const mode = textAt(entry, 'search', 'mode');
     if (mode === 'outcome' || textAt(resource, 'resourceType') === 'OperationOutcome') {
-      // Warnings are common (an unknown parameter, a hidden record); an error says that a part
+      // Warnings are common (an unknown parameter, a hidden record); an error means that a part
       // could not be searched.
       page.is_partial ||= listAt(resource, 'issue').some((issue) =>
         ['error', 'fatal'].includes(textAt(issue, 'severity')),

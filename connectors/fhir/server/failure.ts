@@ -30,17 +30,17 @@ type FailureKind =
   | 'too_large';
 
 /**
- * A failed request. `message` holds no patient data; `words` are the server's own and may, so they
- * go nowhere but into the PMS.
+ * A failed request. `message` contains no patient data; `words` are the server's own and may, so
+ * they go only into the PMS.
  */
 export class FhirError extends Error {
   override readonly name = 'FhirError';
   readonly kind: FailureKind;
   readonly words: string;
   readonly retry_after_ms: number | null;
-  /** Whether the server may have done what was asked. */
+  /** Whether the server may have executed the request. */
   readonly may_be_done: boolean;
-  /** What to do about it, where that is known better than by its kind. */
+  /** What to do, if it is more specific than the kind's advice. */
   readonly next: string | null;
 
   constructor(
@@ -64,26 +64,30 @@ export class FhirError extends Error {
 }
 
 /**
- * Failures that every other request would meet as well; any other concerns one resource only (G7).
+ * Returns whether every other request would fail as well; other failures concern one resource only
+ * (G7).
  */
 export function concernsAll({ kind }: FhirError): boolean {
   return kind === 'unreachable' || kind === 'unauthorized';
 }
 
-/** Failures that say nothing about the request itself: the same one may succeed later. */
+/** Returns whether the failure is transient: the same request may succeed later. */
 export function isPassing({ kind }: FhirError): boolean {
   return kind === 'unreachable' || kind === 'busy' || kind === 'broken';
 }
 
-/** The server does not do what it was asked, though it is there. */
+/** Returns whether the server refuses or does not support the request, although it is available. */
 export function isRefusal(error: unknown): error is FhirError {
   return error instanceof FhirError && ['refused', 'forbidden', 'unsupported'].includes(error.kind);
 }
 
-/** Of a proxy that lost patience or its line, although they look like refusals of the content. */
+/**
+ * Sent by a proxy after a timeout or a lost connection, although they look like refusals of the
+ * content.
+ */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 499]);
 
-/** A redirect may come after the work (303), and a proxy may give up while it is done. */
+/** A redirect may follow the work (303), and a proxy may give up while the server works. */
 function mayBeDone(status: number): boolean {
   if (status < 400) return true;
   return PASSING_STATUSES.has(status) || (status >= 500 && status !== 501);
@@ -101,8 +105,8 @@ function kindOfStatus(status: number): FailureKind {
 }
 
 /**
- * Null when the server does not have it, does not do it or does not allow it; what fails in
- * passing, and a login, is thrown.
+ * Returns null if the server does not have, support, or allow it; throws transient and login
+ * failures.
  */
 export async function unlessRefused<Value>(ask: () => Promise<Value>): Promise<Value | null> {
   try {
@@ -117,9 +121,9 @@ export async function unlessRefused<Value>(ask: () => Promise<Value>): Promise<V
 const CODE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /**
- * What may be logged of an OperationOutcome (G6): severity, code, coded details and the element,
- * which come from closed lists. Its texts and diagnostics often repeat the value, so they are left
- * out.
+ * Returns the parts of an OperationOutcome that may be logged (G6): severity, code, coded details,
+ * and the element, which come from closed lists. Its texts and diagnostics often repeat the value,
+ * so they are left out.
  */
 function outcomeCodes(body: unknown): string {
   const issues = listAt(body, 'issue')
@@ -137,7 +141,7 @@ function outcomeCodes(body: unknown): string {
   return [...new Set(issues.filter((issue) => issue !== ''))].join('; ');
 }
 
-/** The server's own words. May hold patient data: for the attention list only. */
+/** Returns the server's own words, which may contain patient data: for the attention list only. */
 function outcomeWords(body: unknown): string {
   const words = listAt(body, 'issue').flatMap((issue) => {
     const said = [textAt(issue, 'details', 'text'), textAt(issue, 'diagnostics')].filter(
@@ -169,8 +173,8 @@ export function failureOfReply(
 }
 
 /**
- * The server's own words about a search, as one quoted sentence; empty when there are none. Only
- * for a search that names no patient: then they can hold nothing but the search itself (G6).
+ * Returns the server's own words about a search, as one quoted sentence; empty: none. Only for a
+ * search without a patient: then they contain at most the search itself (G6).
  */
 export function wordsOfSearch({ words }: FhirError, query: readonly [string, string][]): string {
   const names_patient = query.some(
@@ -186,30 +190,30 @@ export function wordsOfSearch({ words }: FhirError, query: readonly [string, str
 
 const REMEDIES: Readonly<Record<FailureKind, string>> = {
   unreachable:
-    'It is tried again automatically; if it lasts, look whether the FHIR server and the network ' +
-    'are up, and check base_url.',
+    'eligd tries again automatically. If it persists, check that the FHIR server and the ' +
+    'network work, and check base_url.',
   busy: 'It is tried again automatically.',
   broken:
-    'It is tried again automatically; if it lasts, check base_url:, and ask whoever runs the ' +
-    'FHIR server.',
+    'eligd tries again automatically. If it persists, check base_url:, and ask whoever ' +
+    'runs the FHIR server.',
   unauthorized:
     'Check the credentials of this connector, its registration at the FHIR server, and the ' +
     'clock of this computer; "eligd check" tries them.',
   forbidden:
-    'Have the client of eligd allowed to do this at the FHIR server (its scopes); "eligd ' +
-    'check" names them.',
+    'Have the FHIR server allow this for eligd\'s client (its scopes); "eligd check" names ' +
+    'them.',
   absent: 'Check base_url: it must be the base address of a FHIR R4 server.',
   conflict: 'It is tried again automatically.',
   unsupported: 'See the page about this kind of server in docs/fhir.md.',
   refused:
-    'See the page about this kind of server in docs/fhir.md; "eligd check" ' +
-    'looks for the cause.',
+    'See the page about this kind of server in docs/fhir.md; "eligd check" helps to find ' +
+    'the cause.',
   too_large:
-    'Write a smaller page_size: into the configuration of the connector; if it lasts, ask ' +
+    'Set a smaller page_size: in the configuration of the connector. If it persists, ask ' +
     'whoever runs the FHIR server why the answer is so large.',
 };
 
-/** What the core is told of a failure that concerns the whole pull or batch. */
+/** Returns the core's error for a failure of the whole pull or batch. */
 export function toConnectorError(error: FhirError): ConnectorError {
   const transient = isPassing(error) || error.kind === 'conflict';
   return new ConnectorError(transient ? 'transient' : 'permanent', {
@@ -223,8 +227,8 @@ export function toConnectorError(error: FhirError): ConnectorError {
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * `Retry-After` in seconds or as a date, by the server's own clock where it tells it; null when it
- * is neither.
+ * Reads `Retry-After` in seconds or as a date, relative to the server's own clock if known; null:
+ * neither form.
  */
 export function retryAfterMs(headers: Headers, now_ms: number): number | null {
   const header = headers['retry-after'];

@@ -1,6 +1,6 @@
 import type { FhirConfig } from '../config.ts';
 
-/** What is read whatever the server can; what a server lacks is told by `check`. */
+/** Read on every server; `check` reports what a server lacks. */
 const READ_TYPES = [
   'Appointment',
   'Patient',
@@ -15,8 +15,8 @@ const READ_TYPES = [
 ] as const;
 
 /**
- * The resource types that the configuration has eligd write. Fallbacks are not among them: the
- * server's refusal decides on those.
+ * Returns the resource types that eligd writes with this configuration. It leaves out fallbacks,
+ * because they depend on the server's refusal.
  */
 export function writtenTypes(config: FhirConfig): string[] {
   const { write_back, document, attention, claims_days } = config;
@@ -33,12 +33,12 @@ export function writtenTypes(config: FhirConfig): string[] {
   ];
 }
 
-/** Claims only where they are read. */
+/** Includes claims only if they are read. */
 export function readTypes({ claims_days }: FhirConfig): string[] {
   return [...READ_TYPES, ...(claims_days > 0 ? ['Claim', 'ClaimResponse'] : [])];
 }
 
-/** SMART App Launch 2: create, read, update, delete, search as single letters. */
+/** SMART App Launch 2: create, read, update, delete, and search as single letters. */
 export function scopesV2(config: FhirConfig): string[] {
   return [
     ...readTypes(config).map((type) => `system/${type}.rs`),
@@ -55,8 +55,8 @@ export function scopesV1(config: FhirConfig): string[] {
 }
 
 /**
- * The resource types of which `granted` allows less than is asked for, by either version of the
- * notation.
+ * Returns the resource types for which `granted` allows less than eligd requests, in either version
+ * of the notation.
  */
 export function missingScopes(config: FhirConfig, granted: readonly string[]): string[] {
   const allows = (type: string, letters: string, v1: string[]) =>
@@ -72,7 +72,10 @@ export function missingScopes(config: FhirConfig, granted: readonly string[]): s
   return [...read, ...written];
 }
 
-/** Whether the scopes allow to create such a resource; those that are none of SMART say nothing. */
+/**
+ * Returns whether the scopes allow creating such a resource; scopes that are not SMART's are
+ * ignored.
+ */
 export function mayCreate(type: string, granted: readonly string[]): boolean {
   const is_smart = granted.some((scope) => /^[a-z]+\/[A-Za-z*]+\.[a-z*]/.test(scope));
   return (
@@ -86,7 +89,8 @@ export function mayCreate(type: string, granted: readonly string[]): boolean {
 }
 
 /**
- * The letters of a v2 scope for `type` (`system/Patient.rs?…`), null when it is for another type.
+ * Returns the letters of a v2 scope for `type` (`system/Patient.rs?…`); null if it is for another
+ * type.
  */
 function scopeParts(scope: string, type: string): string | null {
   const found = /^[a-z]+\/([A-Za-z*]+)\.([cruds]+)(?:\?.*)?$/.exec(scope);

@@ -1,6 +1,6 @@
 /**
- * One HTTP request over undici, and its whole answer. Nothing here repeats, follows or logs
- * anything: addresses name patients.
+ * Sends one HTTP request over undici and returns its whole answer. It never repeats, redirects, or
+ * logs: addresses identify patients.
  */
 import type { Dispatcher } from 'undici';
 import { ConnectionError, errorCode } from '../../../src/domain/errors.ts';
@@ -14,7 +14,7 @@ export type HttpRequest = {
   url: string;
   headers: Record<string, string>;
   body?: string;
-  /** For messages: `a search of Appointment`. Names no patient. */
+  /** For messages: `a search of Appointment`. Contains no patient data. */
   doing: string;
 };
 
@@ -30,7 +30,7 @@ export type Transport = {
   close: () => Promise<void>;
 };
 
-/** Errors before anything of a request was written. */
+/** Errors before any part of a request was written. */
 const UNSENT = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -39,18 +39,18 @@ const UNSENT = new Set([
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
-/** The server was there and broke off. */
+/** The server was reachable and broke the connection. */
 const BROKEN_OFF = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
-/** A page of 100 appointments with everything they refer to takes less than 2 MB. */
+/** A page of 100 appointments with all their resources takes less than 2 MB. */
 const REPLY_BYTES_MAX = 16 * 1024 * 1024;
-/** Far above such a page; as many take some 100 MB of memory. */
+/** Far more than such a page has; this many use about 100 MB of memory. */
 const REPLY_VALUES_MAX = 1_000_000;
 
 export function createTransport(config: FhirConfig, network: ConnectorNetwork): Transport {
   const dispatcher = network.http(config, {
     connections: config.parallel_requests,
     timeout_ms: config.timeout_seconds * 1000,
-    // Above the limit of the reader here, which knows what to say of it.
+    // Above this reader's own limit, which has the better error message.
     reply_bytes_max: 2 * REPLY_BYTES_MAX,
   });
   return {
@@ -95,7 +95,7 @@ async function send(
   }
 }
 
-/** Null when it is too long, or would take too much memory once it is parsed. */
+/** Returns null if the body is too long, or would use too much memory once parsed. */
 async function readText(body: AsyncIterable<Buffer>): Promise<string | null> {
   const chunks: Buffer[] = [];
   let size_bytes = 0;
@@ -109,7 +109,10 @@ async function readText(body: AsyncIterable<Buffer>): Promise<string | null> {
   return new TextDecoder().decode(bytes); // drops a byte order mark
 }
 
-/** The same read would bring the same again; what became of a write is seen by looking. */
+/**
+ * Builds the error for a reply that is too large. Repeating a read would not help; a lookup shows
+ * whether a write worked.
+ */
 function tooMuch(method: HttpRequest['method'], doing: string, how: string): FhirError {
   const what = `The FHIR server answered ${doing} ${how}, so nothing of the answer was taken.`;
   return new FhirError(method === 'GET' ? 'too_large' : 'broken', { what, may_be_done: true });

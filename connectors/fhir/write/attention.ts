@@ -1,7 +1,7 @@
 /**
- * What needs you, as open Tasks (or Communications) on the server. One entry is one resource
- * for as long as it is open; one that is gone from the list is closed, not deleted, so that the
- * chart tells what happened.
+ * Writes the attention list as open Tasks (or Communications) on the server. An open entry is one
+ * resource; when it leaves the list, it is closed, not deleted, so that the chart keeps the
+ * history.
  */
 import { createHash } from 'node:crypto';
 import type { Communication, Reference, Task } from '@medplum/fhirtypes';
@@ -18,12 +18,15 @@ import { refusalOf } from './writer.ts';
 
 type Parts = { client: FhirClient; config: FhirConfig; env: FhirEnv };
 type Kind = 'Task' | 'Communication';
-/** By the entry's key: what the server holds for it (`id` null: maybe), and a mark of its words. */
+/**
+ * By the entry's key: the server's resource (`id` null: it may exist), and a fingerprint of its
+ * text.
+ */
 type OpenList = { [key: string]: { type: Kind; id: string | null; mark: string } };
 
 const JOURNAL_KEY = 'attention';
 const CLOSED = 'completed';
-/** Statuses of Task and Communication that people end their work with; those stay. */
+/** Statuses with which people end a Task or Communication; eligd keeps those. */
 const ENDED = new Set([
   CLOSED,
   'cancelled',
@@ -60,7 +63,7 @@ export async function publishAttention(
   };
   const wanted = new Map(keyed(entries));
   const failures: FhirError[] = [];
-  // One line that the server refuses keeps no other from being written (G7).
+  // A line that the server refuses does not stop the others (G7).
   const guarded = async (work: () => Promise<void>) => {
     try {
       await work();
@@ -85,8 +88,8 @@ export async function publishAttention(
 }
 
 /**
- * Writes a line when its words are new. It stays of the kind that it was made as; a new one may be
- * of any kind that the server takes.
+ * Writes a line if its text is new. An existing line keeps its resource type; a new one may be of
+ * any type that the server accepts.
  */
 async function write(
   parts: Parts,
@@ -102,7 +105,7 @@ async function write(
   const writeAs = async (type: Kind) => {
     const resource = type === 'Task' ? task(entry, subject) : communication(entry, subject);
     const known_id = held?.id ?? null;
-    // The intent: after a lost reply, what may be there is looked for.
+    // Records the intent: after a lost reply, a lookup finds the resource.
     open[key] = { type, id: known_id, mark: '' };
     const line: Line = {
       key,
@@ -144,7 +147,7 @@ function kindsFor(attention: 'task' | 'communication', capability: Capability): 
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
-/** Entries about the same thing for the same reason are numbered in their order. */
+/** Entries about the same subject for the same reason are numbered in their order. */
 function keyed(entries: readonly AttentionEntry[]): [string, AttentionEntry][] {
   const counts = new Map<string, number>();
   return entries.map((entry) => {
@@ -163,7 +166,7 @@ function keyed(entries: readonly AttentionEntry[]): [string, AttentionEntry][] {
 
 type Subject = { about: Reference<never>; patient: Reference<never> | null };
 
-/** The appointment or claim, and the patient whose chart the line belongs into. */
+/** Returns the appointment or claim, and the patient whose chart gets the line. */
 async function subjectOf(
   client: FhirClient,
   { source_id, claim_id }: AttentionEntry,
@@ -233,7 +236,7 @@ async function put(
 }
 
 /**
- * People work on what is open: status, owner and notes are theirs. A line that comes back opens
+ * Keeps the users' changes to an open line: status, owner, and notes. A line that returns is opened
  * again.
  */
 function keepWork(found: Resource, wanted: Resource, was_open: boolean): Resource {
@@ -267,7 +270,7 @@ async function close(
       signal,
     );
   } catch (error) {
-    // Somebody deleted it, which closes it as well.
+    // Someone deleted it, which also closes it.
     if (!(error instanceof FhirError) || error.kind !== 'absent') throw error;
   }
 }

@@ -1,8 +1,8 @@
 /**
- * The benefits of a record as items of a CoverageEligibilityResponse. Only what is known becomes a
- * value (G8): what the payer did not answer stands as words in `description`, what was not asked is
- * absent, and `excluded` is written only when the payer said "not covered". FHIR has no element for
- * what remains, so `used` is written next to `allowed`.
+ * Writes the benefits of a record as items of a CoverageEligibilityResponse. Only known data
+ * becomes a value (G8): a question that the payer did not answer is text in `description`, a
+ * question that was not asked is absent, and `excluded` is written only if the payer said "not
+ * covered". FHIR has no element for remaining amounts, so `used` is written next to `allowed`.
  */
 import type {
   CodeableConcept,
@@ -40,14 +40,14 @@ import {
 type Item = CoverageEligibilityResponseInsuranceItem;
 type Benefit = CoverageEligibilityResponseInsuranceItemBenefit;
 
-/** X12 service types: what the amounts of a plan are for. */
+/** X12 service types of a plan's amounts. */
 const PLAN_SERVICES: Readonly<Record<Specialty, { code: string; display: string }>> = {
   dental: { code: '35', display: 'Dental Care' },
   medical: { code: '30', display: 'Health Benefit Plan Coverage' },
   mental_health: { code: 'MH', display: 'Mental Health' },
 };
 
-/** The same for the classes of procedures that have one. */
+/** X12 service types of the procedure classes that have one. */
 const CLASS_SERVICES: Readonly<Record<string, string>> = {
   DIAGNOSTIC: '23',
   PERIODONTICS: '24',
@@ -87,7 +87,7 @@ export function benefitItems({ record, verdict }: Delivery): Item[] {
   ];
 }
 
-/** `may_hold`: nothing that is known makes the share or the copay another one. */
+/** `may_hold`: nothing known changes the share or the copay. */
 type Held = { standing: Standing; may_hold: boolean };
 
 const OTHER_SHARES: ReadonlySet<ReasonCode> = new Set([
@@ -106,7 +106,7 @@ function heldClass(verdict: Verdict, rule: BenefitRule): Held {
   return { standing, may_hold: mayHold(standing, verdict.plan.reasons) };
 }
 
-/** What the verdict makes of a code of the record. */
+/** Returns the verdict's result for a code of the record. */
 function heldIn({ procedures, others }: Verdict, code: string): Held {
   const found = [...procedures, ...others].find((each) => each.code === code);
   if (found === undefined) return { standing: 'unknown', may_hold: true };
@@ -125,11 +125,11 @@ function classConcept(name: string): CodeableConcept {
 }
 
 /**
- * A procedure code with its code system, told by its form: D1110 is CDT, 99213 is CPT, other
+ * Returns a procedure code with its code system, by its form: D1110 is CDT, 99213 is CPT, other
  * letters are HCPCS.
  */
 export function procedureConcept(code: string, name: string | null = null): CodeableConcept {
-  // FHIR allows no text without a letter in it.
+  // FHIR does not allow a text without a letter.
   const text = name?.trim() || code.trim() || 'not named';
   if (/^D\d{4}$/.test(code)) return { coding: [{ system: CDT, code }], text };
   if (/^\d{4}[0-9A-Z]$/.test(code)) return { coding: [{ system: CPT, code }], text };
@@ -190,9 +190,9 @@ function planItems({ specialty, plan, maximums }: EligibilityRecord): Item[] {
 }
 
 /**
- * For which network the amounts were given: as the payer calls them; else for the provider's, when
- * it is in the network. Payers give in-network amounts for a provider out of network too, so the
- * provider's standing alone says nothing then.
+ * Returns the network of the amounts: as the payer named it, otherwise the provider's if in
+ * network. Payers also give in-network amounts for an out-of-network provider, so then the
+ * provider's status alone does not decide.
  */
 function networkOf(
   name: string | null | undefined,
@@ -206,13 +206,13 @@ function networkOf(
 
 const concept = (system: string, code: string): CodeableConcept => ({ coding: [{ system, code }] });
 
-/** FHIR allows no empty list. */
+/** FHIR does not allow empty lists. */
 const item = (parts: Item, benefit: Benefit[]): Item =>
   benefit.length === 0 ? parts : { ...parts, benefit };
 
 /**
- * `used` is given, or computed by the record as limit − remaining. Without a limit there is nothing
- * that FHIR can say.
+ * `used` is given, or the record computes it as limit − remaining. Without a limit, FHIR cannot
+ * express it.
  */
 function allowance(type: CodeableConcept, value: Allowance | undefined): Benefit[] {
   const allowed = moneyOf(value?.amount);
@@ -227,7 +227,7 @@ function allowance(type: CodeableConcept, value: Allowance | undefined): Benefit
   ];
 }
 
-/** Amounts that FHIR cannot hold: the payer's words, and what stayed unanswered. */
+/** Returns amounts that FHIR cannot express: the payer's words, and unanswered questions. */
 function amountWords(maximums: EligibilityRecord['maximums']): string {
   if (maximums === undefined) return '';
   const named: [string, Allowance | undefined][] = [
@@ -239,8 +239,8 @@ function amountWords(maximums: EligibilityRecord['maximums']): string {
   ];
   const said = named.flatMap(([name, value]) => {
     if (value === undefined) return [];
-    // With the limit, what remains follows from what is used; without it, it can be said in words
-    // only.
+    // With the limit, the remaining amount follows from the used one; without it, only text can say
+    // it.
     const is_remaining_said = moneyOf(value.amount) !== null;
     return [
       ...amountWord(name, value.amount),
@@ -262,8 +262,8 @@ function amountWord(name: string, money: Money | null, says_number = false): str
 }
 
 /**
- * The rule as it holds at the visit: a share or a copay only where it is what is paid, and never
- * "not excluded" of what the plan does not pay.
+ * Returns the rule that applies at the visit: a share or a copay only if it is what the patient
+ * pays, and never "not excluded" for what the plan does not pay.
  */
 function ruleParts(
   rule: BenefitRule,
@@ -292,8 +292,7 @@ function ruleParts(
 }
 
 /**
- * `copay-percent` is the patient's share, and a whole number; anything else stays in the
- * description.
+ * `copay-percent` is the patient's share as a whole number; anything else stays in the description.
  */
 function patientPercent({ patient_pays_percent, plan_pays_percent }: BenefitRule): number | null {
   const whole = (percent: Percent | null | undefined) =>
@@ -304,8 +303,8 @@ function patientPercent({ patient_pays_percent, plan_pays_percent }: BenefitRule
 }
 
 /**
- * A JSON number; FHIR's decimals are no other. One that a number cannot hold exactly stays in the
- * description.
+ * Returns the amount as a JSON number, the only decimal that FHIR has. An amount that a number
+ * cannot hold exactly stays in the description.
  */
 export function moneyOf(money: Money | null | undefined): FhirMoney | null {
   if (money === null || money === undefined || 'text' in money) return null;

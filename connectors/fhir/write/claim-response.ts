@@ -24,8 +24,8 @@ import { type About, answeredAt, base64 } from './resources.ts';
 type Parts = { delivery: ClaimDelivery; about: About };
 
 /**
- * What the payer said about a claim. `claim` is the Claim as the server has it; null when it cannot
- * be read.
+ * Builds the response from the payer's answer about a claim. `claim` is the server's Claim; null if
+ * it cannot be read.
  */
 export function claimResponse({ delivery, about }: Parts, claim: Json | null): ClaimResponse {
   const { record } = delivery;
@@ -93,8 +93,8 @@ function claimDisposition({ outcome, claim }: ClaimStatusRecord): string {
 }
 
 /**
- * Items of the Claim by their codes; what is not known is left out (G8), and an item of which
- * nothing is known has no entry.
+ * Matches items of the Claim by their codes; unknown values are left out (G8), and an item without
+ * known values has no entry.
  */
 function adjudicated(record: ClaimStatusRecord, claim: Json): ClaimResponseItem[] {
   return listAt(claim, 'item').flatMap((item) => {
@@ -120,7 +120,7 @@ function adjudications(code: ClaimCode): ClaimResponseItemAdjudication[] {
   return entries.flatMap(([category, amount]) => (amount === null ? [] : [{ category, amount }]));
 }
 
-/** The sum of what is known, when all of it is. */
+/** Returns the sum if all amounts are known. */
 function total(amounts: readonly (FhirMoney | null)[]): FhirMoney | null {
   const known = amounts.flatMap((amount) =>
     amount === null ? [] : [Math.round((amount.value ?? 0) * 100)],
@@ -153,7 +153,7 @@ const LINES: [keyof ClaimSummary | 'specialty' | 'asked_at' | 'inquiry', string]
   ['inquiry', 'Inquiry'],
 ];
 
-/** The record for people. */
+/** Formats the record for people. */
 export function claimLines(delivery: ClaimDelivery, time_zone: string): string[] {
   const { record, notes } = delivery;
   const told = summarizeClaim(record);
@@ -175,7 +175,7 @@ export function claimLines(delivery: ClaimDelivery, time_zone: string): string[]
   ];
 }
 
-/** For a server that takes no ClaimResponse. */
+/** Builds the document for a server that does not accept ClaimResponse. */
 export function claimDocument({ delivery, about }: Parts): DocumentReference {
   const { record } = delivery;
   const title = `Claim status: ${claimDisposition(record)}`;

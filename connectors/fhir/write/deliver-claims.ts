@@ -8,7 +8,7 @@ import { Insurances } from './insurances.ts';
 import type { About } from './resources.ts';
 import { type DeliverParts, InquiryWriter, refusalOf, writeAnswers } from './writer.ts';
 
-/** Writes what payers said about claims. */
+/** Writes the payers' answers about claims. */
 export async function deliverClaims(
   parts: DeliverParts,
   batch: ClaimBatch,
@@ -61,7 +61,7 @@ export async function deliverClaims(
   return await writeAnswers(parts, batch.deliveries, writeOne, signal);
 }
 
-/** The claim as it is now; null when it cannot be read, or is another patient's by now. */
+/** Returns the current claim; null if it cannot be read or now belongs to another patient. */
 async function claimOf(
   { claim }: ClaimDelivery,
   { client }: DeliverParts,

@@ -20,7 +20,7 @@ import {
   writeAnswers,
 } from './writer.ts';
 
-/** Writes what payers said about coverages. */
+/** Writes the payers' answers about coverages. */
 export async function deliver(
   parts: DeliverParts,
   batch: DeliveryBatch,
@@ -64,7 +64,7 @@ async function aboutOf(
   };
 }
 
-/** What the configuration asks for, or what the server takes instead. */
+/** Writes what the configuration asks for, or a fallback that the server accepts. */
 async function writeAnswer(
   writer: InquiryWriter,
   answer: Answer,
@@ -90,19 +90,18 @@ async function writeAnswer(
 }
 
 async function putEligibility(writer: InquiryWriter, answer: Answer): Promise<void> {
-  // A server that takes the answer without the question still gets the answer.
+  // A server that accepts the answer but not the request still gets the answer.
   let request: Reference<never> | null = null;
   await refusalOf(async () => {
     const { id } = await writer.put(eligibilityRequest(answer), answer);
     request = { reference: `CoverageEligibilityRequest/${id}` };
   });
   const response = await writer.put(eligibilityResponse(answer, request), answer);
-  // Where the answer comes from is in its text as well, so a server without Provenance is no
-  // failure.
+  // The text also names the source of the answer, so a server without Provenance is not a failure.
   await refusalOf(() => putProvenance(writer, answer, 'CoverageEligibilityResponse', response));
 }
 
-/** Provenance has no identifier in R4: it is ours when its source is our inquiry. */
+/** In R4, Provenance has no identifier: it is ours if its source is our inquiry. */
 export async function putProvenance(
   writer: InquiryWriter,
   answer: Writing & { delivery: { record: Called } },

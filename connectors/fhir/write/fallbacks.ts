@@ -1,9 +1,9 @@
-/** What eligd writes where a server does not take what the configuration asks for. */
+/** Chooses what eligd writes if a server does not accept the configured resource. */
 import type { FhirConfig } from '../config.ts';
 import type { Capability } from '../server/capability.ts';
 import { mayCreate } from '../server/scopes.ts';
 
-/** In the order in which they are tried (docs/fhir.md). */
+/** In the order of the attempts (docs/fhir.md). */
 const FALLBACKS: Readonly<Record<string, readonly string[]>> = {
   CoverageEligibilityResponse: ['DocumentReference', 'Communication'],
   DocumentReference: ['Communication'],
@@ -14,16 +14,16 @@ const FALLBACKS: Readonly<Record<string, readonly string[]>> = {
   Provenance: ['CoverageEligibilityResponse', 'DocumentReference', 'Communication'],
 };
 
-/** What the server takes in the place of `type`; null when it takes none of it either. */
+/** Returns the resource type that the server accepts instead of `type`; null: none. */
 export function fallbackFor(type: string, capability: Capability): string | null {
   const takes = (other: string) => capability.interaction(other, 'create') !== false;
   return (FALLBACKS[type] ?? []).find(takes) ?? null;
 }
 
 /**
- * Whether the server says that an answer cannot be written to it in any form, by its
- * CapabilityStatement or the scopes that it `granted`, so that a call would be paid for nothing. A
- * server that says nothing is believed to take it.
+ * Returns whether the CapabilityStatement or the `granted` scopes say that an answer cannot be
+ * written in any form, so that a call would be wasted. A server that says nothing counts as
+ * writable.
  */
 export function isReadOnly(
   { write_back }: FhirConfig,

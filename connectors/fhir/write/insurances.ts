@@ -12,8 +12,8 @@ import { unlessRefused } from '../server/failure.ts';
 type Insurance = { coverage: Reference<never>; insurer: Reference<never> };
 
 /**
- * Finds the Coverage that an answer is about, and its payer. Where there is none to be found, the
- * references tell what is known in words: both elements are required.
+ * Finds the Coverage of an answer, and its payer. If none is found, the references contain the
+ * known data as text, because both elements are required.
  */
 export class Insurances {
   private readonly client: FhirClient;

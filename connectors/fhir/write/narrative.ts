@@ -6,7 +6,7 @@ import { verdictLines } from '../../../src/records/verdict/text.ts';
 import { holdsAt } from '../../../src/records/verdict.ts';
 import type { Delivery } from '../../contract.ts';
 
-/** The first line of the text, for lists. */
+/** Returns the first line of the text, for lists. */
 export function disposition({ record, verdict }: Delivery): string {
   if (record.outcome !== 'successful')
     return `${OUTCOME_SENTENCES[record.outcome]} Nothing is known about the coverage.`;
@@ -22,8 +22,8 @@ export function disposition({ record, verdict }: Delivery): string {
 type Line = [name: string, value: string];
 
 /**
- * The whole record as lines of `name: value`, the way a front desk reads it. `notes` are the core's
- * own remarks.
+ * Formats the whole record as lines of `name: value` for a front desk. `notes` are the core's own
+ * remarks.
  */
 export function lines(delivery: Delivery, time_zone: string): string[] {
   const { record, notes, verdict } = delivery;

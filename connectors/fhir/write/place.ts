@@ -1,17 +1,16 @@
 /**
- * Puts one resource of eligd's on the server, exactly once (G4), and never touches anybody else's.
+ * Writes one resource of eligd to the server, exactly once (G4), and never touches others.
  *
- * A resource is ours when it carries our identifier; one that a search returns without it is not,
- * whatever was searched for. The order:
+ * A resource is ours if it has our identifier; a search result without it is not, whatever the
+ * search was. The order:
  *
- * 1. the id that the journal holds, read and judged;
- * 2. otherwise a conditional create (`If-None-Exist`) where the server honors it, else a search
- *    first and a plain create after it;
- * 3. after a lost reply, a look before anything is written again: at once where the server itself
- *    looks before a create, and otherwise when the core comes back, since many servers show in
- *    searches only after a while what they have taken;
- * 4. what is there and differs is updated with `If-Match`, and after a conflict read and judged
- *    again.
+ * 1. Read and judge the resource with the ID in the journal.
+ * 2. Otherwise, use a conditional create (`If-None-Exist`) if the server honors it; if not, search
+ *    first, then use a plain create.
+ * 3. After a lost reply, do a lookup before the next write: at once if the server itself checks
+ *    before a create; otherwise when the core repeats the batch, because on many servers a new
+ *    resource appears in searches only after a while.
+ * 4. Update a different version with `If-Match`; after a conflict, read and judge it again.
  */
 
 import { isJson, type Resource, textAt } from '../element.ts';
@@ -22,23 +21,23 @@ import { FhirError, isPassing, unlessRefused } from '../server/failure.ts';
 import { printable } from './printable.ts';
 
 export type Slot = {
-  /** What is to be there. */
+  /** The resource to write. */
   resource: Resource;
   isOurs: (found: Resource) => boolean;
   /**
-   * A search that finds it; also the condition of a conditional create when `is_condition`. Null:
-   * it cannot be searched for.
+   * A search that finds it; with `is_condition`, also the condition of a conditional create. Null:
+   * it cannot be searched.
    */
   look: { parameter: string; value: string; is_condition: boolean } | null;
-  /** The id that the journal holds, null when it holds none. */
+  /** The ID in the journal; null: none. */
   known_id: string | null;
-  /** Whether a write was begun of which the id was never learned. */
+  /** Whether a write was started whose ID is unknown. */
   may_exist: boolean;
-  /** Whether it cannot have been written before, except in a write that was begun. */
+  /** Whether only a started write can have written it before. */
   is_fresh?: boolean;
-  /** Whether what is there is known to be older, even if it seems to say the same. */
+  /** Whether the existing resource is known to be older, even if its content looks equal. */
   is_newer: boolean;
-  /** Keeps what an earlier write of ours put there, e.g. for another visit. */
+  /** Keeps content of an earlier write of ours, such as for another visit. */
   merge?: (found: Resource, wanted: Resource) => Resource;
 };
 
@@ -48,18 +47,21 @@ type WriteParts = { client: FhirClient; capability: Capability; env: FhirEnv };
 
 const TRIES = 6;
 const PAUSE_MS = 50;
-/** A longer wait is left to the core. */
+/** For a longer wait, the core repeats the batch. */
 const PATIENCE_MS = 20_000;
 
-/** Throws a FhirError: `isPassing` when trying again may help, otherwise the server's refusal. */
+/**
+ * Puts the resource on the server. Throws a FhirError: `isPassing` if another try may help,
+ * otherwise the server's refusal.
+ */
 export async function place(parts: WriteParts, wanted: Slot, signal: AbortSignal): Promise<Placed> {
   const slot = { ...wanted, resource: printable(wanted.resource) };
-  // Whether a write of ours may be there already.
+  // Whether a write of ours may already be there.
   let may_exist = slot.may_exist;
   for (let tries = 1; ; tries += 1) {
     const { found, is_certain } = await find(parts, slot, may_exist, signal);
     if (found === null && !is_certain) {
-      // What was written is there as far as anybody can tell.
+      // The resource was written, and nothing suggests otherwise.
       if (slot.known_id !== null && !slot.is_newer) return { id: slot.known_id, is_new: false };
       if (slot.known_id !== null || may_exist) throw undecidable(slot);
     }
@@ -79,7 +81,7 @@ export async function place(parts: WriteParts, wanted: Slot, signal: AbortSignal
         throw error;
       const shows_at_once = parts.capability.conditionalCreate(slot.resource.resourceType);
       if (error.may_be_done && found === null && !shows_at_once) throw error;
-      // The reply was lost, or somebody was faster: what is there now decides.
+      // The reply was lost, or another write was faster: the current state decides.
       may_exist ||= error.may_be_done || error.kind === 'conflict';
       if (error.retry_after_ms !== null && error.retry_after_ms > PATIENCE_MS) throw error;
       await parts.env.clock.sleep(error.retry_after_ms ?? PAUSE_MS * tries, signal);
@@ -97,14 +99,12 @@ type Found = Resource & { id: string };
 
 const hasId = (resource: Resource): resource is Found => resource.id !== undefined;
 
-/** Whether a create finds what is there already, in one step. */
+/** Returns whether a create finds an existing resource in the same step. */
 function isAtomic({ capability }: WriteParts, { look, resource }: Slot): boolean {
   return look?.is_condition === true && capability.conditionalCreate(resource.resourceType);
 }
 
-/**
- * `is_certain`: nothing found means that nothing is there, or that a create would notice what is.
- */
+/** `is_certain`: an empty result means that nothing exists, or that a create would find it. */
 async function find(
   parts: WriteParts,
   slot: Slot,
@@ -121,15 +121,14 @@ async function find(
   const { look } = slot;
   if (look === null || capability.searchParameter(resourceType, look.parameter) === false)
     return { found: null, is_certain: is_atomic };
-  // An id that leads nowhere is of a restored server, or of another one: what is there is looked
-  // for.
+  // An ID without a resource comes from a restored or another server, so search for the resource.
   if ((is_atomic || slot.is_fresh === true) && !may_exist && slot.known_id === null)
     return { found: null, is_certain: true };
   const result = await unlessRefused(() =>
     client.searchAll(resourceType, [[look.parameter, look.value]], signal),
   );
   if (result === null) return { found: null, is_certain: is_atomic };
-  // The oldest first, so that everybody who looks means the same one.
+  // The oldest first, so that every search chooses the same one.
   const age = (resource: Found) => `${textAt(resource, 'meta', 'lastUpdated')} ${resource.id}`;
   const ours = result.matches
     .filter(hasId)
@@ -148,8 +147,8 @@ function create(parts: WriteParts, slot: Slot, signal: AbortSignal): Promise<Wri
 }
 
 /**
- * A conditional create answers 200 with what was there already; that has to be ours and up to date.
- * Null: look again.
+ * A conditional create answers 200 with the existing resource, which must be ours and current.
+ * Null: do another lookup.
  */
 async function judgeCreated(
   parts: WriteParts,
@@ -189,9 +188,7 @@ async function bringUpToDate(
   );
 }
 
-/**
- * What a server keeps in `meta` besides version and time: labels that are not ours to take away.
- */
+/** Returns what a server stores in `meta` besides version and time: labels that eligd must keep. */
 function labels(meta: object): object {
   return Object.fromEntries(
     Object.entries(meta).filter(([name]) => ['profile', 'security', 'tag'].includes(name)),
@@ -199,8 +196,8 @@ function labels(meta: object): object {
 }
 
 /**
- * Whether `found` says all that `wanted` says; a server may add to it. The text for people is the
- * server's to rewrite.
+ * Returns whether `found` contains everything in `wanted`; a server may add to it. The server may
+ * rewrite the text for people.
  */
 export function holds(found: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted)) {

@@ -1,12 +1,11 @@
 import type { Resource } from '../element.ts';
 
-/** What neither a FHIR string (R4, "Data Types", string) nor XML 1.0 can hold. */
+/** Characters that neither a FHIR string (R4, "Data Types", string) nor XML 1.0 can contain. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
 const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
 /**
- * The resource with a mark in the place of each character that a server may refuse it for, whatever
- * the payer's words hold.
+ * Replaces each character that a server may refuse with a mark, whatever the payer's words contain.
  */
 export function printable(resource: Resource): Resource {
   return JSON.parse(JSON.stringify(resource), (_, value: unknown) =>

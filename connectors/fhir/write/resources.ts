@@ -1,4 +1,4 @@
-/** The resources that an answer becomes. Pure: the same delivery gives the same resources (G4). */
+/** Builds the resources of an answer. Pure: the same delivery gives the same resources (G4). */
 import type {
   Communication,
   CoverageEligibilityRequest,
@@ -16,15 +16,15 @@ import { LOINC, PROVENANCE_PARTICIPANTS } from '../systems.ts';
 import { benefitItems, procedureConcept } from './benefits.ts';
 import { disposition, lines, narrative } from './narrative.ts';
 
-/** What an answer is written about, as references that the server understands. */
+/** The subjects of an answer, as references of the server. */
 export type About = {
   identifier: Identifier & { system: string; value: string };
   patient: Reference<never>;
   coverage: Reference<never>;
   insurer: Reference<never>;
-  /** The appointment or claim that it was asked for. */
+  /** The appointment or claim that the inquiry was made for. */
   subject: Reference<never>;
-  /** When nothing of the record says when: stable for the batch. */
+  /** Used if the record has no time of its own: stable for the batch. */
   batch_created_at: string;
   /** The clinic's: people read times on its clock. */
   time_zone: string;
@@ -32,7 +32,7 @@ export type About = {
 
 type Parts = { delivery: Delivery; about: About };
 
-/** What both kinds of records say about their calls. */
+/** The fields about calls that both kinds of records have. */
 export type Called = Pick<EligibilityRecord, 'calls' | 'inquiry_created_at'>;
 
 const PURPOSE: ('benefits' | 'validation')[] = ['benefits', 'validation'];
@@ -57,8 +57,8 @@ export function eligibilityRequest({ delivery, about }: Parts): CoverageEligibil
 }
 
 /**
- * `request` is null when the server takes no CoverageEligibilityRequest; then its identifier stands
- * for it, since the element is required.
+ * Builds the response. `request` is null if the server does not accept CoverageEligibilityRequest;
+ * then its identifier replaces it, because the element is required.
  */
 export function eligibilityResponse(
   { delivery, about }: Parts,
@@ -70,7 +70,7 @@ export function eligibilityResponse(
   const inforce = holdsAt(record, verdict);
   const start = plan?.effective_date ?? null;
   const end = plan?.termination_date ?? null;
-  // FHIR allows no period that ends before it begins; both dates are in the text.
+  // FHIR does not allow a period that ends before it begins; both dates are in the text.
   const is_period = start !== null && end !== null ? start <= end : start !== null || end !== null;
   return {
     resourceType: 'CoverageEligibilityResponse',
@@ -116,7 +116,7 @@ function outcomeOf({
   return completeness === 'complete' ? 'complete' : 'partial';
 }
 
-/** The end of the last call, as far as it is known. */
+/** Returns the end of the last call, if known. */
 export function answeredAt(record: Called, about: About): string {
   return lastCallEnd(record) ?? record.inquiry_created_at ?? about.batch_created_at;
 }
@@ -131,7 +131,7 @@ function lastCallEnd({ calls }: Called): string | null {
   );
 }
 
-/** Whom the answer comes from: the payer's representative on the phone, written down by eligd. */
+/** Names the source of the answer: the payer's representative on the phone, recorded by eligd. */
 export function provenance(
   { delivery, about }: { delivery: { record: Called }; about: About },
   target: Reference<never>,
@@ -176,12 +176,12 @@ export function provenance(
   };
 }
 
-/** FHIR allows no text without a letter in it. */
+/** FHIR does not allow a text without a letter. */
 const isSaid = (text: string | null): text is string => text !== null && text.trim() !== '';
 
 export const base64 = (text: string) => Buffer.from(text, 'utf8').toString('base64');
 
-/** For people, with the full record for programs next to it. */
+/** Builds a document for people, with the full record for programs attached. */
 export function documentReference({ delivery, about }: Parts): DocumentReference {
   const { record } = delivery;
   const title = `Insurance eligibility: ${disposition(delivery)}`;
@@ -216,7 +216,7 @@ export function documentReference({ delivery, about }: Parts): DocumentReference
   };
 }
 
-/** The last resort for an answer, where a server takes nothing else. */
+/** Builds the last fallback for an answer, if a server accepts nothing else. */
 export function answerCommunication({ delivery, about }: Parts): Communication {
   const { record } = delivery;
   return {

@@ -12,19 +12,16 @@ import type { About } from './resources.ts';
 
 export type DeliverParts = { client: FhirClient; config: FhirConfig; env: FhirEnv };
 
-/**
- * What the journal holds for an inquiry: the revision that is written, and the ids that the server
- * gave, by resource type.
- */
+/** The journal entry of an inquiry: the revision written, and the server's IDs by resource type. */
 type Note = { revision: number; ids: { [type: string]: string } };
 
-/** One answer on its way into the chart. */
+/** One answer while it is written into the chart. */
 export type Writing = {
   about: About;
   note: Note;
-  /** Whether a write was begun earlier, of which not every id may have been learned. */
+  /** Whether an earlier write was started whose IDs may be partly unknown. */
   was_begun: boolean;
-  /** Whether the chart holds an earlier revision, or may: the journal can be gone. */
+  /** Whether the chart has, or may have, an earlier revision: the journal can be lost. */
   is_newer: boolean;
 };
 
@@ -32,9 +29,9 @@ type Answer = { key: string; revision: number; record: { inquiry_id: string } };
 type Result = { key: string; error: FhirError | null };
 
 /**
- * Writes the answers of a batch with `write`. Those of one inquiry (it may serve several visits)
- * go one after another, since they share their resources. Throws a FhirError when the server could
- * not be reached for any of them.
+ * Writes the answers of a batch with `write`. Answers of one inquiry (it may serve several visits)
+ * are written one after another, because they share resources. Throws a FhirError when the server
+ * was unreachable for all of them.
  */
 export async function writeAnswers<Each extends Answer>(
   parts: DeliverParts,
@@ -59,7 +56,7 @@ export async function writeAnswers<Each extends Answer>(
     if (one.status === 'rejected') throw one.reason;
     return one.value;
   });
-  // Nobody was reached: the batch is put off as a whole, and none of it counts as tried.
+  // The server was unreachable: the whole batch is postponed, and no delivery counts as tried.
   if (results[0]?.error && results.every(({ error }) => error !== null && concernsAll(error)))
     throw results[0].error;
   return results.map(({ key, error }) =>
@@ -92,7 +89,7 @@ function failed(key: string, error: FhirError): DeliveryOutcome {
   return { key, outcome: 'failed', is_permanent, what: error.message, next, ...words };
 }
 
-/** Puts the resources of inquiries where they belong, and notes where they are. */
+/** Puts an inquiry's resources on the server, and records their IDs. */
 export class InquiryWriter {
   private readonly parts: DeliverParts;
   private readonly capability: Capability;
@@ -104,10 +101,7 @@ export class InquiryWriter {
     this.signal = signal;
   }
 
-  /**
-   * Does nothing when a later revision is in the chart: one that was put off must not take its
-   * place.
-   */
+  /** Does nothing if the chart has a later revision: a postponed one must not replace it. */
   async write(
     { revision }: Answer,
     about: About,
@@ -118,7 +112,7 @@ export class InquiryWriter {
     const text = await journal.read(key);
     const note: Note = text === null ? { revision: 0, ids: {} } : (JSON.parse(text) as Note);
     if (note.revision > revision) return;
-    // The intent: after a crash from here on, what may be there is looked for.
+    // Records the intent: after a crash from here on, a lookup finds the resources.
     if (text === null) await journal.write(key, JSON.stringify(note));
     try {
       await work({
@@ -133,9 +127,7 @@ export class InquiryWriter {
     }
   }
 
-  /**
-   * Puts a resource that carries the identifier of the inquiry. Visits that it names already stay.
-   */
+  /** Puts a resource with the identifier of the inquiry. Keeps visits that it already names. */
   async put(resource: { resourceType: string }, writing: Writing): Promise<Placed> {
     const { system, value } = writing.about.identifier;
     return await this.place(writing, resource, {
@@ -167,7 +159,10 @@ export class InquiryWriter {
     return placed;
   }
 
-  /** What the server takes instead of `from`; the first refusal is thrown when it takes nothing. */
+  /**
+   * Writes the resource type that the server accepts instead of `from`; throws the first refusal if
+   * there is none.
+   */
   async fallBack(
     writing: Writing,
     from: string,
@@ -190,8 +185,8 @@ export class InquiryWriter {
 }
 
 /**
- * The visits that an inquiry serves come one after another; what names them keeps those that it
- * names already.
+ * The visits of an inquiry arrive one after another, so a resource keeps the visits that it already
+ * names.
  */
 function keepVisits(found: Resource, wanted: Resource, base_url: string): Resource {
   const join = (
@@ -237,8 +232,8 @@ function keepVisits(found: Resource, wanted: Resource, base_url: string): Resour
 }
 
 /**
- * The server's refusal, or null when it worked. A server that is away refuses nothing: that is
- * thrown.
+ * Returns the server's refusal; null: it worked. Throws if the server is unavailable, which is not
+ * a refusal.
  */
 export async function refusalOf(work: () => Promise<unknown>): Promise<FhirError | null> {
   try {

@@ -1,23 +1,26 @@
-/** Answers to messages: original and enhanced acknowledgment mode (HL7 v2.5.1, section 2.9). */
+/**
+ * Builds the replies to messages: original and enhanced acknowledgment mode (HL7 v2.5.1, section
+ * 2.9).
+ */
 import { hash } from 'node:crypto';
 import type { Message, Segment } from '../v2/message.ts';
 import type { Fault, Reading } from './reading.ts';
 
-/** A message's answer in general: taken, faulty in its content, or refused as a whole. */
+/** The result for a message: accepted, faulty content, or refused as a whole. */
 type Verdict = { accept: 'CA' | 'CE' | 'CR'; application: 'AA' | 'AE' | 'AR'; fault: Fault | null };
 
-/** `at`: the time of the answer as HL7 writes it. */
+/** `at`: the time of the reply in HL7 format. */
 export type ReplySettings = { at: string };
 
-/** The answers to a message by what was found in it. */
+/** Returns the replies to a message, according to its reading. */
 export function repliesTo(message: Message, reading: Reading, settings: ReplySettings): string[] {
   return answer(message, verdictOn(reading), settings);
 }
 
 /**
- * In the order in which they go out: in original mode one; in enhanced mode the accept
- * acknowledgment and the application acknowledgment, each as MSH-15 and MSH-16 ask. None to an
- * acknowledgment.
+ * Returns the replies in the order in which they are sent: one in original mode; in enhanced mode
+ * the accept acknowledgment and the application acknowledgment, as MSH-15 and MSH-16 request. An
+ * acknowledgment gets no reply.
  */
 function answer(message: Message, verdict: Verdict, settings: ReplySettings): string[] {
   if (message.type === 'ACK' || message.type === 'MCF') return [];
@@ -36,8 +39,7 @@ function answer(message: Message, verdict: Verdict, settings: ReplySettings): st
 
 function verdictOn(reading: Reading): Verdict {
   if (reading.kind === 'refused') return { accept: 'CR', application: 'AR', fault: reading.fault };
-  // Faulty content is committed to the attention list, so it is in safe storage, which is all that
-  // CA says.
+  // Faulty content is committed to the attention list, so it is in safe storage, as CA states.
   if (reading.kind === 'faulty') return { accept: 'CA', application: 'AE', fault: reading.fault };
   return { accept: 'CA', application: 'AA', fault: null };
 }
@@ -47,7 +49,7 @@ function isWanted(wish: string, is_good: boolean): boolean {
   return wish === 'AL' || (wish === 'ER' && !is_good) || (wish === 'SU' && is_good);
 }
 
-/** With the message's own separators, so that its values can be given back as they came. */
+/** Uses the message's own separators, so that its values are returned unchanged. */
 function reply(
   message: Message,
   code: string,
@@ -80,7 +82,7 @@ function reply(
   return `${lines.join('\r')}\r`;
 }
 
-/** ERR as of 2.5; before, ERR-1 alone says place and code. */
+/** ERR of version 2.5 and later; in earlier versions, ERR-1 alone has position and code. */
 function errorSegment(
   header: Segment,
   fault: Fault,
@@ -110,8 +112,8 @@ function trimEnd(text: string, character: string): string {
 }
 
 /**
- * The answers to bytes that are no message, or to one that is too large: as much as can be said
- * about it.
+ * Returns the replies to unreadable bytes or to a message that is too large, with what little is
+ * known about it.
  */
 export function repliesToUnreadable(
   message: Message | null,
@@ -127,14 +129,14 @@ export function repliesToUnreadable(
 }
 
 /**
- * The answers to a message that could not be stored again and again while others were: eligd's own
- * fault, not the sender's.
+ * Returns the replies to a message that could repeatedly not be stored while others could: this is
+ * eligd's error, not the sender's.
  */
 export function repliesToUnstorable(message: Message, settings: ReplySettings): string[] {
   const fault: Fault = {
     code: 207,
     at: 'MSH-10',
-    what: 'not stored; report it to whoever looks after eligd',
+    what: 'not stored; report it to the administrator of eligd',
   };
   return answer(message, { accept: 'CE', application: 'AE', fault }, settings);
 }

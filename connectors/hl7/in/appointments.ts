@@ -1,4 +1,4 @@
-/** SIU: what a scheduling message says about an appointment (HL7 v2.5.1, chapter 10). */
+/** Reads the appointment of an SIU scheduling message (HL7 v2.5.1, chapter 10). */
 import type {
   AppointmentInput,
   AppointmentStatus,
@@ -9,16 +9,16 @@ import { isNpi } from '../../../src/domain/identifiers.ts';
 import type { FieldReader, Scope } from '../v2/fields.ts';
 import { readInstant } from '../v2/times.ts';
 
-/** What the trigger event alone says (table 0003); the others leave it to SCH-25. */
+/** Events that determine the status alone (table 0003); for others, SCH-25 decides. */
 const ENDED_BY_EVENT = new Set(['S15', 'S16', 'S17', 'S26']);
 
-/** Schedules of rooms and the like, without an appointment of anybody. */
+/** Schedules of rooms and equipment, without a patient's appointment. */
 export const NO_APPOINTMENT = new Set(['S23', 'S24']);
 
 /**
- * The event, and SCH-25 where it leaves that open; there the configuration's own words win. An S13
- * holds the new time of a visit that was moved (section 10.4.2), so there `Rescheduled` is no old
- * place.
+ * Reads the status from the event, or from SCH-25 if the event leaves it open; there, configured
+ * words win. An S13 contains the new time of a moved visit (section 10.4.2), so its `Rescheduled`
+ * does not mean the old time slot.
  */
 export function statusReader(configured: Readonly<Record<string, AppointmentStatus>>) {
   const stateOf = appointmentStateReader(configured);
@@ -30,21 +30,21 @@ export function statusReader(configured: Readonly<Record<string, AppointmentStat
 }
 
 /**
- * CDT, CPT and HCPCS codes; other coding systems (SNOMED, a vendor's own) are in the same fields
- * and mean nothing to a payer.
+ * CDT, CPT, and HCPCS codes; the same fields contain other coding systems (SNOMED, a vendor's own)
+ * that payers do not know.
  */
 export const PROCEDURE_CODE = /^(?:D\d{4}|\d{5}|\d{4}[A-Z]|[A-Z]\d{4})$/;
 export const DIAGNOSIS_CODE = /^[A-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?$/;
 
 /**
- * Everything of the appointment but the patient and the insurance. `starts_at` is what was found
- * when it is no time.
+ * Everything about the appointment except patient and insurance. `starts_at` is the fault if the
+ * field is not a time.
  */
 type ReadVisit = Omit<AppointmentInput, 'patient' | 'coverages' | 'insurance' | 'starts_at'> & {
   starts_at: string | { field: string; fault: string };
 };
 
-/** `scope`: the segments of the appointment and of the patient who is seen. */
+/** `scope`: the segments of the appointment and of its patient. */
 export function visitOf(
   { event, scope }: { event: string; scope: Scope },
   fields: FieldReader,
@@ -60,7 +60,7 @@ export function visitOf(
     source_id: fields.one(scope, 'appointment_id'),
     starts_at: startOf(scope, fields, time_zone),
     status: statusOf(event, fields.all(scope, 'status')),
-    // Numbers of the vendor's own are in the same fields; only an NPI is one.
+    // The same fields contain a vendor's own numbers; only an NPI counts.
     provider: {
       rendering_npi: fields.all(scope, 'rendering_npi').find(isNpi) ?? '',
       billing_npi: '',
@@ -86,8 +86,7 @@ function countsOf(scope: Scope, fields: FieldReader): Pick<AppointmentInput, 'pr
 }
 
 /**
- * The first value that is a time counts, because a sender may fill one of the fields with a day
- * alone.
+ * Returns the first value that is a time, because some senders put only a day in one of the fields.
  */
 function startOf(scope: Scope, fields: FieldReader, time_zone: string): ReadVisit['starts_at'] {
   const values = fields.all(scope, 'starts_at');

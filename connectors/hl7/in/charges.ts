@@ -1,4 +1,4 @@
-/** DFT: the charges of a visit, which are a claim (HL7 v2.5.1, section 6.4.1). */
+/** Reads the charges of a visit in a DFT as a claim (HL7 v2.5.1, section 6.4.1). */
 import type { CoverageInput, FieldProblem } from '../../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../../src/domain/claim.ts';
 import { inForceOn } from '../../../src/domain/coverage-period.ts';
@@ -11,8 +11,8 @@ import { DIAGNOSIS_CODE, PROCEDURE_CODE } from './appointments.ts';
 import { coveragesOf, patientOf } from './patients.ts';
 
 /**
- * FT1-6, table 0017: what a transaction is. Anything else is a charge, as many senders leave it
- * empty.
+ * FT1-6, table 0017: the type of a transaction. Every other type is a charge, because many senders
+ * leave it empty.
  */
 const OF_PATIENT = new Set(['CO', 'DP']);
 const SETTLING = new Set(['PY', 'AJ', 'CD', 'CR']);
@@ -28,8 +28,8 @@ const NO_COVERAGE: CoverageInput = {
 const kind = (segment: Segment) => segment.value(6).toUpperCase();
 
 /**
- * Whether all that was posted for the patient is a copay or a deposit at the desk, which says
- * nothing about what the payer does.
+ * Returns whether every transaction is a copay or a deposit paid at the desk, which says nothing
+ * about the payer.
  */
 export function isOfPatientAlone(group: Scope): boolean {
   const transactions = group.all('FT1');
@@ -37,9 +37,9 @@ export function isOfPatientAlone(group: Scope): boolean {
 }
 
 /**
- * One claim for each patient of a message: the charges together, sent to the first insurance.
- * Payments, credits and adjustments without a charge settle the claim with their id. The id is
- * empty when no path has one.
+ * Builds one claim for each patient of a message: all charges, sent to the first insurance.
+ * Payments, credits, and adjustments without a charge settle the claim with their ID. The ID is
+ * empty if no path has one.
  */
 export function claimOf(group: Scope, fields: FieldReader, time_zone: string): ClaimInput {
   const transactions = group.all('FT1');
@@ -66,7 +66,7 @@ export function claimOf(group: Scope, fields: FieldReader, time_zone: string): C
     patient,
     coverage: coverage ?? NO_COVERAGE,
     coverage_rank: 1,
-    // Without an IN1 the message says nothing about insurance, and the patient's counts.
+    // A message without IN1 has no insurance data, so the patient's stored data applies.
     ...(insurance.coverages === null && patient.id !== null
       ? { insurance: 'of_patient' as const }
       : {}),
@@ -93,7 +93,7 @@ function codesAt(values: readonly string[], form: RegExp): string[] {
   return [...new Set(values.map((code) => code.toUpperCase()).filter((code) => form.test(code)))];
 }
 
-/** The first day counts, because that is what a claim is filed under. */
+/** Returns the first day, because a claim is filed under it. */
 function serviceDay(
   values: readonly string[],
   at: string,
@@ -110,15 +110,16 @@ function serviceDay(
 }
 
 /**
- * FT1-11, the extended amount of each charge; FT1-12 where that is empty. Exact, in decimal text.
+ * Adds up FT1-11, the extended amount of each charge, or FT1-12 if that is empty. Exact, as decimal
+ * text.
  */
 function billedAmount(charges: readonly Segment[]): { amount: string; problems: FieldProblem[] } {
-  // The unit amount is the whole one where one unit was given.
+  // For a single unit, the unit amount is the whole amount.
   const said = charges.map(
     (segment) =>
       segment.value(11) || (['', '1'].includes(segment.value(10)) ? segment.value(12) : ''),
   );
-  // A sum of some of the charges would be a wrong amount.
+  // A sum of only some charges would be wrong.
   if (said.length === 0 || said.includes('')) return { amount: '', problems: [] };
   const amounts = said
     .map(readAmount)

@@ -1,11 +1,11 @@
 /**
- * Files of messages, one or many each. What a file goes through:
+ * Reads files with one or many messages. The path of a file:
  *
  *     inbox/ ──still?──▶ processing/ ──every message committed──▶ processed/
- *                                    └─holds no message────────▶ rejected/
+ *                                    └─no message in it─────────▶ rejected/
  *
- * Each message is a source of its own, as over MLLP, so that a file which is read again after a
- * crash repeats nothing.
+ * Each message is a separate source, as over MLLP, so reading a file again after a crash repeats
+ * nothing.
  */
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
@@ -25,10 +25,10 @@ import {
 import { type FoundMessage, MessageSplitter } from '../v2/batches.ts';
 import type { MessageIntake } from './intake.ts';
 
-/** Messages of a file that are handed over without waiting for each other; they share commits. */
+/** Messages of a file that are accepted without waiting for each other; they share commits. */
 const AT_ONCE = 250;
 const READ_BYTES = 256 * 1024;
-/** After so many looks at which a file was not committed, the others go first (G7). */
+/** A file that was not committed in this many attempts is read after the others (G7). */
 const FAILURES_BEFORE_LAST = 3;
 
 export class FileDrop {
@@ -64,8 +64,8 @@ export class FileDrop {
   }
 
   /**
-   * For `eligd restore`: what was read at `since` or later goes back into the inbox. Returns how
-   * many files that were.
+   * For `eligd restore`: moves files that were read at `since` or later back into the inbox.
+   * Returns their number.
    */
   async readAgain(since: number, signal: AbortSignal): Promise<number> {
     const { processed, inbox } = this.#folder;
@@ -74,8 +74,7 @@ export class FileDrop {
       let count = 0;
       for (const { name, changed_ms } of await messageFiles(processed)) {
         signal.throwIfAborted();
-        // The move itself is the file's last change of status; by the time of writing, files are
-        // read in order.
+        // The move is the file's last status change; the write time sets the reading order.
         if (changed_ms < since) continue;
         await moveInto(join(processed, name), inbox, name);
         count += 1;
@@ -101,8 +100,7 @@ export class FileDrop {
 
   async #take(name: string, call: PullCall): Promise<void> {
     call.signal.throwIfAborted();
-    // Counted as failed until it is through: a file that is never through must not hold up the
-    // others.
+    // Counted as failed until it is done: a file that never finishes must not block the others.
     this.#failures.set(name, (this.#failures.get(name) ?? 0) + 1);
     const path = join(this.#folder.processing, name);
     const file = await this.#guarded(() => open(path));
@@ -122,8 +120,8 @@ export class FileDrop {
   }
 
   /**
-   * Commits every message. Null when the file cannot be read, or somebody was still writing it:
-   * then it is read again.
+   * Commits every message. Returns null if the file cannot be read or is still being written; then
+   * it is read again.
    */
   async #read(
     file: FileHandle,
@@ -147,7 +145,7 @@ export class FileDrop {
       waiting = [];
     }
     const after = await this.#guarded(() => file.stat());
-    // What somebody is still writing ends somewhere within a message.
+    // A file that is still being written ends somewhere inside a message.
     if (before === null || after?.size !== size || after.mtimeMs !== before.mtimeMs) return null;
     count += await this.#commit([...waiting, ...splitter.end()], call);
     const fault =
@@ -163,7 +161,7 @@ export class FileDrop {
   async #commit(messages: readonly FoundMessage[], call: PullCall): Promise<number> {
     for (let first = 0; first < messages.length; first += AT_ONCE) {
       call.signal.throwIfAborted();
-      // All are asked for before the first is waited for, and each is heard.
+      // All messages are offered before the first result is awaited, and each result is handled.
       const taken = messages
         .slice(first, first + AT_ONCE)
         .map((found) => this.#intake.take(found, call.accept));
@@ -176,8 +174,8 @@ export class FileDrop {
   }
 
   /**
-   * What is wrong with a file as a whole: messages that never came are nobody's unless a person
-   * asks for them (G2).
+   * Reports a problem of a whole file: missing messages belong to no one until the office asks the
+   * sender for them (G2).
    */
   async #tellOf(
     fault: RejectedItem,
@@ -191,8 +189,8 @@ export class FileDrop {
   }
 
   /**
-   * A file that cannot be read or moved is left for the next look, and one that somebody took away
-   * is theirs.
+   * Runs `work`. A file that cannot be read or moved waits for the next pass; a file that someone
+   * removed is ignored.
    */
   async #guarded<Value>(work: () => Promise<Value>): Promise<Value | null> {
     try {
@@ -207,8 +205,8 @@ export class FileDrop {
 }
 
 /**
- * For `eligd preview`: hands over the messages of one file, wherever it lies, and leaves it as it
- * is. Throws a ConnectorError when it cannot be read.
+ * For `eligd preview`: passes on the messages of one file anywhere, and does not change it. Throws
+ * a ConnectorError when it cannot be read.
  */
 export async function readMessageFile(
   { max_message_megabytes }: Hl7Config,
@@ -238,7 +236,7 @@ export async function readMessageFile(
 const NO_MESSAGE: RejectedItem = {
   position: 'the whole file',
   field: 'MSH',
-  value_class: 'missing: there is no message in it',
+  value_class: 'missing, because the file has no message',
   remedy:
     'It is in rejected/. Have the sender write HL7 v2 messages, or put files of another kind ' +
     'elsewhere.',
@@ -246,7 +244,7 @@ const NO_MESSAGE: RejectedItem = {
 
 function miscounted(value_class: string): RejectedItem {
   const remedy =
-    'Compare the file with what the sender wrote, and put the whole file into inbox/; what ' +
-    'is known already counts once.';
+    "Compare the file with the sender's output, and put the whole file into inbox/; " +
+    'messages that eligd already has count only once.';
   return { position: 'the number of messages', field: 'BTS-1', value_class, remedy };
 }

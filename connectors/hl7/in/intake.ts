@@ -1,4 +1,4 @@
-/** From the bytes of a frame or a file to committed messages and their answers. */
+/** Turns the bytes of a frame or a file into committed messages and their replies. */
 import { hash } from 'node:crypto';
 import { errorCode } from '../../../src/domain/errors.ts';
 import type { Hl7Config } from '../config.ts';
@@ -16,22 +16,22 @@ import {
 import { messageReader, type Reading } from './reading.ts';
 
 /**
- * A message that one answer after another says was not stored, while others were, is answered so
- * after this many times.
+ * After this many failures to store a message while others were stored, eligd answers it with an
+ * error.
  */
 const FAILURES_BEFORE_ANSWER = 3;
 const FAILING_MAX = 1000;
-/** More than a batch has; so many that each costs a moment would hold up everybody else. */
+/** More than a batch has; a frame of many more messages would hold up all other senders. */
 const MESSAGES_PER_FRAME_MAX = 5000;
-/**
- * How often it is said that messages are refused for the same reason, so that a sender that is set
- * up wrongly does not fill the log.
- */
+/** How often a repeated refusal is logged, so that a misconfigured sender does not fill the log. */
 const REFUSED_TOLD_MS = 60_000;
-/** A sender's clock further ahead would hide every message that a clock which is right writes. */
+/**
+ * If a sender's clock were further ahead, its messages would hide all messages with the correct
+ * time.
+ */
 const AHEAD_MAX_MS = 10 * 60_000;
 
-/** A message that is answered with `replies` once it is committed under `key`. */
+/** A message that gets `replies` once it is committed under `key`. */
 type ReadMessage = {
   key: string;
   reading: Exclude<Reading, { kind: 'refused' }>;
@@ -44,12 +44,12 @@ export class MessageIntake implements FrameIntake {
   readonly #trusts_clocks: boolean;
   #stamp = { second: -1, text: '' };
   /**
-   * Messages that could not be stored, by key, with how often and how many others had been stored
+   * Messages that could not be stored, by key: the number of failures, and of other messages stored
    * by then.
    */
   readonly #failing = new Map<string, { times: number; stored: number }>();
   #stored = 0;
-  /** By reason: how many were refused since it was said last, and when it may be said again. */
+  /** By reason: the refusals since the last log line, and the time of the next one. */
   readonly #refused = new Map<string, { count: number; next_ms: number }>();
 
   constructor(config: Hl7Config, env: Hl7Env) {
@@ -63,9 +63,9 @@ export class MessageIntake implements FrameIntake {
   }
 
   /**
-   * Takes the messages of a frame. Each answer comes after its commit (G3), and rejects when there
-   * was none; they are asked for in order, so that messages of one sender are committed in their
-   * order.
+   * Takes the messages of a frame. Each reply resolves after its commit (G3), and rejects when the
+   * commit failed. The messages are offered in order, so that one sender's messages are committed
+   * in order.
    */
   takeFrame(body: Buffer, is_too_large: boolean, accept: Accept): Promise<Answers>[] {
     const messages = splitMessages(body);
@@ -129,7 +129,10 @@ export class MessageIntake implements FrameIntake {
     }
   }
 
-  /** MSH-7, unless the configuration does not trust it or it is ahead of this machine's clock. */
+  /**
+   * Returns MSH-7, unless the configuration does not trust it or it is ahead of this machine's
+   * clock.
+   */
   #writtenOf({ header }: Message): { written?: { at: string; by: string } } {
     const at = readInstant(header.value(7), this.#env.time_zone);
     const is_usable = this.#trusts_clocks && typeof at === 'string';
@@ -138,12 +141,12 @@ export class MessageIntake implements FrameIntake {
   }
 
   /**
-   * Whether it is this message that cannot be stored, and not the database that is away: a bad one
-   * must not hold up the others (G7).
+   * Returns whether this message cannot be stored although the database works: a bad message must
+   * not block the others (G7).
    */
   #isAtFault(key: string): boolean {
     const before = this.#failing.get(key);
-    // Only failures between which others were stored count.
+    // Only failures between which other messages were stored count.
     const times =
       before === undefined || before.stored < this.#stored
         ? (before?.times ?? 0) + 1

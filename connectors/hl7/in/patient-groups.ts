@@ -1,25 +1,26 @@
 /**
- * Which segments of a message are about which patient. A PID opens a patient group; what follows is
- * about that patient until the next PID or the first resource (HL7 v2.5.1, section 10.3.1, SIU_S12;
- * chapter 3 for ADT, chapter 6 for DFT).
+ * Assigns the segments of a message to patients. A PID opens a patient group; the following
+ * segments belong to that patient until the next PID or the first resource (HL7 v2.5.1, section
+ * 10.3.1, SIU_S12; chapter 3 for ADT, chapter 6 for DFT).
  */
 import type { Scope } from '../v2/fields.ts';
 import { scopeOf } from '../v2/fields.ts';
 import type { Message, Segment } from '../v2/message.ts';
 
-/** Segments of the message or of the appointment as a whole, wherever they come. */
+/** Segments of the whole message or appointment, at any position. */
 const OF_MESSAGE = new Set(['MSH', 'SFT', 'EVN', 'SCH', 'ARQ', 'TQ1']);
 
-/** Segments of the resources group. In SIU it follows the last patient, so it closes that group. */
+/** Segments of the resources group. In SIU, it follows the last patient and closes that group. */
 const OF_RESOURCES = new Set(['RGS', 'AIS', 'AIG', 'AIL', 'AIP']);
 
 /**
- * One scope for each patient, in the order of their PIDs: the patient's own segments, with those of
- * the message and its resources. A message with one PID or none is one scope, whatever its order.
+ * Returns one scope for each patient, in the order of their PIDs: the patient's own segments, with
+ * those of the message and its resources. A message with one PID or none is one scope, in any
+ * order.
  *
- * With several patients, a segment that is in nobody's group belongs to nobody: an IN1 before the
- * first PID or after the resources might be any of theirs, and a wrong chart costs more than a
- * missing value (G8). Segments of vendors (Z…) outside of the groups belong to the message.
+ * With several patients, a segment outside all groups is ignored: an IN1 before the first PID or
+ * after the resources might belong to any of them, and a wrong chart is worse than a missing value
+ * (G8). Vendor segments (Z…) outside the groups belong to the message.
  */
 export function patientGroups(message: Message): Scope[] {
   if (message.all('PID').length < 2) return [message];

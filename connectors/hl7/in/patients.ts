@@ -1,5 +1,6 @@
 /**
- * PID, IN1, IN2, IN3 and MRG: who the patient is and how insured (HL7 v2.5.1, chapters 3 and 6).
+ * Reads the patient and the insurance from PID, IN1, IN2, IN3, and MRG (HL7 v2.5.1, chapters 3 and
+ * 6).
  */
 import type {
   CoverageInput,
@@ -28,21 +29,21 @@ export function patientOf(scope: Scope, fields: FieldReader): ReadPatient {
   return { patient, problems: born.problems };
 }
 
-/** PID-30 is Y or N (table 0136); a sender without it may fill PID-29 with the day of death. */
+/** PID-30 is Y or N (table 0136); a sender without it may put the date of death in PID-29. */
 function deceased(text: string): Pick<Patient, 'is_deceased'> {
   const is_deceased = saysDeceased(text);
   return is_deceased === undefined ? {} : { is_deceased };
 }
 
-/** The PID as it came, to be given back in an ADT^A08. */
+/** Returns the original PID, to be returned in an ADT^A08. */
 export function patientAsWritten(scope: Scope): Pick<Patient, 'as_written'> {
   const [pid] = scope.all('PID');
   return pid === undefined ? {} : { as_written: pid.text };
 }
 
 /**
- * The insurance of the patient whose scope it is. Null: there is no IN1, so nothing is said about
- * insurance. Empty: it says that there is none. `keeps_segments`: with `as_written`.
+ * Returns the insurance of a scope's patient. Null: without IN1, the message has no insurance data.
+ * Empty: the message says that there is no insurance. `keeps_segments`: adds `as_written`.
  */
 export function coveragesOf(
   patient: Scope,
@@ -67,7 +68,7 @@ export function coveragesOf(
   return { coverages: ordered.map(({ coverage }) => coverage).filter(hasValue), problems };
 }
 
-/** Each IN1 with the IN2 and IN3 that follow it. */
+/** Groups each IN1 with the IN2 and IN3 that follow it. */
 function insuranceGroups(segments: readonly Segment[]): Segment[][] {
   const groups: Segment[][] = [];
   for (const segment of segments) {
@@ -109,7 +110,10 @@ function coverageOf(
 const hasValue = ({ carrier, payor_id, member_id, group_id }: CoverageInput) =>
   [carrier, payor_id, member_id, group_id].some((value) => value !== '');
 
-/** Table 0063 and what X12 and vendors write; IN1-17 says what the insured is to the patient. */
+/**
+ * Table 0063, and values that X12 and vendors use; IN1-17 is the insured's relationship to the
+ * patient.
+ */
 const SELF = new Set(['SEL', 'SELF', 'S', '18', '01SELF', 'PATIENT', 'INSURED', '1']);
 const RELATIONSHIPS: Readonly<Record<string, string>> = {
   SPO: 'spouse',
@@ -143,14 +147,14 @@ function subscriberOf(
   return { subscriber: { name, birth_date: born.value, relationship }, problems: born.problems };
 }
 
-/** A date that cannot be read is left out, and said. */
+/** Returns a date; an unreadable one is left out and reported. */
 function dateOf(
   scope: Scope,
   fields: FieldReader,
   name: 'birth_date' | 'subscriber_birth_date' | 'coverage_start' | 'coverage_end',
 ): { value: string | null; problems: FieldProblem[] } {
   const { value, at } = fields.first(scope, name);
-  // Zeros are how databases write "no day".
+  // Databases write zeros for "no day".
   if (/^[0-]*$/.test(value)) return { value: null, problems: [] };
   const read = readDate(value);
   if (typeof read === 'string') return { value: read, problems: [] };

@@ -1,6 +1,6 @@
 /**
- * One message: what is in it for eligd, and whether it can be taken. Pure; the same message reads
- * the same.
+ * Reads one message: its content for eligd, and whether it can be accepted. Pure; the same message
+ * gives the same result.
  */
 import type {
   AppointmentInput,
@@ -18,7 +18,7 @@ import { claimOf, isOfPatientAlone } from './charges.ts';
 import { patientGroups } from './patient-groups.ts';
 import { coveragesOf, patientAsWritten, patientOf } from './patients.ts';
 
-/** What a message holds, in the words of the contract. */
+/** The content of a message, in the contract's types. */
 export type Content = {
   appointments: AppointmentInput[];
   claims: ClaimInput[];
@@ -32,34 +32,34 @@ export type Fault = { code: 100 | 101 | 102 | 200 | 205 | 207; at: string; what:
 
 export type Reading =
   | { kind: 'content'; content: Content }
-  /** Nothing in it is for eligd: acknowledged, so that the feed goes on. */
+  /** Contains nothing for eligd: acknowledged, so that the feed continues. */
   | { kind: 'ignored' }
   /**
-   * The problem is in the content (AE): somebody has to fix it. `content` puts it on the attention
+   * The content has a problem (AE) that someone has to fix. `content` puts it on the attention
    * list.
    */
   | { kind: 'faulty'; content: Content; fault: Fault }
-  /** Not a message for this place at all (AR): the sender is set up wrongly. Nothing is kept. */
+  /** Not a message for eligd (AR): the sender is misconfigured. Nothing is kept. */
   | { kind: 'refused'; fault: Fault };
 
 export type ReadingSettings = {
   fields: FieldOverrides;
   statuses: Readonly<Record<string, AppointmentStatus>>;
-  /** What an ADT without IN1 means. */
+  /** The meaning of an ADT without IN1. */
   without_insurance: 'unknown' | 'self_pay';
   time_zone: string;
-  /** Whether the segments of patient and insurance are kept, to be given back. Left out: no. */
+  /** Whether to keep the segments of patient and insurance for returning them. Undefined: no. */
   keeps_segments?: boolean;
 };
 
 const DESCRIBES_PATIENT = new Set(['A04', 'A05', 'A08', 'A28', 'A31']);
-/** Charges posted, as they were or in the newer form. */
+/** Charges posted, in the original or the newer form. */
 const POSTS_CHARGES = new Set(['P03', 'P11']);
 const MERGES_PATIENTS = new Set(['A40', 'A34']);
 const DELETES_PATIENT = 'A29';
 /**
- * Far above any group visit or bill. Each patient is read with everything that the message says of
- * all of them, so that the work grows with both.
+ * Far more than any group visit or bill has. Each patient is read with all segments that apply to
+ * everyone, so the work grows with both numbers.
  */
 const PATIENTS_MAX = 100;
 const SEGMENTS_MAX = 5_000;
@@ -91,7 +91,7 @@ function isRead(type: 'SIU' | 'DFT' | 'ADT', event: string): boolean {
   return DESCRIBES_PATIENT.has(event) || MERGES_PATIENTS.has(event) || event === DELETES_PATIENT;
 }
 
-/** What a message holds too much of; null when it keeps to the limits. */
+/** Returns the limit that a message exceeds; null: none. */
 function limitBroken(message: Message): string | null {
   if (message.segments.length > SEGMENTS_MAX) return `more than ${SEGMENTS_MAX} segments`;
   if (MERGES_PATIENTS.has(message.event) || message.all('PID').length <= PATIENTS_MAX) return null;
@@ -121,7 +121,7 @@ function refused(code: Fault['code'], at: string, what: string): Reading {
   return { kind: 'refused', fault: { code, at, what } };
 }
 
-/** On the attention list, and told to the sender. */
+/** Returns a fault for the attention list and for the sender. */
 function faulty(
   fault: Fault,
   item: Omit<RejectedItem, 'position'>,
@@ -135,9 +135,10 @@ function faulty(
 }
 
 function withoutPatientId(rest: Partial<Content>): Reading {
-  const remedy = 'Have the sender fill PID-3, or say in "fields: patient_id:" where the id is.';
+  const remedy =
+    'Have the sender fill PID-3, or set "fields: patient_id:" to the field with the ID.';
   return faulty(
-    { code: 101, at: 'PID-3', what: 'the patient has no id' },
+    { code: 101, at: 'PID-3', what: 'the patient has no ID' },
     { field: 'PID-3', value_class: 'empty', remedy },
     rest,
   );
@@ -155,16 +156,16 @@ function readSchedule(
   const visit = visitOf(about, fields, statusOf, settings.time_zone);
   if (visit.source_id === '') {
     const remedy =
-      'Have the sender fill SCH-2 or SCH-1, or say in "fields: appointment_id:" where the id ' +
-      'stands.';
+      'Have the sender fill SCH-2 or SCH-1, or set "fields: appointment_id:" to the field ' +
+      'with the ID.';
     return faulty(
-      { code: 101, at: 'SCH-2', what: 'the appointment has no id' },
+      { code: 101, at: 'SCH-2', what: 'the appointment has no ID' },
       { field: 'SCH-2', value_class: 'empty', remedy },
     );
   }
   const { patient, problems } = patientOf(first, fields);
   const has_patient = patient.id !== null || patient.last_name !== '';
-  // Of a visit that does not take place nothing else matters.
+  // For a canceled visit, the other fields do not matter.
   if (visit.status === 'cancelled' && (typeof visit.starts_at !== 'string' || !has_patient))
     return { kind: 'content', content: { ...NOTHING, cancelled_ids: [visit.source_id] } };
   if (typeof visit.starts_at !== 'string') return withoutStart(visit.source_id, visit.starts_at);
@@ -176,8 +177,8 @@ function readSchedule(
     coverages: [],
     problems: [...problems, ...insurance.problems],
   };
-  // Insurance is the patient's, wherever it comes: what came last counts. Without an id of the
-  // patient's own it can only be this visit's.
+  // Insurance belongs to the patient, in any message: the newest data applies. Without a patient ID
+  // of its own, it can only belong to this visit.
   const shared = sharedIds(groups, fields);
   if ((patient.id === null || shared.has(patient.id)) && insurance.coverages !== null)
     appointment.coverages = insurance.coverages;
@@ -214,8 +215,8 @@ function withoutStart(source_id: string, start: { field: string; fault: string }
 }
 
 /**
- * What a patient group of a visit says about the patient's other visits too: insurance, when it has
- * an IN1, and that the patient has died.
+ * Returns the data in a visit's patient group that also applies to the patient's other visits:
+ * insurance, if it has an IN1, and that the patient has died.
  */
 function patientOfVisit(
   group: Scope,
@@ -229,8 +230,8 @@ function patientOfVisit(
 }
 
 /**
- * A group visit names several patients. eligd asks about the first one; the others go on the
- * attention list.
+ * Returns attention items for a group visit: eligd asks only about the first patient, so the other
+ * ones are listed.
  */
 function otherPatients(
   groups: readonly Scope[],
@@ -244,7 +245,7 @@ function otherPatients(
       return [];
     return {
       position: `message, patient ${index + 2}`,
-      // Once for the visit, however often a message about it comes.
+      // One entry for the visit, however many messages about it arrive.
       source_id: `${source_id}, patient ${index + 2}`,
       field: 'PID',
       value_class: `another patient of appointment ${source_id}`,
@@ -256,14 +257,14 @@ function otherPatients(
 }
 
 /**
- * Ids that a message gives to several people, such as the number of a family: what is kept under
- * one of them would reach the others.
+ * Returns IDs that a message gives to several people, such as a family's number: data stored under
+ * such an ID would reach all of them.
  */
 function sharedIds(groups: readonly Scope[], fields: FieldReader): Set<string | null> {
   return idsOfSeveral(groups.map((group) => patientOf(group, fields).patient));
 }
 
-/** One claim for each patient group with charges. */
+/** Returns one claim for each patient group with charges. */
 function readCharges(
   message: Message,
   fields: FieldReader,
@@ -292,13 +293,13 @@ function readCharges(
   if (own.length === claims.length) return { kind: 'content', content };
   const is_nameless = claims.some(({ source_id }) => source_id === '');
   const remedy = is_nameless
-    ? 'Have the sender fill FT1-34 or PV1-19, or say in "fields: claim_id:" where the id of ' +
-      'the claim stands.'
-    : 'Have the sender give the charges of each patient a claim id of their own.';
+    ? 'Have the sender fill FT1-34 or PV1-19, or set "fields: claim_id:" to the field with ' +
+      "the claim's ID."
+    : "Have the sender give each patient's charges a separate claim ID.";
   const value_class = is_nameless ? 'empty' : 'the same for several patients';
   const what = is_nameless
-    ? 'the charges have no id of a claim'
-    : 'the charges of several patients have the same claim id';
+    ? 'the charges have no claim ID'
+    : 'the charges of several patients have the same claim ID';
   return faulty(
     { code: 101, at: 'PV1-19', what },
     { field: 'PV1-19', value_class, remedy },
@@ -306,7 +307,7 @@ function readCharges(
   );
 }
 
-/** Each patient of the message as they are now; one without an id is named on its own (G7). */
+/** Reads each patient's current data; a patient without an ID is reported separately (G7). */
 function readPatient(message: Message, fields: FieldReader, settings: ReadingSettings): Reading {
   const groups = patientGroups(message);
   const shared = sharedIds(groups, fields);
@@ -323,10 +324,10 @@ function readPatient(message: Message, fields: FieldReader, settings: ReadingSet
 
 function withSharedId(patients: PatientUpdate[]): Reading {
   const remedy =
-    'Have the sender give each patient an id of their own in PID-3, or say in "fields: ' +
-    'patient_id:" where it is.';
+    'Have the sender give each patient a separate ID in PID-3, or set "fields: ' +
+    'patient_id:" to the field with the ID.';
   return faulty(
-    { code: 205, at: 'PID-3', what: 'several patients have the same id' },
+    { code: 205, at: 'PID-3', what: 'several patients have the same ID' },
     { field: 'PID-3', value_class: 'the same for several patients', remedy },
     { patients },
   );
@@ -346,7 +347,7 @@ function ofPatients(patients: PatientUpdate[], expected: number): Reading {
   return patients.length === expected ? { kind: 'content', content } : withoutPatientId(content);
 }
 
-/** A message may merge several pairs: each MRG belongs to the PID before it. */
+/** Reads merges. A message may contain several pairs: each MRG belongs to the PID before it. */
 function readMerges(message: Message, fields: FieldReader, settings: ReadingSettings): Reading {
   const patients: PatientUpdate[] = [];
   let pid: Segment | null = null;
@@ -360,10 +361,9 @@ function readMerges(message: Message, fields: FieldReader, settings: ReadingSett
   const content = { ...NOTHING, patients };
   if (patients.length > 0 && patients.length === message.all('MRG').length)
     return { kind: 'content', content };
-  const remedy =
-    'Have the sender fill PID-3 with the id that stays and MRG-1 with the one that goes.';
+  const remedy = 'Have the sender fill PID-3 with the remaining ID and MRG-1 with the merged one.';
   return faulty(
-    { code: 101, at: 'MRG-1', what: 'it does not say who is merged' },
+    { code: 101, at: 'MRG-1', what: 'it does not name the merged patients' },
     { field: 'MRG-1', value_class: 'empty', remedy },
     content,
   );

@@ -1,6 +1,6 @@
 /**
- * `host:port` of the configuration; IPv6 in brackets. Null when it is not one. Port 0 lets the
- * system choose.
+ * Parses `host:port` of the configuration, with IPv6 in brackets; null for any other form. With
+ * port 0, the system chooses one.
  */
 export function parseAddress(text: string): { host: string; port: number } | null {
   const found = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/.exec(text);

@@ -1,6 +1,6 @@
 /**
- * The sending side of MLLP: one message at a time on a connection that is kept, each answered
- * before the next goes.
+ * The sending side of MLLP: one message at a time on a persistent connection; the next one is sent
+ * after the reply.
  */
 import type { Socket } from 'node:net';
 import { ConnectionError, errorCode } from '../../../src/domain/errors.ts';
@@ -13,7 +13,7 @@ import { parseAddress } from './address.ts';
 import { FrameReader, frame } from './frames.ts';
 import { clientTls } from './tls-files.ts';
 
-/** What the receiver said. `silent`: nothing in time, or it hung up. */
+/** The receiver's reply. `silent`: none in time, or the receiver closed the connection. */
 export type Reply = { code: string; text: string } | 'silent';
 
 const REPLY_BYTES_MAX = 1_000_000;
@@ -22,9 +22,9 @@ const CONNECT_MS = 15_000;
 type Waiting = { control_id: string; answer: (reply: Reply) => void };
 
 /**
- * After a timeout the connection is given up, so that an answer which comes late is never read;
- * and an answer counts only for the message that it names (MSA-2), so that one which is late all
- * the same, or sent twice, is never taken for the next message's.
+ * Sends messages. After a timeout it closes the connection, so that a late reply is never read. A
+ * reply counts only for the message that it names (MSA-2), so that a late or repeated reply never
+ * counts for the next message.
  */
 export class MllpClient {
   readonly #config: Hl7Config & { send_to: string };
@@ -39,8 +39,8 @@ export class MllpClient {
   }
 
   /**
-   * Sends a message and waits for its answer; another call waits for this one. Throws a
-   * ConnectorError `transient` when there is no connection to be had.
+   * Sends a message and waits for its reply; another call waits for this one. Throws a
+   * ConnectorError `transient` when it cannot connect.
    */
   send(bytes: Buffer, control_id: string, signal: AbortSignal): Promise<Reply> {
     const reply = this.#last.then(() => this.#sendNow(bytes, control_id, signal));
@@ -53,8 +53,8 @@ export class MllpClient {
     const socket = await this.#connected(signal);
     signal.throwIfAborted();
     const giveUp = () => this.#drop(socket);
-    // From the question on, whatever is said meanwhile: a receiver that keeps talking past it must
-    // not hold up the others. As with a socket's own timeout, the timer is the transport's.
+    // Measured from the send, regardless of other replies: a receiver that keeps sending other
+    // messages must not block the queue. The timer uses real time, like a socket's own timeout.
     const end = AbortSignal.any([signal, AbortSignal.timeout(this.#config.reply_seconds * 1000)]);
     end.addEventListener('abort', giveUp, { once: true });
     try {
@@ -92,8 +92,7 @@ export class MllpClient {
   #hear(body: Buffer): void {
     const message = parseMessage(splitMessages(body)[0]?.text ?? '');
     const acknowledgment = message?.first('MSA') ?? null;
-    // A message that acknowledges nothing: whatever the receiver wants with it, this is not where
-    // it is read.
+    // Not an acknowledgment; this connection reads nothing else.
     if (acknowledgment === null) return;
     if (this.#waiting === null || acknowledgment.value(2) !== this.#waiting.control_id) {
       this.#env.log('hl7_answer_unmatched', { connector: this.#env.connector_id });
@@ -116,8 +115,8 @@ export class MllpClient {
 }
 
 /**
- * A connection to the receiver, TLS included. Throws ConnectorError `transient` when there is none
- * to be had.
+ * Opens a connection to the receiver, including TLS. Throws ConnectorError `transient` when it
+ * cannot connect.
  */
 export async function openConnection(
   config: Hl7Config & { send_to: string },

@@ -2,50 +2,47 @@
  * MLLP, the minimal lower layer protocol (HL7 v2.5.1, appendix C; MLLP release 1): a message is
  * `<SB> message <EB> <CR>`.
  *
- * Read tolerantly, because senders are: frames cut anywhere, many in one piece, anything between
- * them, no final carriage return. A frame ends at its EB, since a sender that leaves the CR out
- * waits for the answer. A header right behind an SB inside a frame shows that the first was cut
- * short: it was never answered, so its sender has it still. Any other SB is a vertical tab, as text
- * pasted out of a word processor has them.
+ * The reader is tolerant, because senders vary: frames split anywhere, many in one chunk, any bytes
+ * between them, no final carriage return. A frame ends at its EB, because a sender that omits the
+ * CR waits for the reply. A header directly after an SB inside a frame shows that the first frame
+ * was truncated; it got no reply, so its sender still has it. Any other SB is a vertical tab, as in
+ * text pasted from a word processor.
  */
 const SB = 0x0b;
 const EB = 0x1c;
 const CR = 0x0d;
-/** What a message or a batch begins with. */
+/** The first characters of a message or a batch. */
 const HEADERS = ['MSH', 'FHS', 'BHS'];
 const HEADER_BYTES = 3;
 
-/**
- * `is_too_large`: the body is only the beginning of what came, enough to say which message it was.
- */
+/** `is_too_large`: the body is only the beginning, enough to identify the message. */
 export type Frame = { body: Buffer; is_too_large: boolean };
 
-/** What is kept of a frame that is too large. */
+/** The bytes kept of a frame that is too large. */
 const HEAD_BYTES = 4096;
 
 export class FrameReader {
   readonly #bytes_max: number;
   /**
-   * What of the frame came before this chunk. It grows by doubling, so that a frame which comes
-   * byte by byte costs its bytes only.
+   * The part of the frame before this chunk. It grows by doubling, so that a frame that arrives
+   * byte by byte takes linear time.
    */
   #held = Buffer.alloc(0);
   #size = 0;
   #is_inside = false;
-  /**
-   * The end of the last chunk, when it may begin another frame: an SB and what of a header came
-   * with it.
-   */
+  /** The end of the last chunk if it may begin another frame: an SB and part of a header. */
   #undecided = Buffer.alloc(0);
-  /** Bytes that stood between frames, but for line ends. */
+  /** Bytes between frames, except line breaks. */
   junk_bytes = 0;
 
-  /** A frame with more than `bytes_max` bytes is passed over, in memory as well. */
+  /** A frame with more than `bytes_max` bytes is skipped and not held in memory. */
   constructor(bytes_max: number) {
     this.#bytes_max = bytes_max;
   }
 
-  /** The frames that end in `piece`, in their order. Linear in the bytes, however they are cut. */
+  /**
+   * Returns the frames that end in `piece`, in order. Linear in the bytes, however they are split.
+   */
   push(piece: Buffer): Frame[] {
     const frames: Frame[] = [];
     const chunk = this.#undecided.length === 0 ? piece : Buffer.concat([this.#undecided, piece]);
@@ -73,13 +70,13 @@ export class FrameReader {
   }
 
   #begin(): void {
-    // Never the memory of the frame before, which may not have been read yet.
+    // A new buffer: the previous frame's may not have been read yet.
     this.#held = Buffer.alloc(0);
     this.#size = 0;
     this.#is_inside = true;
   }
 
-  /** The piece, or what of it comes after the beginning of another frame. */
+  /** Returns the piece, or the part after the beginning of another frame. */
   #begunAgain(piece: Buffer): Buffer {
     for (
       let begin = piece.lastIndexOf(SB);
@@ -96,7 +93,7 @@ export class FrameReader {
 
   #hold(piece: Buffer): void {
     const size = this.#size + piece.length;
-    // Of what is too large only the beginning is needed.
+    // Of a frame that is too large, only the beginning is kept.
     const kept = Math.min(size, size > this.#bytes_max ? HEAD_BYTES : size);
     if (kept > this.#held.length) {
       const room = Buffer.alloc(Math.max(kept, 2 * this.#held.length));
@@ -110,7 +107,7 @@ export class FrameReader {
 
   #end(piece: Buffer): Frame {
     this.#is_inside = false;
-    // Most frames come in one piece, and are read where they are.
+    // Most frames arrive in one piece and are not copied.
     if (this.#size === 0 && piece.length <= this.#bytes_max)
       return { body: piece, is_too_large: false };
     this.#hold(piece);
@@ -127,15 +124,15 @@ export class FrameReader {
 }
 
 /**
- * Where in `chunk`, at `from` or later, an SB stands of which the next chunk will say whether a
- * header follows; else the end.
+ * Returns the position in `chunk`, from `from` on, of an SB that needs the next chunk to show
+ * whether a header follows; otherwise the end.
  */
 function decidedLength(chunk: Buffer, from: number): number {
   const begin = chunk.indexOf(SB, Math.max(from, chunk.length - HEADER_BYTES));
   return begin === -1 ? chunk.length : begin;
 }
 
-/** The bytes that carry one message. */
+/** Wraps one message in its MLLP bytes. */
 export function frame(body: Buffer): Buffer {
   const framed = Buffer.allocUnsafe(body.length + 3);
   framed[0] = SB;

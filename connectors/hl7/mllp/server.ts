@@ -1,6 +1,6 @@
 /**
- * Where senders connect to: sockets, who may connect, and an orderly end. What is said on a
- * connection is `session.ts`.
+ * The listening side of MLLP: sockets, who may connect, and an orderly stop. `session.ts` handles
+ * the data of a connection.
  */
 import { BlockList, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
@@ -13,18 +13,21 @@ import { type FrameIntake, Session } from './session.ts';
 import { serverTls } from './tls-files.ts';
 
 /**
- * How long a sender whose message was not stored waits before it can connect again, so that it does
- * not do so in a loop.
+ * How long the server holds the connection of a sender whose message was not stored, so that the
+ * sender does not reconnect in a tight loop.
  */
 const HANG_UP_MS = 1000;
-/** How long the last answers may take when the daemon stops. */
+/** How long the last replies may take when the daemon stops. */
 const FAREWELL_MS = 2000;
-/** Answers that the sender does not read; it is cut off before they fill the memory. */
+/**
+ * Replies that the sender does not read; beyond this, the connection is closed before they fill the
+ * memory.
+ */
 const UNREAD_BYTES_MAX = 16_000_000;
 const LISTEN_RETRY_MS = 5000;
 
 /**
- * Receives until the signal is aborted; then answers what is under way and ends. Throws
+ * Receives until the signal is aborted, then answers the messages in progress and returns. Throws
  * ConnectorError when it cannot listen.
  */
 export async function listenForMessages(
@@ -44,7 +47,7 @@ class Listener {
   readonly #call: ListenCall;
   readonly #allowed = new BlockList();
   readonly #connections = new Map<Socket, Session>();
-  /** Everybody who is connected, also before or without an agreement on TLS. */
+  /** All connected sockets, including those before or without a TLS handshake. */
   readonly #sockets = new Set<Socket>();
 
   constructor(
@@ -64,13 +67,13 @@ class Listener {
     const { signal } = this.#call;
     if (signal.aborted) return;
     const receive = (socket: Socket) => this.#receive(socket);
-    // Half open: a sender that has nothing more to say still gets its answers.
+    // Half open: a sender that has finished sending still gets its replies.
     const half_open = { allowHalfOpen: true };
     const server =
       tls === null
         ? createServer(half_open, receive)
         : createTlsServer({ ...tls, ...half_open }, receive);
-    // Before anything else, TLS included: strangers are not worth a handshake.
+    // Runs before the TLS handshake, which strangers do not get.
     server.prependListener('connection', (socket: Socket) => this.#screen(socket));
     server.on('tlsClientError', (_, socket: Socket) => this.#refuse(socket));
     server.on('drop', () => {
@@ -100,7 +103,7 @@ class Listener {
   }
 
   #screen(socket: Socket): void {
-    // An error of a socket always comes with its end; what it was does not matter then.
+    // A socket error always comes with its close, so its cause does not matter.
     socket.on('error', () => socket.destroy());
     this.#sockets.add(socket);
     socket.on('close', () => this.#sockets.delete(socket));
@@ -133,7 +136,7 @@ class Listener {
     const peer = {
       write: (bytes: Buffer) => {
         if (socket.destroyed) return;
-        // Answers of one commit go out together.
+        // Replies of one commit are sent together.
         if (socket.writableCorked === 0) {
           socket.cork();
           process.nextTick(() => socket.uncork());
@@ -187,7 +190,7 @@ class Listener {
   }
 }
 
-/** Resolves when the last bytes have gone to the system. */
+/** Resolves when the system has taken the last bytes. */
 function ended(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     if (socket.destroyed) resolve();
@@ -209,7 +212,7 @@ async function open(server: Server, listen: string): Promise<void> {
   });
 }
 
-/** Why an address cannot be listened on; `check` says the same. */
+/** Explains why eligd cannot listen on an address; `check` uses the same text. */
 export function cannotListen(listen: string, error: unknown): ConnectorError {
   const code = errorCode(error) ?? 'unknown';
   const next =

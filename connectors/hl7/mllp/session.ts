@@ -1,36 +1,36 @@
 /**
- * One connection from a sender: bytes in, answers out in the order of the messages. Knows no
- * socket, so that it can be tested without.
+ * One connection from a sender: bytes in, replies out in the order of the messages. It uses no
+ * socket, so tests can run without one.
  */
 import type { Accepted, PullBatch } from '../../contract.ts';
 import { type Frame, FrameReader, frame } from './frames.ts';
 
 export type Accept = (batch: PullBatch) => Promise<Accepted>;
 
-/** The answers to one message, each a message of its own; empty when none is due. */
+/** The replies to one message, each a message of its own; empty if none is due. */
 export type Answers = readonly string[];
 
-/** Who reads the messages of a frame and has them stored. */
+/** Reads the messages of a frame and has them stored. */
 export interface FrameIntake {
   /**
-   * One promise a message, in their order. Each resolves after its commit (G3), and rejects when
-   * there was none.
+   * Returns one promise for each message, in order. Each resolves after its commit (G3), and
+   * rejects when the commit failed.
    */
   takeFrame: (body: Buffer, is_too_large: boolean, accept: Accept) => Promise<Answers>[];
 }
 
 export type Peer = {
   write: (bytes: Buffer) => void;
-  /** Asks the peer to send nothing more for now, and to go on. */
+  /** Asks the peer to stop sending for now, and to continue. */
   pause: () => void;
   resume: () => void;
-  /** Ends the connection without an answer: the sender has its message still and sends it again. */
+  /** Closes the connection without a reply: the sender still has its message and sends it again. */
   hangUp: () => void;
 };
 
 /**
- * Messages of one connection that wait for their commit; more are not read from it (back-pressure
- * when the database is slow).
+ * Messages of one connection that wait for their commit; the connection is not read beyond this
+ * number (backpressure when the database is slow).
  */
 const UNANSWERED_MAX = 256;
 
@@ -39,7 +39,7 @@ export class Session {
   readonly #accept: Accept;
   readonly #peer: Peer;
   readonly #frames: FrameReader;
-  /** Messages and other frames that came. */
+  /** The number of messages and other frames received. */
   messages = 0;
   #unanswered = 0;
   #is_paused = false;
@@ -66,7 +66,7 @@ export class Session {
     }
   }
 
-  /** Resolves when everything that was received is answered, or given up. */
+  /** Resolves when every received message is answered or given up. */
   async idle(): Promise<void> {
     await this.#last;
   }
@@ -75,7 +75,8 @@ export class Session {
     for (const answers of this.#intake.takeFrame(body, is_too_large, this.#accept)) {
       this.messages += 1;
       this.#unanswered += 1;
-      // Heard at once: one that fails while an earlier one waits is no unhandled rejection.
+      // Handled at once, so that a failure while an earlier message waits is not an unhandled
+      // rejection.
       const settled = answers.catch(() => null);
       this.#last = this.#last.then(async () => this.#answer(await settled));
     }
@@ -85,8 +86,8 @@ export class Session {
     this.#unanswered -= 1;
     if (this.#is_over) return;
     if (answers === null) {
-      // Not stored (G3). What follows on this connection is not answered either, so that no answer
-      // is taken for another's.
+      // Not stored (G3). The following messages on this connection get no reply either, so that no
+      // reply is taken for another message's.
       this.#is_over = true;
       this.#peer.hangUp();
       return;

@@ -1,4 +1,4 @@
-/** Certificates and keys named in the configuration. */
+/** Loads the certificates and keys of the configuration. */
 import { isIP } from 'node:net';
 import type { ConnectionOptions, TlsOptions } from 'node:tls';
 import { errorCode } from '../../../src/domain/errors.ts';
@@ -6,7 +6,9 @@ import { ConnectorError } from '../../contract.ts';
 import type { Hl7Config } from '../config.ts';
 import type { Hl7Env } from '../events.ts';
 
-/** For the server; null: without TLS. Throws ConnectorError when a file cannot be read. */
+/**
+ * Loads the server's files; null: without TLS. Throws ConnectorError when a file cannot be read.
+ */
 export async function serverTls(config: Hl7Config, env: Hl7Env): Promise<TlsOptions | null> {
   const { listen_tls } = config;
   if (listen_tls === undefined) return null;
@@ -22,7 +24,9 @@ export async function serverTls(config: Hl7Config, env: Hl7Env): Promise<TlsOpti
   };
 }
 
-/** For the client; null: without TLS. Throws ConnectorError when a file cannot be read. */
+/**
+ * Loads the client's files; null: without TLS. Throws ConnectorError when a file cannot be read.
+ */
 export async function clientTls(
   config: Hl7Config,
   env: Hl7Env,
@@ -32,7 +36,7 @@ export async function clientTls(
   if (send_tls === undefined) return null;
   const { authorities_file, certificate_file, key_file, server_name = host } = send_tls;
   return {
-    // An address is no server name (RFC 6066); the certificate is compared with it all the same.
+    // An address is not a server name (RFC 6066); the certificate is still compared with it.
     ...(isIP(server_name) === 0 ? { servername: server_name } : {}),
     minVersion: 'TLSv1.2',
     ...(authorities_file === undefined
@@ -51,8 +55,8 @@ async function load(env: Hl7Env, path: string, key: string): Promise<Buffer> {
   } catch (error) {
     if (error instanceof ConnectorError) throw error;
     throw new ConnectorError('permanent', {
-      what: `The file that "${key}" names cannot be read (${errorCode(error) ?? 'unknown'}).`,
-      next: 'Correct the path, or give the user that eligd runs as the right to read it.',
+      what: `The file of "${key}" cannot be read (${errorCode(error) ?? 'unknown'}).`,
+      next: 'Correct the path, or let the user that eligd runs as read it.',
       cause: error,
     });
   }

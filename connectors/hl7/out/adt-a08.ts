@@ -1,10 +1,10 @@
 /**
- * ADT^A08, update of a patient (HL7 v2.5.1, chapter 3): the PMS's own PID and all its IN1, IN2 and
- * IN3 of the patient, with the result of the call in the fields that are there for it.
+ * Builds ADT^A08, update of a patient (HL7 v2.5.1, chapter 3): the PMS's own PID and all IN1, IN2,
+ * and IN3 of the patient, with the result of the call in their fields.
  *
- * One message holds every coverage, because a receiver may take the IN1 of a message for all that
- * there are. A coverage that this delivery is not about keeps what eligd wrote into it before, for
- * as long as the PMS has not written it otherwise.
+ * One message contains every coverage, because a receiver may treat the IN1 of a message as the
+ * complete list. A coverage of another delivery keeps the values that eligd wrote earlier, unless
+ * the PMS has changed it since.
  */
 import { createHash } from 'node:crypto';
 import type { CoverageInput } from '../../../src/domain/appointment.ts';
@@ -18,16 +18,19 @@ import { activeFlag, calledAt, pid } from './segments.ts';
 
 const FORM = { type: 'ADT', trigger: 'A08', structure: 'ADT_A01' };
 
-/** What a call found out, as it goes into a coverage: field numbers of IN1 and IN3, encoded. */
+/** The result of a call for a coverage: field numbers of IN1 and IN3, with encoded values. */
 type Written = { in1: Record<number, string>; in3: Record<number, string> };
 
-/** By the coverage as the PMS wrote it: what eligd wrote into it last. */
+/** The values that eligd last wrote, by the coverage as the PMS wrote it. */
 type Remembered = Record<string, Written>;
 
-/** A message about one patient, the deliveries that it settles, and what to remember of it. */
+/**
+ * A message about one patient, the deliveries that it settles, and a function that saves the
+ * written values.
+ */
 export type UpdateMessage = { outgoing: Outgoing; keys: string[]; remember: () => Promise<void> };
 
-/** One message for each patient of the batch, with the answers about all the coverages. */
+/** Builds one message for each patient of the batch, with the answers about all coverages. */
 export async function eligibilityUpdates(
   writing: Writing,
   deliveries: readonly Delivery[],
@@ -40,7 +43,7 @@ export async function eligibilityUpdates(
   return messages;
 }
 
-/** A visit whose patient has no id is a patient of its own. */
+/** Returns the visit as the key of a patient without an ID. */
 const patientKey = ({ patient, source_id }: Delivery['appointment']) =>
   JSON.stringify(patient.id === null ? { source_id } : { id: patient.id });
 
@@ -77,12 +80,12 @@ async function updateOf(
   return { outgoing, keys, remember: () => journal.write(place, JSON.stringify(after)) };
 }
 
-/** `mark`: tells one coverage from another, and from what it was before the PMS changed it. */
+/** `mark`: identifies a coverage in its current form in the PMS. */
 type Ranked = { mark: string; coverage: CoverageInput; rank: number };
 
 const markOf = (coverage: CoverageInput) => digest(coverage.as_written ?? JSON.stringify(coverage));
 
-/** Every coverage of the patient once; one that does not hold at a visit ranks after the others. */
+/** Returns every coverage of the patient once; coverages that do not apply to a visit come last. */
 function coveragesOf(deliveries: readonly Delivery[]): Ranked[] {
   const found = new Map<string, Ranked>();
   for (const { appointment } of deliveries) {
@@ -98,7 +101,7 @@ function coveragesOf(deliveries: readonly Delivery[]): Ranked[] {
   return ordered([...found.values()]);
 }
 
-/** As the PMS numbers them, where it does. */
+/** Sorts by the PMS's numbers, if it has any. */
 function ordered(all: readonly Ranked[]): Ranked[] {
   const numberOf = ({ coverage, rank }: Ranked) => {
     const own = rawField(segmentsOf(coverage), 'IN1', 1);
@@ -111,7 +114,7 @@ const digest = (text: string) => createHash('sha256').update(text).digest('hex')
 
 const NOTHING: Written = { in1: {}, in3: {} };
 
-/** IN1-25, 26, 29, 30 and IN3-2, 6. What is unknown is not in it, and changes nothing (G8). */
+/** Returns IN1-25, 26, 29, 30 and IN3-2, 6. Unknown values are left out and change nothing (G8). */
 function writtenOf({ record, verdict }: Delivery, time_zone: string): Written {
   const summary = summarizeEligibility(record, verdict);
   const active = activeFlag(record, verdict);
@@ -140,15 +143,15 @@ function insuranceOf({ coverage, rank, written, set_id }: Placed): string[] {
   const lines = own.map((line) =>
     line.startsWith('IN1|') ? withFields(line, { ...written.in1, 1: set_id }) : line,
   );
-  // An IN3 of the PMS's is a certification of its own.
+  // An IN3 of the PMS is a separate certification.
   const has_own = own.some((line) => line.startsWith('IN3|'));
   const has_reference = written.in3[2] !== undefined;
   return has_own || !has_reference ? lines : [...lines, withFields('IN3|1', written.in3)];
 }
 
 /**
- * Of a coverage that came before eligd kept its segments: what names it, and the result. Nothing
- * that the PMS may have written otherwise.
+ * Builds the segments of a coverage that arrived before eligd kept its segments: its identifiers
+ * and the result, and no value that the PMS may have written differently.
  */
 function withoutOriginal({ coverage, rank, written, set_id }: Placed): string[] {
   const { payor_id, carrier, group_id, member_id } = coverage;

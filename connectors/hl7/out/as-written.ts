@@ -1,20 +1,20 @@
 /**
- * The PMS's own segments, given back with what eligd has to say in them. Every field that is not
- * named keeps its bytes: a receiver of an ADT^A08 takes what is there for the truth.
+ * Returns the PMS's own segments with eligd's values in them. Every other field keeps its bytes,
+ * because the receiver of an ADT^A08 accepts the content as the truth.
  */
 import type { CoverageInput } from '../../../src/domain/appointment.ts';
 
-/** The segments of `as_written`, in their order; empty when the PMS's text is not known. */
+/** Returns the segments of `as_written`, in order; empty if the PMS's text is unknown. */
 export const segmentsOf = ({ as_written }: { as_written?: string }): string[] =>
   as_written === undefined ? [] : as_written.split('\r');
 
-/** A field of the first of the segments with this name, as it is there; null: not valued. */
+/** Returns a raw field of the first segment with this name; null: no value. */
 export function rawField(segments: readonly string[], name: string, number: number): string | null {
   const found = segments.find((segment) => segment.startsWith(`${name}|`));
   return found?.split('|')[number] || null;
 }
 
-/** The segment with these fields, already encoded, in place of its own; null keeps its own. */
+/** Returns the segment with these encoded fields replaced; null keeps a field. */
 export function withFields(
   segment: string,
   fields: Readonly<Record<number, string | null>>,
@@ -29,8 +29,8 @@ export function withFields(
 }
 
 /**
- * IN1-1 of each coverage, in the order given: the PMS's own, when each has one and no two are the
- * same; otherwise their places.
+ * Returns IN1-1 of each coverage in the given order: the PMS's own values if all have one and they
+ * differ; otherwise their positions.
  */
 export function setIds(coverages: readonly CoverageInput[]): string[] {
   const own = coverages.flatMap((each) => rawField(segmentsOf(each), 'IN1', 1) ?? []);

@@ -1,4 +1,6 @@
-/** The values of a payer's answer about a claim, for each message that has a place for them. */
+/**
+ * Returns the values of a payer's answer about a claim, for each message that has a field for them.
+ */
 import { type ClaimSummary, summarizeClaim } from '../../../src/records/summary.ts';
 import type { ClaimDelivery } from '../../contract.ts';
 import { writeInstant } from '../v2/times.ts';
@@ -24,7 +26,7 @@ const SCALARS = [
   'transcripts',
 ] as const satisfies readonly (keyof ClaimSummary)[];
 
-/** Asked and not answered is "unknown"; not asked is "" (G8). */
+/** A question without an answer is "unknown"; a question that was not asked is "" (G8). */
 export function claimValues(
   { claim, record, revision, notes }: ClaimDelivery,
   time_zone: string,

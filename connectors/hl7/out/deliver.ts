@@ -1,4 +1,4 @@
-/** Delivering a batch: over MLLP, each message acknowledged, or as files. */
+/** Delivers a batch: over MLLP, with each message acknowledged, or as files. */
 import type { DeliveryOutcome } from '../../contract.ts';
 import { ConnectorError } from '../../contract.ts';
 import { type DropFolder, writeMessage } from '../folder.ts';
@@ -6,15 +6,15 @@ import type { MllpClient, Reply } from '../mllp/client.ts';
 import { type CharacterSet, encodeMessage } from './charset.ts';
 import type { Outgoing } from './outbound.ts';
 
-/** A delivery as the message that it is sent as. */
+/** A delivery in the form of its message. */
 export type Dispatch = Outgoing & { key: string };
 
 /** A message in the receiver's character set. */
 type Encoded = { key: string; control_id: string; bytes: Buffer };
 
 /**
- * The messages in the receiver's character set. What it cannot hold is for a person: in another
- * form it would say something else, and count as delivered.
+ * Encodes the messages in the receiver's character set. A message that cannot be encoded needs you:
+ * a changed text would have another meaning and count as delivered.
  */
 export function encodeAll(
   dispatches: readonly Dispatch[],
@@ -29,7 +29,7 @@ export function encodeAll(
         key,
         outcome: 'failed',
         is_permanent: true,
-        what: `The message holds a character that ${character_set} does not have.`,
+        what: `The message contains a character that ${character_set} does not have.`,
         next:
           'Set header.character_set: to UNICODE UTF-8 if the receiver reads it, then retry the ' +
           'delivery; or enter the answer by hand (eligd show has it).',
@@ -39,13 +39,13 @@ export function encodeAll(
   return { encoded, failed };
 }
 
-/** Messages in a row that nobody answered, after which the receiver counts as away. */
+/** After this many messages in a row without a reply, the receiver counts as away. */
 const SILENT_MAX = 2;
 
 /**
- * AA and CA count as delivered, AE and AR go on the attention list, and eligd retries after CE or
- * no answer. When nobody answers at all it throws ConnectorError `transient`, so that no delivery
- * is used up while the receiver is away.
+ * Sends the messages. AA and CA count as delivered, AE and AR go on the attention list, and eligd
+ * retries after CE or no reply. When no message is answered, it throws ConnectorError `transient`,
+ * so that no attempt is used up while the receiver is away.
  */
 export async function deliverOverMllp(
   client: MllpClient,
@@ -60,8 +60,8 @@ export async function deliverOverMllp(
     try {
       reply = await client.send(bytes, control_id, signal);
     } catch (error) {
-      // What was answered counts, and the rest failed once; when nothing was, the receiver is away
-      // and nothing is used up.
+      // The answered messages count, and the rest failed once; if none was answered, the receiver
+      // is away and no attempt is used up.
       if (!(error instanceof ConnectorError) || !is_answered) throw error;
       return [...outcomes, ...notTried(dispatches, outcomes, error.message)];
     }
@@ -94,7 +94,7 @@ function outcomeOf(key: string, reply: Reply): DeliveryOutcome {
   return {
     key,
     outcome: 'failed',
-    // CE: not now. Everything else is about the message, which will be the same the next time.
+    // CE means not now. All other codes are about the message, which stays the same.
     is_permanent: code !== 'CE',
     what: `The receiving system rejected the message (${code || 'no code'})${said}`,
     ...(text === '' ? {} : { words: `It said: ${text}` }),
@@ -115,7 +115,7 @@ function notTried(
     .map(({ key }) => ({ key, outcome: 'failed', is_permanent: false, what, next: SILENT_NEXT }));
 }
 
-/** Files named after the delivery: the same one again replaces its file (G4). */
+/** Writes files named after the delivery: delivering again replaces its file (G4). */
 export async function deliverToFiles(
   folder: DropFolder,
   dispatches: readonly Encoded[],

@@ -1,6 +1,6 @@
 /**
- * ORU^R01, unsolicited observations (HL7 v2.5.1, chapter 7): an answer about eligibility or a
- * claim, one OBX a value.
+ * Builds ORU^R01, unsolicited observations (HL7 v2.5.1, chapter 7): an answer about eligibility or
+ * a claim, with one OBX for each value.
  */
 
 import { absenceSentences, RECORD_FIELDS } from '../../../src/records/fields.ts';
@@ -37,7 +37,7 @@ export function claimOru(writing: Writing, delivery: ClaimDelivery): Outgoing {
     pid(delivery.claim.patient),
     request(delivery, ['CLAIM', 'Claim status'], calledAt(summary, writing.time_zone)),
     ...[...claimValues(delivery, writing.time_zone), ...codes]
-      // What was not asked has no segment.
+      // Questions that were not asked have no segment.
       .filter(([, , text]) => text !== '')
       .map(observation),
   ]);

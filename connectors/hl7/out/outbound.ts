@@ -1,5 +1,5 @@
 /**
- * Writing messages: segments out of values, the header, and ids that stay the same for the same
+ * Writes messages: segments from values, the header, and IDs that stay the same for the same
  * delivery (G4).
  */
 import { createHash } from 'node:crypto';
@@ -8,8 +8,8 @@ import { encode } from '../v2/escapes.ts';
 import { writeInstant } from '../v2/times.ts';
 
 /**
- * A field: text, or its components, or repetitions of either; components may have subcomponents by
- * `raw`. Empty: not valued.
+ * A field: text, its components, or repetitions of either; `raw` allows subcomponents. Empty: no
+ * value.
  */
 export type Field =
   | string
@@ -18,7 +18,7 @@ export type Field =
   | { repeated: readonly (string | readonly string[])[] }
   | { raw: string };
 
-/** `SEG|1|…` without the final carriage return; fields that are empty at the end are left out. */
+/** Returns `SEG|1|…` without the final carriage return; omits empty fields at the end. */
 export function segment(name: string, ...fields: readonly Field[]): string {
   return [name, ...fields.map(written)].join('|').replace(/\|+$/, '');
 }
@@ -39,14 +39,14 @@ function components(parts: readonly (string | null)[]): string {
     .replace(/\^+$/, '');
 }
 
-/** Fields at their numbers: `at({ 3: 'x' })` is `null, null, 'x'`. */
+/** Places fields at their numbers: `at({ 3: 'x' })` is `null, null, 'x'`. */
 export function at(fields: Readonly<Record<number, Field>>): Field[] {
   const last = Math.max(0, ...Object.keys(fields).map(Number));
   return Array.from({ length: last }, (_, index) => fields[index + 1] ?? null);
 }
 
 /**
- * MSH-10: made of the delivery, so that the same one has the same id whenever it is sent. Twenty
+ * Derives MSH-10 from the delivery, so that it is the same each time it is sent. It has twenty
  * characters, which every version allows.
  */
 function controlId(delivery_key: string, service_id: string): string {
@@ -58,14 +58,14 @@ function controlId(delivery_key: string, service_id: string): string {
 export type Outgoing = { control_id: string; text: string };
 
 /**
- * What every message of a batch shares. `written_at`: when the batch was made, an instant; the same
- * delivery of the same batch gives the same bytes (G4).
+ * Shared by the messages of a batch. `written_at`: the instant at which the batch was created; the
+ * same delivery of the same batch gives the same bytes (G4).
  */
 export type Writing = { config: Hl7Config; time_zone: string; written_at: string };
 
 type Structure = { type: string; trigger: string; structure: string };
 
-/** A whole message, each segment ended by a carriage return. */
+/** Builds a whole message; each segment ends with a carriage return. */
 export function compose(
   { config: { header }, time_zone, written_at }: Writing,
   { type, trigger, structure }: Structure,
@@ -84,7 +84,7 @@ export function compose(
     ].map(entity),
     writeInstant(written_at, time_zone),
     '',
-    // The structure is there from 2.3.1 on.
+    // The message structure exists from version 2.3.1 on.
     header.version === '2.3' ? `${type}^${trigger}` : `${type}^${trigger}^${structure}`,
     control_id,
     header.processing_id,
@@ -99,7 +99,7 @@ export function compose(
   return { control_id, text: `${[msh, ...segments].join('\r')}\r` };
 }
 
-/** `name^universal id^type` may be in the configuration, so carets are kept. */
+/** The configuration may contain `name^universal id^type`, so carets are kept. */
 function entity(text: string): string {
   return text.split('^').map(encode).join('^');
 }

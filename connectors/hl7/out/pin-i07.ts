@@ -1,6 +1,6 @@
 /**
- * PIN^I07, unsolicited insurance information (HL7 v2.5.1, chapter 11): an answer about eligibility
- * or a claim, as sentences (NTE) and as rows (the Z-segments).
+ * Builds PIN^I07, unsolicited insurance information (HL7 v2.5.1, chapter 11): an answer about
+ * eligibility or a claim, as sentences (NTE) and as rows (the Z-segments).
  */
 
 import { absenceSentences, type FieldKey, readFields } from '../../../src/records/fields.ts';
@@ -73,7 +73,7 @@ function sentences(delivery: Delivery, summary: EligibilitySummary, time_zone: s
 const instantText = (at: string, time_zone: string) =>
   at === '' || at === 'unknown' ? at : writeInstant(at, time_zone);
 
-/** Codes that were there before the field had a key. */
+/** Codes that are older than the keys of these fields. */
 const NOTE_CODES: Readonly<Partial<Record<FieldKey, string>>> = {
   in_network: 'NETWORK',
   pays_first: 'PRIMARY',

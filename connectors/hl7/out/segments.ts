@@ -1,6 +1,6 @@
 /**
- * The segments that the messages share: PID, PRD, IN1 to IN3, NTE, OBR and OBX (HL7 v2.5.1,
- * chapters 3, 11, 6, 2 and 7).
+ * The segments that the messages share: PID, PRD, IN1 to IN3, NTE, OBR, and OBX (HL7 v2.5.1,
+ * chapters 3, 11, 6, 2, and 7).
  */
 
 import type { Patient } from '../../../src/domain/appointment.ts';
@@ -13,7 +13,7 @@ import { writeInstant } from '../v2/times.ts';
 import { rawField, segmentsOf } from './as-written.ts';
 import { at, type Field, segment } from './outbound.ts';
 
-/** The coding system of what only eligd says. */
+/** The coding system of eligd's own codes. */
 export const OURS = '99ELIGD';
 
 export function pid(patient: Patient): string {
@@ -35,7 +35,8 @@ export function prd(location: string | null): string {
 }
 
 /**
- * IN1, IN2 and IN3. What is unknown is not valued, which changes nothing at the receiver (G8).
+ * Builds IN1, IN2, and IN3. Unknown fields have no value, which changes nothing at the receiver
+ * (G8).
  */
 export function insurance(
   { appointment, record, verdict }: Delivery,
@@ -47,7 +48,7 @@ export function insurance(
   const { plan } = record;
   const called = calledAt(summary, time_zone);
   const own = segmentsOf(coverage);
-  /** As the PMS wrote it: a name in its parts, a code of its own tables. */
+  /** Keeps the PMS's own form: a name in its parts, a code of its own tables. */
   const asWritten = (number: number, otherwise: Field): Field => {
     const raw = rawField(own, 'IN1', number);
     return raw === null ? otherwise : { raw };
@@ -79,13 +80,13 @@ export function insurance(
   ];
 }
 
-/** Whether the coverage holds at the visit (table 0136); null when that is not known. */
+/** Returns whether the coverage is active at the visit (table 0136); null: unknown. */
 export function activeFlag(record: EligibilityRecord, verdict: Verdict): 'Y' | 'N' | null {
   const is_active = holdsAt(record, verdict);
   return is_active === null ? null : is_active ? 'Y' : 'N';
 }
 
-/** When the call to the payer ended; null when that is not known. */
+/** Returns when the call to the payer ended; null: unknown. */
 export function calledAt(
   { call_ended_at }: { call_ended_at: string },
   time_zone: string,
@@ -95,10 +96,10 @@ export function calledAt(
     : writeInstant(call_ended_at, time_zone);
 }
 
-/** A sentence for people. NTE-4 says what it is about, for programs. */
+/** A sentence for people. NTE-4 has its topic, for programs. */
 export type Note = [code: string, name: string, text: string];
 
-/** One NTE a sentence; empty ones are left out. */
+/** Returns one NTE for each sentence that is not empty. */
 export function notesOf(notes: readonly Note[]): string[] {
   return notes
     .filter(([, , text]) => text !== '')
@@ -107,7 +108,7 @@ export function notesOf(notes: readonly Note[]): string[] {
     );
 }
 
-/** OBR, which all observations of a message belong to. `kind` is OBR-4. */
+/** Builds the OBR to which all observations of a message belong. `kind` is OBR-4. */
 export function request(
   { key, record }: { key: string; record: { outcome: Outcome } },
   kind: readonly [code: string, name: string],
@@ -126,12 +127,12 @@ export function request(
   );
 }
 
-/** A value for programs. `text` is "unknown" when it was asked and not answered. */
+/** A value for programs. `text` is "unknown" if the payer did not answer the question. */
 export type Observation = [code: string, sub_id: string, text: string];
 
 /**
- * One OBX. What was asked and not answered has the status X and no value; what was not asked has no
- * segment (G8).
+ * Builds one OBX. A question without an answer has the status X and no value; a question that was
+ * not asked has no segment (G8).
  */
 export function observation([code, sub_id, text]: Observation, index: number): string {
   const is_unknown = text === 'unknown' || text === '';
@@ -148,12 +149,12 @@ export function observation([code, sub_id, text]: Observation, index: number): s
   );
 }
 
-/** `call_summary` as people write it. */
+/** Formats `call_summary` as words. */
 export const words = (name: string): string => name.replaceAll('_', ' ');
 
 const day = (date: string | null | undefined): string | null => date?.replaceAll('-', '') ?? null;
 
-/** Of a name whose parts are not known: the last word is the family's (XPN). */
+/** Splits a name whose parts are unknown: the last word is the family name (XPN). */
 function subscriberName(name: string): string[] {
   const parts = name.split(' ');
   return [parts.at(-1) ?? '', parts.slice(0, -1).join(' ')];

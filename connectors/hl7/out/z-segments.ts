@@ -1,10 +1,11 @@
 /**
- * The Z-segments ZBN, ZCL, ZTH and ZCM: what the payer said as rows, one segment each. docs/hl7.md
- * describes every field. Each row says whose it is, so that a receiver can load rows one by one.
+ * The Z-segments ZBN, ZCL, ZTH, and ZCM: the payer's answer as rows, one segment each. docs/hl7.md
+ * describes every field. Each row names its delivery, so that a receiver can load rows one at a
+ * time.
  *
- * In every field (G8): a value; the payer's own words; `U` for asked and not answered; empty for
- * not asked, and for a limit that the payer did not name in a row that it answered. Yes and no are
- * `Y` and `N`.
+ * Each field contains (G8): a value; the payer's own words; `U` if the payer did not answer;
+ * nothing if it was not asked, or for a limit that the payer did not name in an answered row. Yes
+ * and no are `Y` and `N`.
  */
 import type { ClaimCode } from '../../../src/records/claim-status.ts';
 import type {
@@ -35,7 +36,7 @@ const RULE = [
   'remarks',
 ] as const;
 
-/** The fields of each Z-segment in their order. New ones are only ever added at the end. */
+/** The fields of each Z-segment in order. New ones are only added at the end. */
 export const ROW_FIELDS = {
   ZBN: [
     ...WHOSE,
@@ -55,10 +56,7 @@ export const ROW_FIELDS = {
   ZTH: [...WHOSE, 'date', 'code', 'teeth', 'surfaces', 'quadrants'],
 } as const;
 
-/**
- * The fields of ZCM in their order, described in docs/hl7.md. New ones are only ever added at the
- * end.
- */
+/** The fields of ZCM in order, described in docs/hl7.md. New ones are only added at the end. */
 export const CLAIM_ROW_FIELDS = [
   'set_id',
   'claim_id',
@@ -76,7 +74,10 @@ export const CLAIM_ROW_FIELDS = [
 type RowName = keyof typeof ROW_FIELDS;
 type Values<Name extends RowName> = { [Field_ in (typeof ROW_FIELDS)[Name][number]]?: Field };
 
-/** All rows of a delivery: amounts and procedure codes (ZBN), classes (ZCL), treatments (ZTH). */
+/**
+ * Returns all rows of a delivery: amounts and procedure codes (ZBN), classes (ZCL), treatments
+ * (ZTH).
+ */
 export function rowsOf(delivery: Delivery): string[] {
   const { record } = delivery;
   return [
@@ -103,7 +104,7 @@ function rows<Name extends RowName>(
   });
 }
 
-/** The rows of a claim, one a procedure code (ZCM). */
+/** Returns the rows of a claim, one for each procedure code (ZCM). */
 export function claimRowsOf({ key, claim, record }: ClaimDelivery): string[] {
   return record.claim.codes.map((code, index) => {
     const row: Record<(typeof CLAIM_ROW_FIELDS)[number], Field> = {
@@ -179,7 +180,8 @@ function codeRows({ record, verdict }: Delivery): Values<'ZBN'>[] {
       name: code,
       answered: yesNo(answered),
       ...ruleFields(benefits, answered),
-      // As at this visit: no day after the end of the plan, and none for what it never pays.
+      // For this visit: no date after the end of the plan, and none for procedures that it never
+      // pays.
       next_eligible: judged?.next_eligible ?? null,
       line: lines[index]?.line ?? null,
       standing: judged?.standing ?? 'unknown',

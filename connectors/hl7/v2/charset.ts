@@ -1,10 +1,13 @@
-/** From bytes to text. */
+/** Converts bytes to text. */
 import { isUtf8 } from 'node:buffer';
 
-/** MSH-18 is in them, whatever the names of the applications. */
+/** The header up to MSH-18 fits into this, even with long application names. */
 const HEADER_CHARACTERS = 2000;
 
-/** Table 0211 (HL7 v2.5.1) and what senders write instead, as labels of the Encoding Standard. */
+/**
+ * Table 0211 (HL7 v2.5.1) and other names that senders use, with the labels of the Encoding
+ * Standard.
+ */
 const CHARSETS: Readonly<Record<string, string>> = {
   '8859/1': 'iso-8859-1',
   '8859/2': 'iso-8859-2',
@@ -24,9 +27,8 @@ const CHARSETS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The text of a message that is given as a character for each byte: by its MSH-18; without one, or
- * when the bytes are not what it says, UTF-8, and Windows-1252 when they are not that either. Every
- * run of bytes is text in the end.
+ * Decodes a message with one character for each byte: by its MSH-18; without one, or if the bytes
+ * do not fit it, as UTF-8, otherwise as Windows-1252. Every sequence of bytes becomes text.
  */
 export function decodeMessage(raw: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ESC switches sets in ISO 2022
@@ -37,7 +39,7 @@ export function decodeMessage(raw: string): string {
     try {
       return new TextDecoder(label, { fatal: true }).decode(bytes);
     } catch {
-      // Another charset than the message says, or one that this Node does not know.
+      // The message uses another charset than it says, or one that this Node does not support.
     }
   }
   return bytesText(bytes);
@@ -54,7 +56,9 @@ function declared(raw: string): string | null {
   );
 }
 
-/** Bytes of which nobody says what they are: UTF-8, and Windows-1252 when they cannot be that. */
+/**
+ * Decodes bytes of an unknown charset: as UTF-8, or as Windows-1252 if they are not valid UTF-8.
+ */
 export function bytesText(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : new TextDecoder('windows-1252').decode(bytes);
 }

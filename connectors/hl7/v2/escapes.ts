@@ -1,9 +1,9 @@
-/** Escape sequences (HL7 v2.5.1, section 2.7), in both directions. */
+/** Decodes and encodes escape sequences (HL7 v2.5.1, section 2.7). */
 import { bytesText } from './charset.ts';
 
 /**
- * MSH-1 and MSH-2: what is between fields, components, repetitions and subcomponents, and
- * around an escape.
+ * MSH-1 and MSH-2: the separators of fields, components, repetitions, and subcomponents, and the
+ * escape character.
  */
 export type Separators = {
   field: string;
@@ -22,8 +22,8 @@ export const USUAL: Separators = {
 };
 
 /**
- * The text that is meant. A sequence that nobody has defined stays as it is: it may be a Windows
- * path. Highlighting and changes of the character set have no text of their own and go.
+ * Decodes a text. An undefined sequence is unchanged: it may be a Windows path. Highlighting and
+ * charset changes have no text and are removed.
  */
 export function decode(raw: string, separators: Separators): string {
   const mark = separators.escape;
@@ -35,7 +35,7 @@ export function decode(raw: string, separators: Separators): string {
     const close = open === -1 ? -1 : raw.indexOf(mark, open + 1);
     if (close === -1) return text + raw.slice(at);
     const meant = meaning(raw.slice(open + 1, close), separators);
-    // What is no sequence may be followed by one: its closing character is tried as an opening one.
+    // A sequence may follow an invalid one, so the closing character is tried as an opening one.
     text += raw.slice(at, open) + (meant ?? raw.slice(open, close));
     at = meant === null ? close : close + 1;
   }
@@ -63,7 +63,7 @@ function meaning(code: string, separators: Separators): string | null {
     case '.ce':
       return '\n';
   }
-  // They are in the character set of the message, which is one of these in all but name.
+  // Encoded in the message's character set, which in practice is one of these.
   if (/^X(?:[0-9A-F]{2})+$/i.test(code)) return bytesText(Buffer.from(code.slice(1), 'hex'));
   if (/^\.sp[+]?\d{0,3}$/.test(code)) return '\n';
   if (/^(?:\.(?:in|ti)[+-]?\d{0,3}|\.sk ?\d{0,3}|\.fi|\.nf)$/.test(code))
@@ -72,8 +72,8 @@ function meaning(code: string, separators: Separators): string | null {
 }
 
 /**
- * Text as a value of a message with the usual separators: it decodes to the same, line ends as line
- * feeds.
+ * Encodes text as a value with the usual separators: it decodes to the same text, with line feeds
+ * as line breaks.
  */
 export function encode(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these must be escaped
@@ -81,8 +81,8 @@ export function encode(text: string): string {
 }
 
 /**
- * A segment in the usual separators: the same bytes when it has them already. A line end inside of
- * a field, which no message may hold, is escaped.
+ * Converts a segment to the usual separators; the bytes stay the same if it already uses them.
+ * Escapes a line break inside a field, which no message may contain.
  */
 export function withUsualSeparators(line: string, separators: Separators): string {
   const same =

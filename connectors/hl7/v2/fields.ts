@@ -1,11 +1,11 @@
 /**
- * Where eligd finds each value of an appointment and a coverage: the table of docs/hl7.md, and
- * what a configuration puts in its place.
+ * The position of each value of an appointment and a coverage: the table of docs/hl7.md, and the
+ * overrides of the configuration.
  */
 import type { Message, Segment } from './message.ts';
 import { type Path, parsePath } from './paths.ts';
 
-/** The first path with a value counts; of codes, every value of every path. */
+/** The first path with a value wins; for codes, every value of every path counts. */
 export const DEFAULT_PATHS = {
   appointment_id: ['SCH-2.1', 'SCH-1.1'],
   starts_at: ['TQ1-7', 'SCH-11.4', 'AIS-4', 'AIG-8', 'AIL-6', 'AIP-6'],
@@ -43,12 +43,11 @@ type FieldName = keyof typeof DEFAULT_PATHS;
 
 export const FIELD_NAMES = Object.keys(DEFAULT_PATHS) as FieldName[];
 
-/** What the configuration's `fields:` holds. */
+/** The content of the configuration's `fields:`. */
 export type FieldOverrides = Partial<Record<FieldName, string | string[]>>;
 
 /**
- * Segments to read from: a whole message, or the part of it that is about one patient, one coverage
- * or one merge.
+ * The segments to read: a whole message, or its part about one patient, one coverage, or one merge.
  */
 export type Scope = Pick<Message, 'all' | 'segments'>;
 
@@ -76,12 +75,12 @@ export class FieldReader {
     this.#paths = paths as Record<FieldName, Path[]>;
   }
 
-  /** Empty when no path has a value. */
+  /** Returns the first value; empty if no path has one. */
   one(scope: Scope, name: FieldName): string {
     return this.first(scope, name).value;
   }
 
-  /** The value with the path it came from; without one the path where it should have been. */
+  /** Returns the first value with its path; without a value, the path where it belongs. */
   first(scope: Scope, name: FieldName): { value: string; at: string } {
     const paths = this.#paths[name];
     for (const path of paths) {
@@ -93,7 +92,7 @@ export class FieldReader {
     return { value: '', at: placeOf(paths[0]) };
   }
 
-  /** Every value of every path, in the order of the table, without repeats. */
+  /** Returns every value of every path, in the order of the table, without repeats. */
   all(scope: Scope, name: FieldName): string[] {
     const found = new Set<string>();
     for (const path of this.#paths[name]) {
@@ -104,7 +103,10 @@ export class FieldReader {
     return [...found];
   }
 
-  /** How many segments have each value, in upper case, as the path that has it most often says. */
+  /**
+   * Returns the number of segments with each value, in uppercase, from the path that has it most
+   * often.
+   */
   counts(scope: Scope, name: FieldName): ReadonlyMap<string, number> {
     const most = new Map<string, number>();
     for (const path of this.#paths[name]) {

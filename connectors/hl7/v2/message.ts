@@ -1,6 +1,6 @@
 /**
- * A message as segments and fields (HL7 v2.5.1, section 2.5). Unknown segments are kept, and cost
- * nothing until they are asked for.
+ * A message as segments and fields (HL7 v2.5.1, section 2.5). It keeps unknown segments and parses
+ * them only on use.
  */
 import { decode, type Separators, USUAL, withUsualSeparators } from './escapes.ts';
 import type { Path } from './paths.ts';
@@ -10,8 +10,8 @@ export class Segment {
   readonly #line: string;
   readonly #separators: Separators;
   /**
-   * Raw fields by their number; 0 is the name. Null until one is asked for: of most segments none
-   * ever is.
+   * Raw fields by their number; 0 is the name. Null until the first use: most segments are never
+   * used.
    */
   #fields: readonly string[] | null = null;
 
@@ -22,20 +22,20 @@ export class Segment {
     this.name = end === -1 ? line : line.slice(0, end);
   }
 
-  /** The whole segment as it is in the message, but for its separators: they are the usual. */
+  /** The original text of the segment, with the usual separators. */
   get text(): string {
     return withUsualSeparators(this.#line, this.#separators);
   }
 
-  /** The whole field as it is in the message. */
+  /** Returns the original text of the field. */
   raw(field: number): string {
     this.#fields ??= this.#split();
     return this.#fields[field] ?? '';
   }
 
   /**
-   * Values at a path, one per repetition that the path means, decoded and trimmed; `""`, which
-   * deletes, is empty.
+   * Returns the values at a path, one for each repetition that the path selects, decoded and
+   * trimmed; `""`, which means delete, is empty.
    */
   values({ field, repetition, component, subcomponent }: Path): string[] {
     const raw = this.raw(field);
@@ -53,7 +53,7 @@ export class Segment {
       .map((one) => this.#value(one, component, subcomponent));
   }
 
-  /** A value by numbers, of the first repetition. */
+  /** Returns a value of the first repetition by its numbers. */
   value(field: number, component = 1, subcomponent = 1): string {
     const raw = this.raw(field);
     return raw === '' ? '' : this.#value(this.#repetitions(raw)[0] ?? '', component, subcomponent);
@@ -78,7 +78,7 @@ export class Segment {
   }
 }
 
-/** The part with this number, from 1 on. */
+/** Returns the part with this number, counted from 1. */
 function nth(text: string, separator: string, number: number): string {
   if (separator === '') return number === 1 ? text : '';
   let begin = 0;
@@ -108,7 +108,7 @@ export class Message {
     return this.header.value(9, 1).toUpperCase();
   }
 
-  /** `A08`, `S12`; of messages before 2.3.1 that leave it out of MSH-9, EVN-1. */
+  /** `A08`, `S12`; EVN-1 in messages before 2.3.1 that omit it in MSH-9. */
   get event(): string {
     return (this.header.value(9, 2) || (this.first('EVN')?.value(1) ?? '')).toUpperCase();
   }
@@ -129,8 +129,8 @@ export class Message {
 const NO_SEGMENTS: readonly Segment[] = [];
 const SEGMENT_NAME = /^[A-Z][A-Z0-9]{2}$/;
 /**
- * One message, its lines ended by CR; null when its header cannot be understood. A line that begins
- * no segment goes on with the one before, as text that was not escaped does.
+ * Parses one message with lines that end with CR; null if its header is invalid. A line that does
+ * not begin a segment continues the one before, because some senders do not escape line breaks.
  */
 export function parseMessage(text: string): Message | null {
   const separators = separatorsOf(text);
@@ -154,9 +154,9 @@ const USUAL_HEADER =
   `MSH${USUAL.field}${USUAL.component}${USUAL.repetition}` +
   `${USUAL.escape}${USUAL.subcomponent}${USUAL.field}`;
 
-/** MSH-1 and MSH-2. A character that is left out of MSH-2 is not used by the message. */
+/** Reads MSH-1 and MSH-2. The message does not use a separator that MSH-2 omits. */
 function separatorsOf(text: string): Separators | null {
-  // Nearly everybody uses the usual ones.
+  // Nearly all senders use the usual ones.
   if (text.startsWith(USUAL_HEADER)) return USUAL;
   const field = text.charAt(3);
   if (!text.startsWith('MSH') || field === '' || /[\p{L}\p{N}\s"]/u.test(field)) return null;

@@ -1,7 +1,7 @@
 /**
- * Where a value is: `PID-3` the first component of the field, `PID-3.4.2` a subcomponent,
- * `PID-3[2].1` of the second repetition, `PID-3[MR].1` of the repetitions that have a component
- * with exactly this word.
+ * The position of a value: `PID-3` is the first component of the field, `PID-3.4.2` a subcomponent,
+ * `PID-3[2].1` a component of the second repetition, and `PID-3[MR].1` one of the repetitions that
+ * have a component with exactly this word.
  */
 export type Path = {
   segment: string;
@@ -15,7 +15,7 @@ export type Path = {
 const FORM =
   /^([A-Z][A-Z0-9]{2})-([1-9]\d{0,2})(?:\[([^\][]+)\])?(?:\.([1-9]\d?))?(?:\.([1-9]\d?))?$/;
 
-/** Null when the text is no path. */
+/** Parses a path; null if the text is not one. */
 export function parsePath(text: string): Path | null {
   const found = FORM.exec(text);
   if (found === null) return null;

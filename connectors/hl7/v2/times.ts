@@ -1,6 +1,6 @@
 /**
- * Times of HL7 (`20261124093000-0600`, section 2.A.22) and what vendors write instead
- * (`2026-11-24T09:30`).
+ * Reads and writes HL7 times (`20261124093000-0600`, section 2.A.22), and reads forms that vendors
+ * use instead (`2026-11-24T09:30`).
  */
 import { Temporal } from 'temporal-polyfill';
 import { isDate } from '../../../src/domain/time.ts';
@@ -10,12 +10,12 @@ const CLOCK = String.raw`(\d{2})(?::?(\d{2})(?::?(\d{2})(?:\.(\d{1,9}))?)?)?`;
 const OFFSET = String.raw`(Z|[+-]\d{2}:?(?:\d{2})?)`;
 const FORM = new RegExp(String.raw`^${DATE}(?:[T ]?${CLOCK})?\s*${OFFSET}?$`);
 
-/** What kind of value was found instead of the one that was wanted; never the value (G6). */
+/** The kind of value found instead of the expected one; never the value (G6). */
 export type Fault = { fault: string };
 
 /**
- * The instant in ISO 8601, UTC with milliseconds. Without an offset the wall time is the clinic's
- * (docs/design.md "Time").
+ * Returns the instant in ISO 8601, UTC with milliseconds. A wall time without an offset is the
+ * clinic's (docs/design.md "Time").
  */
 export function readInstant(text: string, time_zone: string): string | Fault {
   const found = FORM.exec(text);
@@ -70,8 +70,8 @@ function offsetMinutes(offset: string): number | null {
 }
 
 /**
- * The day as it is written, whatever time and offset follow: a birth date is not moved by a time
- * zone.
+ * Returns the day as written, and ignores the time and offset after it: a time zone must not move a
+ * birth date.
  */
 export function readDate(text: string): string | Fault {
   const found = FORM.exec(text);
@@ -80,7 +80,7 @@ export function readDate(text: string): string | Fault {
   return isDate(date) ? date : { fault: 'an impossible date' };
 }
 
-/** `20261124093000-0600`: the clinic's wall time with its offset. */
+/** Formats the clinic's wall time with its offset: `20261124093000-0600`. */
 export function writeInstant(at: string | number, time_zone: string): string {
   const moment = Temporal.Instant.fromEpochMilliseconds(new Date(at).getTime()).toZonedDateTimeISO(
     time_zone,

@@ -12,7 +12,7 @@ import {
 } from '../../ops/secrets.ts';
 import { type CheckedLine, checked, fine } from './line.ts';
 
-/** The notes of a configuration that is right, and the payer map that it names. */
+/** Reports the warnings of a valid configuration, and checks the payer map that it names. */
 export async function checkConfiguration(config: Config): Promise<CheckedLine[]> {
   const notes = configNotes(config).map(({ what, next }) => fine('note', `${what} ${next}`));
   return [
@@ -29,7 +29,7 @@ async function checkPayers(config: Config): Promise<CheckedLine[]> {
     const { known } = readPayers(config);
     const what = existsSync(file)
       ? `${file} is valid.`
-      : `${file} does not exist: eligd knows the ${known.length} names that it comes with.`;
+      : `${file} does not exist; eligd uses its ${known.length} built-in payers.`;
     return [fine('payer map', what)];
   });
 }
@@ -42,7 +42,7 @@ async function checkFees(config: Config): Promise<CheckedLine[]> {
   });
 }
 
-/** A line for each secret that is set, and one for all that are missing. */
+/** Returns one line for each secret that is set, and one for all missing secrets. */
 export function checkSecrets(config: Config, source: SecretSource): Promise<CheckedLine[]> {
   return checked('secrets', () => {
     const names = namesFor(config.service.auth);

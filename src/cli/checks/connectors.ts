@@ -5,22 +5,19 @@ import { type ConnectorMeans, createConnectors } from '../../ops/connectors.ts';
 import type { SecretSource } from '../../ops/secrets.ts';
 import { bad, badBecause, type CheckedLine, fine } from './line.ts';
 
-/** A system that does not answer must not keep the check from its end. */
+/** A system that does not answer must not hang the check. */
 const CHECK_TIMEOUT_MS = 30_000;
 
-/** Stands in for secrets that cannot be read, which has a line of its own. */
+/** Used when the secrets cannot be read; a separate line reports that. */
 export const NO_SECRETS: SecretSource = { find: () => null, names: [], env_file: '' };
 
-/** A check writes nothing, so there is nothing to remember. */
+/** A check writes nothing to the PMS, so its journal stays empty. */
 const NO_JOURNAL: ReturnType<ConnectorMeans['journal']> = {
   read: async () => null,
   write: async () => {},
 };
 
-/**
- * What every connector says of itself; one that fails keeps none of the others from being looked at
- * (G7).
- */
+/** Runs the check of every connector; one that fails does not stop the others (G7). */
 export async function checkConnectors(
   config: Config,
   env: Env,
@@ -35,7 +32,7 @@ export async function checkConnectors(
   return lines.flat();
 }
 
-/** What the line is about: the one connector of the configuration. */
+/** Returns the name of the line: the configuration's only connector. */
 const partOf = ({ connectors }: Config) => `connector ${connectors[0]?.id}`;
 
 async function checkOne(config: Config, env: Env, means: ConnectorMeans): Promise<CheckedLine[]> {

@@ -1,7 +1,7 @@
 import { EligdError, type ErrorKind, errorCode } from '../../domain/errors.ts';
 
 /**
- * One line of `eligd check`. `skipped`: not looked at, because something before it has to be fixed
+ * One line of `eligd check`. `skipped`: not checked, because an earlier problem has to be fixed
  * first.
  */
 export type CheckedLine = { part: string; what: string } & (
@@ -22,8 +22,8 @@ export function bad(part: string, kind: ErrorKind, what: string, next: string): 
 }
 
 /**
- * An error as a line. The message of a foreign one may hold anything, so only its kind is shown
- * (G6).
+ * Turns an error into a line. Of an error that is not an EligdError, it shows only the kind,
+ * because the message may contain anything (G6).
  */
 export function badBecause(part: string, error: unknown): CheckedLine {
   if (error instanceof EligdError) {
@@ -42,7 +42,7 @@ export function badBecause(part: string, error: unknown): CheckedLine {
   );
 }
 
-/** Runs one check; whatever it throws becomes its line, and the next check goes on. */
+/** Runs one check. An error becomes its line, and the checks after it still run. */
 export async function checked(
   part: string,
   look: () => Promise<CheckedLine[]> | CheckedLine[],

@@ -14,13 +14,13 @@ import { createCommandClient, createCommandGate, unwrap } from '../service.ts';
 import { bad, type CheckedLine, checked, fine, skipped } from './line.ts';
 import { checkSubscription } from './webhook.ts';
 
-/** How long the daemon has for one request, and how often its answer is looked for. */
+/** How long the daemon has for one request, and how often the check looks for the result. */
 const DAEMON_PATIENCE_MS = 10_000;
 const DAEMON_LOOK_MS = 200;
 
 type Parts = { config: Config; secrets: SecretSource; env: Env };
 
-/** Logs in at the service with one cheap read, and compares its clock with that of this machine. */
+/** Logs in to the service with one cheap read, and compares its clock with this machine's. */
 export async function checkService({ config, secrets, env }: Parts): Promise<CheckedLine[]> {
   let skew_ms: number | null = null;
   const login = await checked('service', async () => {
@@ -61,8 +61,8 @@ export async function checkService({ config, secrets, env }: Parts): Promise<Che
 }
 
 /**
- * What the running daemon gets with its own token, which it keeps to itself: it is asked to try.
- * Where it does not run, the database says whether the service rejected it.
+ * Checks the login of the running daemon. Only the daemon has its token, so the check asks it to
+ * send a request. If the daemon is not running, the database shows whether the service rejected it.
  */
 async function checkDaemon({ state }: Config, env: Env): Promise<CheckedLine[]> {
   if (!isUsable(state.path)) return [];
@@ -118,9 +118,9 @@ function rejectedLine(detail: string, next_try_at: number | null): CheckedLine {
 }
 
 /**
- * Requests count against the rate limit in the database (G5). Where there is no database, or one
- * that the next start would migrate, no daemon of this version uses it, and making or migrating it
- * is not for a check to do.
+ * Opens the rate limit of the database, which counts every request (G5). If the database is missing
+ * or needs a migration, no daemon of this version is using it. A check neither creates nor migrates
+ * it, so it sends its requests without a limit.
  */
 async function openGate(
   config: Config,
@@ -137,7 +137,10 @@ async function openGate(
   return { gate: createCommandGate(store, config, env), close: () => store.close() };
 }
 
-/** A database that cannot be used has its own line; the login is tried all the same. */
+/**
+ * Returns false for a database that cannot be used: a separate line reports it, and the check tries
+ * the login anyway.
+ */
 function isUsable(path: string): boolean {
   try {
     return inspectDatabase(path) === 'current';
@@ -164,7 +167,7 @@ function checkClock(skew_ms: number | null): CheckedLine {
   );
 }
 
-/** Replaces the service's lines when there are no credentials to try. */
+/** Returns the lines that replace the service's when there are no credentials to try. */
 export function serviceSkipped(): CheckedLine[] {
   return [
     skipped('service', 'Not asked, because secrets are missing.'),

@@ -5,9 +5,9 @@ import { foldersShown, INSTALLED } from '../installed.ts';
 import { bad, type CheckedLine } from './line.ts';
 
 /**
- * A line for each folder of the configuration that the installed daemon cannot see, and for each
- * that it is to see and that is missing: it has a root of its own, so that what a command finds
- * outside says nothing about it.
+ * Returns a line for each folder of the configuration that the installed daemon cannot see, and for
+ * each BindPaths= folder that is missing. The daemon has its own root directory, so a folder that a
+ * command finds outside may be missing for the daemon.
  */
 export function checkSight(
   config: Config,

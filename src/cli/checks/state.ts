@@ -17,10 +17,10 @@ import { bad, type CheckedLine, checked, fine, skipped } from './line.ts';
 
 const NEVER_RAN = 'The daemon has not run on this database yet.';
 
-/** Enough for years of a clinic's answers, and for the room that SQLite needs meanwhile. */
+/** Enough for years of a clinic's answers, and for SQLite's temporary files. */
 const FREE_MEGABYTES_MIN = 500;
 
-/** The database, the folder it lies in, and what the daemon says of itself. Changes nothing. */
+/** Checks the database, its folder, and the daemon's health. Changes nothing. */
 export async function checkState(config: Config, now: number): Promise<CheckedLine[]> {
   const { path } = config.state;
   return [
@@ -30,7 +30,7 @@ export async function checkState(config: Config, now: number): Promise<CheckedLi
   ];
 }
 
-/** The answers that `eligd status` gives. Before the first start there are none. */
+/** Checks the health questions of `eligd status`. Before the first start there are no answers. */
 async function checkDaemon(config: Config, now: number): Promise<CheckedLine[]> {
   const { path } = config.state;
   if (inspectDatabase(path) !== 'current') return [fine('daemon', NEVER_RAN)];
@@ -39,7 +39,7 @@ async function checkDaemon(config: Config, now: number): Promise<CheckedLine[]> 
     return (await readHealth(db, healthSettings(config, payersForPrices(config)), now)).health;
   });
   if (health === null) return [fine('daemon', NEVER_RAN)];
-  // While eligd is not running, most of the answers say just that.
+  // While the daemon is not running, most of the answers say only that.
   const questions = Object.keys(HEALTH_QUESTIONS) as HealthQuestion[];
   const asked = health.daemon.is === 'yes' ? questions : (['daemon', 'export', 'backup'] as const);
   return asked.map((question) => {
@@ -102,7 +102,7 @@ async function checkDisk(path: string): Promise<CheckedLine[]> {
   ];
 }
 
-/** The folder itself, or the one above in which it would be made. */
+/** Returns the folder, or if it does not exist, the nearest existing folder above it. */
 function nearestFolder(folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
 }

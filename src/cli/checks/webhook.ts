@@ -17,13 +17,13 @@ import { bad, type CheckedLine, checked, fine, skipped } from './line.ts';
 type WebhookConfig = NonNullable<Config['webhook']>;
 
 const TIMEOUT_MS = 15_000;
-/** Longer than what proxies let through when nobody has told them otherwise (nginx: 1 MB). */
+/** Longer than the default limit of common proxies (nginx: 1 MB). */
 const LONG_BYTES = 1_500_000;
 const PART = 'webhook';
 
 /**
- * The whole way of a report, from outside: one that is signed rightly has to arrive in the inbox,
- * and a forged one nowhere.
+ * Tests the whole path of a webhook event from outside: one with a valid signature must arrive in
+ * the inbox, and one with a forged signature must not.
  */
 export async function checkWebhook(config: Config, secrets: SecretSource): Promise<CheckedLine[]> {
   const { webhook, state } = config;
@@ -80,7 +80,7 @@ async function tryOut(
   );
 }
 
-/** A message that tells of nothing, as long as a report of many calls may be. */
+/** Builds a message without content, as long as a webhook event about many calls may be. */
 function selfTest({ max_body_megabytes }: WebhookConfig): { message_hash: string; body: Buffer } {
   const message_hash = `eligd-check-${randomUUID()}`;
   const padding = ' '.repeat(Math.min(LONG_BYTES, max_body_megabytes * 900_000));
@@ -92,7 +92,7 @@ function selfTest({ max_body_megabytes }: WebhookConfig): { message_hash: string
   };
 }
 
-/** The status of the answer, or the code of what went wrong on the way. */
+/** Returns the status of the answer, or the code of the network error. */
 async function send(
   { public_url, signature_header }: WebhookConfig,
   way: Way,
@@ -170,7 +170,7 @@ function refused({ public_url, listen }: WebhookConfig, status: number): Checked
   );
 }
 
-/** What has become of the service's own reports. */
+/** Reports whether the service's own webhook events arrive and agree with its answers. */
 async function checkReports(path: string): Promise<CheckedLine[]> {
   const { state } = await readDatabase(path, webhookState);
   if (state === 'heard')
@@ -189,7 +189,7 @@ async function checkReports(path: string): Promise<CheckedLine[]> {
   ];
 }
 
-/** Where the service reports to. */
+/** Checks which address the service's subscription names. */
 export async function checkSubscription(
   client: ServiceClient,
   webhook: WebhookConfig | null,

@@ -16,9 +16,9 @@ import { realClock } from '../../ops/env.ts';
 import { openSecrets } from '../../ops/secrets.ts';
 import type { CliContext } from '../context.ts';
 
-/** A daemon that fails for less long is started again by systemd before anybody has to know. */
+/** During a shorter failure, systemd restarts the daemon before anyone needs to know. */
 const FAILING_FOR_MS = 15 * MINUTE_MS;
-/** Starting again does not help against a wrong configuration (EXIT_CODES.configuration). */
+/** A restart does not help against an invalid configuration (EXIT_CODES.configuration). */
 const FINAL_STATUS = '78';
 
 export function register(command: Command, context: CliContext): void {
@@ -87,7 +87,7 @@ function registerFailed(command: Command, context: CliContext): void {
       const text = failedText(place, { since, now, status });
       const senders = sendersOf(place, context);
       const failures = await sendToAll(senders, text, () => {});
-      // As soon as one has taken it people know, and the next failed start tells nobody again.
+      // One accepted message is enough to inform people, so the next failed start sends none.
       const was_told = failures.length < senders.length;
       writeFailure(place.state_path, environment, {
         first_at: since,
@@ -98,7 +98,7 @@ function registerFailed(command: Command, context: CliContext): void {
     });
 }
 
-/** The alerts of the configuration, or the last ones that were in order. */
+/** Returns the alerts of the configuration, or the last valid ones. */
 async function placeOf(context: CliContext): Promise<AlertPlace> {
   try {
     return alertPlace(await context.config());

@@ -138,7 +138,9 @@ function filterOf(
   };
 }
 
-/** A patient by the PMS's id, with the connector before it or not; or one appointment. */
+/**
+ * Finds a patient by the PMS's ID, with or without the connector, or the patient of an appointment.
+ */
 async function subjectsFor({ db, config }: State, text: string): Promise<PatientSubjects> {
   const ids = config.connectors.map(({ id }) => id);
   const named = ids.find((id) => text.startsWith(`${id}:`));
@@ -148,11 +150,11 @@ async function subjectsFor({ db, config }: State, text: string): Promise<Patient
       : await subjectsOfPatient(db, text.slice(named.length + 1), [named]);
   if (patient.looked_at.length > 0) return patient;
   const visit = await findSubject(db, text);
-  // Looks at a patient whose visits are purged are found by the id all the same.
+  // Access-log entries about a patient whose visits are purged are still found by the ID.
   return visit.kind === 'appointment' ? await subjectsOfVisit(db, visit.id) : patient;
 }
 
-/** What people call the appointments of looks; the log holds hashes. */
+/** Maps the log's hashes to appointment labels that people know. */
 async function subjectNames(
   db: Db,
   rows: readonly TrailRow[],
@@ -179,7 +181,7 @@ function printRows(
     [
       { title: 'when', is_whole: true },
       { title: 'who', is_whole: true },
-      { title: 'did or saw' },
+      { title: 'action' },
       { title: 'of' },
     ],
     rows.map(({ kind, at, actor, what, subject }) => [

@@ -52,7 +52,8 @@ export function register(command: Command, context: CliContext): void {
         () => writeBackupAside(config.state.path, to, now),
       );
       if (file === undefined) rotateBackups(config.backup.folder, config.backup.keep);
-      // Whoever takes a copy takes every patient. Before an upgrade, this version cannot write yet.
+      // A copy contains every patient, so the audit trail records who took it. Before an upgrade,
+      // this version cannot write to the database yet.
       if (options.beforeUpgrade === undefined)
         await noteAction(context, {
           subject: 'database',

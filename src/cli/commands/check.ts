@@ -66,8 +66,8 @@ only the calling service or a practice management system cannot be reached, and 
 }
 
 /**
- * The checks in the order in which you would fix things; each goes on after what the ones before
- * found.
+ * Runs the checks in the order in which you would fix problems; each uses the results of the
+ * earlier ones.
  */
 async function* runChecks(context: CliContext): AsyncGenerator<CheckedLine[]> {
   let config: Awaited<ReturnType<CliContext['config']>>;
@@ -102,7 +102,7 @@ const MARKS = { ok: 'ok', failed: '!!', skipped: '--' } as const;
 function sentence(line: CheckedLine): string {
   const told = `${MARKS[line.state]} ${line.part}: ${line.what}`;
   if (line.state !== 'failed') return told;
-  // Several faults of one file are listed below each other, and the remedy below them.
+  // Several errors in one file are listed one per line, and the fix follows them.
   return `${told}${told.includes('\n') ? '\n' : ' '}→ ${line.next}`;
 }
 
@@ -112,8 +112,8 @@ function jsonLine(line: CheckedLine) {
 }
 
 /**
- * Ends with the worst: configuration before all else, and "temporary" only when nothing else is
- * wrong.
+ * Throws the worst problem: a configuration problem before all others, and "temporary" only if
+ * nothing else is wrong.
  */
 function endWith(lines: readonly CheckedLine[]): void {
   const kinds = lines.flatMap((line) => (line.state === 'failed' ? [line.kind] : []));

@@ -99,8 +99,8 @@ async function builtInConnectors(): Promise<{ type: string; connector: Connector
 }
 
 /**
- * The files that are made from the program, by their paths from config/; a test compares them with
- * those that are committed.
+ * Returns the files that are generated from the program, by path from config/; a test compares them
+ * with the committed ones.
  */
 export async function generatedFiles(): Promise<Record<string, string>> {
   const schemas = {

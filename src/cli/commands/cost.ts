@@ -46,7 +46,7 @@ Examples:
     )
     .action(async (options: Options) => {
       const other = options.whatIf === undefined ? null : readPrices(context, options.whatIf);
-      // Nothing is planned for days that are asked for by name.
+      // With explicit dates, the page shows no plans.
       const is_now = options.from === undefined && options.to === undefined && !options.csv;
       const tomorrow = is_now ? await tomorrowOf(context) : null;
       await readState(context, async (state) => {
@@ -71,12 +71,12 @@ type CostPage = {
   last_day: string;
   time_zone: string;
   lines: CostLine[];
-  /** By the other price list; null: none was given. */
+  /** By the price list of --prices; null: none was given. */
   other: CostLine[] | null;
   duplicates: number;
-  /** Calls that are planned and not sent, by the price list of now. */
+  /** Calls that are planned and not sent, by the current price list. */
   planned: Total;
-  /** What tomorrow adds to them; null: other days were asked for. */
+  /** What tomorrow adds to them; null: explicit dates were given. */
   tomorrow: Total | null;
 };
 
@@ -120,12 +120,15 @@ async function readCosts(
   };
 }
 
-/** A database that is not there yet is told by the rest of the command. */
+/**
+ * Returns tomorrow's new calls. If the database does not exist yet, the rest of the command says
+ * so.
+ */
 async function tomorrowOf(context: CliContext): Promise<Total> {
   return await callsOfTomorrow({ config: await context.config(), env: await context.env() });
 }
 
-/** The price list of a file: its part `prices`. The payers' own prices stay as they are. */
+/** Reads the section `prices` of a file. The payers' own prices stay the same. */
 function readPrices(context: CliContext, path: string): (config: Config) => PriceList {
   const file = resolve(context.cwd, path);
   let content: unknown;
@@ -241,7 +244,7 @@ function printGroups(
   );
 }
 
-/** Beside the numbers, so that a line fits into 80 columns. */
+/** Leaves room for the numbers in 80 columns. */
 const NAME_CHARS_MAX = 36;
 
 const CSV_COLUMNS = [
@@ -249,7 +252,10 @@ const CSV_COLUMNS = [
   'urgent', 'outcome', 'expected_dollars', 'charged_dollars',
 ]; // biome-ignore format: a list of words reads better in lines than in a column
 
-/** `expected` as it was when the call was sent; `charged` once the outcome is known. */
+/**
+ * Prints one line per call: `expected` is the price when the call was sent; `charged` is set once
+ * the outcome is known.
+ */
 function costCsv({ lines, other }: CostPage, config: Config): string {
   const header = other === null ? CSV_COLUMNS : [...CSV_COLUMNS, 'what_if_dollars'];
   const rows = lines.map(({ call, payer, outcome, is_urgent }, index) => [
@@ -270,7 +276,7 @@ function costCsv({ lines, other }: CostPage, config: Config): string {
   return stringify([header, ...rows], { record_delimiter: 'windows', escape_formulas: true });
 }
 
-/** Decimal text; empty: not known. */
+/** Returns decimal text; empty: unknown. */
 function amount(cents: number | null): string {
   return cents === null ? '' : (cents / 100).toFixed(2);
 }

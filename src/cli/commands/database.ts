@@ -41,9 +41,11 @@ export function register(command: Command, context: CliContext): void {
 type Change = {
   name: 'encrypt' | 'rekey' | 'decrypt';
   description: string;
-  /** What the database must be before; null: not encrypted. */
+  /**
+   * Refuses the change if the database is in the wrong state; a null key ID means not encrypted.
+   */
   refusal: (key_id: string | null) => { why: string; next: string } | null;
-  /** As the audit trail has it. */
+  /** The verb for the audit trail. */
   did: string;
   done: string;
 };

@@ -36,17 +36,17 @@ import { summaryLine } from '../summary.ts';
 import { programVersion } from '../version.ts';
 
 /**
- * A day takes a little over four seconds. Clock, polling, rate limit and sandbox all run at this
+ * A day takes a little over four seconds. Clock, polling, rate limit, and sandbox all use this
  * factor.
  */
 const SPEED = 20_000;
 const APPOINTMENTS = 40;
 const TIME_ZONE = 'America/Chicago';
-/** In real time: a demo that is not done by then has failed, and says what is left. */
+/** In real time. A demo that has not finished by then has failed, and says what is left. */
 const DEADLINE_MS = 55_000;
 const PROGRESS_MS = 1_500;
 const LOOKS_PER_PROGRESS = 5;
-/** When somebody looks at the office page, on the day of the last visits. */
+/** The hour at which the demo shows the office page, on the day of the last visits. */
 const MORNING_HOUR = 7;
 const LIST_WAIT_MS = 10_000;
 const LIST_LOOK_MS = 200;
@@ -111,7 +111,7 @@ async function demonstrate(
       idle_ms: HOUR_MS,
       login_clock: realClock,
     });
-    // Last, because days go by while the daemon starts.
+    // Taken last, because simulated days pass while the daemon starts.
     const today = localDate(clock.now(), TIME_ZONE);
     const last_day = lastVisitDay(today);
     dropExport(join(folder, 'dropbox', 'inbox'), today);
@@ -126,7 +126,7 @@ async function demonstrate(
       if (!is_ending && !signal.aborted) {
         const morning = startOfDay(last_day, TIME_ZONE) + MORNING_HOUR * HOUR_MS;
         const left_ms = Math.max(0, morning - clock.now());
-        stdout.write(`\nThe clock runs on to the morning of the last visits, ${last_day}.\n`);
+        stdout.write(`\nThe clock advances to the morning of the last visits, ${last_day}.\n`);
         await clock.sleep(left_ms, signal).catch(() => {});
         await slowSandbox(sandbox.url);
         slowDown();
@@ -149,8 +149,7 @@ async function demonstrate(
 }
 
 /**
- * Prints a line whenever something has moved, until every appointment has come to its end or the
- * time is over.
+ * Prints a line after each change, until every appointment is settled or the deadline is reached.
  */
 async function follow(
   read: () => Promise<AllCounts>,
@@ -178,27 +177,30 @@ async function follow(
   return counts;
 }
 
-/** Waits until attention.csv has every entry, or for as long as a look at the end is worth. */
+/** Waits until attention.csv has every entry, or until the wait for it ends. */
 async function listWritten(db: Db, folder: string, signal: AbortSignal): Promise<void> {
   const file = join(folder, 'dropbox', 'outbox', 'attention.csv');
   const until_ms = Date.now() + LIST_WAIT_MS;
   while (!signal.aborted && Date.now() < until_ms) {
     const entries = (await openAttention(db)).length;
     const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\r\n') : [];
-    // The header, and one line at least: that nothing needs you.
+    // The header and at least one line, which may say that nothing needs you.
     if (lines.length === 1 + Math.max(1, entries)) return;
     await realClock.sleep(LIST_LOOK_MS, signal).catch(() => {});
   }
 }
 
-/** Delivered, or explained: on the attention list, or closed with a reason (G2). */
+/**
+ * Returns whether every appointment is delivered, on the attention list, or closed with a reason
+ * (G2).
+ */
 function isSettled(counts: AllCounts): boolean {
   return (
     counts.total > 0 && counts.waiting + counts.planned + counts.asking + counts.answered === 0
   );
 }
 
-/** What became of every appointment, those of a demo that was interrupted included. */
+/** Describes the result for all appointments, also after an interrupted demo. */
 export function resultWords(counts: AllCounts): string {
   const { total, delivered, attention } = counts;
   const under_way = counts.waiting + counts.planned + counts.asking + counts.answered;
@@ -230,7 +232,7 @@ function tellResult(stdout: Output, folder: string, counts: AllCounts): void {
     '',
     `  The log:          ${join(folder, 'eligd.log')}`,
     `  Status summary:   bin/eligd status --config ${join(folder, 'eligd.yaml')}`,
-    `  One story:        bin/eligd explain 7001 --config ${join(folder, 'eligd.yaml')}`,
+    `  One history:      bin/eligd explain 7001 --config ${join(folder, 'eligd.yaml')}`,
     `  When you are done: rm -r ${folder}`,
     '',
   ];
@@ -245,7 +247,7 @@ function notSettled(folder: string, counts: AllCounts): EligdError {
   });
 }
 
-/** The sandbox goes on at the pace of the machine's clock, as the daemon does. */
+/** Slows the sandbox to real time, like the daemon. */
 async function slowSandbox(url: string): Promise<void> {
   const agent = createHttpAgent(() => DIRECT, { connections: 1, timeout_ms: 10_000 });
   await agent.request({
@@ -265,7 +267,7 @@ async function addPageUser(config: Config, password: string): Promise<void> {
   new UserFile(path).write([{ name: 'demo', role: 'admin', hash }]);
 }
 
-/** A port that nobody uses at this moment. */
+/** Returns a port that no program is using now. */
 async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
@@ -314,7 +316,7 @@ schedule:
   return file;
 }
 
-/** As a well-behaved export does it: written under a temporary name, then renamed. */
+/** Writes the export under a temporary name and renames it, as a well-behaved export does. */
 function dropExport(inbox: string, today: string): void {
   mkdirSync(inbox, { recursive: true, mode: 0o700 });
   const temporary = join(inbox, '.appointments.csv.part');
@@ -323,8 +325,8 @@ function dropExport(inbox: string, today: string): void {
 }
 
 /**
- * The service is a process of its own, as in real life; it shares nothing with the daemon but the
- * anchor of the clock.
+ * Starts the sandbox as a separate process, like the real service; the daemon and the sandbox share
+ * only the anchor of the clock.
  */
 async function startSandboxProcess(
   folder: string,

@@ -34,11 +34,11 @@ import {
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Tells the story of one appointment or inquiry: what happened, when, and why; what it is ' +
+      'Shows the history of one appointment or inquiry: what happened, when, and why; what it is ' +
         'waiting for; and what you should do. Read-only.',
     )
     .argument('<id>', ID_HELP)
-    .option('--patients', 'with what others said, word for word, which may name a patient')
+    .option('--patients', 'include what others said, word for word; it may name a patient')
     .option('--json', 'as JSON (docs/json.md, eligd.explain/1)')
     .addHelpText(
       'after',
@@ -117,9 +117,7 @@ function explainLines(
   ];
 }
 
-/**
- * By what an appointment is found in the log, which has no id of the practice management system.
- */
+/** Says how to find the appointment in the log, which contains no PMS IDs. */
 function inLog(each: ExplainedAppointment, log_key: string, config: Config): string {
   return (
     `In the log: ${each.kind} ${appointmentLabel(each, config)} is ` +
@@ -137,13 +135,13 @@ function todoLines(
     what: entryText(entry, { patients }),
     next: entry.next,
   }));
-  // What is derived from the rows and is on no list.
+  // These lines are derived from the rows and are not on the attention list.
   for (const { explanation } of appointments) {
     const { why, next } = explanation;
     if (next !== null && !entries.some((entry) => entry.next === next))
       entries.push({ what: why, next });
   }
-  // What is open is on no list either, and is worth a question until the visit.
+  // Open questions are not on the attention list either, but worth asking before the visit.
   const questions = appointments.flatMap((each) => {
     const verdict = leadingVerdict(detail, each, how);
     const is_open = each.starts_at > now && verdict?.standing === 'incomplete';

@@ -29,7 +29,7 @@ type Options = Partial<
   system?: true;
 };
 
-/** `at`: where the answer is in the configuration. */
+/** `at`: the key of the answer in the configuration. */
 type Question = { key: keyof Options & string; flag: string; at: string; ask: string; or?: string };
 
 export function register(command: Command, context: CliContext): void {
@@ -97,7 +97,8 @@ async function finishSystem(context: CliContext, installation: SystemInstallatio
   const secrets = new Map([...installation.secrets, ...key.secrets]);
   const written = writeSystem({ ...installation, secrets });
   context.stdout.write(`Written: ${written.join(', ')}\n\n${key.said}`);
-  // A service that is away for the moment keeps nobody from starting; what is wrong here does.
+  // A temporarily unavailable service does not keep you from starting; an error on this machine
+  // does.
   await runCheck(
     context,
     installation.file,
@@ -122,7 +123,7 @@ function targetFile(context: CliContext, { system }: Options): string {
   return resolve(context.cwd, named ?? 'config/eligd.yaml');
 }
 
-/** Whether a command that is given no --config uses `file`, which has just been written. */
+/** Returns whether a command without --config finds `file`, which was just written. */
 function isFoundAlone(context: CliContext, file: string): boolean {
   try {
     return context.configFile() === file;
@@ -153,7 +154,8 @@ function questionsFor({ system }: Options): Question[] {
       flag: '--time-zone',
       at: 'clinic.time_zone',
       ask: 'Time zone (IANA name)',
-      // A server often runs on UTC, which is no clinic's time: somebody has to say.
+      // A server often runs on UTC, which is not the time zone of a clinic, so the question has no
+      // default.
       ...(isUtc(zone) ? {} : { or: zone }),
     },
     {
@@ -202,15 +204,15 @@ function isUtc(zone: string): boolean {
   return /^(?:Etc\/.*|UTC|UCT|GMT.*|Zulu|Universal|Greenwich)$/.test(zone);
 }
 
-/** Digits that were given with the quotes of the configuration, as a shell passes them on. */
+/** Removes the quotes of the configuration's format from digits, as a shell may pass them on. */
 function withoutQuotes(key: string, answer: string): string {
   if (key !== 'taxId' && key !== 'billingNpi') return answer;
   return answer.trim().replaceAll(/^["'\u201c\u201d]+|["'\u201c\u201d]+$/g, '');
 }
 
 /**
- * Takes flags, defaults, and answers. It asks again for a wrong value; with --yes it ends the
- * command.
+ * Collects flags, defaults, and answers. It asks again after an invalid value; with --yes it ends
+ * the command.
  */
 async function collect(
   options: Options,
@@ -240,7 +242,7 @@ async function collect(
     const text = newConfigText(values);
     const problems = (await judgeNewConfig(text, file)).map(({ path, what, next }) => {
       const question = questions.find(({ at }) => path === at);
-      // Quotes belong into the file, which this command writes, and not into the answer.
+      // The command adds the quotes when it writes the file, so the answer must not have them.
       const advice = question === undefined ? next : next.replaceAll(/ in quotes|"/g, '');
       return { question, said: `- ${question?.flag ?? path}: ${what} ${advice}` };
     });
@@ -248,7 +250,7 @@ async function collect(
     const said = problems.map((each) => each.said).join('\n');
     if (asker === null || problems.some(({ question }) => question === undefined))
       throw wrongAnswers(said);
-    stderr.write(`\nThis cannot be right:\n${said}\n\n`);
+    stderr.write(`\nThis is not valid:\n${said}\n\n`);
     for (const { question } of problems)
       if (question !== undefined)
         answers.set(question.key, withoutQuotes(question.key, await asker.ask(question.ask)));
@@ -276,7 +278,7 @@ function installationOf(
 
 function wrongAnswers(said: string): EligdError {
   return new EligdError('usage', {
-    what: 'Some values cannot be right; nothing was written.',
+    what: 'Some values are not valid; nothing was written.',
     why: said,
     next: 'Correct the command and run it again.',
   });

@@ -12,7 +12,7 @@ import { statusWord } from '../subject.ts';
 
 type Options = { specialty?: Specialty; json?: true; full?: true };
 
-/** What is shown of an inquiry unless everything is asked for: nothing about the patient. */
+/** The fields that are shown without --full: nothing about the patient. */
 type ShownInquiry = { id: string; status: string; created_at: string | null; external_id: string };
 
 export function register(command: Command, context: CliContext): void {
@@ -115,7 +115,7 @@ function showList(
 ): void {
   const { inquiries, is_complete, unreadable_count } = found;
   if (options.full) {
-    // `printWhole` has written them.
+    // `printWhole` has printed them.
   } else if (options.json)
     printJson(context.stdout, {
       schema: 'eligd.inquiries/1',
@@ -133,7 +133,7 @@ function showList(
   );
 }
 
-/** Each as it came; one that a long list had no room for is read by its id. */
+/** Prints each inquiry as the service sent it. If a long list left one out, reads it by its ID. */
 async function printWhole(
   context: CliContext,
   { inquiries, is_complete }: InquiryList,

@@ -20,8 +20,8 @@ const PATIENT = 'the patient’s ID in the practice management system, or CONNEC
 
 export function register(command: Command, context: CliContext): void {
   command.description(
-    'Keeps everything about a patient, however old, for a court, an auditor, or a payer. It is ' +
-      'not related to "eligd hold", which puts calls on hold.',
+    'Keeps all data about a patient, regardless of age, for a court, an auditor, or a ' +
+      'payer. It is not related to "eligd hold", which puts calls on hold.',
   );
   command.addHelpText(
     'after',
@@ -94,9 +94,9 @@ async function remove(context: CliContext, text: string): Promise<void> {
 }
 
 type Change = {
-  /** Whom the text may mean, known or not. */
+  /** The patients that the text may mean, known or not. */
   named: HeldPatient[];
-  /** Those of them that have visits. */
+  /** The ones with visits in eligd. */
   patients: HeldPatient[];
   actor: string;
   now: number;

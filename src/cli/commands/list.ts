@@ -52,8 +52,9 @@ const LIMIT_MAX = 100_000;
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Lists appointments and claims, with where each one is and why: upcoming visits first, ' +
-        'soonest at the top, then past ones. Closed ones are listed only on request. Read-only.',
+      'Lists appointments and claims, each with its situation and the reason: upcoming visits ' +
+        'first, soonest at the top, then past ones. Closed ones are listed only on request. ' +
+        'Read-only.',
     )
     .addOption(new Option('--situation <word>', 'only items in this situation').choices(SITUATIONS))
     .addOption(
@@ -175,7 +176,7 @@ async function listSituations(
   sayMore(stdout, total - shown.length);
 }
 
-/** Below this many columns, "until" is in front of "why". */
+/** Below this width, "until" comes before "why". */
 const WIDE = 110;
 
 function situationStyle(text: string): Style | null {
@@ -250,7 +251,7 @@ function recordOf({ connector, source_id, content }: AttentionRow): ShownRecord[
   return [{ connector, source_id, patient_id: inputOf(content).patient.id }];
 }
 
-/** For an entry that is about no visit. */
+/** Names the subject of an entry that is not about a visit. */
 function subjectName({ subject, connector }: AttentionRow): string {
   if (subject.startsWith('payer:')) return `payer of ${connector ?? 'every connector'}`;
   return connector ?? 'the installation';
@@ -285,7 +286,10 @@ function attentionBlock(
   ].join('\n');
 }
 
-/** What the office has to read out when it phones the payer; null: nobody phones. */
+/**
+ * Returns the IDs that the office reads out when it phones the payer; null: no phone call is
+ * needed.
+ */
 function phoneIds({ kind, content, reason }: AttentionRow, config: Config): string[] | null {
   const is_phoned = PHONE_REASONS.some((each) => each === reason);
   if (kind !== 'appointment' || content === null || !is_phoned) return null;
@@ -313,7 +317,7 @@ function attentionJson(
   };
 }
 
-/** That of a file or a row may hold the file's name, so it is a mark of it. */
+/** A file name or a row may contain a name, so the output has its hash. */
 function publicSubject(subject: string, key: string): string {
   const [kind = ''] = subject.split(':', 1);
   if (!['rejected', 'source', 'item'].includes(kind)) return subject;

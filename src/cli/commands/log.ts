@@ -46,7 +46,7 @@ export function register(command: Command, context: CliContext): void {
     });
 }
 
-/** The clinic's, and this computer's where the configuration cannot be read. */
+/** Returns the clinic's time zone, or this computer's if the configuration cannot be read. */
 async function zoneOf(context: CliContext): Promise<string> {
   try {
     const config = await context.config();
@@ -65,7 +65,7 @@ async function opened(file: string, cwd: string): Promise<Readable> {
     reject(
       new EligdError('usage', {
         what: `The log ${file} could not be read.`,
-        why: `The system says ${errorCode(error) ?? 'no'}.`,
+        why: `The system reported ${errorCode(error) ?? 'an unknown error'}.`,
         next: 'Name a log file.',
       }),
     ),
@@ -73,7 +73,7 @@ async function opened(file: string, cwd: string): Promise<Readable> {
   return await promise;
 }
 
-/** What journalctl says of the service. */
+/** Runs journalctl for the service. */
 function journal({ lines, since }: Options): Readable {
   const count = /^\d{1,7}$/.test(lines) ? lines : LINES;
   const from = since === undefined ? [] : [`--since=${since}`];

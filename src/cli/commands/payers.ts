@@ -105,7 +105,7 @@ function printTurnarounds(
   );
 }
 
-/** By the letters of carrier identifiers, what people call the payers. */
+/** Maps the letters of carrier identifiers to the payers' common names. */
 function namesOf({ known }: PayerList): Map<string, string> {
   return new Map(
     known.toReversed().map(({ name, carrier }) => [lettersAndDigits(carrier), name] as const),

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Preview, previewExport } from '../../daemon/preview.ts';
+import { problemSentence } from '../../domain/problem-sentence.ts';
 import { effectiveProvider } from '../../domain/provider.ts';
 import type { SituationWord } from '../../domain/situation.ts';
 import type { Config } from '../../ops/config.ts';
@@ -57,7 +58,7 @@ function unmappedIn({ payers }: Preview, config: Config): Unmapped[] {
   return unmappedOf(named, readPayers(config));
 }
 
-/** What becomes of a visit, when eligd would read the export now. */
+/** The result for each visit if eligd read the export now. */
 const VISIT_WORDS: Readonly<Record<SituationWord, string>> = {
   planned: 'with a call now',
   waiting: 'later, when the visit is closer',
@@ -65,7 +66,7 @@ const VISIT_WORDS: Readonly<Record<SituationWord, string>> = {
   answered: 'with a known answer',
   delivered: 'with a known answer',
   attention: 'on the attention list',
-  closed: 'without a call: cancelled, past, self-pay or skipped',
+  closed: 'without a call: canceled, past, self-pay or skipped',
 };
 
 const ROWS_SHOWN = 10;
@@ -80,8 +81,8 @@ function printPreview(preview: Preview, unmapped: readonly Unmapped[], to: Outpu
     'Rows:',
     rejected.length === 0 ? 'every row can be read.' : unreadableWords(rejected.length),
   );
-  for (const { position, field, value_class, remedy } of rejected.slice(0, ROWS_SHOWN))
-    lines('', `${position}: ${field} is ${value_class}. ${remedy}`);
+  for (const { remedy, ...item } of rejected.slice(0, ROWS_SHOWN))
+    lines('', `${problemSentence(item)} ${remedy}`);
   if (rejected.length > ROWS_SHOWN) lines('', `and ${rejected.length - ROWS_SHOWN} more (--json).`);
   lines('Visits:', `${total}${total === 0 ? '.' : ':'}`);
   for (const [words, count] of visitCounts(visits)) lines('', `${count} ${words}`);
@@ -90,7 +91,7 @@ function printPreview(preview: Preview, unmapped: readonly Unmapped[], to: Outpu
     lines(index === 0 ? 'Attention:' : '', `${count} ${reason.replaceAll('_', ' ')}`);
   const is_later = later.calls > 0;
   lines('Calls:', `${spentWords(calls)}${is_later ? ' now' : ''}.`);
-  if (is_later) lines('', `${spentWords(later)} later, when the visits are nearer.`);
+  if (is_later) lines('', `${spentWords(later)} later, when the visits are closer.`);
   if (calls.unpriced + later.unpriced > 0)
     lines('', 'Write what a call costs under "prices" in the configuration.');
   if (unmapped.length === 0) return;
@@ -102,7 +103,7 @@ function unreadableWords(count: number): string {
   return count === 1 ? '1 row cannot be read:' : `${count} rows cannot be read:`;
 }
 
-/** By what is said of them, the most first. */
+/** Counts visits by their description, most frequent first. */
 function visitCounts(visits: Preview['visits']): [string, number][] {
   const counts = new Map<string, number>();
   for (const { situation, count } of visits) {

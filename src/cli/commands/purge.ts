@@ -20,7 +20,7 @@ import { printJson, printTable } from '../output.ts';
 import { commandEnv } from '../service.ts';
 import { isoTime } from '../times.ts';
 
-/** Younger than this, answers still serve other visits and may still be written back. */
+/** Younger answers may still serve other visits or be written back. */
 const DAYS_MIN = 60;
 
 type Options = { olderThan?: number; dryRun?: true; json?: true };
@@ -162,7 +162,7 @@ function showPreview(
     [
       { title: 'what' },
       { title: 'how many', align: 'right' },
-      { title: 'the oldest of', is_whole: true },
+      { title: 'oldest', is_whole: true },
       { title: 'goes before', is_whole: true },
     ],
     KINDS.map(([kind, name]) => [

@@ -36,7 +36,7 @@ async function resume(context: CliContext): Promise<void> {
       releaseSubmission(actingAs(tx, actorOf(context.environment)), clock.now()),
     );
     const is_observing = (await currentHalts(store.db)).length > 0;
-    const said = halts.map(({ detail }) => `It was stopped because: ${detail}\n`);
+    const said = halts.map(({ detail }) => `Reason for the stop: ${detail}\n`);
     const then = is_observing ? OBSERVING : 'Submission resumes with the next step.\n';
     context.stdout.write(
       said.length > 0

@@ -23,7 +23,7 @@ import { commandEnv } from '../service.ts';
 import { clinicTime } from '../times.ts';
 
 /**
- * Clocks of a file server and this machine may differ; reading an export once more does no harm.
+ * The clocks of a file server and this machine may differ; reading an export twice does no harm.
  */
 const SLACK_MS = 60 * 60_000;
 
@@ -33,13 +33,13 @@ const KEY_TO_PUT_IN_PLACE =
   'eligd: The database is encrypted, and this installation has no key yet. Before you start ' +
   'eligd, set the recovery key as ELIGD_DATABASE_KEY, or as the credential database_key.\n';
 
-/** What becomes of the sources that a connector had acknowledged since the backup. */
+/** The sources that a connector had acknowledged since the backup. */
 type Sources = {
   connector: string;
-  /** Null: it reads no files. */
+  /** Null: the connector reads no files. */
   read_again: number | null;
   does_listen: boolean;
-  /** Names of messages; null: nobody knows which. */
+  /** Names of messages; null: unknown. */
   lost: string[] | null;
 };
 
@@ -70,7 +70,7 @@ export function register(command: Command, context: CliContext): void {
       const config = await context.config();
       const env = await commandEnv(context);
       const from = resolve(context.cwd, file);
-      // Before anything is touched, and before the lock tells a running daemon's name.
+      // Read before anything changes, and before the lock can name a running daemon.
       const had_key = databaseKeys().length > 0;
       await findKey(context, from, options.recoveryKeyFile);
       const lock = lockInstance(config.state.path);
@@ -87,8 +87,8 @@ export function register(command: Command, context: CliContext): void {
 }
 
 /**
- * A backup that no key of this installation opens needs the recovery key that was kept on paper.
- * What is restored gets the key of this installation, when it has one.
+ * Opens the backup. If no key of this installation fits, asks for the recovery key that was kept on
+ * paper. The restored database gets the key of this installation, if it has one.
  */
 async function findKey(
   context: CliContext,
@@ -142,15 +142,14 @@ function readKeyFile(file: string): string {
   } catch (error) {
     throw new EligdError('failed', {
       what: `The file ${file} cannot be read.`,
-      why: `The system says ${errorCode(error) ?? 'no'}.`,
+      why: `The system reported ${errorCode(error) ?? 'an unknown error'}.`,
       next: 'Name a file that the user eligd can read, or - for standard input.',
     });
   }
 }
 
 /**
- * Opens the restored database, which brings it to the form of this version, and has every connector
- * rewind.
+ * Opens the restored database, which migrates it to this version, and makes every connector rewind.
  */
 async function readAgain(
   context: CliContext,

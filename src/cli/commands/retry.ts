@@ -6,10 +6,10 @@ import { registerOperation } from '../operate.ts';
 export function register(command: Command, context: CliContext): void {
   registerOperation(command, context, {
     description:
-      'Tries again now what is waiting or was given up: plans the appointment again, looks up ' +
-      'an inquiry whose reply was lost, sends a rejected one again, asks for an answer, and ' +
-      'writes parked records. If the service may already have an inquiry, eligd looks it up ' +
-      'first and never sends it on a guess.',
+      'Retries waiting or abandoned work now: plans the appointment again, looks up an ' +
+      'inquiry whose reply was lost, sends a rejected one again, asks for an answer, and ' +
+      'writes parked records. If the service may already have an inquiry, eligd looks it ' +
+      'up first and never sends it on a guess.',
     examples: '  eligd retry 12045\n  eligd retry inquiry:3',
     work: retry,
   });

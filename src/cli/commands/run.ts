@@ -24,8 +24,8 @@ export function register(command: Command, context: CliContext): void {
 }
 
 /**
- * Runs the daemon, and again with the new files after each SIGHUP whose files are in order: rows of
- * the database are the only hand-off, so that stopping between two steps loses nothing.
+ * Runs the daemon, and restarts it with the new files after each SIGHUP if the files are valid.
+ * Rows of the database are the only handoff, so a stop between two steps loses nothing.
  */
 async function runUntilStopped(context: CliContext): Promise<void> {
   let wanted = Promise.withResolvers<'reload'>();
@@ -68,7 +68,7 @@ async function worldOf(context: CliContext): Promise<World> {
   return { config, credentials, secrets, env, booted_at, version: programVersion() };
 }
 
-/** The world of the files as they are now; null, and a line of the log, when they have errors. */
+/** Reads the files again. Returns null and logs the reason when they have errors. */
 async function reloaded(context: CliContext, env: Env): Promise<World | null> {
   try {
     const world = await worldOf(context.again());
@@ -82,7 +82,7 @@ async function reloaded(context: CliContext, env: Env): Promise<World | null> {
   }
 }
 
-/** A reload is no stop: systemd must not hear of one. */
+/** Hides a reload from systemd: it is not a stop. */
 function untilStop(notifier: Notifier, stop: AbortSignal): Notifier {
   return {
     ...notifier,

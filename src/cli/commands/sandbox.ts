@@ -14,7 +14,7 @@ import type { CliContext } from '../context.ts';
 import { printJson } from '../output.ts';
 import { stopSignal, untilStopped } from '../stop.ts';
 
-/** The sandbox holds invented answers only, so what opens it is no secret. */
+/** The sandbox has only made-up answers, so its credentials are not secret. */
 const SANDBOX_CREDENTIALS = {
   username: 'clinic',
   password: 'sandbox',
@@ -73,7 +73,7 @@ export function register(command: Command, context: CliContext): void {
     });
 }
 
-/** Starts the sandbox, says where it is, and closes it when `stop` is aborted. */
+/** Starts the sandbox, prints its address, and closes it when `stop` is aborted. */
 export async function serve(
   options: Options,
   context: Pick<CliContext, 'stdout'>,

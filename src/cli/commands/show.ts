@@ -196,7 +196,7 @@ function showText(
   }
 }
 
-/** Of a claim the one that it was sent to. */
+/** Returns the coverages of an appointment, or the one coverage that a claim was sent to. */
 function coveragesOf(input: AppointmentInput | ClaimInput): (CoverageInput & { rank: number })[] {
   if ('coverage' in input) return [{ ...input.coverage, rank: input.coverage_rank }];
   return input.coverages.map((coverage, index) => ({ ...coverage, rank: index + 1 }));

@@ -127,7 +127,7 @@ function statusJson(status: StatusPage, config: Config, now: number): Record<str
   };
 }
 
-/** The connectors of the configuration, and those that only the database knows any more. */
+/** Returns the connectors of the configuration, and those that only the database still knows. */
 function lastReads(
   { last_reads }: StatusOverview,
   config: Config,
@@ -158,7 +158,7 @@ function nextSteps({ attention, halts, counts, claims }: StatusOverview): string
   ];
 }
 
-/** Unknown is not fine: only a page of yes ends with 0. */
+/** Returns 0 only if every answer is yes: unknown is not fine. */
 function exitCodeOf(health: Health): StatusExit['code'] {
   if (answersThatAre(health, 'no').length > 0) return EXIT_CODES.failed;
   return answersThatAre(health, 'unknown').length > 0 ? EXIT_CODES.temporary : EXIT_CODES.done;
@@ -221,7 +221,7 @@ function moneyLines({ budget }: StatusPage): string[] {
   return [...wrapped('Spent:', spent), ...(left === null ? [] : wrapped('Left:', left))];
 }
 
-/** What repeats, with its count: one line each, however often it was seen. */
+/** Returns one line for each recurring incident, with its count. */
 function incidentLines({ incidents }: StatusPage, config: Config): string[] {
   return incidents
     .filter(({ count }) => count > 1)
@@ -230,7 +230,7 @@ function incidentLines({ incidents }: StatusPage, config: Config): string[] {
     );
 }
 
-/** Claims in one line, where there are any. */
+/** Returns one line about claims, if there are any. */
 function claimLines({ claims }: StatusOverview): string[] {
   if (claims.total === 0) return [];
   const { total, closed, ...open } = claims;
@@ -267,7 +267,7 @@ function waitingRemarks({ waiting }: StatusOverview, config: Config): string[] {
     const until =
       reason === null || next_at === null
         ? ''
-        : ` eligd looks at the first one ${clinicTime(next_at, config)}.`;
+        : ` eligd checks the first one ${clinicTime(next_at, config)}.`;
     return `${count}: ${waitWords(reason)}${until}`;
   });
 }
@@ -276,7 +276,7 @@ function askingRemarks({ inquiries }: StatusOverview, config: Config): string[] 
   const { sending, uncertain, open, overdue, longest } = inquiries;
   return [
     ...(open > 0 ? [`${open} ${open === 1 ? 'call' : 'calls'} with the service`] : []),
-    ...(sending > 0 ? [`${sending} on the way there`] : []),
+    ...(sending > 0 ? [`${sending} being sent`] : []),
     ...(uncertain > 0 ? [`${uncertain} being looked up after a lost reply`] : []),
     ...(overdue > 0 ? [`${overdue} of them late`] : []),
     ...(longest === null

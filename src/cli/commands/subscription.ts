@@ -99,7 +99,7 @@ Examples:
       await noteAction(context, {
         subject: 'subscription',
         to_state: 'set',
-        reason: `The service was told to report to ${wanted}: “eligd subscription set”.`,
+        reason: `Webhook events now go to ${wanted}: “eligd subscription set”.`,
       });
       say(context, kept, options);
       for (const note of receiverNotes(await context.config(), kept.callback_url))
@@ -126,7 +126,7 @@ function registerDelete(command: Command, context: CliContext): void {
       await noteAction(context, {
         subject: 'subscription',
         to_state: 'deleted',
-        reason: 'The service was told to report nowhere: “eligd subscription delete”.',
+        reason: 'The subscription was deleted: “eligd subscription delete”.',
       });
       say(context, null, options);
     });
@@ -148,12 +148,12 @@ function shown({ callback_url, update_frequency_min }: Subscription): Shown {
 }
 
 /**
- * A subscription alone brings nothing: somebody has to listen at its address, and a daemon sets
- * what it is configured for.
+ * Returns notes when nothing receives the events: a program must listen at the address, and the
+ * daemon sets the address of its configuration again.
  */
 function receiverNotes({ webhook }: Config, callback_url: string): string[] {
   if (webhook === null)
-    return ['the configuration has no section "webhook", so eligd is not what listens there.'];
+    return ['the configuration has no section "webhook", so eligd does not listen there.'];
   if (isSameUrl(webhook.public_url, callback_url)) return [];
   const then = webhook.take_over
     ? 'the daemon takes it back'
@@ -161,7 +161,10 @@ function receiverNotes({ webhook }: Config, callback_url: string): string[] {
   return [`webhook.public_url is ${webhook.public_url}; ${then}.`];
 }
 
-/** Results with patient data will go to this address, so it has the rules of service.base_url. */
+/**
+ * Returns the address to set. The service will send patient data there, so it must meet the rules
+ * of service.base_url.
+ */
 function wantedAddress(given: string | undefined, config: Config): string {
   const url = given ?? config.webhook?.public_url;
   if (url === undefined) {

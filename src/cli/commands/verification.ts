@@ -42,7 +42,7 @@ Examples:
     });
 }
 
-/** Evidence and reasoning quote the call, so they are left out. */
+/** Leaves out evidence and reasoning, which quote the call. */
 function shown(record: unknown) {
   const { id = null, creation_ts, verification_items } = verificationSchema.catch({}).parse(record);
   const items = (verification_items ?? []).map(({ name, status }) => ({
@@ -52,7 +52,10 @@ function shown(record: unknown) {
   return { id, created_at: creation_ts ?? null, items };
 }
 
-/** Names of checks are words such as `reference_asked`; a sentence may name somebody. */
+/**
+ * Returns the name of a check, a word such as `reference_asked`; a sentence may contain a name, so
+ * it is replaced.
+ */
 function wordOf(text: string | null | undefined): string | null {
   if (text == null) return null;
   return /^[A-Za-z]+(?:_[A-Za-z]+){0,9}$/.test(text) ? text : 'in other words: --full';

@@ -3,11 +3,11 @@ import { Writable } from 'node:stream';
 import { EligdError } from '../../domain/errors.ts';
 import type { Output } from '../context.ts';
 
-/** Asks questions line by line; also works with answers from a pipe. */
+/** Asks questions line by line; answers may also come from a pipe. */
 export type Asker = {
-  /** An empty answer takes `or`; without it the question comes again. */
+  /** An empty answer takes `or`; without `or`, the question is repeated. */
   ask: (question: string, or?: string) => Promise<string>;
-  /** What is typed is not shown. */
+  /** Hides the typed text. */
   askSecret: (question: string) => Promise<string>;
   close: () => void;
 };

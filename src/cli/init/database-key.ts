@@ -3,9 +3,9 @@ import { DatabaseKey, KEY_BYTES, parseDatabaseKey } from '../../domain/database-
 import { EligdError } from '../../domain/errors.ts';
 
 /**
- * The database key of a service that is being set up, and what to tell about it. `given` in the
- * environment wins, such as the recovery key of an earlier machine; then the one that the service
- * has. A database that is there already stays as it is.
+ * Returns the database key for a new service, and what to tell the user about it. `given` in the
+ * environment wins, such as the recovery key of an earlier machine; then the service's current key.
+ * An existing database is not changed.
  */
 export function systemDatabaseKey(known: {
   given: string | undefined;

@@ -6,7 +6,7 @@ import { OWN_PROCESS } from '../../ops/project.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT_CODES } from '../exit.ts';
 
-/** The configuration, and next to it `.env` with the secrets. */
+/** Writes the configuration, and `.env` with the secrets next to it. */
 export function writeInstallation(
   file: string,
   text: string,
@@ -17,7 +17,7 @@ export function writeInstallation(
   writeNew(file, text, 0o600);
 }
 
-/** A value as dotenv reads it back: in the quotes that do not occur in it. */
+/** Quotes a value for dotenv with a kind of quote that it does not contain. */
 function envValue(value: string): string {
   if (/^[\w.+/=@:-]+$/.test(value)) return value;
   const quote = ["'", '"', '`'].find((each) => !value.includes(each));
@@ -30,7 +30,7 @@ function envValue(value: string): string {
   });
 }
 
-/** Writes a file that is not there yet, with its mode from the first byte on. */
+/** Writes a new file that has its mode from the first byte on. */
 export function writeNew(file: string, content: string | Buffer, mode: number): void {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -42,7 +42,7 @@ export function writeNew(file: string, content: string | Buffer, mode: number): 
       why:
         code === 'EEXIST'
           ? 'It already exists, and eligd does not replace it.'
-          : `The system says ${code ?? 'no'}.`,
+          : `The system reported ${code ?? 'an unknown error'}.`,
       next:
         code === 'EEXIST'
           ? 'Move it away, then run this command again.'
@@ -53,8 +53,8 @@ export function writeNew(file: string, content: string | Buffer, mode: number): 
 }
 
 /**
- * Runs `eligd check` as a program of its own. Throws when something is wrong with the installation;
- * a service that is only away for the moment is told, and no failure.
+ * Runs `eligd check` as a separate process. Throws when something is wrong with the installation; a
+ * temporarily unavailable service is only reported.
  */
 export async function runCheck(
   context: CliContext,

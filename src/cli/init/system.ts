@@ -1,4 +1,4 @@
-/** `eligd init --system`: what the installed service of this machine needs beyond its package. */
+/** `eligd init --system`: sets up what the installed service needs beyond its package. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -31,7 +31,7 @@ function serviceUser(): { uid: number; gid: number } | null {
   return status === 0 ? { uid: Number(uid), gid: Number(gid) } : null;
 }
 
-/** `file` gets the configuration `text`; `folder` is the drop folder of the connector. */
+/** `file` receives the configuration `text`; `folder` is the connector's drop folder. */
 export type SystemInstallation = {
   file: string;
   text: string;
@@ -40,14 +40,14 @@ export type SystemInstallation = {
 };
 
 /**
- * Writes configuration, secrets, drop-in and drop folder; gives what was written. Secrets become
- * credentials: encrypted with this machine's key when systemd-creds can (systemd 250), otherwise
- * files that only root reads.
+ * Writes configuration, secrets, drop-in, and drop folder; returns the paths. Secrets become
+ * credentials: encrypted with this machine's key if systemd-creds is available (systemd 250),
+ * otherwise files that only root can read.
  */
 export function writeSystem(parts: SystemInstallation): string[] {
   const owner = serviceUser() ?? { uid: 0, gid: 0 };
   const made = makeDropFolder(parts.folder, owner);
-  // Of an earlier set-up: lines that somebody has added may still be needed.
+  // From an earlier setup: keeps lines that an administrator may have added.
   const old = `${INSTALLED.drop_in}.old`;
   const had_one = existsSync(INSTALLED.drop_in);
   if (had_one) renameSync(INSTALLED.drop_in, old);
@@ -68,8 +68,8 @@ export function writeSystem(parts: SystemInstallation): string[] {
 }
 
 /**
- * Makes the folder, but not what it lies in: a share that is not mounted must not be replaced by a
- * folder of ours.
+ * Creates the folder, but not its parent: eligd must not create a folder where a share is not
+ * mounted.
  */
 function makeDropFolder(folder: string, { uid, gid }: { uid: number; gid: number }): boolean {
   if (/[:\p{Cc}]/u.test(folder)) {
@@ -103,7 +103,7 @@ function makeDropFolder(folder: string, { uid, gid }: { uid: number; gid: number
   return true;
 }
 
-/** Writes one credential and gives its line of the unit. */
+/** Writes one credential and returns its line for the unit. */
 function writeCredential(name: string, value: string): string {
   for (const old of [name, `${name}.cred`])
     rmSync(join(INSTALLED.credentials, old), { force: true });
@@ -139,7 +139,7 @@ ${credentials.join('\n')}
 `;
 }
 
-/** Has the service started, when systemd runs here, and says how it went. */
+/** Starts the service if systemd runs here, and returns the result as text. */
 export function startSystem(): string {
   if (!existsSync('/run/systemd/system'))
     return '\nsystemd is not running here, so the service was not started.\n';

@@ -1,6 +1,6 @@
 /**
- * What a browser with JavaScript does in addition: it shows what has changed, unless somebody is
- * typing, and asks before what cannot be undone. Every page works without it.
+ * Adds two things in browsers with JavaScript: the page shows changes unless someone is typing, and
+ * it asks before an action that cannot be undone. Every page works without it.
  */
 
 const showPrint = () => {
@@ -8,7 +8,7 @@ const showPrint = () => {
 };
 const main = document.querySelector('main[data-live]');
 if (main !== null && 'EventSource' in window) {
-  // The newest state that the server has told of; the page shows that of its own mark.
+  // The newest state that the server announced; the page shows the state of its own mark.
   let newest = main.dataset.live;
   let is_asking = false;
   const is_changed = (field) => {
@@ -18,12 +18,12 @@ if (main !== null && 'EventSource' in window) {
     const usual = [...field.options].findIndex(({ defaultSelected }) => defaultSelected);
     return field.selectedIndex !== Math.max(usual, 0);
   };
-  // A new page would take away what was typed, and the place of the keyboard.
+  // A refresh would lose typed text and the keyboard focus.
   const is_busy = () =>
     main.contains(document.activeElement) ||
     [...main.querySelectorAll('input, textarea, select')].some(is_changed);
   let is_over = false;
-  // Patient data does not stay on a screen that nobody is logged in at; what was typed does.
+  // Removes patient data from the screen after the login has ended, but keeps typed text.
   const end = () => {
     if (!is_busy()) return location.reload();
     if (is_over) return;
@@ -45,7 +45,7 @@ if (main !== null && 'EventSource' in window) {
     const fresh = page.querySelector('main[data-live]');
     if (fresh === null || is_busy()) return;
     const open = [...main.querySelectorAll('details[open][id]')].map(({ id }) => id);
-    // What was done with the last form; the server says it once.
+    // The result of the last form; the server sends it only once.
     const notices = main.querySelectorAll(':scope > .notice');
     main.replaceChildren(...notices, ...fresh.childNodes);
     main.dataset.live = fresh.dataset.live;
@@ -60,29 +60,29 @@ if (main !== null && 'EventSource' in window) {
     is_asking = false;
   };
   let events = null;
-  // Whoever is logged in is led away from the login.
+  // Leads a user who is already logged in away from the login page.
   const check = async () => {
     const login = { headers: { 'x-refresh': '1' }, redirect: 'manual' };
     if ((await fetch('/login', login)).ok) end();
   };
   const listen = () => {
     events = new EventSource('/events');
-    // A browser connects again after a break, but not after an answer that is no stream.
+    // A browser reconnects after an interruption, but not after a response that is not a stream.
     events.addEventListener('error', () => {
       if (events?.readyState !== EventSource.CLOSED) return;
       events = null;
       check().catch(() => {});
       setTimeout(() => events === null && !document.hidden && !is_over && listen(), 10_000);
     });
-    // The first one comes with each connection, also after one that was lost.
+    // The first event comes with each connection, also after a lost one.
     events.addEventListener('changed', ({ data }) => {
       newest = data;
       refresh();
     });
   };
-  // What came while somebody was typing, or while a page was on its way.
+  // Shows changes that arrived while someone was typing or a page was loading.
   setInterval(refresh, 5000);
-  // A browser has few connections to one address: a tab that nobody sees holds none.
+  // Browsers allow few connections to one address, so a hidden tab closes its own.
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) {
       events?.close();

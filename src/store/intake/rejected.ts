@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { problemSentence } from '../../domain/problem-sentence.ts';
 import { raiseAttention, resolveAttention } from '../bookkeeping/attention.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
@@ -41,17 +42,13 @@ export async function reject(
     },
     {
       reason: source.kept_as === undefined ? 'row_unreadable' : 'file_rejected',
-      what: `${capitalized(item.position)}: ${item.field} is ${item.value_class}.`,
+      what: problemSentence(item),
       next: source.kept_as === undefined ? item.remedy : `${item.remedy} ${THEN_REMOVE}`,
       // A file name may contain a patient's name.
       words: `It is in ${source.name}.`,
     },
     now,
   );
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 const THEN_REMOVE =

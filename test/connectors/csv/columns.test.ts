@@ -149,10 +149,10 @@ describe('the layout of a file', () => {
 
   it.each([
     ['', 'file', 'empty'],
-    ['1,2026-11-24 09:00,Smith\n', 'appointment_id', 'no known header row'],
+    ['1,2026-11-24 09:00,Smith\n', 'appointment_id', 'no header row found'],
     ['Patient,DOB,Appt Date\n', 'appointment_id', 'no such column'],
     ['Appt ID,Patient\n', 'appointment_at', 'no such column'],
-    ['Appt ID,Appt Date,MRN,Chart #\n', 'patient_id', 'two columns of one meaning'],
+    ['Appt ID,Appt Date,MRN,Chart #\n', 'patient_id', 'more than one column'],
   ])('the layout of %j is refused', (head, field, value_class) => {
     expect(findLayout(head, AUTO, 'appointments')).toMatchObject({ field, value_class });
   });

@@ -90,7 +90,7 @@ describe('a delivered batch', () => {
     );
     await expect(
       openCsv(folder).connector.deliver({ ...batch, id: '../x' }, signal),
-    ).rejects.toThrow('id');
+    ).rejects.toThrow('ID');
   });
 
   it('a batch that cannot be written fails as a whole and names no patient', async () => {

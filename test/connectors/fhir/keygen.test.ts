@@ -52,7 +52,7 @@ describe('eligd fhir keygen', () => {
 
   test.each([
     [['--algorithm', 'HS256'], 2, 'Allowed choices are ES384, RS384.'],
-    [[], 1, 'holds no private key'],
+    [[], 1, 'contains no private key'],
   ])('keygen says what is wrong: %j', async (args, expected, told) => {
     const key = join(folder, 'fhir.pem');
     writeFileSync(key, 'not a key', { mode: 0o600 });

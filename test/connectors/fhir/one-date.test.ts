@@ -13,7 +13,7 @@ test('eligd sends one date, and leaves out visits after the window', async () =>
   expect([...read(await world.pull()).keys()]).toEqual(['A-1']);
   const lines = await world.connector.check(new AbortController().signal);
   expect(lines.filter(({ ok }) => !ok)).toEqual([]);
-  expect(lines.map(({ what }) => what).join()).toContain('takes one date');
+  expect(lines.map(({ what }) => what).join()).toContain('accepts only one date');
 });
 
 test('a search that is still refused is reported in the server’s words', async () => {

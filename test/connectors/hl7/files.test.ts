@@ -167,7 +167,8 @@ describe('a file', () => {
     expect(await ids()).toEqual([]);
     expect((await attention()).toSorted()).toEqual(
       ['empty.hl7', 'letter.hl7'].map(
-        (name) => `The whole file: MSH is missing: there is no message in it. It is in ${name}.`,
+        (name) =>
+          `The whole file, MSH: missing, because the file has no message. It is in ${name}.`,
       ),
     );
     expect(await names('rejected')).toEqual(['empty.hl7', 'letter.hl7']);
@@ -201,9 +202,9 @@ describe('a batch', () => {
     await pull();
     expect((await ids()).toSorted()).toEqual(['A-1', 'A-2', 'A-3']);
     expect((await attention()).toSorted()).toEqual([
-      'The number of messages: BTS-1 is 3, and 2 came. It is in a.hl7.',
-      'The number of messages: BTS-1 is missing, so that the end of the file may be missing as ' +
-        'well. It is in b.hl7.',
+      'The number of messages, BTS-1: 3, but 2 came. It is in a.hl7.',
+      'The number of messages, BTS-1: missing; the end of the file may also be missing. It is in ' +
+        'b.hl7.',
     ]);
   });
 
