@@ -1,6 +1,6 @@
 /**
- * Answers `eligd check`: one cheap read with the token that the daemon has, which a token of the
- * command's own says nothing about.
+ * Answers `eligd check` with one cheap read that uses the daemon's own token. A token of the
+ * command would prove nothing about the daemon's.
  */
 import { MINUTE_MS } from '../domain/time.ts';
 import { logStageFailure } from '../stages/loop.ts';
@@ -8,7 +8,7 @@ import { accessAnswer, accessQuestion, answerAccess } from '../store/bookkeeping
 import type { Parts } from './parts.ts';
 
 const LOOK_MS = 1_000;
-/** Whoever asked has given up by then. */
+/** After this time, the command has given up on the answer. */
 const QUESTION_OLD_MS = MINUTE_MS;
 
 /** Runs until `signal` is aborted. */

@@ -1,6 +1,6 @@
 /**
- * Tells people what is wrong: looks about once a minute, and sends what is due. Each target is
- * waited for alone, so that one that hangs delays no other and no work (G7).
+ * Sends alerts: judges the conditions about once a minute and sends the messages that are due. Each
+ * target has its own queue, so a target that hangs delays neither the others nor any work (G7).
  */
 import { statfsSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -26,7 +26,7 @@ import type { Parts } from './parts.ts';
 const LOOK_MS = MINUTE_MS;
 const CERTIFICATES = 'certificates';
 const KEPT_MS = 400 * DAY_MS;
-/** After a stop: how long a message that is on its way may take. */
+/** How long a message already being sent may take after a stop. */
 const LAST_WAIT_MS = 2_000;
 
 /** Runs until `signal` is aborted. */
@@ -41,9 +41,9 @@ export async function keepAlerts(parts: Parts, signal: AbortSignal): Promise<voi
   await Promise.race([alerts.settled(), env.clock.sleep(LAST_WAIT_MS).catch(() => {})]);
 }
 
-/** One look, and everything that is due sent: for `eligd once`. */
+/** Judges once and sends everything that is due: for `eligd once`. */
 export async function sendAlertsOnce(parts: Parts): Promise<void> {
-  // It says nothing about the daemon, which may be off on purpose where cron runs "once".
+  // Do not alert about the daemon: where cron runs "once", it may be off on purpose.
   parts.pulse.restarted = null;
   const alerts = await AlertRound.open(parts);
   await alerts.judge();
@@ -57,7 +57,9 @@ class AlertRound {
   readonly #senders: readonly AlertSender[];
   readonly #sending = new Map<string, Promise<void>>();
   #unreadable_since: number | null = null;
-  /** Damage does not heal, though other pages can be read: until eligd starts on another file. */
+  /**
+   * Damage does not go away, even if other pages can be read. It is kept until eligd is restarted.
+   */
   #damage: AlertCondition[] = [];
   #is_looking = false;
 
@@ -93,7 +95,7 @@ class AlertRound {
     if (began.length + ended.length > 0) this.#parts.pulse.waker.wake();
   }
 
-  /** Begins to send what is due, to every target that is not busy. */
+  /** Starts sending what is due to every target that is not busy. */
   send(): void {
     for (const sender of this.#senders)
       if (!this.#sending.has(sender.id)) {
@@ -137,12 +139,12 @@ class AlertRound {
     return { ...judged, conditions: [...judged.conditions, ...this.#damage] };
   }
 
-  /** As they were found last; looked for again once a day, and not waited for. */
+  /** Returns the last result; starts a new search once a day without waiting for it. */
   async #certificates(now: number): Promise<CertificateEnd[]> {
     const { options, store, connectors } = this.#parts;
     const fact = await readLearned(store.db, CERTIFICATES);
     const is_old = fact === null || now - fact.updated_at >= DAY_MS || fact.updated_at > now;
-    // With a dispatcher of somebody else's, the network is not ours.
+    // With an injected dispatcher, the network is not ours.
     if (is_old && !this.#is_looking && options.dispatcher === undefined) {
       this.#is_looking = true;
       const sources = [
@@ -174,7 +176,7 @@ class AlertRound {
       });
       this.#book.stored(rows);
     } catch {
-      // It is kept in memory and stored later: the alert itself must go out.
+      // The alert stays in memory and is stored later; it must be sent in any case.
     }
   }
 
@@ -207,7 +209,10 @@ function named(about: string): { connector?: string } {
   return about === '' ? {} : { connector: about };
 }
 
-/** A local folder answers at once, so a stop waits for no thread. Null: it cannot be read. */
+/**
+ * Returns the free space; null: unreadable. The folder is local and answers at once, so the call is
+ * synchronous and a stop waits for no thread.
+ */
 function freeBytes(state_path: string): number | null {
   try {
     const { bavail, bsize } = statfsSync(dirname(state_path));
@@ -217,7 +222,10 @@ function freeBytes(state_path: string): number | null {
   }
 }
 
-/** "eligd alert failed" has told that the daemon cannot run. It runs now, so that ends. */
+/**
+ * Takes over the alert of "eligd alert failed" that the daemon cannot run. The daemon now runs, so
+ * the alert ends.
+ */
 function adoptFailure(book: AlertBook, state_path: string, now: number): void {
   const { told_at } = readFailure(state_path, process.env);
   if (told_at !== null) book.adopt('daemon_failed', Math.min(told_at, now));

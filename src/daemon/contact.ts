@@ -1,4 +1,4 @@
-/** Watches whether the calling service answers: every request of the daemon passes here. */
+/** Watches whether the calling service answers; every request of the daemon passes through here. */
 import type { Clock } from '../domain/env.ts';
 import { ContactLog } from '../domain/service-contact.ts';
 import type { Metrics } from '../http/metrics.ts';
@@ -9,7 +9,7 @@ export type ContactWatch = { calls: ContactLog; answers: ContactLog };
 type Watched = { clock: Clock; onChange: () => void; metrics: Metrics | null };
 type Outcome = { ok: true } | { ok: false; failure: ServiceFailure };
 
-/** `onChange` is called when the service is lost or back. */
+/** Wraps the client. `onChange` is called when contact with the service is lost or restored. */
 export function watchContact(
   client: ServiceClient,
   { clock, onChange, metrics }: Watched,
@@ -28,7 +28,7 @@ export function watchContact(
     request: Promise<Value>,
   ): Promise<Value> => {
     const outcome = await measured(kind, request);
-    if (log.note(outcome.ok ? null : told(outcome.failure), clock.now())) onChange();
+    if (log.note(outcome.ok ? null : withoutWords(outcome.failure), clock.now())) onChange();
     return outcome;
   };
   return {
@@ -46,8 +46,8 @@ export function watchContact(
   };
 }
 
-/** Without the service's words, which may repeat a patient's data. */
-function told(failure: ServiceFailure) {
+/** Leaves out the service's words, which may repeat patient data. */
+function withoutWords(failure: ServiceFailure) {
   return {
     class: failure.class,
     status: failure.status,

@@ -1,19 +1,19 @@
 import { createTask, parse, type ScheduledTask } from 'node-cron';
 import { addDays, instantOf, localDate } from '../domain/time.ts';
 
-/** February 29 comes every four years, or every eight. */
+/** February 29 comes every four years, or after eight. */
 const DAYS_MAX = 8 * 366;
 
-/** By line. They are asked about days and never started: the daemon's own clock decides. */
+/** Tasks by cron line. They only answer whether a day matches and are never started. */
 const tasks = new Map<string, ScheduledTask>();
 
-/** By line and zone: from `after` until before `at` nothing falls due. It is asked every minute. */
+/** By line and zone: nothing is due from `after` until `at`. The daemon asks every minute. */
 const found = new Map<string, { after: number; at: number }>();
 
 /**
- * When a line of cron (five fields, as the configuration takes them) falls due for the first time
- * after `after`, in epoch milliseconds. A wall time in a daylight-saving gap moves forward, in an
- * overlap the first counts.
+ * Returns when a cron line (five fields, as in the configuration) is first due after `after`, in
+ * epoch milliseconds. A wall-clock time in a daylight-saving gap moves forward; in an overlap, the
+ * first one counts.
  */
 export function nextDueAt(line: string, time_zone: string, after: number): number {
   const name = `${line} ${time_zone}`;
@@ -39,10 +39,10 @@ function searchDueAt(line: string, time_zone: string, after: number): number {
       }
     }
   }
-  throw new Error('A line of cron that the configuration took never falls due.');
+  throw new Error('A cron line in the validated configuration is never due.');
 }
 
-/** Asks about the wall time as if it were UTC, where no hour is skipped. */
+/** Tests the wall-clock time as if it were UTC, where no hour is skipped. */
 function isDayOf(line: string, date: string, hour: number, minute: number): boolean {
   const task = tasks.get(line) ?? createTask(line, () => {}, { timezone: 'UTC' });
   tasks.set(line, task);

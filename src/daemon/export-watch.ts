@@ -1,4 +1,4 @@
-/** Raises and ends the incidents about exports that do not come, or come without their rows. */
+/** Raises and ends the incidents about exports that do not arrive or arrive without their rows. */
 import { type ExportTrouble, judgeExports } from '../domain/export-watch.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import { type IncidentState, setIncidents } from '../store/bookkeeping/incidents.ts';
@@ -6,10 +6,10 @@ import { lastArrivals, readBook } from '../store/intake/arrivals.ts';
 import type { Parts } from './parts.ts';
 
 const REASONS = ['export_missing', 'export_empty', 'export_small'] as const;
-/** A file that waits is read soon after a start. */
+/** After a start, a waiting file is read within this time. */
 const START_GRACE_MS = 15 * MINUTE_MS;
 
-/** Says nothing while the clock is in doubt: by a wrong one every export is late. */
+/** Does nothing while the clock is not trusted: by a wrong clock, every export is late. */
 export async function watchExports(parts: Parts): Promise<void> {
   const { options, store, clock_watch, pulse, connectors } = parts;
   const { config, env } = options;
@@ -28,7 +28,7 @@ export async function watchExports(parts: Parts): Promise<void> {
     };
     const book = await readBook(store.db, { connector: id, arrivals, time_zone }, now);
     const trouble = judgeExports(arrivals, book, settings, now);
-    // What was missing before the start may be in the folder, and is missing until it is read.
+    // A missing export may already be in the folder, but eligd has not read the folder yet.
     const is_unknown = is_starting && trouble?.reason === 'export_missing';
     for (const reason of REASONS)
       if (!is_unknown || reason !== 'export_missing')

@@ -1,4 +1,4 @@
-/** The fee schedule of the daemon: read again when the file changes. */
+/** The daemon's fee schedule, which is read again when the file changes. */
 import type { Env } from '../domain/env.ts';
 import type { FeeFile } from '../ops/fees.ts';
 import { raiseAttention, resolveAttention } from '../store/bookkeeping/attention.ts';
@@ -6,7 +6,7 @@ import type { Store } from '../store/engine/store.ts';
 
 const SUBJECT = 'fees';
 
-/** Looks whether the file was changed; with errors in it, the fees stay as they were. */
+/** Reads the file again if it has changed. If it has errors, the previous fees remain in effect. */
 export async function followFees(
   { store, env }: { store: Store; env: Env },
   fees: FeeFile,

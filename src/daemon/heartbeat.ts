@@ -1,6 +1,6 @@
 /**
- * What the daemon says of itself about once a minute: in the database, for commands that run beside
- * it, and in a file next to the results, for people and monitoring programs.
+ * Publishes the daemon's state about once a minute: in the database for commands that run at the
+ * same time, and in a file next to the results for people and monitoring programs.
  */
 
 import { errorCode } from '../domain/errors.ts';
@@ -14,10 +14,10 @@ import { type HealthReport, readHealth } from '../store/views/health.ts';
 import type { DaemonOptions, Parts, Pulse } from './parts.ts';
 
 const BEAT_MS = MINUTE_MS;
-/** Room for a busy machine before a heartbeat counts as missing. */
+/** Time for a busy computer before a heartbeat counts as missing. */
 const SLACK_MS = 3 * MINUTE_MS;
 
-/** How the daemon does at this moment, for `/readyz` and `/metrics`. */
+/** Returns the daemon's current health, for `/readyz` and `/metrics`. */
 export async function liveHealth(parts: Parts, db: Db): Promise<HealthReport> {
   const { config, env } = parts.options;
   const settings = healthSettings(config, parts.payers);
@@ -48,8 +48,8 @@ export function currentHeartbeat(parts: Parts, stopped_at: number | null = null)
 }
 
 /**
- * Whether the daemon before this one hung or crashed: it left no word of its end, and the computer
- * has run all the time since.
+ * Returns when and why this daemon was restarted; null unless the previous one hung or crashed.
+ * That one did not record a shutdown, and the computer has been running since then.
  */
 export async function restartOf(
   { env, booted_at }: DaemonOptions,
@@ -65,11 +65,11 @@ export async function restartOf(
   return { at: env.clock.now(), why };
 }
 
-/** Runs until `signal` is aborted, and says at the end that the daemon ended in order. */
+/** Runs until `signal` is aborted, and then records that the daemon shut down normally. */
 export async function keepPulse(parts: Parts, signal: AbortSignal): Promise<void> {
   const { options, store, pulse, connectors } = parts;
   const { env } = options;
-  // What was seen to work before a restart is still known to have worked.
+  // What worked before a restart still counts as having worked.
   const before = await readHeartbeat(store.db).catch(() => null);
   for (const { id, state } of connectors) {
     const known = before?.connectors.find((each) => each.id === id);
@@ -96,12 +96,13 @@ async function beat(parts: Parts): Promise<void> {
   try {
     await publish(parts);
   } catch (error) {
-    // The database cannot be read either: the age of the file says that something is wrong.
+    // The database cannot be read either. The age of the heartbeat file shows that there is a
+    // problem.
     pulse.write_error ??= errorCode(error) ?? 'failed';
   }
 }
 
-/** Not waited for: a share that hangs must not keep the heart from beating (G7). */
+/** Starts writing without waiting: a share that hangs must not stop the heartbeat (G7). */
 async function publish(parts: Parts): Promise<void> {
   const { options, store, pulse, connectors } = parts;
   const { env, config } = options;
@@ -114,7 +115,7 @@ async function publish(parts: Parts): Promise<void> {
     pulse.publishing.add(id);
     const stop = new AbortController();
     void (connector.publishHeartbeat?.(text, stop.signal) ?? Promise.resolve())
-      // The connector's own writing says that it fails, and why.
+      // The connector reports failures of its writes itself.
       .catch(() => {})
       .finally(() => pulse.publishing.delete(id));
   }

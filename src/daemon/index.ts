@@ -1,6 +1,6 @@
 /**
- * The composition root: makes everything out of the configuration, starts it in order and stops it
- * in reverse. `run` is the daemon; `once` takes every stage once.
+ * The composition root: creates everything from the configuration, starts it in order, and stops it
+ * in reverse order. `run` is the daemon; `once` runs every stage once.
  */
 import { dirname } from 'node:path';
 import { ClockWatch } from '../domain/clock-watch.ts';
@@ -37,32 +37,33 @@ import {
 } from './operations.ts';
 import { assemble, type DaemonOptions, makeClient, type Parts, type Pulse } from './parts.ts';
 import { keepReport } from './report.ts';
-import { meetService, stages } from './steps.ts';
+import { contactService, stages } from './steps.ts';
 import { subscriptionStep } from './subscription.ts';
 import { runJobs, watchClock, watchDatabase } from './watches.ts';
 import { beginReports, subscriptionDeps, webhookService } from './webhook.ts';
 
 export type Daemon = {
-  /** Runs until `signal` is aborted; each stage then finishes the step in hand. */
+  /** Runs until `signal` is aborted; each stage then finishes its current step. */
   run: (signal: AbortSignal) => Promise<void>;
   /**
-   * Every stage until it has nothing due; asks about every open inquiry whatever its schedule. What
-   * is learned of the checks of many calls is written after their answers. Never sleeps for a look.
+   * Runs every stage until nothing is due, and polls every open inquiry regardless of its schedule.
+   * Checks of many calls are requested after the answers and delivered after them. Never sleeps to
+   * wait for a lookup.
    */
   once: (signal: AbortSignal) => Promise<OnceResult>;
-  /** Lets go of everything, in reverse order of the start. May be repeated. */
+  /** Closes everything in reverse order of the start. May be called again. */
   close: () => Promise<void>;
-  /** For the demo's progress. */
+  /** For the demo's progress display. */
   store: Store;
 };
 
 const IDLE_MS = 30_000;
-/** How long a reply is waited for after a stop was asked for. */
+/** How long a stop waits for replies of the service. */
 const STOP_GRACE_MS = 5_000;
 
 /**
- * Opens what the daemon needs: the lock against a second instance, the database, the client, the
- * connectors. Throws an EligdError when one of them cannot be had, after letting go of the others.
+ * Opens what the daemon needs: the lock against a second instance, the database, the client, and
+ * the connectors. If one of them fails, closes the others and throws an EligdError.
  */
 export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
   const progress = new Progress(given.env.clock);
@@ -134,15 +135,15 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
   }
 }
 
-/** The library of metrics is in memory only where somebody asks for them. */
+/** Loads the metrics library only if monitoring is configured. */
 async function newMetrics(): Promise<Metrics> {
   const { Metrics } = await import('../http/metrics.ts');
   return new Metrics();
 }
 
 /**
- * What the local HTTP server offers; services with the same address share one. What the
- * configuration leaves out is not loaded: the office page alone takes 15 MB.
+ * Returns the services of the local HTTP server; services with the same address share a server.
+ * Parts that are not configured are not loaded: the office page alone takes 15 MB.
  */
 async function httpServices(parts: Parts): Promise<HttpService[]> {
   const { options, store, wakers, webhook_counts } = parts;
@@ -179,11 +180,12 @@ async function run(parts: Parts, signal: AbortSignal): Promise<void> {
     lost.abort();
   }
   env.log('daemon_stopped');
-  // Ends with an error, so that the service manager starts eligd again on whatever file is there.
+  // Exits with an error, so that the service manager restarts eligd with the file that is there
+  // now.
   if (!signal.aborted) parts.identity.check();
 }
 
-/** Runs one of the daemon's loops, and lets its progress be watched. */
+/** Runs one of the daemon's loops and watches its progress. */
 type RunLoop = (
   of: Pick<LoopOptions, 'name' | 'step' | 'waker'> & { interval_ms?: number },
 ) => Promise<void>;
@@ -203,8 +205,8 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
       step: (stop) => parts.progress.step(of.name, () => of.step(stop)),
     });
   const pull_ms = config.schedule.pull_seconds * 1000;
-  // At once: senders do not wait until the service has answered. To listen is to wait, so nobody
-  // watches its progress.
+  // Listening starts before the first reconciliation, because senders do not wait for the service.
+  // It has no progress to watch, because listening is waiting.
   const listening = connectors
     .filter(({ connector }) => connector.listen !== undefined)
     .map((each) =>
@@ -216,7 +218,7 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
         interval_ms: pull_ms,
       }),
     );
-  const reconciled = parts.progress.step('submit', () => meetService(parts));
+  const reconciled = parts.progress.step('submit', () => contactService(parts));
   await reconciled.catch((error: unknown) => logStageFailure(env, 'submit', error, 0));
   const loops = [
     ...listening,
@@ -251,9 +253,9 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * A stop is over within ten seconds: what waits for its turn at the service goes back at once, and
- * what is on the wire has a few seconds for its reply. What is cut off then is looked for after the
- * next start (G1).
+ * Ends a stop within ten seconds. Requests that wait for their turn at the service fail at once;
+ * requests already sent get a few seconds for their replies. After the next start, eligd looks up
+ * those that were cut off (G1).
  */
 function hurryOnStop(
   { client, options: { env } }: Parts,
@@ -272,11 +274,11 @@ function hurryOnStop(
   return { end: () => over.abort() };
 }
 
-/** Where the service reports to, as long as the daemon runs; it stays so afterwards. */
+/** Keeps the webhook subscription correct while the daemon runs. It remains after a stop. */
 function keepSubscription(parts: Parts, loop: RunLoop): Promise<void>[] {
   const { options, wakers, store, client, collect } = parts;
   const { webhook, mode } = options.config;
-  // A change of the subscription is something that is sent.
+  // Setting the subscription is a request that sends data, so `observe` does not do it.
   if (webhook === null || mode === 'observe') return [];
   const deps = subscriptionDeps(webhook, {
     store,

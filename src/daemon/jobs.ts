@@ -1,7 +1,7 @@
 /**
- * Work that falls due at fixed times of the clinic's clock. Each job stores when it last
- * succeeded, so that what fell due while the computer was off or asleep is done as soon as it runs
- * again: once, however often it was missed.
+ * Runs jobs at fixed times of the clinic's clock. Each job stores when it last succeeded. A job
+ * that was due while the computer was off or asleep runs as soon as the computer is back: once, no
+ * matter how often it was missed.
  */
 import type { IncidentReason } from '../domain/attention.ts';
 import { backoffMs } from '../domain/backoff.ts';
@@ -18,23 +18,23 @@ import { purgeDaily } from './purge.ts';
 
 type Job = {
   name: string;
-  /** Five fields, in the clinic's time zone. */
+  /** A cron line of five fields, in the clinic's time zone. */
   cron: string;
   work: () => Promise<void>;
-  /** It deletes or closes by the clock, so it waits until the clock is known to be right. */
+  /** The job deletes or closes by time, so it waits until the clock is known to be right. */
   needs_clock?: boolean;
-  /** What is wrong when it has not succeeded for two days. */
+  /** The incident to raise when the job has not succeeded for two days. */
   missing?: { reason: IncidentReason; what: string; next: string };
 };
 
-/** A job that has not succeeded for so long is an incident. */
+/** A job without success for this long is an incident. */
 const MISSING_AFTER_MS = 2 * DAY_MS;
 const RETRY_LIMITS = { first_ms: 15 * MINUTE_MS, max_ms: 6 * HOUR_MS };
 
 export class Jobs {
   readonly #parts: Parts;
   readonly #jobs: Job[];
-  /** Since the last success in this process. */
+  /** Failures since the last success in this process. */
   readonly #failures = new Map<string, { count: number; retry_at: number }>();
 
   constructor(parts: Parts) {
@@ -43,8 +43,8 @@ export class Jobs {
   }
 
   /**
-   * Does what is due, one after the other, and gives the moment (epoch milliseconds) at which the
-   * next job falls due.
+   * Runs the jobs that are due, one after the other, and returns when the next job is due (epoch
+   * milliseconds).
    */
   async runDue(signal: AbortSignal): Promise<number> {
     const { env, config } = this.#parts.options;
@@ -53,7 +53,7 @@ export class Jobs {
     for (const job of this.#jobs) {
       if (signal.aborted) break;
       const now = env.clock.now();
-      // A clock that was set back must not keep a job from its time.
+      // A clock that was set back must not delay a job.
       const done_at = Math.min(done.get(job.name) ?? now, now);
       const due_at = this.#dueAt(job, done_at, config.clinic.time_zone);
       if (due_at <= now) await this.#run(job);

@@ -1,4 +1,4 @@
-/** The daemon's HTTP servers: a port that is taken keeps nothing else from running. */
+/** The daemon's HTTP servers. A port that is taken stops nothing else. */
 import { backoffMs } from '../domain/backoff.ts';
 import { EligdError } from '../domain/errors.ts';
 import { MINUTE_MS } from '../domain/time.ts';

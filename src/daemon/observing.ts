@@ -5,7 +5,7 @@ import type { Store } from '../store/engine/store.ts';
 
 const WHAT = 'eligd only observes (mode: observe): it reads and plans, and makes no calls.';
 
-/** Stops submission for as long as the configuration says so, and tells everybody who looks. */
+/** Stops submission while the configuration says so, and raises an attention item about it. */
 export async function noteMode(store: Store, mode: 'live' | 'observe', now: number): Promise<void> {
   await store.write(async (tx) => {
     const subject = haltSubject('observe');

@@ -1,4 +1,4 @@
-/** The office's page, where the configuration has a part `office`. */
+/** Serves the office page if the configuration has a section `office`. */
 import { EligdError, errorCode } from '../domain/errors.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import type { HttpAddress, HttpService } from '../http/server.ts';
@@ -21,7 +21,7 @@ type OfficeConfig = NonNullable<Config['office']>;
 
 const SIGN_ON_LIMITS = { connections: 4, timeout_ms: 10_000 };
 
-/** `office`: that part of the configuration, which is there. */
+/** `office`: that section of the configuration. */
 export async function officeService(parts: Parts, office: OfficeConfig): Promise<HttpService> {
   const { options, store, wakers, connectors } = parts;
   const { config, env } = options;

@@ -1,22 +1,22 @@
-/** `eligd once`: the stages one after another, each until it has nothing due. */
+/** Runs `eligd once`: one stage after another, each until nothing is due. */
 import { askAboutAll, askForAllChecks } from '../stages/collect/poll/index.ts';
 import { logStageFailure, type StepResult } from '../stages/loop.ts';
 import { closeOldVisits } from '../stages/plan/index.ts';
 import { sendAlertsOnce } from './alerts.ts';
 import type { Parts } from './parts.ts';
 import { writeReportOnce } from './report.ts';
-import { meetService, stages } from './steps.ts';
+import { contactService, stages } from './steps.ts';
 
 /**
- * Steps of one stage: far above what any installation has due, and still an end (every loop has a
- * bound).
+ * The maximum number of steps of one stage: far more than any installation needs, because every
+ * loop must have a bound.
  */
 const ONCE_STEPS_MAX = 10_000;
 
 /**
  * `is_service_away`: the service did not answer, or its list could not be read, so nothing was
- * sent; everything due is kept. `connectors_away`: the ids of those that could not read or write
- * all of it.
+ * sent; everything due is kept. `connectors_away`: the IDs of the connectors that could not read or
+ * write everything.
  */
 export type OnceResult = {
   is_service_away: boolean;
@@ -50,9 +50,9 @@ export async function once(parts: Parts, signal: AbortSignal): Promise<OnceResul
   for (const each of parts.connectors)
     await guarded(`pull ${each.id}`, () => noted(each.id, step.pull(each)));
   await guarded('submit', async () => {
-    result.is_service_away = !(await meetService(parts));
+    result.is_service_away = !(await contactService(parts));
   });
-  // What was sent a moment ago has no answer yet, so it is asked about the next time.
+  // Inquiries sent in this run have no answer yet, so polling comes before sending.
   await guarded('inbox', () => untilIdle(step.inbox));
   await guarded('collect', () => askAboutAll(parts.collect, signal));
   await guarded('plan', () => untilIdle(step.plan));

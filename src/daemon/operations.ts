@@ -1,6 +1,6 @@
 /**
- * The operator's part of the composition root: supervision, monitoring, backups, and what the log
- * says of the whole.
+ * The operations part of the composition root: supervision, monitoring, backups, and the log's
+ * summaries.
  */
 import { join } from 'node:path';
 import { budgetPeriods } from '../domain/call-budget.ts';
@@ -30,17 +30,17 @@ import { liveHealth } from './heartbeat.ts';
 import type { Parts, RunningConnector } from './parts.ts';
 import { addressOf } from './webhook.ts';
 
-/** A step may be silent for as long as this many requests take that are not answered. */
+/** A step may be silent for as long as this many unanswered requests take. */
 const REQUESTS_UNHEARD = 4;
 
 type Watched = Pick<Parts, 'options' | 'store' | 'progress' | 'situations'>;
 
-/** How long a step may be silent before it counts as hanging. */
+/** Returns how long a step may be silent before it counts as hanging. */
 export function patienceMs({ service }: Config): number {
   return REQUESTS_UNHEARD * service.timeout_seconds * 1000;
 }
 
-/** `env` whose log is counted by event. */
+/** Returns `env` with a log that also counts the events. */
 export function countEvents(env: Env, metrics: Metrics | null): Env {
   if (metrics === null) return env;
   return {
@@ -52,7 +52,7 @@ export function countEvents(env: Env, metrics: Metrics | null): Env {
   };
 }
 
-/** Health and metrics, where the configuration has a part `monitoring`. */
+/** Returns the health and metrics service if the configuration has a section `monitoring`. */
 export function monitoringServices(parts: Parts): HttpService[] {
   const { options, store, metrics, situations, webhook_counts, hangingStages } = parts;
   const { config, env, version } = options;
@@ -71,7 +71,7 @@ export function monitoringServices(parts: Parts): HttpService[] {
   return [{ address: addressOf(config.monitoring.listen), route }];
 }
 
-/** Feeds systemd; outside of it, a stage that hangs is told in the log all the same. */
+/** Notifies systemd's watchdog. Without systemd, the log still reports stages that hang. */
 export function superviseDaemon(
   { options, store, progress, situations }: Watched,
   signal: AbortSignal,
@@ -104,8 +104,8 @@ type WatchedBy = {
 };
 
 /**
- * Commits count as progress; a commit blocked on the disk does not. Nothing is written into a file
- * that was deleted or replaced: without the commit of its intent no call goes out (G1).
+ * Counts commits as progress; a commit blocked on the disk does not count. Refuses to write to a
+ * file that was deleted or replaced: without the commit of its intent, no call is sent (G1).
  */
 export function watchedStore(
   store: Store,
@@ -125,7 +125,7 @@ export function watchedStore(
   };
 }
 
-/** Stops submission when the database is new and something shows that it is not the first one. */
+/** Stops submission when the database is new although there are traces of an earlier one. */
 export async function noteNewDatabase(
   { config, env }: { config: Config; env: Env },
   store: Store,
@@ -142,7 +142,7 @@ export async function noteNewDatabase(
 
 const DAMAGED = { reason: 'database_damaged' as const, connector: null };
 
-/** Writes a copy of the database and deletes the oldest ones. Throws when that failed. */
+/** Writes a copy of the database and deletes the oldest copies. Throws on failure. */
 export async function backUp(
   { config, env }: { config: Config; env: Env },
   store: Store,
@@ -151,7 +151,7 @@ export async function backUp(
   try {
     const now = env.clock.now();
     const content = await writeBackupAside(config.state.path, join(folder, backupName(now)), now);
-    // A new database that nobody has confirmed must not push good copies out.
+    // A new database that nobody has confirmed must not cause good copies to be deleted.
     const gone = (await isInDoubt(config.state.path)) ? 0 : rotateBackups(folder, keep);
     await setIncidents(store, [{ ...DAMAGED, entry: null }], now);
     env.log('backup_written', { appointments: content.appointments, deleted_copies: gone });
@@ -176,7 +176,7 @@ async function isInDoubt(path: string): Promise<boolean> {
   return halts.some(({ reason }) => reason === 'new_database');
 }
 
-/** One line that says where everything is, and one that says where the chains of hashes end. */
+/** Logs one line with the counts of everything, and one with the ends of the hash chains. */
 export async function logSummary({ options, store, payers, situations }: Parts): Promise<void> {
   const { config, env } = options;
   const { audit, access_log } = await readHeads(store.db);
@@ -210,8 +210,8 @@ export async function logSummary({ options, store, payers, situations }: Parts):
 }
 
 /**
- * The effective settings that decide what is asked when and what costs money, for the one line at
- * start.
+ * Returns the effective settings that decide when eligd asks what and what costs money, for the log
+ * line at start.
  */
 export function startFields({
   config,

@@ -1,4 +1,4 @@
-/** What the daemon is made of: the client, the wakers, and what each stage works with. */
+/** The daemon's parts: the client, the wakers, and the dependencies of each stage. */
 import type { Dispatcher } from 'undici';
 import type { Connector } from '../../connectors/contract.ts';
 import type { Alert } from '../domain/alerts/book.ts';
@@ -41,26 +41,29 @@ import { webhookWatch } from './webhook.ts';
 export type DaemonOptions = {
   config: Config;
   credentials: ServiceCredentials;
-  /** For what connectors log in with, and the keys of the webhook's signature. */
+  /** The connectors' credentials and the keys of the webhook signature. */
   secrets: SecretSource;
   env: Env;
   version: string;
-  /** Who is told that the daemon is up and gets on; nobody when left out. */
+  /** Receives the daemon's start and its progress; nobody when left out. */
   notifier?: Notifier;
   /**
-   * How long a stage without work or a due time rests before it looks again; half a minute when
-   * left out.
+   * How long a stage without work or a due time pauses before it checks again; default: half a
+   * minute.
    */
   idle_ms?: number;
-  /** When this computer was started (epoch milliseconds); left out: not known. */
+  /** When this computer was started (epoch milliseconds); left out: unknown. */
   booted_at?: number;
-  /** By which logins end; left out: that of `env`. In a demo people live by another clock. */
+  /**
+   * The clock by which logins expire; default: that of `env`. A demo's clock runs faster than its
+   * users'.
+   */
   login_clock?: Clock;
-  /** The way to the service; left out: connections of the client's own. */
+  /** The network path to the service; left out: the client's own connections. */
   dispatcher?: Dispatcher;
 };
 
-/** A connector with the loops' means next to it. */
+/** A connector with what its loops need. */
 export type RunningConnector = {
   id: string;
   connector: Connector;
@@ -72,18 +75,18 @@ export type RunningConnector = {
 
 type Wakers = { plan: Waker; submit: Waker; collect: Waker; inbox: Waker; subscription: Waker };
 
-/** What the heartbeat keeps between two beats. */
+/** The state that the heartbeat keeps between two beats. */
 export type Pulse = {
   /** When this process started the daemon. */
   started_at: number;
   waker: Waker;
-  /** The daemon before this one hung or crashed; null: it was stopped, or the computer was. */
+  /** Set when the previous daemon hung or crashed; null: it or the computer was stopped. */
   restarted: { at: number; why: string } | null;
-  /** Why the last heartbeat could not be stored; null: it was. */
+  /** Why the last heartbeat could not be stored; null: it was stored. */
   write_error: string | null;
-  /** Connectors whose file is being written: a share that hangs is not asked twice. */
+  /** Connectors whose heartbeat file is being written: a share that hangs is not tried twice. */
   publishing: Set<string>;
-  /** The open alerts, which are known even while they cannot be stored; null: not judged yet. */
+  /** Returns the open alerts, even if they cannot be stored; null: not judged yet. */
   alerts: (() => Alert[]) | null;
 };
 
@@ -95,7 +98,7 @@ export type Parts = {
   clock_watch: ClockWatch;
   connectors: RunningConnector[];
   progress: Progress;
-  /** Null without a part `monitoring` in the configuration. */
+  /** Null when the configuration has no section `monitoring`. */
   metrics: Metrics | null;
   contact: ContactWatch;
   pulse: Pulse;
@@ -103,7 +106,7 @@ export type Parts = {
   /** The count of sends in the lock file. */
   sends: SendCount;
   situations: SituationWatch;
-  /** Stages that make no progress at the moment. */
+  /** Returns the stages that currently make no progress. */
   hangingStages: () => string[];
   submit: SubmitDeps;
   collect: CollectDeps;
@@ -113,10 +116,7 @@ export type Parts = {
   webhook_counts: WebhookCounts;
 };
 
-/**
- * The client of the service, under the rate limit; what it hears of the service's clock goes to
- * `clock_watch`.
- */
+/** Creates the rate-limited client of the service. `clock_watch` receives the service's times. */
 export async function makeClient(
   { config, credentials, secrets, env, version, dispatcher }: DaemonOptions,
   store: Store,
@@ -143,7 +143,7 @@ export async function makeClient(
   });
 }
 
-/** Says once that the clock is wrong, or right again. */
+/** Logs once that the clock is wrong, or right again, and sets the attention item. */
 function judgeClock(
   store: Store,
   env: Env,
@@ -176,7 +176,7 @@ function judgeClock(
     .catch((error: unknown) => logStageFailure(env, 'clock', error, 0));
 }
 
-/** The parts of a daemon on this database; `made`: those that outlive it or watch over it. */
+/** Assembles a daemon on this database. `made`: the parts that are created first. */
 export async function assemble(
   made: Omit<Parts, 'submit' | 'collect' | 'plan' | 'payers' | 'wakers' | 'webhook_counts'>,
 ): Promise<Parts> {
@@ -202,7 +202,7 @@ export async function assemble(
   };
 }
 
-/** What the stages' dependencies are made of. */
+/** The values from which the stages' dependencies are created. */
 type Means = Pick<Parts, 'options' | 'store' | 'client' | 'connectors' | 'wakers' | 'sends'> & {
   policy: Policy;
   payers: PayerFile;
@@ -301,7 +301,7 @@ function collectDeps(
   };
 }
 
-/** What both submit and collect go by. */
+/** Returns the settings that both submit and collect use. */
 function pollingOf({ polling, service, clinic }: Config) {
   return {
     poll_interval_ms: polling.interval_minutes * MINUTE_MS,

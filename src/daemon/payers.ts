@@ -1,4 +1,4 @@
-/** The payer map of the daemon: taken over at the start, and again whenever the file changes. */
+/** The daemon's payer map: adopted at the start, and again whenever the file changes. */
 import { isUnmapped } from '../domain/payers.ts';
 import type { ClinicProfile } from '../domain/policy.ts';
 import { effectiveProvider } from '../domain/provider.ts';
@@ -14,8 +14,8 @@ import { namedPayers } from '../store/views/payers.ts';
 const FACT = 'payers_hash';
 
 /**
- * Takes the payer map over: payers that it has, or that no visit names any more, leave the
- * attention list, and when it is another map than last time, every open visit is planned again.
+ * Adopts the payer map. Payers that it contains, or that no visit names any more, leave the
+ * attention list. If the map has changed since last time, every open visit is planned again.
  */
 export async function adoptPayers(
   store: Store,
@@ -48,7 +48,7 @@ export async function adoptPayers(
   });
 }
 
-/** Looks whether the file was changed; a file with errors is told, and the map stays as it was. */
+/** Reads the file again if it has changed. If it has errors, raises an item and keeps the map. */
 export async function followPayers(deps: PlanDeps, payers: PayerFile): Promise<void> {
   const { store, env } = deps;
   const change = payers.refresh();

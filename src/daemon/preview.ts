@@ -1,6 +1,6 @@
 /**
- * What an export would cause, or what a server holds now: read and planned on a copy of the
- * database in memory. Nothing is sent, and nothing is written.
+ * Shows what an export, or the current data of a server, would cause. It reads and plans on a copy
+ * of the database in memory; nothing is sent, and nothing is written.
  */
 import { ConnectorError, type PullBatch, type PullCall } from '../../connectors/contract.ts';
 import { type AttentionReason, PLANNING_REASONS } from '../domain/attention.ts';
@@ -28,9 +28,9 @@ export type PreviewOptions = {
   config: Config;
   env: Env;
   secrets: SecretSource;
-  /** Absolute path of the export; null: a connector's server is read instead. */
+  /** Absolute path of the export; null: read a connector's server instead. */
   file: string | null;
-  /** The connector that it is for; null: the only one that reads such a source. */
+  /** The connector to use; null: the only one that can read the source. */
   connector: string | null;
 };
 
@@ -38,27 +38,27 @@ type Calls = { calls: number; cents: Cents; unpriced: number };
 
 export type Preview = {
   connector: string;
-  /** `items`: appointments and claims; rows of one appointment are one. */
+  /** `items`: appointments and claims; several rows of one appointment count once. */
   rows: { items: number; rejected: PullBatch['rejected'] };
-  /** Visits of the export by their situation. */
+  /** The export's visits, by situation. */
   visits: { situation: SituationWord; count: number }[];
   claims: number;
-  /** What would be on the attention list because of it, by reason. */
+  /** The attention items that it would cause, by reason. */
   attention: { reason: string; count: number }[];
   /** Every coverage that open visits and claims of the export name. */
   payers: NamedPayer[];
-  /** The calls that it would cause now, by the price list of now. */
+  /** The calls that it would cause now, at current prices. */
   calls: Calls;
-  /** Those of its visits that are too far ahead yet, as far as it is known now what to ask. */
+  /** Calls for its visits that are too far ahead now, as far as eligd knows what it will ask. */
   later: Calls;
 };
 
-/** Steps of planning: far above what any export needs, and still an end. */
+/** The maximum number of planning steps: far more than any export needs. */
 const STEPS_MAX = 10_000;
-/** As far as the configuration may look. */
+/** The longest look-ahead that the configuration allows. */
 const LOOK_AHEAD_DAYS_MAX = 365;
 
-/** Throws an EligdError when no connector reads such a source, or it cannot be read. */
+/** Throws an EligdError when no connector can read the source, or reading fails. */
 export async function previewExport(options: PreviewOptions): Promise<Preview> {
   const { config, secrets } = options;
   const env: Env = { ...options.env, log: () => {} };
@@ -68,7 +68,7 @@ export async function previewExport(options: PreviewOptions): Promise<Preview> {
   try {
     const chosen = readerOf(made, options);
     const plan = planner(store, config, env);
-    // What is due anyway is no work of this export.
+    // Plan first what is due without the export, so that it is not counted.
     await plan();
     const planned = await plannedCalls(store.db);
     const listed = await openReasons(store.db);
@@ -90,7 +90,7 @@ export async function previewExport(options: PreviewOptions): Promise<Preview> {
   }
 }
 
-/** Comes last: every visit of the copy is planned as if it were near enough. */
+/** Runs last, because it plans every visit in the copy as if it were near enough. */
 async function laterCalls(
   store: Store,
   { config, env }: Pick<PreviewOptions, 'config' | 'env'>,
@@ -111,8 +111,8 @@ async function laterCalls(
 }
 
 /**
- * The calls that tomorrow adds to those that are planned now: of visits that come into the
- * look-ahead window then. Priced as if they were sent tomorrow.
+ * Returns the calls that tomorrow adds to those planned now: for visits that enter the look-ahead
+ * window tomorrow. Priced as if they were sent tomorrow.
  */
 export async function callsOfTomorrow({
   config,
@@ -137,7 +137,7 @@ export async function callsOfTomorrow({
 type Source = (call: Pick<PullCall, 'accept' | 'signal'>) => Promise<void>;
 type Reader = { id: string; read: Source };
 
-/** The connector that reads the file, or whose server is read. */
+/** Returns the connector that reads the file, or whose server is read. */
 function readerOf(
   made: readonly OpenConnector[],
   { file, connector: wanted }: Pick<PreviewOptions, 'file' | 'connector'>,
@@ -168,7 +168,7 @@ function unclear(readers: readonly Reader[], file: string | null) {
         ' mode: observe in the configuration: eligd then reads and plans, and sends nothing.',
     };
   return {
-    what: 'More than one connector could be meant.',
+    what: 'More than one connector can read the source.',
     why: `These connectors read ${source}: ${readers.map(({ id }) => id).join(', ')}.`,
     next: 'Use --connector ID to name one.',
   };
@@ -238,7 +238,7 @@ function withoutKeys<Value>(
   return [...all].filter(([id]) => !before.has(id)).map(([, value]) => value);
 }
 
-/** Of what planning finds about visits; what cannot be read is told by row. */
+/** Counts the reasons from planning; unreadable rows are reported one by one. */
 function countReasons(reasons: readonly string[]): Preview['attention'] {
   const planning = reasons.filter((reason) => PLANNING_REASONS.includes(reason as AttentionReason));
   return [...Map.groupBy(planning, (reason) => reason)].map(([reason, same]) => ({

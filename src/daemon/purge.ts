@@ -1,4 +1,4 @@
-/** Deletes what the clinic does not keep any longer; daily, and by `eligd purge`. */
+/** Deletes data past its retention time: daily, and by `eligd purge`. */
 import type { Connector, KeptFiles } from '../../connectors/contract.ts';
 import { EligdError } from '../domain/errors.ts';
 import { DAY_MS } from '../domain/time.ts';
@@ -23,7 +23,7 @@ type FileKind = KeptFiles['kind'];
 
 export type OldKind = PurgedKind | FileKind | 'copies';
 
-/** What lies before these moments (epoch milliseconds) goes; null: it stays. */
+/** Data from before these times (epoch milliseconds) is deleted; null: the data is kept. */
 export type Limits = PurgeLimits & Record<FileKind, number | null>;
 
 type Connectors = readonly { id: string; connector: Pick<Connector, 'keptFiles'> }[];
@@ -31,8 +31,8 @@ type Connectors = readonly { id: string; connector: Pick<Connector, 'keptFiles'>
 type Place = { config: Config; connectors: Connectors };
 
 /**
- * `left_files`: that could not be deleted. `is_wal_empty`: whether the bytes of what was deleted in
- * the database are gone from its write-ahead log as well.
+ * `left_files`: files that could not be deleted. `is_wal_empty`: whether the deleted bytes are gone
+ * from the database's write-ahead log, too.
  */
 export type PurgeReport = Purged & {
   copies: number;
@@ -47,7 +47,8 @@ export function limitsOf({ retention }: Config, now: number): Limits {
   const answers = ago(retention.answers_days);
   return {
     visits: ago(retention.days),
-    // An answer holds the addresses of the recordings, so it goes with whichever goes first.
+    // An answer contains the addresses of recordings, so the shorter of the two retention times
+    // applies.
     answers: answers === null ? recordings : Math.max(answers, recordings ?? answers),
     requests: ago(retention.requests_days),
     recordings,
@@ -73,13 +74,13 @@ export async function purgeAll(
   return { ...purged, copies, files: deleted, left_files: left, is_wal_empty };
 }
 
-/** The same store, in whose trail `actor` does what is done with it. */
+/** Returns the same store, but its audit trail names `actor`. */
 const storeOf = (store: Store, actor: string): Store => ({
   ...store,
   write: (work) => store.write((tx) => work(actingAs(tx, actor))),
 });
 
-/** What `purgeAll` would delete; `oldest`: epoch milliseconds. Deletes nothing. */
+/** Returns what `purgeAll` would delete, without deleting; `oldest`: epoch milliseconds. */
 export async function previewPurge(
   { config, connectors }: Place,
   db: Db,
@@ -100,7 +101,9 @@ const countOf = (files: readonly OldFile[]) => ({
   oldest: files.reduce<number | null>((oldest, { at }) => Math.min(oldest ?? at, at), null),
 });
 
-/** A file may name anybody: all of a connector stay while one of its patients is on legal hold. */
+/**
+ * A file may name any patient: while one of a connector's patients is on legal hold, keep them all.
+ */
 async function filesToGo(
   db: Db,
   connectors: Connectors,
@@ -117,7 +120,7 @@ async function filesToGo(
   return found;
 }
 
-/** Why what was deleted is not gone yet; null: it is. */
+/** Returns why deleted data may still be on the disk; null: it is gone. */
 export function leftOver({ left_files, is_wal_empty }: PurgeReport): EligdError | null {
   if (left_files === 0 && is_wal_empty) return null;
   const files = left_files === 1 ? '1 file' : `${left_files} files`;
@@ -133,7 +136,7 @@ export function leftOver({ left_files, is_wal_empty }: PurgeReport): EligdError 
   });
 }
 
-/** The daily job: what is not gone is tried again, with growing pauses. */
+/** Runs the daily job. What could not be deleted is tried again, with increasing pauses. */
 export async function purgeDaily({ options, store, connectors }: Parts): Promise<void> {
   const { config, env } = options;
   const now = env.clock.now();

@@ -1,7 +1,7 @@
 /**
- * Keeps `schedule.html` up to date, next to the results and in a folder of choice, and there
- * `schedule.pdf` too: when something has changed, which is looked at once a minute, and at least
- * once an hour, because both say as of when they hold.
+ * Keeps `schedule.html` up to date, next to the results and in a configured folder, and
+ * `schedule.pdf` in that folder. It checks for changes once a minute, and writes both at least once
+ * an hour, because both state when they were current.
  */
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import type { HealthReport } from '../store/views/health.ts';
 import { liveHealth } from './heartbeat.ts';
 import type { Parts } from './parts.ts';
 
-/** Work for this page leaves room for everything else. */
+/** After each pass, the loop rests this many times as long as the pass took. */
 const REST_FACTOR = 20;
 
 /** Runs until `signal` is aborted. */
@@ -50,7 +50,7 @@ export async function keepReport(parts: Parts, signal: AbortSignal): Promise<voi
   }
 }
 
-/** For `eligd once`. */
+/** Writes the report once: for `eligd once`. */
 export async function writeReportOnce(parts: Parts, signal: AbortSignal): Promise<void> {
   const health = await liveHealth(parts, parts.store.db);
   const report = await makeReport(parts, health, parts.options.env.clock.now());
@@ -85,13 +85,13 @@ async function writeReport(parts: Parts, report: Report, signal: AbortSignal): P
           async () => await replaceFile(folder, 'schedule.pdf', await report.pdf()),
         ]),
   ];
-  // One that cannot be written keeps none of the others from being new.
+  // A target that cannot be written does not prevent writing the others.
   const failures: unknown[] = [];
   for (const write of targets) await write().catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];
 }
 
-/** Whoever opens it sees the old page or the new one, never a part. */
+/** Replaces the file at once: readers see the old page or the new page, never a part. */
 async function replaceFile(folder: string, name: string, content: string | Buffer): Promise<void> {
   const temporary = join(folder, `.${name}.part`);
   const file = await open(temporary, 'w', 0o640);

@@ -1,4 +1,4 @@
-/** The steps of the stages with what each needs, for `run` and for `once`. */
+/** The steps of the stages with their dependencies, for `run` and for `once`. */
 import { FeeFile } from '../ops/fees.ts';
 import { inboxStep } from '../stages/collect/inbox/index.ts';
 import { collectStep } from '../stages/collect/poll/index.ts';
@@ -16,11 +16,12 @@ import type { Parts, RunningConnector } from './parts.ts';
 import { followPayers } from './payers.ts';
 
 /**
- * At every start, before anything is planned or sent: compares the service's list. With nothing to
- * send, one small request takes the place of the list, which is as long as the account is old. It
- * shows that the service is there, and its clock. Returns whether the service answered.
+ * Compares the service's list at every start, before anything is planned or sent. With nothing to
+ * send, it makes one small request in place of reading the list, which grows with the age of the
+ * account. The request shows that the service is reachable, and its clock. Returns whether the
+ * service answered.
  */
-export async function meetService(parts: Parts): Promise<boolean> {
+export async function contactService(parts: Parts): Promise<boolean> {
   const { options, submit, client, store } = parts;
   const { specialty } = options.config.clinic;
   const is_wanted = await isListWanted(submit, specialty);
@@ -54,8 +55,8 @@ export function stages(parts: Parts, signal: AbortSignal) {
     },
     submit: async () => {
       const result = await submitStep(parts.submit, { external_id_template, signal });
-      // What was refused is on the attention list now, which goes to the practice with the
-      // deliveries.
+      // Rejected inquiries are on the attention list now, which the deliveries take to the
+      // practice.
       if (result.did > 0) for (const { deliver } of parts.connectors) deliver.wake();
       return result;
     },

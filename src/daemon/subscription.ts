@@ -1,8 +1,8 @@
 /**
- * Keeps the service's one subscription as the configuration wants it. Not one of the five stages:
- * it moves no rows. It is registered at the start, read back, compared on a schedule, and put right
- * when somebody changed it. One that points elsewhere is somebody else's, and is replaced only when
- * the configuration says `take_over`. At a stop it stays.
+ * Keeps the service's only subscription as configured. This is not one of the five stages: it moves
+ * no rows. At the start, the subscription is registered and read back. Later it is compared on a
+ * schedule, and corrected when someone has changed it. A subscription with another address belongs
+ * to someone else and is replaced only if `take_over` is configured. It remains after a stop.
  */
 import type { Attention } from '../domain/attention.ts';
 import { backoffMs } from '../domain/backoff.ts';
@@ -15,11 +15,11 @@ import { raiseAttention, resolveAttention } from '../store/bookkeeping/attention
 import { readLearned, writeLearned } from '../store/bookkeeping/learned-settings.ts';
 import type { Store } from '../store/engine/store.ts';
 
-/** How often it is compared when all is well. */
+/** How often a correct subscription is compared. */
 const COMPARE_MS = 6 * HOUR_MS;
 const FAILURE_LIMITS = { first_ms: MINUTE_MS, max_ms: HOUR_MS };
 /**
- * The address that was registered last: when the configuration has another one, that subscription
+ * The address registered last. If the configured address has changed, a subscription with this one
  * is still ours.
  */
 const OURS = 'subscription_url';
@@ -31,11 +31,11 @@ export type SubscriptionDeps = {
   client: ServiceClient;
   wanted: { callback_url: string; update_frequency_min: number };
   take_over: boolean;
-  /** How many minutes lie between two reports, as the service keeps it. */
+  /** Called with the minutes between two webhook events, as the service stores them. */
   onKept: (update_frequency_min: number) => void;
-  /** It was wrong, and is as wanted now. */
+  /** Called when a wrong subscription has become correct. */
   onRight: () => Promise<void>;
-  /** It was somebody else's when it was looked at last. */
+  /** At the last comparison, it belonged to someone else. */
   is_elsewhere: boolean;
   /** Failures in a row. */
   failures: number;
@@ -70,7 +70,7 @@ export async function subscriptionStep(deps: SubscriptionDeps): Promise<StepResu
   return { did: 0, next_at: now + COMPARE_MS };
 }
 
-/** Why it has to be set; null: it is as wanted. `elsewhere`: it is somebody else's. */
+/** Returns why to set it; null: it is correct. `elsewhere`: it belongs to someone else. */
 async function reasonToSet(
   { store, wanted, take_over }: SubscriptionDeps,
   found: Subscription | null,
@@ -100,7 +100,7 @@ async function leaveElsewhere(
 ): Promise<StepResult> {
   const now = env.clock.now();
   env.log('subscription_elsewhere', { host: hostOf(callback_url) });
-  await tell(store, now, {
+  await raise(store, now, {
     reason: 'subscription_elsewhere',
     what:
       `The service sends webhook events to ${shownUrl(callback_url)}, and an account has only ` +
@@ -115,7 +115,7 @@ async function leaveElsewhere(
 async function notKept({ store, env }: SubscriptionDeps): Promise<StepResult> {
   const now = env.clock.now();
   env.log('subscription_failed', { reason: 'not_kept' });
-  await tell(store, now, {
+  await raise(store, now, {
     reason: 'subscription_failed',
     what:
       'The service did not store the address for webhook events. ' +
@@ -125,7 +125,7 @@ async function notKept({ store, env }: SubscriptionDeps): Promise<StepResult> {
   return { did: 0, next_at: now + COMPARE_MS };
 }
 
-/** A lasting failure goes on the attention list; trouble of the network passes. */
+/** Puts lasting failures on the attention list; network problems pass. */
 async function failed(deps: SubscriptionDeps, failure: ServiceFailure): Promise<StepResult> {
   const { store, env } = deps;
   deps.failures += 1;
@@ -134,7 +134,7 @@ async function failed(deps: SubscriptionDeps, failure: ServiceFailure): Promise<
   const http_status = 'status' in failure ? failure.status : null;
   env.log('subscription_failed', { failure: failure.class, http_status, wait_ms });
   if (failure.class === 'refused' || failure.class === 'stopped') {
-    await tell(store, now, {
+    await raise(store, now, {
       reason: 'subscription_failed',
       what:
         `The service refuses to send webhook events to this clinic (status ${failure.status}). ` +
@@ -147,6 +147,6 @@ async function failed(deps: SubscriptionDeps, failure: ServiceFailure): Promise<
   return { did: 0, next_at: now + wait_ms };
 }
 
-function tell(store: Store, now: number, entry: Attention): Promise<void> {
+function raise(store: Store, now: number, entry: Attention): Promise<void> {
   return store.write((tx) => raiseAttention(tx, ABOUT, entry, now));
 }

@@ -1,4 +1,4 @@
-/** What the daemon looks at by the clock: due jobs, the exports, the database's file, the clock. */
+/** The daemon's time-driven checks: due jobs, exports, the database file, and the clock. */
 import { MINUTE_MS } from '../domain/time.ts';
 import { logStageFailure } from '../stages/loop.ts';
 import { demandReconciliation } from '../stages/submit/index.ts';
@@ -8,15 +8,14 @@ import { Jobs } from './jobs.ts';
 import type { Parts } from './parts.ts';
 
 /**
- * A clock that jumps by more than this has the service's list compared again (docs/design.md
- * "Reconciliation").
+ * A clock that jumps by more than this causes a reconciliation (docs/design.md "Reconciliation").
  */
 const CLOCK_JUMP_MS = 5 * MINUTE_MS;
 const CLOCK_CHECK_MS = MINUTE_MS;
 const FILE_CHECK_MS = 1_000;
 
 /**
- * What falls due by the clinic's clock. Asked often, because a timer does not count the time that a
+ * Runs jobs when they are due by the clinic's clock. It checks often, because timers stop while a
  * computer sleeps.
  */
 export async function runJobs(parts: Parts, signal: AbortSignal): Promise<void> {
@@ -37,8 +36,8 @@ export async function runJobs(parts: Parts, signal: AbortSignal): Promise<void> 
 }
 
 /**
- * Ends the daemon when the database's file was deleted or replaced, and saves what the open file
- * still holds.
+ * Stops the daemon when the database file was deleted or replaced, and saves the content of the
+ * open file.
  */
 export async function watchDatabase(
   { options, store, identity }: Parts,
@@ -58,10 +57,7 @@ export async function watchDatabase(
   }
 }
 
-/**
- * A clock that was set, or a machine that slept: the service's list is compared before the next
- * send.
- */
+/** After the clock was set or the computer slept, demands a reconciliation before the next send. */
 export async function watchClock({ options, submit }: Parts, signal: AbortSignal): Promise<void> {
   const { clock } = options.env;
   let wall = clock.now();

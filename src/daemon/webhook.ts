@@ -1,6 +1,6 @@
 /**
- * The webhook's part of the composition root: what the daemon makes where the configuration has a
- * section "webhook".
+ * The webhook's part of the composition root: what the daemon creates if the configuration has a
+ * section `webhook`.
  */
 import type { Env } from '../domain/env.ts';
 import { MINUTE_MS } from '../domain/time.ts';
@@ -25,7 +25,7 @@ import type { SubscriptionDeps } from './subscription.ts';
 
 type WebhookConfig = NonNullable<Config['webhook']>;
 
-/** The route for the service's deliveries; throws when there is no secret to judge them by. */
+/** Creates the route for the service's webhook events. Throws without a secret to verify them. */
 export function webhookService(
   webhook: WebhookConfig,
   secrets: SecretSource,
@@ -43,7 +43,7 @@ export function webhookService(
   return { address: addressOf(webhook.listen), route };
 }
 
-/** An address of the configuration, which has judged it. */
+/** Parses an address that validation has already accepted. */
 export function addressOf(listen: string): { host: string; port: number } {
   const address = parseAddress(listen);
   if (address === null) throw new Error('The validated configuration contains an invalid address.');
@@ -59,7 +59,7 @@ export function webhookWatch(webhook: WebhookConfig, onSilent: () => void): Webh
   };
 }
 
-/** A report may come a whole group late, and is then given as long again. */
+/** An event may arrive one interval late; allow the same time again. */
 function graceMs(update_frequency_minutes: number): number {
   return (2 * update_frequency_minutes + 2) * MINUTE_MS;
 }
@@ -71,7 +71,7 @@ export function subscriptionDeps(
   const { public_url, update_frequency_minutes, take_over } = webhook;
   const { watch, ...rest } = parts;
   const wanted = { callback_url: public_url, update_frequency_min: update_frequency_minutes };
-  // A service may report less often than it is asked to.
+  // The service may send events less often than requested.
   const onKept = (minutes: number) => {
     if (watch !== null) watch.grace_ms = graceMs(minutes);
   };
@@ -79,7 +79,7 @@ export function subscriptionDeps(
   return { ...rest, wanted, take_over, onKept, onRight, is_elsewhere: false, failures: 0 };
 }
 
-/** What kept webhook events away is over, so that what did not come meanwhile proves nothing. */
+/** Starts over after webhook events were blocked: events missing until now prove nothing. */
 export async function listenAgain(store: Store, now: number): Promise<void> {
   await store.write(async (tx) => {
     await beginListening(tx);
@@ -89,8 +89,8 @@ export async function listenAgain(store: Store, now: number): Promise<void> {
 }
 
 /**
- * At the start of the daemon: what it knows about webhook events starts over, or ends where
- * nobody listens.
+ * Resets what the daemon knows about webhook events at its start, and forgets it if no webhook is
+ * configured.
  */
 export async function beginReports(store: Store, webhook: WebhookConfig | null): Promise<void> {
   await store.write((tx) => (webhook === null ? forgetWebhook(tx) : beginListening(tx)));

@@ -6,9 +6,9 @@ const OFFICE = 'office:';
 
 export const officeActor = (user: string): string => `${OFFICE}${user}`;
 
-/** The name alone. */
+/** Returns the name without its `office:` prefix. */
 export const actorName = (actor: string): string =>
   actor.startsWith(OFFICE) ? actor.slice(OFFICE.length) : actor;
 
-/** Every form in which somebody called `name` may be stored. */
+/** Returns every form in which the actor `name` may be stored. */
 export const actorsCalled = (name: string): string[] => [...new Set([name, officeActor(name)])];

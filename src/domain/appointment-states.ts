@@ -18,8 +18,8 @@ const BOOKED =
   'confirmed, overbook, overbooked, started, in session';
 
 /**
- * Nobody comes at that time: eligd does not call. A waiting list entry and blocked time are not
- * visits. In most systems, `rescheduled` marks the old time of a visit that was moved.
+ * There is no visit at that time: eligd does not call. A waiting list entry and blocked time are
+ * not visits. In most systems, `rescheduled` marks the old time of a visit that was moved.
  */
 const CANCELLED =
   'cancelled, canceled, cancel, cancelled by patient, canceled by patient, patient ' +
@@ -42,7 +42,7 @@ const COMPLETED =
   'kept, billed, charge entered, visit complete, visit completed, seen, discharged, ' +
   'departed';
 
-/** Words, lower case, one space between: `No-Show` and `no show` are one. */
+/** Returns the words in lower case with single spaces: `No-Show` and `no show` are the same. */
 export function normalWord(text: string): string {
   return text
     .toLowerCase()
@@ -50,7 +50,7 @@ export function normalWord(text: string): string {
     .trim();
 }
 
-/** Without spaces, because FHIR and HL7 write `noshow` and `checked-in`. */
+/** Keys without spaces, because FHIR and HL7 write `noshow` and `checked-in`. */
 const keyOf = (text: string) => normalWord(text).replaceAll(' ', '');
 
 const listOf = (words: string, status: AppointmentStatus) =>
@@ -62,11 +62,11 @@ const STATE_WORDS: ReadonlyMap<string, AppointmentStatus> = new Map([
   ...listOf(COMPLETED, 'completed'),
 ]);
 
-/** If there are several words about one appointment, the one that stops a call counts. */
+/** Of several words about one appointment, the one that stops a call wins. */
 const STRONGEST_FIRST: readonly AppointmentStatus[] = ['cancelled', 'completed', 'booked'];
 
 /**
- * Reads the state of an appointment from the PMS's words; null when eligd knows none of them. A
+ * Maps the PMS's words to the state of an appointment; null when eligd knows none of them. A
  * configured word takes precedence, first in its exact spelling and then in any spelling. `Also`:
  * other values that a configuration may use.
  */

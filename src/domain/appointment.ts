@@ -19,49 +19,49 @@ export type AppointmentInput = {
   coverages: CoverageInput[];
   /**
    * The patient's other coverages in the PMS, which are not in force at the visit; for connectors
-   * that provide `as_written`. Only eligd sets this. Left out: none.
+   * that provide `as_written`. Only eligd sets this. Left out when there are none.
    */
   other_coverages?: CoverageInput[];
   /**
-   * Left out: `coverages` is what the PMS has. `of_patient`: the source keeps insurance with the
-   * patient (`PatientUpdate`) and not with the appointment; eligd then fills `coverages` from the
-   * patient and keeps it up to date. `awaited`, which only eligd sets: that patient's insurance has
-   * not arrived yet, so the empty `coverages` means unknown, not self-pay (G8).
+   * Left out: `coverages` holds the PMS's coverages. `of_patient`: the source stores insurance with
+   * the patient (`PatientUpdate`) and not with the appointment; eligd then fills `coverages` from
+   * the patient and keeps it up to date. `awaited`, which only eligd sets: that patient's insurance
+   * has not arrived yet, so the empty `coverages` means unknown, not self-pay (G8).
    */
   insurance?: 'of_patient' | 'awaited';
   provider: ProviderInput;
   /** The PMS's name or ID of the location, looked up in `locations:`. */
   location: string | null;
   /**
-   * The PMS's ID of the appointment that this one replaces, if rescheduling creates a new one: the
-   * new one keeps the old one's inquiry. Left out otherwise.
+   * The PMS's ID of the appointment that this one replaces, if rescheduling creates a new
+   * appointment. The new appointment takes over the inquiry of the old one. Left out otherwise.
    */
   replaces?: string;
-  /** Null: the clinic's. */
+  /** Null: the clinic's specialty. */
   specialty: Specialty | null;
   /** CDT or CPT codes as written in the PMS, upper case, in order, without repeats. */
   procedure_codes: string[];
   /** How often a code is scheduled in this visit; a missing code is scheduled once. */
   procedure_counts?: Record<string, number>;
   /**
-   * What the clinic charges for each of the codes, US dollars as decimal text, by code; a code that
-   * is scheduled twice has the sum. Left out when the PMS does not say.
+   * The clinic's fee for each code, US dollars as decimal text, by code. For a code that is
+   * scheduled twice, the sum. Left out when the PMS does not provide fees.
    */
   procedure_fees?: Record<string, string>;
   /** ICD-10 codes as written in the PMS, upper case. */
   diagnosis_codes: string[];
   /**
-   * Place of service, in words or as the CMS code; left out when unknown. Medical and mental
-   * health.
+   * Place of service, as words or as the CMS code; left out when unknown. Medical and mental health
+   * only.
    */
   place_of_service?: string;
   /**
    * The amount to be billed in US dollars, decimal text (`120.00`); left out when unknown. Medical
-   * and mental health.
+   * and mental health only.
    */
   billed_amount?: string;
   /**
-   * The connector knows that it could not write an answer back, so eligd should not buy a call.
+   * The connector knows that it could not write an answer back, so eligd should not pay for a call.
    * Left out otherwise.
    */
   is_unwritable?: true;
@@ -70,8 +70,8 @@ export type AppointmentInput = {
 };
 
 /**
- * `booked`: it may still take place. `cancelled`: it will not. `completed`: it is over, whatever
- * the clock says. `appointment-states.ts` has the PMSs' words for them.
+ * `booked`: it may still take place. `cancelled`: it will not. `completed`: it is over, regardless
+ * of the time. `appointment-states.ts` lists the PMSs' words for them.
  */
 export const APPOINTMENT_STATUSES = ['booked', 'cancelled', 'completed'] as const;
 
@@ -86,7 +86,7 @@ export type Patient = {
   birth_date: string | null;
   /** Whether the PMS says that the patient has died; left out when it does not say. */
   is_deceased?: boolean;
-  /** Like `as_written` of a coverage. */
+  /** See `as_written` of a coverage. */
   as_written?: string;
 };
 
@@ -102,8 +102,8 @@ export type CoverageInput = {
   member_id: string;
   group_id: string;
   /**
-   * When it is in force; left out when the PMS gives no dates. A coverage that is not in force at
-   * the visit counts only when no other is (`coverage-period.ts`).
+   * The period in which it is in force; left out when the PMS gives no dates. A coverage that is
+   * not in force at the visit counts only when no other coverage is (`coverage-period.ts`).
    */
   period?: CoveragePeriod;
   /** The policyholder, if not the patient. */
@@ -116,8 +116,8 @@ export type CoverageInput = {
 };
 
 /**
- * When a coverage is in force, as instants in ISO 8601 UTC: from `from` on, and before `until`.
- * Null: the PMS gives no date.
+ * The period in which a coverage is in force, as instants in ISO 8601 UTC: from `from` (inclusive)
+ * to `until` (exclusive). Null: the PMS gives no date.
  */
 export type CoveragePeriod = { from: string | null; until: string | null };
 
@@ -134,9 +134,9 @@ export type Subscriber = {
 
 export type ProviderInput = {
   rendering_npi: string;
-  /** Empty: by location or the clinic's own. */
+  /** Empty: the location's or the clinic's. */
   billing_npi: string;
-  /** Empty: by location or the clinic's own. */
+  /** Empty: the location's or the clinic's. */
   tax_id: string;
   is_specialist: boolean | null;
   in_network: boolean | null;
@@ -157,9 +157,8 @@ export type FieldProblem = {
   /** One sentence: what to do about it. */
   remedy: string;
   /**
-   * The value that is missing from the call because of this problem, by its name in
-   * `required_fields:` if it has one, and its coverage (1 is the primary). Left out: any value may
-   * be affected.
+   * The value that is missing from the call because of this problem: its name in `required_fields:`
+   * if it has one, and its coverage (1 is the primary). Left out: any value may be affected.
    */
   about?: { field: string; coverage_rank?: number };
 };

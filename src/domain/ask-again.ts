@@ -1,4 +1,4 @@
-/** Whether `eligd ask` may order another call for a coverage, and what it says. */
+/** Decides whether `eligd ask` may order another call for a coverage, and phrases its reply. */
 import type { Attention } from './attention.ts';
 import { planCode } from './codes.ts';
 import type { Done } from './operator.ts';
@@ -8,8 +8,8 @@ import type { InquiryState } from './states.ts';
 const refused = (what: string): Done => ({ did: false, what });
 
 /**
- * Why eligd orders no call while the newest inquiry for the need is in this state; null: nothing
- * prevents it. There is one call per need at a time (G1): the next call needs an answer first.
+ * Returns why eligd orders no call while the newest inquiry for the need is in this state; null: it
+ * may. There is one call per need at a time (G1), and the next call requires an answer first.
  */
 export function refuseAsking(latest: { id: number; state: InquiryState } | null): Done | null {
   if (latest === null)
@@ -39,7 +39,7 @@ export function refuseAsking(latest: { id: number; state: InquiryState } | null)
   }
 }
 
-/** What was ordered, and what it costs. */
+/** Says what was ordered, and what it costs. */
 export function ordered(id: number, cents: Cents | null): Done {
   const cost = cents === null ? 'Its cost is unknown (prices.per_inquiry).' : '';
   return {
@@ -48,7 +48,7 @@ export function ordered(id: number, cents: Cents | null): Done {
   };
 }
 
-/** The attention item for a visit with codes that its answer does not cover. */
+/** Builds the attention item for a visit with codes that its answer does not cover. */
 export function notAskedAbout(codes: readonly string[], source_id: string): Attention {
   const list = codes.join(', ');
   return {
@@ -59,8 +59,8 @@ export function notAskedAbout(codes: readonly string[], source_id: string): Atte
 }
 
 /**
- * The procedure codes of a visit that no call for its need has asked about. `asked`: what each of
- * those calls asked.
+ * Returns the procedure codes of a visit that no call for its need has asked about. `asked`: what
+ * each of those calls asked.
  */
 export function codesNotAsked(
   wanted: readonly string[],

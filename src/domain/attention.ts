@@ -3,23 +3,24 @@ import type { FinalOutcome } from './outcome.ts';
 import { unquoted } from './quotes.ts';
 
 /**
- * Something that waits for you (G2): what happened and why, and what to do, in sentences an
- * office manager understands.
+ * Something that waits for the office or the operator (G2): what happened, why, and what to do, in
+ * sentences that an office manager understands.
  */
 export type Attention = {
   reason: AttentionReason;
   what: string;
   next: string;
   /**
-   * Words from others, as sentences that follow `what`: from the calling service, a FHIR server, or
-   * an HL7 receiver, or a file name. They may identify a patient, so eligd shows them only together
-   * with patient data (G6).
+   * Words of others as sentences that follow `what`: words of the calling service, a FHIR server,
+   * or an HL7 receiver, or a file name. They may identify a patient, so eligd shows them only
+   * together with patient data (G6).
    */
   words?: string | null;
 };
 
 /**
- * What happened: with these words for users who may see patient data, and without them for others.
+ * Returns what happened: with these words for users who may see patient data, and without them for
+ * others.
  */
 export function entryText(
   { what, words }: Pick<Attention, 'what' | 'words'>,
@@ -29,7 +30,7 @@ export function entryText(
   return words == null || words === '' ? unquoted(what) : `${unquoted(what)} ${MORE_SAID}`;
 }
 
-/** Another word whenever the entry says something else: nobody handles what they did not see. */
+/** Hashes the text of an item, so that a user cannot mark an item done after its text changed. */
 export function entryMark({
   what,
   next,
@@ -39,7 +40,7 @@ export function entryMark({
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
 
-const MORE_SAID = 'There is more, but it may name a patient; --patients shows it.';
+const MORE_SAID = 'More details may identify a patient; --patients shows them.';
 
 /**
  * Stable words for programs, with the code that sets them. Sentences without values are here;
@@ -75,13 +76,13 @@ export const ATTENTION_REASONS = {
   lost_at_service: 'The service no longer knows an inquiry that it had accepted.',
   duplicate_call: 'The service holds more than one inquiry for one need.',
   unsuccessful: 'No attempt got an answer from the payer.',
-  cancelled_by_service: 'The service cancelled the inquiry.',
+  cancelled_by_service: 'The service canceled the inquiry.',
   payer_waits: 'The payer cannot be reached, and the visit is close.',
   answer_unusable: 'eligd could not make a record of an answer.',
   answer_late: 'The answer is late, and the visit is in less than a day.',
   answer_missing: 'The answer is late, and the visit is in less than four hours.',
-  no_answer: 'The visit is over, and no answer ever came.',
-  verification_failed: 'A call check that verification.require names was not met, or never came.',
+  no_answer: 'The visit is over, and no answer arrived.',
+  verification_failed: 'A call check in verification.require was not met or did not arrive.',
   coverage_conflict: 'The two payers contradict each other about who pays first.',
   claim_unsettled:
     'All calls about a claim that policy.claims.max_calls allows were made, and the payer has ' +
@@ -90,7 +91,7 @@ export const ATTENTION_REASONS = {
   claim_partly_paid: 'The payer paid only part of a claim, or denied some of its codes.',
   claim_not_on_file: 'The payer says that it does not have the claim.',
   claim_unclear: 'The payer finished a claim, but did not say what it decided.',
-  // what an answer comes to (policy.attention)
+  // answers that need action (policy.attention)
   not_eligible: 'The plan is inactive, has ended, or has not begun on the day of the visit.',
   not_covered: 'A scheduled procedure is not covered.',
   limit_reached: 'A frequency or age limit applies to a scheduled procedure.',
@@ -125,7 +126,7 @@ export const ATTENTION_REASONS = {
 
 export type AttentionReason = keyof typeof ATTENTION_REASONS;
 
-/** Reasons that are about the installation: something is wrong until it ends. */
+/** Reasons that concern the installation: each stays open until the problem ends. */
 export const INCIDENT_REASONS = [
   'submission_stopped',
   'observe_mode',
@@ -164,7 +165,7 @@ export const PLANNING_REASONS: readonly AttentionReason[] = [
   'planning_failed',
 ];
 
-/** Reasons about the answer alone: nobody has to act on them once the appointment is closed. */
+/** Reasons that concern only the answer: they need no action once the appointment is closed. */
 export const ANSWER_REASONS: readonly AttentionReason[] = [
   'unsuccessful',
   'cancelled_by_service',
@@ -175,12 +176,12 @@ export const ANSWER_REASONS: readonly AttentionReason[] = [
   'no_answer',
 ];
 
-/** For an inquiry that ended without an answer after this many calls. */
+/** Builds the item for an inquiry that ended without an answer after this many calls. */
 export function unanswered(outcome: FinalOutcome | null, calls: number): Attention {
   if (outcome === 'cancelled') {
     return {
       reason: 'cancelled_by_service',
-      what: 'The service cancelled the inquiry. eligd does not send it again automatically.',
+      what: 'The service canceled the inquiry. eligd does not send it again automatically.',
       next: 'Ask the calling service why, or call the payer yourself.',
     };
   }
@@ -194,9 +195,9 @@ export function unanswered(outcome: FinalOutcome | null, calls: number): Attenti
 }
 
 /**
- * Reasons for which the answer itself asks the office to act. The visit proceeds without that, so
- * these change no situation; once handled (`eligd done`), they do not return until the answer
- * changes.
+ * Reasons for which the answer itself asks the office to act. The visit can take place without that
+ * action, so these reasons change no situation. Once handled (`eligd done`), they do not return
+ * until the answer changes.
  */
 export const VERDICT_REASONS = [
   'not_eligible',

@@ -8,8 +8,8 @@ import { CLOCKS_DIFFER_MS } from './clock-watch.ts';
 import { finalOutcome } from './outcome.ts';
 
 /**
- * Labels, keys, and names are in the form that `domain/matching.ts` compares; times are the
- * service's.
+ * Labels, keys, and names are normalized as in `domain/matching.ts`; times are by the service's
+ * clock.
  */
 type Asked = { external_id: string; match_key: string; given_name: string };
 
@@ -18,9 +18,9 @@ export type ListedInquiry = Asked & {
   status: string;
   /** Null: the service does not provide it. */
   created_at: number | null;
-  /** Who already owns it; a call never gets a second ID, and an ID never a second call. */
+  /** The inquiry that owns it. A call never gets a second ID, and an ID never a second call. */
   claim: { inquiry: number; role: 'serves' | 'duplicate' } | null;
-  /** No earlier list showed it. */
+  /** No earlier list contained it. */
   is_new: boolean;
 };
 
@@ -42,9 +42,9 @@ export type Stage = 'planned' | 'calling' | 'out' | 'sought' | 'served' | 'over'
 export type Need = Asked & {
   inquiry: number;
   stage: Stage;
-  /** Of all its visits; `external_id` is among them. */
+  /** The labels of all visits that it serves; `external_id` is one of them. */
   labels: readonly string[];
-  /** The attempts right before this one, which failed. */
+  /** The failed attempts right before this one. */
   earlier: readonly number[];
 };
 
@@ -55,11 +55,11 @@ export type Account = {
 };
 
 export type Clock = {
-  /** By the service's clock, as far as it is known. */
+  /** The time by the service's clock, as far as eligd knows it. */
   now: number;
   settle_ms: number;
   timeout_ms: number;
-  /** An older answer serves no visit. */
+  /** An answer older than this serves no visit. */
   reverify_ms: number;
   /**
    * When this process last compared the list; null: never, so no inquiry counts as a stranger's.
@@ -76,10 +76,10 @@ export type Verdict =
   | { is: 'call' | 'duplicate'; inquiry: number; call: number | null }
   | { is: 'undecided' | 'unclaimed' | 'stranger' };
 
-/** The owners that a listed inquiry may have. */
+/** The owner that a listed inquiry may have. */
 type Reason = { inquiry: number; call: number | null };
 
-/** One verdict for every listed inquiry, by its ID. */
+/** Returns one verdict for every listed inquiry, by its ID. */
 export function attribute(account: Account, clock: Clock): Map<string, Verdict> {
   const { listed, needs } = account;
   const verdicts = new Map<string, Verdict>();
@@ -116,16 +116,18 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
   return verdicts;
 }
 
-/** Of the inquiries that belong to a need, the first serves it; the others are duplicate calls. */
+/** The first inquiry that belongs to a need serves it; the others are duplicate calls. */
 function verdictOf({ stage, inquiry }: Need, call: number | null, is_served: boolean): Verdict {
   if (stage === 'out') return { is: 'undecided' };
   if (stage === 'served' || is_served) return { is: 'duplicate', inquiry, call };
-  // The check before the call decides about it.
+  // The check before the call decides about this inquiry.
   if (stage === 'planned') return { is: 'undecided' };
   return stage === 'over' ? { is: 'unclaimed' } : { is: 'call', inquiry, call };
 }
 
-/** The inquiries that belong to the need, starting with those that are certainly its calls. */
+/**
+ * Returns the inquiries that belong to the need, starting with those that certainly are its calls.
+ */
 function ownOf(
   need: Need,
   free: readonly ListedInquiry[],
@@ -135,7 +137,7 @@ function ownOf(
   const own = free.filter((each) => reasonOf(each)?.inquiry === need.inquiry);
   if (own.length > 0 || need.stage !== 'sought')
     return own.toSorted((a, b) => rankOf(reasonOf(a)) - rankOf(reasonOf(b)));
-  // The clock was wrong when it was sent.
+  // The clock was wrong when the request was sent.
   return free.filter((each) => reasonOf(each) === undefined && isAlike(need, each)).slice(0, 1);
 }
 
@@ -144,9 +146,10 @@ function rankOf(reason: Reason | undefined): number {
 }
 
 /**
- * Matches each listed inquiry to one of our calls: same question, label, and name, and accepted
- * while the request could arrive. Each call explains one inquiry. An inquiry accepted before our
- * request left may be a call from a lost database for the same need.
+ * Matches each listed inquiry to one of our calls. Question, label, and name must agree, and the
+ * service must have accepted the inquiry while our request could arrive. Each call explains one
+ * inquiry. An inquiry accepted before our request left may be a call from a lost database for the
+ * same need.
  */
 function reasonsFor(
   free: readonly ListedInquiry[],
@@ -172,7 +175,8 @@ function reasonsFor(
 }
 
 /**
- * Whether it was accepted while the request could still arrive, which is as long as we look it up.
+ * Returns whether the service accepted the inquiry while the request could still arrive, which is
+ * as long as eligd looks it up.
  */
 function isInTime(call: MadeCall, { created_at }: ListedInquiry, clock: Clock): boolean {
   const latest = call.sent_at + clock.timeout_ms + 2 * clock.settle_ms + CLOCKS_DIFFER_MS;
@@ -220,9 +224,9 @@ type Others = {
 };
 
 /**
- * A call that this database does not know serves the need if it asks the same questions for the
- * same patient, its answer is fresh, and no other need waits under its label. Calls under the
- * need's own labels come first.
+ * Returns a listed call that serves the need although this database does not know it; null: none.
+ * It asks the same questions for the same patient, its answer is fresh, and no other need waits
+ * under its label. Calls under the need's own labels come first.
  */
 function unclaimedFor(
   need: Need,
@@ -245,7 +249,7 @@ function unclaimedFor(
   return fits.find(isLabelled) ?? fits[0] ?? null;
 }
 
-/** An inquiry that no earlier list showed and that was created since the last comparison. */
+/** Returns whether no earlier list contained it and it was created since the last comparison. */
 function isStrange({ is_new, created_at }: ListedInquiry, { compared_at }: Clock): boolean {
   return (
     is_new &&

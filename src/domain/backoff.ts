@@ -1,8 +1,8 @@
 /**
- * How long to wait before trying again: doubling from `first_ms` to `max_ms`, with up to a quarter
- * taken off by `random` so that many waiters do not come back at once.
+ * Returns how long to wait before the next attempt. The wait doubles from `first_ms` to `max_ms`;
+ * `random` shortens it by up to a quarter, so that many waiters do not retry at once.
  *
- * @param failures how often it has failed so far, 1 or more
+ * @param failures how often the work has failed so far, 1 or more
  * @param random a number in [0, 1)
  */
 export function backoffMs(

@@ -1,15 +1,12 @@
 import { addDays, dayOfWeek, type LocalDate, yearOf } from './time.ts';
 
 /**
- * US federal holidays on a fixed day (5 U.S.C. 6103); on a Saturday they are kept on the Friday, on
- * a Sunday on the Monday.
+ * US federal holidays on a fixed date (5 U.S.C. 6103). One on a Saturday is observed on Friday, one
+ * on a Sunday on Monday.
  */
 const FIXED_HOLIDAYS = ['01-01', '06-19', '07-04', '11-11', '12-25'];
 
-/**
- * Those on the nth Monday or Thursday of a month: [month, ISO day of week, which one; -1 is the
- * last].
- */
+/** Holidays on the nth Monday or Thursday of a month: [month, ISO day of week, n; -1: last]. */
 const FLOATING_HOLIDAYS: ReadonlyArray<
   readonly [month: string, day_of_week: number, which: number]
 > = [
@@ -21,20 +18,20 @@ const FLOATING_HOLIDAYS: ReadonlyArray<
   ['11', 4, 4],
 ];
 
-/** No more days are looked at: the clinic's list of closed days may have no end. */
+/** The search ends after this many days: the clinic's closed days may cover every day. */
 const DAYS_MAX = 366;
 
 const holidays_by_year = new Map<number, ReadonlySet<LocalDate>>();
 
 /**
- * Whether payers' offices work on that day: Monday to Friday, no US federal holiday, not among the
- * clinic's `closed` days.
+ * Returns whether payers' offices are open that day: Monday to Friday, not a US federal holiday,
+ * and not one of the `closed` days.
  */
 export function isBusinessDay(date: LocalDate, closed: ReadonlySet<LocalDate>): boolean {
   return dayOfWeek(date) <= 5 && !closed.has(date) && !federalHolidays(yearOf(date)).has(date);
 }
 
-/** The first business day from a day on. */
+/** Returns the first business day on or after a date. */
 export function nextBusinessDay(from: LocalDate, closed: ReadonlySet<LocalDate>): LocalDate {
   let date = from;
   for (let days = 0; days < DAYS_MAX && !isBusinessDay(date, closed); days += 1)
@@ -43,9 +40,9 @@ export function nextBusinessDay(from: LocalDate, closed: ReadonlySet<LocalDate>)
 }
 
 /**
- * The day by which the call should be done: the last business day before the visit; where none is
- * left, the next one from today on. Never a day that is past or on which nobody works
- * (docs/design.md "Planning rules").
+ * Returns the day by which the call should be done: the last business day before the visit, or, if
+ * none is left, the next business day from today on. It is never a past day or a day on which
+ * payers are closed (docs/design.md "Planning rules").
  */
 export function desiredCompletionDate(
   visit: LocalDate,
@@ -62,7 +59,7 @@ function federalHolidays(year: number): ReadonlySet<LocalDate> {
   if (known !== undefined) return known;
   const days = new Set<LocalDate>();
   for (const day of FIXED_HOLIDAYS) days.add(observed(`${year}-${day}`));
-  // A Saturday 1 January is observed in the year before.
+  // New Year's Day on a Saturday is observed on December 31 of the year before.
   days.add(observed(`${year + 1}-01-01`));
   for (const [month, day_of_week, which] of FLOATING_HOLIDAYS)
     days.add(nthDayOfMonth(`${year}-${month}`, day_of_week, which));

@@ -7,33 +7,35 @@ export type CallLimits = {
   calls_per_month: number | null;
   dollars_per_day: number | null;
   dollars_per_month: number | null;
-  /** The clinic's, IANA. */
+  /** The clinic's IANA time zone. */
   time_zone: string;
 };
 
-/** The clinic's day or month that holds now. */
+/** The clinic's current day or month. */
 export type Period = {
   period: 'day' | 'month';
   from: Instant;
-  /** When the next one begins. */
+  /** When the next day or month begins. */
   until: Instant;
 };
 
-/** A limit that keeps planned calls back until its period is over. */
+/** A limit that delays planned calls until its period ends. */
 export type BudgetPeriod = Period & { unit: 'calls' | 'cents'; limit: number };
 
-/** What was spent in a period. */
+/** The calls and money used in a period. */
 export type Spent = {
   calls: number;
-  /** What the calls of known price cost, as far as it is settled, otherwise as it is expected. */
+  /**
+   * The cost of the calls with a known price: the charge if it is settled, else the expected price.
+   */
   cents: Cents;
-  /** Calls whose price is not known: `cents` says nothing of them. */
+  /** Calls without a known price; `cents` does not include them. */
   unpriced: number;
-  /** What those would cost by the price list of now, for limits in dollars; otherwise 0. */
+  /** Their cost by the current price list, counted toward limits in dollars; otherwise 0. */
   estimated_cents: Cents;
 };
 
-/** What was spent in the day or month, and what may still be; null: no limit. */
+/** What was used in the day or month, and what is left; null: no limit. */
 export type Spending = Period & Spent & { calls_left: number | null; cents_left: Cents | null };
 
 export type CallBudget = {
@@ -41,13 +43,13 @@ export type CallBudget = {
   month: Spending;
   /** How many calls may still start now; null: no limit. */
   left: number | null;
-  /** How much they may cost together; null: no limit. */
+  /** How much those calls may cost together; null: no limit. */
   left_cents: Cents | null;
-  /** The limit that keeps the next call back, the one that lasts longest; null: none does. */
+  /** The limit that delays the next call, the longest period first; null: none does. */
   used_up: BudgetPeriod | null;
 };
 
-/** The clinic's month and day that hold now, the longest first. */
+/** Returns the clinic's current month and day, in this order. */
 export function budgetPeriods(time_zone: string, now: Instant): [Period, Period] {
   const day = localDate(now, time_zone);
   const month = `${day.slice(0, 8)}01`;
@@ -59,8 +61,8 @@ export function budgetPeriods(time_zone: string, now: Instant): [Period, Period]
 }
 
 /**
- * What the limits leave. `spent`: by period, as `budgetPeriods` gives them. `next_cents`: what the
- * next call costs that waits to be sent; null: none waits.
+ * Computes what the limits leave. `spent`: by period, as `budgetPeriods` returns them.
+ * `next_cents`: the cost of the next call that waits to be sent; null: no call waits.
  */
 export function callBudget(
   limits: CallLimits,
@@ -111,7 +113,7 @@ function usedUp(
   return found;
 }
 
-/** Dollars with at most two decimals as whole cents. */
+/** Converts dollars with at most two decimals to whole cents. */
 export function centsOf(amount_dollars: number): Cents {
   return Math.round(amount_dollars * 100);
 }

@@ -1,4 +1,4 @@
-/** What the office reads about a visit that is too near for a call: whom to phone, what to ask. */
+/** Tells the office about a visit that is too soon for a call: whom to phone and what to ask. */
 import type { AppointmentInput } from './appointment.ts';
 import type { Attention, AttentionReason } from './attention.ts';
 import type { InquiryDraft } from './inquiry.ts';
@@ -8,30 +8,30 @@ import { effectiveProvider } from './provider.ts';
 import { HOUR_MS, type Instant, localDate, localDateTime } from './time.ts';
 import { hoursText, type Turnaround } from './turnaround.ts';
 
-/** Entries of the list with which the office phones a payer itself. */
+/** Attention reasons for which the office phones the payer itself. */
 export const PHONE_REASONS: readonly AttentionReason[] = [
   'too_late_to_call',
   'payer_unsupported',
   'payer_needs_attention',
 ];
 
-/** While so many payer hours are left, the office has the time to phone the payer itself. */
+/** With at least this many payer hours left, the office has time to phone the payer itself. */
 export const CALL_YOURSELF_HOURS = 4;
 
 export type LateVisit = {
-  /** As the PMS names the payer; empty: it does not. */
+  /** The payer's name in the PMS; empty: it has none. */
   payer_name: string;
   phone_number: string;
   hours: PayerHours;
   starts_at: Instant;
   /** The last instant at which the call could have been sent. */
   call_by: Instant;
-  /** What was learned of the payer's calls; null: not enough yet. */
+  /** The learned turnaround of the payer's calls; null: too few calls. */
   turnaround: Turnaround | null;
   draft: Pick<InquiryDraft, 'specialty' | 'benefits_query' | 'benefits_codes'>;
 };
 
-/** The attention entry for a visit that is too near for a call that nobody has made yet. */
+/** Builds the attention item for a visit that is too soon for a call. */
 export function callYourself(visit: LateVisit, now: Instant, time_zone: string): Attention {
   const { payer_name, phone_number, hours, starts_at, call_by, turnaround } = visit;
   const name = payer_name.trim() || 'the insurance company';
@@ -39,12 +39,12 @@ export function callYourself(visit: LateVisit, now: Instant, time_zone: string):
   const opening = nextOpening(now, starts_at, hours);
   const left = payerHoursBetween(now, starts_at, hours);
   const what =
-    'eligd made no call: the answer would come too late for the visit. eligd needs the visit ' +
-    `by ${localDateTime(call_by, time_zone).replace('T', ' ')}.` +
+    'eligd made no call: the answer would come too late for the visit. eligd must get the ' +
+    `visit by ${localDateTime(call_by, time_zone).replace('T', ' ')}.` +
     (turnaround === null
       ? ''
-      : ` Nine of ten calls to this payer took up to ${hoursText(turnaround.p90_ms)} in which it ` +
-        'answers the phone.');
+      : ` Nine of ten calls to this payer took up to ${hoursText(turnaround.p90_ms)} during its ` +
+        'phone hours.');
   if (opening === null || left * HOUR_MS < 1) {
     return {
       reason: 'too_late_to_call',
@@ -74,7 +74,7 @@ export function callYourself(visit: LateVisit, now: Instant, time_zone: string):
   };
 }
 
-/** What the call would have asked, in sentences to read out on the phone, in order. */
+/** Returns what the call would have asked, as questions to read out on the phone, in order. */
 export function questions(
   { benefits_query, benefits_codes }: LateVisit['draft'],
   visit_day: string,
@@ -118,7 +118,7 @@ function capital(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** Who the patient is to the payer, and who asks, to read out on the phone: patient data (G6). */
+/** Returns the patient and provider data to read out on the phone: patient data (G6). */
 export function callSheet(appointment: AppointmentInput, clinic: ClinicProfile): string[] {
   const { patient, coverages } = appointment;
   const { tax_id, billing_npi, rendering_npi } = effectiveProvider(appointment, clinic);

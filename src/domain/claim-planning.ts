@@ -11,10 +11,10 @@ import { effectiveProvider } from './provider.ts';
 import { missingClaimFields } from './required-fields.ts';
 import { addDays, type Instant, instantOf, type LocalDate, localDate, yearOf } from './time.ts';
 
-/** What becomes of a claim now (docs/design.md "Planning rules", applied to claims). */
+/** What planning decides about a claim (docs/design.md "Planning rules", applied to claims). */
 export type ClaimDecision =
   | { kind: 'close'; reason: 'settled' | 'past' | 'no_coverage' | 'skipped' }
-  /** Younger than `ask_after_days`: nothing to ask before `until`. */
+  /** The claim is younger than `ask_after_days`: eligd asks nothing before `until`. */
   | { kind: 'wait'; until: Instant; reason: 'claim_too_young' | 'clock_unproven' }
   /** The office has to fix something first. */
   | { kind: 'raise'; attention: Attention[] }
@@ -25,16 +25,16 @@ export type PlannedClaim = {
   /** The year of service. */
   benefit_year: number;
   draft: InquiryDraft;
-  /** Takes the place of the visit in the order of sending and in the polling schedule. */
+  /** Replaces the time of the visit in the send order and in the polling schedule. */
   wanted_by: Instant;
 };
 
 /**
- * How far ahead the day is by which the call should be made: nobody sits in the waiting room for
- * it, and an answer on the same day costs more.
+ * Days until the call should be made. No patient is waiting for the answer, and an answer on the
+ * same day costs more.
  */
 const COMPLETION_DAYS = 3;
-/** After that day the answer is asked for as before a visit, and given up on as after one. */
+/** Days after that at which eligd gives up on the answer, as it does after a visit. */
 const GRACE_DAYS = 7;
 const CLOCK_RETRY_MS = 60_000;
 
@@ -47,8 +47,8 @@ const INSURANCE_AWAITED: Attention = {
 };
 
 /**
- * Pure: the same claim and facts give the same decision. `is_missing`: a full export does not name
- * it any more.
+ * Decides what to do about a claim. Pure: the same claim and facts give the same decision.
+ * `is_missing`: the last full export does not contain the claim.
  */
 export function planClaim(
   patient_key: string,
@@ -112,7 +112,7 @@ function plannedClaim(
     claim: {
       claim_number: claim.claim_number,
       date_of_service: claim.date_of_service,
-      // Which word stands for another coverage the specification does not say.
+      // The specification does not name the word for any other coverage.
       beneficiary: claim.coverage_rank === 1 && beneficiary !== 'none' ? beneficiary : '',
     },
   };
@@ -159,9 +159,9 @@ const DECIDED: Readonly<Record<string, { reason: AttentionReason; what: string; 
 };
 
 /**
- * The attention entry for a claim that the payer has decided and the office must act on; null:
- * nothing to do. `is_final`: the payer only says that it is done. eligd asks about such a claim
- * again only after the PMS has changed it.
+ * Builds the attention item for a claim that the payer has decided and the office must act on;
+ * null: no action is needed. `is_final`: the payer only said that the claim is finished. eligd asks
+ * about such a claim again only after the PMS has changed it.
  */
 export function decidedClaim({ status, said_status, codes }: Said, is_final: boolean) {
   const decided = DECIDED[status === 'unknown' && is_final ? 'final' : status];
@@ -181,7 +181,7 @@ export function decidedClaim({ status, said_status, codes }: Said, is_final: boo
   } satisfies Attention;
 }
 
-/** The attention entry for a claim that so many calls have not settled. */
+/** Builds the attention item for a claim that this many calls have not settled. */
 export function unsettled(calls: number): Attention {
   return {
     reason: 'claim_unsettled',

@@ -1,4 +1,4 @@
-/** What a set of calls cost: by day, payer and outcome. */
+/** Adds up the cost of a set of calls by day, payer, and outcome. */
 import type { Spent } from './call-budget.ts';
 import { finalOutcome } from './outcome.ts';
 import {
@@ -12,35 +12,38 @@ import {
 import type { InquiryState } from './states.ts';
 import { type Instant, type LocalDate, localDate } from './time.ts';
 
-/** A call as the database holds it. */
+/** A call as stored in the database. */
 export type MadeCall = {
   sent_at: Instant;
-  /** The label that it carries at the service. */
+  /** The call's label at the service. */
   external_id: string;
   service_id: string | null;
   state: InquiryState;
   service_status: string | null;
   price_cents: Cents | null;
   charge_cents: Cents | null;
-  /** Null: what is stored of it is damaged. */
+  /** Null: the stored draft is damaged. */
   asked: (PricedCall & { type: 'BENEFITS' | 'CLAIMS_STATUS' }) | null;
 };
 
-/** One line of the bill, as eligd expects it. */
+/** One line of the expected bill. */
 export type CostLine = {
   day: LocalDate;
   payer: string;
-  /** `open`: no outcome yet. `unconfirmed`: it is not known whether the call exists. */
+  /** `open`: no outcome yet. `unconfirmed`: eligd does not know whether the call exists. */
   outcome: 'successful' | 'unsuccessful' | 'cancelled' | 'open' | 'unconfirmed';
   is_urgent: boolean;
-  /** What is charged, or expected while the outcome is not known; null: not known. */
+  /** The charge, or the expected price while there is no outcome; null: unknown. */
   cents: Cents | null;
   call: MadeCall;
 };
 
 export type CostGroup = Omit<Spent, 'estimated_cents'> & { name: string };
 
-/** `other`: another price list, by which every call is priced again; null: as it is stored. */
+/**
+ * Builds the line of a call. `other`: a price list by which to price it again; null: keep the
+ * stored price.
+ */
 export function costLine(call: MadeCall, time_zone: string, other: PriceList | null): CostLine {
   const { asked } = call;
   const day = localDate(call.sent_at, time_zone);
@@ -74,7 +77,7 @@ function outcomeWord({ state, service_status }: MadeCall): CostLine['outcome'] {
   return finalOutcome(service_status) ?? 'open';
 }
 
-/** The sum of the lines. */
+/** Returns the sum of the lines. */
 export function totalOf(lines: readonly CostLine[]): Omit<CostGroup, 'name'> {
   const priced = lines.filter(({ cents }) => cents !== null);
   return {
@@ -84,7 +87,9 @@ export function totalOf(lines: readonly CostLine[]): Omit<CostGroup, 'name'> {
   };
 }
 
-/** Sums by a name; in the order of `sort`, otherwise the dearest first. */
+/**
+ * Groups the lines by name. The groups are sorted by `sort`: by name, or the most expensive first.
+ */
 export function groupCosts(
   lines: readonly CostLine[],
   nameOf: (line: CostLine) => string,

@@ -1,12 +1,12 @@
 import type { CoverageInput, CoveragePeriod } from './appointment.ts';
 import { addDays, instantOf, isDate, type LocalDate } from './time.ts';
 
-/** Days from here on are how databases write "no end"; years beyond 9999 have another form. */
+/** Databases write "no end" as a day from here on; years beyond 9999 have another form. */
 const NO_END = '9000-01-01';
 
 /**
- * The period from the first and through the last day of a coverage in the clinic's zone. Undefined
- * when neither is a day, so that the coverage holds always.
+ * Returns the period from the first through the last day of a coverage in the clinic's time zone.
+ * Undefined when neither is a date, so that the coverage is always in force.
  */
 export function coveragePeriod(
   first: LocalDate | null,
@@ -20,8 +20,9 @@ export function coveragePeriod(
 }
 
 /**
- * The coverages that hold at `at` (ISO 8601 UTC), in their order, for every connector. When none
- * does, all of them: front desks forget to extend a coverage, and the payer knows best.
+ * Returns the coverages that are in force at `at` (ISO 8601 UTC), in order, for every connector.
+ * When none is, returns all of them: front desks forget to extend a coverage, and the payer knows
+ * best.
  */
 export function inForce(coverages: readonly CoverageInput[], at: string): CoverageInput[] {
   const moment = Date.parse(at);
@@ -36,11 +37,11 @@ export function inForce(coverages: readonly CoverageInput[], at: string): Covera
   return held.length > 0 ? held : [...coverages];
 }
 
-/** The same for a claim, on its day of service; all of them when that is unknown. */
+/** Does the same for a claim on its date of service; returns all when that date is unknown. */
 export function inForceOn(
   coverages: readonly CoverageInput[],
   day: LocalDate | null,
 ): CoverageInput[] {
-  // Noon in UTC is the same day everywhere in the United States.
+  // Noon UTC is on the same day everywhere in the United States.
   return day === null ? [...coverages] : inForce(coverages, `${day}T12:00:00.000Z`);
 }

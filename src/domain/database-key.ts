@@ -1,13 +1,13 @@
 /**
- * The key that a database is encrypted with, and the form in which people keep it on paper: four
- * lines of four groups, the last three characters of each line a check on that line.
+ * The key that encrypts a database, and its printed form for paper: four lines of four groups. The
+ * last three characters of each line are a check on that line.
  */
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 
 export const KEY_BYTES = 32;
 
-/** Without I, L, O and U, which are misread (Crockford's base 32). */
+/** Crockford's base 32: without I, L, O, and U, which people misread. */
 const LETTERS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const MISREAD: Readonly<Record<string, string>> = { I: '1', L: '1', O: '0' };
 
@@ -17,19 +17,19 @@ const CHECK_LENGTH = 3;
 const GROUP_LENGTH = 4;
 
 /**
- * What an encrypted file begins with instead of SQLite's own words: the mark, and the id of its
- * key. So a wrong key is told from a damaged file, and the right one is found among several.
+ * An encrypted file begins with this mark and the ID of its key in place of SQLite's header. So
+ * eligd can tell a wrong key from a damaged file, and finds the right one of several keys.
  */
 const MARK = Buffer.from('eligdAES');
 const ID_BYTES = 8;
 
-/** The key of a database, which does not show itself. */
+/** The key of a database. It does not reveal itself when printed or logged. */
 export class DatabaseKey {
   readonly #bytes: Buffer;
-  /** Which key this is, in 16 hexadecimal digits; says nothing of the key itself. */
+  /** Identifies the key in 16 hexadecimal digits without revealing it. */
   readonly id: string;
 
-  /** `bytes`: 32, of a cryptographic source. */
+  /** `bytes`: 32 bytes from a cryptographic random source. */
   constructor(bytes: Buffer) {
     if (bytes.length !== KEY_BYTES) throw new TypeError(`A key has ${KEY_BYTES} bytes.`);
     this.#bytes = bytes;
@@ -37,13 +37,13 @@ export class DatabaseKey {
     this.id = digest.subarray(0, ID_BYTES).toString('hex');
   }
 
-  /** The key as SQLCipher takes it: raw, and the salt, with which the file begins. */
+  /** Returns the key as SQLCipher expects it: the raw bytes and the salt that begins the file. */
   forCipher(): Buffer {
     const salt = Buffer.concat([MARK, Buffer.from(this.id, 'hex')]);
     return Buffer.from(`x'${this.#bytes.toString('hex')}${salt.toString('hex')}'`);
   }
 
-  /** The lines to keep on paper, which `parseDatabaseKey` reads. */
+  /** Returns the lines to print, which `parseDatabaseKey` reads. */
   reveal(): string[] {
     const letters = lettersOf(this.#bytes);
     const data_length = LINE_LENGTH - CHECK_LENGTH;
@@ -66,12 +66,12 @@ export class DatabaseKey {
   }
 }
 
-/** What keeps a text from being a key, as a sentence that does not repeat it. */
+/** Why a text is not a key, as a sentence that does not repeat the text. */
 export type KeyFault = { fault: string };
 
 /**
- * Reads a key as somebody has typed it: blanks, dashes, line ends and small letters do not matter,
- * and letters that look like digits are taken for these.
+ * Reads a key as typed: spaces, dashes, line breaks, and lower case do not matter, and letters that
+ * look like digits are read as these digits.
  */
 export function parseDatabaseKey(text: string): DatabaseKey | KeyFault {
   const typed = text.toUpperCase().replaceAll(/[\s-]/g, '');
@@ -102,14 +102,17 @@ function lineName(line: number): string {
   return `line ${line + 1} (groups ${first} to ${first + LINE_LENGTH / GROUP_LENGTH - 1})`;
 }
 
-/** Fifteen bits: of 32,768 typing errors one is not seen here, and then the key does not fit. */
+/**
+ * Returns 15 check bits. One typing error in 32,768 passes the check; that key then fails to open
+ * the file.
+ */
 function checkOf(line: number, data: string): string {
   const digest = createHash('sha256').update(`eligd recovery key ${line} ${data}`).digest();
   return [0, 1, 2].map((at) => LETTERS[(digest[at] ?? 0) % LETTERS.length]).join('');
 }
 
 function lettersOf(bytes: Buffer): string {
-  // 256 bits are 51 letters and one bit: zeros follow, and five bits make a letter.
+  // 256 bits fill 51 letters and leave one bit: pad with zeros to five bits for the last letter.
   const bits = [...bytes, 0].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   return (bits.match(/.{5}/g) ?? []).map((five) => LETTERS[Number.parseInt(five, 2)]).join('');
 }
@@ -126,8 +129,8 @@ function bytesOf(letters: string): Buffer {
 }
 
 /**
- * The id of the key that a file is encrypted with, of what it begins with; null when it is not an
- * encrypted database of eligd.
+ * Returns the ID of the key from the first bytes of an encrypted file; null when it is not an
+ * encrypted eligd database.
  */
 export function keyIdOf(head: Buffer): string | null {
   if (head.length < MARK.length + ID_BYTES || !head.subarray(0, MARK.length).equals(MARK))

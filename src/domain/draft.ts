@@ -1,4 +1,4 @@
-/** What an inquiry asks, as planning drafts it. */
+/** Drafts the content of an inquiry for planning. */
 import type { AppointmentInput, CoverageInput } from './appointment.ts';
 import { fittingCodes, planCode } from './codes.ts';
 import type { InquiryDraft } from './inquiry.ts';
@@ -11,7 +11,7 @@ type DraftParts = {
   appointment: AppointmentInput;
   under: Parameters<typeof requestOf>[1];
   questions: QuestionRule;
-  /** Codes of which the plan's terms are known; a rule for known benefits leaves them out. */
+  /** Codes whose plan terms are known; a rule for known benefits leaves them out. */
   known_codes: ReadonlySet<string>;
   visit: LocalDate;
 };
@@ -27,7 +27,7 @@ export function draftInquiry(
   const asked = wanted.filter((code) => !is_known || !known_codes.has(planCode(code)));
   return {
     ...shared,
-    // A question about codes without a code is a question that nobody can answer.
+    // Without a code, nobody can answer a question about codes.
     benefits_query: questions.benefits_query.filter(
       (query, _, all) => asked.length > 0 || !isCodeLookup(query) || all.every(isCodeLookup),
     ),
@@ -50,8 +50,8 @@ function isCodeLookup(query: string): boolean {
 type AskedAbout = Pick<AppointmentInput, 'patient' | 'diagnosis_codes' | 'billed_amount'>;
 
 /**
- * The part of a request that is alike for benefits and for claims: who, under which coverage,
- * treated by whom and where.
+ * Returns the part of a request that benefits and claims share: patient, coverage, provider, and
+ * location.
  */
 export function requestOf(
   asked: AskedAbout,
@@ -64,7 +64,7 @@ export function requestOf(
   const { patient } = asked;
   const { coverage, payer, provider } = under;
   const { specialty } = provider;
-  // Of the additional fields, those that the specialty has and that something is known about.
+  // Additional fields: those that the specialty has and whose value is known.
   const additional = {
     ...(specialty === 'dental'
       ? {}
@@ -93,7 +93,7 @@ export function requestOf(
   };
 }
 
-/** Who holds the policy, when it is not the patient: the request has no field for that person. */
+/** Names the policyholder if not the patient, because the request has no field for that person. */
 function subscriberSentence({ subscriber }: CoverageInput): string {
   if (subscriber === null || subscriber.name === '') return '';
   const born = subscriber.birth_date === null ? '' : `, born ${subscriber.birth_date}`;

@@ -1,12 +1,12 @@
 import { HOUR_MS } from './time.ts';
 
-/** An open inquiry is asked about once a day at the least. */
+/** eligd polls an open inquiry at least once a day. */
 const POLL_MS_MAX = 48 * HOUR_MS;
-/** A failed delivery waits six hours at most. */
+/** A failed delivery waits at most six hours. */
 const DELIVERY_MS_MAX = 12 * HOUR_MS;
 const LOOKUP_MS_MAX = HOUR_MS;
 const PLAN_MS_MAX = HOUR_MS / 4;
-/** What planning tries again within minutes, in `plan_wait`. */
+/** Values of `plan_wait` that planning retries within minutes. */
 const TRIED_AGAIN = [
   'clock_unproven',
   'answer_age_unproven',
@@ -20,15 +20,15 @@ export type DueLimit = { after: number; due_at: number };
 export type DueLimits = {
   lookups: DueLimit;
   polls: DueLimit;
-  /** Of the appointments that wait for one of `waits` only. */
+  /** Limits this to appointments whose `plan_wait` is one of `waits`. */
   plans: DueLimit & { waits: readonly string[] };
   deliveries: DueLimit;
 };
 
 /**
- * How far ahead each due time can lie. One that lies further ahead was set by a clock that was
- * ahead; it is due now, so that nothing waits for days (G2). A lookup waits a settle time again,
- * because its last one proves nothing (G1).
+ * Returns how far ahead each due time can be. A later one was set by a clock that was ahead; it
+ * becomes due now, so that nothing waits for days (G2). A lookup waits for one settle time again,
+ * because its last result proves nothing (G1).
  */
 export function dueLimits(settle_ms: number, now: number): DueLimits {
   return {

@@ -1,4 +1,4 @@
-/** What an answer is about that the office got itself, whatever kept eligd from calling. */
+/** Describes answers that the office got itself, whatever the reason that eligd did not call. */
 import type { AppointmentInput } from './appointment.ts';
 import type { Attention } from './attention.ts';
 import { fittingCodes } from './codes.ts';
@@ -19,12 +19,12 @@ export type EnteredCoverage = Pick<
   'rank' | 'need_base' | 'benefit_year' | 'draft'
 >;
 
-/** What the form asks, in the service's words; anything else counts as not asked. */
+/** The questions of the form, in the service's words; anything else counts as not asked. */
 const ASKED = ['DEDUCTIBLES_AND_MAXIMUMS', 'CODE_LOOKUP_BENEFITS', 'CODE_LOOKUP_FREQUENCIES'];
 
 /**
- * The coverages of a visit that the office can have called about. A missing birth date, a payer
- * that eligd does not call, or a visit that is over keeps nobody from writing down what was said.
+ * Returns the coverages of a visit that the office can have called about. The office can enter an
+ * answer even if the birth date is missing, eligd does not call the payer, or the visit is over.
  */
 export function coveragesToEnter(
   { patient_key, input }: { patient_key: string; input: AppointmentInput },
@@ -61,7 +61,7 @@ export function coveragesToEnter(
   return found;
 }
 
-/** Why no answer can be entered for a visit, and what to do; null: one can. */
+/** Returns why no answer can be entered for a visit, and what to do; null: one can. */
 export function refuseEntering({
   input,
   closed_reason,
@@ -76,7 +76,7 @@ export function refuseEntering({
     };
   if (closed_reason === 'cancelled' || input.status === 'cancelled')
     return {
-      what: 'This visit was cancelled.',
+      what: 'This visit was canceled.',
       next: 'Enter the answer for the patient’s next visit.',
     };
   if (input.coverages.some(isInsured)) return null;

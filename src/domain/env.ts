@@ -1,13 +1,13 @@
 import type { EVENTS, EventName } from './events.ts';
 
 /**
- * What the world gives to the program: time, timers, randomness and the log. The daemon hands it to
- * its stages and connectors, so that a simulation can own all of it. The exceptions are timeouts of
- * a socket or a request (undici and node:net know no other clock), `eligd demo` and the sandbox.
+ * The program's sources of time, timers, randomness, and logging. The daemon passes them to its
+ * stages and connectors, so that a simulation can control all of them. Exceptions: timeouts of a
+ * socket or a request (undici and node:net use no other clock), `eligd demo`, and the sandbox.
  */
 export type Env = {
   clock: Clock;
-  /** A number in [0, 1), for jitter only. Nothing that must be unguessable comes from here. */
+  /** A number in [0, 1), only for jitter. Never derive secrets from it. */
   random: () => number;
   log: Log;
   /** Which start of the machine this is; null or left out where the system does not say. */
@@ -24,29 +24,28 @@ export type Boot = {
 
 export type Clock = {
   /**
-   * Milliseconds since 1970-01-01T00:00:00Z. May jump in either direction: it is the machine's
+   * Milliseconds since 1970-01-01T00:00:00Z. May jump in either direction: it is the computer's
    * clock.
    */
   now: () => number;
-  /**
-   * Milliseconds since an arbitrary moment; never goes backward. For measuring how long a thing
-   * took.
-   */
+  /** Milliseconds since an arbitrary moment; never goes backward. For measuring durations. */
   elapsed: () => number;
-  /** Resolves after `duration_ms`. Rejects with the signal's reason when it is aborted first. */
+  /**
+   * Resolves after `duration_ms`. Rejects with the signal's reason when the signal aborts first.
+   */
   sleep: (duration_ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
 /**
- * Writes one event of the catalog in `events.ts`, at the level in its entry. There is no
- * free text: an event name and the fields below are all that can be said, so protected health
- * information has no way in (G6).
+ * Writes one event of the catalog in `events.ts` at the level in its entry. A log line has only an
+ * event name and the fields below, no free text, so no protected health information can get into it
+ * (G6).
  */
 export type Log = <Name extends EventName>(event: Name, fields?: FieldsOf<Name>) => void;
 
 /**
- * What may be said about an event: the fields in its entry of the catalog, and which
- * piece of work it belongs to.
+ * The fields that a line of the event may have: those in its catalog entry, and the piece of work
+ * it belongs to.
  */
 export type FieldsOf<Name extends EventName> = Pick<
   LogFields,
@@ -55,14 +54,14 @@ export type FieldsOf<Name extends EventName> = Pick<
 
 /**
  * Every field that a log line may have. Values are numbers, flags, the program's own words,
- * identifiers that the program or the service made up (never the PMS's), keyed hashes, host names
- * and paths of configuration. `ops/log.ts` drops whatever an event's entry in the catalog does
- * not name.
+ * identifiers made up by the program or the service (never the PMS's), keyed hashes, host names,
+ * and paths from the configuration. `ops/log.ts` drops every field that an event's catalog entry
+ * does not name.
  */
 export type LogFields = {
   [Field in LogField]?: string | number | boolean | null;
 } & {
-  /** The same for the lines of one piece of work; any event may have it. */
+  /** Identifies the lines of one piece of work; any event may have it. */
   work?: string;
 };
 

@@ -1,13 +1,13 @@
 /**
- * What a failure means for whoever started the program; `cli/exit.ts` maps it to the exit code
+ * Categories of failures for the caller of the program; `cli/exit.ts` maps them to exit codes
  * (docs/design.md "Exit codes").
  */
 export type ErrorKind = 'failed' | 'usage' | 'temporary' | 'configuration';
 
 /**
- * An error that somebody can act on: what happened, why, and what to do next, each a plain sentence
- * without protected health information. It is shown without a stack trace; anything that is not an
- * `EligdError` is a bug of the program.
+ * An error that a user can act on: what happened, why, and what to do next, each as a plain
+ * sentence without protected health information. It is shown without a stack trace. Anything that
+ * is not an `EligdError` is a bug in the program.
  */
 export class EligdError extends Error {
   override readonly name = 'EligdError';
@@ -29,9 +29,8 @@ export class EligdError extends Error {
 }
 
 /**
- * A connection that was not made, so that nothing was sent: ERR_PROXY_AWAY, ERR_PROXY_LOGIN and
- * ERR_PROXY_REFUSED where a proxy is the reason, ETIMEDOUT, or ERR_CERTIFICATES. Plain sentences
- * without secrets.
+ * A connection could not be made, so nothing was sent: ERR_PROXY_AWAY, ERR_PROXY_LOGIN, and
+ * ERR_PROXY_REFUSED for a proxy, ETIMEDOUT, or ERR_CERTIFICATES. Plain sentences without secrets.
  */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
@@ -46,8 +45,8 @@ export class ConnectionError extends Error {
 }
 
 /**
- * The `code` of a Node or SQLite error (`ENOENT`, `SQLITE_FULL`), or null; messages of foreign
- * errors may hold data and are not used.
+ * Returns the `code` of a Node or SQLite error (`ENOENT`, `SQLITE_FULL`), or null. Messages of
+ * foreign errors may contain data and are not used.
  */
 export function errorCode(error: unknown): string | null {
   if (

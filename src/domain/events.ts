@@ -1,7 +1,7 @@
 /**
  * Every event that eligd itself can log, with its level and its meaning. The catalog is the only
- * source of event names: a call with another name does not compile, and a name that nobody logs is
- * found by a test. A connector declares its own events (`connectors/contract.ts`).
+ * source of event names: a call with another name does not compile, and a test finds names that are
+ * never logged. A connector declares its own events (`connectors/contract.ts`).
  */
 import { COLLECT_EVENTS } from './events/collect.ts';
 import { DAEMON_EVENTS } from './events/daemon.ts';

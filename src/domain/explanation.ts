@@ -1,6 +1,6 @@
 /**
- * Why an appointment is in its situation, in sentences: for `status`, `list`, `show` and `explain`,
- * and for every page that shows the same.
+ * Explains in sentences why an appointment is in its situation: for `status`, `list`, `show`, and
+ * `explain`, and for every page that shows the same.
  */
 import { VERDICT_REASONS } from './attention.ts';
 import type { BudgetPeriod } from './call-budget.ts';
@@ -14,19 +14,19 @@ import { INFORMATIONAL_REASONS, type SituationWord, STAGES } from './situation.t
 import type { DeliveryState, InquiryState } from './states.ts';
 
 /**
- * Why an appointment is in its situation, in sentences without a patient's data but for what a
+ * Why an appointment is in its situation, in sentences. They contain no patient data except what a
  * payer or the service said.
  */
 export type Explanation = {
   situation: SituationWord;
   why: string;
-  /** When the next step falls due automatically; null: when something else happens. */
+  /** When the next step is due automatically; null: the next step depends on something else. */
   until: number | null;
-  /** What you should do; null: nothing. */
+  /** What you should do; null: no action is needed. */
   next: string | null;
 };
 
-/** A current inquiry of an appointment, with how far the coverage has come by it. */
+/** A current inquiry of an appointment, and the stage that its coverage has reached. */
 export type CurrentInquiry = {
   appointment: number;
   coverage_rank: number;
@@ -43,16 +43,16 @@ export type CurrentInquiry = {
   reason: string | null;
 };
 
-/** The time, and what every explanation needs besides the database's rows. */
+/** The facts that every explanation needs in addition to the appointment's rows. */
 export type Moment = {
   now: number;
-  /** The limit that keeps every planned call back; null while there is room for calls. */
+  /** The limit that delays every planned call; null while the budget allows calls. */
   budget: BudgetPeriod | null;
-  /** Where connectors write results, by id; left out or missing: the PMS. */
+  /** Where connectors write results, by connector ID; left out or missing: the PMS. */
   destinations?: ReadonlyMap<string, string>;
 };
 
-/** As in "written into …". */
+/** Used in sentences such as "written to …". */
 export const PMS = 'the practice management system';
 
 export type OpenEntry = {
@@ -65,7 +65,7 @@ export type OpenEntry = {
   since: number;
 };
 
-/** What the database holds about an appointment, of which its explanation is made. */
+/** The rows about an appointment from which its explanation is made. */
 export type Progress = {
   /** The least advanced first. */
   inquiries: readonly CurrentInquiry[];
@@ -73,11 +73,11 @@ export type Progress = {
   entries: readonly OpenEntry[];
   /** The oldest first. */
   deliveries: readonly { state: DeliveryState; inquiry: number; due_at: number }[];
-  /** Why nothing is sent at all. */
+  /** Why eligd sends nothing at all. */
   halts: readonly { detail: string; next_try_at: number | null }[];
 };
 
-/** An appointment or a claim, as far as its explanation needs it. */
+/** The parts of an appointment or a claim that its explanation needs. */
 export type SituatedAppointment = {
   connector: string;
   kind: 'appointment' | 'claim';
@@ -89,9 +89,13 @@ export type SituatedAppointment = {
 };
 
 type Facts = Progress & Moment & { destination: string };
-type Told = Omit<Explanation, 'situation'>;
+type Explained = Omit<Explanation, 'situation'>;
 
-const told = (why: string, until: number | null = null, next: string | null = null): Told => ({
+const explained = (
+  why: string,
+  until: number | null = null,
+  next: string | null = null,
+): Explained => ({
   why,
   until,
   next,
@@ -105,7 +109,7 @@ export function explain(
 ): Explanation {
   return {
     situation: appointment.situation,
-    ...tell(appointment, {
+    ...explainSituation(appointment, {
       ...progress,
       ...moment,
       destination: moment.destinations?.get(appointment.connector) ?? PMS,
@@ -113,19 +117,19 @@ export function explain(
   };
 }
 
-function tell(appointment: SituatedAppointment, facts: Facts): Told {
+function explainSituation(appointment: SituatedAppointment, facts: Facts): Explained {
   const [least] = facts.inquiries;
   switch (appointment.situation) {
     case 'closed':
-      return told(closedWords(appointment));
+      return explained(closedWords(appointment));
     case 'attention':
       return explainAttention(facts);
     case 'waiting':
       return explainWaiting(appointment, facts);
     case 'planned':
-      return least === undefined ? told('It is planned.') : explainPlanned(least, facts);
+      return least === undefined ? explained('It is planned.') : explainPlanned(least, facts);
     case 'asking':
-      return least === undefined ? told('The payer is being asked.') : explainAsking(least);
+      return least === undefined ? explained('The payer is being asked.') : explainAsking(least);
     case 'answered':
       return explainAnswered(least, facts);
     case 'delivered':
@@ -134,7 +138,7 @@ function tell(appointment: SituatedAppointment, facts: Facts): Told {
 }
 
 export const CLOSED_WORDS = {
-  cancelled: 'The appointment was cancelled in the practice management system.',
+  cancelled: 'The appointment was canceled in the practice management system.',
   past: 'The visit was over before eligd made a call.',
   no_coverage: 'The practice management system has no insurance for this visit: self-pay.',
   skipped: 'The payer map says not to call this payer.',
@@ -142,7 +146,7 @@ export const CLOSED_WORDS = {
   withdrawn: 'You withdrew it (eligd withdraw).',
   settled: 'The practice management system says that the claim is settled, or no longer lists it.',
 } as const;
-/** Why nothing more is done for an appointment or a claim; `settled` is a claim's. */
+/** Says why eligd does nothing more for an appointment or a claim; `settled` is for claims. */
 export type ClosedReason = keyof typeof CLOSED_WORDS;
 
 function closedWords({ kind, closed_reason }: SituatedAppointment): string {
@@ -152,32 +156,33 @@ function closedWords({ kind, closed_reason }: SituatedAppointment): string {
   return CLOSED_WORDS[closed_reason];
 }
 
-/** Of a claim that an answer did not settle, planning knows when it is asked about again. */
+/** For a claim that an answer did not settle, planning knows when eligd asks again. */
 function explainDelivered(
   { kind, plan_due_at, starts_at }: SituatedAppointment,
   { entries, destination }: Facts,
-): Told {
+): Explained {
   const written = `The newest answer was written to ${destination}.`;
-  // What the answer asks somebody to do comes first.
+  // First, the action that the answer requires.
   const verdict = entries.filter(({ reason }) => VERDICT_REASONS.some((each) => each === reason));
   if (verdict.length > 0)
-    return told(
+    return explained(
       `${verdict.map(({ what }) => unquoted(what)).join(' ')} ${written}`,
       null,
       verdict.map(({ next }) => next).join(' '),
     );
-  if (kind !== 'claim' || plan_due_at === null || plan_due_at >= starts_at) return told(written);
-  return told(`${written} It did not settle the claim, so eligd asks again.`, plan_due_at);
+  if (kind !== 'claim' || plan_due_at === null || plan_due_at >= starts_at)
+    return explained(written);
+  return explained(`${written} It did not settle the claim, so eligd asks again.`, plan_due_at);
 }
 
-function explainAttention({ entries, inquiries, deliveries, destination }: Facts): Told {
+function explainAttention({ entries, inquiries, deliveries, destination }: Facts): Explained {
   const [entry] = entries.filter(
     ({ reason }) => !INFORMATIONAL_REASONS.some((each) => each === reason),
   );
-  if (entry !== undefined) return told(unquoted(entry.what), null, entry.next);
+  if (entry !== undefined) return explained(unquoted(entry.what), null, entry.next);
   const blocked = inquiries.find(({ stage }) => stage === STAGES.blocked);
   if (blocked === undefined) {
-    return told(
+    return explained(
       'Nothing is planned for it, and eligd cannot say why. This is a bug in eligd.',
       null,
       'Save the appointment again in the practice management system, so that eligd plans it ' +
@@ -185,7 +190,7 @@ function explainAttention({ entries, inquiries, deliveries, destination }: Facts
     );
   }
   if (deliveries.some(({ state, inquiry }) => state === 'parked' && inquiry === blocked.id)) {
-    return told(
+    return explained(
       `The answer could not be written to ${destination}.`,
       null,
       'See it with "eligd show" and enter it by hand, or fix the cause and try again.',
@@ -195,7 +200,7 @@ function explainAttention({ entries, inquiries, deliveries, destination }: Facts
     blocked.state === 'rejected'
       ? 'The service rejected the inquiry.'
       : 'eligd does not know whether the service has the inquiry.';
-  return told(
+  return explained(
     `${what} ${blocked.reason ?? ''}`.trim(),
     null,
     'See "eligd explain", and call the payer yourself if necessary.',
@@ -205,18 +210,19 @@ function explainAttention({ entries, inquiries, deliveries, destination }: Facts
 function explainWaiting(
   { plan_wait, plan_due_at }: SituatedAppointment,
   { inquiries: [least], halts: [stopped], now }: Facts,
-): Told {
+): Explained {
   const is_due = plan_due_at !== null && plan_due_at <= now;
-  // A call that came back unsent: what keeps it back is what the office has to know.
+  // For a call that came back unsent, the office needs to know why it cannot be sent.
   if (is_due && least?.state === 'planned' && stopped !== undefined)
-    return told(`eligd is not sending anything right now: ${stopped.detail}`, stopped.next_try_at);
-  if (is_due) return told('It is new or has changed; eligd plans it in the next pass.');
-  return told(waitWords(plan_wait), plan_due_at);
+    return explained(
+      `eligd is not sending anything right now: ${stopped.detail}`,
+      stopped.next_try_at,
+    );
+  if (is_due) return explained('It is new or has changed; eligd plans it in the next pass.');
+  return explained(waitWords(plan_wait), plan_due_at);
 }
 
-/**
- * What planning waits for, as a sentence; null and a word that is new are told as well as can be.
- */
+/** Returns what planning waits for, as a sentence; also for null and for unknown words. */
 export function waitWords(plan_wait: string | null): string {
   switch (plan_wait) {
     case null:
@@ -257,18 +263,24 @@ export function waitWords(plan_wait: string | null): string {
   }
 }
 
-function explainPlanned(inquiry: CurrentInquiry, { halts, budget, now }: Facts): Told {
-  if (inquiry.hold_reason !== null) return told(holdWords(inquiry.hold_reason));
+function explainPlanned(inquiry: CurrentInquiry, { halts, budget, now }: Facts): Explained {
+  if (inquiry.hold_reason !== null) return explained(holdWords(inquiry.hold_reason));
   const [stopped] = halts;
   if (stopped !== undefined)
-    return told(`eligd is not sending anything right now: ${stopped.detail}`, stopped.next_try_at);
+    return explained(
+      `eligd is not sending anything right now: ${stopped.detail}`,
+      stopped.next_try_at,
+    );
   if (inquiry.due_at > now)
-    return told(`The call is planned for later. ${inquiry.reason ?? ''}`.trim(), inquiry.due_at);
-  if (budget !== null) return told(budgetWords(budget), budget.until);
-  return told('The call is planned and goes out with the next batch.');
+    return explained(
+      `The call is planned for later. ${inquiry.reason ?? ''}`.trim(),
+      inquiry.due_at,
+    );
+  if (budget !== null) return explained(budgetWords(budget), budget.until);
+  return explained('The call is planned and goes out with the next batch.');
 }
 
-/** Why no planned call goes out before the budget's next day or month, as a sentence. */
+/** Explains why no planned call is sent before the budget's next day or month. */
 export function budgetWords({ period, unit, limit }: BudgetPeriod): string {
   if (unit === 'cents')
     return (
@@ -282,7 +294,7 @@ export function budgetWords({ period, unit, limit }: BudgetPeriod): string {
   return period === 'month' ? `${allowed}.` : `${allowed} for today.`;
 }
 
-/** Why a planned inquiry is held back, as a sentence. */
+/** Explains why a planned inquiry is on hold. */
 export function holdWords(hold_reason: string): string {
   if (hold_reason === OPERATOR_HOLD) return 'On hold (eligd hold). Run "eligd release" to resume.';
   if (hold_reason === DAMAGED_HOLD)
@@ -292,25 +304,25 @@ export function holdWords(hold_reason: string): string {
     : `It is on hold: ${hold_reason}.`;
 }
 
-function explainAsking(inquiry: CurrentInquiry): Told {
+function explainAsking(inquiry: CurrentInquiry): Explained {
   const { state, lookup_at, poll_at, overdue_since, reason } = inquiry;
-  if (state === 'sending') return told('The request is on its way to the service.');
+  if (state === 'sending') return explained('The request is on its way to the service.');
   if (state === 'uncertain' && reason === REFUSED_NEIGHBOR) {
-    return told(
+    return explained(
       'The service rejected another inquiry of the same batch. eligd checks whether it ' +
         'accepted this one, and sends it again if not.',
       lookup_at,
     );
   }
   if (state === 'uncertain') {
-    return told(
+    return explained(
       'The reply to the request was lost. eligd looks the call up at the service and sends ' +
         'nothing again until it knows.',
       lookup_at,
     );
   }
   const late = overdue_since === null ? '' : ' The answer is late.';
-  return told(
+  return explained(
     `Call in progress: the service phones the payer.${late} eligd keeps asking for the answer.`,
     poll_at,
   );
@@ -319,23 +331,23 @@ function explainAsking(inquiry: CurrentInquiry): Told {
 function explainAnswered(
   least: CurrentInquiry | undefined,
   { deliveries, destination }: Facts,
-): Told {
+): Explained {
   const open = deliveries.findLast(
     ({ state, inquiry }) => (state === 'pending' || state === 'failed') && inquiry === least?.id,
   );
   if (open?.state === 'failed') {
-    return told(
+    return explained(
       `The answer is here, but writing it to ${destination} failed. eligd tries again.`,
       open.due_at,
     );
   }
   if (open !== undefined)
-    return told(`The answer is here and is about to be written to ${destination}.`);
+    return explained(`The answer is here and is about to be written to ${destination}.`);
   if (least?.service_status != null && outcomeOf(least.service_status) !== 'successful') {
-    return told(
+    return explained(
       `The call was ${outcomeOf(least.service_status)}; eligd decides what follows in the next ` +
         'pass.',
     );
   }
-  return told('The answer is here and is about to become a record.');
+  return explained('The answer is here and is about to become a record.');
 }

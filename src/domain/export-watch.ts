@@ -1,4 +1,4 @@
-/** Is the practice's export there, and is it whole? Judged by the arrivals of the last weeks. */
+/** Judges by the exports of the last weeks whether the practice's export has arrived complete. */
 import { isBusinessDay } from './business-days.ts';
 import {
   addDays,
@@ -17,7 +17,7 @@ export type Arrival = { at: Instant; rows: number; source: number };
 export type ExportSettings = {
   time_zone: string;
   closed: ReadonlySet<LocalDate>;
-  /** `07:30`: the hour of the configuration; null: it is learned. */
+  /** `07:30`: the configured time; null: learned from earlier exports. */
   expected_by: string | null;
 };
 
@@ -26,35 +26,37 @@ export type ExportTrouble = { reason: 'export_missing' | 'export_empty' | 'expor
   next: string;
 };
 
-/** How far back the usual is learned, and how many weeks it takes. */
+/** How many weeks eligd learns from, and how many of them must have exports. */
 const LEARNED_WEEKS = 5;
 const WEEKS_MIN = 3;
-/** How much later than ever an export may come. */
+/** How much later than the latest earlier export an export may arrive. */
 const GRACE_MINUTES = 60;
-/** An office that is closed for longer than this does not say so by its books. */
+/** Visits on the books show that an office is closed for up to this many days, not more. */
 const CLOSED_DAYS_MAX = 60;
-/** How long before the last arrival the usual is learned. */
+/** How long before the last arrival eligd begins to learn the usual times and sizes. */
 export const LEARNED_DAYS = 7 * (LEARNED_WEEKS + 1);
 
-/** `files`: the rows of each, as they arrived. */
+/** `files`: the number of rows of each file, in order of arrival. */
 type Day = { first_minute: number; files: readonly number[] };
 
 /**
- * What the practice has on its books at the same time, which says whether a day without an export,
- * or a short export, is everyday life: an office that closes for a week has no visits in it.
+ * The visits on the practice's books. They show whether a day without an export, or a short export,
+ * is normal: an office that closes for a week has no visits in that week.
  */
 export type Book = {
-  /** Days with a visit that was not cancelled, from the last export's day until today. */
+  /** Days with a visit that was not canceled, from the day of the last export until today. */
   visit_days: ReadonlySet<LocalDate>;
-  /** Visits of later days that were known before today, and how many of them came again today. */
+  /**
+   * Visits on later days known before today, and how many of them today's export contains again.
+   */
   known_later: number;
   named_again: number;
-  /** Whether there is a visit on a later day soon. */
+  /** Whether there is a visit on one of the next days. */
   has_later: boolean;
 };
 
 /**
- * What is wrong with a connector's exports at `now`; at most one thing. `arrivals`: all since
+ * Returns the problem with a connector's exports at `now`; at most one. `arrivals`: all since
  * `LEARNED_DAYS` before the last one.
  */
 export function judgeExports(
@@ -68,7 +70,7 @@ export function judgeExports(
   const current = dayOf(arrivals, today, time_zone);
   if (current !== null) {
     if (isDayOff(today, settings)) return null;
-    return shrunken(current, daysBefore(arrivals, today, time_zone), book);
+    return sizeTrouble(current, daysBefore(arrivals, today, time_zone), book);
   }
   const due = firstMissed({ arrivals, book, settings }, today, now);
   if (due === null) return null;
@@ -77,14 +79,14 @@ export function judgeExports(
     what:
       due.date === today
         ? `No appointment export arrived today by ${clock(due.minute)}.`
-        : `No appointment export has arrived since before ${dateText(due.date)}.`,
+        : `No appointment export arrived on ${dateText(due.date)}, and none has arrived since.`,
     next:
       'Run the export in your practice software, and check its scheduled job ' +
       'and the drop folder.',
   };
 }
 
-/** Days from the last export to `today`, its day included, on which one could be missed. */
+/** Returns the days on which an export may be missing: from the last export's day to `today`. */
 export function daysSince(last: Instant | null, today: LocalDate, time_zone: string): LocalDate[] {
   const first = last === null ? today : localDate(last, time_zone);
   const days = [first];
@@ -97,7 +99,7 @@ export function daysSince(last: Instant | null, today: LocalDate, time_zone: str
 
 type Watch = { arrivals: readonly Arrival[]; book: Book; settings: ExportSettings };
 
-/** The first day since the last export whose export should be there, with its minute. */
+/** Returns the first day since the last export whose own export is missing, and its due minute. */
 function firstMissed(
   watch: Watch,
   today: LocalDate,
@@ -109,8 +111,8 @@ function firstMissed(
   const days = daysSince(last, today, time_zone).slice(last === null ? 0 : 1);
   for (const date of days) {
     const minute = dueMinute(watch, date);
-    if (minute === null || isFree(watch, date, today)) continue;
-    // An export that comes shortly before midnight may be due after it.
+    if (minute === null || isNothingDue(watch, date, today)) continue;
+    // The export of a day may be due after midnight.
     const is_due =
       date === today
         ? minuteAt(now, time_zone) >= minute
@@ -126,24 +128,25 @@ function dueMinute({ arrivals, settings }: Watch, date: LocalDate): number | nul
   return usualMinute(daysBefore(arrivals, date, time_zone));
 }
 
-/** On a Saturday an export is missing only where exports come on Saturdays. */
+/** Returns whether no export is due. On a weekend one is due only if earlier weekends had one. */
 function isDayOff(date: LocalDate, { expected_by, closed }: ExportSettings): boolean {
   if (dayOfWeek(date) > 5) return expected_by !== null || closed.has(date);
   return !isBusinessDay(date, closed);
 }
 
-function isFree({ book, settings }: Watch, date: LocalDate, today: LocalDate): boolean {
+function isNothingDue({ book, settings }: Watch, date: LocalDate, today: LocalDate): boolean {
   if (isDayOff(date, settings)) return true;
   if (book.visit_days.has(date)) return false;
-  // The office is closed: its book goes on on a later day. Without any later visit nobody knows.
+  // The next visits are on a later day, so the office is closed. With no later visits, it is
+  // unknown.
   return book.has_later || [...book.visit_days].some((day) => day > date && day <= today);
 }
 
-function shrunken(current: Day, before: readonly Day[], book: Book): ExportTrouble | null {
-  // Of several files a day, only all of them together say something.
+function sizeTrouble(current: Day, before: readonly Day[], book: Book): ExportTrouble | null {
+  // If several files arrive each day, judge only their total.
   const usual_count = median(before.map(({ files }) => files.length)) ?? 1;
   if (current.files.length < usual_count) return null;
-  // An export that is run again takes the place of the one before.
+  // An export that is run again replaces the previous one.
   const rowsOf = ({ files }: Day) => files.slice(-usual_count).reduce((sum, rows) => sum + rows, 0);
   const rows = rowsOf(current);
   const usual_rows = before.length < WEEKS_MIN ? null : median(before.map(rowsOf));
@@ -158,7 +161,7 @@ function shrunken(current: Day, before: readonly Day[], book: Book): ExportTroub
     };
   }
   if (usual_rows === null || rows * 2 >= usual_rows) return null;
-  // It has most of what was on the books: the weeks to come are quiet.
+  // The export has most of the visits already on the books: the coming weeks are quiet.
   if (book.known_later > 0 && book.named_again * 2 > book.known_later) return null;
   return {
     reason: 'export_small',
@@ -169,7 +172,7 @@ function shrunken(current: Day, before: readonly Day[], book: Book): ExportTroub
   };
 }
 
-/** What arrived on one day of the clinic; null: nothing. */
+/** Returns what arrived on one day of the clinic; null: nothing. */
 function dayOf(arrivals: readonly Arrival[], date: LocalDate, time_zone: string): Day | null {
   const { from, until } = boundsOf(date, time_zone);
   const here = arrivals
@@ -177,7 +180,7 @@ function dayOf(arrivals: readonly Arrival[], date: LocalDate, time_zone: string)
     .toSorted((one, other) => one.at - other.at);
   const [first] = here;
   if (first === undefined) return null;
-  // The same file again says nothing new.
+  // A file that arrives again replaces its earlier version.
   const latest = new Map<number, number>();
   for (const { source, rows } of here) {
     latest.delete(source);
@@ -190,7 +193,7 @@ function boundsOf(date: LocalDate, time_zone: string) {
   return { from: startOfDay(date, time_zone), until: startOfDay(addDays(date, 1), time_zone) };
 }
 
-/** The same weekday of the last weeks in which something arrived, before `date`. */
+/** Returns the days with exports on the same weekday of the last weeks before `date`. */
 function daysBefore(arrivals: readonly Arrival[], date: LocalDate, time_zone: string): Day[] {
   const last = Math.max(...arrivals.map(({ at }) => at));
   let latest = addDays(date, -7);
@@ -200,7 +203,7 @@ function daysBefore(arrivals: readonly Arrival[], date: LocalDate, time_zone: st
     .filter((day) => day !== null);
 }
 
-/** The latest first arrival of these days, with some grace; null: not enough is known. */
+/** Returns the latest first arrival of these days plus a margin; null: too few days. */
 function usualMinute(before: readonly Day[]): number | null {
   if (before.length < WEEKS_MIN) return null;
   return Math.max(...before.map(({ first_minute }) => first_minute)) + GRACE_MINUTES;

@@ -2,28 +2,30 @@ import type { JudgedVisit } from '../records/verdict.ts';
 import type { AppointmentInput } from './appointment.ts';
 import { localDate } from './time.ts';
 
-/** What the clinic charges, by code and payer (`policy.fees`). */
+/** The clinic's fees by code and payer (`policy.fees`). */
 export type FeeSchedule = {
-  /** US dollars as decimal text; null where the schedule has no fee. */
+  /** Returns US dollars as decimal text; null where the schedule has no fee. */
   find: (code: string, payer: { payor_id: string; carrier: string }) => string | null;
 };
 
 export const NO_FEES: FeeSchedule = { find: () => null };
 
-/** A code as fees are looked up by: upper case, a dental code with its D. */
+/** Normalizes a code for looking up fees: upper case, a dental code with its D. */
 export function feeCode(code: string): string {
   const plain = code.trim().toUpperCase();
   return /^\d{4}$/.test(plain) ? `D${plain}` : plain;
 }
 
-/** Decimal text times a whole number, exact to the cent. */
+/** Multiplies decimal text by a whole number, exact to the cent. */
 function times(fee: string, count: number): string {
   const [whole = '0', decimals = ''] = fee.split('.');
   const cents = (Number(whole) * 100 + Number(decimals.slice(0, 2).padEnd(2, '0'))) * count;
   return `${Math.trunc(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
 }
 
-/** The visit as a verdict needs it. The fee of the export comes before that of the schedule. */
+/**
+ * Returns the visit as a verdict needs it. Fees in the export take precedence over the schedule.
+ */
 export function judgedVisit(
   input: AppointmentInput,
   coverage_rank: number,

@@ -1,16 +1,16 @@
 /**
- * How long a value of the practice management system may be. Names, ids and codes need a few dozen
- * characters; one of a million would travel through every statement, request and page.
+ * Limits the length of values from the practice management system. Names, IDs, and codes need a few
+ * dozen characters; a value of a million would be copied into every statement, request, and page.
  */
 const FIELD_LENGTH_MAX = 1_000;
-/** Codes, coverages and problems of one visit. */
+/** How many codes, coverages, and problems one visit may have. */
 const LIST_LENGTH_MAX = 1_000;
-/** The PMS's own text, whose size the connector limits by that of the message. */
+/** The PMS's own text, whose size the connector limits together with its message. */
 const OWN_TEXT = 'as_written';
 
 /**
- * The first field of what a connector has read (an appointment, a claim, a patient) that is too
- * long, such as `patient.last_name`; null: none is.
+ * Returns the first field that is too long in an appointment, a claim, or a patient that a
+ * connector read, such as `patient.last_name`; null: none.
  */
 export function tooLongField(input: object): string | null {
   for (const name in input) {

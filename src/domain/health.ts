@@ -1,14 +1,14 @@
 /**
- * Does eligd work? One function judges it, and everything that says so reads its answers: `eligd
- * status` and its exit code, `eligd check`, `/readyz`, `/metrics`, the heartbeat file and alerts.
- * An answer is "yes" only when it is known (G8).
+ * Judges whether eligd works. Everything that reports this uses these answers: `eligd status` and
+ * its exit code, `eligd check`, `/readyz`, `/metrics`, the heartbeat file, and alerts. An answer is
+ * "yes" only when it is known (G8).
  */
 import type { BudgetPeriod } from './call-budget.ts';
 import { budgetWords } from './explanation.ts';
 import type { ServiceContact, ServiceTrouble } from './service-contact.ts';
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from './time.ts';
 
-/** Every question, in the words for the answer yes. */
+/** Every question, worded as its answer "yes". */
 export const HEALTH_QUESTIONS = {
   daemon: 'eligd is running and making progress',
   calls: 'calls can go out',
@@ -21,7 +21,7 @@ export const HEALTH_QUESTIONS = {
 
 export type HealthQuestion = keyof typeof HEALTH_QUESTIONS;
 
-/** `since`: null when the moment is not known. Sentences hold no patient data (G6). */
+/** `since`: null when the time is unknown. The sentences contain no patient data (G6). */
 export type HealthAnswer =
   | { is: 'yes'; why: string }
   | { is: 'no'; since: Instant | null; why: string; next: string }
@@ -29,26 +29,26 @@ export type HealthAnswer =
 
 export type Health = Record<HealthQuestion, HealthAnswer>;
 
-/** What the daemon knows of itself; it stores this about once a minute. */
+/** The daemon's state, which it stores about once a minute. */
 export type Heartbeat = {
   at: Instant;
-  /** When the next one is overdue. */
+  /** The time after which the next heartbeat is late. */
   overdue_at: Instant;
   started_at: Instant;
-  /** When the daemon ended in order; null while it runs. */
+  /** When the daemon shut down normally; null while it runs. */
   stopped_at: Instant | null;
   pid: number;
   version: string;
   /** Stages that make no progress. */
   hanging: string[];
-  /** How far the clock is from the service's; null until the service has been heard. */
+  /** The difference between this clock and the service's; null until the service has answered. */
   skew_ms: number | null;
   contact: { calls: ServiceContact; answers: ServiceContact };
   /** When each connector last read and wrote without an error; null: not since the start. */
   connectors: { id: string; read_at: Instant | null; write_at: Instant | null }[];
 };
 
-/** An open entry of the attention list about the installation. */
+/** An open attention item about the installation. */
 export type OpenIncident = {
   reason: string;
   connector: string | null;
@@ -59,18 +59,18 @@ export type OpenIncident = {
 
 export type HealthFacts = {
   now: Instant;
-  /** Whether some eligd process holds the lock of the database. */
+  /** Whether an eligd process holds the lock of the database. */
   is_locked: boolean;
   heartbeat: Heartbeat | null;
   halts: { reason: string; detail: string; since: Instant; next_try_at: Instant | null }[];
-  /** Until when no request leaves (a Retry-After, or the pause after a restore); null: none. */
+  /** When a pause in sending ends (a Retry-After, or the pause after a restore); null: no pause. */
   paused_until: Instant | null;
-  /** The limit that keeps every planned call back; null while there is room for calls. */
+  /** The limit that delays every planned call; null while the budget allows calls. */
   budget: BudgetPeriod | null;
   incidents: OpenIncident[];
-  /** When a source of each connector was last read to its end. */
+  /** When eligd last read a source of each connector to its end. */
   last_reads: { connector: string; at: Instant }[];
-  /** `unreadable`: the error code because of which the folder of backups says nothing. */
+  /** `unreadable`: the error code if the backup folder cannot be read. */
   backup: {
     newest_at: Instant | null;
     unreadable: string | null;
@@ -79,11 +79,11 @@ export type HealthFacts = {
   };
 };
 
-/** A backup that is older is missing. */
+/** With only older backups, the backup counts as missing. */
 export const BACKUP_AGE_MS_MAX = 48 * HOUR_MS;
-/** Until an installation's usual hours are known, an export that is older says nothing. */
+/** Until eligd has learned the usual times, it cannot judge an export older than this. */
 const EXPORT_AGE_MS_MAX = 4 * DAY_MS;
-/** Incidents because of which the appointments of the practice are not known. */
+/** Incidents that mean that eligd does not know the practice's appointments. */
 const EXPORT_REASONS = [
   'connector_cannot_read',
   'connector_cannot_listen',
@@ -92,7 +92,7 @@ const EXPORT_REASONS = [
   'export_small',
 ];
 const BACKUP_REASONS = ['database_damaged', 'backup_missing'];
-/** A pause that is shorter belongs to everyday work. */
+/** Shorter pauses are routine. */
 const PAUSE_MS_MIN = MINUTE_MS;
 
 const START = 'Start it: systemctl start eligd (or "eligd run").';
@@ -114,7 +114,7 @@ export function judgeHealth(facts: HealthFacts): Health {
   };
 }
 
-/** The answers that are "no", or "unknown". */
+/** Returns the questions whose answer is "no", or "unknown". */
 export function answersThatAre<Is extends HealthAnswer['is']>(
   health: Health,
   is: Is,
@@ -149,7 +149,7 @@ function judgeDaemon({ now, is_locked, heartbeat }: HealthFacts): HealthAnswer {
       is: 'no',
       since: at,
       why: 'eligd is running, but does not respond.',
-      next: 'Restart it: systemctl restart eligd. Nothing is lost by that.',
+      next: 'Restart it: systemctl restart eligd. No data is lost.',
     };
   }
   if (hanging.length > 0) {
@@ -157,7 +157,7 @@ function judgeDaemon({ now, is_locked, heartbeat }: HealthFacts): HealthAnswer {
       is: 'no',
       since: at,
       why: `A part of eligd makes no progress: ${hanging.join(', ')}.`,
-      next: 'Restart it: systemctl restart eligd. Nothing is lost by that.',
+      next: 'Restart it: systemctl restart eligd. No data is lost.',
     };
   }
   return { is: 'yes', why: `version ${heartbeat.version}` };
@@ -212,7 +212,7 @@ function judgeCalls(facts: HealthFacts, { contact }: Heartbeat): HealthAnswer {
 
 function judgeAnswers({ incidents }: HealthFacts, { contact }: Heartbeat): HealthAnswer {
   const { calls, answers } = contact;
-  // Without an open inquiry nothing is read by its ID; the list proves the same way.
+  // While no inquiry is open, eligd polls nothing; reading the list proves that answers can come.
   const { trouble, ok_at } = answers.ok_at === null && answers.trouble === null ? calls : answers;
   if (trouble !== null) return inTrouble(trouble);
   if (ok_at === null)

@@ -1,17 +1,17 @@
-/** What is known of a coverage from earlier calls when another one is planned. */
+/** What earlier calls revealed about a coverage, for planning the next call. */
 import type { Instant } from './time.ts';
 
-/** Times are those at which the payer spoke; null: never, as far as eligd knows. */
+/** Times are when the payer said it; null: never, as far as eligd knows. */
 export type CoverageHistory = {
-  /** An earlier visit, or an answer about the patient. */
+  /** Whether there was an earlier visit, or an answer about the patient. */
   is_returning: boolean;
-  /** The payer said whether the coverage is active. */
+  /** When the payer said whether the coverage is active. */
   eligibility_at: Instant | null;
-  /** The payer named terms of the plan, in the plan year of the visit. */
+  /** When the payer described the plan's terms, in the plan year of the visit. */
   benefits_at: Instant | null;
-  /** Procedure codes of which the plan's terms are known, in the plan year of the visit. */
+  /** Procedure codes whose plan terms are known, in the plan year of the visit. */
   known_codes: ReadonlySet<string>;
-  /** Since when the plan is the one that it is now: codes asked about before count no more. */
+  /** When the current plan began; codes asked about before then no longer count. */
   plan_since: Instant | null;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Ten digits with the check digit of the Luhn formula over "80840" and the number (45 CFR 162.406;
- * ISO/IEC 7812).
+ * Returns whether a text is an NPI: ten digits with the Luhn check digit over "80840" and the
+ * number (45 CFR 162.406; ISO/IEC 7812).
  */
 export function isNpi(text: string): boolean {
   if (!/^\d{10}$/.test(text)) return false;
@@ -13,7 +13,7 @@ export function isNpi(text: string): boolean {
   return sum % 10 === 0;
 }
 
-/** The nine digits of a tax id, however it is punctuated; null when it is not one. */
+/** Returns the nine digits of a tax ID, however it is punctuated; null when it is not one. */
 export function taxIdDigits(text: string): string | null {
   const digits = text.replaceAll(/[\s-]/g, '');
   return /^\d{9}$/.test(digits) ? digits : null;

@@ -4,14 +4,14 @@ import { SPECIALTIES, type Specialty } from './specialty.ts';
 import { type Instant, isDate, type LocalDate, localDate } from './time.ts';
 
 /**
- * What will be asked, before it is put into the service's words: ISO dates, and codes in order
- * without repeats. Stored while the inquiry is planned; the exact wire body is made from it right
- * before it is sent.
+ * The content of an inquiry before it is converted to the service's format: ISO dates, and codes in
+ * order without repeats. It is stored while the inquiry is planned; eligd creates the exact wire
+ * body from it right before sending.
  */
 export type InquiryDraft = {
   specialty: Specialty;
   patient_name: string;
-  /** Empty only where the office has called itself: no call is planned without a birth date. */
+  /** Empty only if the office called the payer itself: eligd plans no call without a birth date. */
   dob: LocalDate | '';
   member_id: string;
   group_id: string;
@@ -19,8 +19,8 @@ export type InquiryDraft = {
   billing_npi: string;
   rendering_npi: string;
   /**
-   * The service's carrier identifier, or its name as text where the specialty takes text; empty:
-   * not said.
+   * The service's carrier identifier, or the carrier's name if the specialty accepts text; empty:
+   * not given.
    */
   insurance: string;
   insurance_payor_id: string;
@@ -34,25 +34,25 @@ export type InquiryDraft = {
   additional_info: string;
   desired_completion_date: LocalDate;
   /**
-   * The next four are left out when nothing is known; medical and mental health, the telephone
-   * number medical alone.
+   * The next four fields are left out when unknown. They apply to medical and mental health; the
+   * phone number applies to medical only.
    */
   place_of_service?: string;
   /** US dollars, decimal text. */
   billed_amount?: string;
   benefits_form_name?: string;
   insurance_phone_number?: string;
-  /** Codes of the visit that the service would refuse; not sent. Left out when there are none. */
+  /** Codes of the visit that the service would reject; not sent. Left out when there are none. */
   left_out_codes?: string[];
-  /** Makes it a question about a claim; left out when it is about benefits. */
+  /** Makes the inquiry a question about a claim; left out for benefits. */
   claim?: ClaimQuestion;
 };
 
 export type ClaimQuestion = {
-  /** Empty: not known. */
+  /** Empty: unknown. */
   claim_number: string;
   date_of_service: LocalDate;
-  /** Medical alone; empty: not said. */
+  /** Medical only; empty: not given. */
   beneficiary: string;
 };
 
@@ -86,31 +86,34 @@ const draftSchema: z.ZodType<InquiryDraft> = z.object({
   claim: z.object({ claim_number: text, date_of_service: date, beneficiary: text }).exactOptional(),
 });
 
-/** The hold of a planned inquiry whose stored draft is damaged. */
+/** The hold reason of a planned inquiry whose stored draft is damaged. */
 export const DAMAGED_HOLD = 'damaged';
 
-/** A draft as it is stored; null when it is damaged, so that one row stops no other (G7). */
+/**
+ * Parses a stored draft; null when it is damaged, so that one row does not stop the others (G7).
+ */
 export function readDraft(stored: string): InquiryDraft | null {
   try {
     const draft: unknown = JSON.parse(stored);
-    // As stored, not as zod copies it: drafts are compared as texts, and a copy has another order.
+    // Returns the stored object, not zod's copy: drafts are compared as text, and the copy's keys
+    // are in another order.
     return draftSchema.safeParse(draft).success ? (draft as InquiryDraft) : null;
   } catch {
     return null;
   }
 }
 
-/** As `readDraft`, for work that only this inquiry waits for. Throws when the draft is damaged. */
+/** Parses a stored draft for work on this inquiry alone. Throws when the draft is damaged. */
 export function parseDraft(stored: string): InquiryDraft {
   const draft = readDraft(stored);
-  // Without a word of it: a draft names the patient (G6).
+  // The message does not quote the draft, because it names the patient (G6).
   if (draft === null) throw new Error('The stored draft of an inquiry is damaged.');
   return draft;
 }
 
 /**
- * The day an inquiry's answer is wanted by; of a damaged draft the day of the visit, so that it is
- * asked for all the same.
+ * Returns the day by which the answer is wanted. For a damaged draft, returns the day of the visit,
+ * so that eligd still polls for the answer.
  */
 export function completionDate(
   { draft, visit_at }: { draft: string; visit_at: Instant },
@@ -120,20 +123,20 @@ export function completionDate(
 }
 
 /**
- * The first name that is asked about, which tells twins apart. Of a damaged draft one that no
- * patient has, so that nothing of another is taken for it.
+ * Returns the patient's first name, which distinguishes twins. For a damaged draft, returns a name
+ * that no patient has, so that it matches no other inquiry.
  */
 export function givenNameOf({ draft }: { draft: string }): string {
   const read = readDraft(draft);
   return read === null ? '\u0000' : givenName(read.patient_name);
 }
 
-/** The service's `type` of what a draft asks. */
+/** Returns the service's `type` of a draft. */
 export function inquiryType({ claim }: Pick<InquiryDraft, 'claim'>): 'BENEFITS' | 'CLAIMS_STATUS' {
   return claim === undefined ? 'BENEFITS' : 'CLAIMS_STATUS';
 }
 
-/** The match key of the request that a draft becomes. */
+/** Returns the match key of the request that a draft becomes. */
 export function draftMatchKey(draft: InquiryDraft): string {
   return matchKey({
     type: inquiryType(draft),
@@ -146,9 +149,9 @@ export function draftMatchKey(draft: InquiryDraft): string {
 }
 
 /**
- * One draft for several appointments on the same need: the first one's values, the codes of all,
- * and the earliest completion date, so that one call serves every visit (docs/design.md "Needs,
- * appointments, deliveries").
+ * Merges the drafts of several appointments with the same need: the first one's values, the codes
+ * of all, and the earliest completion date. One call then serves every visit (docs/design.md
+ * "Needs, appointments, deliveries").
  */
 export function mergeDrafts(drafts: readonly [InquiryDraft, ...InquiryDraft[]]): InquiryDraft {
   const union = (field: 'benefits_codes' | 'diagnosis_codes' | 'benefits_query') => [

@@ -1,14 +1,14 @@
-/** What JSON from outside may be: how large is the business of whoever reads it. */
+/** Limits the structure of JSON from outside. Whoever reads it limits its size. */
 
 /**
- * How deep JSON from outside may be nested: the documented answers need less than ten levels
- * (docs/service.md "Resources and their fields"). What is deeper overflows the stack of whatever
- * walks through it, so it goes no further than the reply.
+ * The maximum nesting depth of JSON from outside: the documented answers need fewer than ten levels
+ * (docs/service.md "Resources and their fields"). Deeper JSON overflows the stack of recursive
+ * code, so eligd drops it as soon as the reply is parsed.
  */
 const DEPTH_MAX = 100;
 /**
- * How many values one answer may hold: the documented ones have some thousands. Each takes a
- * hundred bytes of memory once it is parsed, so 16 MB of `{},{},` would take a gigabyte.
+ * The maximum number of values in one answer; the documented answers have some thousands. Each
+ * parsed value takes a hundred bytes of memory, so 16 MB of `{},{},` would take a gigabyte.
  */
 export const VALUES_MAX = 250_000;
 
@@ -18,7 +18,7 @@ const OPEN_ARRAY = 0x5b;
 const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
 
-/** Whether JSON holds more than `max` values; called before anything parses it. */
+/** Returns whether JSON holds more than `max` values; called before parsing. */
 export function hasTooManyValues(bytes: Uint8Array, max = VALUES_MAX): boolean {
   let count = 1;
   for (let at = 0; at < bytes.length; at += 1) {
@@ -34,7 +34,7 @@ export function hasTooManyValues(bytes: Uint8Array, max = VALUES_MAX): boolean {
   return false;
 }
 
-/** Whether arrays and objects are nested too deeply to be used. Does not recurse. */
+/** Returns whether arrays and objects are nested too deeply to be used. Does not recurse. */
 export function isTooDeep(value: unknown): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; depth < DEPTH_MAX; depth += 1) {
@@ -50,7 +50,7 @@ export function isTooDeep(value: unknown): boolean {
   return true;
 }
 
-/** An element of a list whose results are too deep, without them: it is then read by its id. */
+/** Drops the results of a list element if they are too deep; eligd then reads it by its ID. */
 export function shallow(element: unknown): unknown {
   if (!isTooDeep(element)) return element;
   const { results: _, ...rest } = element as Record<string, unknown>;

@@ -1,12 +1,12 @@
-/** What earlier calls have taught, as planning asks for it. */
+/** What eligd has learned from earlier calls, as planning requests it. */
 import { type CoverageHistory, NO_HISTORY } from './history.ts';
 import type { InquiryDraft } from './inquiry.ts';
 import type { Turnaround } from './turnaround.ts';
 
 export type Learned = {
-  /** Of a need without its year (`needBase`). */
+  /** The history of a coverage, for a need without its year (`needBase`). */
   history: (need_base: string) => CoverageHistory;
-  /** Of the payer of a draft, in payer hours; null: too few calls to say. */
+  /** The turnaround of a draft's payer, in payer hours; null: too few calls. */
   turnaround: (draft: InquiryDraft) => Turnaround | null;
 };
 

@@ -1,12 +1,12 @@
 /**
- * The match key: what must agree for an inquiry at the service to be the one that a row meant
- * (docs/design.md "Ambiguous"). The service may echo a request with nulls, defaults, other cases or
- * trimmed values, so nothing is ever compared by equality.
+ * The match key: the fields that must agree for an inquiry at the service to be the one in our
+ * database (docs/design.md "Ambiguous"). The service may echo a request with nulls, defaults, other
+ * case, or trimmed values, so fields are normalized before they are compared.
  */
 export type MatchFields = {
   type: string;
   member_id: string;
-  /** Any of the wire's forms: `MM-DD-YYYY`, `YYYY-MM-DD`, `MM/DD/YYYY`. */
+  /** Any of the date formats on the wire: `MM-DD-YYYY`, `YYYY-MM-DD`, `MM/DD/YYYY`. */
   dob: string;
   tax_id: string;
   claim_number?: string | null | undefined;
@@ -14,8 +14,8 @@ export type MatchFields = {
 };
 
 /**
- * Canonical text of the fields; equal keys mean the same question about the same person under the
- * same coverage.
+ * Returns the fields as canonical text. Equal keys mean the same question about the same person
+ * under the same coverage.
  */
 export function matchKey(fields: MatchFields): string {
   return [
@@ -29,8 +29,8 @@ export function matchKey(fields: MatchFields): string {
 }
 
 /**
- * The match key of a request as the service echoed it, or null when one of the deciding fields is
- * not even text.
+ * Returns the match key of a request as the service echoed it; null when a deciding field is
+ * neither text nor a number.
  */
 export function matchKeyOfEcho(request: Readonly<Record<string, unknown>>): string | null {
   const { type, member_id, dob, tax_id, claim_number, claims_date_of_service } = request;
@@ -40,7 +40,7 @@ export function matchKeyOfEcho(request: Readonly<Record<string, unknown>>): stri
     type,
     member_id: String(member_id),
     dob,
-    // A number has lost the zeros in front of it.
+    // A number has lost its leading zeros.
     tax_id: typeof tax_id === 'number' ? String(tax_id).padStart(9, '0') : tax_id,
     claim_number: isTextOrNumber(claim_number) ? String(claim_number) : null,
     claims_date_of_service:
@@ -48,14 +48,14 @@ export function matchKeyOfEcho(request: Readonly<Record<string, unknown>>): stri
   });
 }
 
-/** An external id as compared: the service may trim it or change its case. */
+/** Normalizes an external ID, which the service may trim or change to another case. */
 export function canonicalExternalId(external_id: unknown): string {
   return isTextOrNumber(external_id) ? String(external_id).trim().toUpperCase() : '';
 }
 
 /**
- * The first word of a patient's name as compared: twins share all the rest. Empty when there is
- * none.
+ * Returns the first word of a patient's name, normalized: twins agree in every other field. Empty
+ * when the name has no word.
  */
 export function givenName(patient_name: unknown): string {
   return typeof patient_name === 'string'
@@ -67,7 +67,7 @@ export function lettersAndDigits(text: string): string {
   return text.toUpperCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** `YYYY-MM-DD` for the wire's three forms of a date; anything else is compared as it is. */
+/** Returns `YYYY-MM-DD` for the wire's three date formats, and any other text unchanged. */
 function canonicalDate(text: string): string {
   const trimmed = text.trim();
   const month_first = /^(\d{1,2})[-/](\d{1,2})[-/](\d{4})$/.exec(trimmed);

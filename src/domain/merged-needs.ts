@@ -1,9 +1,6 @@
 import type { InquiryState } from './states.ts';
 
-/**
- * Of two inquiries that have become the same need, the one that is further counts: the last in this
- * order.
- */
+/** When two inquiries become the same need, the one whose state is later in this list wins. */
 const ADVANCEMENT: readonly InquiryState[] = [
   'withdrawn',
   'rejected',
@@ -18,26 +15,26 @@ const ADVANCEMENT: readonly InquiryState[] = [
 type Attempt = { attempt: number; state: InquiryState };
 
 export type MergedNeed<Row> = {
-  /** All attempts of both in the order in which they count from now on, the winner last. */
+  /** The attempts of both needs in their new order, the winner last. */
   order: Row[];
-  /** Planned attempts that lost: nobody sends them any more. */
+  /** Planned attempts that lost; eligd does not send them. */
   unneeded: Row[];
 };
 
 /**
- * What becomes of one need that two records of the same patient both had (G1): the newest attempt
- * that is further becomes the last one, which planning finds, and the other is not sent any more.
+ * Merges one need that two records of the same patient both had (G1). The newest attempt that is
+ * more advanced becomes the last one, which planning finds; eligd no longer sends the other.
  */
 export function mergeNeed<Row extends Attempt>(
   standing: readonly Row[],
   moving: readonly Row[],
 ): MergedNeed<Row> {
-  const [stands, moves] = [newest(standing), newest(moving)];
-  const winner = winnerOf(stands, moves);
+  const [newest_standing, newest_moving] = [newest(standing), newest(moving)];
+  const winner = winnerOf(newest_standing, newest_moving);
   const others = [...inOrder(standing), ...inOrder(moving)].filter((row) => row !== winner);
   return {
     order: winner === undefined ? others : [...others, winner],
-    unneeded: [stands, moves].flatMap((row) =>
+    unneeded: [newest_standing, newest_moving].flatMap((row) =>
       row !== undefined && row !== winner && row.state === 'planned' ? [row] : [],
     ),
   };
@@ -48,7 +45,7 @@ const inOrder = <Row extends Attempt>(rows: readonly Row[]) =>
 
 const newest = <Row extends Attempt>(rows: readonly Row[]) => inOrder(rows).at(-1);
 
-/** Which of the two newest attempts is further; the standing one when they are alike. */
+/** Returns the more advanced of the two newest attempts; in a tie, the standing one. */
 function winnerOf<Row extends Attempt>(
   standing: Row | undefined,
   moving: Row | undefined,

@@ -2,8 +2,8 @@ import type { AppointmentInput, CoverageInput } from './appointment.ts';
 import { lettersAndDigits } from './matching.ts';
 
 /**
- * Who the patient is: the PMS's id together with the birth date, because families share member ids
- * and some systems use an id again. Without an id the name takes its place.
+ * Identifies the patient by the PMS's ID and the birth date, because families share member IDs and
+ * some systems reuse IDs. Without an ID, the name is used.
  */
 export function patientKey(
   connector: string,
@@ -17,9 +17,9 @@ export function patientKey(
 }
 
 /**
- * The need without year and attempt (G1). A change of payer, member id, birth date or tax id makes
- * another one; a change of name, group, time or codes does not. The payer is the PMS's own, not the
- * mapped carrier: mapping it must not cost a call.
+ * Returns the need without year and attempt (G1). A change of payer, member ID, birth date, or tax
+ * ID creates another need; a change of name, group, time, or codes does not. The payer is the PMS's
+ * own, not the mapped carrier: mapping a payer must not cause another call.
  */
 export function needBase(need: {
   patient_key: string;
@@ -31,8 +31,8 @@ export function needBase(need: {
 }
 
 /**
- * Whether a need is about the appointment's patient and one of the coverages that it has now,
- * whatever is asked about them.
+ * Returns whether a need concerns the appointment's patient and one of the patient's current
+ * coverages, whatever the question is.
  */
 export function isNeedOf(
   need_base: string,
@@ -53,11 +53,12 @@ function coverageKey(patient_key: string, coverage: CoverageInput): string {
 }
 
 /**
- * The label that an inquiry carries at the service: the appointment's own id, with the connector
- * when there are several.
+ * Returns the label of an inquiry at the service: the appointment's own ID, with the connector when
+ * there are several.
  */
 export function externalId(template: string, connector: string, source_id: string): string {
-  // In one pass and by a function: an id may hold braces, and "$&" means something to replaceAll.
+  // Replaces in one pass with a function: an ID may contain braces, and "$&" is special in a
+  // replacement.
   return template.replaceAll(/\{(connector|appointment)\}/g, (_, word) =>
     word === 'connector' ? connector : source_id,
   );

@@ -1,7 +1,7 @@
 import { parseDraft } from './inquiry.ts';
 import { localDate, yearOf } from './time.ts';
 
-/** Sentences to show next to a record. */
+/** Returns sentences to show next to a record. */
 export function deliveryNotes(
   inquiry: {
     answered_at: number | null;

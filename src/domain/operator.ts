@@ -1,24 +1,24 @@
 /**
- * What `eligd retry`, `hold`, `release` and `withdraw` do to an inquiry: decided here, stored by
- * `store/bookkeeping/operator.ts`. Nothing here makes a second call possible (G1): what may be at
- * the service is looked up before it is sent again.
+ * Decides what `eligd retry`, `hold`, `release`, and `withdraw` do to an inquiry;
+ * `store/bookkeeping/operator.ts` stores it. Nothing here makes a second call possible (G1): eligd
+ * looks up what may be at the service before it sends it again.
  */
 import { actorName } from './actor.ts';
 import type { AttentionReason } from './attention.ts';
 import { outcomeOf } from './outcome.ts';
 import { type InquiryState, isInquiryStep } from './states.ts';
 
-/** What the operator put on hold; planning keeps it. */
+/** The hold reason for an inquiry that the operator holds; planning keeps it. */
 export const OPERATOR_HOLD = 'operator';
 
-/** The reason in the audit trail. */
+/** Returns the reason for the audit trail. */
 export const requestedBy = (actor: string | undefined): string =>
   `Requested by ${actor === undefined ? 'the operator' : actorName(actor)}.`;
 
-/** One sentence for each thing that was done, or that cannot be done and why. */
+/** One sentence for each action that was done, or that cannot be done and why. */
 export type Done = { did: boolean; what: string };
 
-/** What was done, for the audit trail. */
+/** Joins the sentences for the audit trail. */
 export const said = (done: readonly Done[]): string =>
   done.length === 0 ? 'Nothing changed.' : done.map(({ what }) => what).join(' ');
 
@@ -40,13 +40,13 @@ export type OperatedColumns = Partial<{
 
 export type Operation = {
   done: Done | null;
-  /** Null: nothing changes. `to` is another state, or null where the state stays. */
+  /** Null: nothing changes. `to` is the new state, or null if the state does not change. */
   change: null | {
     to: InquiryState | null;
     columns: OperatedColumns;
-    /** What the audit trail calls the change where the state stays; null: not in the trail. */
+    /** The audit trail's word for a change without a new state; null: not in the audit trail. */
     note: string | null;
-    /** Attention items about the inquiry that are settled by it; 'all' of them, or these. */
+    /** Attention items about the inquiry that the operation resolves: 'all', or these. */
     resolves: readonly AttentionReason[] | 'all';
   };
 };
@@ -62,7 +62,7 @@ const changed = (
   change: { to: null, note: null, resolves: [], columns, ...change },
 });
 
-/** Tries an inquiry at once that waits or was given up. */
+/** Retries an inquiry now that is waiting or was given up. */
 export function retryInquiry(row: OperatedInquiry): Operation {
   const name = `Inquiry ${row.id}`;
   switch (row.state) {
@@ -81,7 +81,7 @@ export function retryInquiry(row: OperatedInquiry): Operation {
       );
     case 'rejected':
       return changed(
-        `${name} is sent again as it is. The service rejected it, so no call exists.`,
+        `${name} is sent again unchanged. The service rejected it, so no call exists.`,
         { due_at: 'now', hold_reason: null },
         { to: 'planned', resolves: ['refused'] },
       );
@@ -107,7 +107,7 @@ export function retryInquiry(row: OperatedInquiry): Operation {
   }
 }
 
-/** Keeps a planned inquiry from being sent until it is released. */
+/** Prevents a planned inquiry from being sent until it is released. */
 export function holdInquiry({ id, state }: OperatedInquiry): Operation {
   if (state !== 'planned')
     return unchanged(`Inquiry ${id} is ${state}: only a planned one can be held.`);
@@ -129,8 +129,8 @@ export function releaseInquiry({ id, state, hold_reason }: OperatedInquiry): Ope
 }
 
 /**
- * Why nothing of an appointment can be withdrawn: a call that may have begun cannot be taken back.
- * Empty when nothing is in the way.
+ * Returns why an appointment's inquiries cannot be withdrawn: a call that may have begun cannot be
+ * taken back. Empty when nothing prevents it.
  */
 export function refuseWithdrawal(rows: readonly OperatedInquiry[]): Done[] {
   return rows
@@ -141,12 +141,15 @@ export function refuseWithdrawal(rows: readonly OperatedInquiry[]): Done[] {
     }));
 }
 
-/** Whether an inquiry can be taken back: it was never sent, or the service has no call for it. */
+/**
+ * Returns whether an inquiry can be withdrawn: it was never sent, or the service has no call for
+ * it.
+ */
 export function isWithdrawable({ state }: OperatedInquiry): boolean {
   return isInquiryStep(state, 'withdrawn');
 }
 
-/** Takes an inquiry back, unless other appointments need it. */
+/** Withdraws an inquiry, unless other appointments need it. */
 export function withdrawInquiry({ id }: OperatedInquiry, is_needed: boolean): Operation {
   if (is_needed)
     return {
@@ -167,7 +170,7 @@ export const WITHDRAWN: Done = {
   what: 'It is closed. If the practice management system changes it, eligd plans it again.',
 };
 
-/** `count` parked records that are written again. */
+/** Reports that `count` parked records are written again. */
 export function rewritten(count: number): Done[] {
   if (count === 0) return [];
   const records = count === 1 ? 'record is' : 'records are';

@@ -1,14 +1,13 @@
 /**
- * How an inquiry ended. The service's word is read here and nowhere else: its case and its spelling
- * are its own affair (docs/service.md "Enumerations"), and every other part of eligd asks for the
- * outcome.
+ * Decides how an inquiry ended. Only this file reads the service's status, whose case and spelling
+ * may vary (docs/service.md "Enumerations"); every other part of eligd uses the outcome.
  */
 export const OUTCOMES = ['successful', 'unsuccessful', 'cancelled', 'unknown'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 /** The outcomes of an inquiry that has ended. */
 export type FinalOutcome = Exclude<Outcome, 'unknown'>;
 
-/** By letters alone. A word that only hints at an end ("completed") stays unknown. */
+/** Keys are the letters alone. A word that only suggests an end ("completed") stays unknown. */
 const WORDS: Readonly<Record<string, FinalOutcome>> = {
   SUCCESS: 'successful',
   SUCCESSFUL: 'successful',
@@ -19,7 +18,9 @@ const WORDS: Readonly<Record<string, FinalOutcome>> = {
   CANCELED: 'cancelled',
 };
 
-/** The words of the specification that say that the inquiry goes on, or that nobody knows. */
+/**
+ * The statuses in the specification for an inquiry that has not ended or whose state is unknown.
+ */
 const GOING_ON: ReadonlySet<string> = new Set(['SCHEDULED', 'INPROGRESS', 'UNKNOWN']);
 
 const STATUS_CHARS_MAX = 100;
@@ -30,24 +31,24 @@ const lettersOf = (status: string) =>
     .toUpperCase()
     .replaceAll(/[^A-Z]/g, '');
 
-/** `unknown`: the inquiry goes on, the service gave no word, or a word that nobody knows. */
+/** `unknown`: the inquiry has not ended, or the service gave no status or an unknown one. */
 export function outcomeOf(status: string | null | undefined): Outcome {
   const letters = lettersOf(status ?? '');
   return Object.hasOwn(WORDS, letters) ? (WORDS[letters] ?? 'unknown') : 'unknown';
 }
 
-/** Null while the inquiry goes on; a word that nobody knows counts as going on. */
+/** Returns null until the inquiry has ended, and for an unknown status. */
 export function finalOutcome(status: string | null | undefined): FinalOutcome | null {
   const outcome = outcomeOf(status);
   return outcome === 'unknown' ? null : outcome;
 }
 
-/** Whether the service's word is one of the specification's, in whatever spelling. */
+/** Returns whether the status is in the specification, in whatever spelling. */
 export function isKnownStatus(status: string): boolean {
   return outcomeOf(status) !== 'unknown' || GOING_ON.has(lettersOf(status));
 }
 
-/** Whether the call has not begun yet, by the service's word. */
+/** Returns whether the status says that the call has not begun yet. */
 export function isScheduled(status: string | null | undefined): boolean {
   return lettersOf(status ?? '') === 'SCHEDULED';
 }

@@ -1,20 +1,21 @@
 /**
- * How fast requests may follow each other once the service has said 429: half as fast as before,
- * evenly spread, and faster again while it takes them. Kept in the database, for the next process.
+ * Spaces out requests after the service has said 429: half as fast as before, evenly spaced, and
+ * gradually faster while the service accepts them. The pace is stored in the database for the next
+ * process.
  */
 import type { Clock } from './env.ts';
 import { MINUTE_MS } from './time.ts';
 
-/** Answers to requests that were out together are one 429. */
+/** Several 429s within this time answer requests that were out together, and count as one. */
 const SAME_REFUSAL_MS = 10_000;
-/** How long the service has to take requests until the pace grows by a tenth of the limit. */
+/** The pace grows by a tenth of the limit whenever the service has accepted requests this long. */
 const GROWS_EVERY_MS = 5 * MINUTE_MS;
 const STEPS = 10;
 
-/** How many requests a minute may leave since `at`, a 429 of the service (epoch milliseconds). */
+/** The requests per minute that may leave since `at`, the time of a 429 (epoch milliseconds). */
 export type LearnedPace = { per_minute: number; at: number };
 
-/** Where it is kept. Each change is committed. */
+/** Stores the pace. Each change is committed. */
 export type PaceTable = {
   pace: () => Promise<LearnedPace | null>;
   keepPace: (learned: LearnedPace) => Promise<void>;
@@ -23,7 +24,7 @@ export type PaceTable = {
 export class Pace {
   readonly #table: PaceTable;
   readonly #clock: Clock;
-  /** What the configuration allows; the pace never exceeds it. */
+  /** The configured limit; the pace never exceeds it. */
   readonly #max_per_minute: number;
   /** Undefined: not read from the database yet. */
   #learned: LearnedPace | null | undefined;
@@ -35,7 +36,9 @@ export class Pace {
     this.#max_per_minute = max_per_minute;
   }
 
-  /** `gap_ms`: how far apart requests have to be; 0 at the full pace: they may come together. */
+  /**
+   * `gap_ms`: the minimum time between requests; 0 at the full pace, when they need not be spaced.
+   */
   async now(): Promise<{ per_minute: number; gap_ms: number }> {
     const learned = await this.#read();
     const max = this.#max_per_minute;
@@ -46,7 +49,7 @@ export class Pace {
     return { per_minute, gap_ms: per_minute < max ? Math.ceil(MINUTE_MS / per_minute) : 0 };
   }
 
-  /** The service said 429: half the pace from now on. */
+  /** Halves the pace after a 429. */
   async slowDown(): Promise<void> {
     const elapsed = this.#clock.elapsed();
     if (this.#slowed_elapsed !== null && elapsed - this.#slowed_elapsed < SAME_REFUSAL_MS) return;
@@ -60,7 +63,7 @@ export class Pace {
   async #read(): Promise<LearnedPace | null> {
     if (this.#learned === undefined) this.#learned = await this.#table.pace();
     const now = this.#clock.now();
-    // Learned by a clock that was ahead: it grows from now on.
+    // A clock that was ahead wrote this time; the pace grows from now on.
     if (this.#learned !== null && this.#learned.at > now)
       this.#learned = { ...this.#learned, at: now };
     return this.#learned;

@@ -1,55 +1,58 @@
-/** When payers answer the phone: lead time is counted in these hours, not in hours of the clock. */
+/** When payers answer the phone. Lead time is counted in these hours, not in clock hours. */
 import { isBusinessDay } from './business-days.ts';
 import { addDays, HOUR_MS, type Instant, instantOf, type LocalDate, localDate } from './time.ts';
 
-/** Hours of a day in minutes since midnight; `closes` is the first minute after the last one. */
+/** Opening hours in minutes since midnight; the payer is closed from `closes` on. */
 export type DayHours = { opens: number; closes: number };
 
-/** When a payer answers: these hours in each of the zones, on every business day. */
+/** When a payer answers the phone: these hours in each zone, on every business day. */
 export type PayerHours = {
   hours: DayHours;
   /** IANA. A national payer has an office in each: from 08:00 Eastern to 17:00 Pacific. */
   zones: readonly string[];
-  /** `YYYY-MM-DD`, besides US federal holidays. */
+  /** `YYYY-MM-DD`, in addition to US federal holidays. */
   holidays: ReadonlySet<LocalDate>;
 };
 
-/** The rules by which a call is in time or too late. */
+/** The rules that decide whether a call is in time. */
 export type LeadRules = {
   payer_hours: PayerHours;
-  /** Payer hours; a nearer visit never gets a call. */
+  /** Payer hours; a visit that is sooner never gets a call. */
   min_lead_hours: number;
-  /** Whether a call is bought that will hardly be answered before the visit. */
+  /** Whether eligd pays for a call that will probably not be answered before the visit. */
   late_visits: 'call_yourself' | 'buy';
-  /** Business days from sending to the answer, while nothing is learned of the payer. */
+  /** Business days from sending to the answer, until eligd has learned the payer's turnaround. */
   turnaround_days: number;
-  /** Minute of the day (Eastern) until which a call may be sent and answered on that day. */
+  /** Minute of the day (Eastern) until which a call can be sent and answered on the same day. */
   same_day_cutoff: number | null;
 };
 
 type Opening = { from: Instant; to: Instant };
 
-/** The calling services' day ends by this clock. */
+/** The time zone of the calling services' business day. */
 const CUTOFF_ZONE = 'America/New_York';
-/** No more days are looked at: a list of holidays may be wrong, and a visit years away. */
+/**
+ * The search ends after this many days: holidays may cover every day, and a visit may be years
+ * away.
+ */
 const DAYS_MAX = 750;
 const REMEMBERED_MAX = 20_000;
 
 const remembered = new Map<string, Instant>();
 
-/** The hours of one payer: its own where the payer map has them, otherwise those of all. */
+/** Returns the hours of one payer: those in the payer map, or else the default hours. */
 export function hoursOf(
-  everybody: PayerHours,
+  default_hours: PayerHours,
   payer: { hours: DayHours | null; zone: string | null } | null,
 ): PayerHours {
   return {
-    ...everybody,
-    hours: payer?.hours ?? everybody.hours,
-    zones: payer?.zone == null ? everybody.zones : [payer.zone],
+    ...default_hours,
+    hours: payer?.hours ?? default_hours.hours,
+    zones: payer?.zone == null ? default_hours.zones : [payer.zone],
   };
 }
 
-/** How many payer hours lie between two instants; 0 when `to` is not later. */
+/** Returns the number of payer hours between two instants; 0 when `to` is not later. */
 export function payerHoursBetween(from: Instant, to: Instant, hours: PayerHours): number {
   let open_ms = 0;
   for (const day of daysFrom(firstDay(from), 1)) {
@@ -61,7 +64,7 @@ export function payerHoursBetween(from: Instant, to: Instant, hours: PayerHours)
   return open_ms / HOUR_MS;
 }
 
-/** The instant at which so many payer hours have passed since `from`. */
+/** Returns the instant at which this many payer hours have passed since `from`. */
 export function afterPayerHours(from: Instant, count: number, hours: PayerHours): Instant {
   let left_ms = count * HOUR_MS;
   for (const day of daysFrom(firstDay(from), 1)) {
@@ -75,7 +78,7 @@ export function afterPayerHours(from: Instant, count: number, hours: PayerHours)
   return Number.MAX_SAFE_INTEGER;
 }
 
-/** The last instant from which so many payer hours pass before `until`. */
+/** Returns the last instant from which this many payer hours pass before `until`. */
 export function beforePayerHours(until: Instant, count: number, hours: PayerHours): Instant {
   let left_ms = count * HOUR_MS;
   for (const day of daysFrom(addDays(firstDay(until), 2), -1)) {
@@ -89,7 +92,7 @@ export function beforePayerHours(until: Instant, count: number, hours: PayerHour
   return 0;
 }
 
-/** When the payer answers next before `until`, at `now` or later; null: not before. */
+/** Returns the payer's next opening from `now` on and before `until`; null: none. */
 export function nextOpening(now: Instant, until: Instant, hours: PayerHours): Opening | null {
   for (const day of daysFrom(firstDay(now), 1)) {
     for (const { from, to } of openingsOn(day, hours)) {
@@ -102,9 +105,10 @@ export function nextOpening(now: Instant, until: Instant, hours: PayerHours): Op
 }
 
 /**
- * The last instant at which a call for a visit is bought: it leaves the payer the turnaround that
- * was learned (payer hours), and `min_lead_hours` in any case. While nothing is learned: the usual
- * business days, or the same-day cutoff of the last business day that ends before the visit.
+ * Returns the last instant at which eligd pays for a call for a visit. It leaves the payer its
+ * learned turnaround (payer hours), and always `min_lead_hours`. Until the turnaround is learned,
+ * it leaves the usual business days, or ends at the same-day cutoff of the last business day that
+ * ends before the visit.
  */
 export function callBy(
   starts_at: Instant,
@@ -121,7 +125,7 @@ export function callBy(
   return Math.min(least, Math.max(usual, same_day));
 }
 
-/** The cutoff of the last business day on which the payer closes before the visit starts. */
+/** Returns the cutoff of the last business day on which the payer closes before the visit. */
 function lastCutoff(starts_at: Instant, cutoff: number, hours: PayerHours): Instant {
   for (const day of daysFrom(addDays(firstDay(starts_at), 2), -1)) {
     const closes_at = openingsOn(day, hours).at(-1)?.to;
@@ -130,16 +134,16 @@ function lastCutoff(starts_at: Instant, cutoff: number, hours: PayerHours): Inst
   return 0;
 }
 
-/** Payer hours of a day without holiday and without a change to daylight saving. */
+/** Returns the payer hours of a day without a holiday or a daylight-saving change. */
 function hoursADay(hours: PayerHours): number {
   const usual = openingsOn('2026-01-07', { ...hours, holidays: new Set() });
   return usual.reduce((sum, { from, to }) => sum + to - from, 0) / HOUR_MS;
 }
 
 /**
- * When the payer answers on a day, earliest first; the hours of several zones run together. Around
- * the clock in several zones, a day begins in one while it goes on in another: such hours are those
- * of the day before.
+ * Returns when the payer answers on a day, earliest first; overlapping hours of several zones are
+ * joined. With hours around the clock in several zones, a day begins in one zone before it ends in
+ * another; the overlap belongs to the day before.
  */
 function openingsOn(day: LocalDate, payer: PayerHours): Opening[] {
   const openings = openingsByZone(day, payer);
@@ -165,12 +169,12 @@ function openingsByZone(day: LocalDate, { hours, zones, holidays }: PayerHours):
   return joined;
 }
 
-/** The day before that of an instant: in another zone the payer's day may have begun earlier. */
+/** Returns the day before an instant's: in another zone, the payer's day may have begun earlier. */
 function firstDay(at: Instant): LocalDate {
   return addDays(localDate(at, 'UTC'), -1);
 }
 
-/** Whether nothing of a day, in whatever zone, comes before an instant. */
+/** Returns whether a day begins after an instant in every zone. */
 function isAfter(day: LocalDate, at: Instant): boolean {
   return day > addDays(localDate(at, 'UTC'), 1);
 }
@@ -180,7 +184,7 @@ function* daysFrom(first: LocalDate, step: 1 | -1): Generator<LocalDate> {
     yield day;
 }
 
-/** Zones' rules are slow to look up, and planning asks for the same few days all the time. */
+/** Caches the instants: zone rules are slow to look up, and planning asks for the same few days. */
 function wall(day: LocalDate, minute: number, zone: string): Instant {
   const key = `${day} ${minute} ${zone}`;
   const known = remembered.get(key);

@@ -1,31 +1,34 @@
 /**
- * A payer that cannot be reached: several calls to it in a row brought nothing. Further calls wait,
- * so that they use up neither money nor attempts, and one of them goes out now and then as a try.
+ * Detects a payer that cannot be reached: several calls in a row got no answer. Further calls to it
+ * wait, so that they use up neither money nor attempts, and eligd sends one of them now and then to
+ * try.
  */
 import { DAY_MS, HOUR_MS, type Instant } from './time.ts';
 
-/** What the last calls to a payer brought; absent: an answer. */
+/** The result of the last calls to a payer; absent: an answer. */
 export type PayerSilence = {
-  /** Calls in a row without an answer; of several attempts for one need, the first. */
+  /** Calls in a row without an answer; of several attempts for one need, only the first counts. */
   unsuccessful: number;
   since: Instant;
   last_at: Instant;
-  /** When a call goes out as a try; null: calls go out as they fall due. */
+  /** When eligd sends a call to try; null: calls are sent as they become due. */
   next_try_at: Instant | null;
 };
 
-/** By `payerKey` of `turnaround.ts`. */
+/** Keys are those of `payerKey` in `turnaround.ts`. */
 export type PayerSilences = Readonly<Record<string, PayerSilence>>;
 
 const CALLS_MIN = 3;
-/** Calls that are further apart are no row. */
+/** Calls further apart than this are not in a row. */
 const APART_MS_MAX = 14 * DAY_MS;
-/** The same hour of the next day, or earlier: payers answer the phone by day. */
+/** About the same hour of the next day, because payers answer the phone by day. */
 const TRY_AGAIN_MS = 20 * HOUR_MS;
-/** A visit that is nearer to the next try has to be looked after by the office. */
+/** If the visit is closer to the next try than this, the office has to call. */
 const ANSWER_MS = DAY_MS;
 
-/** `is_first_attempt`: a patient whose calls fail again and again says nothing of the payer. */
+/**
+ * Counts a call. `is_first_attempt`: repeated failures for one patient say nothing about the payer.
+ */
 export function afterCall(
   before: PayerSilence | null,
   { is_answered, is_first_attempt }: { is_answered: boolean; is_first_attempt: boolean },
@@ -43,7 +46,7 @@ export function afterCall(
   };
 }
 
-/** Whether a call may go out; otherwise until when it waits. One call at a time is the try. */
+/** Decides whether a call may be sent, or until when it waits. Only one call is the try. */
 export function turnOf(
   silence: PayerSilence | null,
   now: Instant,
@@ -53,12 +56,12 @@ export function turnOf(
   return { kind: 'call', silence: { ...silence, next_try_at: now + TRY_AGAIN_MS } };
 }
 
-/** Whether a try at `until` comes too late for a visit. */
+/** Returns whether a try at `until` comes too late for a visit. */
 export function isTooLateFor(visit_at: Instant, until: Instant): boolean {
   return visit_at - until < ANSWER_MS;
 }
 
-/** The alert text about payers that cannot be reached; null: all can be reached. */
+/** Returns the attention text about payers that cannot be reached; null: all can be reached. */
 export function unreachablePayers(silences: PayerSilences): { what: string; next: string } | null {
   const names = Object.entries(silences)
     .filter(([, { next_try_at }]) => next_try_at !== null)
@@ -74,7 +77,7 @@ export function unreachablePayers(silences: PayerSilences): { what: string; next
 
 export const WAITS_FOR_PAYER = 'The last calls to this payer brought no answer, so this one waits.';
 
-/** The carrier's identifier, or the payer ID. */
+/** Returns the carrier's identifier, or the payer ID. */
 function nameOf(payer: string): string {
   return payer.split('|').at(-1) ?? payer;
 }

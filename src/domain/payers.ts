@@ -1,13 +1,13 @@
-/** Whom to call: which payers can be phoned, and what is said of them in a request. */
+/** Decides which payers can be phoned, and what a request says about them. */
 import type { CoverageInput } from './appointment.ts';
 import type { Attention } from './attention.ts';
 import type { PayerEntry } from './policy.ts';
 import type { Specialty } from './specialty.ts';
 
-/** A payer as the PMS names it, of which the payer map does not say which carrier it is. */
+/** A payer as named in the PMS, for which the payer map has no carrier. */
 export type UnmappedPayer = { carrier: string; payor_id: string };
 
-/** Who is called: a line of the payer map, or null, and what the PMS says. */
+/** The payer to call: its line in the payer map or null, and its name and ID in the PMS. */
 type Called = {
   specialty: Specialty;
   payer: PayerEntry | null;
@@ -15,39 +15,39 @@ type Called = {
 };
 
 /**
- * Whether the payer map should have a line for this payer. Outside dental the carrier's name as
- * text will do (docs/service.md "Carrier").
+ * Returns whether the payer map should have a line for this payer. For specialties other than
+ * dental, the carrier's name is enough (docs/service.md "Carrier").
  */
 export function isUnmapped({ specialty, payer, coverage }: Called): boolean {
   if (specialty !== 'dental' || (payer?.carrier ?? '') !== '') return false;
-  // A line that says who takes care of the payer, or gives its payer ID, needs no carrier.
+  // A line with another action, or with a payer ID, needs no carrier.
   if (payer !== null && (payer.action !== 'call' || payer.payor_id !== '')) return false;
   return coverage.carrier.trim() !== '' || coverage.payor_id.trim() !== '';
 }
 
 /**
- * Dental carriers are an enumeration that ends in UNKNOWN; elsewhere the name as text will do
- * (docs/service.md "Carrier").
+ * Returns the carrier for a request. Dental carriers are an enumeration that includes UNKNOWN;
+ * other specialties accept the name as text (docs/service.md "Carrier").
  */
 export function carrierOf({ specialty, payer, coverage }: Called): string {
   if (payer !== null && payer.carrier !== '') return payer.carrier;
   return specialty === 'dental' ? 'UNKNOWN' : coverage.carrier;
 }
 
-/** The payer's electronic ID: the payer map's, otherwise the PMS's. */
+/** Returns the payer's electronic ID from the payer map, or else from the PMS. */
 export function payerIdOf({ payer, coverage }: Omit<Called, 'specialty'>): string {
   return payer !== null && payer.payor_id !== '' ? payer.payor_id : coverage.payor_id;
 }
 
-/** The PMS's name of a payer that the request itself cannot name; empty where it can. */
+/** Names a payer that has no carrier identifier; empty if the request already names it. */
 export function carrierSentence(called: Called): string {
   const name = called.coverage.carrier.trim();
   return carrierOf(called) === 'UNKNOWN' && name !== '' ? `Insurance company: ${name}.` : '';
 }
 
 /**
- * Whether somebody knows whom to phone: a carrier's identifier, a payer ID or, outside dental, a
- * name. Everything else is a paid call that nobody can make.
+ * Returns whether the calling service knows whom to phone: by a carrier identifier, a payer ID, or,
+ * outside dental, a name. Without these, eligd would pay for a call that nobody can make.
  */
 export function isCallable(called: Called): boolean {
   const carrier = carrierOf(called).trim();
@@ -55,14 +55,14 @@ export function isCallable(called: Called): boolean {
 }
 
 /**
- * What the payer map says of the network, for a tax ID of nine digits; null: nothing. An entry for
- * every tax ID has the empty text as its key.
+ * Returns whether the payer map lists a nine-digit tax ID as in network; null: it does not say. The
+ * empty key applies to every tax ID.
  */
 export function networkOf(payer: PayerEntry | null, tax_id: string): boolean | null {
   return payer?.in_network.get(tax_id) ?? payer?.in_network.get('') ?? null;
 }
 
-/** Why no call is made to this payer, before any money is spent; empty: it can be called. */
+/** Returns why eligd cannot call this payer, before any money is spent; empty: it can. */
 export function payerAttention(called: Called): Attention[] {
   const { payer, coverage } = called;
   const name = coverage.carrier.trim() || coverage.payor_id.trim() || 'this insurance company';

@@ -1,9 +1,9 @@
 import type { Patient } from './appointment.ts';
 
 /**
- * Whether two readings of a patient out of one source contradict each other, so that they are two
- * people: an id, a birth date or a name that both give differs. An id alone proves nothing, because
- * families share account numbers.
+ * Returns whether two records of a patient from one source are two people: both give an ID, a birth
+ * date, or a name, and these differ. An equal ID alone proves nothing, because families share
+ * account numbers.
  */
 export function isSomebodyElse(one: Patient, other: Patient): boolean {
   const differ = (a: string | null, b: string | null) =>
@@ -16,8 +16,8 @@ export function isSomebodyElse(one: Patient, other: Patient): boolean {
 }
 
 /**
- * The ids under which readings of one source mean several people, as `isSomebodyElse` says it of
- * two. Each person is looked at once. Null stands for the people without an id.
+ * Returns the IDs that several people share in one source, as `isSomebodyElse` decides it for two.
+ * It reads each record once. Null represents the people without an ID.
  */
 export function idsOfSeveral(people: readonly Patient[]): Set<string | null> {
   const several = new Set<string | null>();
@@ -38,12 +38,12 @@ export function idsOfSeveral(people: readonly Patient[]): Set<string | null> {
 
 const DIED = /^(?:y|yes|t|true|1|x|d|dead|died|deceased|expired)$|^(?:deceased|died|expired) /i;
 const LIVES = /^(?:n|no|f|false|a|alive|living|active|[0\W]+)$/i;
-/** A day of death; years before are how databases write "no day". */
+/** A date of death; databases write earlier years for "no date". */
 const DAY_OF_DEATH = /(?:^|[-/. ])(?:19[5-9]|20\d)\d|^\d{1,2}[-/.]\d{1,2}[-/.]\d\d$/;
 
 /**
- * What a field says that holds whether the patient has died, or on which day; the same for every
- * connector. Undefined: nothing, or not known (`U`, `unknown`).
+ * Reads a field that says whether the patient has died, or on which date; the same for every
+ * connector. Undefined: empty or unknown (`U`, `unknown`).
  */
 export function saysDeceased(text: string): boolean | undefined {
   if (LIVES.test(text)) return false;

@@ -1,15 +1,15 @@
-/** Who may be under the same plan: the same group, payer and tax ID. */
+/** Decides who may be under the same plan: the same group, payer, and tax ID. */
 import { lettersAndDigits } from './matching.ts';
 import { type CalledPayer, payerKey } from './turnaround.ts';
 
-/** Words that PMSs write when a patient has no group. */
+/** Words that PMSs write for a patient without a group. */
 const NO_GROUP = new Set(['NONE', 'NA', 'UNKNOWN', 'INDIVIDUAL', 'SELF', 'NOGROUP', 'TBD']);
-/** A shorter number is no group's own: `0`, `1`, `99`. */
+/** Shorter numbers (`0`, `1`, `99`) are placeholders, not groups. */
 const GROUP_LENGTH_MIN = 3;
 
 /**
- * The group of a request. Null: it names no payer or no group, so that nobody else is under the
- * same plan for sure. The tax ID belongs to it, because a plan pays by network.
+ * Returns the plan key of a request. Null: it names no payer or no group, so no other patient is
+ * certain to be under the same plan. The key includes the tax ID, because a plan pays by network.
  */
 export function planKey(draft: CalledPayer & { tax_id: string; group_id: string }): string | null {
   const payer = payerKey(draft);

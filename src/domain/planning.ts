@@ -25,20 +25,20 @@ import {
 } from './time.ts';
 import type { Turnaround } from './turnaround.ts';
 
-/** What planning knows besides the appointment. */
+/** The facts that planning needs in addition to the appointment. */
 export type PlanningFacts = {
   now: Instant;
-  /** "Past" is judged only while the clock is known to be right (docs/design.md "Time"). */
+  /** A visit counts as past only while the clock is known to be right (docs/design.md "Time"). */
   is_clock_trusted: boolean;
   clinic: ClinicProfile;
   policy: Policy;
   payers: PayerMap;
 };
 
-/** What becomes of an appointment now (docs/design.md "Planning rules"). */
+/** What planning decides about an appointment (docs/design.md "Planning rules"). */
 export type PlanningDecision =
   | { kind: 'close'; reason: 'cancelled' | 'past' | 'no_coverage' | 'skipped' }
-  /** Nothing to do before `until`; then it is looked at again. */
+  /** Nothing to do before `until`; then planning checks the appointment again. */
   | {
       kind: 'wait';
       until: Instant;
@@ -46,8 +46,8 @@ export type PlanningDecision =
       attention: Attention[];
     }
   /**
-   * `coverages` holds those that need an answer; `attention` what the office should fix. Both may
-   * be filled (G7).
+   * `coverages` need an answer; `attention` lists what the office should fix. Both may be filled
+   * (G7).
    */
   | {
       kind: 'ask';
@@ -62,27 +62,29 @@ export type PlannedCoverage = {
   need_base: string;
   benefit_year: number;
   reverify_after_days: number;
-  /** The last instant at which a call for it is bought; after that the office calls. */
+  /** The last instant at which eligd pays for a call; after that, the office calls. */
   call_by: Instant;
-  /** What the office reads when the call is too late. */
+  /** The attention item for a call that is too late. */
   late: Attention;
-  /** When `late` says something else, because the payer's hours have run out. */
+  /** When `late` changes its text, because the payer's hours have run out. */
   late_changes_at: Instant;
   draft: InquiryDraft;
   /** Codes of the visit that the service can be asked about. */
   codes: readonly string[];
-  /** Codes whose terms are known from earlier calls; the answer's record will have them. */
+  /** Codes whose terms are known from earlier calls; the answer's record will include them. */
   known_codes: ReadonlySet<string>;
-  /** Codes that were asked about before are about another plan. */
+  /**
+   * Codes asked about before this instant concern an earlier plan; null: no earlier plan is known.
+   */
   plan_since: Instant | null;
 };
 
-/** Looked at again when it is not known whether the clock is right. */
+/** How soon to check again when the clock is not known to be right. */
 const CLOCK_RETRY_MS = 60_000;
 
 /**
- * Pure: the same appointment, facts and learned values give the same decision. `learned`: what
- * earlier calls have taught (store/calls/learned.ts).
+ * Decides what to do about an appointment. Pure: the same appointment, facts, and learned values
+ * give the same decision. `learned`: values from earlier calls (store/calls/learned.ts).
  */
 export function planAppointment(
   patient_key: string,
@@ -98,14 +100,14 @@ export function planAppointment(
     if (facts.is_clock_trusted) return { kind: 'close', reason: 'past' };
     return { kind: 'wait', until: now + CLOCK_RETRY_MS, reason: 'clock_unproven', attention: [] };
   }
-  if (appointment.patient.is_deceased === true) return onTheList(DECEASED, starts_at, facts);
+  if (appointment.patient.is_deceased === true) return raiseNearVisit(DECEASED, starts_at, facts);
   if (appointment.insurance === 'awaited') return awaitInsurance(starts_at, facts);
   const coverages = appointment.coverages.filter(isInsured);
   if (coverages.length === 0) return { kind: 'close', reason: 'no_coverage' };
   const opens_at = windowOpensAt(starts_at, policy, clinic);
   if (opens_at > now)
     return { kind: 'wait', until: opens_at, reason: 'outside_window', attention: [] };
-  if (appointment.is_unwritable === true) return onTheList(UNWRITABLE, starts_at, facts);
+  if (appointment.is_unwritable === true) return raiseNearVisit(UNWRITABLE, starts_at, facts);
 
   const attention: Attention[] = [];
   const planned: PlannedCoverage[] = [];
@@ -131,7 +133,7 @@ export function planAppointment(
   }
   if (planned.length === 0 && attention.length === 0 && skipped > 0)
     return { kind: 'close', reason: 'skipped' };
-  // By a clock that is days ahead, every visit of the week is too near for a call.
+  // By a clock that is days ahead, every visit of the week is too soon for a call.
   if (!facts.is_clock_trusted && planned.some(({ call_by }) => call_by < now))
     return { kind: 'wait', until: now + CLOCK_RETRY_MS, reason: 'clock_unproven', attention: [] };
   return { kind: 'ask', coverages: planned, attention, unmapped };
@@ -153,8 +155,8 @@ const UNWRITABLE: Attention = {
     'calls once the server allows it.',
 };
 
-/** Nobody phones a payer; the office is asked to act once the visit is near. */
-function onTheList(
+/** eligd calls no payer; the visit goes on the attention list once it is near. */
+function raiseNearVisit(
   attention: Attention,
   starts_at: Instant,
   { now, policy, clinic }: PlanningFacts,
@@ -166,8 +168,9 @@ function onTheList(
 }
 
 /**
- * Nothing has come about the patient's insurance: that is unknown, not self-pay (G8). It is planned
- * when it comes; from the day on which the call should be made, it is on the attention list.
+ * The patient's insurance has not arrived: it is unknown, not self-pay (G8). Planning continues
+ * when it arrives. From the day on which the call should be made, the visit is on the attention
+ * list.
  */
 function awaitInsurance(
   starts_at: Instant,
@@ -194,8 +197,8 @@ function awaitInsurance(
 }
 
 /**
- * When the visit comes into the look-ahead window: the beginning of the clinic's day that many days
- * before. A part of a day counts as a whole one, since it is days that are counted.
+ * Returns when the visit enters the look-ahead window: the start of the clinic's day that many days
+ * before. A partial day counts as a full day, because the setting counts days.
  */
 export function windowOpensAt(
   starts_at: Instant,
@@ -209,7 +212,7 @@ export function windowOpensAt(
   );
 }
 
-/** No payer, no member id and no group: the patient pays. */
+/** Returns false for self-pay: no payer, no member ID, and no group. */
 export function isInsured(coverage: CoverageInput): boolean {
   return [coverage.carrier, coverage.payor_id, coverage.member_id, coverage.group_id].some(
     (value) => value.trim() !== '',
@@ -285,7 +288,7 @@ function planCoverage(
   };
 }
 
-/** What is asked, and under which need. */
+/** Drafts what to ask, and determines the need. */
 export function draftCoverage(
   question: CoverageQuestion & { payer: PayerEntry | null; provider: Provider; visit: LocalDate },
   { clinic, policy, now }: PlanningFacts,
@@ -325,8 +328,8 @@ export function draftCoverage(
 }
 
 /**
- * The last instant at which a call under this coverage is bought for a visit. `turnaround`: what
- * was learned of the payer, or null.
+ * Returns the last instant at which eligd pays for a call under this coverage for a visit.
+ * `turnaround`: the payer's learned turnaround, or null.
  */
 export function callBefore(
   coverage: CoverageInput,
@@ -349,8 +352,8 @@ function callByUnder(
 }
 
 /**
- * What the PMS says of the network with a visit is about the first coverage: each payer has its
- * own networks.
+ * The network status that the PMS sends with a visit applies to the first coverage, because each
+ * payer has its own networks.
  */
 export function treatedUnder(appointment: AppointmentInput, rank: number): AppointmentInput {
   if (rank === 1) return appointment;

@@ -7,28 +7,28 @@ import type { Turnaround } from './turnaround.ts';
  */
 const MORNING_HOUR = 7;
 /**
- * Local hour at which the calls of that morning are over: what is asked then is what the service
- * has not told of.
+ * Local hour when that morning's calls are over. For an answer still missing then, no webhook event
+ * has arrived.
  */
 const MORNING_OVER_HOUR = 13;
-/** Local hour of the completion date from which the answer is late. */
+/** Local hour of the completion date after which an answer is late. */
 const LATE_HOUR = 17;
-/**
- * However it is with the completion date: so long before the visit an answer that is not there is
- * late.
- */
+/** An answer still missing this long before the visit is late, whatever the completion date. */
 const LATE_BEFORE_VISIT_MS = 2 * HOUR_MS;
 const AFTER_VISIT_MS = 12 * HOUR_MS;
-/** Before the morning of the completion date asking brings little: so much rarer it is. */
+/**
+ * Before the morning of the completion date few answers arrive, so eligd polls this much less
+ * often.
+ */
 const EARLY_FACTOR = 24;
-/** However far away that morning is: at least once a day, also with the spread. */
+/** The longest wait before that morning: eligd polls at least once a day, including the jitter. */
 const EARLY_MS_MAX = 22 * HOUR_MS;
-/** Between the usual and the late end of its payer's calls, about so often. */
-const ASKS_AROUND_END = 8;
-/** How much less often the service is asked while webhook events come. */
-const TOLD_FACTOR = 6;
-/** So long before the visit nobody relies on being told. */
-const CHAIR_MS = 4 * HOUR_MS;
+/** How often eligd polls between the median and the 90th percentile of the payer's turnaround. */
+const POLLS_AROUND_END = 8;
+/** How much less often eligd polls while webhook events arrive. */
+const WEBHOOK_FACTOR = 6;
+/** Within this time of the visit, eligd polls even if webhook events arrive. */
+const NEAR_VISIT_MS = 4 * HOUR_MS;
 
 export type PollingFacts = {
   now: Instant;
@@ -37,24 +37,25 @@ export type PollingFacts = {
   interval_ms: number;
   urgent_interval_ms: number;
   time_zone: string;
-  /**
-   * Webhook events come, and lately they have agreed with what the service said when it was
-   * asked.
-   */
+  /** Webhook events arrive, and recent ones agreed with what polling found. */
   is_told: boolean;
   sent_at: Instant;
-  /** How long the service takes with the inquiry's payer; null: not known. */
+  /** The learned turnaround of the inquiry's payer; null: unknown. */
   turnaround: Pick<Turnaround, 'median_ms' | 'p90_ms'> | null;
-  /** In [0, 1): spreads inquiries that would ask in the same second. */
+  /** In [0, 1): spreads polls that would fall in the same second. */
   random: number;
 };
 
 /**
- * When to ask about an open inquiry next. Until the morning of its completion date at 24 times the
- * interval and at least once a day, more often while its payer's calls usually end; from then on by
- * the interval, which shrinks to the urgent one during the last day before the visit; twice a day
- * after the visit. While webhook events come, not before that morning is over, and then
- * more rarely, but for the hours before the visit.
+ * Returns when to poll an open inquiry next:
+ *
+ * - until the morning of its completion date, at 24 times the interval and at least once a day, and
+ *   more often while its payer's calls usually end;
+ * - then at the interval, which shrinks to the urgent one during the last day before the visit;
+ * - after the visit, twice a day.
+ *
+ * While webhook events arrive, eligd does not poll until that morning is over, and then less often
+ * except in the last hours before the visit.
  */
 export function nextPollAt(facts: PollingFacts): Instant {
   const { now, visit_at, interval_ms, is_told, random } = facts;
@@ -71,30 +72,30 @@ export function nextPollAt(facts: PollingFacts): Instant {
     interval_ms * Math.min(1, left_ms / DAY_MS),
   );
   const wait_ms =
-    is_told && left_ms > CHAIR_MS ? Math.min(near_ms * TOLD_FACTOR, left_ms / 2) : near_ms;
+    is_told && left_ms > NEAR_VISIT_MS ? Math.min(near_ms * WEBHOOK_FACTOR, left_ms / 2) : near_ms;
   if (now >= first) return now + spread(wait_ms);
   const at_first = first + Math.round(random * interval_ms);
   if (left_ms < DAY_MS) return Math.min(at_first, now + spread(wait_ms));
   return is_told ? at_first : Math.min(at_first, now + spread(earlyWait(facts)));
 }
 
-/** How long to wait while the morning of the completion date is still to come. */
+/** Returns how long to wait before the morning of the completion date. */
 function earlyWait({ now, sent_at, interval_ms, turnaround }: PollingFacts): number {
   const early_ms = Math.min(interval_ms * EARLY_FACTOR, EARLY_MS_MAX);
   if (turnaround === null) return early_ms;
   const { median_ms, p90_ms } = turnaround;
   const age_ms = now - sent_at;
   if (age_ms > p90_ms) return early_ms;
-  const around_ms = Math.max(interval_ms, (p90_ms - median_ms) / ASKS_AROUND_END);
+  const around_ms = Math.max(interval_ms, (p90_ms - median_ms) / POLLS_AROUND_END);
   return Math.min(early_ms, age_ms < median_ms ? median_ms - age_ms : around_ms);
 }
 
-/** After a webhook event announced an end that asking does not confirm yet. */
+/** Waits after a webhook event announced an end that polling does not confirm yet. */
 const ANNOUNCED_WAITS_MS = [1, 5, 15, 60].map((minutes) => minutes * MINUTE_MS);
 
 /**
- * When to ask again about an inquiry of which a webhook event said that it has ended, after `asks`
- * unsuccessful requests; null: the event is not believed any more.
+ * Returns when to poll again an inquiry that has ended according to a webhook event, after `asks`
+ * polls that did not confirm it; null: eligd no longer believes the event.
  */
 export function nextAskForAnnounced(asks: number, now: Instant): Instant | null {
   const wait_ms = ANNOUNCED_WAITS_MS[asks];
@@ -102,7 +103,8 @@ export function nextAskForAnnounced(asks: number, now: Instant): Instant | null 
 }
 
 /**
- * Whether calls of the completion date may be done: before its morning there is nothing to hear of.
+ * Returns whether calls of the completion date may be done: before its morning, polling finds
+ * nothing.
  */
 export function isAnswerDue(
   now: Instant,
@@ -113,8 +115,8 @@ export function isAnswerDue(
 }
 
 /**
- * When an answer counts as overdue: in the afternoon of its completion date, and shortly before the
- * visit in any case.
+ * Returns when an answer counts as overdue: in the afternoon of its completion date, and always
+ * shortly before the visit.
  */
 export function overdueAt(
   desired_completion_date: LocalDate,
@@ -127,13 +129,10 @@ export function overdueAt(
   );
 }
 
-/**
- * How much an overdue answer matters, by the time left until the patient sits down. After the
- * visit: not any more.
- */
+/** Returns how urgent an overdue answer is, by the time left until the visit; `over` after it. */
 export function urgencyOf(visit_at: Instant, now: Instant): 'flag' | 'tell' | 'call' | 'over' {
   const left_ms = visit_at - now;
   if (left_ms < 0) return 'over';
-  if (left_ms < CHAIR_MS) return 'call';
+  if (left_ms < NEAR_VISIT_MS) return 'call';
   return left_ms < DAY_MS ? 'tell' : 'flag';
 }

@@ -1,6 +1,6 @@
 /**
- * What a call costs, in whole US cents. A price that nobody has configured is unknown (null), never
- * 0: a sum that leaves calls out says so (G8).
+ * Computes the cost of a call in whole US cents. A price that is not configured is unknown (null),
+ * never 0, and a sum says how many calls it leaves out (G8).
  */
 import type { InquiryDraft } from './inquiry.ts';
 import { type FinalOutcome, finalOutcome } from './outcome.ts';
@@ -12,20 +12,20 @@ export type Cents = number;
 
 /** What the calling service charges. */
 export type PriceTerms = {
-  /** Null: not known, and so no call has a known price. */
+  /** Null: unknown, so no call has a known price. */
   per_inquiry_cents: Cents | null;
-  /** For each procedure code that is asked about. */
+  /** For each procedure code in the question. */
   per_code_cents: Cents;
-  /** What an answer that is wanted the same day costs, as a multiple. */
+  /** The factor for an answer that is wanted on the same day. */
   urgent_factor: number;
   /** Outcomes that are not charged. */
   free_outcomes: readonly FinalOutcome[];
 };
 
-/** Terms that differ by specialty or by payer; what is left out is as usual. */
+/** Terms that differ by specialty or by payer; fields left out keep the usual value. */
 export type PriceOverride = Partial<PriceTerms>;
 
-/** The terms of one payer, by whatever a request may name it by. */
+/** The terms of one payer, with every name and ID that a request may use for it. */
 export type PayerPrices = {
   pms_name: string;
   pms_id: string;
@@ -39,7 +39,7 @@ export type PriceRules = {
   specialties: Readonly<Record<Specialty, PriceOverride>>;
 };
 
-/** What of a call its price depends on. */
+/** The parts of a call that determine its price. */
 export type PricedCall = Pick<
   InquiryDraft,
   'specialty' | 'insurance' | 'insurance_payor_id' | 'benefits_codes' | 'desired_completion_date'
@@ -50,15 +50,15 @@ export type StoredPrice = { price_cents: Cents | null; free_outcomes: string };
 
 /** The price list of an installation. */
 export type PriceList = {
-  /** The terms for a call: the payer's, then the specialty's, then the usual ones. */
+  /** Returns the terms for a call: the payer's, then the specialty's, then the usual ones. */
   termsFor: (
     call: Pick<PricedCall, 'specialty' | 'insurance' | 'insurance_payor_id'>,
   ) => PriceTerms;
 };
 
 /**
- * The price list of rules and of payers with prices of their own, which may change while eligd runs
- * and are asked for each time.
+ * Builds the price list from rules and from payers with their own prices. Payers may change while
+ * eligd runs, so they are read each time.
  */
 export function priceList(rules: PriceRules, payers: () => readonly PayerPrices[]): PriceList {
   return {
@@ -70,13 +70,13 @@ export function priceList(rules: PriceRules, payers: () => readonly PayerPrices[
   };
 }
 
-/** Nothing is known of any price. */
+/** The rules when no price is configured. */
 export const NO_PRICES: PriceRules = {
   usual: { per_inquiry_cents: null, per_code_cents: 0, urgent_factor: 1, free_outcomes: [] },
   specialties: { dental: {}, medical: {}, mental_health: {} },
 };
 
-/** A payer ID names one payer; then the carrier's identifier; then the name as text. */
+/** Finds the payer by payer ID, then by carrier identifier, then by name. */
 function payerOf(
   { insurance, insurance_payor_id }: Pick<PricedCall, 'insurance' | 'insurance_payor_id'>,
   payers: readonly PayerPrices[],
@@ -94,7 +94,7 @@ function plain(text: string): string {
   return text.toUpperCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** Whether the answer is wanted on the day on which the call is sent, or was wanted earlier. */
+/** Returns whether the answer is wanted on or before the day when the call is sent. */
 export function isUrgent(
   { desired_completion_date }: Pick<PricedCall, 'desired_completion_date'>,
   sent_on: LocalDate,
@@ -102,16 +102,16 @@ export function isUrgent(
   return desired_completion_date <= sent_on;
 }
 
-/** What a call costs that is sent on `sent_on`, rounded to whole cents; null: not known. */
+/** Returns the price of a call sent on `sent_on`, rounded to whole cents; null: unknown. */
 export function priceOf(terms: PriceTerms, call: PricedCall, sent_on: LocalDate): Cents | null {
   const { per_inquiry_cents, per_code_cents, urgent_factor } = terms;
   if (per_inquiry_cents === null) return null;
   const usual = per_inquiry_cents + per_code_cents * call.benefits_codes.length;
-  // Factors are decimals such as 1.15: without this, 115.49999999999999 would be 115.
+  // Factors are decimals such as 1.15: without toFixed, 115.49999999999999 would round to 115.
   return Math.round(Number((isUrgent(call, sent_on) ? usual * urgent_factor : usual).toFixed(4)));
 }
 
-/** The price of a call that is sent at `at`, with the outcomes that turn out to be free. */
+/** Returns the price of a call sent at `at`, and the outcomes that are free. */
 export function priceAt(
   prices: PriceList,
   call: PricedCall,
@@ -125,7 +125,7 @@ export function priceAt(
 }
 
 /**
- * What is charged once the outcome is known; null: not known yet, or the price is not known. A free
+ * Returns the charge once the outcome is known; null: the outcome or the price is unknown. A free
  * outcome costs nothing, whatever the price.
  */
 export function chargeOf(
@@ -137,7 +137,7 @@ export function chargeOf(
   return (free_outcomes ?? '').split(',').includes(outcome) ? 0 : price_cents;
 }
 
-/** `$1,234.50`, or `unknown`. */
+/** Formats cents as `$1,234.50`, or `unknown`. */
 export function dollars(cents: Cents | null): string {
   if (cents === null) return 'unknown';
   const whole = Math.trunc(Math.abs(cents) / 100).toString();

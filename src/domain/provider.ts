@@ -9,17 +9,17 @@ export type Provider = {
   billing_npi: string;
   rendering_npi: string;
   is_specialist: boolean;
-  /** Null: left to the service. */
+  /** Null: the service finds it out. */
   in_network: boolean | null;
-  /** Empty: not known. */
+  /** Empty: unknown. */
   place_of_service: string;
 };
 
 type Treated = Pick<AppointmentInput, 'specialty' | 'provider' | 'location' | 'place_of_service'>;
 
 /**
- * Who treats: what the appointment itself says, else the provider's entry, else the location's,
- * else the clinic's.
+ * Determines the provider's details. Each value comes from the appointment, or else from the
+ * provider's entry, the location's, or the clinic's.
  */
 export function effectiveProvider(appointment: Treated, clinic: ClinicProfile): Provider {
   const { provider } = appointment;
@@ -29,7 +29,7 @@ export function effectiveProvider(appointment: Treated, clinic: ClinicProfile): 
   return {
     specialty:
       appointment.specialty ?? by_provider.specialty ?? by_location.specialty ?? clinic.specialty,
-    // Another punctuation is no other tax id, which would be another need and another call.
+    // Tax IDs that differ only in punctuation must not cause another need and another call.
     tax_id: taxIdDigits(tax_id) ?? tax_id,
     billing_npi:
       provider.billing_npi ||

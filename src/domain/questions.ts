@@ -1,4 +1,4 @@
-/** Which rule of the configuration says what a payer is asked. */
+/** Chooses the rule that decides what a payer is asked. */
 import type { CoverageInput } from './appointment.ts';
 import { planCode } from './codes.ts';
 import type { CoverageHistory } from './history.ts';
@@ -6,7 +6,7 @@ import { lettersAndDigits } from './matching.ts';
 import type { CodeRange, PayerEntry, QuestionRule } from './policy.ts';
 import { DAY_MS, type Instant } from './time.ts';
 
-/** What rules look at. */
+/** The facts that rules test. */
 export type Questioned = {
   codes: readonly string[];
   is_dental: boolean;
@@ -16,7 +16,10 @@ export type Questioned = {
   now: Instant;
 };
 
-/** The first rule that applies; the configuration ends every list with one that always does. */
+/**
+ * Returns the first rule that applies; the configuration ends every list with an unconditional
+ * rule.
+ */
 export function questionRule(rules: readonly QuestionRule[], about: Questioned): QuestionRule {
   const found = rules.find(
     (rule) =>
@@ -48,7 +51,10 @@ function fitsCodes({ when_codes }: QuestionRule, { codes, is_dental }: Questione
   return codes.some((code) => when_codes.some((range) => isWithin(whole(code), range)));
 }
 
-/** By what the PMS or the payer map calls the payer, compared without case and punctuation. */
+/**
+ * Tests the payer's name, ID, and carrier in the PMS and the payer map, without case and
+ * punctuation.
+ */
 function fitsPayer({ when_payers }: QuestionRule, { coverage, payer }: Questioned): boolean {
   if (when_payers === null) return true;
   const names = [coverage.carrier, coverage.payor_id, payer?.carrier ?? '', payer?.payor_id ?? '']

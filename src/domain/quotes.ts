@@ -1,6 +1,6 @@
 /**
- * `text` without what is between its first and last quotation mark: sentences about an answer
- * quote the payer there, who may have named a patient (G6).
+ * Returns `text` without the part between its first and last quotation mark: sentences about an
+ * answer quote the payer there, who may have named a patient (G6).
  */
 export function unquoted(text: string): string {
   const first = text.indexOf('"');

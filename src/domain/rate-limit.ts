@@ -1,43 +1,39 @@
 import type { Clock } from './env.ts';
 import { Pace, type PaceTable } from './pace.ts';
 
-/** A slot is free again this long after its request ended (docs/service.md "Rate limit"). */
+/** A slot becomes free this long after its request ended (docs/service.md "Rate limit"). */
 export const WINDOW_MS = 60_000;
 /**
- * A request ends within its timeout; a slot without an end that is older than this belongs to a
- * process that died.
+ * A request ends within its timeout; an older slot without an end belongs to a process that died.
  */
 export const ABANDONED_MS = 10 * 60_000;
-/**
- * No service has us wait longer at a time; beyond it a pause that was stored is the work of a clock
- * that was wrong.
- */
+/** No service requests a longer pause; a longer stored pause comes from a clock that was wrong. */
 const PAUSE_MS_MAX = 60 * 60_000;
-/** Without a limit of ours, a 429 halves this pace at first. */
+/** Without a configured limit, the first 429 halves this pace. */
 const UNLIMITED_PER_MINUTE = 600;
-/** How soon to look again for a slot whose request is still out. */
+/** How soon to check again for a slot whose request is still out. */
 const STILL_OUT_MS = 50;
-/** How soon to look again where the clock and what is in memory disagree. */
+/** How soon to check again when the clock and the slots in memory disagree. */
 const CLOCK_SET_WAIT_MS = 1_000;
 
 export type RequestPriority = 'send' | 'urgent' | 'routine';
 
-/** How a request asks for leave; the shape is that of the client's `RequestGate`. */
+/** Grants requests permission to leave; it has the shape of the client's `RequestGate`. */
 export type RateLimiter = {
   enter: (
     priority: RequestPriority,
     signal?: AbortSignal,
   ) => Promise<{ leave: () => Promise<void> }>;
   pause: (until_ms: number) => Promise<void>;
-  /** The service said 429: requests go half as fast from now on, and faster again over time. */
+  /** Halves the pace after a 429; the pace then grows again over time. */
   slowDown: () => Promise<void>;
 };
 
-/** Slots, pause and pace as every process on one database sees them. Each change is committed. */
+/** Slots, pause, and pace, shared by every process on one database. Each change is committed. */
 export type SlotTable = PaceTable & {
   /**
-   * Takes up to `wanted` free slots of `max_per_minute`, and says after which time to ask again for
-   * more. `held` are the slots that the caller knows to be taken.
+   * Takes up to `wanted` free slots of `max_per_minute`, and returns when to ask for more. `held`:
+   * the slots that the caller knows to be taken.
    */
   take: (asked: {
     now: number;
@@ -45,11 +41,11 @@ export type SlotTable = PaceTable & {
     wanted: number;
     held: readonly number[];
   }) => Promise<{ slots: number[]; wait_ms: number }>;
-  /** Gives back a slot with which no request was made. */
+  /** Returns a slot that no request used. */
   drop: (slot: number) => Promise<void>;
-  /** Notes that the slot's request has ended. */
+  /** Records that the slot's request has ended. */
   end: (slot: number, now: number) => Promise<void>;
-  /** Until when the service has us wait, by the machine's clock; 0 when it never did. */
+  /** Returns the end of the pause that the service requested, by the computer's clock; 0: none. */
   pausedUntil: () => Promise<number>;
   pauseUntil: (until_ms: number, now: number) => Promise<void>;
 };
@@ -58,21 +54,22 @@ export type RateLimit = {
   table: SlotTable;
   clock: Clock;
   /**
-   * Zero means no limit; a pause that the service asked for holds all the same, and so does the
-   * slower pace after a 429.
+   * Zero means no limit; pauses that the service requests and the slower pace after a 429 still
+   * apply.
    */
   max_per_minute: number;
-  /** Slots of earlier processes that may still count, to be held for a whole window. */
+  /** Slots of earlier processes that may still count; they are held for a whole window. */
   found: readonly number[];
 };
 
 /**
  * The rate limit (G5): at most `max_per_minute` requests in any sliding minute at the server,
  * across restarts and for every process on this database. A slot is committed before its request
- * and is free again 60 s after the request ended, because the server may count it anywhere between.
+ * and becomes free 60 s after the request ended, because the server may count it at any time in
+ * between.
  *
- * Of the requests that wait in this process `send` goes first, then `urgent`, then `routine`; among
- * equals whoever came first.
+ * Of the requests that wait in this process, `send` goes first, then `urgent`, then `routine`;
+ * within a priority, the oldest goes first.
  */
 export function limitRate(limit: RateLimit): RateLimiter {
   const pause = new Pause(limit);
@@ -94,8 +91,8 @@ export function limitRate(limit: RateLimit): RateLimiter {
 }
 
 /**
- * How long the service has us wait. Measured by the clock that is never set; stored by the other
- * one, for the next process.
+ * The pause that the service requested. It is measured by the monotonic clock, and stored by the
+ * wall clock for the next process.
  */
 class Pause {
   readonly #table: SlotTable;
@@ -132,8 +129,8 @@ class Pause {
 type Waiter = { resolve: (slot: number) => void; reject: (error: unknown) => void };
 
 /**
- * Requests that wait for a slot. One of them at a time looks for slots, for as many as wait, and
- * hands them out in order.
+ * Requests that wait for a slot. One loop takes slots for all of them and hands the slots out in
+ * order.
  */
 class WaitingLine {
   readonly #table: SlotTable;
@@ -145,12 +142,12 @@ class WaitingLine {
     routine: new Set(),
   };
   /**
-   * The slots of this process and those that it found, and when each is free again by the clock
-   * that is never set (G5).
+   * The slots of this process and those found at start, with the time at which each becomes free by
+   * the monotonic clock (G5).
    */
   readonly #held = new Map<number, number>();
   #is_serving = false;
-  /** When the last slot was handed out, by the clock that is never set. */
+  /** When the last slot was handed out, by the monotonic clock. */
   #handed_elapsed = Number.NEGATIVE_INFINITY;
 
   constructor({ table, clock, found }: RateLimit, pace: Pace) {
@@ -180,8 +177,7 @@ class WaitingLine {
   }
 
   /**
-   * Which of the slots that are known here are not free yet, whatever the machine's clock was set
-   * to since (G5).
+   * Returns the known slots that are not free yet, even if the computer's clock was set since (G5).
    */
   #heldNow(): number[] {
     for (const [slot, free_at] of this.#held)
@@ -208,7 +204,7 @@ class WaitingLine {
         });
         for (const slot of slots) {
           const first = this.#takeFirst();
-          // Whoever wanted it has gone away meanwhile, and no request was made.
+          // The request was aborted in the meantime, so the slot was not used.
           if (first === null) await this.#table.drop(slot);
           else {
             this.#held.set(slot, this.#clock.elapsed() + ABANDONED_MS);
@@ -243,8 +239,8 @@ class WaitingLine {
 }
 
 /**
- * After which time to look for a slot again. Without an end in sight a request is still out: looked
- * for again soon. So is one that is only held in memory.
+ * Returns how long to wait before checking for a slot again. Without an end time, a request is
+ * still out: check again soon. The same holds for a slot that is held only in memory.
  */
 export function waitForSlot(first_ended_at: number | null, now: number): number {
   if (first_ended_at === null) return STILL_OUT_MS;

@@ -1,9 +1,9 @@
-/** What the service says about a request that it refuses, in words for the front office. */
+/** Explains the service's rejection of a request to the front office. */
 
 /** One element of a validation error's `detail` (docs/service.md "Validation error"). */
 type ValidationItem = { loc: readonly (string | number)[]; msg: string; type: string };
 
-/** Why a neighbor of a refused inquiry waits; `eligd explain` knows it by this sentence. */
+/** Why a neighbor of a rejected inquiry waits; `eligd explain` recognizes this sentence. */
 export const REFUSED_NEIGHBOR =
   'Another inquiry of the same batch was rejected, and the service did not say whether it ' +
   'accepted this one.';
@@ -29,7 +29,7 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
   tax_id: 'tax ID',
 };
 
-/** Where an error is within one inquiry: without the body and the item's place in a batch. */
+/** Returns an error's location in one inquiry: without the body and the item's index in a batch. */
 function placeOf(loc: ValidationItem['loc']): (string | number)[] {
   const place = [...loc];
   if (place[0] === 'body') place.shift();
@@ -39,8 +39,8 @@ function placeOf(loc: ValidationItem['loc']): (string | number)[] {
 }
 
 /**
- * The service's own words with the field's name as people know it and the code concerned. `sent` is
- * the request, from which the code is taken; no other value of it is repeated (G6).
+ * Returns the service's own words with a readable field name and the code concerned. `sent` is the
+ * request, from which only the code is quoted (G6).
  */
 export function refusalWords(
   errors: readonly ValidationItem[],
@@ -63,8 +63,8 @@ export function refusalWords(
 }
 
 /**
- * Fields that this account needs and eligd leaves out as long as nobody asks for them: they are
- * sent from then on, and the inquiry goes out again. Null: something else is wrong.
+ * Returns the fields that this account requires and that eligd leaves out until then. From now on
+ * eligd sends them, and it sends the inquiry again. Null: the error has another cause.
  */
 export function fieldsMissed(
   errors: readonly ValidationItem[],

@@ -6,7 +6,7 @@ import type { ClaimRequiredField, RequiredField } from './policy.ts';
 import type { Provider } from './provider.ts';
 import { isDate } from './time.ts';
 
-/** What an appointment and a claim have in common. */
+/** The fields that an appointment and a claim share. */
 type Asked = Pick<
   AppointmentInput,
   'patient' | 'procedure_codes' | 'diagnosis_codes' | 'billed_amount' | 'problems'
@@ -33,15 +33,15 @@ const LABELS: Readonly<Record<ClaimRequiredField, string>> = {
 };
 
 /**
- * What has to be fixed before a call is paid for. A required field must be there; a field that is
- * there must be well-formed even when it is not required, because the service refuses the whole
- * inquiry otherwise.
+ * Returns what the office must fix before eligd pays for a call. A required field must be present.
+ * A field that is present must be well-formed even if it is not required, because the service would
+ * otherwise reject the whole inquiry.
  */
 export function missingFields(checked: Checked, required: readonly RequiredField[]): Attention[] {
   return faultsOf(checked, fieldValues(checked), required);
 }
 
-/** The same for a claim; without its date of service it cannot be asked about at all. */
+/** Does the same for a claim, which always needs its date of service. */
 export function missingClaimFields(
   claim: ClaimInput,
   provider: Provider,
@@ -69,8 +69,8 @@ function faultsOf(
   for (const [field, value] of Object.entries(values) as [ClaimRequiredField, string][]) {
     const where =
       checked.rank === 1 ? LABELS[field] : `${LABELS[field]} (coverage ${checked.rank})`;
-    // The request cannot be written without a birth date, or a claim's without its date, whatever
-    // the configuration says.
+    // The request always needs a birth date, and a claim's request its date, whatever is
+    // configured.
     const is_needed = field === 'dob' || field === 'date_of_service' || required.includes(field);
     if (value === '' && is_needed) found.push(missing(where, problemsOf(field, checked)));
     const fault = value === '' ? null : malformed(field, value);
@@ -112,7 +112,7 @@ function malformed(field: ClaimRequiredField, value: string): string | null {
   return null;
 }
 
-/** What the connector could not read of this field and coverage, or does not say of which. */
+/** Returns the unreadable values of this field and coverage, and those of unknown fields. */
 function problemsOf(field: string, { appointment, rank }: Checked): FieldProblem[] {
   return appointment.problems.filter(
     ({ about }) =>
@@ -120,10 +120,7 @@ function problemsOf(field: string, { appointment, rank }: Checked): FieldProblem
   );
 }
 
-/**
- * The connector names the column as the user knows it, so what it could not read stands beside what
- * is missing.
- */
+/** Builds the item for a missing field. It names unreadable columns as the user knows them. */
 function missing(where: string, problems: readonly FieldProblem[]): Attention {
   const next = 'Correct it in your practice software. eligd calls after the next export.';
   if (problems.length === 0)

@@ -1,7 +1,7 @@
-/** Whether the calling service answers us, as its last replies show. */
+/** Judges by the last replies whether the calling service can be used. */
 import { type Instant, MINUTE_MS } from './time.ts';
 
-/** Why the service is of no use at the moment. No patient data (G6). */
+/** Why the service cannot be used now. No patient data (G6). */
 export type ServiceTrouble = {
   since: Instant;
   kind: 'away' | 'login_rejected' | 'turned_away';
@@ -10,21 +10,21 @@ export type ServiceTrouble = {
 };
 
 export type ServiceContact = {
-  /** The last reply that served its purpose; null: none since the start. */
+  /** When a request last succeeded; null: not since the start. */
   ok_at: Instant | null;
   trouble: ServiceTrouble | null;
 };
 
 export const NO_CONTACT: ServiceContact = { ok_at: null, trouble: null };
 
-/** The parts of a failed request that say something about the service as a whole. */
+/** The parts of a failed request that concern the service as a whole. */
 export type FailedRequest = { class: string; cause?: string; status: number | null };
 
 export const PROXY_LOGIN_REMEDY =
   'Correct ELIGD_SERVICE_PROXY_USERNAME and ELIGD_SERVICE_PROXY_PASSWORD (or the login in ' +
   'HTTPS_PROXY), then run "eligd check".';
 
-/** What a failure says; null: nothing about whether the service can be used. */
+/** Returns the trouble that a failure shows; null: it does not concern the service as a whole. */
 export function troubleOf(
   { class: kind, cause, status }: FailedRequest,
   since: Instant,
@@ -55,7 +55,7 @@ export function troubleOf(
     return {
       since,
       kind: 'away',
-      why: 'The calling service takes no requests: it says that there are too many (429).',
+      why: 'The calling service rejects our requests because there are too many (429).',
       next: 'Lower service.submission.max_per_minute, or ask the calling service for its limit.',
     };
   }
@@ -65,8 +65,8 @@ export function troubleOf(
       since,
       kind: 'away',
       why: is_login
-        ? 'The proxy on the way to the calling service does not accept our login (407).'
-        : 'The proxy on the way to the calling service is away, or does not connect us.',
+        ? 'The proxy to the calling service rejects our login (407).'
+        : 'The proxy to the calling service cannot be reached or refuses to connect.',
       next: is_login
         ? PROXY_LOGIN_REMEDY
         : 'Check the proxy and "eligd check". eligd tries again automatically.',
@@ -76,27 +76,27 @@ export function troubleOf(
   return {
     since,
     kind: 'away',
-    why: `The calling service does not answer as it should (${answered}).`,
+    why: `The calling service does not respond correctly (${answered}).`,
     next: 'Check the internet connection and "eligd check". eligd tries again automatically.',
   };
 }
 
-/** To be told to wait is everyday work; nothing but that for so long is not. */
+/** A short pause because of the rate limit is routine; rejected requests for this long are not. */
 const LIMITED_MS_MIN = 10 * MINUTE_MS;
 
 function isRateLimited({ cause, status }: FailedRequest): boolean {
   return cause === 'rate_limited' || status === 429;
 }
 
-/** Learns from each request. One lost reply is no trouble yet where others got through. */
+/** Learns from each request. After a success, one lost reply does not count as trouble yet. */
 export class ContactLog {
   #ok_at: Instant | null = null;
   #trouble: ServiceTrouble | null = null;
   #failures = 0;
-  /** Since when every request was refused because of the rate limit; null: it was not. */
+  /** Since when the rate limit has rejected every request; null: it has not. */
   #limited_since: Instant | null = null;
 
-  /** Returns whether the contact is lost, or back, or is lost for another reason. */
+  /** Records a result. Returns whether contact was lost or restored, or the reason changed. */
   note(failure: FailedRequest | null, now: Instant): boolean {
     const before = this.current().trouble?.kind;
     if (failure === null) {

@@ -1,21 +1,21 @@
 /**
  * The situation of an appointment is derived, never stored, so it cannot disagree with the rows
- * that it is derived from. It is total (G2): every appointment is in exactly one situation. The
- * first that holds counts:
+ * that it is derived from. It is total (G2): every appointment is in exactly one situation, the
+ * first of these that applies:
  *
  *     closed      it has a `closed_reason`.
- *     attention   an open entry is about it or about one of its inquiries (but for
- *                 INFORMATIONAL_REASONS); an inquiry of it was refused or cannot be decided, or a
- *                 delivery is parked; or nothing says what it waits for, which is a bug.
+ *     attention   an open item concerns it or one of its inquiries (except for
+ *                 INFORMATIONAL_REASONS); one of its inquiries was rejected or cannot be decided;
+ *                 a delivery is parked; or no row shows what it waits for, which is a bug.
  *     waiting     a coverage has no inquiry yet, or it changed before its inquiry was sent:
- *                 planning looks at `plan_due_at`.
- *     planned     decided, not sent.
+ *                 planning checks it at `plan_due_at`.
+ *     planned     a call is planned, and not sent yet.
  *     asking      the request is out, in a lookup, or with the service.
- *     answered    the answer is here and not yet written into the practice management system.
+ *     answered    the answer has arrived and is not written to the practice management system yet.
  *     delivered   the newest answer is written.
  *
- * Of several coverages the least advanced counts. Of several inquiries for one coverage (another
- * attempt, another need) the newest counts, and one that is withdrawn counts as nothing.
+ * Of several coverages, the least advanced decides. Of several inquiries for one coverage (another
+ * attempt, another need), the newest decides; withdrawn inquiries do not count.
  */
 import { type AttentionReason, VERDICT_REASONS } from './attention.ts';
 
@@ -30,7 +30,7 @@ export const SITUATIONS = [
 ] as const;
 export type SituationWord = (typeof SITUATIONS)[number];
 
-/** Entries that only inform, while the appointment continues automatically. */
+/** Reasons that only inform, while eligd continues with the appointment automatically. */
 export const INFORMATIONAL_REASONS: readonly AttentionReason[] = [
   'payer_unmapped',
   'payers_unreadable',
@@ -41,7 +41,8 @@ export const INFORMATIONAL_REASONS: readonly AttentionReason[] = [
 ];
 
 /**
- * The progress of one coverage's inquiry; the smallest one decides. Below zero, it has no inquiry.
+ * The progress of one coverage's inquiry; the lowest stage decides. Below zero, there is no
+ * inquiry.
  */
 export const STAGES = {
   none: -1,

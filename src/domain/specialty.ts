@@ -1,6 +1,6 @@
 /**
- * The three specialties of the service; each is its own path group there (docs/service.md "What the
- * service does").
+ * The service's three specialties; each has its own path group (docs/service.md "What the service
+ * does").
  */
 export const SPECIALTIES = ['dental', 'medical', 'mental_health'] as const;
 

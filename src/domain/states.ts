@@ -1,18 +1,17 @@
 /**
- * The two legs of an inquiry and every legal step of each. The store changes a state only along
- * this table, and writes each step to the audit trail; nothing else in eligd knows which states
- * follow which.
+ * The states of an inquiry and of a delivery, and every legal step between them. The store allows
+ * only these steps and writes each one to the audit trail. Only this table defines the steps.
  *
  *     planned     decided, not sent. Nothing at the service.
- *     sending     the intent is committed, the request may be out. Found at start, it becomes
+ *     sending     the intent is committed; the request may have left. At the next start, it becomes
  *                 uncertain.
- *     uncertain   the reply was lost or is not usable: eligd never sends it again without a lookup
+ *     uncertain   the reply was lost or is unusable: eligd never sends it again without a lookup
  *                 at the service (G1).
- *     open        the service has it, under an id we know.
- *     answered    the service ended it; outcome.ts reads its word in `service_status`.
- *     rejected    the service refused the content; nothing exists there.
- *     undecidable every lookup is used up without proof either way: the operator decides.
- *     withdrawn   not needed any more before it was sent; may come back.
+ *     open        the service has it, under an ID that eligd knows.
+ *     answered    the service has finished it; outcome.ts reads `service_status`.
+ *     rejected    the service rejected the content; it has no such inquiry.
+ *     undecidable all lookups are used up without proof either way: the operator decides.
+ *     withdrawn   no longer needed before it was sent; may be planned again.
  */
 export const INQUIRY_STATES = [
   'planned',
@@ -29,25 +28,25 @@ export type InquiryState = (typeof INQUIRY_STATES)[number];
 export const INQUIRY_STEPS: Readonly<Record<InquiryState, readonly InquiryState[]>> = {
   // open: the check before the call found one that is ours (restored or lost database).
   planned: ['sending', 'withdrawn', 'open'],
-  // planned: proven unsent.
+  // planned: the request provably never left.
   sending: ['open', 'planned', 'uncertain', 'rejected'],
-  // planned: proven absent by two lookups.
+  // planned: two lookups proved that the service does not have it.
   uncertain: ['open', 'planned', 'undecidable'],
-  // uncertain: the id belongs to somebody else's inquiry, or the service does not know it any more.
+  // uncertain: the ID belongs to another inquiry, or the service no longer knows it.
   open: ['answered', 'uncertain', 'undecidable'],
   // open: the service withdrew its answer.
   answered: ['open', 'answered'],
-  // Both come back when the content changes or the operator says so.
+  // Both return when the content changes or the operator says so.
   rejected: ['planned', 'withdrawn'],
-  // By the operator, after another lookup.
+  // The operator decides, after another lookup.
   undecidable: ['uncertain', 'open', 'withdrawn'],
-  // uncertain: the service had said success, so it is looked for before anything else.
+  // uncertain: the service had reported success, so eligd looks it up first.
   withdrawn: ['planned', 'uncertain'],
 };
 
 /**
- * The delivery of one record to one appointment. `failed` is tried again automatically, `parked`
- * only by the operator.
+ * The delivery of one record to one appointment. eligd retries `failed` automatically and `parked`
+ * only when the operator says so.
  */
 export const DELIVERY_STATES = ['pending', 'failed', 'delivered', 'parked'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];

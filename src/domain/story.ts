@@ -1,6 +1,6 @@
 /**
- * The audit trail as sentences: what `eligd explain` and the office's page tell of an appointment
- * or an inquiry. Pure.
+ * Turns the audit trail into sentences: what `eligd explain` and the office page say about an
+ * appointment or an inquiry. Pure.
  */
 import { actorName } from './actor.ts';
 import { CLOSED_WORDS, type Moment, PMS } from './explanation.ts';
@@ -8,7 +8,7 @@ import { windowOpensAt } from './planning.ts';
 import type { ClinicProfile, Policy } from './policy.ts';
 import { unquoted } from './quotes.ts';
 
-/** What the story needs of its subject. */
+/** What the story needs to know about its subject. */
 export type ToldSubject = {
   appointments: readonly {
     id: number;
@@ -36,12 +36,12 @@ type Settings = {
   clinic: Pick<ClinicProfile, 'time_zone'>;
 };
 
-/** One thing that happened. */
+/** One event of the story. */
 export type Chapter = { at: number; subject: string; text: string };
 
 /**
- * The audit trail as sentences, with the opening of the look-ahead window, which is no event, put
- * in its place.
+ * Returns the audit trail as sentences, and inserts the opening of the look-ahead window, which the
+ * trail does not contain.
  */
 export function tellStory(
   detail: ToldSubject,
@@ -55,11 +55,11 @@ export function tellStory(
     text: signed(sentenceOf(entry, detail.deliveries, moment), entry.actor),
   }));
   const windows = detail.appointments.flatMap((each) => windowChapter(each, config, moment.now));
-  // Where times are equal the window comes first: what was planned then was planned because of it.
+  // At equal times the window comes first, because it caused what was planned then.
   return [...windows, ...chapters].sort((a, b) => a.at - b.at);
 }
 
-/** Why nothing happened between the reading and the planning of a visit that was far ahead. */
+/** Explains why nothing happened between reading and planning a visit that was far ahead. */
 function windowChapter(
   appointment: ToldSubject['appointments'][number],
   { policy, clinic }: Settings,
@@ -74,7 +74,7 @@ function windowChapter(
   return [{ at, subject: `appointment:${appointment.id}`, text }];
 }
 
-/** Steps whose reason says everything: what somebody did. */
+/** Steps whose reason already is a full sentence about a user's action. */
 const SAID_WHOLE: ReadonlySet<string> = new Set([
   'office',
   'entered',
@@ -114,13 +114,13 @@ function sentenceOf(
   }
 }
 
-/** `inquiry:3` as its two parts. */
+/** Splits `inquiry:3` into its two parts. */
 export function splitOnce(subject: string): [string, string] {
   const at = subject.indexOf(':');
   return [subject.slice(0, at), subject.slice(at + 1)];
 }
 
-/** A closing is written down by its word; older ones and replacements as a sentence. */
+/** A closing is stored as a word; older closings and replacements are stored as sentences. */
 function closedSentence(reason: string): string {
   return Object.entries(CLOSED_WORDS).find(([word]) => word === reason)?.[1] ?? reason;
 }
@@ -140,7 +140,7 @@ function inquirySentence(from_state: string | null, to_state: string): string {
         ? 'the service withdrew its answer.'
         : 'the service accepted it and phones the payer.';
     case 'answered':
-      return from_state === 'answered' ? 'the service revised its answer.' : 'the answer came.';
+      return from_state === 'answered' ? 'the service revised its answer.' : 'the answer arrived.';
     case 'rejected':
       return 'the service rejected it; no call is made.';
     case 'undecidable':
@@ -148,7 +148,7 @@ function inquirySentence(from_state: string | null, to_state: string): string {
     case 'withdrawn':
       return 'it was withdrawn before it was sent.';
     case 'attention':
-      return 'it was put on the attention list.';
+      return 'eligd put it on the attention list.';
     default:
       return `it became ${to_state}.`;
   }
@@ -171,7 +171,7 @@ function deliverySentence(
     case 'failed':
       return `Writing the answer${where} failed; eligd tries again. ${reason}`;
     case 'attention':
-      return `It was put on the attention list. ${reason}`;
+      return `eligd put it on the attention list. ${reason}`;
     case 'parked':
       return `eligd gave up writing the answer${where} until you look at it. ${reason}`;
     default:
@@ -179,12 +179,12 @@ function deliverySentence(
   }
 }
 
-/** Marks after which an entry of the trail had the words of others, or a note of the office. */
+/** Texts after which an audit entry quotes others, or a note of the office. */
 const WORDS_FOLLOW = ['Refused: ', ' It said: ', ' and says: ', ' Note: '];
 
 /**
- * A sentence of the trail without what others said, for those who may not see patients (G6).
- * Entries of earlier versions have the words of the service among ours.
+ * Removes what others said from a sentence of the trail, for users who may not see patients (G6).
+ * Entries of earlier versions mix the service's words with ours.
  */
 export function withoutWords(text: string): string {
   const ends = WORDS_FOLLOW.map((mark) => text.indexOf(mark)).filter((at) => at !== -1);

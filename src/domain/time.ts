@@ -9,22 +9,19 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
-/** A time during which a zone's clock differs from UTC by the same amount. */
+/** A period in which a zone's offset from UTC does not change. */
 type Span = { from: Instant; until: Instant; offset_ms: number };
 
-/**
- * By zone. Temporal takes long for each question, and eligd asks about the same few months again
- * and again.
- */
+/** Spans by zone: Temporal is slow, and eligd asks about the same few months again and again. */
 const spans = new Map<string, Span[]>();
 
-/** By how much the clock of `time_zone` (IANA) is ahead of UTC at an instant. */
+/** Returns how far the clock of `time_zone` (IANA) is ahead of UTC at an instant. */
 function offsetAt(at: Instant, time_zone: string): number {
   const known = spans.get(time_zone) ?? [];
   let span = known.find(({ from, until }) => from <= at && at < until);
   if (span === undefined) {
     const zoned = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(time_zone);
-    // The transition at this very instant begins the span.
+    // A transition at exactly this instant begins the span.
     const begin = zoned.add({ milliseconds: 1 }).getTimeZoneTransition('previous');
     const end = zoned.getTimeZoneTransition('next');
     span = {
@@ -37,24 +34,25 @@ function offsetAt(at: Instant, time_zone: string): number {
   return span.offset_ms;
 }
 
-/** The wall clock of a zone as ISO text, with milliseconds. */
+/** Returns the wall-clock time of a zone as ISO text, with milliseconds. */
 function wallText(at: Instant, time_zone: string): string {
   return new Date(at + offsetAt(at, time_zone)).toISOString();
 }
 
-/** The day that an instant falls on in `time_zone` (IANA). */
+/** Returns the day of an instant in `time_zone` (IANA). */
 export function localDate(at: Instant, time_zone: string): LocalDate {
   return wallText(at, time_zone).slice(0, 10);
 }
 
-/** The wall clock of `time_zone` at an instant: `2026-11-23T09:30`. For people. */
+/** Returns the wall-clock time of an instant for people: `2026-11-23T09:30`. */
 export function localDateTime(at: Instant, time_zone: string): string {
   return wallText(at, time_zone).slice(0, 16);
 }
 
 /**
- * The instant of a wall time in `time_zone`. A time in a daylight-saving gap moves forward, in an
- * overlap the first counts (docs/design.md "Time"; Temporal calls this `compatible`).
+ * Returns the instant of a wall-clock time in `time_zone`. A time in a daylight-saving gap moves
+ * forward; in an overlap, the first one counts (docs/design.md "Time"; Temporal calls this
+ * `compatible`).
  */
 export function instantOf(date: LocalDate, hour: number, time_zone: string, minute = 0): Instant {
   const as_utc = Date.parse(date) + hour * HOUR_MS + minute * MINUTE_MS;
@@ -69,24 +67,24 @@ export function instantOf(date: LocalDate, hour: number, time_zone: string, minu
   return wall.toZonedDateTime(time_zone, { disambiguation: 'compatible' }).epochMilliseconds;
 }
 
-/** The first instant of a day in `time_zone`. */
+/** Returns the first instant of a day in `time_zone`. */
 export function startOfDay(date: LocalDate, time_zone: string): Instant {
   return instantOf(date, 0, time_zone);
 }
 
 /**
- * Whether a text is a real day of the form `YYYY-MM-DD`, from the year 1000 on as the service's
- * dates are.
+ * Returns whether a text is a real date of the form `YYYY-MM-DD`, from the year 1000 on as in the
+ * service's dates.
  */
 export function isDate(text: string): boolean {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
   return match !== null && isRealDate(Number(match[1]), Number(match[2]), Number(match[3]));
 }
 
-/** Whether there is such a day, from the year 1000 on. `month` is 1 to 12. */
+/** Returns whether such a day exists, from the year 1000 on. `month` is 1 to 12. */
 export function isRealDate(year: number, month: number, day: number): boolean {
   if (year < 1000 || month < 1 || day < 1) return false;
-  // Day 0 of the next month is the last of this one.
+  // Day 0 of the next month is the last day of this month.
   return month <= 12 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
@@ -97,7 +95,7 @@ const TIMESTAMP = new RegExp(
 );
 
 /**
- * An ISO 8601 date-time; without a zone it is UTC, and what is finer than a millisecond is cut off.
+ * Parses an ISO 8601 date-time. Without a zone it is UTC; digits below milliseconds are dropped.
  * `malformed`: another form; `impossible`: this form, but no such day or time.
  */
 export function parseTimestamp(text: string): Instant | 'malformed' | 'impossible' {
@@ -115,18 +113,18 @@ export function parseTimestamp(text: string): Instant | 'malformed' | 'impossibl
   return Date.UTC(year, month - 1, day, hour, minute, second, millisecond) - offset_ms;
 }
 
-/** Throws when `date` is no real day. */
+/** Throws when `date` is not a real date. */
 export function addDays(date: LocalDate, days: number): LocalDate {
   if (!isDate(date)) return Temporal.PlainDate.from(date).add({ days }).toString();
   return new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** The same day so many months later or earlier, or the last one of a shorter month. */
+/** Returns the same day this many months later or earlier, or the last day of a shorter month. */
 export function addMonths(date: LocalDate, months: number): LocalDate {
   return Temporal.PlainDate.from(date).add({ months }).toString();
 }
 
-/** 1 for Monday to 7 for Sunday (ISO 8601). */
+/** Returns 1 for Monday to 7 for Sunday (ISO 8601). */
 export function dayOfWeek(date: LocalDate): number {
   if (!isDate(date)) return Temporal.PlainDate.from(date).dayOfWeek;
   return new Date(Date.parse(date)).getUTCDay() || 7;
@@ -136,15 +134,15 @@ export function yearOf(date: LocalDate): number {
   return Number(date.slice(0, 4));
 }
 
-/** The earlier of two due times, where null is never. */
+/** Returns the earlier of two due times; null means never. */
 export function earlier(a: Instant | null, b: Instant | null): Instant | null {
   if (a === null) return b;
   return b === null ? a : Math.min(a, b);
 }
 
 /**
- * A moment as the clinic's wall clock with its offset, `2026-11-23T09:30:00-06:00`; a text that is
- * no instant stays as it is.
+ * Returns an instant as the clinic's wall-clock time with its offset, `2026-11-23T09:30:00-06:00`.
+ * A text that is not an instant is returned unchanged.
  */
 export function wallClockText(text: string, time_zone: string): string {
   const at_ms = Date.parse(text);

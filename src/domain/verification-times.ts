@@ -1,21 +1,21 @@
 /**
- * When the checks of a call are asked for: each is a request of its own, so best when they are
- * there.
+ * Decides when to request the checks of a call. Each request costs a rate-limit slot, so eligd
+ * waits until the checks are usually there.
  */
 import { HOUR_MS, type Instant, MINUTE_MS } from './time.ts';
 
-/** From the end of a call until its checks, while nothing is known of the service. */
+/** The delay from the end of a call to its checks, until eligd has learned the usual delay. */
 const FIRST_DELAY_MS = 10 * MINUTE_MS;
 const MARGIN_MS = 30_000;
-/** Of so many delays that were seen last, all but one in ten are shorter than the usual one. */
+/** Number of recent delays kept; nine of ten of them are no longer than the usual delay. */
 export const DELAYS_KEPT = 20;
 const USUAL_SHARE = 0.9;
 const AGAIN_MS_MIN = 10 * MINUTE_MS;
 const AGAIN_MS_MAX = 12 * HOUR_MS;
 
 /**
- * By when the checks of a call are there as a rule. `delays_ms`: how long the last ones took from
- * the end of their call.
+ * Returns when the checks of a call are usually there. `delays_ms`: the last delays, measured from
+ * the end of the call.
  */
 export function usuallyThereAt(call_ended_at: Instant, delays_ms: readonly number[]): Instant {
   if (delays_ms.length === 0) return call_ended_at + FIRST_DELAY_MS;
@@ -25,8 +25,8 @@ export function usuallyThereAt(call_ended_at: Instant, delays_ms: readonly numbe
 }
 
 /**
- * When to ask again for checks that were not there at `now`: soon at first, then as rarely as they
- * have been waited for; null: never.
+ * Returns when to ask again for checks that were missing at `now`: soon at first, then less and
+ * less often, in proportion to the time waited; null: never.
  */
 export function askAgainAt(now: Instant, answered_at: Instant, until: Instant): Instant | null {
   if (now >= until) return null;

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** Why a body was not read to its end. */
+/** Why a body was not read to the end. */
 export class BodyRefused extends Error {
   override readonly name = 'BodyRefused';
   readonly status: 400 | 413 | 503;
@@ -14,9 +14,9 @@ export class BodyRefused extends Error {
 type Reading = { bytes: number; cut: (error: BodyRefused) => void };
 
 /**
- * Reads bodies into memory, of which all together may take no more than `total_bytes_max`. When
- * that is used up the longest of those that are still on their way is cut off: a client that sends
- * much and never ends stands in nobody's way but its own.
+ * Reads bodies into memory, at most `total_bytes_max` for all together. When that limit is
+ * exceeded, the longest body still being received is cut off, so a client that sends without end
+ * harms only itself.
  */
 export class BodyReader {
   readonly #body_bytes_max: number;
@@ -30,8 +30,8 @@ export class BodyReader {
   }
 
   /**
-   * Rejects with BodyRefused: 413 too long, 503 no room, 400 when the sender broke off. `release`
-   * once it is dealt with.
+   * Reads a body. Rejects with BodyRefused: 413 too long, 503 no memory left, 400 when the sender
+   * aborts. Call `release` when the body is no longer needed.
    */
   async read(
     source: Readable,

@@ -2,15 +2,15 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Holds the number of connections below a limit without ever shutting new ones out: when it is
- * reached, the connection makes room that has been idle, or sending one and the same request, for
- * longest. So a crowd of idle or slow sockets pushes out itself, and a genuine delivery, which is
- * done in milliseconds, gets through.
+ * Keeps the number of connections below a limit and always accepts new ones. At the limit, it
+ * closes the connection that has been idle, or sending the same request, for the longest time. A
+ * crowd of idle or slow sockets can displace only each other, and a genuine webhook event, which
+ * takes milliseconds, gets through.
  */
 export class ConnectionLimit {
   /**
-   * Those that nobody is answering, in the order in which they were opened, began a request or were
-   * answered.
+   * Sockets without a request being answered, ordered by when they opened, began a request, or were
+   * last answered.
    */
   readonly #waiting = new Set<Socket>();
   #count = 0;
@@ -28,7 +28,7 @@ export class ConnectionLimit {
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
       const { socket } = request;
       this.#startOver(socket);
-      // What has arrived whole is being answered: it is never cut off.
+      // A request that has arrived completely is being answered: its socket is never closed.
       request.once('end', () => this.#waiting.delete(socket));
       response.once('close', () => this.#startOver(socket));
     });

@@ -1,19 +1,19 @@
 /**
- * What `/metrics` says. Gauges are read from the database when they are asked for. Counters and
- * histograms begin at 0 with the process, as Prometheus expects, and only grow.
+ * The values of `/metrics`. Gauges are read from the database on each scrape. Counters and
+ * histograms start at 0 with the process, as Prometheus expects, and only grow.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { outcomeOf } from '../domain/outcome.ts';
 import type { Store } from '../store/engine/store.ts';
 import { type ChangeCursor, changesSince, endOfChanges } from '../store/views/changes.ts';
 
-/** A request to the calling service that has ended. */
+/** A finished request to the calling service. */
 export type SeenRequest = { kind: string; result: string; duration_ms: number };
 
-/** Labels of payers beyond so many are `other`: every one is a time series of its own. */
+/** Payers beyond this number share the label `other`, because each label is a time series. */
 const PAYERS_MAX = 200;
 const HOURS = [0.5, 1, 2, 4, 8, 12, 24, 36, 48, 72, 120].map((hours) => hours * 3600);
-/** Looks at the trail in one scrape at most; the next scrape goes on. */
+/** Reads of the audit trail per scrape at most; the next scrape continues. */
 const LOOKS_MAX = 4;
 
 export class Metrics {
@@ -101,7 +101,7 @@ export class Metrics {
     this.#log_lines.inc({ event });
   }
 
-  /** `counts`: since the start; they only grow. */
+  /** `counts`: totals since the start; they only grow. */
   followWebhook(counts: Readonly<Record<string, number>>): void {
     for (const [outcome, count] of Object.entries(counts)) {
       this.#webhook.inc({ outcome }, count - (this.#seen.get(outcome) ?? 0));
@@ -109,7 +109,7 @@ export class Metrics {
     }
   }
 
-  /** Counts what has happened since the last look; the first one begins at the end of the trail. */
+  /** Counts what happened since the last call; the first call starts at the end of the trail. */
   async follow({ db }: Pick<Store, 'db'>): Promise<void> {
     this.#cursor ??= await endOfChanges(db);
     for (let looks = 0; looks < LOOKS_MAX; looks += 1) {

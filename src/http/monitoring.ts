@@ -1,7 +1,7 @@
 /**
- * What monitoring asks: `/healthz` (does the process get on?), `/readyz` (can it do its work?) and
- * `/metrics` for Prometheus. Labels are words of the program and ids of configuration; nothing of a
- * patient is in any of the three (G6).
+ * The routes for monitoring: `/healthz` (does the process make progress?), `/readyz` (can it
+ * work?), and `/metrics` for Prometheus. Labels are words of the program and configured IDs; none
+ * of the three contains patient data (G6).
  */
 import { ALERT_NAMES } from '../domain/alerts/catalog.ts';
 import type { Env } from '../domain/env.ts';
@@ -24,14 +24,14 @@ export type MonitoringOptions = {
   store: Store;
   env: Env;
   version: string;
-  /** Stages that make no progress at the moment. */
+  /** Returns the stages that currently make no progress. */
   hangingStages: () => string[];
-  /** Whether eligd works. */
+  /** Judges whether eligd works. */
   health: () => Promise<HealthReport>;
   metrics: Metrics;
   situations: SituationWatch;
   webhook_counts: Readonly<WebhookCounts>;
-  /** When the newest backup was written (epoch milliseconds); null: never. */
+  /** Returns when the newest backup was written (epoch milliseconds); null: never. */
   newestBackupAt: () => number | null;
 };
 
@@ -64,7 +64,10 @@ export function monitoringRoute(options: MonitoringOptions): HttpRoute {
   };
 }
 
-/** Nothing is wrong, and calls and answers are known to work: unknown is not ready. */
+/**
+ * Requires that nothing is wrong and that calls and answers are known to work: unknown is not
+ * ready.
+ */
 function isReady(health: Health): boolean {
   const is_known = health.calls.is === 'yes' && health.answers.is === 'yes';
   return is_known && answersThatAre(health, 'no').length === 0;
@@ -74,7 +77,7 @@ const names = (alerts: HealthReport['alerts']) => [...new Set(alerts.map(({ name
 
 const isoNow = ({ env }: MonitoringOptions) => new Date(env.clock.now()).toISOString();
 
-/** Without the sentences: a port without login says no more than it has to. */
+/** Leaves out the sentences: a port without login reveals only what it must. */
 function readyAnswers(health: Health) {
   const answers = Object.entries(health) as [HealthQuestion, HealthAnswer][];
   return {
@@ -88,7 +91,7 @@ function readyAnswers(health: Health) {
   };
 }
 
-/** Makes the gauges. What is returned reads their values, and what has happened since. */
+/** Creates the gauges. The returned function reads their values and counts recent events. */
 function gauges(options: MonitoringOptions): () => Promise<void> {
   const { store, env, version, metrics, situations, webhook_counts, newestBackupAt } = options;
   const gauge = metrics.gauge.bind(metrics);
@@ -124,7 +127,7 @@ function gauges(options: MonitoringOptions): () => Promise<void> {
   const alerting = gauge('alert', 'Open alerts, by name.', 'name');
   const oldest = gauge(
     'oldest_waiting_timestamp_seconds',
-    'Since when the oldest appointment waits for its answer.',
+    'When the appointment that has waited longest for its answer began to wait.',
   );
   const reads = gauge(
     'last_read_timestamp_seconds',

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 
 /**
- * An empty answer after which the connection ends, so that whatever else was piped into it is not
- * even read.
+ * Sends an empty answer and closes the connection, so that requests pipelined behind it are not
+ * read.
  */
 export function refuse(reply: FastifyReply, status: number): FastifyReply {
   return reply.code(status).header('connection', 'close').send();

@@ -1,11 +1,11 @@
 /**
- * The local HTTP server. Each route is a file of its own that is handed in, so this file knows none
- * of them; routes with the same address share a server. It speaks plain HTTP and expects a reverse
- * proxy in front of whatever is reached from outside.
+ * The local HTTP server. Routes are passed in, so this file knows none of them; routes with the
+ * same address share a server. It serves plain HTTP or, if a certificate is configured, HTTPS, and
+ * expects a reverse proxy in front of everything that is reached from outside.
  *
- * A slow or hostile client costs a connection at most: heads, bodies and idle connections have an
- * end (`HttpLimits`), a refused request ends its connection, and when connections run out the
- * idlest one makes room (`connections.ts`).
+ * A slow or hostile client can block at most one connection: heads, bodies, and idle connections
+ * have timeouts (`HttpLimits`), a refused request ends its connection, and when connections run
+ * out, the longest idle one is closed (`connections.ts`).
  */
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -17,14 +17,14 @@ import { ConnectionLimit } from './connections.ts';
 import { refuse } from './refusal.ts';
 
 /**
- * Puts its routes on the server; called once, before it listens. Use `app.register` for hooks and
- * parsers of your own.
+ * Adds routes to the server; called once, before it listens. Use `app.register` to add hooks and
+ * parsers.
  */
 export type HttpRoute = (app: FastifyInstance) => void;
 
 /**
- * `socket`: the path of a Unix socket, which is listened at in place of host and port. `tls`: the
- * server's own certificate with its chain, and its key, as PEM.
+ * `socket`: the path of a Unix socket to use in place of host and port. `tls`: the server's
+ * certificate with its chain, and its key, as PEM.
  */
 export type HttpAddress = {
   host: string;
@@ -35,17 +35,14 @@ export type HttpAddress = {
 
 export type HttpLimits = {
   connections_max: number;
-  /** From the connection, or the end of the request before, to the last byte of the head. */
+  /** From the connection, or the end of the previous request, to the last byte of the head. */
   head_timeout_ms: number;
-  /** From the first byte of a request to its last. */
+  /** From the first byte of a request to its last byte. */
   request_timeout_ms: number;
   /** Between two requests on one connection. */
   idle_timeout_ms: number;
   requests_per_connection_max: number;
-  /**
-   * What still comes of a refused request is read and thrown away for so long, and only then is the
-   * answer sent.
-   */
+  /** How long the rest of a refused request is read and discarded before the answer is sent. */
   refusal_patience_ms: number;
 };
 
@@ -65,8 +62,8 @@ export type HttpServer = { address: HttpAddress; close: () => Promise<void> };
 export type HttpService = { address: HttpAddress; route: HttpRoute };
 
 /**
- * Starts a server for every address that `services` name. Throws an EligdError when an address
- * cannot be had, after closing those that were started before.
+ * Starts a server for each address in `services`. If eligd cannot listen on one, closes the servers
+ * already started and throws an EligdError.
  */
 export async function startHttpServers(
   services: readonly HttpService[],
@@ -94,7 +91,7 @@ export async function startHttpServers(
   }
 }
 
-/** Starts one server. `port` 0 takes any that is free; `address` of the result says which. */
+/** Starts one server. `port` 0 chooses a free port, which `address` of the result contains. */
 export async function startHttpServer(
   address: HttpAddress,
   routes: readonly HttpRoute[],
@@ -103,7 +100,7 @@ export async function startHttpServer(
 ): Promise<HttpServer> {
   const app = createApp(address, limits);
   new ConnectionLimit(app.server, limits.connections_max);
-  // No route needs a parsed body, and a wrong path must be reported as such with any body.
+  // No route needs a parsed body, and a wrong path must return 404 whatever the body.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.addHook('onSend', async (request, reply) => {
@@ -147,7 +144,7 @@ function createApp({ tls }: HttpAddress, limits: HttpLimits): FastifyInstance {
     forceCloseConnections: true,
     keepAliveTimeout: limits.idle_timeout_ms,
     requestTimeout: limits.request_timeout_ms,
-    // A client that does not read its answer.
+    // Limits clients that do not read their answer.
     connectionTimeout: limits.request_timeout_ms * 2,
     maxRequestsPerSocket: limits.requests_per_connection_max,
   };
@@ -156,7 +153,7 @@ function createApp({ tls }: HttpAddress, limits: HttpLimits): FastifyInstance {
     connectionsCheckingInterval: Math.max(20, limits.head_timeout_ms / CHECKS_PER_TIMEOUT),
   };
   if (tls === undefined) return Fastify({ ...options, http: server });
-  // To its routes a server with TLS is a server like any other.
+  // The type of a TLS server differs, but routes use it like any other.
   return Fastify({
     ...options,
     https: { ...server, ...tls, minVersion: 'TLSv1.2' },
@@ -170,11 +167,11 @@ async function listen(app: FastifyInstance, { host, port, socket }: HttpAddress)
   }
   await removeAbandoned(socket);
   await app.listen({ path: socket });
-  // The proxy in front is let in by the group of the folder.
+  // The proxy gets access through the folder's group.
   chmodSync(socket, 0o660);
 }
 
-/** A process that was killed leaves its socket behind, and nobody answers at it. */
+/** Removes the socket of a process that was killed; nobody answers there. */
 async function removeAbandoned(socket: string): Promise<void> {
   if (lstatSync(socket, { throwIfNoEntry: false })?.isSocket() !== true) return;
   const is_answered = await new Promise<boolean>((resolve) => {
@@ -185,15 +182,15 @@ async function removeAbandoned(socket: string): Promise<void> {
   if (!is_answered) unlinkSync(socket);
 }
 
-/** For people: `127.0.0.1:8686`, or the path of the socket. */
+/** Formats an address for people: `127.0.0.1:8686`, or the path of the socket. */
 export function addressText({ host, port, socket }: HttpAddress): string {
   return socket ?? (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
 }
 
 /**
- * A sender that is cut off while it still writes does not get to read the answer, and a proxy in
- * between says 502 instead of what was wrong. So the rest is thrown away first, but not for longer
- * than a genuine sender takes.
+ * Reads and discards the rest of a request before the answer is sent. A sender that is cut off
+ * while writing does not read the answer, and a proxy in between reports 502 and hides the reason.
+ * The wait is limited to the time that a genuine sender needs.
  */
 async function discardRest(request: IncomingMessage, env: Env, patience_ms: number): Promise<void> {
   if (request.readableEnded || request.destroyed) return;

@@ -1,7 +1,7 @@
 /**
- * The route for the inquiry service's deliveries (docs/service.md "Events"). A delivery is stored
- * in the inbox in one commit and then acknowledged (G3); what it means is found out later, by the
- * stage collect. Nothing of a body is ever logged (G6).
+ * The route for the calling service's webhook events (docs/service.md "Events"). An event is stored
+ * in the inbox in one commit and then acknowledged (G3); the collect stage interprets it later. No
+ * part of a body is ever logged (G6).
  */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -15,20 +15,20 @@ import { refuse } from './refusal.ts';
 import type { HttpRoute } from './server.ts';
 
 export type WebhookOptions = {
-  /** Of the route, such as `/webhooks/inquiries`. */
+  /** The path of the route, such as `/webhooks/inquiries`. */
   path: string;
   signature_header: string;
-  /** The one in use, and the one before it while a secret is being replaced. */
+  /** The current secret, and the previous one while a secret is being replaced. */
   secrets: readonly string[];
   body_bytes_max: number;
   inbox: Inbox;
   env: Env;
-  /** Something new is in the inbox. */
+  /** Called when the inbox has a new message. */
   onStored: () => void;
   counts: WebhookCounts;
 };
 
-/** What became of deliveries since the start, by outcome. */
+/** The number of events since the start, by outcome. */
 export type WebhookCounts = Record<WebhookOutcome, number>;
 
 export type WebhookOutcome = 'stored' | 'duplicate' | WebhookRefusal;
@@ -54,11 +54,11 @@ const REFUSAL_STATUS: Readonly<Record<WebhookRefusal, number>> = {
   no_commit: 503,
 };
 const RETRY_AFTER_SECONDS = 30;
-/** Of the inquiries of one message together; a thousand full answers have fewer. */
+/** The maximum number of values in one message; a thousand full answers have fewer. */
 const MESSAGE_VALUES_MAX = 1_000_000;
-/** Bodies that are in memory at once: several of the longest, and enough for any genuine crowd. */
+/** How many bodies of maximum length fit in memory: enough for any genuine load. */
 const BODIES_IN_MEMORY = 6;
-/** A crowd of refused requests must not fill the disk with log lines. */
+/** Many refused requests must not fill the disk with log lines. */
 const LOG_PAUSE_MS = 60_000;
 
 export function webhookRoute(options: WebhookOptions): HttpRoute {
@@ -82,7 +82,7 @@ export function webhookRoute(options: WebhookOptions): HttpRoute {
 
   const receive = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const signature = request.headers[header];
-    // A stranger's body takes no memory.
+    // The body of a request without a well-formed signature is not read into memory.
     if (typeof signature !== 'string' || !/^[0-9a-f]{64}$/.test(signature))
       return refuseAs(reply, 'bad_signature');
     let read: Awaited<ReturnType<BodyReader['read']>>;
@@ -127,7 +127,7 @@ function contentLength(request: FastifyRequest): number | null {
   return text === undefined ? null : Number(text);
 }
 
-/** `message_hash` of the message; of JSON that has none, a hash of its own. Null: it is no JSON. */
+/** Returns the message's `message_hash`, or else a hash of the body. Null: it is not JSON. */
 function messageHash(body: Buffer): string | null {
   let message: unknown;
   try {
@@ -137,7 +137,7 @@ function messageHash(body: Buffer): string | null {
   }
   if (typeof message === 'object' && message !== null && 'message_hash' in message) {
     const { message_hash } = message;
-    // One that is no well-formed text would not come back from the database as it went in.
+    // Text that is not well-formed Unicode would come back from the database changed.
     const is_text = typeof message_hash === 'string' && message_hash.isWellFormed();
     if (is_text && message_hash !== '' && message_hash.length <= 500) return message_hash;
   }
@@ -145,8 +145,8 @@ function messageHash(body: Buffer): string | null {
 }
 
 /**
- * The first refusal of a kind is logged at once, and the next ones at most once a minute, each with
- * the count since the start.
+ * Logs the first refusal of a kind at once, and later ones at most once a minute, each with the
+ * count since the start.
  */
 function refusalLog(
   env: Env,

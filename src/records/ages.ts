@@ -1,9 +1,10 @@
-/** Ages in words: `under 14`, `through age 18`, `ages 6-15`, `14 and older`. */
+/** Reads ages in words: `under 14`, `through age 18`, `ages 6-15`, `14 and older`. */
 import { Cursor, tokensOf } from './frequency/tokens.ts';
 
 /**
- * Ages in whole years, both ends included. Within `sure` it is covered, outside `possible` it is
- * not; between the two the words leave it open ("to age 19" may or may not include 19).
+ * Ages in whole years, both ends included. An age within `sure` is covered, and an age outside
+ * `possible` is not. For ages in between, the words are ambiguous ("to age 19" may or may not
+ * include 19).
  */
 export type AgeRule = { sure: AgeSpan; possible: AgeSpan };
 export type AgeSpan = { from: number; to: number };
@@ -11,7 +12,7 @@ export type AgeSpan = { from: number; to: number };
 const AGE_MAX = 120;
 const span = (from: number, to: number): AgeSpan => ({ from, to });
 
-/** "Limit 18" covers up to 18, and 18 itself. */
+/** Returns the rule for "limit 18": covered up to and including 18. */
 export const upToAge = (years: number): AgeRule => ({
   sure: span(0, years),
   possible: span(0, years),
@@ -23,7 +24,7 @@ export function ageAllows(rule: AgeRule, age: number): 'yes' | 'no' | 'open' {
   return within(rule.possible) ? 'open' : 'no';
 }
 
-/** Whole years on a day, both `YYYY-MM-DD`; null when the day is before the birth. */
+/** Returns the age in whole years on a day, both `YYYY-MM-DD`; null before the birth. */
 export function ageOn(birth_date: string, day: string): number | null {
   const [year = 0, month = 0, date = 0] = birth_date.split('-').map(Number);
   const [at_year = 0, at_month = 0, at_date = 0] = day.split('-').map(Number);
@@ -51,8 +52,8 @@ const ORDINALS = new Set(['st', 'nd', 'rd', 'th']);
 const NO_LIMIT = new Set(['none', 'no limit', 'no age limit', 'no age limits', 'unlimited']);
 
 /**
- * The words of an age limit. `none`: the payer said that there is no limit. Null: they cannot be
- * read. A bare "age 19" is a limit: up to 19.
+ * Reads the words of an age limit. `none`: the payer said that there is no limit. Null: unreadable.
+ * A bare "age 19" is a limit: up to 19.
  */
 export function readAgeWords(text: string): AgeRule | 'none' | null {
   const tokens = tokensOf(text)?.filter((token) => token !== '.') ?? [];
@@ -63,7 +64,7 @@ export function readAgeWords(text: string): AgeRule | 'none' | null {
   return cursor.isDone ? rule : null;
 }
 
-/** What is said of dependents leaves open whether the subscriber is covered at another age. */
+/** A limit for dependents does not say whether the subscriber is covered at another age. */
 function ofDependents(rule: AgeRule | null, words: readonly string[]): AgeRule | null {
   const is_of_dependents = words.some((word) => /^dependents?$/.test(word));
   if (rule === null || !is_of_dependents || words.some((word) => /^child(?:ren)?$/.test(word)))
@@ -79,11 +80,11 @@ function bareAge(cursor: Cursor): AgeRule | null {
   return years === null ? null : ofDependents(upToAge(years), words);
 }
 
-/** An age phrase at the cursor; null when none is there, as with a bare number. */
+/** Reads an age phrase at the cursor; null when there is none, as for a bare number. */
 export function readAge(cursor: Cursor): AgeRule | null {
   const from = cursor.at;
   cursor.skip(LEADS);
-  // "limited to patients under 19"; "to 19" alone is read below.
+  // Skips the "to" of "limited to patients under 19"; "to 19" alone is read below.
   cursor.attempt(() => (cursor.take('to') && cursor.takeAny(PEOPLE) !== null ? true : null));
   cursor.skip(LEADS);
   const rule =
@@ -100,7 +101,7 @@ function takeAge(cursor: Cursor): number | null {
   cursor.skip(BEFORE_AGE);
   const years = cursor.takeNumber();
   if (years === null || years < 1 || years > AGE_MAX) return null;
-  // A span of months is no age.
+  // A number of months is not an age.
   if (/^(?:mo|mos|mth|mths|month|months|day|days)$/.test(cursor.peek() ?? '')) return null;
   if (cursor.take('years') || cursor.take('yrs') || cursor.take('yr') || cursor.take('year')) {
     const is_age =
@@ -119,7 +120,7 @@ function readBelow(cursor: Cursor): AgeRule | null {
   return years === null ? null : upToAge(years - 1);
 }
 
-/** `until the 19th birthday`: from that day on it is over. */
+/** Reads `until the 19th birthday`: the coverage ends on that day. */
 function readBirthday(cursor: Cursor): AgeRule | null {
   cursor.take('up');
   if (cursor.takeAny(UNTIL) === null) return null;
@@ -129,7 +130,7 @@ function readBirthday(cursor: Cursor): AgeRule | null {
   return cursor.takeAny(ORDINALS) !== null && cursor.take('birthday') ? upToAge(years - 1) : null;
 }
 
-/** `6 to 14`, `between 6 and 15`: both ends may or may not be meant. */
+/** Reads `6 to 14` and `between 6 and 15`: either end may or may not be included. */
 function readBetween(cursor: Cursor): AgeRule | null {
   const is_between = cursor.take('between');
   const from = takeAge(cursor);
@@ -163,7 +164,7 @@ function readAbove(cursor: Cursor): AgeRule | null {
   return { sure: span(years + 1, AGE_MAX), possible: span(years, AGE_MAX) };
 }
 
-/** `14 and under`, `14 and older`, `ages 6-15`, `14+`. */
+/** Reads `14 and under`, `14 and older`, `ages 6-15`, `14+`. */
 function readWithTail(cursor: Cursor): AgeRule | null {
   const years = takeAge(cursor);
   if (years === null) return null;

@@ -1,15 +1,15 @@
 /**
- * What an inquiry asked, told from its query sets (docs/service.md "Allowed values of
- * benefits_query"). It decides between null (asked, not answered) and absent (not asked). Where the
- * specification does not say what a query set asks, the weaker statement is made:
+ * Determines what an inquiry asked from its query sets (docs/service.md "Allowed values of
+ * benefits_query"). This decides between null (asked, not answered) and absent (not asked). Where
+ * the specification does not say what a query set asks, this file assumes less:
  *
  * - the plan counts as asked in every benefits inquiry (the specification says so for medical);
- * - STANDARD, a predefined set, counts as asking for everything of a dental answer but codes and
- *   treatment history, which have queries of their own;
- * - PSYCHOTHERAPY, OFFICE_VISIT_NEW_PATIENT and PULMONARY_REHAB_COVERAGE count as asking for a
+ * - STANDARD, a predefined set, counts as asking for everything in a dental answer except codes and
+ *   treatment history, which have their own queries;
+ * - PSYCHOTHERAPY, OFFICE_VISIT_NEW_PATIENT, and PULMONARY_REHAB_COVERAGE count as asking for a
  *   procedure class;
- * - a custom query or a call script counts as asking for the codes that were sent with it, and else
- *   for nothing that can be named: what it brings is there when it is answered.
+ * - a custom query or a call script counts as asking for the codes that were sent with it and for
+ *   nothing else; what it brings is in the record only if it is answered.
  */
 import type { Specialty } from '../domain/specialty.ts';
 import type { BenefitRule, EligibilityMaximums } from './eligibility.ts';
@@ -26,12 +26,13 @@ export type Questions = {
   specialty: Specialty;
   asks: (part: Part) => boolean;
   /**
-   * Whether an amount of the maximums exists in this specialty; asked only together with the part.
+   * Whether an amount of the maximums exists in this specialty; it is asked only together with that
+   * part.
    */
   hasMaximum: (name: keyof EligibilityMaximums) => boolean;
   /** Whether a benefit of a class exists in this specialty and classes were asked. */
   asksOfClass: (name: keyof BenefitRule) => boolean;
-  /** Whether a benefit was asked of each of the codes. */
+  /** Whether a benefit was asked for each code. */
   asksOfCode: (name: keyof BenefitRule) => boolean;
 };
 
@@ -82,10 +83,7 @@ const BENEFITS_OF: Record<Specialty, ReadonlySet<keyof BenefitRule>> = {
   ]),
 };
 
-/**
- * Of a benefit that has a query of its own in the specialty, the query that asks for it;
- * CODE_LOOKUP_BENEFITS asks for the others.
- */
+/** Queries for single benefits, by specialty; CODE_LOOKUP_BENEFITS asks for all other benefits. */
 const OWN_QUERY: Record<Specialty, Partial<Record<keyof BenefitRule, string>>> = {
   dental: { frequency_limitations: 'CODE_LOOKUP_FREQUENCIES' },
   medical: {
@@ -106,8 +104,8 @@ const OUT_OF_POCKET: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether something is asked of which the specification does not say what it brings: a custom query
- * or a call script.
+ * Returns whether the inquiry contains a custom query or a call script, for which the specification
+ * does not define what they ask.
  */
 export function asksFreely(
   { benefits_query }: { benefits_query: readonly string[] },
@@ -119,8 +117,8 @@ export function asksFreely(
 }
 
 /**
- * `request` is the service's echo of the request, any JSON; only its type and its call script are
- * looked at.
+ * Returns what an inquiry asked. `request` is the service's echo of the request, any JSON; only its
+ * type and its call script are used.
  */
 export function questionsOf(
   specialty: Specialty,

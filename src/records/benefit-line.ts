@@ -1,22 +1,22 @@
 /**
- * What the payer said of a procedure or a class, in one line: `covered; plan pays 80%; 2 per year`.
- * Words of the payer are in quotation marks.
+ * Puts what the payer said about a procedure or a class into one line: `covered; plan pays 80%; 2
+ * per year`. The payer's words are in quotation marks.
  *
- * A line never contradicts the verdict: of what the plan does not pay it states no share, no copay
- * and no "covered"; where it is open whether the share holds, the line says so.
+ * A line never contradicts the verdict. For what the plan does not pay, it states no share, no
+ * copay, and no "covered". If it is uncertain whether the share applies, the line says so.
  */
 import type { Age, BenefitRule, Money, Percent } from './eligibility.ts';
 import type { ReasonCode, Standing } from './verdict/reasons.ts';
 
-/** What the verdict makes of the procedure or class that a line is about. */
+/** The verdict about the procedure or class of a line. */
 export type Held = {
   standing: Standing;
   reasons: readonly ReasonCode[];
-  /** Whether the plan pays the share, or the patient the copay, as it was said. */
+  /** Whether the plan pays the share, or the patient the copay, as the payer stated it. */
   are_shares_sure: boolean;
 };
 
-/** As the payer said it: nothing is known that stands against it. */
+/** As the payer stated it: eligd knows nothing that contradicts it. */
 export const AS_SAID: Held = { standing: 'payable', reasons: [], are_shares_sure: true };
 
 const REASON_WORDS: Readonly<Partial<Record<ReasonCode, string>>> = {
@@ -66,7 +66,7 @@ function coverageWords({ is_covered }: BenefitRule, { reasons }: Held): string |
   return yesNoWords(is_covered, 'covered', 'not covered', 'coverage unknown');
 }
 
-/** The share and the deductible; after "if it pays as usual" where that is open. */
+/** Describes the share and the deductible; after "if it pays as usual" if that is uncertain. */
 function shareWords(rule: BenefitRule, held: Held, isOpen: boolean): string[] {
   const shares = [
     numberWords(rule.plan_pays_percent, (percent) => `plan pays ${percent}%`, 'plan pays', isOpen),
@@ -99,7 +99,7 @@ function yesNoWords(
 
 type NumberOrWords = Percent | Age;
 
-/** `saysUnknown`: whether an unanswered one is named. */
+/** `saysUnknown`: whether to mention an unanswered field. */
 function numberWords(
   value: NumberOrWords | null | undefined,
   say: (value: number) => string,

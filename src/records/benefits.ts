@@ -1,6 +1,4 @@
-/**
- * The parts of the record that are lists: benefits by class and by code, and the treatment history.
- */
+/** Reads the lists of the record: benefits by class and by code, and the treatment history. */
 import type { Questions } from './asked.ts';
 import type {
   BenefitRule,
@@ -28,8 +26,8 @@ const readLimit = neverLost(readText, (words) => words);
 type Rule = { benefits: BenefitRule; answered: boolean };
 
 /**
- * A benefits object (docs/service.md "Benefits object"); of what it leaves out, the fields that
- * were asked become null.
+ * Reads a benefits object (docs/service.md "Benefits object"). Fields that were asked and are
+ * missing become null.
  */
 function readRule(
   raw: unknown,
@@ -65,7 +63,7 @@ function readRule(
   return { benefits, answered: Object.values(benefits).some((value) => value !== null) };
 }
 
-/** `procedure_classes`: a map from class name to benefits object, in its order. */
+/** Reads `procedure_classes`, a map from class name to benefits object, in its order. */
 export function readClasses(
   raw: unknown,
   questions: Questions,
@@ -82,8 +80,8 @@ export function readClasses(
 }
 
 /**
- * `procedure_codes`: pairs of code and benefits, in their order; then an entry for each code that
- * was asked and not answered, so that nobody takes its absence for an answer.
+ * Reads `procedure_codes`, pairs of code and benefits, in their order. An entry follows for each
+ * code that was asked and not answered, so that its absence is not taken for an answer.
  */
 export function readCodes(
   raw: unknown,
@@ -121,12 +119,12 @@ function unansweredCode(code: string, questions: Questions): ProcedureCodeBenefi
   return { code, name: null, asked: true, answered: false, benefits };
 }
 
-/** What was asked, and where everything goes that has no field of its own. */
+/** What was asked, and the list for everything that has no field of its own. */
 type Reading = { questions: Questions; remainder: Remainder };
 
 /**
- * One pair. Without a readable code nothing of it can be placed, and it goes into the remainder
- * whole.
+ * Reads one pair. A pair without a readable code cannot be assigned to a code, so it goes into the
+ * remainder whole.
  */
 function readPair(
   pair: unknown,
@@ -173,8 +171,8 @@ function codeOf(raw: unknown, questions: Questions): Code | null {
 }
 
 /**
- * `treatment_history`: a map from date to a list of items. An empty one is an answer: nothing is on
- * file, as for every new patient. An absent one says nothing (G8).
+ * Reads `treatment_history`, a map from date to a list of items. An empty map is an answer: nothing
+ * is on file, as for every new patient. A missing map says nothing (G8).
  */
 export function readTreatments(
   raw: unknown,
@@ -182,7 +180,7 @@ export function readTreatments(
   remainder: Remainder,
 ): EligibilityRecord['treatment_history'] {
   const path = 'results.treatment_history';
-  // An empty map is an empty list in some languages.
+  // Some languages write an empty map as an empty list.
   const is_empty = Array.isArray(raw) && raw.length === 0;
   if (!isSilent(raw) && !isObject(raw) && !is_empty) remainder.add(path, raw, 'not an object');
   const treatments = Object.entries(isObject(raw) ? raw : {})
@@ -194,7 +192,7 @@ export function readTreatments(
   return { answered, treatments };
 }
 
-/** Whether every day that is named has an empty list, and none is unreadable. */
+/** Returns whether every date has an empty list, so that nothing is unreadable. */
 function isEmptyHistory(raw: Record<string, unknown>): boolean {
   return Object.values(raw).every((items) => Array.isArray(items) && items.length === 0);
 }

@@ -1,9 +1,9 @@
-/** The calls that an answer names, and the answers to custom questions. */
+/** Reads the calls that an answer names, and the answers to custom questions. */
 import type { Call, CustomAnswers } from './parts.ts';
 import { isObject, ObjectReader, pathTo, type Remainder, settle } from './reader.ts';
 import { isSilent, readText, readTimestamp } from './values.ts';
 
-/** `call_details`: a list; some samples show one object instead. */
+/** Reads `call_details`: a list, or one object as in some samples. */
 export function readCalls(raw: unknown, remainder: Remainder): Call[] {
   const path = 'results.call_details';
   if (Array.isArray(raw))
@@ -33,7 +33,8 @@ function readCall(raw: unknown, path: string, remainder: Remainder): Call[] {
 }
 
 /**
- * Whether there is a text; it stays in the stored answer. What is no text goes into the remainder.
+ * Returns whether there is a transcript; its text stays in the stored answer. A value that is not
+ * text goes into the remainder.
  */
 function readTranscript(fields: ObjectReader, name: string): boolean {
   const raw = fields.take(name);
@@ -44,7 +45,7 @@ function readTranscript(fields: ObjectReader, name: string): boolean {
 }
 
 /**
- * `custom_answers`: a map from question to answer, kept as it came; undefined when there is none.
+ * Reads `custom_answers`, a map from question to answer, unchanged; undefined when there is none.
  */
 export function readCustomAnswers(
   fields: ObjectReader,

@@ -1,6 +1,6 @@
 /**
- * What a revised answer says otherwise than the one before it, in sentences for whoever relied on
- * the first.
+ * Describes how a revised answer differs from the previous one, in sentences for readers of the
+ * previous one.
  */
 import type { ClaimStatusRecord } from './claim-status.ts';
 import type { EligibilityRecord } from './eligibility.ts';
@@ -10,15 +10,15 @@ type AnyRecord = EligibilityRecord | ClaimStatusRecord;
 const SENTENCES_MAX = 12;
 
 /**
- * Parts that differ between any two calls, or say nothing about benefits: who called when, what was
- * asked, how the parts add up, and what the program itself derives.
+ * Parts that differ between any two calls or do not concern benefits: who called when, what was
+ * asked, the completeness, and the values that eligd derives.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'schema', 'inquiry_id', 'inquiry_created_at', 'specialty', 'summary', 'asked', 'calls',
   'confidence', 'verification', 'unparsed', 'answered', 'earlier',
 ]); // biome-ignore format: a list of words reads better in lines than in a column
 
-/** Parts whose name a reader does not need, or knows by another word. */
+/** Names of parts that a reader does not need, or knows by another word. */
 const PLACES: Readonly<Record<string, string>> = {
   plan: '',
   maximums: '',
@@ -33,17 +33,17 @@ const PLACES: Readonly<Record<string, string>> = {
 };
 
 /**
- * One sentence for each value that changed, the first ones of the record first; the rest as a
- * number. Never empty.
+ * Returns one sentence for each changed value, in the order of the record, and the number of those
+ * left out. Never empty.
  */
 export function changesBetween(before: AnyRecord, after: AnyRecord): string[] {
   const [old_values, new_values] = [valuesOf(before), valuesOf(after)];
   const sentences = [...new Set([...old_values.keys(), ...new_values.keys()])].flatMap((path) => {
     const [was, is] = [old_values.get(path), new_values.get(path)];
     if (was === is) return [];
-    if (was === undefined) return [`Revised: ${path} is new: ${is}.`];
-    if (is === undefined) return [`Revised: ${path} is gone; it was ${was}.`];
-    return [`Revised: ${path} was ${was}, is ${is}.`];
+    if (was === undefined) return [`Revised: ${path} was added: ${is}.`];
+    if (is === undefined) return [`Revised: ${path} was removed; it was ${was}.`];
+    return [`Revised: ${path} changed from ${was} to ${is}.`];
   });
   if (sentences.length === 0)
     return ['Revised: the calling service changed its answer; no benefit has changed.'];
@@ -55,7 +55,7 @@ export function changesBetween(before: AnyRecord, after: AnyRecord): string[] {
   ];
 }
 
-/** Every value by its place in words: `individual deductible used` is `300.00`. */
+/** Returns every value by its path in words: `individual deductible used` is `300.00`. */
 function valuesOf(record: AnyRecord): Map<string, string> {
   const values = new Map<string, string>();
   const walk = (value: unknown, path: readonly string[]): void => {
@@ -74,7 +74,7 @@ function valuesOf(record: AnyRecord): Map<string, string> {
   return values;
 }
 
-/** A value in readable form; null for a part that contains others. */
+/** Returns a value as text; null for a part that contains other values. */
 function textOf(value: unknown): string | null {
   if (value === null) return 'unknown';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -89,7 +89,7 @@ function textOf(value: unknown): string | null {
   return null;
 }
 
-/** Elements of a list by what names them, so that another order is no change. */
+/** Names the elements of a list by content, so that a change of order is not a change. */
 function named(list: readonly unknown[]): [string, unknown][] {
   const seen = new Map<string, number>();
   return list.map((element, index) => {

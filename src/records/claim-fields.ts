@@ -1,6 +1,6 @@
 /**
- * The one list of the paths of a claim record that end in a value; `[]` stands for an entry of a
- * list. A test goes through it for every form that eligd writes.
+ * The list of all paths in a claim record that end in a value; `[]` stands for an entry of a list.
+ * A test compares it with every format that eligd writes.
  */
 export const CLAIM_PATHS: readonly string[] = [
   ...['schema', 'inquiry_id', 'inquiry_created_at', 'specialty', 'outcome', 'status'],

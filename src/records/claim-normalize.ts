@@ -1,6 +1,6 @@
 /**
- * The service's answer to a claims-status inquiry, made into a `ClaimStatusRecord`. As with
- * benefits, nothing of the answer is lost: what has no place is kept verbatim under `unparsed`.
+ * Converts the service's answer to a claims-status inquiry into a `ClaimStatusRecord`. As with
+ * benefits, nothing in the answer is lost: what has no field is kept verbatim under `unparsed`.
  */
 import type { Specialty } from '../domain/specialty.ts';
 import { readCalls } from './calls.ts';
@@ -25,9 +25,9 @@ import { readVerification } from './verification.ts';
 
 export type NormalizeClaimInput = Pick<NormalizeInput, 'inquiry' | 'verifications'> & {
   specialty: Specialty;
-  /** What the configuration says a payer's words mean; left out: nothing. */
+  /** The configured meaning of a payer's words; left out: none configured. */
   claim_words?: ClaimWords;
-  /** What eligd asked; dates `YYYY-MM-DD`, the amount decimal text or empty. */
+  /** What eligd asked; dates `YYYY-MM-DD`, the amount as decimal text or empty. */
   asked: {
     claim_number: string;
     date_of_service: string;
@@ -36,7 +36,7 @@ export type NormalizeClaimInput = Pick<NormalizeInput, 'inquiry' | 'verification
   };
 };
 
-/** Pure and total: any JSON gives a record that its schema accepts, the same one each time. */
+/** Converts an answer. Pure and total: any JSON gives a valid record, and always the same one. */
 export function normalizeClaim({
   inquiry,
   specialty,
@@ -153,7 +153,8 @@ const NOTHING = {
 };
 
 /**
- * Without a readable code the amounts cannot be placed, and the item goes into the remainder whole.
+ * Reads one item. An item without a readable code cannot be assigned to a code, so it goes into the
+ * remainder whole.
  */
 function readCode(
   raw: unknown,
@@ -170,7 +171,7 @@ function readCode(
   fields.take('procedure_code');
   const code = comparableCode(said.value, is_dental);
   const details = {
-    // The wire's own spelling.
+    // This is the wire's spelling.
     paid: fields.read('amound_paid', readSignedAmount) ?? null,
     patient_responsibility: fields.read('patient_responsibility', readSignedAmount) ?? null,
     applied_to_deductible: fields.read('patient_applied_to_deductible', readSignedAmount) ?? null,

@@ -1,7 +1,7 @@
 /**
- * The record of one claims-status inquiry. `claim-normalize.ts` makes it from the service's answer,
- * `config/schemas/claim.schema.json` is the same schema for others. It is read as the eligibility
- * record is: null is unknown, never 0 (G8).
+ * The record of one claims-status inquiry. `claim-normalize.ts` creates it from the service's
+ * answer; `config/schemas/claim.schema.json` is the same schema for other programs. Null means
+ * unknown, as in the eligibility record, and never 0 (G8).
  */
 
 import { z } from 'zod';
@@ -38,17 +38,17 @@ export type ClaimStatus = (typeof CLAIM_STATUSES)[number];
 const codeSchema = z
   .strictObject({
     code: z.string().describe('Upper case; a dental code with its D (1110 is D1110).'),
-    said_as: z.string().optional().describe('The code as the answer has it, if different.'),
+    said_as: z.string().optional().describe('The code as written in the answer, if different.'),
     asked: z.boolean().describe('Whether the claim has this code.'),
     answered,
     paid: signedMoneySchema.nullable().describe('What the payer paid.'),
     patient_responsibility: signedMoneySchema.nullable().describe('What the patient owes.'),
     applied_to_deductible: signedMoneySchema
       .nullable()
-      .describe('The part of it that goes to the deductible.'),
+      .describe('The part applied to the deductible.'),
     adjustment: z.string().nullable().describe('About adjustments.'),
     denial_reason: z.string().nullable(),
-    appeal_info: z.string().nullable().describe('About an appeal or a correction.'),
+    appeal_info: z.string().nullable().describe('How to appeal or correct the claim.'),
   })
   .meta({ id: 'ClaimCode', description: 'The result for one procedure of the claim.' });
 
@@ -80,7 +80,7 @@ const claimSchema = z
   })
   .meta({ id: 'Claim', description: 'What the payer said about the claim.' });
 
-/** The one schema of the record. Strict: a field that is not listed is an error. */
+/** The schema of the record. It is strict: a field that is not listed is an error. */
 export const claimStatusRecordSchema = z
   .strictObject({
     schema: z.literal(CLAIM_SCHEMA),
@@ -114,7 +114,9 @@ export const claimStatusRecordSchema = z
         claim_number: z.string().describe('Empty when the clinic did not know it.'),
         date_of_service: dateSchema,
         procedure_codes: z.array(z.string()).describe('As sent.'),
-        billed_amount: moneySchema.nullable().describe('As the clinic has it.'),
+        billed_amount: moneySchema
+          .nullable()
+          .describe('The amount in the practice management system.'),
       })
       .describe('What the inquiry asked about.'),
     calls: z.array(callSchema).describe('In the order of the answer; empty when it names no call.'),
@@ -134,7 +136,10 @@ export type ClaimStatusRecord = z.infer<typeof claimStatusRecordSchema>;
 export type ClaimDetails = z.infer<typeof claimSchema>;
 export type ClaimCode = z.infer<typeof codeSchema>;
 
-/** The record's JSON Schema (draft 2020-12), as published in `config/schemas/claim.schema.json`. */
+/**
+ * Returns the record's JSON Schema (draft 2020-12), as published in
+ * `config/schemas/claim.schema.json`.
+ */
 export function claimJsonSchema(): Record<string, unknown> {
   return openSchema(z.toJSONSchema(claimStatusRecordSchema), CLAIM_SCHEMA);
 }

@@ -1,18 +1,18 @@
-/** What became of a claim: from the evidence first, then from the payer's words. */
+/** Decides a claim's status: first from the evidence, then from the payer's words. */
 import type { ClaimCode, ClaimStatus } from './claim-status.ts';
 
-/** What the configuration says a payer's words mean, by those words as written. */
+/** The configured meaning of a payer's words, by those words as written. */
 export type ClaimWords = Readonly<Record<string, ClaimStatus>>;
 
-/** The parts of an answer that decide alone. */
+/** The parts of an answer that decide the status regardless of its words. */
 export type ClaimEvidence = {
   is_paid_on: boolean;
   codes: readonly Pick<ClaimCode, 'paid' | 'denial_reason' | 'answered'>[];
 };
 
 /**
- * Words that an answer may begin with, letters only. The longest one that fits counts, so that "not
- * paid" is never taken for "paid".
+ * Words that a status may begin with, letters only. The longest match counts, so that "not paid" is
+ * never read as "paid".
  */
 const STATUS_WORDS: Readonly<Partial<Record<ClaimStatus, readonly string[]>>> = {
   paid: [
@@ -36,14 +36,15 @@ const STATUS_WORDS: Readonly<Partial<Record<ClaimStatus, readonly string[]>>> = 
   ],
 };
 
-/** Words that say that the payer is done with a claim, and not how. */
+/** Words for a claim that the payer has finished, without the decision. */
 const FINAL_WORDS = ['FINALIZED', 'PROCESSED', 'COMPLETED', 'CLOSED', 'ADJUDICATED'];
-/** Behind a leading word these turn its meaning around: "approved, not paid" is not the matter. */
+/** After the first word, these reverse its meaning: "approved, not paid" is not approved. */
 const TURNING = /\b(?:NOT|NEVER|REVERSED|VOIDED|RESCINDED)\b/;
 
 /**
- * One of our words for what the payer said. Evidence comes first: a day of payment with amounts, or
- * every code denied. Then the word that the answer begins with, then the configuration's words.
+ * Returns our word for what the payer said. Evidence decides first: a payment date with amounts, or
+ * every code denied. Next come the words that the status begins with, and then the configured
+ * words.
  */
 export function claimStatusOf(
   said: string | null,
@@ -60,7 +61,7 @@ export function claimStatusOf(
   return configured?.[1] ?? 'unknown';
 }
 
-/** Whether the payer says that it is done with the claim without saying what it decided. */
+/** Returns whether the payer says that the claim is finished without saying what it decided. */
 export function isFinalWord(said: string | null): boolean {
   return FINAL_WORDS.some((word) => begins(plain(said), word));
 }

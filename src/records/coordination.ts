@@ -1,30 +1,30 @@
-/** Several coverages of one appointment, joined: which of them pays first, as the payers said. */
+/** Determines which of an appointment's coverages pays first, according to the payers. */
 import type { EligibilityRecord } from './eligibility.ts';
 
-/** How the answers about the coverages of one appointment go together. */
+/** The combined answers about the coverages of one appointment. */
 export type Coordination = {
-  /** In the order of the PMS; `record: null` in the input gives nulls here. */
+  /** In the order of the PMS; a coverage with `record: null` has nulls here. */
   coverages: {
-    /** 1 is what the PMS has as the primary one. */
+    /** 1 is the primary coverage in the PMS. */
     rank: number;
-    /** The service's id of the inquiry; null while there is no answer. */
+    /** The service's ID of the inquiry; null while there is no answer. */
     inquiry_id: string | null;
     /** Whether the payer says that it pays first; null: unknown. */
     is_primary: boolean | null;
     is_active: boolean | null;
   }[];
   /**
-   * The rank of the only active coverage of which its payer says that it pays first; null when
-   * nobody or more than one does.
+   * The rank of the only active coverage whose payer says that it pays first; null when there are
+   * none or several.
    */
   primary_rank: number | null;
-  /** What does not fit together, in a sentence; null when nothing contradicts. */
+  /** A contradiction between the answers, as a sentence; null when there is none. */
   conflict: string | null;
 };
 
 export type RankedRecord = { rank: number; record: EligibilityRecord | null };
 
-/** Pure. Null for an appointment with fewer than two coverages: there is nothing to coordinate. */
+/** Combines the answers. Pure. Null for an appointment with fewer than two coverages. */
 export function coordinate(records: readonly RankedRecord[]): Coordination | null {
   if (records.length < 2) return null;
   const coverages = [...records]
@@ -55,7 +55,7 @@ function conflictOf(live: readonly Joined[], first: readonly Joined[]): string |
   const before = live.find(({ rank }) => primary !== undefined && rank < primary.rank);
   if (primary === undefined || before === undefined) return null;
   return (
-    `The practice management system has coverage ${before.rank} before coverage ` +
+    `The practice management system lists coverage ${before.rank} before coverage ` +
     `${primary.rank}, but the payer of coverage ${primary.rank} says that it pays first.`
   );
 }

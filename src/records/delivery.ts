@@ -1,7 +1,8 @@
 /**
- * What eligd hands over about one visit and one coverage, whole: the visit, the patient, the
- * verdict, and the record that it rests on. `config/schemas/delivery.schema.json` is the same
- * schema for others; docs/json.md says what a reader may rely on.
+ * The complete document that eligd delivers about one visit and one coverage: the visit, the
+ * patient, the verdict, and the record that the verdict is based on.
+ * `config/schemas/delivery.schema.json` is the same schema for other programs; docs/json.md says
+ * what a reader can rely on.
  */
 import { z } from 'zod';
 import { type EligibilityRecord, eligibilityRecordSchema } from './eligibility.ts';
@@ -98,7 +99,7 @@ export const deliverySchema = z
 
 export type DeliveryDocument = z.infer<typeof deliverySchema>;
 
-/** Everything that the document is made of; times are in clinic time with their offset already. */
+/** The parts of the document; times are already in clinic time with their offset. */
 export type DeliveryParts = {
   key: string;
   revision: number;
@@ -123,7 +124,7 @@ export type DeliveryParts = {
   record: EligibilityRecord;
 };
 
-/** Pure. */
+/** Builds the document. Pure. */
 export function deliveryDocument(parts: DeliveryParts): DeliveryDocument {
   const { appointment, verdict, record } = parts;
   const { patient, coverage } = appointment;
@@ -166,10 +167,10 @@ export function deliveryDocument(parts: DeliveryParts): DeliveryDocument {
   };
 }
 
-/** What it does to the procedure is said by `standing`. */
+/** `standing` already expresses the effect on the procedure. */
 const asReason = ({ code, text, facts }: Weighed) => ({ code, text, facts });
 
-/** As published in `config/schemas/delivery.schema.json`. */
+/** Returns the JSON Schema, as published in `config/schemas/delivery.schema.json`. */
 export function deliveryJsonSchema(): Record<string, unknown> {
   return openSchema(z.toJSONSchema(deliverySchema), DELIVERY_SCHEMA);
 }

@@ -1,15 +1,15 @@
 /**
- * What the payer said of a plan in earlier calls. It is shown with its own date and source, never
- * as if it had been said in this call.
+ * Describes the plan terms that a payer stated in earlier calls. They are shown with their own date
+ * and source, never as if they were from this call.
  */
 import { benefitLine, type Held } from './benefit-line.ts';
 import type { EarlierTerm, EligibilityRecord, ProcedureCodeBenefits } from './eligibility.ts';
 import { americanDay } from './verdict/reasons.ts';
 
-/** `03/02/2026`: the day of the call in which a term was said. */
+/** Returns the date of the call in which a term was stated: `03/02/2026`. */
 export const saidOn = ({ said_on }: Pick<EarlierTerm, 'said_on'>) => americanDay(said_on);
 
-/** Where a code is among the earlier terms, as an entry like those of this call. */
+/** Returns the earlier terms of a code in the form of this call's entries. */
 export function earlierCodes(
   { earlier = [] }: EligibilityRecord,
   code: string,
@@ -33,7 +33,7 @@ export function earlierCodes(
   );
 }
 
-/** One sentence for each term that `isShown`; `heldOf`: what the verdict makes of a code. */
+/** Returns one sentence for each term that `isShown`; `heldOf`: the verdict about a code. */
 export function earlierNotes(
   { earlier = [] }: EligibilityRecord,
   isShown: (term: EarlierTerm) => boolean,

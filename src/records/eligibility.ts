@@ -1,11 +1,11 @@
 /**
- * The record of one eligibility inquiry: what eligd writes into the practice management system.
- * `normalize.ts` makes it from the service's answer, `summary.ts` makes the flat values that a
- * front desk reads, `config/schemas/eligibility.schema.json` is the same schema for others.
+ * The record of one eligibility inquiry, which eligd writes to the practice management system.
+ * `normalize.ts` creates it from the service's answer, and `summary.ts` creates the flat values for
+ * the front desk. `config/schemas/eligibility.schema.json` is the same schema for other programs.
  *
  * How to read it (guarantee G8, unknown is not no):
  *
- * | in the record | means |
+ * | in the record | meaning |
  * |---|---|
  * | a value | the payer said so |
  * | `{ "text": … }` for an amount, a percentage or an age | the payer's words: no number, never 0 |
@@ -13,7 +13,7 @@
  * | an absent field or part | not asked |
  * | an absent field that `does_not_apply` names | asked; does not apply to this plan |
  *
- * A field that was not asked about and is answered all the same is there like any other.
+ * A field that was answered without being asked about is included like any other.
  */
 
 import { z } from 'zod';
@@ -53,7 +53,7 @@ const planSchema = z
       'Last day of the coverage. Null does not mean that it never ends.',
     ),
     is_calendar_year_plan: yesNo(
-      'True: benefits renew on 1 January. False: on another day of the year.',
+      'True: benefits renew on January 1. False: on another day of the year.',
     ),
     is_provider_in_network: yesNo('Whether the provider is in the network of the plan.'),
     is_primary_insurance: yesNo('Whether this coverage pays first.'),
@@ -72,7 +72,7 @@ const allowanceSchema = z
   .strictObject({
     amount: moneySchema.nullable().describe('The full amount.'),
     used: moneySchema.nullable().describe('The part that is used or met.'),
-    remaining: moneySchema.nullable().describe('What is left of it.'),
+    remaining: moneySchema.nullable().describe('The remaining part.'),
   })
   .meta({
     id: 'Allowance',
@@ -171,7 +171,7 @@ const nextEligibleSchema = z
 const codeSchema = z
   .strictObject({
     code: z.string().describe('Upper case; a dental code with its D (1110 is D1110).'),
-    said_as: z.string().optional().describe('The code as the answer has it, if different.'),
+    said_as: z.string().optional().describe('The code as written in the answer, if different.'),
     name: z.string().nullable().describe('The name of the procedure, as said.'),
     asked: z.boolean().describe('Whether the inquiry asked about this code.'),
     answered,
@@ -188,7 +188,7 @@ const treatmentSchema = z
   .strictObject({
     date: dateSchema,
     code: z.string().nullable().describe('Upper case; a dental code with its D.'),
-    said_as: z.string().optional().describe('The code as the answer has it, if different.'),
+    said_as: z.string().optional().describe('The code as written in the answer, if different.'),
     teeth: z.array(z.string()).nullable(),
     surfaces: z.array(z.string()).nullable(),
     quadrants: z.array(z.string()).nullable(),
@@ -236,7 +236,7 @@ const clausesSchema = z
   })
   .meta({ id: 'Clauses', description: 'Dental: clauses of the plan.' });
 
-/** The one schema of the record. Strict: a field that is not listed is an error. */
+/** The schema of the record. It is strict: a field that is not listed is an error. */
 export const eligibilityRecordSchema = z
   .strictObject({
     schema: z.literal(ELIGIBILITY_SCHEMA),
@@ -341,7 +341,7 @@ export type EarlierTerm = z.infer<typeof earlierSchema>;
 export type Treatment = z.infer<typeof treatmentSchema>;
 
 /**
- * The record's JSON Schema (draft 2020-12), as published in
+ * Returns the record's JSON Schema (draft 2020-12), as published in
  * `config/schemas/eligibility.schema.json`.
  */
 export function eligibilityJsonSchema(): Record<string, unknown> {

@@ -1,8 +1,8 @@
 /**
- * The one list of the record's fields that have a value of their own: the key by which outputs name
- * it, where it is in the record, and what people call it. `OTHER_PATHS` names the rest: the head of
- * the record, and its lists, each of which has a text of its own (`summary.ts`). A test goes
- * through both for every form that eligd writes.
+ * Lists the record's fields that hold a single value: the key by which outputs name the field, its
+ * path in the record, and its name for people. `OTHER_PATHS` lists all other paths: the head of the
+ * record, and its lists, for which `summary.ts` writes texts. A test compares both with every
+ * format that eligd writes.
  */
 import type { EligibilityRecord, Money } from './eligibility.ts';
 import { centsOfMoney, isNothing, isUnlimited } from './verdict/money.ts';
@@ -95,7 +95,7 @@ export const RECORD_FIELDS = [
 
 export type FieldKey = (typeof RECORD_FIELDS)[number][0];
 
-/** Every other path of the record; `[]` stands for an entry of a list. */
+/** All other paths of the record; `[]` stands for an entry of a list. */
 export const OTHER_PATHS: readonly string[] = [
   ...['schema', 'inquiry_id', 'inquiry_created_at', 'specialty', 'outcome', 'status'],
   ...['completeness', 'summary', 'entered_by', 'confidence', 'does_not_apply[]'],
@@ -136,27 +136,27 @@ export const OTHER_PATHS: readonly string[] = [
   ...['path', 'value', 'why'].map((name) => `unparsed[].${name}`),
 ];
 
-/** Why a field has no value: each kind has words of its own. */
+/** Why a field has no value. Each reason has its own words. */
 export type Absence = 'not_asked' | 'not_answered' | 'does_not_apply';
 
-/** In a place that has room for a value only. */
+/** For a place where only a value fits. */
 export const ABSENCE_TEXTS: Readonly<Record<Absence, string>> = {
   not_asked: '',
   not_answered: 'unknown',
   does_not_apply: 'does not apply',
 };
 
-/** In a sentence. */
+/** For a sentence. */
 export const ABSENCE_WORDS: Readonly<Record<Absence, string>> = {
   not_asked: 'Not asked',
   not_answered: 'Asked and not answered',
   does_not_apply: 'Does not apply',
 };
 
-/** A field as it is read out; `text` is the value, or what is in its place. */
+/** A field as shown to people; `text` is the value, or the reason for its absence. */
 export type ReadField = { key: FieldKey; label: string; text: string; absence: Absence | null };
 
-/** Every field of the list, in its order. Pure. */
+/** Reads every field of the list, in its order. Pure. */
 export function readFields(record: EligibilityRecord): ReadField[] {
   return RECORD_FIELDS.map(([key, path, label]) => {
     const said = textOf(valueAt(record, path)) ?? inferred(record, path);
@@ -166,7 +166,7 @@ export function readFields(record: EligibilityRecord): ReadField[] {
   });
 }
 
-/** One sentence for each kind of absence that there is, with the fields it is about. */
+/** Returns one sentence for each reason for absence, with the fields concerned. */
 export function absenceSentences(record: EligibilityRecord): string[] {
   const fields = readFields(record);
   const kinds: Absence[] = ['not_answered', 'not_asked', 'does_not_apply'];
@@ -214,7 +214,7 @@ function textOf(value: unknown): string | null {
   return String(value);
 }
 
-/** What is left of nothing, and of something without a limit, needs no answer of its own. */
+/** Infers what is left of nothing, or of something unlimited, without an answer of the payer. */
 function inferred(record: EligibilityRecord, path: string): string | null {
   if (!path.endsWith('.remaining')) return null;
   const amount = valueAt(record, path.replace(/remaining$/, 'amount')) as Money | null | undefined;

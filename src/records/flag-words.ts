@@ -1,7 +1,7 @@
-/** Flags of the plan that payers answer in words: "Out of network" for `is_provider_in_network`. */
+/** Reads plan flags that payers answer in words: "Out of network" for `is_provider_in_network`. */
 import { type Reading, readYesNo } from './values.ts';
 
-/** The whole text; anything else stays unread. */
+/** The patterns match the whole text; any other text stays unread. */
 type FlagWords = { yes: RegExp; no: RegExp };
 
 const LEAD = '^(?:(?:yes|no),? )?(?:it |the plan |plan |provider |coverage )?(?:is )?(?:';
@@ -32,7 +32,7 @@ export const REFERRAL_WORDS: FlagWords = {
   no: whole(`none|(?:${REFERRAL} )?not (?:required|needed|necessary)|no ${REFERRAL} required`),
 };
 
-/** A yes or no, or words that plainly say one of them; those are kept for somebody to check. */
+/** Reads a yes or no, or words that clearly mean one. Such words are kept for a person to check. */
 export function readFlag({ yes, no }: FlagWords): (raw: unknown) => Reading<boolean> {
   return (raw) => {
     const reading = readYesNo(raw);

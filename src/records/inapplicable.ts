@@ -1,19 +1,19 @@
 /**
- * What an answer leaves out because it does not apply: "Fields that do not apply are omitted"
- * (docs/service.md "Results record (benefits inquiries)"). Only where the specification explains
- * the absence: family amounts of an individual plan, and clauses that a plan does not have. A field
- * that is there and empty was not answered.
+ * Finds the fields that an answer leaves out because they do not apply: "Fields that do not apply
+ * are omitted" (docs/service.md "Results record (benefits inquiries)"). It covers only absences
+ * that the specification explains: family amounts of an individual plan, and clauses that a plan
+ * does not have. A field that is present and empty was not answered.
  */
 import type { EligibilityRecord } from './eligibility.ts';
 import { isObject } from './reader.ts';
 
-/** The parts of a record that a question may be about. */
+/** The parts of a record that a question may concern. */
 export type Parts = Pick<
   EligibilityRecord,
   'plan' | 'maximums' | 'procedure_classes' | 'procedure_codes' | 'treatment_history' | 'clauses'
 >;
 
-/** The paths in the record. `results` is the answer's, any JSON. */
+/** Returns their paths in the record. `results`: the answer's results, any JSON. */
 export function inapplicable(results: unknown, parts: Parts): string[] {
   if (!isObject(results)) return [];
   const { maximums, clauses } = parts;
@@ -38,7 +38,7 @@ export function inapplicable(results: unknown, parts: Parts): string[] {
 
 const WIRE_SPELLING = 'preventative_applies_to_maximum';
 
-/** The parts without these fields. */
+/** Returns the parts without these fields. */
 export function withoutFields(parts: Parts, paths: readonly string[]): Parts {
   if (paths.length === 0) return parts;
   const copy = structuredClone(parts) as Record<string, Record<string, unknown> | undefined>;

@@ -1,13 +1,13 @@
 /**
- * The service's answer to a benefits inquiry, made into an `EligibilityRecord`.
+ * Converts the service's answer to a benefits inquiry into an `EligibilityRecord`.
  *
- * Nothing of the answer is lost: what has no place in the record, is not understood, or calls for a
- * second look is kept verbatim under `unparsed`, with its path. Three things are left to the stored
- * raw answer: the text of transcripts, the fractions of a timestamp below a millisecond, and fields
- * that say nothing (null, blank).
+ * Nothing in the answer is lost: what has no field in the record, is not understood, or should be
+ * checked is kept verbatim under `unparsed`, with its path. Only the stored raw answer has three
+ * things: the text of transcripts, the digits of a timestamp below a millisecond, and fields that
+ * say nothing (null, blank).
  *
- * The entries of `unparsed` raise a log event; of an entry only `why` is fit for it, `path` and
- * `value` may hold protected health information.
+ * Entries of `unparsed` cause a log event. Only their `why` may be logged; `path` and `value` may
+ * contain protected health information.
  */
 
 import { isKnownStatus, outcomeOf } from '../domain/outcome.ts';
@@ -58,19 +58,19 @@ export type NormalizeInput = {
     request: Record<string, unknown> | null;
   };
   specialty: Specialty;
-  /** What eligd asked; the echo in `request` is not relied on. */
+  /** What eligd asked; the echo in `request` is not trusted. */
   asked: { benefits_query: readonly string[]; benefits_codes: readonly string[] };
   /**
-   * The transcript verifications of the inquiry, newest first, any JSON; null or left out while
+   * The transcript verifications of the inquiry, newest first, any JSON; null or left out when
    * there are none.
    */
   verifications?: unknown;
 };
 
 /**
- * Pure and total: any JSON gives a record that its schema accepts, the same one each time. An
+ * Converts an answer. Pure and total: any JSON gives a valid record, and always the same one. An
  * answer without results (UNSUCCESSFUL, CANCELLED, SUCCESS with null) gives a record whose asked
- * parts are there, unanswered, with `completeness: "none"`.
+ * parts are present and unanswered, with `completeness: "none"`.
  */
 export function normalizeEligibility({
   inquiry,
@@ -123,7 +123,7 @@ export function normalizeEligibility({
   };
 }
 
-/** What every inquiry says about itself, whatever it asked. */
+/** Reads the values that every inquiry has, whatever it asked. */
 export function readHead(inquiry: NormalizeInput['inquiry'], remainder: Remainder) {
   if (!isKnownStatus(inquiry.status)) remainder.add('status', inquiry.status, 'unknown status');
   return {
@@ -163,9 +163,9 @@ function completenessOf(parts: Parts, questions: Questions): EligibilityRecord['
 }
 
 /**
- * Whether what decides a visit was answered: that the plan is active, and of each covered code a
- * share or a copay. What the specification lets payers leave out (family amounts of an individual
- * plan, limits that do not apply) makes nothing partial.
+ * Returns whether the answers that decide a visit are present: that the plan is active, and a share
+ * or a copay for each covered code. Values that the specification lets payers leave out (family
+ * amounts of an individual plan, limits that do not apply) do not make an answer partial.
  */
 function isEachDecided({ plan, maximums, procedure_codes }: Parts, questions: Questions): boolean {
   if (plan?.is_active == null) return false;
@@ -178,7 +178,7 @@ function isEachDecided({ plan, maximums, procedure_codes }: Parts, questions: Qu
   });
 }
 
-/** Amounts without a number, or a limit of which nobody said how much is left. */
+/** Returns whether amounts lack a number, or a limit lacks the remaining amount. */
 function isHalf(maximums: EligibilityMaximums): boolean {
   const { individual_deductible, coverage_limit, individual_out_of_pocket_maximum } = maximums;
   const own = [individual_deductible, coverage_limit, individual_out_of_pocket_maximum].filter(
@@ -287,8 +287,8 @@ const ALLOWANCES = [
 type AllowanceName = (typeof ALLOWANCES)[number];
 
 /**
- * Of used and remaining, the service gives one (`<name>_used` or `<name>_remaining`); the other is
- * the difference.
+ * Reads an amount. The service gives either what is used or what remains (`<name>_used` or
+ * `<name>_remaining`); the other is the difference.
  */
 function readAllowance(
   fields: ObjectReader,

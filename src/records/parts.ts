@@ -1,4 +1,4 @@
-/** What the records of both kinds are made of. */
+/** The parts that records of both kinds share. */
 import { z } from 'zod';
 import type { Specialty } from '../domain/specialty.ts';
 
@@ -41,14 +41,14 @@ export const moneySchema = z
     description: "An amount with its currency, or the payer's words in its place.",
   });
 
-/** The same, below zero too: what a payer takes back of a claim. */
+/** The same, including negative amounts: what a payer takes back from a claim. */
 export const signedMoneySchema = z
   .union([
     z.strictObject({
       amount: z
         .string()
         .regex(/^-?\d+\.\d{2,}$/)
-        .describe('Decimal text, exact: 1500.00, or -120.00 of what is taken back.'),
+        .describe('Decimal text, exact: 1500.00, or -120.00 for an amount taken back.'),
       currency: z
         .string()
         .regex(/^[A-Z]{3}$/)
@@ -63,8 +63,7 @@ export const signedMoneySchema = z
 
 export const percentSchema = z.union([z.number().min(0).max(100), wordsSchema]).meta({
   id: 'Percent',
-  description:
-    'A percentage from 0 to 100; 80 is eighty per cent. The field says whose share it is.',
+  description: 'A percentage from 0 to 100; 80 is 80 percent. The field says whose share it is.',
 });
 
 export const ageSchema = z
@@ -83,7 +82,7 @@ export const customAnswersSchema = z
     description: 'Answers to custom follow-up questions. Absent when the answer brought none.',
   });
 
-/** A field that is absent when not asked and null when not answered. */
+/** A field that is absent when not asked, and null when not answered. */
 export const known = <Schema extends z.ZodType>(schema: Schema, description: string) =>
   schema.nullable().optional().describe(description);
 
@@ -128,11 +127,8 @@ const checkSchema = z
   .strictObject({
     name: z.string().nullable(),
     description: z.string().nullable(),
-    status: z
-      .string()
-      .nullable()
-      .describe('As the service said; MET is the only word that is known.'),
-    is_met: z.boolean().describe('Whether the status is MET. Any other word, or none, is not.'),
+    status: z.string().nullable().describe('As the service said; MET is the only documented word.'),
+    is_met: z.boolean().describe('True only when the status is MET.'),
     evidence: z.string().nullable().describe('The words of the transcript.'),
     reasoning: z.string().nullable(),
     validation: z.unknown().optional().describe('As received; may be absent.'),

@@ -1,11 +1,11 @@
 /**
- * What a payer said of a plan that outlives the call: shares and limits of codes and classes. Terms
- * of a plan hold for its plan year; who is eligible and what is used up changes all the time and is
- * never taken from an earlier call.
+ * Plan terms that a payer stated and that remain valid after the call: shares and limits of codes
+ * and classes. Terms are valid for the plan year. Eligibility and used amounts change all the time
+ * and are never taken from an earlier call.
  *
- * Terms are known only of a plan whose year is the calendar year, since nobody says when another
- * plan year ends. Terms that another patient's call brought count only where both are adults in the
- * same group, and the payer named the same plan, network and amounts for both.
+ * eligd reuses terms only for plans whose year is the calendar year, because nobody states when
+ * another plan year ends. Terms from another patient's call count only if both patients are adults
+ * in the same group, and the payer named the same plan, network, and amounts for both.
  */
 import { isDate, type LocalDate, localDate } from '../domain/time.ts';
 import { ageOn } from './ages.ts';
@@ -17,21 +17,21 @@ import type {
   ProcedureCodeBenefits,
 } from './eligibility.ts';
 
-/** A share or limit that the payer named. */
+/** A share or limit that the payer stated. */
 export type PlanTerm = Pick<EarlierTerm, 'kind' | 'name' | 'title' | 'benefits' | 'said_on'>;
 
-/** One that a call about somebody in the same group brought. */
+/** A term from the call of another patient in the same group. */
 export type SharedTerm = PlanTerm & { mark: string };
 
 /** An answer about the patient in this plan year. */
 export type OwnAnswer = { record: EligibilityRecord; said_on: LocalDate };
 
-/** More of them would make every record long; the newest count. */
+/** The maximum number in one record, to keep records short; the newest count. */
 const TERMS_MAX = 100;
-/** From this age on, what a plan pays does not depend on it but for limits that are said. */
+/** From this age on, what a plan pays depends on age only through stated limits. */
 const ADULT_FROM = 19;
 
-/** The day of the last call of an answer, in a time zone; null: nobody said. */
+/** Returns the date of an answer's last call in a time zone; null: unknown. */
 export function saidOnDay(record: EligibilityRecord, time_zone: string): LocalDate | null {
   const ends = record.calls.flatMap(({ ended_at }) => ended_at ?? []).sort();
   const at = ends.at(-1) ?? record.inquiry_created_at;
@@ -39,8 +39,8 @@ export function saidOnDay(record: EligibilityRecord, time_zone: string): LocalDa
 }
 
 /**
- * The plan as the payer named it. Two answers with the same mark are about the same plan. Null: the
- * answer does not say enough to know, or the plan year is not the calendar year.
+ * Returns the mark of the plan as the payer named it. Answers with the same mark concern the same
+ * plan. Null: the answer does not identify the plan, or the plan year is not the calendar year.
  */
 export function planMark({ outcome, plan, maximums }: EligibilityRecord): string | null {
   if (outcome !== 'successful' || plan?.is_active !== true || maximums === undefined) return null;
@@ -58,7 +58,7 @@ function amountsOf(maximums: EligibilityRecord['maximums']): (string | null)[] {
   );
 }
 
-/** Whether an answer that does not name its plan in full says nothing against it being this one. */
+/** Returns whether an incomplete description of a plan is consistent with this mark. */
 function mayBeUnder(mark: string, { plan, maximums }: EligibilityRecord): boolean {
   if (plan?.is_active === false || plan?.is_calendar_year_plan === false) return false;
   const said = [
@@ -69,13 +69,13 @@ function mayBeUnder(mark: string, { plan, maximums }: EligibilityRecord): boolea
   return said.every((part, index) => part == null || part === '' || part === marked[index]);
 }
 
-/** The name of the plan in a mark. */
+/** Returns the name of the plan in a mark. */
 export function markedName(mark: string): string {
   const [name] = JSON.parse(mark) as [string];
   return name;
 }
 
-/** As `markedName`, of an answer; empty: nobody named the plan. */
+/** Returns the plan's name in an answer, comparable with `markedName`; empty: not named. */
 export const planName = ({ plan }: EligibilityRecord) => plain(plan?.plan_name);
 
 const plain = (words: string | null | undefined) =>
@@ -86,7 +86,9 @@ function moneyText(money: Money | null | undefined): string | null {
   return 'amount' in money ? money.amount : plain(money.text);
 }
 
-/** What an answer says of codes and classes that decides: covered and how much, or not covered. */
+/**
+ * Returns the decisive terms in an answer: a code or class is covered with a share, or not covered.
+ */
 export function termsOf({ record, said_on }: OwnAnswer): PlanTerm[] {
   const codes = record.procedure_codes?.codes ?? [];
   const isTwice = ({ code }: ProcedureCodeBenefits) =>
@@ -115,14 +117,14 @@ function isDecided(rule: BenefitRule): boolean {
   );
 }
 
-/** Whether terms may be learned from, or used for, somebody of this birth date. */
+/** Returns whether eligd may learn or reuse terms for a patient with this birth date. */
 export function isAdult(birth_date: string | null, day: LocalDate): boolean {
   return birth_date !== null && isDate(birth_date) && (ageOn(birth_date, day) ?? 0) >= ADULT_FROM;
 }
 
 /**
- * The terms of an answer that hold for others in the group: covered codes with their numbers and
- * limits. "Not covered" may be about the person, and so may what was said in words.
+ * Returns the terms of an answer that also apply to others in the group: covered codes with their
+ * numbers and limits. "Not covered" and terms in words may concern only this patient.
  */
 export function sharedTerms(answer: OwnAnswer): SharedTerm[] {
   const mark = planMark(answer.record);
@@ -135,7 +137,7 @@ export function sharedTerms(answer: OwnAnswer): SharedTerm[] {
     });
 }
 
-/** Whether two statements about the same term contradict each other. */
+/** Returns whether two statements about the same term contradict each other. */
 export function contradict(one: BenefitRule, other: BenefitRule): boolean {
   const fields = [
     ...(['is_covered', 'plan_pays_percent', 'patient_pays_percent', 'copay', 'age_limit'] as const),
@@ -147,9 +149,9 @@ export function contradict(one: BenefitRule, other: BenefitRule): boolean {
   });
 }
 
-/** What is known of a plan before a call is made. */
+/** What eligd knows about a plan before a call. */
 export type KnownTerms = {
-  /** The newest day on which a term was said; null: nothing is known. */
+  /** The newest day on which a term was stated; null: none. */
   benefits_on: LocalDate | null;
   codes: ReadonlySet<string>;
 };
@@ -157,10 +159,10 @@ export type KnownTerms = {
 const NOTHING: KnownTerms = { benefits_on: null, codes: new Set() };
 
 /**
- * `own`: the patient's answers of this plan year, the newest first. `shared`: those of the group,
- * empty where they may not be used. `plan_name`: the last one that the payer named for the patient.
- * Which of several plans of a group is the patient's, the next answer says: until then only what is
- * known of each of them counts.
+ * Returns the known terms. `own`: the patient's answers of this plan year, the newest first.
+ * `shared`: terms of the group, empty if they may not be used. `plan_name`: the last one that the
+ * payer named for the patient. If the group has several plans, only the next answer shows which one
+ * is the patient's; until then, only terms known for each of them count.
  */
 export function knownTerms(
   own: readonly OwnAnswer[],
@@ -184,8 +186,8 @@ export function knownTerms(
 }
 
 /**
- * The plans that may be the patient's. What the newest answer leaves unsaid of its plan is filled
- * in from the answers before it, otherwise from the group's plans.
+ * Returns the plans that may be the patient's. Details that are missing in the newest answer come
+ * from the answers before it, or else from the group's plans.
  */
 function marksOf(
   own: readonly OwnAnswer[],
@@ -212,8 +214,8 @@ function termsUnder(
 }
 
 /**
- * The record with what is known of the plan from earlier calls and was not asked about in this one.
- * Nothing is added unless this answer names the very plan that the earlier one was about.
+ * Returns the record with the known terms that this call did not ask about. Adds nothing unless
+ * this answer names the same plan as the earlier one.
  */
 export function withEarlier(
   record: EligibilityRecord,
@@ -247,7 +249,7 @@ export function withEarlier(
   return unasked.length === 0 ? record : { ...record, earlier: unasked.slice(0, TERMS_MAX) };
 }
 
-/** A coverage that has begun since is another one. */
+/** Returns whether the coverage has begun since then, which makes it another coverage. */
 function hasBegunSince({ record, said_on }: OwnAnswer, began: LocalDate | null): boolean {
   const before = record.plan?.effective_date ?? null;
   return began !== null && (began > said_on || (before !== null && before !== began));

@@ -1,18 +1,15 @@
 /**
- * Reads objects of the service's answer field by field, and keeps account of what was not
- * understood or not asked for.
+ * Reads objects in the service's answer field by field, and records what was not understood or not
+ * asked.
  */
 import type { Unparsed } from './eligibility.ts';
 import { isSilent, type Reading, readText, type Why } from './values.ts';
 
-/**
- * What one field gave: undefined when nothing was said, null when something was said that cannot be
- * read.
- */
+/** The value of a field: undefined when it says nothing, null when it cannot be read. */
 export type FieldValue<Value> = Value | null | undefined;
 
 /**
- * A key or an index appended to a path: `results.plan`, `results.calls[0]`,
+ * Appends a key or an index to a path: `results.plan`, `results.calls[0]`,
  * `results.treatment_history["01-02-2026"]`.
  */
 export function pathTo(path: string, key: string | number): string {
@@ -24,7 +21,7 @@ export function isObject(raw: unknown): raw is Record<string, unknown> {
   return typeof raw === 'object' && raw !== null && !Array.isArray(raw);
 }
 
-/** The list of what a record could not take in; every reader of one answer writes to the same. */
+/** Collects what a record has no field for; all readers of one answer share it. */
 export class Remainder {
   readonly entries: Unparsed[] = [];
 
@@ -34,9 +31,9 @@ export class Remainder {
 }
 
 /**
- * One object of the answer. Each field is taken once, by name; `finish` puts the fields that nobody
- * took into the remainder. Something that is no object goes into the remainder whole and reads as
- * an empty one.
+ * Reads one object of the answer. Each field is taken once, by name; `finish` puts the fields that
+ * were not taken into the remainder. A value that is not an object goes into the remainder whole
+ * and reads as an empty object.
  */
 export class ObjectReader {
   readonly path: string;
@@ -52,7 +49,7 @@ export class ObjectReader {
     this.#remainder = remainder;
   }
 
-  /** The raw value; its reader answers for what is in it. */
+  /** Returns the raw value; the caller is responsible for its content. */
   take(name: string): unknown {
     this.#rest.delete(name);
     return this.#fields.get(name);
@@ -67,7 +64,7 @@ export class ObjectReader {
     );
   }
 
-  /** A list whose elements are read as text: `[1, "2"]` gives `["1", "2"]`. */
+  /** Reads a list whose elements are text: `[1, "2"]` gives `["1", "2"]`. */
   readTexts(name: string): FieldValue<string[]> {
     const raw = this.take(name);
     if (isSilent(raw)) return undefined;
@@ -86,15 +83,12 @@ export class ObjectReader {
     });
   }
 
-  /** Puts a field into the remainder as well. */
+  /** Adds a field to the remainder. */
   flag(name: string, why: Why): void {
     this.#remainder.add(pathTo(this.path, name), this.#fields.get(name), why);
   }
 
-  /**
-   * To be called after the last `take`. An unknown field that says nothing (null, blank) is passed
-   * over.
-   */
+  /** Call this after the last `take`. Unknown fields that say nothing (null, blank) are ignored. */
   finish(): void {
     for (const name of this.#rest) {
       if (!isSilent(this.#fields.get(name))) this.flag(name, 'unknown field');
@@ -104,8 +98,8 @@ export class ObjectReader {
 }
 
 /**
- * The value of a reading; doubts and what is unreadable go into the remainder, the latter becomes
- * null.
+ * Returns the value of a reading. Doubtful and unreadable values go into the remainder; unreadable
+ * ones become null.
  */
 export function settle<Value>(
   reading: Reading<Value>,
@@ -122,8 +116,8 @@ export function settle<Value>(
 type Known<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> | null };
 
 /**
- * Guarantee G8 in one place: a field that was said stays, one that was asked and not said becomes
- * null, one that was neither is left out.
+ * Implements guarantee G8: keeps fields with a value, sets fields that were asked and not answered
+ * to null, and leaves out the others.
  */
 export function keepKnown<Fields extends object>(
   fields: Fields,

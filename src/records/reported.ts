@@ -1,7 +1,7 @@
 /**
- * What an answer shows of itself. A report of the service may be half of an answer (long ones are
- * split) or an old one that comes late, and nothing in it says so (docs/service.md "Events"); so
- * what it has to show is what neither of them would.
+ * Judges an answer in a webhook event. The event may contain half of an answer (long ones are
+ * split) or an old answer that arrives late, and nothing marks it as such (docs/service.md
+ * "Events"). So eligd accepts an answer only if it shows that it is complete and current.
  */
 import { asksFreely } from './asked.ts';
 import { readCalls } from './calls.ts';
@@ -9,11 +9,11 @@ import { type NormalizeInput, normalizeEligibility } from './normalize.ts';
 import { isObject, Remainder } from './reader.ts';
 
 /**
- * Whether everything that was asked is answered: every part, and every code. A half of the answer
- * would lack something, and so does many a whole one; then this is false, and whoever asks the
- * service gets to know. Where a custom question or a call script was asked, nobody can say what
- * belongs to the answer.
- * @throws RangeError where the results are nested too deeply.
+ * Returns whether everything that was asked is answered: every part, and every code. Half of an
+ * answer would lack something. Many complete answers do, too; then this returns false, and eligd
+ * polls for the answer. For a custom question or a call script, nobody can say what belongs to the
+ * answer.
+ * @throws RangeError when the results are nested too deeply.
  */
 export function isWholeByItself(
   input: NormalizeInput & { asked: { call_script_id: string | null } },
@@ -26,8 +26,8 @@ export function isWholeByItself(
 }
 
 /**
- * When the last call that an answer names was over, in epoch milliseconds; null when the answer
- * does not say.
+ * Returns when the last call that an answer names ended, in epoch milliseconds; null when the
+ * answer does not say.
  */
 export function lastCallEndedAt(results: unknown): number | null {
   if (!isObject(results)) return null;

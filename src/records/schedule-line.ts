@@ -1,7 +1,7 @@
 /**
- * A visit in one line, for whoever prepares the day: the verdict in a word, why, what to do, what
- * to collect and what is left of the benefits. Pure. Every list of the coming days says the same,
- * because it asks here. Unknown is never yes, and an amount that nobody said is never 0 (G8).
+ * Summarizes a visit in one line for preparing the day: the verdict in a word, why, what to do,
+ * what to collect, and what is left of the benefits. Pure. All schedules use this function, so they
+ * agree. Unknown is never yes, and an unknown amount is never 0 (G8).
  */
 import type { AttentionReason } from '../domain/attention.ts';
 import type { ClosedReason, Explanation } from '../domain/explanation.ts';
@@ -11,7 +11,7 @@ import { verdictAttention } from './verdict/attention.ts';
 import { collectText, deductibleLeftText, maximumLeftText, whatToDo } from './verdict/text.ts';
 import type { Verdict } from './verdict.ts';
 
-/** The most urgent first; `LINE_NAMES` has them for people. */
+/** Most urgent first; `LINE_NAMES` has the names for people. */
 export const LINE_WORDS = [
   'not_eligible',
   'call_yourself',
@@ -34,10 +34,10 @@ export const LINE_NAMES: Readonly<Record<LineWord, string>> = {
   eligible: 'Eligible',
   no_insurance: 'No insurance',
   not_asked: 'Not asked',
-  cancelled: 'Cancelled',
+  cancelled: 'Canceled',
 };
 
-/** Words because of which somebody has to act before the visit. */
+/** Words that require action before the visit. */
 export const URGENT_WORDS: ReadonlySet<LineWord> = new Set([
   'not_eligible',
   'call_yourself',
@@ -46,13 +46,13 @@ export const URGENT_WORDS: ReadonlySet<LineWord> = new Set([
 
 export type ScheduleLine = {
   word: LineWord;
-  /** When the next step falls due (epoch milliseconds), while it waits. */
+  /** When the next step is due (epoch milliseconds), while it waits. */
   until: number | null;
   /** One or two sentences. */
   why: string;
-  /** One sentence; empty: nothing. */
+  /** One sentence; empty: no action. */
   to_do: string;
-  /** Dollars or a range; empty where no fee is known. */
+  /** Dollars or a range; empty when no fee is known. */
   collect: string;
   /** Dollars, `unknown`, or the payer's words; empty: not asked, or no answer yet. */
   deductible_left: string;
@@ -63,13 +63,13 @@ export type LineFacts = {
   situation: SituationWord;
   closed_reason: ClosedReason | null;
   explanation: Pick<Explanation, 'why' | 'until' | 'next'>;
-  /** Open entries of the attention list about it, the oldest first. */
+  /** Open attention items about it, oldest first. */
   entries: readonly { reason: string; what: string; next: string }[];
   /** The newest answer about the first coverage, with its verdict; null: none yet. */
   answer: { record: EligibilityRecord; verdict: Verdict } | null;
 };
 
-/** The office calls the payer: nobody else gets the answer in time. */
+/** Reasons for which the office must call the payer to get the answer in time. */
 export const CALL_REASONS: ReadonlySet<string> = new Set<AttentionReason>([
   'too_late_to_call',
   'answer_missing',
@@ -103,15 +103,15 @@ export function scheduleLine(facts: LineFacts): ScheduleLine {
 }
 
 function lineWord({ situation, closed_reason, entries, answer }: LineFacts): LineWord {
-  // Whatever the payer said, nobody has to act before a visit that does not take place.
-  if (isGone(closed_reason)) return 'cancelled';
+  // A visit that does not take place needs no action, whatever the payer said.
+  if (isCanceled(closed_reason)) return 'cancelled';
   const verdict = answer?.record.outcome === 'successful' ? answer.verdict.standing : null;
   if (verdict === 'not_eligible') return 'not_eligible';
   if (situation === 'attention')
     return entries.some(({ reason }) => CALL_REASONS.has(reason))
       ? 'call_yourself'
       : 'needs_action';
-  // The office may have called itself for a visit that eligd leaves alone.
+  // For a visit that eligd does not handle, the office may have called itself.
   const is_left = situation === 'closed' && closed_reason !== 'past';
   if (is_left && verdict === null) return closedWord(closed_reason);
   switch (verdict) {
@@ -121,20 +121,20 @@ function lineWord({ situation, closed_reason, entries, answer }: LineFacts): Lin
     case 'eligible':
       return verdict;
     default:
-      // The calls brought no answer, and somebody has seen it: nothing more is under way.
+      // The calls got no answer, and a user has handled it: no call is in progress.
       if (situation === 'delivered') return 'incomplete';
       if (situation !== 'closed') return 'waiting';
       return answer === null ? 'not_asked' : 'incomplete';
   }
 }
 
-const isGone = (reason: ClosedReason | null) => reason === 'cancelled' || reason === 'replaced';
+const isCanceled = (reason: ClosedReason | null) => reason === 'cancelled' || reason === 'replaced';
 
 function closedWord(reason: ClosedReason | null): LineWord {
   return reason === 'no_coverage' ? 'no_insurance' : 'not_asked';
 }
 
-/** Of the visit as a whole, otherwise of the first procedure that is not simply payable. */
+/** Returns the reason for the visit as a whole, or of the first procedure that is not payable. */
 function reasonOf({ reasons, procedures }: Verdict): string {
   const [first] = reasons;
   if (first !== undefined) return first.text;
@@ -155,14 +155,14 @@ function amounts(
   };
 }
 
-/** `1500.00` as `$1,500`, `45.50` as `$45.50`; words stay as they are. */
+/** Formats `1500.00` as `$1,500` and `45.50` as `$45.50`; words stay unchanged. */
 export function dollarWords(text: string): string {
   const [, whole = '', cents = ''] = /^(\d{1,15})\.(\d{2})\d*$/.exec(text) ?? [];
   if (whole === '') return text;
   return `$${Number(whole).toLocaleString('en-US')}${cents === '00' ? '' : `.${cents}`}`;
 }
 
-/** A list has room for one; the page of the visit has all. */
+/** Returns the first sentence, which fits in a list; the page of the visit shows all. */
 function firstSentence(text: string): string {
   return /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text;
 }

@@ -1,8 +1,10 @@
-/** JSON Schemas for others: what eligd writes strictly, a reader reads openly. */
+/**
+ * Publishes JSON Schemas for readers. What eligd writes strictly, a reader must read tolerantly.
+ */
 
 /**
- * Gives the schema its `$id` (`urn:eligd:eligd.delivery/1`) and lets every object have fields that
- * it does not name: a later version adds some.
+ * Returns the schema with its `$id` (`urn:eligd:eligd.delivery/1`) and without limits on additional
+ * fields, because later versions add some.
  */
 export function openSchema(schema: object, name: string): Record<string, unknown> {
   return { $id: `urn:eligd:${name}`, ...(open(schema) as Record<string, unknown>) };

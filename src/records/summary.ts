@@ -1,5 +1,5 @@
 /**
- * The handful of flat values that a front desk needs from a record; the CSV connector's columns.
+ * Extracts the few flat values that a front desk needs from a record: the CSV connector's columns.
  */
 
 import type { Outcome } from '../domain/outcome.ts';
@@ -13,12 +13,12 @@ import type { Verdict } from './verdict.ts';
 import { latestChecks } from './verification.ts';
 
 /**
- * Text only, so that it goes into a line of a file as it is (guarantee G8):
+ * Only text, which fits into a line of a file unchanged (guarantee G8):
  *
  * - a value, or the payer's own words in its place;
  * - `unknown`: asked, but not answered or not understood;
- * - `does not apply`: nothing that this plan or this specialty has;
- * - the empty text: not asked.
+ * - `does not apply`: this plan or this specialty has no such value;
+ * - empty text: not asked.
  *
  * Amounts are decimal text in US dollars (`1500.00`), dates `YYYY-MM-DD`, timestamps UTC.
  */
@@ -30,36 +30,36 @@ export type EligibilitySummary = Record<FieldKey, string> & {
   /** In the order of the record; a code that was asked and not answered has the line `unknown`. */
   procedure_codes: { code: string; line: string }[];
   procedure_classes: { name: string; line: string }[];
-  /** What the payer has on file, the earliest first; `none on file`, or `unknown`. */
+  /** The treatments that the payer has on file, earliest first; `none on file`, or `unknown`. */
   treatments: { date: string; line: string }[];
   /** What was asked: the query sets, then the codes. */
   questions: string;
-  /** The script of the account that chose the questions; empty when none was named. */
+  /** The account's script that chose the questions; empty when none was named. */
   call_script: string;
   /** Of all calls, joined by `, `. Empty when the answer names no call. */
   reference_number: string;
   representative: string;
   /** The end of the last call. */
   call_ended_at: string;
-  /** Addresses of recordings and of transcripts, joined by a space. */
+  /** URLs of recordings and of transcripts, joined by a space. */
   recordings: string;
   transcripts: string;
-  /** The service's summary; empty when it gave none. */
+  /** The service's summary; empty when there is none. */
   call_summary: string;
-  /** By the checks of the transcripts: `high`, `low`, or empty while there is none. */
+  /** From the checks of the transcripts: `high`, `low`, or empty while there are none. */
   confidence: Confidence | '';
-  /** Plain sentences, the most important first: what else to read before the visit. */
+  /** Plain sentences to read before the visit, most important first. */
   notes: string[];
 };
 
-/** How many remarks about single values are written out before the rest is only counted. */
+/** How many remarks about single values are written out before the others are only counted. */
 const UNPARSED_NOTES_MAX = 20;
 const UNPARSED_VALUE_LENGTH_MAX = 200;
 
 /**
- * Pure; every record gives a summary. With the verdict of the visit that it is shown for, no line
- * states a share or "covered" that the verdict contradicts; without one, nothing but the plan's own
- * standing is looked at.
+ * Summarizes a record. Pure; works for every record. With the verdict of the visit, no line states
+ * a share or "covered" that the verdict contradicts. Without it, only the plan's own status is
+ * considered.
  */
 export function summarizeEligibility(
   record: EligibilityRecord,
@@ -135,7 +135,7 @@ function lastEnd(ends: readonly (string | null)[]): string {
   return known.at(-1) ?? (ends.length > 0 ? 'unknown' : '');
 }
 
-/** What the verdict makes of a code; of a class (null), what it makes of the plan. */
+/** Returns the verdict about a code, or, for a class (null), about the plan. */
 function heldOf(record: EligibilityRecord, verdict: Verdict | null, code: string | null): Held {
   if (verdict === null)
     return record.plan?.is_active === false
@@ -149,7 +149,7 @@ function heldOf(record: EligibilityRecord, verdict: Verdict | null, code: string
   if (found === undefined) return AS_SAID;
   return {
     standing: found.standing,
-    // What is open is no reason why the plan does not pay (G8).
+    // An uncertain reason does not explain why the plan does not pay (G8).
     reasons: found.reasons
       .filter(({ effect }) => found.standing !== 'not_payable' || effect === 'no')
       .map((reason) => reason.code),
@@ -158,8 +158,8 @@ function heldOf(record: EligibilityRecord, verdict: Verdict | null, code: string
 }
 
 /**
- * When the next one is paid for, as the verdict has it; without a visit, what history and frequency
- * say together, unless that day was over when the payer was asked.
+ * Returns when the plan pays for the next treatment according to the verdict. Without a visit, uses
+ * history and frequency, unless that day was already past when the payer was asked.
  */
 function nextEligibleWords(
   { plan, inquiry_created_at }: EligibilityRecord,
@@ -201,7 +201,7 @@ function notesOf(record: EligibilityRecord, verdict: Verdict | null): string[] {
     ...(clauses?.has_pending_claims === true
       ? ['Claims are pending that may use up benefits.']
       : []),
-    // A plan has many codes: a visit is shown those that it has.
+    // A plan may have many codes: show only those of the visit.
     ...earlierNotes(
       record,
       ({ kind, name }) => kind === 'class' || scheduled === undefined || scheduled.includes(name),
@@ -213,10 +213,10 @@ function notesOf(record: EligibilityRecord, verdict: Verdict | null): string[] {
   ];
 }
 
-/** What a call that brought no answer is called, for people. */
+/** Names calls without an answer for people. */
 export const OUTCOME_SENTENCES: Readonly<Record<Exclude<Outcome, 'successful'>, string>> = {
   unsuccessful: 'The call brought no answer.',
-  cancelled: 'The service cancelled the call.',
+  cancelled: 'The service canceled the call.',
   unknown: 'How the call ended is unknown.',
 };
 
@@ -228,7 +228,7 @@ function completenessNotes({
   Partial<Pick<EligibilityRecord, 'plan'>>): string[] {
   if (outcome !== 'successful') return [OUTCOME_SENTENCES[outcome]];
   if (completeness === 'none') return ['The answer holds nothing that could be read.'];
-  // Of a plan that is not active nobody expects more.
+  // For an inactive plan, further answers are not expected.
   return completeness === 'partial' && plan?.is_active !== false
     ? ['Some questions were not answered.']
     : [];
@@ -247,7 +247,7 @@ function customNotes({ plan, calls }: EligibilityRecord): string[] {
 const answerNotes = (answers: CustomAnswers) =>
   answers.map(({ question, answer }) => `${question}: ${answer ?? 'unknown'}`);
 
-/** A failed check shows what to doubt. */
+/** Describes a failed check, so that readers know what to doubt. */
 function verificationNotes(verification: Verification | null): string[] {
   if (verification === null) return [];
   return latestChecks(verification)
@@ -271,25 +271,28 @@ function unparsedNotes(entries: readonly Unparsed[]): string[] {
   return more > 0 ? [...notes, `And ${more} more under "unparsed" in the full record.`] : notes;
 }
 
-/** The flat values of a claim record, in the same manner as those of an eligibility record. */
+/** The flat values of a claim record, in the same form as those of an eligibility record. */
 export type ClaimSummary = {
-  /** Of the inquiry. */
+  /** The outcome of the inquiry. */
   outcome: Outcome;
   /** The service's own word. */
   status: string;
   completeness: ClaimStatusRecord['completeness'];
-  /** One of the words of `CLAIM_STATUSES`. */
+  /** One of the words in `CLAIM_STATUSES`. */
   claim_status: string;
-  /** What the payer said in its place. */
+  /** The payer's own word for the status. */
   said_status: string;
   claim_number: string;
   received_on: string;
   processed_on: string;
   paid_on: string;
-  /** Empty when nothing was said. */
+  /** Empty when unknown. */
   processed_up_to: string;
   turnaround: string;
-  /** What was asked: the clinic's number of the claim, the day, the codes, what was billed. */
+  /**
+   * What was asked: the clinic's claim number, the date of service, the codes, and the billed
+   * amount.
+   */
   questions: string;
   codes: { code: string; line: string }[];
   reference_number: string;
@@ -302,7 +305,7 @@ export type ClaimSummary = {
   notes: string[];
 };
 
-/** Pure; every record gives a summary. */
+/** Summarizes a claim record. Pure; works for every record. */
 export function summarizeClaim(record: ClaimStatusRecord): ClaimSummary {
   const { claim, calls } = record;
   return {

@@ -1,15 +1,15 @@
 /**
- * Transcript verifications (docs/service.md "Transcript verification record"), made into the part
- * that every record has.
+ * Converts transcript verifications (docs/service.md "Transcript verification record") into the
+ * part that every record has.
  */
 import type { Check, Confidence, Verification } from './parts.ts';
 import { isObject, ObjectReader, pathTo, Remainder } from './reader.ts';
 import { isSilent, readText, readTimestamp } from './values.ts';
 
 /**
- * `raw` is the array of the service, newest first; nothing readable in it gives `verification:
- * null`. Only a status of MET is met: the other words are not documented, so none of them is taken
- * for good news.
+ * Reads the service's array, newest first; if nothing in it is readable, returns `verification:
+ * null`. Only the status MET counts as met: the other words are not documented, so none of them
+ * counts as success.
  */
 export function readVerification(
   raw: unknown,
@@ -29,9 +29,9 @@ export function readVerification(
 }
 
 /**
- * Of each name the checks of the newest call that has it: a second call may have made good what the
- * first one missed. Within one call all count, and so do those without a name, of which nobody can
- * say which one makes good which.
+ * Returns, for each name, the checks of the newest call that has it: a second call may make up for
+ * what the first one missed. Within one call, all checks count. Checks without a name all count,
+ * because they cannot be matched.
  */
 export function latestChecks({ checks }: Verification): Check[] {
   const newest = new Map<string, string | null>();
@@ -48,7 +48,7 @@ function readRecord(raw: unknown, path: string, remainder: Remainder): Check[] {
     call_log_id: fields.read('call_log_id', readText) ?? null,
     checked_at: fields.read('creation_ts', readTimestamp) ?? null,
   };
-  // Whose record it is stands in the record that it is kept with.
+  // The record already belongs to this inquiry.
   fields.take('id');
   fields.take('inquiry_id');
   const items = fields.take('verification_items');
@@ -85,7 +85,7 @@ function readItem(
 }
 
 /**
- * When the newest of the checks was made, in epoch milliseconds; null when the service does not
+ * Returns when the newest check was made, in epoch milliseconds; null when the service does not
  * say.
  */
 export function lastCheckedAt(raw: readonly unknown[]): number | null {

@@ -4,9 +4,8 @@ import type { JsonObject } from './json.ts';
 import type { State } from './state.ts';
 
 /**
- * POST /api/v0/auth/token (docs/service.md "Authentication"): the OAuth 2.0 password flow,
- * form-encoded. Lifetimes follow the service time, so advancing the calls leaves tokens as they
- * are.
+ * Answers POST /api/v0/auth/token (docs/service.md "Authentication"): the OAuth 2.0 password flow,
+ * form-encoded. Lifetimes follow the service time, so advancing the calls does not expire tokens.
  */
 export function issueToken({ state, headers, body }: Call): Reply {
   const is_form = String(headers['content-type'] ?? '').startsWith(
@@ -32,8 +31,8 @@ export function issueToken({ state, headers, body }: Call): Reply {
 }
 
 /**
- * Undefined when the request carries valid credentials of either scheme; otherwise the reply that
- * refuses it.
+ * Returns undefined for a request with valid credentials of either scheme; otherwise the reply that
+ * refuses the request.
  */
 export function refuseStranger(state: State, authorization: string | undefined): Reply | undefined {
   const [scheme = '', credentials = ''] = (authorization ?? '').split(/ +/, 2);
@@ -49,7 +48,7 @@ export function refuseStranger(state: State, authorization: string | undefined):
       const said = Buffer.from(credentials, 'base64').toString('utf8');
       return said === `${project_id}:${api_key}`
         ? undefined
-        : refusal(state, 'Incorrect project id or API key');
+        : refusal(state, 'Incorrect project ID or API key');
     }
     default:
       return refusal(state, 'The authorization scheme is neither Bearer nor Basic');

@@ -1,6 +1,5 @@
 /**
- * A calendar day as `YYYY-MM-DD`, the form in which the sandbox keeps days; the wire's form is made
- * in `formats.ts`.
+ * A calendar day as `YYYY-MM-DD`, the sandbox's internal form; `formats.ts` writes the wire's form.
  */
 export type Day = string;
 
@@ -11,8 +10,8 @@ export const DAY_MS = 24 * HOUR_MS;
 const WIRE_DATE = /^(\d{2})-(\d{2})-(\d{4})$/;
 
 /**
- * Reads the specification's `MM-DD-YYYY`. Undefined when the text has another form or names no day,
- * such as 02-30-2024.
+ * Reads the specification's `MM-DD-YYYY`. Undefined for text of another form or for a day that does
+ * not exist, such as 02-30-2024.
  */
 export function dayOfWire(text: string): Day | undefined {
   const parts = WIRE_DATE.exec(text);
@@ -22,12 +21,12 @@ export function dayOfWire(text: string): Day | undefined {
   return Number.isNaN(instant_ms) || dayOf(instant_ms) !== day ? undefined : day;
 }
 
-/** The day in UTC of an instant. */
+/** Returns the UTC day of an instant. */
 export function dayOf(instant_ms: number): Day {
   return new Date(instant_ms).toISOString().slice(0, 10);
 }
 
-/** The instant at which a day begins in UTC. */
+/** Returns the instant at which a UTC day begins. */
 export function startOf(day: Day): number {
   return Date.parse(`${day}T00:00:00Z`);
 }
@@ -40,7 +39,7 @@ export function yearOf(day: Day): number {
   return Number(day.slice(0, 4));
 }
 
-/** The whole years between a birth and a later day. */
+/** Returns the age in whole years on a later day. */
 export function ageOn(born: Day, day: Day): number {
   const years = yearOf(day) - yearOf(born);
   return day.slice(5) < born.slice(5) ? years - 1 : years;

@@ -1,11 +1,11 @@
 /**
- * The sandbox's time. It runs `speed` times as fast as the machine's from an anchor on, so another
- * process that knows anchor and speed has the very same clock:
+ * The sandbox's clock. From an anchor on, it runs `speed` times as fast as the machine's clock, so
+ * another process that knows anchor and speed has the same clock:
  *
  *     service time = anchor + (machine time - anchor) * speed
- *     call time    = service time + what was advanced
+ *     call time    = service time + the time advanced
  *
- * When the speed changes, both go on from where they are.
+ * When the speed changes, both continue from their current values.
  *
  * Callers see the service time in the `Date` header, and limits and token lifetimes follow it.
  * Calls follow the call time: `POST /_sandbox/advance` makes them happen sooner without telling
@@ -14,7 +14,7 @@
 export class ScaledClock {
   readonly anchor_ms: number;
   #speed: number;
-  /** Machine time and service time from which the present speed holds. */
+  /** The machine time and service time from which the current speed applies. */
   #from: { machine_ms: number; service_ms: number };
   advanced_ms: number;
   readonly #machineNow: () => number;
@@ -41,13 +41,13 @@ export class ScaledClock {
     this.#speed = speed;
   }
 
-  /** What callers are told. */
+  /** Returns the time that callers see. */
   serviceNow(): number {
     const { machine_ms, service_ms } = this.#from;
     return Math.round(service_ms + (this.#machineNow() - machine_ms) * this.#speed);
   }
 
-  /** What calls live by. */
+  /** Returns the time that calls follow. */
   callNow(): number {
     return this.serviceNow() + this.advanced_ms;
   }

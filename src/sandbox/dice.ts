@@ -1,24 +1,22 @@
 /**
- * Draws that are addressed by name. A draw depends on the dice's key and the draw's label and on
- * nothing else, so adding a draw somewhere leaves every other answer of the same seed as it was.
- * Nothing here is fit for secrets.
+ * Random draws that are addressed by name. A draw depends only on the key of the dice and its
+ * label, so a new draw does not change any other answer of the same seed. Not suitable for secrets.
  */
 export class Dice {
   readonly key: string;
 
   constructor(...parts: readonly (string | number)[]) {
     const key = parts.join('\u001f');
-    // A draw hashes the whole key: a long one, such as that of a request, is hashed once instead of
-    // at each draw.
+    // Each draw hashes the whole key, so hash a long key, such as that of a request, only once.
     this.key = key.length > 40 ? hash53(key).toString(36) : key;
   }
 
-  /** Dice for a part of the thing that these dice are for. */
+  /** Returns dice for a part of the object that these dice are for. */
   of(...parts: readonly (string | number)[]): Dice {
     return new Dice(this.key, ...parts);
   }
 
-  /** A number in [0, 1). */
+  /** Returns a number in [0, 1). */
   fraction(label: string): number {
     return hash53(`${this.key}\u001f${label}`) / 2 ** 53;
   }
@@ -27,7 +25,7 @@ export class Dice {
     return this.fraction(label) < probability;
   }
 
-  /** A whole number from `low` to `high`, both included. */
+  /** Returns a whole number from `low` to `high`, both included. */
   integer(label: string, low: number, high: number): number {
     return low + Math.floor(this.fraction(label) * (high - low + 1));
   }
@@ -40,8 +38,8 @@ export class Dice {
 }
 
 /**
- * A 53-bit hash of a text (the public-domain construction known as cyrb53): quick, well mixed, the
- * same on every machine.
+ * Returns a 53-bit hash of a text (the public-domain construction known as cyrb53): fast, well
+ * mixed, and identical on every machine.
  */
 export function hash53(text: string): number {
   let high = 0xdeadbeef;

@@ -6,20 +6,20 @@ export type Call = {
   state: State;
   params: { [name: string]: string };
   query: URLSearchParams;
-  /** Path and query as they came. */
+  /** Path and query as received. */
   url: string;
   headers: { [name: string]: string | string[] | undefined };
   body: string;
 };
 
-/** What an endpoint answers. A `body` that is undefined is an empty one. */
+/** An endpoint's answer. An undefined `body` is an empty one. */
 export type Reply = {
   status: number;
   body?: Json | undefined;
   headers?: { [name: string]: string };
 };
 
-/** Endpoints are synchronous: when one returns, what it did is committed. */
+/** Endpoints are synchronous: everything they do is committed when they return. */
 export type Endpoint = (call: Call) => Reply;
 
 export type Route = { method: 'GET' | 'POST' | 'DELETE'; path: string; endpoint: Endpoint };
@@ -28,17 +28,17 @@ export function ok(body: Json): Reply {
   return { status: 200, body };
 }
 
-/** A validation error (docs/service.md "Validation error"). */
+/** Returns a validation error (docs/service.md "Validation error"). */
 export function invalid(detail: JsonObject[]): Reply {
   return { status: 422, body: { detail } };
 }
 
-/** A validation error with one problem. */
+/** Returns a validation error with one problem. */
 export function invalidAt(loc: (string | number)[], msg: string, type: string): Reply {
   return invalid([{ loc, msg, type }]);
 }
 
-/** Reads a JSON body; where it is not JSON, the reply that says so. */
+/** Reads a JSON body. If it is not JSON, returns the reply that says so. */
 export function readJson(body: string): { ok: true; value: unknown } | { ok: false; reply: Reply } {
   if (body === '') return { ok: false, reply: invalidAt(['body'], 'Field required', 'missing') };
   try {

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 
 const matching = {
-  /** Requests of this method only. */
+  /** Matches only requests with this method. */
   method: z.string().toUpperCase().optional(),
-  /** A part of path and query, or a regular expression that finds one. */
+  /** Matches a part of path and query, as text or regular expression. */
   path: z.string().optional(),
   /** How many matching requests pass before the first one fails. */
   skip: z.int().min(0).default(0),
   /** How many matching requests fail. */
   times: z.int().min(1).default(1),
   /**
-   * Before: nothing of the request is done. After: all of it is done and committed; only requests
+   * Before: the request has no effect. After: its effect is complete and committed; only requests
    * that succeeded count.
    */
   when: z.enum(['before', 'after']),
@@ -44,7 +44,7 @@ export const faultsSchema = z.union([
 
 export type Fault = z.infer<typeof faultSchema>;
 
-/** The failures that were ordered. Delays add up; of the others the first that matches decides. */
+/** The ordered failures. Delays add up; of the others, the first match decides. */
 export class Faults {
   #ordered: Fault[] = [];
 
@@ -52,7 +52,7 @@ export class Faults {
     this.#ordered.push(...faults.map((fault) => ({ ...fault })));
   }
 
-  /** What is still to fail, with the counts that are left. */
+  /** Returns the failures that are still to come, with their remaining counts. */
   pending(): readonly Fault[] {
     return this.#ordered;
   }
@@ -61,7 +61,7 @@ export class Faults {
     this.#ordered = [];
   }
 
-  /** Takes the faults that this request meets at this moment and counts them down. */
+  /** Returns the faults that match this request now, and decrements their counts. */
   take(when: Fault['when'], method: string, url: string): Fault[] {
     if (this.#ordered.length === 0) return [];
     const taken: Fault[] = [];

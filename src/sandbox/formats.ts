@@ -5,8 +5,8 @@ import type { Json, JsonObject } from './json.ts';
 import type { Specialty } from './request.ts';
 
 /**
- * Writes values in the form that the behaviors ask for. Answers are built with it, so that the
- * content of an answer and the spelling of it stay apart.
+ * Writes values in the format that the behaviors select. Answers use it, so that their content does
+ * not depend on formats.
  */
 export class Formats {
   readonly #behaviors: Behaviors;
@@ -14,8 +14,8 @@ export class Formats {
   readonly #dice: Dice;
 
   /**
-   * `dice` decide what is "now and then"; they are those of the call, so one answer is consistent
-   * in itself.
+   * `dice` decide where "now and then" applies. They are the call's dice, so each answer is
+   * consistent.
    */
   constructor(behaviors: Behaviors, specialty: Specialty, dice: Dice) {
     this.#behaviors = behaviors;
@@ -31,13 +31,13 @@ export class Formats {
     return formatTimestamp(instant_ms, this.#behaviors.timestamps);
   }
 
-  /** An amount of maximums or a copay. */
+  /** Formats an amount of maximums or a copay. */
   amount(cents: number): string | number {
     if (this.#behaviors.amounts === 'number') return cents / 100;
     return this.#behaviors.amounts === 'string' ? (cents / 100).toFixed(2) : currency(cents);
   }
 
-  /** An amount of a claim, which the specification has as a number throughout. */
+  /** Formats an amount of a claim, which is always a number in the specification. */
   claimAmount(cents: number): string | number {
     return this.#behaviors.amounts === 'currency' ? currency(cents) : cents / 100;
   }
@@ -58,8 +58,8 @@ export class Formats {
   }
 
   /**
-   * The field `call_details`; undefined where it is to be absent. A single object can hold the last
-   * call only.
+   * Returns the field `call_details`; undefined if it is to be absent. A single object can only
+   * hold the last call.
    */
   callDetails(calls: JsonObject[]): Json | undefined {
     const setting = this.#behaviors.call_details;

@@ -3,8 +3,8 @@ export type Json = null | boolean | number | string | Json[] | JsonObject;
 export type JsonObject = { [key: string]: Json };
 
 /**
- * The object without the fields that are `undefined`: the service omits what does not apply, it
- * does not send null.
+ * Returns the object without its `undefined` fields: the service omits what does not apply and does
+ * not send null.
  */
 export function compact(fields: { [key: string]: Json | undefined }): JsonObject {
   const kept: JsonObject = {};

@@ -20,16 +20,20 @@ export type Status =
   | 'CANCELLED'
   | 'UNKNOWN';
 
-/** From `at_ms` on the inquiry has this status, until the next step. */
+/** The inquiry has this status from `at_ms` until the next step. */
 export type Step = {
   at_ms: number;
-  /** `Status`, or a word that is not in the specification where the member ID begins with WEIRD. */
+  /**
+   * `Status`, or, for a member ID that begins with WEIRD, a word that is not in the specification.
+   */
   status: Status | 'ON_HOLD';
-  /** The answer that can be read: none yet, the call's, or that of the corrected call. */
+  /**
+   * The available answer: none yet, that of the first call, or that of the call that corrected it.
+   */
   answer: 'none' | 'first' | 'revised';
 };
 
-/** What happens to an inquiry, and when. */
+/** The events of an inquiry, and their times. */
 export type Life = {
   course: Course;
   steps: readonly Step[];
@@ -38,9 +42,9 @@ export type Life = {
 };
 
 /**
- * The whole life of an inquiry, computed again at each reading: a function of seed, request,
- * behaviors and time of creation, so that no timer has to run (docs/service.md "States and
- * transitions" and docs/service.md "Limits": by the morning of the desired day).
+ * Computes the whole life of an inquiry on each read, as a function of seed, request, behaviors,
+ * and creation time, so that no timer has to run (docs/service.md "States and transitions" and
+ * docs/service.md "Limits": by the morning of the desired day).
  */
 export function lifeOf(
   seed: number,
@@ -72,7 +76,7 @@ export function lifeOf(
   return { course, steps, ended_ms, revised_ms: undefined };
 }
 
-/** The step that holds at an instant. */
+/** Returns the step at an instant. */
 export function stepAt(life: Life, now_ms: number): Step {
   const step = life.steps.findLast((candidate) => candidate.at_ms <= now_ms) ?? life.steps[0];
   if (step === undefined) throw new Error('A life has at least one step.');
@@ -102,13 +106,14 @@ function addSuccess(
 }
 
 /**
- * How far the callers' wall clocks are behind UTC: in their evening UTC's day has changed already.
+ * How far the callers' wall clocks are behind UTC: in their evening, the UTC day has already
+ * changed.
  */
 const CALLERS_OFFSET_MS = 6 * HOUR_MS;
 
 /**
- * When the call is over: in the morning of the desired day in the middle of the United States, or
- * soon if that is here.
+ * Returns when the call ends: on the morning of the desired day in US Central time, or soon if that
+ * day has come.
  */
 function endOf(seed: number, inquiry: Subject & { created_ms: number }): number {
   const dice = callDice(seed, inquiry).of('end');
@@ -122,7 +127,7 @@ function endOf(seed: number, inquiry: Subject & { created_ms: number }): number 
   return desired_day <= created_day ? soonest_ms : Math.max(morning_ms, soonest_ms);
 }
 
-/** No call goes on while nobody answers the phone, nor ends before the turnaround is over. */
+/** Moves the call into payer hours and, at the earliest, to the end of the turnaround. */
 function withinHours(
   { wanted_ms, duration_ms }: { wanted_ms: number; duration_ms: number },
   created_ms: number,
@@ -134,8 +139,8 @@ function withinHours(
 }
 
 /**
- * The desired completion day. Validation has accepted it; the fallback serves rows of a database
- * made by other hands.
+ * Returns the desired completion day. Validation ensures that there is one; the fallback is for
+ * rows that other programs wrote.
  */
 function desiredDay(inquiry: Subject & { created_ms: number }): Day {
   return dayOfWire(inquiry.request.desired_completion_date) ?? dayOf(inquiry.created_ms);

@@ -1,6 +1,6 @@
 /**
- * When payers answer the phone, where the sandbox acts out that they have hours: 09:00 to 18:00
- * Eastern by a clock that does not know daylight saving, Monday to Friday, without US holidays.
+ * The hours in which payers answer the phone, for the sandbox's payer hours: 09:00 to 18:00 Eastern
+ * without daylight saving time, Monday to Friday, except US holidays.
  */
 import { addDays, DAY_MS, type Day, dayOf, HOUR_MS, startOf } from './calendar.ts';
 
@@ -8,7 +8,7 @@ const OPENS_MS = 14 * HOUR_MS;
 const CLOSES_MS = 23 * HOUR_MS;
 
 const FIXED_HOLIDAYS = new Set(['01-01', '06-19', '07-04', '11-11', '12-25']);
-/** Month, day of week (0 is Sunday), and the days of the month that it may be on. */
+/** Month, day of week (0 is Sunday), and the days of the month on which the holiday can fall. */
 const OTHER_HOLIDAYS: readonly [month: string, weekday: number, from: number, to: number][] = [
   ['01', 1, 15, 21],
   ['02', 1, 15, 21],
@@ -18,7 +18,7 @@ const OTHER_HOLIDAYS: readonly [month: string, weekday: number, from: number, to
   ['11', 4, 22, 28],
 ];
 
-/** The instant at which a payer has answered the phone for so long since `from_ms`. */
+/** Returns the instant by which a payer has answered the phone for this long since `from_ms`. */
 export function afterOpenTime(from_ms: number, open_ms: number): number {
   let left_ms = open_ms;
   for (let day = dayOf(from_ms); ; day = addDays(day, 1)) {
@@ -31,7 +31,7 @@ export function afterOpenTime(from_ms: number, open_ms: number): number {
   }
 }
 
-/** Whether a payer answers the phone at an instant. */
+/** Returns whether a payer answers the phone at an instant. */
 export function isOpen(at_ms: number): boolean {
   const since_ms = at_ms - startOf(dayOf(at_ms));
   return isBusinessDay(dayOf(at_ms)) && since_ms >= OPENS_MS && since_ms < CLOSES_MS;

@@ -6,7 +6,7 @@ import type { Fault } from './faults.ts';
 import type { State } from './state.ts';
 
 /**
- * Who may come: strangers everywhere under /_sandbox and for a token, callers with credentials
+ * Who may send requests: anyone under /_sandbox and for a token; callers with credentials
  * everywhere else.
  */
 export type Access = 'admin' | 'anyone' | 'callers';
@@ -17,8 +17,8 @@ const HTML =
   '<html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1><hr>proxy</body></html>';
 
 /**
- * Puts routes on the server. A path's other methods answer 405. `closing` ends the waits of ordered
- * delays.
+ * Adds routes to the server. Other methods of a path answer 405. `closing` ends the waits of
+ * ordered delays.
  */
 export function mount(
   app: FastifyInstance,
@@ -59,8 +59,8 @@ type Exchange = {
 };
 
 /**
- * The way of a request to the service: count, fail before, limit, credentials, endpoint, fail
- * after, answer.
+ * Processes a request to the service: count, fail before, limit, credentials, endpoint, fail after,
+ * answer.
  */
 async function serve(exchange: Exchange): Promise<FastifyReply> {
   const { state, route, request, reply } = exchange;
@@ -80,16 +80,17 @@ async function serve(exchange: Exchange): Promise<FastifyReply> {
 
 async function answerWithFaults(exchange: Exchange): Promise<Reply | 'cut_off'> {
   const { state, route, request } = exchange;
-  const spoiled = await spoil(
+  const failed = await applyFaults(
     exchange,
     state.faults.take('before', route.method, request.url),
     undefined,
   );
-  if (spoiled !== undefined) return spoiled;
+  if (failed !== undefined) return failed;
   const answer = answerOrRefuse(exchange);
   if (answer.status >= 300) return answer;
   return (
-    (await spoil(exchange, state.faults.take('after', route.method, request.url), answer)) ?? answer
+    (await applyFaults(exchange, state.faults.take('after', route.method, request.url), answer)) ??
+    answer
   );
 }
 
@@ -102,8 +103,8 @@ function answerOrRefuse({ state, route, access, request }: Exchange): Reply {
   return refusal ?? route.endpoint(callOf(state, request));
 }
 
-/** Acts the faults out. Undefined when they were delays only and the exchange goes on. */
-async function spoil(
+/** Executes the faults. Undefined when they were only delays and the request continues. */
+async function applyFaults(
   exchange: Exchange,
   faults: readonly Fault[],
   answer: Reply | undefined,
@@ -140,8 +141,8 @@ async function spoil(
 }
 
 /**
- * Waits. True when the sandbox closes meanwhile: then the caller sees the connection end, as it
- * would in a crash.
+ * Waits. Returns true when the sandbox closes during the wait; the caller then sees the connection
+ * end, as in a crash.
  */
 async function isCutShort(delay_ms: number, closing: AbortSignal): Promise<boolean> {
   return sleep(delay_ms, false, { signal: closing }).catch(() => true);
@@ -158,13 +159,13 @@ async function sendHalf(reply: FastifyReply, answer: Reply): Promise<void> {
   await new Promise<void>((resolve) => reply.raw.write(half, () => resolve()));
 }
 
-/** The time that the `Date` header shows. */
+/** Returns the time for the `Date` header. */
 export function shownNow({ clock, behaviors }: State): number {
   return clock.serviceNow() + behaviors.date_skew_seconds * 1000;
 }
 
 /**
- * Retry-After counts scaled seconds, rounded up, as a caller on the same clock understands them.
+ * Returns Retry-After in scaled seconds, rounded up, as a caller on the same clock understands it.
  */
 function rateLimited(state: State, wait_ms: number): Reply {
   const { rate_limit_status, retry_after } = state.behaviors;
@@ -195,7 +196,7 @@ function callOf(state: State, request: FastifyRequest): Call {
   };
 }
 
-/** Sends a reply. A text goes out as it is when its type says that it is no JSON. */
+/** Sends a reply. Text is sent unchanged if its content type is not JSON. */
 export function send(reply: FastifyReply, { status, body, headers = {} }: Reply): FastifyReply {
   reply.code(status).headers(headers);
   if (body === undefined) return reply.send('');

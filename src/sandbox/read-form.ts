@@ -41,7 +41,7 @@ const OPTIONAL_FIELDS: { readonly [S in Specialty]: readonly string[] } = {
 const DATE_FIELDS = ['desired_completion_date', 'dob', 'claims_date_of_service'];
 
 /**
- * The inquiry as callers read it at an instant of call time (docs/service.md "Inquiry (read
+ * Returns the inquiry as callers read it at an instant of call time (docs/service.md "Inquiry (read
  * form)").
  */
 export function readForm(
@@ -98,7 +98,7 @@ function echoAs(state: State, specialty: Specialty, sent: JsonObject): JsonObjec
   }
 }
 
-/** The caller's own label is left alone: it would no longer be found by it. */
+/** The caller's label is not changed, because a changed label would no longer be found. */
 function trimmedUpper(field: string, value: Json): Json {
   return typeof value === 'string' && field !== 'external_id' ? value.trim().toUpperCase() : value;
 }

@@ -37,7 +37,7 @@ export type InquiryRequest = {
   beneficiary?: string | null;
 };
 
-/** An inquiry as the service keeps it. */
+/** An inquiry as stored by the service. */
 export type Inquiry = {
   seq: number;
   id: string;
@@ -45,6 +45,6 @@ export type Inquiry = {
   external_id: string | null;
   request: InquiryRequest;
   created_ms: number;
-  /** The how-manieth inquiry it is about the same member id, birth date and tax id. */
+  /** Counts the inquiries about the same member ID, birth date, and tax ID, from 1. */
   attempt: number;
 };

@@ -3,69 +3,71 @@ import { Dice } from './dice.ts';
 import type { InquiryRequest, Specialty } from './request.ts';
 
 /**
- * Beginnings of member ids that force what is otherwise drawn. README.md holds the same table, and
- * a test compares the two.
+ * Beginnings of member IDs that force results that are otherwise drawn. README.md has the same
+ * table, and a test compares the two.
  */
 export const SCENARIOS = {
   ACTIVE:
-    'A plan that is active, a call that succeeds and passes every check of its transcript, ' +
-    'every question answered and every code covered.',
+    'An active plan; a call that succeeds and passes every check of its transcript; every ' +
+    'question answered and every code covered.',
   PRIMARY: 'As ACTIVE, and the payer says that it pays first.',
   SECONDARY: 'As ACTIVE, and the payer says that it does not pay first.',
-  NOTMET: 'As ACTIVE, but the transcript does not show that a reference number was asked for.',
+  NOTMET:
+    'As ACTIVE, but the transcript does not show that the caller asked for a reference number.',
   INACTIVE: 'SUCCESS, and the plan is not active: call details and a minimal plan, nothing else.',
   NOTCOVERED: 'SUCCESS, and the plan covers none of the codes asked about.',
-  USEDUP: 'As ACTIVE, and nothing is left of the yearly maximum (dental).',
+  USEDUP: 'As ACTIVE, but the yearly maximum is used up (dental).',
   OUTOFNET:
-    'As ACTIVE, but the provider is out of network, where the plan pays for emergencies alone.',
+    'As ACTIVE, but the provider is out of network, where the plan pays only for emergencies.',
   UNSUCC: 'UNSUCCESSFUL, each time.',
   UNSUCC1:
-    'UNSUCCESSFUL for the first inquiry about a member id, birth date and tax id; SUCCESS ' +
+    'UNSUCCESSFUL for the first inquiry about a member ID, birth date, and tax ID; SUCCESS ' +
     'from the second on.',
-  CANCEL: 'CANCELLED while the call was under way.',
-  SILENT: 'SUCCESS, and the payer did not answer a part of the questions: those fields are absent.',
+  CANCEL: 'CANCELLED during the call.',
+  SILENT: 'SUCCESS, but the payer did not answer some of the questions: those fields are absent.',
   SLOW: 'SUCCESS, two days late.',
   REVISE:
-    'SUCCESS, and 24 hours later another answer with a second call (or after revise_after_hours).',
+    'SUCCESS; 24 hours later, or after revise_after_hours, another answer with a second call.',
   REOPEN:
-    'SUCCESS, six hours later IN_PROGRESS again, then another answer (or after ' +
-    'reopen_after_hours).',
+    'SUCCESS; six hours later, or after reopen_after_hours, IN_PROGRESS again, and then ' +
+    'another answer.',
   NULLS:
-    'SUCCESS with null results for two minutes, then with results (or for ' +
-    'success_null_first_seconds).',
+    'SUCCESS with null results for two minutes, or for success_null_first_seconds, and then ' +
+    'with results.',
   WEIRD:
-    'SUCCESS with what nobody expects: "N/A", "unlimited", "$1,500.00", "", impossible ' +
-    'dates, unknown values and fields; a status on the way that is not in the specification.',
+    'SUCCESS with unusual values: "N/A", "unlimited", "$1,500.00", "", impossible dates, ' +
+    'unknown values and fields; before it, a status that is not in the specification.',
   UNKNOWN: 'The status UNKNOWN instead of an end.',
-  NEVER: 'IN_PROGRESS for ever.',
+  NEVER: 'IN_PROGRESS forever.',
   REJECT: 'Refused at creation: 422 at member_id.',
 } as const;
 
 export type Scenario = keyof typeof SCENARIOS;
 
-/** Beginnings of claim numbers that force the status of a claim; a table of README.md as well. */
+/** Beginnings of claim numbers that force the status of a claim; also a table in README.md. */
 export const CLAIM_SCENARIOS = {
-  PAID: 'APPROVED, with the day of payment and what was paid for each code.',
+  PAID: 'APPROVED, with the payment date and the amount paid for each code.',
   APPROVED: 'APPROVED, and not paid yet.',
   DENIED: 'DENIED, with reason and appeal for each code.',
   PENDING: 'PENDING, each time.',
   PENDING1:
-    'PENDING for the first inquiry about a member id, birth date and tax id; as PAID from ' +
+    'PENDING for the first inquiry about a member ID, birth date, and tax ID; as PAID from ' +
     'the second on.',
-  CLEARED: 'PENDING, and in a revised answer (a member id that begins with REVISE) as PAID.',
-  OVERTURNED: 'DENIED, in a revised answer PENDING, and as PAID from the second inquiry on.',
-  NOTONFILE: 'NOT_ON_FILE: the payer has not got it, and says how far it is with what came in.',
-  PROCESSED: 'PROCESSED, with a day of payment and amounts.',
+  CLEARED: 'PENDING; as PAID in a revised answer (a member ID that begins with REVISE).',
+  OVERTURNED: 'DENIED; PENDING in a revised answer; as PAID from the second inquiry on.',
+  NOTONFILE:
+    'NOT_ON_FILE: the payer does not have it, and says up to which date it has processed claims.',
+  PROCESSED: 'PROCESSED, with a payment date and amounts.',
   FINALIZED: 'FINALIZED, and nothing else.',
-  TIMELY: 'As DENIED, in the words "DENIED - TIMELY FILING".',
-  DUPLICATE: 'As DENIED, in the words "Denied (duplicate)".',
-  PARTLY: 'PARTIALLY PAID, with a day of payment and amounts.',
+  TIMELY: 'As DENIED, with the words "DENIED - TIMELY FILING".',
+  DUPLICATE: 'As DENIED, with the words "Denied (duplicate)".',
+  PARTLY: 'PARTIALLY PAID, with a payment date and amounts.',
   ODDSTATUS: 'As APPROVED, but the status is a word that is not in the specification.',
 } as const;
 
 export type ClaimScenario = keyof typeof CLAIM_SCENARIOS;
 
-/** Longest first, so that UNSUCC1 is not taken for UNSUCC. */
+/** Longest first, so that UNSUCC1 is not read as UNSUCC. */
 const PREFIXES = (Object.keys(SCENARIOS) as Scenario[]).sort((a, b) => b.length - a.length);
 
 const CLAIM_PREFIXES = (Object.keys(CLAIM_SCENARIOS) as ClaimScenario[]).sort(
@@ -84,23 +86,23 @@ export function scenarioOf(member_id: string): Scenario | undefined {
   return PREFIXES.find((prefix) => id.startsWith(prefix));
 }
 
-/** What will become of an inquiry and what its answer is like. */
+/** What happens to an inquiry, and the properties of its answer. */
 export type Course = {
   ending: 'SUCCESS' | 'UNSUCCESSFUL' | 'CANCELLED' | 'UNKNOWN' | 'NEVER';
   days_late: number;
   is_active: boolean;
   /** The share of the codes that the plan does not cover. */
   uncovered: number;
-  /** The share of the questions that the payer did not answer. */
+  /** The share of the questions that the payer does not answer. */
   silent: number;
   is_weird: boolean;
-  /** How the checks of the transcript come out. */
+  /** The results of the transcript checks. */
   checks: 'drawn' | 'met' | 'one not met';
   /** Whether the payer says that it pays first; undefined: drawn. */
   pays_first: boolean | undefined;
-  /** Whether nothing is left of the yearly maximum; undefined: drawn. */
+  /** Whether the yearly maximum is used up; undefined: drawn. */
   is_used_up: boolean | undefined;
-  /** Undefined: as the request says, otherwise drawn. */
+  /** Undefined: the value in the request, or else drawn. */
   in_network: boolean | undefined;
   null_first_seconds: number;
   revise_after_hours: number;
@@ -108,9 +110,9 @@ export type Course = {
 };
 
 /**
- * The course of an inquiry: a function of seed, request and, for UNSUCC1, how often the same was
- * asked. Where the member ID forces nothing, the odds are modest: unsuccessful 3 %, cancelled 1 %,
- * inactive 4 %, a part unanswered 5 %.
+ * Returns the course of an inquiry: a function of seed, request, and, for UNSUCC1, the attempt. If
+ * the member ID forces nothing, the probabilities are low: unsuccessful 3%, CANCELLED 1%, inactive
+ * 4%, partly unanswered 5%.
  */
 export function courseOf(seed: number, subject: Subject, behaviors: Behaviors): Course {
   const drawn = drawnCourse(seed, subject, behaviors);
@@ -184,7 +186,9 @@ function drawnCourse(seed: number, subject: Subject, behaviors: Behaviors): Cour
   };
 }
 
-/** Draws about the policy: alike for everybody under one member id, whatever is asked and when. */
+/**
+ * Draws about the policy: the same for everyone under one member ID, for every question and time.
+ */
 export function policyDice(seed: number, subject: Pick<Subject, 'specialty' | 'request'>): Dice {
   return new Dice(seed, subject.specialty, subject.request.member_id.trim().toUpperCase());
 }
@@ -195,8 +199,8 @@ export function personDice(seed: number, subject: Pick<Subject, 'specialty' | 'r
 }
 
 /**
- * Draws about the call: alike for requests of the same content. `external_id` is a label and no
- * content; an absent field, null, an empty text and an empty list are alike.
+ * Draws about the call: the same for requests with the same content. `external_id` is a label, not
+ * content. An absent field, null, empty text, and an empty list are equal.
  */
 export function callDice(seed: number, subject: Pick<Subject, 'specialty' | 'request'>): Dice {
   const content = Object.entries(subject.request)

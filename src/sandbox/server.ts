@@ -35,23 +35,25 @@ src/sandbox/README.md describes all of it.
 
 export type SandboxOptions = {
   host?: string;
-  /** 0: any port that is free. */
+  /** 0: any free port. */
   port: number;
   /** The path of the SQLite file, or ":memory:". */
   db: string;
   seed: number;
-  /** How many times as fast as the machine's clock; 3600 makes an hour a second. */
+  /**
+   * The factor by which the clock is faster than the machine's; 3600 turns a second into an hour.
+   */
   speed: number;
   /**
-   * The machine's time at which scaled and machine time are the same. Default: that of the
-   * database, or now.
+   * The machine time at which scaled time and machine time are equal. Default: the database's
+   * anchor, or now.
    */
   anchor_ms?: number;
   behaviors?: Partial<Behaviors>;
   credentials?: Partial<Credentials>;
-  /** The machine's clock. */
+  /** Returns the machine's time. */
   now?: () => number;
-  /** Makes ids of inquiries and subscriptions. */
+  /** Generates IDs of inquiries and subscriptions. */
   new_id?: () => string;
 };
 
@@ -59,7 +61,7 @@ export type Sandbox = {
   readonly url: string;
   readonly port: number;
   readonly anchor_ms: number;
-  /** Cuts all connections and closes the database. Any number of calls closes once. */
+  /** Closes all connections and the database. May be called again. */
   close(): Promise<void>;
 };
 
@@ -73,7 +75,7 @@ const DEFAULT_CREDENTIALS: Credentials = {
 
 /**
  * Starts the insurance inquiry service of specification 0.1.0 on this machine.
- * @throws Error when the database cannot be opened or the port is taken; nothing stays open then.
+ * @throws Error when the database cannot be opened or the port is taken; everything is closed then.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (!Number.isFinite(options.speed) || options.speed <= 0)
@@ -133,7 +135,7 @@ function stateOf(
   };
 }
 
-/** Goes on where the database left off; a given anchor wins. */
+/** Continues where the database left off; a given anchor takes precedence. */
 function openClock(options: SandboxOptions, store: Store): ScaledClock {
   const machineNow = options.now ?? Date.now;
   const clock = new ScaledClock({
@@ -142,8 +144,7 @@ function openClock(options: SandboxOptions, store: Store): ScaledClock {
     advanced_ms: Number(store.setting('advanced_ms') ?? 0),
     machineNow,
   });
-  // Another anchor or speed than last time may set the clock back; no inquiry may lie in the
-  // future.
+  // A new anchor or speed may set the clock back, but no inquiry may be in the future.
   clock.advanced_ms += Math.max(0, (store.newestCreation() ?? 0) - clock.callNow());
   store.saveSetting('anchor_ms', String(clock.anchor_ms));
   store.saveSetting('advanced_ms', String(clock.advanced_ms));
@@ -158,8 +159,8 @@ function buildApp(state: State, closing: AbortSignal): FastifyInstance {
     exposeHeadRoutes: false,
     routerOptions: { ignoreTrailingSlash: true },
   });
-  // Bodies reach the endpoints as texts: the specification's 422 for a malformed body is theirs to
-  // make.
+  // Endpoints receive bodies as text, because they create the specification's 422 for a malformed
+  // body.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', async (_request, reply) => {

@@ -4,7 +4,7 @@ import type { Faults } from './faults.ts';
 import type { Store } from './store.ts';
 import type { Traffic } from './traffic.ts';
 
-/** What a caller signs in with, and the key of the signature of what is reported to it. */
+/** A caller's credentials, and the secret that signs its webhook events. */
 export type Credentials = {
   username: string;
   password: string;
@@ -14,8 +14,8 @@ export type Credentials = {
 };
 
 /**
- * One attempt to deliver a message. `status` is the receiver's, "failed" without an answer, "lost"
- * when it was never sent.
+ * One attempt to deliver a message. `status` is the receiver's; "failed" without an answer; "lost"
+ * if it was never sent.
  */
 export type DeliveryEntry = {
   at_ms: number;
@@ -26,19 +26,19 @@ export type DeliveryEntry = {
   status: number | 'failed' | 'lost';
 };
 
-/** What endpoints see of the reports to the subscription. */
+/** The endpoints' view of the webhook events. */
 export type Reports = {
   /** The last attempts, oldest first. */
   deliveries: () => DeliveryEntry[];
   /**
-   * A new subscription is told of what changes from now on; one that is changed goes on where it
-   * was.
+   * Starts or continues events: a new subscription receives changes from now on; a changed one
+   * continues where it was.
    */
   subscribed: (is_new: boolean) => void;
   forget: () => void;
 };
 
-/** Everything that a running sandbox has. `behaviors` changes at run time. */
+/** Everything that a running sandbox uses. `behaviors` changes at run time. */
 export type State = {
   readonly seed: number;
   readonly clock: ScaledClock;

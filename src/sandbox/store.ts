@@ -50,7 +50,7 @@ type InquiryRow = {
 };
 
 /**
- * What the service remembers, in SQLite. Every method is one transaction, committed when it
+ * The service's data, in SQLite. Every method is one transaction, which is committed when it
  * returns.
  */
 export class Store {
@@ -61,10 +61,9 @@ export class Store {
   constructor(path: string) {
     this.#db = new Database(path);
     this.#db.pragma('journal_mode = WAL');
-    // A power cut may take the last inquiries of a sandbox with it; a crash of the process does
-    // not.
+    // A power failure may lose the last inquiries of a sandbox; a crash of the process does not.
     this.#db.pragma('synchronous = NORMAL');
-    // Checkpoints a tenth as often as by default: they are most of the cost of a burst of
+    // Checkpoint a tenth as often as the default: checkpoints are most of the cost of many
     // creations.
     this.#db.pragma('wal_autocheckpoint = 10000');
     this.#db.exec(SCHEMA);
@@ -102,7 +101,7 @@ export class Store {
   }
 
   /**
-   * The sequence numbers of what was created by then, oldest first; of every label where
+   * Returns the sequence numbers of the inquiries created by then, oldest first; of every label if
    * `external_id` is undefined.
    */
   listSeqs(
@@ -117,7 +116,7 @@ export class Store {
     return rows.map(({ seq }) => seq);
   }
 
-  /** Every inquiry in the order of acceptance. */
+  /** Returns every inquiry in the order of acceptance. */
   *ledger(): Generator<Inquiry> {
     for (const row of this.#statements.ledger.iterate()) {
       const inquiry = inquiryOf(row);
@@ -125,7 +124,7 @@ export class Store {
     }
   }
 
-  /** Those that were accepted after the one with this sequence number, in order. */
+  /** Returns the inquiries accepted after the one with this sequence number, in order. */
   *inquiriesAfter(seq: number): Generator<Inquiry> {
     for (const row of this.#statements.inquiriesAfter.all(seq)) {
       const inquiry = inquiryOf(row);
@@ -158,7 +157,7 @@ export class Store {
     return this.#statements.readSubscription.get();
   }
 
-  /** Registers, or updates the one that exists, which keeps its id. */
+  /** Registers a subscription, or updates the existing one, which keeps its ID. */
   saveSubscription(subscription: Subscription): void {
     const { id, callback_url, update_frequency_min, created_ms } = subscription;
     this.#statements.saveSubscription.run(id, callback_url, update_frequency_min, created_ms);
@@ -168,7 +167,7 @@ export class Store {
     return this.#statements.deleteSubscription.run().changes > 0;
   }
 
-  /** Forgets everything but the settings. */
+  /** Deletes everything except the settings. */
   clear(): void {
     this.#db.exec('DELETE FROM inquiries; DELETE FROM tokens; DELETE FROM subscriptions;');
   }
@@ -245,7 +244,7 @@ function prepareAll(db: Database.Database) {
 function inquiryOf(row: InquiryRow | undefined): Inquiry | undefined {
   if (row === undefined) return undefined;
   const { seq, id, specialty, external_id, created_ms, attempt } = row;
-  // Only what validation has accepted is ever stored.
+  // Only requests that validation accepted are stored.
   const request = JSON.parse(row.request) as InquiryRequest;
   return { seq, id, specialty, external_id, request, created_ms, attempt };
 }

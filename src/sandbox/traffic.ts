@@ -1,7 +1,7 @@
 const WINDOW_MS = 60_000;
 const REMEMBERED_REQUESTS = 10_000;
 
-/** One request that was answered or cut off. It holds no part of a query or body. */
+/** A request that was answered or cut off. It contains no query and no body. */
 export type TrafficEntry = {
   at_ms: number;
   method: string;
@@ -9,7 +9,7 @@ export type TrafficEntry = {
   status: number | 'cut_off';
 };
 
-/** Counts instants within the last 60 seconds, the window of every limit here. */
+/** Counts instants within the last 60 seconds, the window of all limits here. */
 export class SlidingWindow {
   #instants: number[] = [];
   #first = 0;
@@ -18,7 +18,7 @@ export class SlidingWindow {
     this.#instants.push(now_ms);
   }
 
-  /** How many instants lie in the window that ends now. */
+  /** Returns how many instants are in the window that ends now. */
   count(now_ms: number): number {
     while ((this.#instants[this.#first] ?? Number.POSITIVE_INFINITY) <= now_ms - WINDOW_MS)
       this.#first += 1;
@@ -29,13 +29,13 @@ export class SlidingWindow {
     return this.#instants.length - this.#first;
   }
 
-  /** Milliseconds until the oldest instant in the window leaves it. */
+  /** Returns the milliseconds until the oldest instant leaves the window. */
   untilFree(now_ms: number): number {
     return (this.#instants[this.#first] ?? now_ms - WINDOW_MS) + WINDOW_MS - now_ms;
   }
 }
 
-/** What came in: the rate limit, the counts of the ledger, and the last requests. */
+/** The incoming requests: the rate limit, the counts, and the last requests. */
 export class Traffic {
   #admitted = new SlidingWindow();
   #arrived = new SlidingWindow();
@@ -43,7 +43,7 @@ export class Traffic {
   #counts = new Map<string, number>();
   #recent: TrafficEntry[] = [];
 
-  /** Counts a request, whatever becomes of it. */
+  /** Counts a request, whatever its result. */
   arrive(method: string, route: string, now_ms: number): void {
     const key = `${method} ${route}`;
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
@@ -52,8 +52,8 @@ export class Traffic {
   }
 
   /**
-   * Admits the request, or says how long its caller has to wait. What is refused does not use up
-   * the limit.
+   * Admits the request, or returns how long its caller has to wait. Refused requests do not count
+   * toward the limit.
    */
   admit(limit: number, now_ms: number): { ok: true } | { ok: false; wait_ms: number } {
     if (limit > 0 && this.#admitted.count(now_ms) >= limit)
@@ -69,7 +69,7 @@ export class Traffic {
       this.#recent = this.#recent.slice(-REMEMBERED_REQUESTS);
   }
 
-  /** The last requests, oldest first. */
+  /** Returns the last requests, oldest first. */
   recent(): TrafficEntry[] {
     return this.#recent.slice(-REMEMBERED_REQUESTS);
   }

@@ -6,7 +6,7 @@ import type { State } from './state.ts';
 
 type Where = readonly (string | number)[];
 
-/** What is wrong, and where below the value that was checked. */
+/** A problem and its location within the checked value. */
 type Problem = { at: Where; msg: string; type: string };
 
 type Check = (value: unknown) => Problem[];
@@ -23,8 +23,8 @@ export type ValidationRules = {
 };
 
 /**
- * Questions that the specification lists for dental; anything else is a customer's own and must say
- * so by its prefix.
+ * Questions that the specification lists for dental; others are a customer's own and must have its
+ * prefix.
  */
 const DENTAL_QUESTIONS = new Set([
   'STANDARD',
@@ -71,7 +71,7 @@ const COMMON_CHECKS: { [field: string]: Check } = {
   member_id: filledText,
   tax_id: text(/^\d{9}$/, 'Input should be a nine-digit tax id'),
   group_id: anyText,
-  // The specification lets the field be left blank, which a form may send as an empty text.
+  // The specification allows a blank field, which a form may send as empty text.
   insurance_in_network: (value) => (value === '' ? [] : flag(value)),
   npi: tenDigits,
   billing_npi: tenDigits,
@@ -126,8 +126,8 @@ const CHECKS: { readonly [S in Specialty]: { [field: string]: Check } } = {
 
 /**
  * Checks one inquiry request (docs/service.md "Inquiry request" and docs/service.md "Validation
- * error"). The problems are elements of `detail`; their `loc` begins with `prefix`. An absent
- * optional field and null are alike.
+ * error"). The problems are elements of `detail`; their `loc` begins with `prefix`. For an optional
+ * field, null means absent.
  */
 export function validateRequest(body: unknown, prefix: Where, rules: ValidationRules): Validated {
   if (!isObject(body)) {
@@ -155,7 +155,7 @@ export function validateRequest(body: unknown, prefix: Where, rules: ValidationR
   return { ok: true, request: body as InquiryRequest };
 }
 
-/** What no single field shows. */
+/** Checks conditions that involve several fields. */
 function checkTogether(body: { [field: string]: unknown }, today: Day): Problem[] {
   const problems: Problem[] = [];
   const asksNothing = !Array.isArray(body.benefits_query) || body.benefits_query.length === 0;
@@ -184,16 +184,16 @@ function checkTogether(body: { [field: string]: unknown }, today: Day): Problem[
   return problems;
 }
 
-/** One element of a validation error's `detail`. */
+/** Returns one element of a validation error's `detail`. */
 function detail(prefix: Where, found: Problem): JsonObject {
   return { loc: [...prefix, ...found.at], msg: found.msg, type: found.type };
 }
 
-/** By what requests are judged at this moment. */
+/** The facts by which requests are checked at this moment. */
 export function rulesOf(state: State, specialty: Specialty): ValidationRules {
   return {
     specialty,
-    // No time zone's today may count as the future.
+    // The date in UTC+14: no time zone's "today" may count as the future.
     today: dayOf(state.clock.callNow() + 14 * HOUR_MS),
     strict: state.behaviors.medical_requires === 'strict',
     strict_account: state.behaviors.account_requires === 'npi_and_insurance',

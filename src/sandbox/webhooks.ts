@@ -12,11 +12,11 @@ import type { DeliveryEntry, Reports, State } from './state.ts';
 import type { Subscription } from './store.ts';
 
 const REPORTED_UNTIL = 'webhooks_reported_until_ms';
-/** How often the clock is looked at, in real time: somebody may have advanced it. */
+/** How often the clock is checked, in real time: someone may have advanced it. */
 const LOOK_MS = 50;
 const TIMEOUT_MS = 10_000;
 const REMEMBERED_DELIVERIES = 10_000;
-/** Scaled pauses between two attempts, and how long it goes on. */
+/** Scaled pauses between attempts, and how long attempts continue. */
 const RETRY_PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS];
 const RETRY_FOR_MS = 6 * HOUR_MS;
 
@@ -30,18 +30,16 @@ type Message = {
 };
 
 /**
- * Reports changes to the subscription's URL (docs/service.md "Events"): every
- * `update_frequency_min` of scaled time what has changed since, one element per inquiry, signed,
- * split where it is long. The only part of the sandbox that acts unasked.
+ * Sends changes to the subscription's URL (docs/service.md "Events"): every `update_frequency_min`
+ * of scaled time all changes since then, one element per inquiry, signed, and split if too long.
+ * This is the only part of the sandbox that acts without a request.
  */
 export class Webhooks implements Reports {
   readonly #secret: string;
   readonly #closing = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #state: State | undefined;
-  /**
-   * When each inquiry changes next, for those that will; worked out again when a behavior changes.
-   */
+  /** The next change of each inquiry that will change; computed again when a behavior changes. */
   #next_ms = new Map<number, number>();
   #known_seq = 0;
   #behaviors: Behaviors | undefined;
@@ -194,7 +192,7 @@ export class Webhooks implements Reports {
   }
 }
 
-/** When the inquiry changes after its creation, as the service would report it. */
+/** Returns the times at which the service would report changes after an inquiry's creation. */
 function changesOf({ seed, behaviors }: State, inquiry: Inquiry): number[] {
   return lifeOf(seed, inquiry, behaviors)
     .steps.slice(1)
@@ -211,8 +209,8 @@ function pauseBefore(attempt: number): number {
 }
 
 /**
- * The updates as messages: each as long as `webhook_max_bytes` allows, and one for each update
- * where order is to be upset.
+ * Splits the updates into messages of at most `webhook_max_bytes`, or one for each update if the
+ * order is to be changed.
  */
 function messagesOf(
   state: State,
@@ -252,7 +250,9 @@ function message(
   return { message_hash, body, inquiries: inquiries.length, first_sent_ms, attempt: 1 };
 }
 
-/** Inquiries of other callers, as a service that mixes up its subscriptions would send them. */
+/**
+ * Returns inquiries of other callers, as a service that mixes up its subscriptions would send them.
+ */
 function strangers({ behaviors, clock, newId }: State): JsonObject[] {
   return Array.from({ length: behaviors.webhook_strangers }, (_, index): JsonObject => {
     const asked: Json = {

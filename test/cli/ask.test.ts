@@ -125,6 +125,6 @@ test('eligd ask says why it orders nothing', async () => {
   const said = async (id: string) => (await clinic.run('ask', id)).stdout;
   expect(await said('9001')).toBe('A call about this is already in progress (inquiry 1).\n');
   expect(await said('9002')).toBe(
-    'No call was ordered. The appointment was cancelled in the practice management system.\n',
+    'No call was ordered. The appointment was canceled in the practice management system.\n',
   );
 });

@@ -71,7 +71,7 @@ test('retry resends a refused inquiry and appears in the history', async () => {
   await clinic.once();
   expect(await ids()).toEqual([]);
   expect(clinic.attention().map(({ reason }) => reason)).toContain('refused');
-  expect((await clinic.run('retry', '9001')).stdout).toMatch(/sent again as it is/);
+  expect((await clinic.run('retry', '9001')).stdout).toMatch(/sent again unchanged/);
   machine.pass({ minutes: 1 });
   await clinic.once();
   expect(await ids()).toEqual(['9001']);

@@ -297,7 +297,7 @@ describe('explain', () => {
       'Inquiry 3: a call was planned. The visit is within the look-ahead window.',
       'Inquiry 3: eligd began to send it to the service. Reason of sending.',
       'Inquiry 3: the service accepted it and phones the payer. Reason of open.',
-      'Inquiry 3: the answer came. Reason of answered.',
+      'Inquiry 3: the answer arrived. Reason of answered.',
       'The answer will be written to outbox/ through connector front-desk.',
       'The answer was written to outbox/ through connector front-desk (batch 20261120T150000Z-1).',
       '',

@@ -77,7 +77,7 @@ describe('a missing export', () => {
     expect(judge(before, at(1, 1), { book })).toBe('export_missing');
     expect(judge(before, at(5, 1), { book })).toBe('export_missing');
     expect(judgeExports(before, { ...NO_BOOK, ...book }, SETTINGS, at(1, 1))?.what).toBe(
-      'No appointment export has arrived since before 01/07/2030.',
+      'No appointment export arrived on 01/07/2030, and none has arrived since.',
     );
     expect(judge([...before, { at: at(1, 6), rows: 40, source: 2 }], at(1, 9), { book })).toBe(
       null,

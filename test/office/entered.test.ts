@@ -148,10 +148,10 @@ test('if no answer can be entered, the page says why before the user types', LON
   );
   await expect
     .poll(async () => (await maria.get(`${kit}/called`)).text, { timeout: 60_000 })
-    .toContain('This visit was cancelled.');
+    .toContain('This visit was canceled.');
   for (const [path, why] of [
     [sam, 'has no insurance for this visit'],
-    [kit, 'This visit was cancelled.'],
+    [kit, 'This visit was canceled.'],
   ] as const) {
     const { text } = await maria.get(`${path}/called`);
     expect(text).toContain(why);
@@ -188,7 +188,9 @@ test('a form that is sent twice is one answer, and the page says so', LONG, asyn
   // Compared with the earlier answer, although it is another answer and not a revision.
   await expect
     .poll(async () => (await maria.get(mia)).text, { timeout: 60_000 })
-    .toMatch(/The answer has changed, and it matters[\s\S]*D1110 is covered was yes, is no/);
+    .toMatch(
+      /The answer has changed, and it matters[\s\S]*D1110 is covered changed from yes to no/,
+    );
 });
 
 test('the office answers codes that no call asked about', LONG, async () => {

@@ -28,17 +28,21 @@ describe('the text of a revision', () => {
       maximums: { coverage_limit: '1500.00', coverage_limit_remaining: '0' },
     });
     expect(changesBetween(before, after)).toEqual([
-      'Revised: is active was yes, is no.',
-      'Revised: coverage limit used was 600.00, is 1500.00.',
-      'Revised: coverage limit remaining was 900.00, is 0.00.',
+      'Revised: is active changed from yes to no.',
+      'Revised: coverage limit used changed from 600.00 to 1500.00.',
+      'Revised: coverage limit remaining changed from 900.00 to 0.00.',
     ]);
   });
 
   test('a revision says that an unknown value is now known, and the reverse (G8)', () => {
     const known = answer({ plan_information: { is_active: true, plan_name: 'Gold' } });
     const unknown = answer({ plan_information: { is_active: true, plan_name: null } });
-    expect(changesBetween(unknown, known)).toEqual(['Revised: plan name was unknown, is Gold.']);
-    expect(changesBetween(known, unknown)).toEqual(['Revised: plan name was Gold, is unknown.']);
+    expect(changesBetween(unknown, known)).toEqual([
+      'Revised: plan name changed from unknown to Gold.',
+    ]);
+    expect(changesBetween(known, unknown)).toEqual([
+      'Revised: plan name changed from Gold to unknown.',
+    ]);
   });
 
   test('a revision names the code, whatever the order of the codes', () => {
@@ -55,7 +59,7 @@ describe('the text of a revision', () => {
       ],
     });
     expect(changesBetween(before, after)).toEqual([
-      'Revised: D1110 plan pays percent was 80, is 50.',
+      'Revised: D1110 plan pays percent changed from 80 to 50.',
     ]);
   });
 
@@ -67,13 +71,13 @@ describe('the text of a revision', () => {
     ];
     const told = changesBetween(one, two).join(' ');
     expect(told).toContain('2026-01-02');
-    expect(told).toMatch(/2026-03-04.* is new/);
-    expect(told).toMatch(/2026-01-02.* is gone/);
+    expect(told).toMatch(/2026-03-04.* was added/);
+    expect(told).toMatch(/2026-01-02.* was removed/);
   });
 
   test('a revision says that the call’s outcome has changed', () => {
     expect(changesBetween(answer(), answer({}, 'UNSUCCESSFUL'))).toContain(
-      'Revised: status was SUCCESS, is UNSUCCESSFUL.',
+      'Revised: status changed from SUCCESS to UNSUCCESSFUL.',
     );
   });
 

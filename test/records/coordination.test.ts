@@ -24,7 +24,7 @@ describe('several coverages of an appointment', () => {
       'the other way round',
       joined({ primary: false }, { primary: true }),
       2,
-      /has coverage 1 before coverage 2/,
+      /lists coverage 1 before coverage 2/,
     ],
     [
       'both first',
@@ -42,7 +42,7 @@ describe('several coverages of an appointment', () => {
       'unknown and first',
       joined({ primary: null }, { primary: true }),
       2,
-      /has coverage 1 before coverage 2/,
+      /lists coverage 1 before coverage 2/,
     ],
     ['first and unknown', joined({ primary: true }, { primary: null }), 1, null],
     ['unknown and not first', joined({ primary: null }, { primary: false }), null, null],

@@ -300,7 +300,7 @@ test('a certificate that expires within 30 days raises an alert', async () => {
   });
   const [line] = told(clinic).filter(({ name }) => name === 'certificate_expiring');
   expect(line).toMatchObject({
-    details: 'The certificate of the webhook’s public address ends on 2120-01-01.',
+    details: 'The certificate of the webhook’s public address expires on 2120-01-01.',
   });
 }, 90_000);
 

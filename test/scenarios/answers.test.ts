@@ -101,7 +101,7 @@ describe('unsuccessful calls', () => {
     expect(reasons(clinic)).toEqual(['cancelled_by_service']);
     expect(lines(clinic).map(([status]) => status)).toEqual(['CANCELLED']);
     expect((await clinic.run('explain', '9001')).stdout).toMatch(
-      /The service cancelled the inquiry/,
+      /The service canceled the inquiry/,
     );
   });
 

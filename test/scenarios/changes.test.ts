@@ -242,7 +242,7 @@ describe('calls that are no longer needed', () => {
       '9003',
     ]);
     expect((await clinic.run('explain', '9002')).stdout).toMatch(
-      /The appointment was cancelled in the practice management system/,
+      /The appointment was canceled in the practice management system/,
     );
     // The appointment may be booked again.
     await drop(...all);

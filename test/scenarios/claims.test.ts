@@ -268,7 +268,7 @@ describe('when eligd asks about a claim', () => {
     expect(lines(scene.clinic).map(([, status]) => status)).toEqual(['denied']);
     await nextDays(scene, 6);
     expect(lines(scene.clinic).map(([, status]) => status)).toEqual(['denied', 'pending']);
-    expect(scene.clinic.writtenClaims()[1]?.notes).toMatch(/status was denied, is pending/);
+    expect(scene.clinic.writtenClaims()[1]?.notes).toMatch(/status changed from denied to pending/);
     await nextDays(scene, 15);
     await nextDays(scene, 5);
     expect(lines(scene.clinic).map(([, status]) => status)).toEqual(['denied', 'pending', 'paid']);

@@ -311,7 +311,7 @@ describe('two coverages of one visit', () => {
     [
       'SECONDARY',
       'PRIMARY',
-      /has coverage 1 before coverage 2, but the payer of coverage 2 says that it pays first/,
+      /lists coverage 1 before coverage 2, but the payer of coverage 2 says that it pays first/,
     ],
   ])('coverages that the payers call %s and %s are flagged', async (first, second, conflict) => {
     const { clinic } = await answered([both(first, second)]);

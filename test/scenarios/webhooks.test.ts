@@ -207,7 +207,7 @@ describe('answers by webhook', () => {
     const [first, second] = system.clinic.written();
     expect([first?.revision, second?.revision]).toEqual(['1', '2']);
     expect(first?.notes).not.toContain('Revised');
-    expect(second?.notes).toMatch(/Revised: \S.* (was|is new|is gone)/);
+    expect(second?.notes).toMatch(/Revised: \S.* (changed from|was added|was removed)/);
   });
 
   test('an event that arrives before the reply with its ID waits for the reply', async () => {

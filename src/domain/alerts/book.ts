@@ -1,7 +1,7 @@
 /**
- * Which alert is open, and who is still to be told: one message when it begins, one when it ends,
- * and at most one reminder a day. Keeps everything in memory, so that a database that cannot be
- * written silences no alert; `changes` gives what is to be stored.
+ * Tracks which alerts are open and which messages are still to be sent: one when an alert begins,
+ * one when it ends, and at most one reminder a day. The book is kept in memory, so eligd still
+ * sends alerts when it cannot write the database; `changes` returns the rows to store.
  */
 import { backoffMs } from '../backoff.ts';
 import { HOUR_MS, type Instant, MINUTE_MS } from '../time.ts';
@@ -20,10 +20,10 @@ export type Alert = {
   name: AlertName;
   about: string;
   detail: string;
-  /** Since when it is so. */
+  /** When the condition began. */
   since: Instant;
   begun_at: Instant;
-  /** Since when it is no longer so, while it is not known to stay that way. */
+  /** When the condition was first found absent; null while it persists. */
   gone_at: Instant | null;
   ended_at: Instant | null;
   reminded_at: Instant;
@@ -45,17 +45,17 @@ export type AlertMessage = {
 export type AlertRows = { alerts: Alert[]; messages: AlertMessage[]; next_id: number };
 
 export type AlertSettings = {
-  /** `level`: `urgent` takes those alone, `soon` takes all. */
+  /** A target with `urgent` gets urgent alerts only; a target with `soon` gets all alerts. */
   targets: readonly { id: string; level: AlertLevel }[];
   quiet_hours: QuietHours | null;
-  /** The clinic's, IANA. */
+  /** The clinic's IANA time zone. */
   time_zone: string;
 };
 
-/** What is wrong now, and which alerts nothing can be said about at the moment. */
+/** The current conditions, and the alerts whose state cannot be determined now. */
 export type Judged = { conditions: readonly AlertCondition[]; unknown: ReadonlySet<AlertName> };
 
-/** So many failed attempts, and the target counts as failing. */
+/** After this many failed attempts to send a message, its target counts as failing. */
 const FAILING_AFTER = 3;
 const RETRY_LIMITS = { first_ms: MINUTE_MS, max_ms: HOUR_MS };
 
@@ -67,7 +67,7 @@ export class AlertBook {
   readonly #changed = { alerts: new Set<number>(), messages: new Set<number>() };
   #next_id: number;
 
-  /** `rows`: those that are not done, as they were stored. */
+  /** `rows`: the stored alerts and messages that are not finished. */
   constructor(rows: AlertRows, settings: AlertSettings, random: () => number) {
     this.#settings = settings;
     this.#random = random;
@@ -76,7 +76,7 @@ export class AlertBook {
     this.#next_id = rows.next_id;
   }
 
-  /** Those that have begun and not ended, the oldest first. */
+  /** Returns the alerts that have begun and not ended, oldest first. */
   open(): Alert[] {
     return [...this.#alerts.values()].filter(({ ended_at }) => ended_at === null);
   }
@@ -85,7 +85,7 @@ export class AlertBook {
     return this.#alerts.get(id) ?? null;
   }
 
-  /** Takes over an alert of which everybody was told already, by another process. */
+  /** Adds an alert for which another process has already sent the messages. */
   adopt(name: AlertName, since: Instant): void {
     if (this.open().some((each) => isSame(each, { name, about: '' }))) return;
     const times = { since, begun_at: since, gone_at: null, ended_at: null, reminded_at: since };
@@ -94,12 +94,13 @@ export class AlertBook {
     this.#changed.alerts.add(alert.id);
   }
 
-  /** Brings every alert to what is so now. Returns those that began and those that ended. */
+  /** Updates every alert to the current conditions. Returns the alerts that began and ended. */
   judge({ conditions, unknown }: Judged, now: Instant): { began: Alert[]; ended: Alert[] } {
     const began: Alert[] = [];
     const ended: Alert[] = [];
     const all = [...conditions, ...this.#failingTargets(now)];
-    // A cause that has just gone may leave its consequences for some minutes.
+    // Consequences may outlast their cause by some minutes, so the open alerts count as causes,
+    // too.
     const wrong = withoutConsequences(all, this.open());
     for (const condition of wrong) {
       const alert = this.open().find((each) => isSame(each, condition));
@@ -115,19 +116,19 @@ export class AlertBook {
       if (now - gone_at < settled_ms) this.#update(alert, { gone_at });
       else {
         this.#update(alert, { gone_at, ended_at: gone_at });
-        this.#tell(alert, 'end', now);
+        this.#queueMessage(alert, 'end', now);
         ended.push(alert);
       }
     }
     for (const alert of this.open())
       if (now - alert.reminded_at >= REMIND_AFTER_MS) {
         this.#update(alert, { reminded_at: now });
-        this.#tell(alert, 'reminder', now);
+        this.#queueMessage(alert, 'reminder', now);
       }
     return { began, ended };
   }
 
-  /** What is to be sent to `target` now; null: nothing. */
+  /** Returns the next message to send to `target` now; null: none. */
   due(target: string, now: Instant): AlertMessage | null {
     const due = [...this.#messages.values()].filter(
       (message) => message.target === target && message.sent_at === null && message.due_at <= now,
@@ -145,7 +146,7 @@ export class AlertBook {
     this.#note({ ...message, failures, due_at: now + wait_ms });
   }
 
-  /** What is not stored yet. */
+  /** Returns the rows that have changed since they were last stored. */
   changes(): AlertRows {
     const of = <Row>(rows: Map<number, Row>, ids: Set<number>) =>
       [...ids].flatMap((id) => rows.get(id) ?? []);
@@ -156,7 +157,7 @@ export class AlertBook {
     };
   }
 
-  /** `rows` are stored; what changed again meanwhile stays to be stored. */
+  /** Marks `rows` as stored. A row that changed in the meantime remains to be stored. */
   stored(rows: AlertRows): void {
     for (const alert of rows.alerts)
       if (this.#alerts.get(alert.id) === alert) this.#changed.alerts.delete(alert.id);
@@ -176,7 +177,7 @@ export class AlertBook {
     const alert: Alert = { id, name, about, detail, since, ...times };
     this.#alerts.set(id, alert);
     this.#changed.alerts.add(id);
-    this.#tell(alert, 'begin', now);
+    this.#queueMessage(alert, 'begin', now);
     return alert;
   }
 
@@ -187,7 +188,7 @@ export class AlertBook {
     this.#changed.alerts.add(alert.id);
   }
 
-  #tell({ id, name, about }: Alert, kind: MessageKind, now: Instant): void {
+  #queueMessage({ id, name, about }: Alert, kind: MessageKind, now: Instant): void {
     const { level } = describeAlert(name);
     const { targets, quiet_hours, time_zone } = this.#settings;
     const quiet = level === 'soon' && quiet_hours !== null;
@@ -225,7 +226,7 @@ export class AlertBook {
         name: 'alert_unsent',
         about: target,
         since: now,
-        detail: `The target "${target}" of the configuration fails.`,
+        detail: `Messages to the target "${target}" fail.`,
       }));
   }
 }
@@ -240,7 +241,7 @@ function waitsFor({ alert, sent_at }: AlertMessage): number[] {
   return sent_at === null ? [alert] : [];
 }
 
-/** One fault is one alert: what only follows from another one is left out. */
+/** Leaves out repeated conditions and those that another one causes: one failure, one alert. */
 function withoutConsequences(
   conditions: readonly AlertCondition[],
   open: readonly Alert[],

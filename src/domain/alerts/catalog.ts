@@ -4,20 +4,22 @@
  */
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../time.ts';
 
-/** `urgent` goes out at once; `soon` waits for the end of the quiet hours. */
+/** `urgent` is sent at once; `soon` waits for the end of the quiet hours. */
 export const ALERT_LEVELS = ['urgent', 'soon'] as const;
 export type AlertLevel = (typeof ALERT_LEVELS)[number];
 
 type AlertDescription = {
   level: AlertLevel;
-  /** What is wrong, as it is in a subject line. */
+  /** The problem, as worded in a subject line. */
   title: string;
   next: string;
-  /** How long it lasts before anybody is told: what is shorter belongs to everyday work. */
+  /** How long the problem must last before eligd sends the alert; shorter ones are routine. */
   after_ms?: number;
-  /** How long it has to be gone before its end is told; left out: `SETTLED_AFTER_MS`. */
+  /** How long the problem must be gone before the alert ends. Default: `SETTLED_AFTER_MS`. */
   settled_ms?: number;
-  /** While one of these is open, about the same connector or none, this is its consequence. */
+  /**
+   * While one of these alerts is open for the same connector or for none, this one is its result.
+   */
   because_of?: readonly string[];
 };
 
@@ -39,7 +41,7 @@ export const ALERTS = {
   daemon_hangs: {
     level: 'urgent',
     title: 'a part of eligd makes no progress',
-    next: 'Restart it: systemctl restart eligd. Nothing is lost by that.',
+    next: 'Restart it: systemctl restart eligd. No data is lost.',
   },
   database_unusable: {
     level: 'urgent',
@@ -170,8 +172,8 @@ export const ALERTS = {
   budget_low: {
     level: 'soon',
     title: 'the budget for calls is almost used up',
-    next: 'Raise it in the configuration, or wait until it begins again.',
-    // What is left is estimated, and goes up and down around the limit: once a day is enough.
+    next: 'Raise it in the configuration, or wait until next month.',
+    // The amount left is an estimate and varies around the limit: one alert a day is enough.
     settled_ms: DAY_MS,
   },
   duplicate_call: {
@@ -189,7 +191,7 @@ export const ALERTS = {
     level: 'soon',
     title: 'old data has not been deleted for two days',
     next: 'Run "eligd purge" to see what is wrong.',
-    // Old copies are old data, too.
+    // Old copies of the database are old data, too.
     because_of: ['backup_missing'],
   },
   certificate_expiring: {
@@ -206,7 +208,7 @@ export const ALERTS = {
     level: 'soon',
     title: 'no webhook events arrive; eligd polls instead',
     next: RUN_CHECK,
-    // eligd looks for the cause at once, and that is the alert.
+    // eligd first looks for the cause, which then is the alert.
     after_ms: SOME_MINUTES_MS,
     because_of: [
       'service_away',
@@ -241,18 +243,18 @@ export function describeAlert(name: AlertName): AlertDescription {
   return ALERTS[name];
 }
 
-/** Something that is wrong at this moment. */
+/** A current problem. */
 export type AlertCondition = {
   name: AlertName;
-  /** The connector, or the target of alerts, that it is about; empty: the installation. */
+  /** The connector or alert target concerned; empty: the installation. */
   about: string;
   since: Instant;
   /** One sentence without patient data; may be empty. */
   detail: string;
 };
 
-/** A condition ends only when it was gone for so long: a share that flickers is one incident. */
+/** A condition ends only after it was gone this long: a share that comes and goes is one alert. */
 export const SETTLED_AFTER_MS = 10 * MINUTE_MS;
 export const REMIND_AFTER_MS = DAY_MS;
-/** For how long a restart after a crash is shown. */
+/** How long a restart after a crash counts as a condition. */
 export const RESTART_SHOWN_MS = HOUR_MS;

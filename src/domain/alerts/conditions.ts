@@ -1,4 +1,6 @@
-/** What is wrong, out of the same facts as `domain/health.ts`, each with the name of one alert. */
+/**
+ * Finds the current conditions, one alert name each, in the facts that `domain/health.ts` judges.
+ */
 
 import type { CallBudget, Spending } from '../call-budget.ts';
 import { budgetWords } from '../explanation.ts';
@@ -11,27 +13,27 @@ import { ALERT_NAMES, type AlertCondition, type AlertName, RESTART_SHOWN_MS } fr
 
 export type AlertFacts = {
   health: HealthFacts;
-  /** Open entries of the attention list, by reason. */
+  /** Open attention items, by reason. */
   attention: readonly { reason: string; count: number; since: Instant }[];
-  /** Entries about appointments: how many are open, and the most of each recent day before. */
+  /** Attention items about appointments: how many are open, and the maximum of each recent day. */
   growth: { open: number; usual: readonly number[] };
   budget: CallBudget;
-  /** Of the disk of the database; null: not known. */
+  /** Free space on the disk that holds the database; null: unknown. */
   free_bytes: number | null;
-  /** What eligd uses, and the day its certificate ends. */
+  /** The certificates that eligd uses, with the time each one expires. */
   certificates: readonly { of: string; expires_at: Instant }[];
-  /** The daemon before this one hung or crashed, and this one was started at `at`. */
+  /** A restart at `at` after the previous daemon hung or crashed; null: none. */
   restarted: { at: Instant; why: string } | null;
 };
 
 export const FREE_BYTES_MIN = 500_000_000;
 const EXPIRES_WITHIN_MS = 30 * DAY_MS;
-/** Of a month's budget; a day's is used up on any busy day, and begins again tomorrow. */
+/** Share of a month's budget. A day's budget runs out on any busy day and begins again tomorrow. */
 const SHARE_LEFT_MIN = 0.1;
 const GROWTH_MIN = 20;
 const GROWTH_DAYS_MIN = 7;
 
-/** Reasons of incidents that are alerts of the same name. */
+/** Incident reasons that are also alert names. */
 const SAME_NAME = [
   'clock_wrong', 'connector_cannot_read', 'connector_cannot_listen', 'connector_cannot_write',
   'export_missing', 'export_empty', 'export_small', 'port_taken', 'payer_unreachable',
@@ -39,7 +41,7 @@ const SAME_NAME = [
   'purge_missing', 'webhook_silent', 'subscription_elsewhere', 'subscription_failed',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
-/** Reasons of entries that are one alert together, with their number. */
+/** Attention reasons whose items are combined into one alert that states their number. */
 const COUNTED: Readonly<Record<string, { name: AlertName; words: (count: number) => string }>> = {
   file_rejected: { name: 'export_rejected', words: (count) => `${files(count)} rejected.` },
   answer_late: { name: 'answers_overdue', words: late },
@@ -77,7 +79,7 @@ export function alertConditions(facts: AlertFacts): Judged {
   };
 }
 
-/** Nothing can be said while the database cannot be read, besides that. */
+/** While the database cannot be read, every other alert is unknown. */
 export function unreadableDatabase(since: Instant, code: string): Judged {
   const name = isDamage(code) ? 'database_damaged' : 'database_unusable';
   return {
@@ -104,7 +106,7 @@ function daemonConditions({ health, restarted }: AlertFacts): AlertCondition[] {
   if (unwritten !== undefined)
     found.push(...condition(isDamage(unwritten) ? 'database_damaged' : 'database_unusable', now));
   else if (hanging.length > 0)
-    found.push(...condition('daemon_hangs', now, `It is: ${hanging.join(', ')}.`));
+    found.push(...condition('daemon_hangs', now, `No progress: ${hanging.join(', ')}.`));
   return found;
 }
 
@@ -114,7 +116,7 @@ const CONTACT_ALERTS: Readonly<Record<ServiceTrouble['kind'], AlertName>> = {
   turned_away: 'calls_stopped',
 };
 
-/** Until the service was heard after a start, nothing is known about it. */
+/** After a start, both are unknown until the service has answered once. */
 function contactConditions({ heartbeat }: HealthFacts): {
   conditions: AlertCondition[];
   unknown: ReadonlySet<AlertName>;
@@ -179,7 +181,7 @@ function budgetLow({ month, used_up }: CallBudget): string | null {
 }
 
 function certificateWords({ of, expires_at }: { of: string; expires_at: Instant }): string {
-  return `The certificate of ${of} ends on ${new Date(expires_at).toISOString().slice(0, 10)}.`;
+  return `The certificate of ${of} expires on ${new Date(expires_at).toISOString().slice(0, 10)}.`;
 }
 
 function files(count: number): string {

@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { dayOfWeek, type Instant, instantOf } from '../time.ts';
 
-/** By the clinic's clock, `19:00`; `to` may be on the next day. */
+/** Times of the clinic's clock (`19:00`); `to` may be on the next day. */
 export type QuietHours = {
   readonly from: string;
   readonly to: string;
@@ -9,10 +9,10 @@ export type QuietHours = {
   readonly weekends: boolean;
 };
 
-/** When the quiet hours that hold now end; null: it is not quiet. */
+/** Returns when the current quiet hours end; null: there are none now. */
 export function quietUntil(quiet: QuietHours, time_zone: string, now: Instant): Instant | null {
   let at = now;
-  // A night, a weekend and the night after it are one stretch; it has an end within a week.
+  // A night, a weekend, and the next night count as one period; it ends within a week.
   for (let parts = 0; parts < 8; parts += 1) {
     const end = endOfPart(quiet, time_zone, at);
     if (end === null) break;

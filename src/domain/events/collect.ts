@@ -1,4 +1,4 @@
-/** Answers: asked for, kept, and written back. */
+/** Events about answers: polling, storing, and delivering them. */
 import type { EventDescription } from './description.ts';
 
 export const COLLECT_EVENTS = {
@@ -14,8 +14,8 @@ export const COLLECT_EVENTS = {
     level: 'warn',
     fields: ['failure', 'http_status', 'inquiry'],
     means:
-      'The service did not say how an inquiry is going; eligd asks again later. While the ' +
-      'service is unavailable, this is not logged again.',
+      'The service did not report the status of an inquiry; eligd asks again later. While ' +
+      'the service is unavailable, this is not logged again.',
     next: 'No action needed at first. If it continues, run "eligd check".',
   },
   polls_resumed: {
@@ -23,7 +23,7 @@ export const COLLECT_EVENTS = {
     fields: ['failures'],
     means:
       'The calling service answers again; failures is how often eligd had tried. eligd now ' +
-      'asks what was due in the meantime.',
+      'polls what came due in the meantime.',
   },
   inquiry_unknown_at_service: {
     level: 'warn',

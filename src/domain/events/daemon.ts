@@ -1,4 +1,4 @@
-/** What the daemon says of itself and of this installation. */
+/** Events about the daemon and this installation. */
 import type { EventDescription } from './description.ts';
 
 export const DAEMON_EVENTS = {
@@ -18,7 +18,7 @@ export const DAEMON_EVENTS = {
     fields: [],
     means: 'The daemon was asked to stop; each stage finishes its current step.',
   },
-  daemon_stopped: { level: 'info', fields: [], means: 'Everything is closed.' },
+  daemon_stopped: { level: 'info', fields: [], means: 'The daemon has stopped.' },
   http_listening: {
     level: 'info',
     fields: ['host', 'port'],

@@ -1,4 +1,4 @@
-/** Appointments: read from a connector and planned. */
+/** Events about reading appointments from a connector and planning them. */
 import type { EventDescription } from './description.ts';
 
 export const INTAKE_EVENTS = {

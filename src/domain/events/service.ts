@@ -1,4 +1,4 @@
-/** The calling service: its webhook events, its subscription, its login. */
+/** Events about the calling service: its webhook events, its subscription, its login. */
 import type { EventDescription } from './description.ts';
 
 export const SERVICE_EVENTS = {
@@ -13,15 +13,15 @@ export const SERVICE_EVENTS = {
     level: 'info',
     fields: [],
     means:
-      'A webhook event held the same answer as the poll after it; from now on eligd takes ' +
-      'whole answers from webhook events.',
+      'A webhook event contained the same answer as the poll after it; from now on eligd ' +
+      'takes complete answers from webhook events.',
   },
   webhook_contradicted: {
     level: 'warn',
     fields: ['inquiry'],
     means:
-      'A webhook event held a different answer than the poll after it. The poll counts, and ' +
-      'for a week eligd takes no answer from a webhook event without polling.',
+      'A webhook event contained a different answer than the poll after it. The poll ' +
+      'counts, and for a week eligd takes no answer from a webhook event without polling.',
     next:
       'No action needed. If it happens again, tell the calling service; "eligd show inquiry:N" ' +
       'shows the inquiry.',

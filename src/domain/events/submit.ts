@@ -1,4 +1,4 @@
-/** Calls: sent, looked up and reconciled. */
+/** Events about calls: sending them, lookups, and reconciliation. */
 import type { EventDescription } from './description.ts';
 
 export const SUBMIT_EVENTS = {
@@ -62,8 +62,8 @@ export const SUBMIT_EVENTS = {
     level: 'error',
     fields: ['inquiry', 'service_id'],
     means:
-      'eligd read an inquiry that is not the one its ID stood for; it stores nothing from it ' +
-      'and looks the IDs of that reply up again.',
+      'The service returned a different inquiry than eligd expected under this ID; eligd ' +
+      'stores nothing from it and looks up the IDs of that reply again.',
     next:
       'No action needed: eligd looks them up automatically. Tell the calling service that the ' +
       'IDs in a reply came in a different order.',

@@ -1,20 +1,20 @@
 /**
- * Frequency limits in the words that payers' staff say. Every word of a text has to be understood:
- * a text with one word too many stays a text, because nothing is computed from half of a sentence
- * (G8). test/records/frequency-wordings.ts lists real wordings and what each one means.
+ * Reads frequency limits in the words of payers' staff. Every word of a text must be understood:
+ * text with one unknown word remains text, because nothing may be computed from half a sentence
+ * (G8). test/records/frequency-wordings.ts lists real wordings and their meanings.
  */
 import { type AgeRule, readAge } from '../ages.ts';
 import { areOfOneCode, takeCodes, takeList, takeServices } from './services.ts';
 import { Cursor, tokensOf } from './tokens.ts';
 
 export type Period =
-  /** From day to day, looking back from the visit. */
+  /** Counted back from the day of the visit, as are `days`. */
   | { kind: 'months'; months: number }
   | { kind: 'days'; days: number }
   | { kind: 'calendar_year' }
-  /** The plan's own year, whatever day it begins on. */
+  /** The plan's own year, whatever day it begins. */
   | { kind: 'benefit_year' }
-  /** "Per year", without saying which year is meant. */
+  /** "Per year", without saying which kind of year. */
   | { kind: 'year' }
   | { kind: 'lifetime' }
   /** One visit or one day of service. */
@@ -25,19 +25,19 @@ export type Place = 'tooth' | 'surface' | 'quadrant' | 'arch';
 export type FrequencyLimit = {
   count: number;
   period: Period;
-  /** Counted for each of these places. Null: for the whole mouth. */
+  /** Applies to each of these places separately. Null: to the whole mouth. */
   place: Place | null;
   /** Other codes that count toward it, upper case. */
   shared: string[];
-  /** Other services count toward it, named in words. */
+  /** Other services, named in words, count toward it. */
   is_shared_in_words: boolean;
-  /** Counts treatments of these codes only ("not within 6 months of D1110"). Null: its own code. */
+  /** Counts treatments of only these codes ("not within 6 months of D1110"). Null: its own code. */
   of: string[] | null;
   /** The services that the words name ("2 cleanings"); empty: any. */
   services: string[];
 };
 
-/** All of the limits hold. No limit at all: unlimited. */
+/** All of the limits apply. An empty list: unlimited. */
 export type Frequency = { limits: FrequencyLimit[]; age: AgeRule | null };
 
 const UNLIMITED = new Set([
@@ -100,8 +100,8 @@ const AGE_WORDS = new Set([
 ]);
 
 /**
- * Null: not understood, the payer's words are the only source; so is a text that names another
- * service than the `code` (upper case) of which it was said.
+ * Reads a frequency limit. Null: not understood, so the payer's words are the only source. Text
+ * that names another service than the `code` (upper case) is not understood either.
  */
 export function readFrequency(text: string, code: string | null = null): Frequency | null {
   const tokens = tokensOf(text);
@@ -116,14 +116,14 @@ export function readFrequency(text: string, code: string | null = null): Frequen
     if (cursor.takeAny(SEPARATORS) !== null) continue;
     if (!readClause(cursor, found, conditions)) return null;
   }
-  // Another limit for another age: which one counts is not computed.
+  // A second limit for another age: which one applies is not computed.
   if (conditions.ages > 1 || (conditions.ages === 1 && found.limits.length > 1)) return null;
   const named = found.limits.map(({ services }) => services);
   if (!areOfOneCode(named, code)) return null;
   return found.limits.length === 0 && found.age === null ? null : found;
 }
 
-/** A piece of the text: a limit, or what a limit before it is made more exact by. */
+/** A part of the text: a limit, or a detail of the limit before it. */
 function readClause(cursor: Cursor, found: Frequency, conditions: { ages: number }): boolean {
   const limit = cursor.attempt(() => readGap(cursor)) ?? cursor.attempt(() => readLimit(cursor));
   if (limit !== null) {
@@ -143,7 +143,7 @@ function readClause(cursor: Cursor, found: Frequency, conditions: { ages: number
   if (last !== undefined && cursor.attempt(() => readRolling(cursor, last))) return true;
   const from = cursor.at;
   const age = cursor.attempt(() => readAge(cursor));
-  // "Up to two" is no age.
+  // "Up to two" is not an age.
   if (age === null || !cursor.tokens.slice(from, cursor.at).some((token) => AGE_WORDS.has(token)))
     return false;
   found.age = age;
@@ -151,14 +151,14 @@ function readClause(cursor: Cursor, found: Frequency, conditions: { ages: number
   return true;
 }
 
-/** `2 per calendar year`, `once every 6 months`, `1x/12 mos per tooth`, `twice annually`. */
+/** Reads `2 per calendar year`, `once every 6 months`, `1x/12 mos per tooth`, `twice annually`. */
 function readLimit(cursor: Cursor): FrequencyLimit | null {
   skipLeads(cursor);
   const count = takeCount(cursor);
   const services = takeServices(cursor, count);
   if (services === null) return null;
   const parts: { period: Period | null; place: Place | null } = { period: null, place: null };
-  // "every 6 months" is one; "per 6 months" alone is half of a sentence.
+  // "every 6 months" means once; "per 6 months" alone is incomplete.
   const is_every = count === null && cursor.peek() === 'every';
   if (count === null && !is_every) return null;
   while (!cursor.isDone) {
@@ -195,7 +195,7 @@ function takeCount(cursor: Cursor): number | null {
 
 type Parts = { period: Period | null; place: Place | null };
 
-/** One of `per calendar year`, `per tooth`, `annually`, `per patient`. */
+/** Reads one of `per calendar year`, `per tooth`, `annually`, `per patient`. */
 function readPart(cursor: Cursor, parts: Parts): boolean {
   if (parts.place === null) {
     const place = cursor.attempt(() => readPlace(cursor));
@@ -226,7 +226,7 @@ function readPlace(cursor: Cursor): Place | null {
   return place;
 }
 
-/** `per patient` says nothing more; "per patient lifetime" is a period. */
+/** `per patient` adds nothing; "per patient lifetime" is a period. */
 function readPerson(cursor: Cursor): true | null {
   if (takeLinks(cursor).length === 0) return null;
   if (cursor.takeAny(PEOPLE) === null) return null;
@@ -250,7 +250,7 @@ function readPeriod(cursor: Cursor): Period | null {
     return { kind: 'calendar_year' };
   const plan_year = cursor.takeAny(PLAN_YEARS);
   if (plan_year !== null) {
-    // A contract may be for two years.
+    // A contract may last two years.
     const is_year = plan_year === 'benefit' && cursor.take('period');
     return is_year || cursor.takeAny(YEARS) !== null ? { kind: 'benefit_year' } : null;
   }
@@ -258,7 +258,7 @@ function readPeriod(cursor: Cursor): Period | null {
   return readSpan(cursor);
 }
 
-/** `12 months`, `rolling 12-month period`, `24 consecutive months`, `year`, `5 yrs`. */
+/** Reads `12 months`, `rolling 12-month period`, `24 consecutive months`, `year`, `5 yrs`. */
 function readSpan(cursor: Cursor): Period | null {
   const is_rolling = cursor.takeAny(ROLLING) !== null;
   const length = cursor.takeNumber();
@@ -273,12 +273,12 @@ function readSpan(cursor: Cursor): Period | null {
   if (DAYS.has(unit)) return { kind: 'days', days: length ?? 1 };
   if (WEEKS.has(unit)) return { kind: 'days', days: 7 * (length ?? 1) };
   if (MONTHS.has(unit)) return { kind: 'months', months: length ?? 1 };
-  // A single year may be the calendar's, the plan's, or twelve months.
+  // A single year may mean the calendar year, the plan year, or twelve months.
   if ((length === null || length === 1) && !is_day_to_day) return YEAR;
   return { kind: 'months', months: 12 * (length ?? 1) };
 }
 
-/** `not within 6 months of the last one`, `at least 6 months apart`. */
+/** Reads `not within 6 months of the last one`, `at least 6 months apart`. */
 function readGap(cursor: Cursor): FrequencyLimit | null {
   const is_not_within =
     cursor.take('not', 'within') ||
@@ -315,7 +315,7 @@ function readGap(cursor: Cursor): FrequencyLimit | null {
   return { ...limit, of: null, services };
 }
 
-/** `shared with D1120`, `combined with cleanings`: other services count as well. */
+/** Reads `shared with D1120`, `combined with cleanings`: other services count as well. */
 function readShared(cursor: Cursor, limit: FrequencyLimit): boolean {
   const is_shared =
     cursor.take('shared', 'with') ||
@@ -338,7 +338,9 @@ function readShared(cursor: Cursor, limit: FrequencyLimit): boolean {
   return true;
 }
 
-/** `2 per year, rolling`: twelve months, not the calendar's. `to the day` says the same. */
+/**
+ * Reads `2 per year, rolling`: twelve months, not the calendar year. `to the day` means the same.
+ */
 function readRolling(cursor: Cursor, { period }: FrequencyLimit): true | null {
   const is_rolling =
     cursor.takeAny(ROLLING) !== null ||

@@ -1,14 +1,14 @@
-/** The services that a frequency limit counts, as payers' staff name them. */
+/** Reads the services that a frequency limit counts, as payers' staff name them. */
 import type { Cursor } from './tokens.ts';
 
-/** Words for a number of anything. */
+/** Words that name no particular service. */
 const NOUNS = new Set([
   ...['x', 'time', 'times', 'visit', 'visits', 'service', 'services', 'treatment', 'treatments'],
   ...['procedure', 'procedures', 'set', 'sets', 'series', 'application', 'applications'],
   ...['occurrence', 'occurrences', 'session', 'sessions'],
   ...['total', 'allowed', 'covered', 'only', 'of', 'payable', 'ea'],
 ]);
-/** Words for one service, and the dental codes of it: it limits no other code. */
+/** Words for one service, and its dental codes: a limit on it limits no other code. */
 const SERVICES: readonly (readonly [codes: RegExp, words: readonly string[]])[] = [
   [/^D01/, ['exam', 'exams', 'examination', 'examinations', 'evaluation', 'evaluations']],
   [
@@ -28,13 +28,13 @@ const SERVICES: readonly (readonly [codes: RegExp, words: readonly string[]])[] 
 const CODES_OF: ReadonlyMap<string, RegExp> = new Map(
   SERVICES.flatMap(([codes, words]) => words.map((word): [string, RegExp] => [word, codes])),
 );
-/** Images are counted one by one, while a code may be four of them: "4 bitewings per year". */
+/** Images are counted one by one, but one code may stand for four: "4 bitewings per year". */
 const ANY_IMAGE = new Set(['film', 'films', 'image', 'images', 'xray', 'xrays', 'ray', 'rays']);
 const IMAGES = new Set([...ANY_IMAGE, 'bitewing', 'bitewings']);
 const SETS = new Set(['set', 'sets', 'series']);
 const CODE = /^d\d{4}$/;
 
-/** What is counted: the services that are named. Null where one code may be several of it. */
+/** Reads the named services. Null if one code may stand for several of what is counted. */
 export function takeServices(cursor: Cursor, count: number | null): string[] | null {
   const nouns = takeNouns(cursor);
   const is_single = count === null || count === 1 || nouns.some((noun) => SETS.has(noun));
@@ -51,8 +51,9 @@ function takeNouns(cursor: Cursor): string[] {
 const isNoun = (token: string) => NOUNS.has(token) || CODES_OF.has(token) || ANY_IMAGE.has(token);
 
 /**
- * Whether limits that name these services may all be limits of one code: each service is what the
- * code stands for, and no two limits name different ones. Only dental codes are known by service.
+ * Returns whether limits that name these services can all be limits of one code: the code
+ * represents each service, and no two limits name different services. Only dental codes are known
+ * by service.
  */
 export function areOfOneCode(named: readonly (readonly string[])[], code: string | null): boolean {
   const services = named.map((words) => words.map((word) => CODES_OF.get(word)));
@@ -62,7 +63,7 @@ export function areOfOneCode(named: readonly (readonly string[])[], code: string
   return new Set(each.map((codes) => [...new Set(codes)].sort().join(' '))).size <= 1;
 }
 
-/** Codes joined by `and`, `or`, `,` and `/`, as far as they go. */
+/** Reads codes joined by `and`, `or`, `,`, and `/`. */
 export function takeCodes(cursor: Cursor): string[] {
   const codes: string[] = [];
   for (;;) {
@@ -74,9 +75,9 @@ export function takeCodes(cursor: Cursor): string[] {
   }
 }
 
-/** A hyphen between codes would be a range. */
+/** Without the hyphen, which would mean a range of codes. */
 const JOINTS = new Set(['and', 'or', ',', '/', '&']);
-/** Words that make a service in a list more exact. */
+/** Words that describe a service in a list more precisely. */
 const KINDS = new Set([
   ...['perio', 'periodontal', 'maintenance', 'scaling', 'root', 'planing', 'debridement', 'deep'],
   ...['full', 'mouth', 'complete', 'intraoral', 'vertical', 'periapical', 'periapicals', 'pa'],
@@ -90,8 +91,8 @@ const KINDS = new Set([
 const ENDS = new Set([',', ';', '.', '(', ')', 'and', 'but', '&', '-']);
 
 /**
- * `D1120`, `cleanings`, `D4910 or perio maintenance`: services, their codes, and nothing else.
- * Null: no service, or the sentence goes on in a way that may say more about them.
+ * Reads `D1120`, `cleanings`, `D4910 or perio maintenance`: services, their codes, and nothing
+ * else. Null: no service, or the sentence continues and may say more about them.
  */
 export function takeList(cursor: Cursor): { codes: string[]; has_words: boolean } | null {
   const list = { codes: [] as string[], has_words: false };

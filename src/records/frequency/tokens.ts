@@ -1,6 +1,6 @@
-/** Cuts a payer's words into tokens, and reads the numbers among them. Linear in the text. */
+/** Splits a payer's words into tokens and reads the numbers among them, in linear time. */
 
-/** Longer texts are stories and not limits; they stay words. */
+/** Longer texts are descriptions, not limits; they remain words. */
 const TEXT_CHARS_MAX = 300;
 
 const TOKEN = /d\d{4}(?!\d)|\d+(?:\.\d+)?|[a-z]+|[^\s\w]/g;
@@ -18,7 +18,7 @@ const NUMBERS: ReadonlyMap<string, number> = new Map([
   ...TENS.map((word, index): [string, number] => [word, 10 * (index + 2)]),
 ]);
 
-/** Lower case, without quotation marks. Null for a text that is too long to be a limit. */
+/** Returns the tokens in lower case, without quotation marks. Null: too long to be a limit. */
 export function tokensOf(text: string): string[] | null {
   if (text.length > TEXT_CHARS_MAX) return null;
   const plain = text
@@ -28,7 +28,7 @@ export function tokensOf(text: string): string[] | null {
   return joinedTens(plain.match(TOKEN) ?? []);
 }
 
-/** `forty - eight` and `forty eight` are one number. */
+/** Joins `forty - eight` and `forty eight` into one number. */
 function joinedTens(tokens: readonly string[]): string[] {
   const joined: string[] = [];
   for (let at = 0; at < tokens.length; at += 1) {
@@ -42,14 +42,14 @@ function joinedTens(tokens: readonly string[]): string[] {
   return joined;
 }
 
-/** A whole number from its digits or its word; null for anything else. */
+/** Returns a whole number from its digits or its word; null for anything else. */
 export function numberOf(token: string | undefined): number | null {
   if (token === undefined) return null;
   if (/^\d{1,3}$/.test(token)) return Number(token);
   return NUMBERS.get(token) ?? null;
 }
 
-/** A place in the tokens, with what the readers need to move along. */
+/** A position in the tokens, and the operations that readers need. */
 export class Cursor {
   at = 0;
   readonly tokens: readonly string[];
@@ -66,7 +66,7 @@ export class Cursor {
     return this.tokens[this.at + ahead];
   }
 
-  /** Passes over the words when they are the next ones, in this order. */
+  /** Skips these words if they come next, in this order. */
   take(...words: string[]): boolean {
     if (!words.every((word, index) => this.peek(index) === word)) return false;
     this.at += words.length;
@@ -84,7 +84,7 @@ export class Cursor {
     while (this.takeAny(words) !== null);
   }
 
-  /** A number, also doubled as contracts write it: `one (1)`. */
+  /** Reads a number, including the double form in contracts: `one (1)`. */
   takeNumber(): number | null {
     const value = numberOf(this.peek());
     if (value === null) return null;
@@ -94,7 +94,7 @@ export class Cursor {
     return value;
   }
 
-  /** Tries a reader; where it finds nothing the place is as before. */
+  /** Tries a reader; if it finds nothing, returns to the previous place. */
   attempt<Value>(read: () => Value | null): Value | null {
     const before = this.at;
     const value = read();

@@ -1,4 +1,4 @@
-/** What of a verdict somebody has to act on, by kind (`policy.attention`). */
+/** Selects the parts of a verdict that require action, by kind (`policy.attention`). */
 import type { ReasonCode, Verdict } from '../verdict.ts';
 import type { Weighed } from './reasons.ts';
 import { stepFor } from './text.ts';
@@ -31,12 +31,12 @@ const KIND_OF: Readonly<Partial<Record<ReasonCode, AttentionKind>>> = {
   not_primary: 'not_primary',
 };
 
-/** Kinds that count for a procedure only when it is sure that the plan does not pay for it. */
+/** Kinds that count for a procedure only if the plan certainly does not pay for it. */
 const WHEN_SURE: ReadonlySet<AttentionKind> = new Set(['limit_reached', 'maximum_used_up']);
 
 /**
- * The same for all coverages of a visit, by rank: one entry for each kind; what is about another
- * coverage than the first says so.
+ * Combines the items of all coverages of a visit, by rank: one item for each kind. Texts about
+ * other coverages than the first name the coverage.
  */
 export function coverageAttention(
   verdicts: readonly { rank: number; verdict: Verdict }[],
@@ -58,7 +58,7 @@ export function coverageAttention(
 
 export type VerdictAttention = { reason: AttentionKind; what: string; next: string };
 
-/** One entry for each kind, with everything that it is about; empty when nobody has to act. */
+/** Returns one item for each kind, with everything it concerns; empty when no action is needed. */
 export function verdictAttention(verdict: Verdict): VerdictAttention[] {
   const found = new Map<AttentionKind, { what: string[]; next: Set<string> }>();
   const add = (reason: Weighed, what: string) => {

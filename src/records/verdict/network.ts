@@ -1,6 +1,6 @@
 /** Out-of-network benefits in the payer's words. */
 
-/** `none`: routine care is not paid. `differ`: it was said how it is paid. */
+/** `none`: the plan does not pay for routine care. `differ`: the payer said how it pays. */
 export type NetworkBenefits = 'none' | 'differ' | 'unknown';
 
 const TEXT_CHARS_MAX = 1_000;
@@ -49,13 +49,13 @@ const NOTHING_PAID = [
   ),
 ];
 
-/** A share of the plan that is more than nothing. */
+/** A share above zero that the plan pays. */
 const SHARE =
   /(?<![\d.])(?:\d{1,2}(?:\.\d+)? ?(?:%|percent|per cent)|\d{1,2} (?:percentage )?points)/;
-/** Said of what, all of it is a share: "100%" alone may be what the patient pays. */
+/** The whole of an allowed amount, as a share: "100%" alone may be what the patient pays. */
 const WHOLE_SHARE =
   /(?<![\d.])100(?:\.0+)? ?(?:%|percent|per cent) of (?:the )?(?:ucr|usual|mac|mpa|allow)/;
-/** Sure whatever follows, such as that the patient may be billed for the rest. */
+/** Certain even if more text follows, such as that the patient may be billed for the rest. */
 const PLAN_PAYS = [
   /\b(?:same|equal|identical)\b.{0,40}\b(?:in network|benefits|coverage|percentages)\b/,
   new RegExp(
@@ -64,34 +64,34 @@ const PLAN_PAYS = [
       ' (?:ucr|usual|customary|mac|mpa|allow\\w+|fee schedule|reasonable)',
   ),
 ];
-/** Other words that say how it is paid. */
+/** Other words that describe how the plan pays. */
 const HOW = [
   /\$ ?(?=[\d,.]*[1-9])\d/,
   /\b(?:ucr|usual|customary|mac|mpa|allowance|allowed amount|fee schedule|allowable)\b/,
   /\b(?:same|equal|identical)\b/,
 ];
-/** Words that deny something: what is paid then is for a person to read. */
+/** Words of denial: the office has to read what the plan pays then. */
 const DENIED = new RegExp(
   '\\b(?:unknown|not?|none|nothing|never|neither|nor|without|denie[sd]|deny|zero|nil|cannot' +
     "|\\w+n['’]t|(?:do|does|is|are|wo|ca)nt|declin\\w*|refus\\w*|reject\\w*|unable|unavailable" +
     '|ineligible|exclu\\w*|only|unless|except\\w*|emergenc\\w*|urgent)\\b',
 );
-/** A share or an amount that may be of something else than routine care out of network. */
+/** A share or an amount that may concern other care than routine care out of network. */
 const OF_OTHER_CARE = new RegExp(
   '\\b(?:(?<!out of )network|inn|discount\\w*|er|accident\\w*|injur\\w*|los(?:e|es|t|s|ing)' +
     '|family pays|(?:per|each|a|every) (?:office )?(?:visit|session|service))\\b',
 );
-/** What care in network is only compared with. */
+/** In-network care that is only used as a comparison. */
 const COMPARED =
   /\b(?:(?:than|as|to|of|from|with)(?: (?:the|for))* in network|at in network (?:rate|level)s?)\b/g;
-/** A share of more than nothing that is named for care out of network. */
+/** A share above zero for care out of network. */
 const OUTSIDE_SHARE = new RegExp(
   '\\b(?:out of network|oon)(?: benefits?| is| are| at| pays| covers|[:,])* [1-9]\\d? ?%' +
     '|(?<![\\d.])[1-9]\\d? ?% (?:for |when )?(?:out of network|oon)\\b',
 );
-/** The terms of these say nothing of what the plan pays. */
+/** Terms that do not describe what the plan pays. */
 const SAME_TERMS = /\b(?:same|equal|identical) (?:deductibles?|maximums?|limits?|co ?pays?)\b/g;
-/** Somebody other than the plan pays, unless a share of the plan is named as well. */
+/** Someone other than the plan pays, unless the text also names a share of the plan. */
 const OTHER_PAYS = new RegExp(
   '\\b(?:patients?|members?|insured|subscribers?|enrollees?|you|full|owe[sd]?|due|responsib\\w*' +
     '|liab\\w*|self|cash|pocket|balance|bill\\w*|charges?)\\b',
@@ -104,11 +104,11 @@ const PLAN_PAYS_NOTHING = [
   /\b(?:patient|member|insured|subscriber|enrollee)\b.{0,40}\b100 ?(?:%|percent|per cent)/,
   /\b100 ?(?:%|percent|per cent).{0,40}\b(?:patient|member|insured|subscriber|enrollee)\b/,
 ];
-/** Of these, nothing is no statement about what the plan pays. */
+/** Zero amounts that do not describe what the plan pays. */
 const OTHER_ZERO =
   /(?:deductible|copay)(?: of| is|:)? ?\$ ?0(?:\.00)?|\$ ?0(?:\.00)? (?:deductible|copay)/g;
 
-/** Never `differ` unless it is sure that the plan pays something for routine care. */
+/** Reads the text; `differ` only if the plan certainly pays something for routine care. */
 export function networkBenefits(said: string): NetworkBenefits {
   if (said.length > TEXT_CHARS_MAX) return 'unknown';
   const text = said

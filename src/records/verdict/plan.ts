@@ -1,10 +1,10 @@
-/** What the plan as a whole means for a visit: active on that day, network, referral, rank. */
+/** Judges the plan as a whole for a visit: active on that day, network, referral, rank. */
 import type { EligibilityRecord } from '../eligibility.ts';
 import { networkBenefits } from './network.ts';
 import { americanDay, fact, shortDay, type Weighed } from './reasons.ts';
 import { planWords, type Words } from './unread.ts';
 
-/** Reasons for which the visit is not eligible; empty when the plan is active or unknown. */
+/** Returns the reasons why the visit is not eligible; empty when the plan is active or unknown. */
 export function planReasons(record: EligibilityRecord, day: string): Weighed[] {
   const { plan } = record;
   const active = fact('plan.is_active', plan?.is_active);
@@ -16,7 +16,7 @@ export function planReasons(record: EligibilityRecord, day: string): Weighed[] {
       text: `The plan is NOT ACTIVE.${quoteOf(planWords(record, 'is_active'))}`,
       facts: [active],
     });
-  // The effective day and the termination day are covered days.
+  // The plan covers care on its effective date and on its termination date.
   if (plan?.termination_date != null && plan.termination_date < day)
     reasons.push({
       code: 'plan_ended',
@@ -34,9 +34,9 @@ export function planReasons(record: EligibilityRecord, day: string): Weighed[] {
   return reasons;
 }
 
-/** Dates that stand for none. */
+/** Dates that mean "no date". */
 const PLACEHOLDER = /\b(?:0000|0001|9999)\b/;
-/** Words that put no end to the coverage, or that say that it has begun; nothing else does. */
+/** Words that do not end the coverage, or that say that it has begun; only these do. */
 const COVERED_WORDS = {
   termination_date: new RegExp(
     '^(?:(?:there is )?(?:no|none|without(?: an?)?)(?: known)?(?: (?:end|term|termination|' +
@@ -53,7 +53,7 @@ const COVERED_WORDS = {
   ),
 } as const;
 
-/** A date in words that may put the visit outside of the coverage; null: it does not. */
+/** Returns a date in words that may be before or after the visit; null: there is none. */
 function dateInWords(
   record: EligibilityRecord,
   name: 'effective_date' | 'termination_date',
@@ -73,7 +73,7 @@ function dateInWords(
   return years.length > 0 && years.every(is_covered) ? null : found;
 }
 
-/** Without `is_active` the plan is unknown, whatever benefits were given. */
+/** Without `is_active`, the plan's status is unknown, even if the payer described benefits. */
 export function unknownPlan(record: EligibilityRecord, day: string): Weighed[] {
   const { plan } = record;
   if (typeof plan?.is_active === 'boolean')
@@ -99,17 +99,17 @@ export function unknownPlan(record: EligibilityRecord, day: string): Weighed[] {
   ];
 }
 
-/** The network in words that do not plainly say in or out. */
+/** Returns words about the network that do not clearly mean in or out. */
 const networkWords = (record: EligibilityRecord) =>
   typeof record.plan?.is_provider_in_network === 'boolean'
     ? null
     : planWords(record, 'is_provider_in_network');
 
-/** Whether the shares that the payer named hold as they are; nothing said means in network. */
+/** Returns whether the payer's shares apply; without an answer, the provider is in network. */
 export const isInNetwork = (record: EligibilityRecord) =>
   record.plan?.is_provider_in_network !== false && networkWords(record) === null;
 
-/** Out of network: what that does to every procedure. */
+/** Returns the effect of being out of network on every procedure. */
 export function networkReasons(record: EligibilityRecord): Weighed[] {
   const { plan } = record;
   const found = networkWords(record);
@@ -166,7 +166,7 @@ export function networkReasons(record: EligibilityRecord): Weighed[] {
   }
 }
 
-/** What somebody has to do before the visit, whatever is done at it. */
+/** Returns what the office has to do before the visit, regardless of the procedures. */
 export function visitReasons(record: EligibilityRecord, coverage_rank: number): Weighed[] {
   const { plan } = record;
   const reasons: Weighed[] = [];
@@ -189,7 +189,7 @@ export function visitReasons(record: EligibilityRecord, coverage_rank: number): 
     });
   const rank = planWords(record, 'is_primary_insurance');
   const is_primary = plan?.is_primary_insurance ?? null;
-  // Of a second coverage nobody expects that it pays first.
+  // A second coverage is not expected to pay first.
   if (coverage_rank === 1 && (is_primary === false || (is_primary === null && rank !== null)))
     reasons.push({
       code: 'not_primary',

@@ -1,10 +1,10 @@
-/** The words of a verdict, and how a reason says what it rests on. */
+/** The words of a verdict, and the facts behind a reason. */
 
-/** What becomes of a scheduled procedure. */
+/** The verdict about a scheduled procedure. */
 export const STANDINGS = ['payable', 'not_payable', 'needs_authorization', 'unknown'] as const;
 export type Standing = (typeof STANDINGS)[number];
 
-/** What becomes of a visit, the worst first. */
+/** The verdict about a visit, the worst first. */
 export const VERDICTS = ['not_eligible', 'attention', 'incomplete', 'eligible'] as const;
 export type VerdictWord = (typeof VERDICTS)[number];
 
@@ -31,13 +31,14 @@ export const REASON_CODES = [
 ] as const;
 export type ReasonCode = (typeof REASON_CODES)[number];
 
-/** `path`: where it is in the record; `value`: as it is there, null for what is absent. */
+/** `path`: its path in the record; `value`: its value there, null when absent. */
 export type Fact = { path: string; value: unknown };
 
 /**
- * What a reason does to a procedure. `no`: the plan does not pay. `unknown`: it cannot be told.
- * `partly`: it does not pay for all of it. `authorization`: it pays once it has authorized it.
- * `note`: it pays, but not as usual. `source`: nothing; it says where the others come from.
+ * The effect of a reason on a procedure. `no`: the plan does not pay. `unknown`: it is uncertain.
+ * `partly`: the plan does not pay for all of it. `authorization`: the plan pays after prior
+ * authorization. `note`: the plan pays, but not as usual. `source`: no effect; it names the source
+ * of other reasons.
  */
 export type Effect = 'no' | 'partly' | 'unknown' | 'authorization' | 'note' | 'source';
 
@@ -47,11 +48,11 @@ export type Weighed = Reason & { effect: Effect };
 
 export const fact = (path: string, value: unknown): Fact => ({ path, value: value ?? null });
 
-/** `2027-01-01` as `01/01/2027`. */
+/** Formats `2027-01-01` as `01/01/2027`. */
 export function americanDay(day: string): string {
   const [year = '', month = '', date = ''] = day.split('-');
   return `${month}/${date}/${year}`;
 }
 
-/** `2026-11-23` as `11/23`. */
+/** Formats `2026-11-23` as `11/23`. */
 export const shortDay = (day: string) => americanDay(day).slice(0, 5);

@@ -18,7 +18,8 @@ const FIRST_NAMES = [
 const INITIALS = ['A.', 'B.', 'D.', 'F.', 'K.', 'M.', 'P.', 'R.', 'S.', 'T.', 'W.'];
 
 /**
- * Questions of the specification; what else is asked is a customer's own, and its answer is a text.
+ * Questions from the specification. Other questions are a customer's own and are answered with
+ * text.
  */
 const LISTED_QUESTIONS = new Set([
   'STANDARD',
@@ -39,17 +40,18 @@ const CUSTOM_ANSWERS = [
   'Yes',
   'No',
   'Yes, after the deductible',
-  'No, but an exception can be asked for in writing',
+  'No, but an exception can be requested in writing',
   '30 days',
 ];
 
-/** The call log id that a call and its verifications share. */
+/** The call log ID that a call shares with its verifications. */
 export function callLogId(context: AnswerContext, call_number: number): string {
   return `call-${hexOf(context, `call log ${call_number}`)}`;
 }
 
 /**
- * One call detail record per placed call (docs/service.md "Call detail record"), the latest last.
+ * Returns one call detail record per placed call (docs/service.md "Call detail record"), the latest
+ * last.
  */
 export function callRecords(context: AnswerContext, ends_ms: readonly number[]): JsonObject[] {
   return ends_ms.map((ended_ms, index) => callRecord(context, index + 1, ended_ms));

@@ -5,10 +5,10 @@ import type { AnswerContext } from './context.ts';
 
 type ClaimStatus = 'APPROVED' | 'DENIED' | 'PENDING' | 'NOT_ON_FILE';
 
-/** What the payer says: a status, and of an approved claim whether it is paid. */
+/** The payer's decision: a status, and whether an approved claim is paid. */
 type Outcome = { status: ClaimStatus; is_paid: boolean };
 
-/** What some payers say in the place of the plain word. */
+/** Words that some payers use in place of the usual status. */
 const SAID: { readonly [scenario: string]: string } = {
   DUPLICATE: 'Denied (duplicate)',
   ODDSTATUS: 'AWAITING_COB',
@@ -20,11 +20,11 @@ const SAID: { readonly [scenario: string]: string } = {
 const DENIAL_REASONS = [
   'The service is not a covered benefit.',
   'Prior authorization was not on file.',
-  'The claim came after the filing limit.',
-  'Records were asked for and not received.',
+  'The claim was received after the filing limit.',
+  'Records were requested and not received.',
 ];
 
-/** The results record of a claims-status inquiry. `amound_paid` is the wire's own spelling. */
+/** Returns the results record of a claims-status inquiry. `amound_paid` is the wire's spelling. */
 export function claimResults(context: AnswerContext): { [field: string]: Json | undefined } {
   const { status, is_paid } = outcomeOf(context);
   const number =
@@ -87,7 +87,7 @@ function drawnStatus(fraction: number): ClaimStatus {
   return fraction < 0.78 ? 'DENIED' : fraction < 0.93 ? 'PENDING' : 'NOT_ON_FILE';
 }
 
-/** A claim is the same whoever asks about it and however often. */
+/** Returns the dice of a claim, which are the same for every inquiry about it. */
 function claimDice(context: AnswerContext): AnswerContext['person'] {
   return context.person.of(
     'claim',
@@ -126,7 +126,7 @@ function unprocessed(context: AnswerContext): JsonObject {
 }
 
 /**
- * What was billed is split among payer, contract and patient, so the parts of all codes never
+ * Splits the billed amount among payer, contract, and patient, so that the parts of all codes never
  * exceed the bill.
  */
 function codeDetails(context: AnswerContext, status: ClaimStatus): Json[] {

@@ -5,27 +5,27 @@ import { Formats } from '../formats.ts';
 import type { Inquiry, InquiryRequest, Specialty } from '../request.ts';
 import { type Course, callDice, personDice, policyDice } from '../scenarios.ts';
 
-/** All that an answer is made from. */
+/** Everything that an answer is generated from. */
 export type AnswerContext = {
   specialty: Specialty;
   request: InquiryRequest;
   course: Course;
   formats: Formats;
-  /** Which answer this is: the call's, or that of the call that corrected it. */
+  /** Whether this is the answer of the first call or of the call that corrected it. */
   edition: 'first' | 'revised';
-  /** The how-manieth inquiry it is about the same member id, birth date and tax id. */
+  /** Counts the inquiries about the same member ID, birth date, and tax ID, from 1. */
   attempt: number;
   policy: Dice;
   person: Dice;
   call: Dice;
   /**
-   * The latest day of which the answer may speak; the call is later, since it ends a day before the
-   * desired one at the soonest.
+   * The latest day that the answer may mention. The call itself is later: it ends no earlier than
+   * one day before the desired day.
    */
   as_of: Day;
 };
 
-/** What every answer of one sandbox is made from. */
+/** What all answers of one sandbox are generated from. */
 export type AnswerSource = { seed: number; behaviors: Behaviors };
 
 export function contextOf(
@@ -52,17 +52,17 @@ export function contextOf(
   };
 }
 
-/** Whether the request asks one of these questions. */
+/** Returns whether the request asks one of these questions. */
 export function asks(context: AnswerContext, ...questions: readonly string[]): boolean {
   return context.request.benefits_query?.some((question) => questions.includes(question)) ?? false;
 }
 
-/** The patient's birth date. */
+/** Returns the patient's birth date. */
 export function bornOn(context: AnswerContext): Day {
   return dayOfWire(context.request.dob) ?? context.as_of;
 }
 
-/** The network status: what the request says, and where it was left blank what the payer found. */
+/** Returns the network status from the request, or a drawn one if the request leaves it blank. */
 export function isInNetwork(context: AnswerContext): boolean {
   if (context.course.in_network !== undefined) return context.course.in_network;
   const said = context.request.insurance_in_network;

@@ -1,7 +1,7 @@
 /**
- * What the sandbox knows of dental procedure codes: the class by number range, and for some codes
- * what payers usually limit. The nomenclature of the codes is the American Dental Association's and
- * licensed; the names here are our own generic words.
+ * The sandbox's data about dental procedure codes: the class by number range, and the usual limits
+ * of some codes. The nomenclature belongs to the American Dental Association and requires a
+ * license; the names here are our own generic words.
  */
 export type DentalClass =
   | 'DIAGNOSTIC'
@@ -30,7 +30,7 @@ export const DENTAL_CLASSES: readonly DentalClass[] = [
   'ADJUNCTIVE',
 ];
 
-/** The first number past each range, in ascending order. */
+/** Each entry has the first number after its range, in ascending order. */
 const RANGES: readonly (readonly [number, DentalClass])[] = [
   [1000, 'DIAGNOSTIC'],
   [2000, 'PREVENTIVE'],
@@ -99,7 +99,7 @@ const CODES: { readonly [code: string]: CodeFacts } = {
   D9222: { name: 'deep sedation', frequency: 'Only with covered surgery' },
 };
 
-/** The code as the payer says it: upper case, with its leading D, which callers may omit. */
+/** Returns the code as a payer says it: upper case, with the leading D that callers may omit. */
 export function fullDentalCode(code: string): string {
   const upper = code.toUpperCase();
   return upper.startsWith('D') ? upper : `D${upper}`;

@@ -12,7 +12,7 @@ import { maximums } from './maximums.ts';
 import { basicPlan, coversOrthodontics, fullPlan, planType } from './plan.ts';
 import { treatmentHistory } from './treatment-history.ts';
 
-/** What share a plan pays of preventive, basic and major services. */
+/** The plan's share for preventive, basic, and major services. */
 const TIERS = [
   { preventive: 100, basic: 80, major: 50 },
   { preventive: 100, basic: 80, major: 50 },
@@ -21,13 +21,13 @@ const TIERS = [
   { preventive: 80, basic: 60, major: 40 },
 ] as const;
 
-const PRIOR_AUTH = 'A pre-treatment estimate with images is asked for.';
+const PRIOR_AUTH = 'A pre-treatment estimate with images is required.';
 
 type Tier = keyof (typeof TIERS)[number];
 
 /**
- * The dental part of the results record: only what was asked (docs/service.md "Results record
- * (benefits inquiries)").
+ * Returns the dental part of the results record with only what was asked (docs/service.md "Results
+ * record (benefits inquiries)").
  */
 export function dentalResults(context: AnswerContext): { [field: string]: Json | undefined } {
   const by_script = (context.request.benefits_query ?? []).length === 0;
@@ -59,7 +59,9 @@ function classBenefits(context: AnswerContext, name: DentalClass): JsonObject {
   });
 }
 
-/** What the plan pays of a class in per cent; undefined where it does not cover the class. */
+/**
+ * Returns the percentage that the plan pays for a class; undefined if it does not cover the class.
+ */
 function percentageOf(context: AnswerContext, name: DentalClass): number | undefined {
   const { policy } = context;
   if (context.course.uncovered === 1) return undefined;
@@ -69,7 +71,7 @@ function percentageOf(context: AnswerContext, name: DentalClass): number | undef
   return policy.pick('tier', TIERS)[tierOf(context, name)];
 }
 
-/** Endodontics, periodontics and oral surgery are basic in one plan and major in another. */
+/** Endodontics, periodontics, and oral surgery are basic in some plans and major in others. */
 function tierOf(context: AnswerContext, name: DentalClass): Tier {
   switch (name) {
     case 'DIAGNOSTIC':
@@ -94,7 +96,7 @@ function needsPriorAuth(context: AnswerContext, name: DentalClass): boolean {
   return tierOf(context, name) === 'major' && context.policy.chance(`prior auth ${name}`, 0.35);
 }
 
-/** The pairs of code and benefits; undefined where no codes were asked about. */
+/** Returns the pairs of code and benefits; undefined if no codes were asked. */
 function procedureCodes(context: AnswerContext): Json[] | undefined {
   const benefits = asks(context, 'CODE_LOOKUP_BENEFITS');
   const frequencies = asks(context, 'CODE_LOOKUP_FREQUENCIES');
@@ -143,7 +145,7 @@ function isPastAgeLimit(context: AnswerContext, age_limit: number | undefined): 
   return age_limit !== undefined && ageOn(bornOn(context), context.as_of) > age_limit;
 }
 
-/** The extra dental info record. Fields that do not apply are omitted. */
+/** Returns the extra dental info record. Fields that do not apply are omitted. */
 function extraInfo(context: AnswerContext): JsonObject {
   const { policy, person } = context;
   const waits = policy.chance('waiting period', 0.25);

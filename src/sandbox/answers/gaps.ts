@@ -2,8 +2,7 @@ import type { Dice } from '../dice.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 
 /**
- * Parts of the results whose fields are answers of the payer; who was called and when is known
- * without the payer.
+ * Parts of the results that the payer answers. Who was called and when is known without the payer.
  */
 const ANSWERED_PARTS = [
   'plan_information',
@@ -15,9 +14,9 @@ const ANSWERED_PARTS = [
 ];
 
 /**
- * Leaves out a share of the fields, as when a payer does not answer a question: what is unknown is
- * absent, not false. Whether the plan is active stays, for the payer looked the patient up; so does
- * the code that a pair of benefits is about.
+ * Omits a share of the fields, as if the payer did not answer these questions: unknown is absent,
+ * not false. It keeps whether the plan is active, because the payer looked the patient up, and the
+ * code of each pair of benefits.
  */
 export function leaveGaps(results: JsonObject, share: number, dice: Dice): JsonObject {
   if (share === 0) return results;

@@ -4,8 +4,8 @@ import type { AnswerContext } from './context.ts';
 import { coversOrthodontics, isCalendarYear } from './plan.ts';
 
 /**
- * The maximums record (docs/service.md "Maximums record"). Family fields are absent on individual
- * plans.
+ * Returns the maximums record (docs/service.md "Maximums record"). Individual plans have no family
+ * fields.
  */
 export function maximums(context: AnswerContext): JsonObject {
   return context.specialty === 'dental' ? dentalMaximums(context) : medicalMaximums(context);
@@ -32,8 +32,8 @@ function dentalMaximums(context: AnswerContext): JsonObject {
 }
 
 /**
- * What went to a deductible counts as out of pocket too, so the out-of-pocket amounts are never the
- * smaller ones.
+ * Amounts applied to a deductible also count as out of pocket, so the out-of-pocket amounts are
+ * never smaller.
  */
 function medicalMaximums(context: AnswerContext): JsonObject {
   const { policy, formats } = context;
@@ -73,8 +73,8 @@ type Deductible = {
 };
 
 /**
- * What the family has used is one number for all under the member ID, and nobody has used more than
- * the family.
+ * Draws what the family has used: the same number for everyone under the member ID, and never less
+ * than what one member has used.
  */
 function deductibleOf(context: AnswerContext, individual: number): Deductible {
   const family = individual * familyFactor(context);
@@ -106,7 +106,7 @@ function familyFactor(context: AnswerContext): number {
   return context.policy.pick('family factor', [2, 3]);
 }
 
-/** What was used is what a corrected answer corrects. */
+/** Draws the used amount, which is the value that a corrected answer corrects. */
 function personUsed(context: AnswerContext): Dice {
   return context.person.of('used', context.edition);
 }
@@ -115,7 +115,7 @@ function familyUsed(context: AnswerContext): Dice {
   return context.policy.of('used', context.edition);
 }
 
-/** A part of the whole, in steps: nothing in three cases of ten, everything in one. */
+/** Draws a part of the whole in steps: nothing in three of ten cases, everything in one. */
 function share(dice: Dice, label: string, whole: number, step: number): number {
   const fraction = (dice.fraction(label) - 0.3) / 0.6;
   if (fraction <= 0) return 0;

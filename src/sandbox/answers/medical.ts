@@ -3,7 +3,7 @@ import { type AnswerContext, asks, isInNetwork } from './context.ts';
 import { maximums } from './maximums.ts';
 import { fullPlan } from './plan.ts';
 
-/** What sort of service a code stands for, as far as payers treat them differently. */
+/** The type of service of a code, as far as payers treat types differently. */
 type Service = {
   name: string;
   /** Usual copays in cents; empty where coinsurance is usual. */
@@ -57,8 +57,8 @@ const REHABILITATION: Service = {
 };
 
 /**
- * The medical or mental health part of the results record. Basic plan information comes without
- * being asked for.
+ * Returns the medical or mental health part of the results record. Basic plan information is always
+ * included.
  */
 export function medicalResults(context: AnswerContext): { [field: string]: Json | undefined } {
   const by_script = (context.request.benefits_query ?? []).length === 0;
@@ -88,7 +88,7 @@ function procedureClasses(context: AnswerContext): JsonObject {
 
 type Wanted = { benefits: boolean; prior_auth: boolean; frequencies: boolean };
 
-/** The pairs of code and benefits; undefined where no codes were asked about. */
+/** Returns the pairs of code and benefits; undefined if no codes were asked. */
 function procedureCodes(context: AnswerContext): Json[] | undefined {
   const wanted: Wanted = {
     benefits: asks(context, 'CODE_LOOKUP_BENEFITS'),
@@ -122,7 +122,7 @@ function benefitsOf(
     ...(wanted.benefits && costOf(context, label, service)),
     ...((wanted.prior_auth || wanted.benefits) && { is_prior_auth_required: needs_auth }),
     ...(wanted.prior_auth &&
-      needs_auth && { prior_auth_info: 'By telephone or on the provider portal, up to 14 days.' }),
+      needs_auth && { prior_auth_info: 'By phone or on the provider portal, up to 14 days.' }),
     ...(wanted.frequencies && { frequency_limitations: service.frequency }),
     ...(context.specialty === 'mental_health' &&
       wanted.benefits && {
@@ -136,8 +136,7 @@ function benefitsOf(
 }
 
 /**
- * A service costs the patient a copay or coinsurance, hardly ever both; out of network it is
- * coinsurance.
+ * For a service, the patient pays a copay or coinsurance, rarely both; out of network, coinsurance.
  */
 function costOf(context: AnswerContext, label: string, service: Service): JsonObject {
   const { policy, formats } = context;
@@ -153,7 +152,7 @@ function costOf(context: AnswerContext, label: string, service: Service): JsonOb
   return { is_deductible_waived: false, coinsurance_percentage: String(coinsurance) };
 }
 
-/** The sort of service by the number ranges of procedure codes. */
+/** Returns the type of service by the number ranges of procedure codes. */
 function serviceOf(code: string): Service {
   if (/^[A-Z]/.test(code)) return SUPPLY;
   const number = Number.parseInt(code, 10);

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 
-/** What is in place of the value of a field with this name, wherever it is. */
+/** Replacement values for fields with these names, wherever they occur. */
 const ODD_VALUES: { readonly [field: string]: Json } = {
   plan_type: 'hybrid-2',
   effective_date: '02-30-2024',
@@ -26,10 +26,7 @@ const ODD_VALUES: { readonly [field: string]: Json } = {
 
 const STATUS_OF_CLAIM = 'In Review (2)';
 
-/**
- * Turns an answer into one that nobody expects: words for amounts, impossible dates, unknown values
- * and fields.
- */
+/** Makes an answer unusual: words for amounts, impossible dates, unknown values and fields. */
 export function makeOdd(results: JsonObject): JsonObject {
   const odd = withOddValues(results);
   const claim = 'status' in results ? { status: STATUS_OF_CLAIM } : {};

@@ -12,10 +12,7 @@ const PLAN_NAMES = [
   'Preferred',
 ];
 
-/**
- * The kinds of plan by specialty. "PPO" is the one that the specification has seen; the others are
- * usual words.
- */
+/** The plan types by specialty. "PPO" is in the specification; the others are common types. */
 const PLAN_TYPES = {
   dental: ['PPO', 'PPO', 'PPO', 'DHMO', 'INDEMNITY'],
   medical: ['PPO', 'PPO', 'HMO', 'EPO', 'POS'],
@@ -26,7 +23,7 @@ export function planType(context: AnswerContext): string {
   return context.policy.pick('plan type', PLAN_TYPES[context.specialty]);
 }
 
-/** What every call brings to light about a plan, asked or not. */
+/** Returns the facts about a plan that every call reveals, whether asked or not. */
 export function basicPlan(context: AnswerContext): JsonObject {
   const { policy, formats } = context;
   return {
@@ -41,7 +38,7 @@ export function basicPlan(context: AnswerContext): JsonObject {
   };
 }
 
-/** The plan information record in full (docs/service.md "Plan information record"). */
+/** Returns the full plan information record (docs/service.md "Plan information record"). */
 export function fullPlan(context: AnswerContext): JsonObject {
   const { policy, person } = context;
   const type = planType(context);
@@ -66,7 +63,7 @@ export function fullPlan(context: AnswerContext): JsonObject {
   });
 }
 
-/** All that an inactive plan lets the payer say. */
+/** Returns everything that the payer says about an inactive plan. */
 export function endedPlan(context: AnswerContext): JsonObject {
   const days = context.policy.integer('ended days ago', 20, 400);
   return {
@@ -79,13 +76,15 @@ export function isCalendarYear(context: AnswerContext): boolean {
   return context.policy.chance('calendar year', 0.8);
 }
 
-/** Whether the plan covers braces: its class, its codes and its own maximum go together. */
+/**
+ * Returns whether the plan covers braces: its class, codes, and separate maximum depend on this.
+ */
 export function coversOrthodontics(context: AnswerContext): boolean {
   const { uncovered } = context.course;
   return uncovered < 1 && (uncovered === 0 || context.policy.chance('orthodontics', 0.4));
 }
 
-/** A plan year that is not the calendar's begins in another month than January. */
+/** A plan year other than the calendar year begins in a month other than January. */
 function effectiveMonth(context: AnswerContext): string {
   return isCalendarYear(context)
     ? '01'

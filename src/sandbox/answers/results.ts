@@ -10,12 +10,12 @@ import { medicalResults } from './medical.ts';
 import { makeOdd } from './oddities.ts';
 import { endedPlan } from './plan.ts';
 
-/** The answer in the read form: empty and null while there is no answer. */
+/** The answer in the read form; empty and null while there is none. */
 export type Answer = { summary: string; results: JsonObject | null };
 
 /**
- * The answer at a step of an inquiry's life. Apart from the end of the call it is a function of
- * seed and request alone.
+ * Returns the answer at a step of an inquiry's life. Except for the end of the call, it depends
+ * only on seed and request.
  */
 export function answerOf(source: AnswerSource, inquiry: Inquiry, life: Life, step: Step): Answer {
   if (step.answer === 'none') return { summary: '', results: null };
@@ -50,7 +50,7 @@ function success(context: AnswerContext, ends_ms: readonly number[]): Answer {
     course.is_active ? benefits(context) : { plan_information: endedPlan(context) },
   );
   const summary = course.is_active
-    ? 'The plan is active; benefits were given.'
+    ? 'The plan is active; benefits were provided.'
     : 'The plan is not active.';
   return { summary: prefix + summary, results: finish(context, results) };
 }
@@ -79,6 +79,6 @@ function unsuccessfulSummary(context: AnswerContext): string {
   return context.call.pick('unsuccessful', [
     'The payer could not find the member with the details given.',
     'The payer closed before the questions were answered.',
-    'The representative did not release information over the telephone.',
+    'The representative did not release information over the phone.',
   ]);
 }

@@ -9,9 +9,9 @@ const PRIMARY_TEETH = ['A', 'B', 'I', 'J', 'K', 'L', 'S', 'T'];
 type Item = { code: string; teeth?: string[]; surfaces?: string[]; quadrants?: number[] };
 
 /**
- * Treatment history (docs/service.md "Treatment history item"): recall visits about twice a year
- * over some years, with what was found at them. A person's history is the same in whichever inquiry
- * it is asked; of children it is a child's.
+ * Generates a treatment history (docs/service.md "Treatment history item"): recall visits about
+ * twice a year for some years, with the resulting treatments. A person has the same history in
+ * every inquiry; children have a child's history.
  */
 export function treatmentHistory(context: AnswerContext): JsonObject {
   const { person, formats } = context;

@@ -5,12 +5,12 @@ import type { Inquiry } from '../request.ts';
 import { callLogId } from './calls.ts';
 import { type AnswerSource, contextOf } from './context.ts';
 
-/** Name, description and, where it is met, the evidence of each check. */
+/** Name and description of each check, and the evidence when it is met. */
 const CRITERIA = [
-  ['payer_reached', 'Somebody at the payer answered.', 'Payer: Provider services, how can I help?'],
+  ['payer_reached', 'Someone at the payer answered.', 'Payer: Provider services, how can I help?'],
   [
     'purpose_stated',
-    'The caller said what the call is about.',
+    'The caller stated the purpose of the call.',
     'Caller: I am calling on behalf of a provider.',
   ],
   [
@@ -26,8 +26,8 @@ const CRITERIA = [
 ] as const;
 
 /**
- * The transcript verifications of an inquiry, newest first (docs/service.md "Transcript
- * verification record"): one per call that has ended, some minutes after it.
+ * Returns the transcript verifications of an inquiry, newest first (docs/service.md "Transcript
+ * verification record"): one per ended call, some minutes after its end.
  */
 export function verificationsOf(
   source: AnswerSource,

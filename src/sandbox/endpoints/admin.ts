@@ -17,8 +17,8 @@ import type { Inquiry } from '../request.ts';
 import type { State } from '../state.ts';
 
 /**
- * What the sandbox has next to the service: routes for tests and for looking behind the curtain.
- * They need no credentials.
+ * The sandbox's own routes, in addition to the service: for tests and for inspection. They need no
+ * credentials.
  */
 export function adminRoutes(): Route[] {
   const base = '/_sandbox';
@@ -48,8 +48,8 @@ export function adminRoutes(): Route[] {
 }
 
 /**
- * Every inquiry that was accepted. `?external_id=` shows those of one label, `?inquiries=no` the
- * counts alone.
+ * Returns all accepted inquiries. `?external_id=` selects one label; `?inquiries=no` omits the
+ * inquiries and returns only the counts.
  */
 function ledger({ state, query }: Call): Reply {
   const label = query.get('external_id');
@@ -88,7 +88,7 @@ function requests({ state }: Call): Reply {
   );
 }
 
-/** The last attempts to deliver a message. */
+/** Returns the last attempts to deliver a message. */
 function webhooks({ state }: Call): Reply {
   return ok(
     state.reports
@@ -99,13 +99,13 @@ function webhooks({ state }: Call): Reply {
 
 const speedSchema = z.strictObject({ speed: z.number().positive().max(100_000) });
 
-/** Time goes on from where it is, at another speed. */
+/** Changes the speed; the time continues from its current value. */
 function setSpeed({ state, body }: Call): Reply {
   const json = readJson(body);
   if (!json.ok) return json.reply;
   const parsed = speedSchema.safeParse(json.value);
   if (!parsed.success)
-    return invalidAt(['body'], 'Say how fast: {"speed": number over 0}', 'speed');
+    return invalidAt(['body'], 'Give the speed: {"speed": number over 0}', 'speed');
   state.clock.setSpeed(parsed.data.speed);
   return ok(clockOf(state));
 }
@@ -124,10 +124,7 @@ const advanceSchema = z.union([
     ),
 ]);
 
-/**
- * Makes calls happen sooner. The `Date` header, token lifetimes and the rate limit stay as they
- * are.
- */
+/** Advances the calls. The `Date` header, token lifetimes, and the rate limit do not change. */
 function advance({ state, body }: Call): Reply {
   const json = readJson(body);
   if (!json.ok) return json.reply;
@@ -135,7 +132,7 @@ function advance({ state, body }: Call): Reply {
   if (!parsed.success) {
     return invalidAt(
       ['body'],
-      'Say how far: {"seconds"|"hours"|"days": number over 0} or {"to": "2030-01-31T12:00:00Z"}',
+      'Give the time: {"seconds"|"hours"|"days": number over 0} or {"to": "2030-01-31T12:00:00Z"}',
       'advance',
     );
   }
@@ -143,7 +140,7 @@ function advance({ state, body }: Call): Reply {
     'to' in parsed.data
       ? Date.parse(parsed.data.to) - state.clock.callNow()
       : parsed.data.seconds * 1000 + parsed.data.hours * HOUR_MS + parsed.data.days * DAY_MS;
-  if (by_ms < 0) return invalidAt(['body', 'to'], 'The clock only goes forward', 'advance');
+  if (by_ms < 0) return invalidAt(['body', 'to'], 'The clock cannot go back', 'advance');
   state.clock.advanced_ms += Math.round(by_ms);
   state.store.saveSetting('advanced_ms', String(state.clock.advanced_ms));
   return ok(clockOf(state));
@@ -203,7 +200,7 @@ function setBehaviors({ state, body }: Call): Reply {
   return ok({ ...state.behaviors });
 }
 
-/** Everything as it was at the first start, apart from the anchor of the clock. */
+/** Resets everything to the first start, except the anchor of the clock. */
 function reset({ state }: Call): Reply {
   state.store.clear();
   state.store.saveSetting('advanced_ms', '0');

@@ -6,12 +6,12 @@ import type { Inquiry, Specialty } from '../request.ts';
 import type { State } from '../state.ts';
 import { rulesOf, type Validated, validateRequest } from '../validation.ts';
 
-/** What became of one item of a bulk. */
+/** The result for one item of a bulk. */
 type Outcome = { kind: 'created'; inquiry: Inquiry } | { kind: 'refused'; problems: JsonObject[] };
 
 /**
- * POST batch_inquiries: the specification shows neither request nor response, so each is a
- * behavior.
+ * Answers POST batch_inquiries. The specification shows neither request nor response, so both are
+ * behaviors.
  */
 export function createInBulk({ state, body }: Call, specialty: Specialty): Reply {
   const { behaviors } = state;
@@ -103,7 +103,7 @@ function creationResponse(outcome: Outcome): JsonObject {
     : { success: false, inquiry_id: null };
 }
 
-/** Another order than that of the request, always, where there are two or more. */
+/** Returns the inquiries in another order than the request, if there are two or more. */
 function inOtherOrder(inquiries: readonly Inquiry[]): Inquiry[] {
   const dice = new Dice('shuffle');
   const [first, ...rest] = inquiries;

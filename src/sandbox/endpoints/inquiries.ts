@@ -40,8 +40,8 @@ export function inquiryRoutes(): Route[] {
 }
 
 /**
- * Creates an inquiry. There is no idempotency: the same content twice is two inquiries and two
- * calls.
+ * Creates an inquiry. Creation is not idempotent: the same content sent twice makes two inquiries
+ * and two calls.
  */
 function create({ state, body }: Call, specialty: Specialty): Reply {
   const json = readJson(body);
@@ -68,7 +68,7 @@ function unknownId(state: State): Reply {
     case '404':
       return { status: 404, body: { detail: 'Inquiry not found' } };
     case '422':
-      return invalidAt(['path', 'id'], 'No inquiry has this id', 'value_error');
+      return invalidAt(['path', 'id'], 'No inquiry has this ID', 'value_error');
     case 'null':
       return ok(null);
     case 'empty_array':

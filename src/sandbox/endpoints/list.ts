@@ -6,7 +6,7 @@ import type { Specialty } from '../request.ts';
 import type { State } from '../state.ts';
 
 /**
- * GET inquiries: filter, order and paging are not shown in the specification, so each is a
+ * Answers GET inquiries. The specification does not show filter, order, and paging, so each is a
  * behavior.
  */
 export function listInquiries({ state, query, url }: Call, specialty: Specialty): Reply {
@@ -68,7 +68,7 @@ function startOfPage(state: State, query: URLSearchParams, size: number): number
   }
 }
 
-/** A relative reference, which a Link header may hold; the filter stays in it. */
+/** Returns a relative reference, as allowed in a Link header; it keeps the filter. */
 function nextUrl(url: string, cursor: number): string {
   const next = new URL(url, 'http://sandbox.invalid');
   next.searchParams.set('cursor', String(cursor));

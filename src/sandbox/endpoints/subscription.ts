@@ -6,7 +6,7 @@ import type { Subscription } from '../store.ts';
 
 const DEFAULT_FREQUENCY_MIN = 5;
 
-/** The one subscription of the account (docs/service.md "Subscription (webhook registration)"). */
+/** The account's only subscription (docs/service.md "Subscription (webhook registration)"). */
 export function subscriptionRoutes(): Route[] {
   const path = '/api/v0/subscription/';
   return [

@@ -10,10 +10,7 @@ export function verificationRoutes(): Route[] {
   return [{ method: 'GET', path: '/api/v0/verification', endpoint: readVerifications }];
 }
 
-/**
- * An inquiry that is unknown has no verifications, which the specification answers with an empty
- * array.
- */
+/** An unknown inquiry has no verifications; the specification answers with an empty array. */
 function readVerifications({ state, query }: Call): Reply {
   const id = query.get('inquiry_id') ?? '';
   if (id === '' && state.behaviors.verification_inquiry_id === 'required') {
