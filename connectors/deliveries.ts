@@ -62,8 +62,11 @@ export type ScheduledLine = {
   member_id: string;
 } & (
   | { answer: { record: EligibilityRecord; verdict: Verdict } }
-  /** The status in a few words: there is no answer yet. */
-  | { standing: string }
+  /**
+   * The status in a few words while there is no answer. `why` and `to_do` are set if the office
+   * has to act.
+   */
+  | { standing: string; why?: string; to_do?: string }
 );
 
 /**

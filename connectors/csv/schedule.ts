@@ -4,6 +4,7 @@
  */
 import { wallClockText } from '../../src/domain/time.ts';
 import {
+  amountWords,
   collectText,
   deductibleLeftText,
   maximumLeftText,
@@ -71,14 +72,14 @@ export function scheduleCells(
   const ids = [String(line.coverage_rank), { id: line.member_id }];
   if (!('answer' in line))
     return [
-      ...[day, time, line.patient_name, line.standing, '', '', '', '', line.carrier],
-      ...[...ids, '', { id: line.source_id }, as_of],
+      ...[day, time, line.patient_name, line.standing, '', line.to_do ?? '', '', '', line.carrier],
+      ...[...ids, line.why ?? '', { id: line.source_id }, as_of],
     ];
   const { record, verdict } = line.answer;
   return [
     ...[day, time, line.patient_name, VERDICT_WORDS[verdict.standing], collectText(verdict)],
-    ...[whatToDo(verdict).join(' '), deductibleLeftText(record, verdict)],
-    ...[maximumLeftText(record, verdict), line.carrier, ...ids],
+    ...[whatToDo(verdict).join(' '), amountWords(deductibleLeftText(record, verdict))],
+    ...[amountWords(maximumLeftText(record, verdict)), line.carrier, ...ids],
     ...[verdictInOneLine(verdict), { id: line.source_id }, as_of],
   ];
 }

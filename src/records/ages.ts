@@ -1,5 +1,6 @@
 /** Reads ages in words: `under 14`, `through age 18`, `ages 6-15`, `14 and older`. */
 import { Cursor, tokensOf } from './frequency/tokens.ts';
+import { isNone } from './none-words.ts';
 
 /**
  * Ages in whole years, both ends included. An age within `sure` is covered, and an age outside
@@ -49,7 +50,10 @@ const OLDER = new Set(['over', 'older', 'up', 'above']);
 const UNTIL = new Set(['to', 'until', 'till']);
 const TO = new Set(['to', 'through', 'thru']);
 const ORDINALS = new Set(['st', 'nd', 'rd', 'th']);
-const NO_LIMIT = new Set(['none', 'no limit', 'no age limit', 'no age limits', 'unlimited']);
+const NO_LIMIT = new Set([
+  ...['no limit', 'no age limit', 'no age limits', 'unlimited', 'not applicable'],
+  'does not apply',
+]);
 
 /**
  * Reads the words of an age limit. `none`: the payer said that there is no limit. Null: unreadable.
@@ -57,7 +61,7 @@ const NO_LIMIT = new Set(['none', 'no limit', 'no age limit', 'no age limits', '
  */
 export function readAgeWords(text: string): AgeRule | 'none' | null {
   const tokens = tokensOf(text)?.filter((token) => token !== '.') ?? [];
-  if (NO_LIMIT.has(tokens.join(' '))) return 'none';
+  if (isNone(tokens.join(' '), NO_LIMIT)) return 'none';
   const cursor = new Cursor(tokens);
   const rule = cursor.attempt(() => readAge(cursor)) ?? bareAge(cursor);
   cursor.skip(new Set(['only', 'covered']));
@@ -97,6 +101,16 @@ export function readAge(cursor: Cursor): AgeRule | null {
   return ofDependents(rule, cursor.tokens.slice(from, cursor.at));
 }
 
+/** Where a span of ages begins: from birth on, or an age. */
+function takeFirstAge(cursor: Cursor): number | null {
+  const birth = cursor.attempt(() => {
+    cursor.skip(BEFORE_AGE);
+    cursor.take('from');
+    return cursor.take('birth') || cursor.take('0') || cursor.take('zero') ? 0 : null;
+  });
+  return birth ?? takeAge(cursor);
+}
+
 function takeAge(cursor: Cursor): number | null {
   cursor.skip(BEFORE_AGE);
   const years = cursor.takeNumber();
@@ -133,12 +147,14 @@ function readBirthday(cursor: Cursor): AgeRule | null {
 /** Reads `6 to 14` and `between 6 and 15`: either end may or may not be included. */
 function readBetween(cursor: Cursor): AgeRule | null {
   const is_between = cursor.take('between');
-  const from = takeAge(cursor);
+  const from = takeFirstAge(cursor);
   const is_span = cursor.takeAny(is_between ? AND : TO) !== null;
   const to = is_span && from !== null ? takeAge(cursor) : null;
   if (from === null || to === null || to <= from) return null;
   const possible = span(from, to);
-  return { sure: to - from < 2 ? span(AGE_MAX, 0) : span(from + 1, to - 1), possible };
+  // Nobody is younger than at birth.
+  const first = from === 0 ? 0 : from + 1;
+  return { sure: to - from < 2 ? span(AGE_MAX, 0) : span(first, to - 1), possible };
 }
 
 function readUpTo(cursor: Cursor): AgeRule | null {
@@ -147,6 +163,7 @@ function readUpTo(cursor: Cursor): AgeRule | null {
     cursor.take('to', 'and', 'including') ||
     cursor.take('through', 'and', 'including');
   if (is_included || cursor.take('through') || cursor.take('thru')) {
+    if (!cursor.take('the', 'end', 'of')) cursor.take('end', 'of');
     const years = takeAge(cursor);
     return years === null ? null : upToAge(years);
   }
@@ -166,7 +183,7 @@ function readAbove(cursor: Cursor): AgeRule | null {
 
 /** Reads `14 and under`, `14 and older`, `ages 6-15`, `14+`. */
 function readWithTail(cursor: Cursor): AgeRule | null {
-  const years = takeAge(cursor);
+  const years = takeFirstAge(cursor);
   if (years === null) return null;
   if (cursor.take('+')) return { sure: span(years, AGE_MAX), possible: span(years, AGE_MAX) };
   if (cursor.take('-')) {
@@ -175,7 +192,7 @@ function readWithTail(cursor: Cursor): AgeRule | null {
       ? null
       : { sure: span(years, last), possible: span(years, last) };
   }
-  if (cursor.takeAny(AND) === null) return null;
+  if (years === 0 || cursor.takeAny(AND) === null) return null;
   if (cursor.takeAny(YOUNGER) !== null) return upToAge(years);
   if (cursor.takeAny(OLDER) !== null)
     return { sure: span(years, AGE_MAX), possible: span(years, AGE_MAX) };

@@ -23,6 +23,7 @@ const REASON_WORDS: Readonly<Partial<Record<ReasonCode, string>>> = {
   plan_inactive: 'the plan is not active',
   plan_ended: 'the plan has ended',
   plan_not_begun: 'the plan has not begun',
+  not_covered: 'the patient pays all of it',
   age_limit: 'age limit',
   frequency: 'limit used up',
   maximum_used_up: 'maximum used up',

@@ -6,6 +6,7 @@ import type {
   ProcedureCodeBenefits,
   Treatment,
 } from './eligibility.ts';
+import { AUTHORIZATION_WORDS, COVERED_WORDS, readFlag } from './flag-words.ts';
 import { isObject, keepKnown, ObjectReader, pathTo, Remainder } from './reader.ts';
 import {
   comparableCode,
@@ -43,8 +44,8 @@ function readRule(
   );
   const benefits: BenefitRule = keepKnown(
     {
-      is_covered: fields.read('is_covered', readYesNo),
-      is_prior_auth_required: fields.read('is_prior_auth_required', readYesNo),
+      is_covered: fields.read('is_covered', readFlag(COVERED_WORDS)),
+      is_prior_auth_required: fields.read('is_prior_auth_required', readFlag(AUTHORIZATION_WORDS)),
       prior_auth_info: fields.read('prior_auth_info', readText),
       plan_pays_percent: coverage ?? coinsurance?.plan ?? coverage,
       patient_pays_percent: coinsurance === null ? null : coinsurance?.patient,
@@ -132,7 +133,7 @@ function readPair(
   asked: ReadonlySet<string>,
   { questions, remainder }: Reading,
 ): ProcedureCodeBenefits | null {
-  if (isSilent(pair)) return null;
+  // One that says nothing is kept as well: without it, no place in the answer names its code.
   if (!Array.isArray(pair) || !isObject(pair[0])) {
     remainder.add(path, pair, 'not a pair');
     return null;

@@ -120,8 +120,8 @@ const benefitRuleSchema = z
     ),
     patient_pays_percent: known(
       percentSchema,
-      "The patient's share (the service's coinsurance_percentage). Over 50 it is given as " +
-        "words, because payers also say coinsurance of the plan's share.",
+      "The patient's share (the service's coinsurance_percentage). Over 50 it is under " +
+        "`unparsed` as well, because payers also say coinsurance of the plan's share.",
     ),
     copay: known(moneySchema, 'What the patient pays per visit or service.'),
     is_deductible_waived: yesNo('Whether the deductible is waived for it.'),

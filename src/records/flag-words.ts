@@ -1,4 +1,4 @@
-/** Reads plan flags that payers answer in words: "Out of network" for `is_provider_in_network`. */
+/** Flags that payers answer in words: "Out of network" for `is_provider_in_network`. */
 import { type Reading, readYesNo } from './values.ts';
 
 /** The patterns match the whole text; any other text stays unread. */
@@ -30,6 +30,23 @@ const REFERRAL = '(?:a |pcp )?referrals?(?: is| are)?';
 export const REFERRAL_WORDS: FlagWords = {
   yes: whole(`(?:${REFERRAL} )?(?:required|needed)|required from the pcp|from the pcp`),
   no: whole(`none|(?:${REFERRAL} )?not (?:required|needed|necessary)|no ${REFERRAL} required`),
+};
+
+const AUTHORIZATION =
+  '(?:an? )?(?:pre ?|prior )?auth(?:orization)?(?: is)?|pre ?(?:certification|cert|determination)';
+export const AUTHORIZATION_WORDS: FlagWords = {
+  yes: whole(`(?:${AUTHORIZATION} )?(?:required|needed|mandatory)`),
+  no: whole(
+    `none|(?:${AUTHORIZATION} )?not (?:required|needed|necessary)|no (?:${AUTHORIZATION}) required`,
+  ),
+};
+
+export const COVERED_WORDS: FlagWords = {
+  yes: whole('covered|(?:a )?covered (?:benefit|service|procedure)'),
+  no: whole(
+    `${NOT} (?:covered|(?:a )?(?:covered )?(?:benefit|service|procedure))` +
+      '|(?:a )?non ?covered(?: (?:benefit|service|procedure))?|excluded|an exclusion',
+  ),
 };
 
 /** Reads a yes or no, or words that clearly mean one. Such words are kept for a person to check. */

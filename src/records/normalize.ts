@@ -97,7 +97,7 @@ export function normalizeEligibility({
   };
   const results = new ObjectReader(inquiry.results, 'results', remainder);
   const calls = readCalls(results.take('call_details'), remainder);
-  const parts = withNextEligible({
+  const read = {
     plan: readPlan(results.take('plan_information'), questions, remainder),
     maximums: readMaximums(results.take('maximums'), questions, remainder),
     procedure_classes: readClasses(results.take('procedure_classes'), questions, remainder),
@@ -109,7 +109,8 @@ export function normalizeEligibility({
     ),
     treatment_history: readTreatments(results.take('treatment_history'), questions, remainder),
     clauses: readClauses(results.take('extra_info'), questions, remainder),
-  });
+  };
+  const parts = withNextEligible(read, remainder.entries);
   results.finish();
   const does_not_apply = inapplicable(inquiry.results, parts);
   return {

@@ -1,21 +1,22 @@
 /**
  * Reads single values of the service's answer: amounts, percentages, ages, dates, timestamps, yes
- * or no, text, codes. Each reader takes any JSON value, never throws, and understands the forms of
- * `docs/service.md`; what it is not sure of it says so rather than guessing.
+ * or no, text, codes. Each reader accepts any JSON value, never throws, and understands the formats
+ * of `docs/service.md`. It reports doubtful values and does not guess.
  */
 import { isRealDate, parseTimestamp } from '../domain/time.ts';
 import type { Age, Money, Percent } from './eligibility.ts';
+import { isNone, isUnanswered } from './none-words.ts';
 
-/** What a reader made of one value. */
+/** What a reader found in one value. */
 export type Reading<Value> =
-  /** Missing, null or blank: nothing was said. */
+  /** Missing, null, or blank: the value says nothing. */
   | { is: 'silent' }
   | { is: 'read'; value: Value }
-  /** Kept in the record in the payer's words, for somebody to check. */
+  /** Kept in the record in the payer's words, for the office to check. */
   | { is: 'doubtful'; value: Value; why: Why }
   | { is: 'unreadable'; why: Why };
 
-/** Why something is under `unparsed`. Stable phrases without data, fit for a log. */
+/** Why a value is under `unparsed`: fixed phrases without data that may be logged. */
 export type Why =
   | 'unknown field'
   | 'unknown status'
@@ -43,26 +44,25 @@ const SILENT = { is: 'silent' } as const;
 const unreadable = (why: Why) => ({ is: 'unreadable', why }) as const;
 
 /**
- * Words that payers use on purpose where an amount, a percentage or an age belongs. They are kept,
- * and need no second look.
+ * Words that payers use on purpose where an amount, a percentage, or an age belongs. They are kept,
+ * and the office need not check them.
  */
-const USUAL_WORDS = new RegExp(
-  '^(?:unlimited|no (?:limit|maximum|max|minimum|age limit)|none|n/?a|unknown' +
-    String.raw`|not (?:applicable|available|covered|provided|disclosed))\.?$`,
-  'i',
-);
+const USUAL_WORDS = new Set([
+  ...['unlimited', 'no limit', 'no maximum', 'no max', 'no minimum', 'no age limit'],
+  'not covered',
+]);
 
-/** A copay with the words around it, such as "$25 per office visit". */
+/** A copay with additional words, such as "$25 per office visit". */
 const COPAY = new RegExp(
   String.raw`^(?:copay(?:ment)?:? )?(\$? ?[\d.,]+)(?: copay(?:ment)?)?` +
     '(?: ?(?:/|per|each) ?(?:office )?(?:visit|session|service))?$',
   'i',
 );
 
-/** What is said to lie before is a placeholder, such as 0001-01-01. */
+/** Dates before this one are placeholders, such as 0001-01-01. */
 const FIRST_YEAR = 1900;
 
-/** Whether nothing was said: missing, null, or a string of white space. */
+/** Returns whether a value says nothing: missing, null, or only white space. */
 export function isSilent(raw: unknown): raw is undefined | null | string {
   return raw === undefined || raw === null || (typeof raw === 'string' && raw.trim() === '');
 }
@@ -75,8 +75,8 @@ export function readText(raw: unknown): Reading<string> {
 }
 
 /**
- * A reader of something that limits what is paid: what it cannot read at all, such as a list in the
- * place of a text, stays as words, because nothing there would say that there is no limit.
+ * A reader of something that limits what is paid. A value that it cannot read at all, such as a
+ * list in place of text, is kept as words, because nothing in it says that there is no limit.
  */
 export function neverLost<Value>(
   read: (raw: unknown) => Reading<Value>,
@@ -94,7 +94,7 @@ export function neverLost<Value>(
 const isEmptyValue = (raw: unknown) =>
   typeof raw === 'object' && raw !== null && Object.keys(raw).length === 0;
 
-/** true, false, and yes, no, y, n, true, false as words. A number is not read: 0 may be a count. */
+/** Reads true and false, and yes, no, y, n, true, false as text. Not numbers: 0 may be a count. */
 export function readYesNo(raw: unknown): Reading<boolean> {
   if (isSilent(raw)) return SILENT;
   if (typeof raw === 'boolean') return { is: 'read', value: raw };
@@ -106,9 +106,9 @@ export function readYesNo(raw: unknown): Reading<boolean> {
 }
 
 /**
- * An amount in US dollars: a number, `1500.5`, `$1,500.00`, `1500 USD`. The decimals are taken from
- * the digits as written, no floating point is computed with; a number of more than 15 digits is not
- * exact any more and is not read.
+ * Reads an amount in US dollars: a number, `1500.5`, `$1,500.00`, `1500 USD`. The decimals are
+ * taken from the digits as written, without floating-point arithmetic. A number of more than 15
+ * digits is no longer exact and is not read.
  */
 export function readAmount(raw: unknown): Reading<Money> {
   if (isSilent(raw)) return SILENT;
@@ -124,14 +124,15 @@ export function readAmount(raw: unknown): Reading<Money> {
     /^(?:USD\s*)?\$?\s*(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:\s*USD)?$/i.exec(
       raw.trim(),
     )?.[1];
-  // Three decimals may be thousands, with the point of other countries.
+  // Three decimals may be thousands, because other countries write a period between thousands.
   return digits === undefined || /^[1-9]\d{0,2}\.\d{3}$/.test(digits)
     ? words(raw, 'not an amount')
     : { is: 'read', value: dollars(digits) };
 }
 
 /**
- * The same, and amounts below zero: what a payer takes back of a claim (`-120.00`, `($120.00)`).
+ * The same, including amounts below zero, which a payer takes back from a claim (`-120.00`,
+ * `($120.00)`).
  */
 export function readSignedAmount(raw: unknown): Reading<Money> {
   if (typeof raw === 'number' && raw < 0) return negated(readAmount(-raw));
@@ -152,7 +153,10 @@ function negated(reading: Reading<Money>): Reading<Money> {
   };
 }
 
-/** Digits with an optional point and group separators, as an amount with at least two decimals. */
+/**
+ * Returns digits with an optional decimal point and group separators as an amount with two or more
+ * decimals.
+ */
 function dollars(digits: string): Money {
   const [whole = '', decimals = ''] = digits.replaceAll(',', '').split('.');
   const kept = decimals.replace(/(?<!0)0+$/, '').padEnd(2, '0');
@@ -160,17 +164,19 @@ function dollars(digits: string): Money {
 }
 
 /**
- * Text in place of a number, kept as received; unless it is one of the usual words, the office
- * should check it.
+ * Keeps text in place of a number as received. The office should check it unless it is one of the
+ * usual words.
  */
 function words(raw: string, why: Why): Reading<{ text: string }> {
   const value = { text: raw };
-  return USUAL_WORDS.test(raw.trim()) ? { is: 'read', value } : { is: 'doubtful', value, why };
+  return isNone(raw, USUAL_WORDS) || isUnanswered(raw)
+    ? { is: 'read', value }
+    : { is: 'doubtful', value, why };
 }
 
 /**
- * `whole - part`, exactly. Null when either is not a number of the same currency (words, unknown);
- * `overdrawn` when the part is more than the whole.
+ * Returns `whole - part`, exactly. Null when either is not a number in the same currency;
+ * `overdrawn` when the part exceeds the whole.
  */
 export function subtractMoney(whole: Money | null, part: Money | null): Money | null | 'overdrawn' {
   if (whole === null || part === null || !('amount' in whole) || !('amount' in part)) return null;
@@ -185,7 +191,9 @@ export function subtractMoney(whole: Money | null, part: Money | null): Money | 
   };
 }
 
-/** The sum of amounts in the form of `Money` (decimal text with two decimals or more), exactly. */
+/**
+ * Returns the exact sum of amounts in the form of `Money` (decimal text with two or more decimals).
+ */
 export function sumOf(amounts: readonly string[]): string {
   const decimals = Math.max(2, ...amounts.map(decimalsOf));
   const digits = amounts
@@ -201,8 +209,8 @@ const scaled = (amount: string, decimals: number) =>
   BigInt(amount.replace('.', '') + '0'.repeat(decimals - decimalsOf(amount)));
 
 /**
- * A percentage: 80, `80`, `80%`, `12.5 %`. Above 0 and up to 1 without the sign it may be a
- * fraction (0.8 for 80) and is kept as words; so is what lies outside 0 to 100.
+ * Reads a percentage: 80, `80`, `80%`, `12.5 %`. A value above 0 and up to 1 without the sign may
+ * be a fraction (0.8 for 80) and is kept as words, and so are values outside 0 to 100.
  */
 export function readPercent(raw: unknown): Reading<Percent> {
   if (isSilent(raw)) return SILENT;
@@ -220,24 +228,22 @@ export function readPercent(raw: unknown): Reading<Percent> {
 export type Shares = { plan?: Percent; patient: Percent };
 
 /**
- * The service's `coinsurance_percentage`: by the usual meaning of coinsurance, the patient's share.
- * Payers' staff also say "80 per cent coinsurance" and mean the plan's share; so a bare number over
- * 50 is kept as words for a person to judge. A text that says whose share it is ("plan pays 80%",
- * "20% patient responsibility") gives both.
+ * The service's `coinsurance_percentage`: the patient's share. Payers' staff also say "80 per cent
+ * coinsurance" and mean the plan's; so a bare number over 50 counts, and is flagged for somebody to
+ * check. A text that says whose share it is ("plan pays 80%", "20% patient responsibility") gives
+ * both.
  */
 export function readCoinsurance(raw: unknown): Reading<Shares> {
   const named = typeof raw === 'string' ? namedShares(raw) : null;
   if (named !== null) return { is: 'read', value: named };
   const reading = readPercent(raw);
   if (reading.is === 'silent' || reading.is === 'unreadable') return reading;
-  if (reading.is === 'doubtful') return { ...reading, value: { patient: reading.value } };
-  if (typeof reading.value !== 'number' || reading.value <= 50)
-    return { is: 'read', value: { patient: reading.value } };
-  return {
-    is: 'doubtful',
-    value: { patient: { text: String(raw) } },
-    why: "may be the plan's share",
-  };
+  const value = { patient: reading.value };
+  if (reading.is === 'doubtful') return { ...reading, value };
+  const is_high = typeof reading.value === 'number' && reading.value > 50;
+  return is_high
+    ? { is: 'doubtful', value, why: "may be the plan's share" }
+    : { is: 'read', value };
 }
 
 const PERCENT = String.raw`(\d{1,3}(?:\.\d{1,6})?) ?(?:%|percent|per cent)`;
@@ -256,7 +262,7 @@ function namedShares(said: string): { plan: number; patient: number } | null {
   for (const [pattern, whose] of SAID_OF) {
     const share = Number(pattern.exec(said.trim().replace(/\.$/, ''))?.[1] ?? Number.NaN);
     if (Number.isNaN(share) || share > 100) continue;
-    // Of hundredths, so that 100 - 33.3 is 66.7.
+    // Rounds, so that 100 - 33.3 is 66.7.
     const rest = Math.round((100 - share) * 1e6) / 1e6;
     return whose === 'plan' ? { plan: share, patient: rest } : { plan: rest, patient: share };
   }
@@ -264,7 +270,7 @@ function namedShares(said: string): { plan: number; patient: number } | null {
 }
 
 /**
- * A copay: an amount, alone or with the words that say it is one: `$25 copay`, `25.00 per visit`.
+ * Reads a copay: an amount, alone or with words that identify it: `$25 copay`, `25.00 per visit`.
  */
 export function readCopay(raw: unknown): Reading<Money> {
   if (typeof raw !== 'string') return readAmount(raw);
@@ -273,7 +279,7 @@ export function readCopay(raw: unknown): Reading<Money> {
 }
 
 /**
- * An age in whole years from 1 to 120, as a number or its digits; anything else is kept as words.
+ * Reads an age in whole years from 1 to 120, as a number or digits; anything else is kept as words.
  */
 export function readAge(raw: unknown): Reading<Age> {
   if (isSilent(raw)) return SILENT;
@@ -284,8 +290,8 @@ export function readAge(raw: unknown): Reading<Age> {
 }
 
 /**
- * A date as MM-DD-YYYY, MM/DD/YYYY or YYYY-MM-DD, to YYYY-MM-DD. The month comes first in the
- * American forms, always.
+ * Reads a date in the form MM-DD-YYYY, MM/DD/YYYY, or YYYY-MM-DD and returns it as YYYY-MM-DD. In
+ * the American forms, the month always comes first.
  */
 export function readDate(raw: unknown): Reading<string> {
   if (isSilent(raw)) return SILENT;
@@ -304,8 +310,8 @@ export function readDate(raw: unknown): Reading<string> {
 }
 
 /**
- * An ISO 8601 timestamp with Z, with an offset, or without a zone, which counts as UTC; to UTC with
- * milliseconds. What is finer than a millisecond is cut off.
+ * Reads an ISO 8601 timestamp with Z, with an offset, or without a zone, which means UTC. Returns
+ * it in UTC with milliseconds; more precise digits are dropped.
  */
 export function readTimestamp(raw: unknown): Reading<string> {
   if (isSilent(raw)) return SILENT;
@@ -322,8 +328,8 @@ export function readTimestamp(raw: unknown): Reading<string> {
 const pad = (value: number, length: number) => String(value).padStart(length, '0');
 
 /**
- * A procedure code for comparing: trimmed and in upper case; of a dental code (CDT) the leading D,
- * which the service allows to leave out, is put back. Anything else stays what it is.
+ * Normalizes a procedure code for comparison: trimmed, upper case, and for a dental code (CDT) with
+ * its leading D, which the service allows to be omitted. Any other text keeps its form.
  */
 export function comparableCode(said: string, isDental: boolean): string {
   const code = said.trim().toUpperCase();

@@ -1,19 +1,22 @@
 /**
- * What an experienced biller would tell the front desk: whether the visit is covered, what the plan
- * does for each scheduled procedure and why, and what the patient pays. Pure, over the record of
- * one coverage and the visit. Unknown is never no (G8), and never yes. It rests on what was said on
- * the telephone and guarantees nothing; whoever shows it shows `VERDICT_CAUTION` with it.
+ * Judges a visit as an experienced biller would for the front desk: whether the visit is covered,
+ * what the plan does for each scheduled procedure and why, and what the patient pays. Pure, over
+ * the record of one coverage and the visit. Unknown is never no (G8), and never yes. A verdict is
+ * based on what a payer said on the phone and guarantees nothing; whatever shows it also shows
+ * `VERDICT_CAUTION`.
  *
  * `docs/verdicts.md` has the rules.
  */
 import type { BenefitRule, EligibilityRecord } from './eligibility.ts';
 import { comparableCode } from './values.ts';
-import { type Billed, outOfPocketLeft, patientPays, waysOf } from './verdict/dollars.ts';
+import { outOfPocketLeft } from './verdict/allowances.ts';
+import { type Billed, patientPays, waysOf } from './verdict/dollars.ts';
 import { type ProcedureFacts, procedureFacts } from './verdict/facts.ts';
 import { nextEligibleOf } from './verdict/limits.ts';
+import { usedUpMaximum } from './verdict/maximum.ts';
 import { type CentRange, centsOf, dollarsOf } from './verdict/money.ts';
 import { networkReasons, planReasons, unknownPlan, visitReasons } from './verdict/plan.ts';
-import { patientPercent, procedureReasons, remarksOf, usedUpMaximum } from './verdict/procedure.ts';
+import { procedureReasons, remarksOf } from './verdict/procedure.ts';
 import {
   fact,
   type ReasonCode,
@@ -21,6 +24,7 @@ import {
   type VerdictWord,
   type Weighed,
 } from './verdict/reasons.ts';
+import { patientPercent } from './verdict/share.ts';
 
 export type { Fact, Reason, ReasonCode, Standing, VerdictWord } from './verdict/reasons.ts';
 export { REASON_CODES, STANDINGS, VERDICTS } from './verdict/reasons.ts';
@@ -32,15 +36,15 @@ export type JudgedVisit = {
   date: string;
   /** `YYYY-MM-DD`; null when it is not known. */
   birth_date: string | null;
-  /** A code that is scheduled twice is there twice. */
+  /** A code that is scheduled twice appears twice. */
   procedure_codes: readonly string[];
-  /** US dollars as decimal text, by code, for all of it; a code without a fee is left out. */
+  /** US dollars as decimal text, by code, for all its repeats; a code without a fee is left out. */
   fees: Readonly<Record<string, string>>;
-  /** 1, the default, is the coverage that the practice software has as the primary one. */
+  /** 1, the default, is the primary coverage in the practice software. */
   coverage_rank?: number;
 };
 
-/** Dollars as decimal text with two decimals; the two are equal when nothing is open. */
+/** Dollars as decimal text with two decimals; both are equal when nothing is uncertain. */
 export type PatientPays = { low: string; high: string; currency: 'USD' };
 
 export type ProcedureVerdict = {
@@ -48,13 +52,16 @@ export type ProcedureVerdict = {
   code: string;
   standing: Standing;
   reasons: Weighed[];
-  /** What else the payer said, quoted. */
+  /** The payer's other words, quoted. */
   remarks: string[];
-  /** `YYYY-MM-DD`: from when it is paid for again; set when only a used-up limit is in the way. */
+  /**
+   * `YYYY-MM-DD`: when the plan pays for it again; set only if nothing but a used-up limit prevents
+   * it.
+   */
   next_eligible: string | null;
-  /** The plan's share where it holds as said: payable, in network, not downgraded, no copay. */
+  /** The plan's share if it applies as stated: payable, in network, not downgraded, no copay. */
   plan_pays_percent: number | null;
-  /** Dollars; where it holds as said. */
+  /** Dollars; if it applies as stated. */
   copay: string | null;
   fee: string | null;
   /** Null when no fee is known. */
@@ -65,19 +72,19 @@ export type Verdict = {
   /** The day of the visit that was judged. */
   date: string;
   standing: VerdictWord;
-  /** What holds for the visit as a whole; each procedure has its own. */
+  /** The reasons that concern the visit as a whole; each procedure has its own. */
   reasons: Weighed[];
   /** In the order of the visit, each code once. */
   procedures: ProcedureVerdict[];
-  /** Codes that the record has and the visit has not, judged as if they were scheduled alone. */
+  /** Codes in the record that are not in the visit, judged as if each were scheduled alone. */
   others: ProcedureVerdict[];
-  /** What the plan as a whole comes to, whatever is done. */
+  /** The verdict about the plan as a whole, regardless of procedures. */
   plan: { standing: Standing; reasons: ReasonCode[] };
   /** For the whole visit; null unless the fee of each scheduled code is known. */
   patient_pays: PatientPays | null;
 };
 
-/** Pure; every record and visit give a verdict. */
+/** Judges a visit. Pure; works for every record and visit. */
 export function judge(record: EligibilityRecord, visit: JudgedVisit): Verdict {
   const verdict = judgeScheduled(record, visit);
   const scheduled = new Set(verdict.procedures.map(({ code }) => code));
@@ -104,10 +111,11 @@ function judgeScheduled(record: EligibilityRecord, visit: JudgedVisit): Verdict 
   const over = planReasons(record, visit.date);
   const shared =
     over.length > 0 ? over : [...unknownPlan(record, visit.date), ...networkReasons(record)];
+  const charged = codes.reduce((sum, code) => sum + (fees.get(code) ?? 0), 0);
   const judged = codes.map((code) =>
-    judgeProcedure(record, { code, planned, visit, shared, is_over: over.length > 0 }),
+    judgeProcedure(record, { code, planned, charged, visit, shared, is_over: over.length > 0 }),
   );
-  // What holds for whatever the plan pays, such as the classes of procedures.
+  // Applies to everything the plan pays for, such as the classes of procedures.
   const of_plan = [...shared, ...usedUpMaximum(record)];
   const of_visit = [...shared, ...(over.length > 0 ? [] : visitReasons(record, rank))];
   const billed = judged.map(
@@ -118,7 +126,7 @@ function judgeScheduled(record: EligibilityRecord, visit: JudgedVisit): Verdict 
   );
   const paid = patientPays(record, billed);
   const is_second = rank > 1 || of_visit.some(({ code }) => code === 'not_primary');
-  // What another coverage pays first is not known here.
+  // The amount that another coverage pays first is unknown here.
   const lowered = (range: CentRange | null | undefined, is_open = true) =>
     range == null ? null : dollars(is_second && is_open ? { ...range, low: 0 } : range);
   const procedures = judged.map(({ facts, standing, reasons, has_other_shares }, index) => ({
@@ -165,7 +173,7 @@ const dollars = ({ low, high }: CentRange): PatientPays => ({
   currency: 'USD',
 });
 
-/** The call brought no answer: nothing is known, and nothing is said about money. */
+/** The call got no answer: nothing is known, and no amount is stated. */
 function unanswered(
   record: EligibilityRecord,
   { date, codes, fees }: { date: string; codes: string[]; fees: ReadonlyMap<string, number> },
@@ -202,7 +210,7 @@ type Judged = {
   facts: ProcedureFacts;
   standing: Standing;
   reasons: Weighed[];
-  /** It pays, and the shares that were said do not hold as they are. */
+  /** The plan pays, but the stated shares do not apply unchanged. */
   has_other_shares: boolean;
 };
 
@@ -211,12 +219,14 @@ function judgeProcedure(
   {
     code,
     planned,
+    charged,
     visit,
     shared,
     is_over,
   }: {
     code: string;
     planned: readonly string[];
+    charged: number;
     visit: JudgedVisit;
     shared: readonly Weighed[];
     is_over: boolean;
@@ -225,10 +235,11 @@ function judgeProcedure(
   const facts = procedureFacts(record, code, {
     date: visit.date,
     birth_date: visit.birth_date,
-    // What is not covered uses up no limit that it shares.
+    charged,
+    // A code that is not covered does not use up a shared limit.
     planned: planned.filter((one) => one === code || !isNotCovered(record, one)),
   });
-  // Of a plan that is not there, nothing else matters.
+  // Without a plan in force, nothing else matters.
   const reasons = is_over ? [...shared] : [...shared, ...procedureReasons(facts)];
   return {
     facts,
@@ -243,7 +254,7 @@ function isNotCovered({ procedure_codes }: EligibilityRecord, code: string): boo
   return said.length > 0 && said.every(({ benefits }) => benefits.is_covered === false);
 }
 
-/** A plan that does not pay is sure, whatever else is unknown; what is unknown is never yes. */
+/** If the plan certainly does not pay, other unknowns do not matter; unknown is never yes. */
 function standingOf(reasons: readonly Weighed[]): Standing {
   const has = (effect: Weighed['effect']) => reasons.some((reason) => reason.effect === effect);
   if (has('no')) return 'not_payable';
@@ -251,7 +262,7 @@ function standingOf(reasons: readonly Weighed[]): Standing {
   return has('authorization') ? 'needs_authorization' : 'payable';
 }
 
-/** A share is said only where it is what the plan pays. */
+/** A share is stated only if the plan pays exactly that share. */
 function sharesAsSaid(
   facts: ProcedureFacts,
   standing: Standing,
@@ -264,7 +275,7 @@ function sharesAsSaid(
   const { copay } = facts.rule;
   const patient = patientPercent(facts);
   if (copay != null && 'amount' in copay) {
-    // Next to a share, a copay of nothing may be the absence of one.
+    // Next to a share, a copay of 0 may mean that there is no copay.
     const is_sure = (patient ?? 0) === 0 || (centsOf(copay.amount) ?? 0) > 0;
     return { plan_pays_percent: null, copay: is_sure ? copay.amount : null };
   }
@@ -273,7 +284,7 @@ function sharesAsSaid(
 }
 
 const OVER: ReadonlySet<ReasonCode> = new Set(['plan_inactive', 'plan_ended', 'plan_not_begun']);
-/** Somebody has to do or say something before the visit. */
+/** Reasons for which the office has to act before the visit. */
 const TO_ATTEND: ReadonlySet<ReasonCode> = new Set([
   'out_of_network',
   'downgrade',
@@ -283,19 +294,19 @@ const TO_ATTEND: ReadonlySet<ReasonCode> = new Set([
 ]);
 
 /**
- * Whether the coverage holds on the day of the visit: not when the payer says so, or when it has
- * ended or not begun by then. Null: unknown.
+ * Returns whether the coverage is in force on the day of the visit: not if the payer says so, or if
+ * it has ended or not begun by then. Null: unknown.
  */
 export function holdsAt({ plan, outcome }: EligibilityRecord, verdict: Verdict): boolean | null {
   if (verdict.standing === 'not_eligible') return false;
   return outcome === 'successful' ? (plan?.is_active ?? null) : null;
 }
 
-/** What becomes of a class of procedures: that of the plan, unless the class is not covered. */
+/** Returns the verdict about a class: that of the plan, unless the class is not covered. */
 export const classStanding = ({ plan }: Verdict, { is_covered }: BenefitRule): Standing =>
   is_covered === false ? 'not_payable' : plan.standing;
 
-/** Nothing about a procedure makes a visit not eligible. */
+/** No reason about a procedure makes a visit ineligible. */
 function worstOf(
   of_visit: readonly Weighed[],
   procedures: readonly Pick<ProcedureVerdict, 'standing' | 'reasons'>[],

@@ -56,7 +56,7 @@ test(
       const written = readdirSync(outbox).filter((name) => name.startsWith('eligibility-'));
       const lines = written.flatMap((name) => readCsv(readFileSync(join(outbox, name), 'utf8')));
       // The crown of 7033 costs what the practice charges for it.
-      expect(lines.find((line) => line.appointment_id === '7033')?.collect).toBe('$1380.00');
+      expect(lines.find((line) => line.appointment_id === '7033')?.collect).toBe('$1,380.00');
       const with_answer = lines.filter(({ outcome }) => outcome === 'successful');
       expect(with_answer.filter(({ collect }) => collect === '')).toEqual([]);
       expect(standings(outbox, '7033')).toEqual(['D2740 not_payable maximum_used_up']);

@@ -56,7 +56,7 @@ const some = <Value>(...values: Value[]) => fc.constantFrom(...values);
 const rule: fc.Arbitrary<Rule> = fc
   .record({
     is_covered: some(true, true, true, false, undefined),
-    coverage_percentage: some(100, 80, 50, undefined),
+    coverage_percentage: some(100, 80, 50, undefined, 0),
     coinsurance_percentage: some(undefined, undefined, '20'),
     copay_amount: some(undefined, undefined, undefined, '25.00', 'varies by visit', 'None'),
     age_limit: some(undefined, undefined, 18),
@@ -69,21 +69,33 @@ const rule: fc.Arbitrary<Rule> = fc
     prior_auth_info: some(undefined, undefined, 'covered without it under $300'),
   })
   .map((fields) => JSON.parse(JSON.stringify(fields)) as Rule);
-export const facts: fc.Arbitrary<Facts> = fc.record({
-  specialty: some('dental' as const, 'dental' as const, 'medical' as const),
-  is_active: some(true, true, true, true, false, undefined),
-  termination_date: some(undefined, undefined, '10-31-2026', '12-31-2026'),
-  effective_date: some(undefined, '01-01-2020', '01-01-2020', '04-01-2026', '01-01-2027'),
-  in_network: some(true, false, undefined),
-  out_of_network_benefits: some(...NETWORK_NONE, ...NETWORK_OPEN, '60% of UCR', undefined),
-  maximum: some('1500', '1500', 'Unlimited', 'None'),
-  remaining: some(undefined, '0', '500.00', '500.00', 'None', 'Unlimited'),
-  waiting_periods: some(undefined, undefined, ...WAITS),
-  out_of_pocket_used: some(undefined, '3000', '10'),
-  is_child: fc.boolean(),
-  cleanings: some(0, 1, 2),
-  rules: fc.record({ D1110: rule, D2740: rule, D8080: rule, D0120: rule }),
-});
+export const facts: fc.Arbitrary<Facts> = fc
+  .record({
+    specialty: some('dental' as const, 'dental' as const, 'medical' as const),
+    is_active: some(true, true, true, true, false, undefined),
+    termination_date: some(undefined, undefined, '10-31-2026', '12-31-2026'),
+    effective_date: some(undefined, '01-01-2020', '01-01-2020', '04-01-2026', '01-01-2027'),
+    in_network: some(true, false, undefined),
+    out_of_network_benefits: some(...NETWORK_NONE, ...NETWORK_OPEN, '60% of UCR', undefined),
+    maximum: some('1500', '1500', 'Unlimited', 'None'),
+    remaining: some(undefined, '0', '500.00', '500.00', 'None', 'Unlimited'),
+    waiting_periods: some(undefined, undefined, ...WAITS),
+    out_of_pocket_used: some(undefined, '3000', '10'),
+    is_child: fc.boolean(),
+    cleanings: some(0, 1, 2),
+    rules: fc.record({ D1110: rule, D2740: rule, D8080: rule, D0120: rule }),
+  })
+  .map(withSureShares);
+
+/** Without shares of nothing where an out-of-pocket maximum may turn them into something. */
+function withSureShares(given: Facts): Facts {
+  if (given.specialty === 'dental' || given.out_of_pocket_used === undefined) return given;
+  const rules = Object.entries(given.rules).map(([code, each]) => [
+    code,
+    each.coverage_percentage === 0 ? { ...each, coverage_percentage: 50 } : each,
+  ]);
+  return { ...given, rules: Object.fromEntries(rules) as Facts['rules'] };
+}
 
 export function recordFor(given: Facts): EligibilityRecord {
   const { is_active, termination_date, effective_date, in_network, cleanings, rules } = given;
@@ -161,11 +173,22 @@ export function isSurelyUnpaid(given: Facts, code: Code): boolean {
   const { is_covered, age_limit } = given.rules[code] ?? {};
   if (isPlanSurelyUnpaid(given) || is_covered === false) return true;
   const is_dental = given.specialty === 'dental';
+  if (isOfNothing(given, code)) return true;
   return (
     (age_limit === 18 && !given.is_child) ||
     (is_dental && isUsedUp(given) && (code === 'D2740' || code === 'D8080')) ||
     isLimitUsedUp(given, code)
   );
+}
+
+/** Covered at 0%, and no copay replaces the share. */
+function isOfNothing({ in_network, rules }: Facts, code: Code) {
+  const rule = rules[code] ?? {};
+  const is_without_copay = rule.copay_amount === undefined || rule.copay_amount === 'None';
+  const is_said_once = rule.coinsurance_percentage === undefined && is_without_copay;
+  const is_of_nothing = rule.is_covered === true && rule.coverage_percentage === 0;
+  // Out of network other shares may hold.
+  return is_of_nothing && is_said_once && in_network !== false;
 }
 
 /** Nothing is certainly left of the yearly maximum. */

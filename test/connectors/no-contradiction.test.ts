@@ -165,11 +165,11 @@ function codeFaults(given: Facts, code: Code, text: string): string[] {
     faults.push([`a copay of ${copay}`, copay !== rule.copay_amount]);
   const fee = Number(FEES[code]);
   for (const [, low, high = low] of text.matchAll(
-    /patient pays \$([\d.]+\d)(?: to \$([\d.]+\d))?/g,
+    /patient pays \$([\d,.]+\d)(?: to \$([\d,.]+\d))?/g,
   )) {
-    const is_amount =
-      Number(low) <= Number(high) && (is_open ? Number(high) === fee : Number(high) <= fee);
-    faults.push([`${low} to ${high}`, !is_amount || (is_unpaid && Number(low) !== fee)]);
+    const [from, to] = [low, high].map((text) => Number(text?.replaceAll(',', '')));
+    const is_amount = from! <= to! && (is_open ? to === fee : to! <= fee);
+    faults.push([`${low} to ${high}`, !is_amount || (is_unpaid && from !== fee)]);
   }
   return faults.filter(([, is_false]) => is_false).map(([fault]) => `${code}: ${fault}`);
 }
@@ -200,7 +200,9 @@ function faultsOf(given: Facts, scheduled: readonly Code[], found: Record<string
         }),
         ...(given.is_active !== false && /NOT ACTIVE/.test(text) ? ['inactive'] : []),
         ...(isPlanSurelyUnpaid(given) && /plan pays \d/i.test(text) ? ['a share'] : []),
-        ...(is_unpaid && sum !== undefined && sum !== `$${total.toFixed(2)}` ? [sum] : []),
+        ...(is_unpaid && sum !== undefined && sum.replaceAll(',', '') !== `$${total.toFixed(2)}`
+          ? [sum]
+          : []),
       ];
       return faults.map((fault) => `${form}: ${fault}: ${piece}`);
     }),

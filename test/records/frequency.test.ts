@@ -197,6 +197,18 @@ describe('a record', () => {
     ).toBeUndefined();
   });
 
+  it('an unreadable treatment that may count leaves the next date out', () => {
+    const unread = { '09-10-2026': [{ tooth_numbers: [], surfaces: [] }] };
+    expect(nextOf('1 per 6 months', unread)).toBeUndefined();
+    expect(nextOf('1 per 6 months', { 'last fall': cleaning() })).toBeUndefined();
+    expect(nextOf('2 per 6 months', unread)).toEqual({ standing: 'open', date: null, counted: [] });
+  });
+
+  it('treatments further apart than the limit leave it open', () => {
+    const history = { '01-10-2020': cleaning(), '09-10-2026': cleaning() };
+    expect(nextOf('2 per 12 months', history)?.standing).toBe('open');
+  });
+
   it('a record always keeps the text', () => {
     const record = recordOf(answer('2 per year', { '09-10-2026': cleaning() }), { asked });
     expect(record.procedure_codes?.codes[0]?.benefits.frequency_limitations).toBe('2 per year');

@@ -521,7 +521,8 @@ describe('what was not understood', () => {
     });
     expect(record.procedure_classes?.classes[0]?.benefits).toEqual({
       plan_pays_percent: { text: 'half' },
-      patient_pays_percent: { text: '80' },
+      // By the specification the patient's share, however high; flagged all the same.
+      patient_pays_percent: 80,
       copay: { text: '$25 or 20%' },
     });
     expect(record.unparsed.map(({ why }) => why)).toEqual([

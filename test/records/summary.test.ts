@@ -108,13 +108,17 @@ describe('the summary of a record', () => {
     const { procedure_classes } = summaryOf(
       {
         procedure_classes: {
-          OFFICE: { copay_amount: '25', coinsurance_percentage: '80', is_deductible_waived: false },
+          OFFICE: {
+            copay_amount: '25',
+            coinsurance_percentage: '80/20',
+            is_deductible_waived: false,
+          },
         },
       },
       { specialty: 'medical' },
     );
     expect(procedure_classes).toEqual([
-      { name: 'OFFICE', line: 'coinsurance "80"; copay 25.00; deductible applies' },
+      { name: 'OFFICE', line: 'coinsurance "80/20"; copay 25.00; deductible applies' },
     ]);
   });
 

@@ -215,3 +215,207 @@ test('two answers with different limitations contradict each other', () => {
   const found = conclude({ rules });
   expect([found.standing, found.reasons]).toEqual(['unknown', 'conflicting']);
 });
+
+const THERAPY = { '90834': { copay_amount: '25.00', is_deductible_waived: true } };
+/** Therapy for $100 with one more answer about it. */
+const therapyWith = (more: object, plan: object = {}) => {
+  const rules = { '90834': { ...THERAPY['90834'], ...more } };
+  const wanted = { verdict: '', of: { '90834': ['', ''] as [string, string] } };
+  const given = { rules, plan, fees: { '90834': '100.00' } };
+  const { verdict } = judged(one('P', '', given, wanted));
+  const [procedure] = verdict.procedures;
+  return {
+    standing: procedure?.standing,
+    reasons: procedure?.reasons.map(({ code }) => code).join(' '),
+    remarks: procedure?.remarks ?? [],
+  };
+};
+
+describe('limitations with "only" or "not" in them', () => {
+  const REMARKS = [
+    ...['Not a guarantee of payment.', 'Benefits quoted are not a guarantee of payment'],
+    ...['This is only an estimate.', 'For informational purposes only'],
+    ...['Only when medically necessary', 'Covered only if medically necessary.'],
+    ...['Medically necessary services only', 'Not to exceed UCR'],
+    ...['Not to exceed the allowed amount.', 'Covered for adults and children'],
+    ...['Visit limits do not apply.', 'This service does not have visit limits'],
+    ...['Plan does not require prior authorization or referral', 'Does not need a referral'],
+    ...['Only one copay per day applies', 'In-network providers only', 'Deductible does not apply'],
+    ...['Group therapy is not covered.', 'No coverage for group psychotherapy'],
+    'Not a guarantee of payment. Only when medically necessary.',
+  ];
+  test.each(REMARKS)('"%s" limits nothing, and is quoted', (limitations) => {
+    const found = therapyWith({ limitations });
+    expect([found.standing, found.reasons]).toEqual(['payable', '']);
+    expect(found.remarks.join()).toContain(limitations);
+  });
+
+  test.each([
+    ...['Not covered', 'Not a covered benefit', 'Not a guarantee', 'Only one visit'],
+    ...['Only when medically necessary and authorized for 10 visits', 'Individual only'],
+    ...['Only one copay per day, and only 10 days', 'Out-of-network providers only'],
+    ...['Does not require prior authorization for the first 8 visits', 'Adults only'],
+    ...['Visit limits do not apply to substance abuse', 'Not covered by telehealth'],
+    ...['Group therapy only', 'Deductible does not apply; only 6 visits', 'Licensed MD only'],
+    ...['Not for couples', 'Not a guarantee of payment. Not covered.', 'Once deductible is met'],
+    ...['This service does not have visit limits for autism only'],
+  ])('"%s" may exclude the visit', (limitations) => {
+    const found = therapyWith({ limitations });
+    expect([found.standing, found.reasons]).toEqual(['unknown', 'frequency']);
+  });
+
+  test.each([
+    { frequency_limitations: 'No limit', limitations: 'Visit limits do not apply' },
+    { age_limit: 18, limitations: 'Age limits do not apply' },
+  ])('that deny the limit of another field leave it open: %j', (said) => {
+    const found = conclude({ rules: { D2392: { ...FILLING, ...said } } });
+    expect([found.standing, found.reasons]).toEqual(['unknown', 'frequency']);
+  });
+
+  test('that deny the maximum of a dental plan leave it open', () => {
+    const rules = { D2392: { ...FILLING, limitations: 'Annual maximum does not apply' } };
+    expect(conclude({ rules }).standing).toBe('unknown');
+  });
+
+  test('that are about the network say nothing where nobody knows the network', () => {
+    const plan = { is_provider_in_network: undefined };
+    expect(therapyWith({ limitations: 'In-network providers only' }, plan).standing).toBe(
+      'unknown',
+    );
+  });
+
+  test('"group therapy is not covered" is about the codes of group therapy', () => {
+    const rules = { '90853': { ...THERAPY['90834'], limitations: 'Group therapy not covered' } };
+    const wanted = { verdict: '', of: { '90853': ['', ''] as [string, string] } };
+    const [procedure] = judged(one('P', '', { rules }, wanted)).verdict.procedures;
+    expect(procedure?.standing).toBe('unknown');
+  });
+
+  test('leave a limit beside them readable, in either field', () => {
+    const words = '1 per 6 months. Not a guarantee of payment.';
+    for (const name of ['frequency_limitations', 'limitations'] as const) {
+      const rules = { D2392: { ...FILLING, [name]: words } };
+      const found = conclude({ rules, history: { '{visit-30}': 'D2392' } });
+      expect([name, found.standing, found.reasons]).toEqual([name, 'not_payable', 'frequency']);
+      expect(conclude({ rules }).standing).toBe('payable');
+    }
+  });
+});
+
+describe('the same meaning in other words', () => {
+  test.each([
+    [{ frequency_limitations: '2 per calendar year' }, { frequency_limitations: 'Two per cal yr' }],
+    [{ frequency_limitations: 'No limit' }, { frequency_limitations: 'unlimited' }],
+    [{ limitations: 'In person or by video.' }, { limitations: 'Video visits are fine' }],
+    [{ limitations: 'None' }, { limitations: 'See plan booklet' }],
+    [{ age_limit: 18 }, { age_limit: 'through age 18' }],
+    [{ copay_amount: 'None' }, { copay_amount: 'N/A' }],
+  ])('%j and %j do not contradict each other', (first, second) => {
+    const rules = { D2392: { ...FILLING, ...first }, 'D2392 again': { ...FILLING, ...second } };
+    const found = conclude({ rules });
+    expect([found.standing, found.reasons]).toEqual(['payable', '']);
+  });
+
+  test.each([
+    [
+      { frequency_limitations: '2 per calendar year' },
+      { frequency_limitations: '2 per 12 months' },
+    ],
+    [{ limitations: 'Molars only' }, { limitations: 'Premolars only' }],
+    [{ limitations: '2 per year' }, { limitations: 'See plan booklet' }],
+    [{ age_limit: 18 }, { age_limit: 'under 18' }],
+    [{ copay_amount: 'None' }, { copay_amount: '10.00' }],
+  ])('%j and %j contradict each other', (first, second) => {
+    const rules = { D2392: { ...FILLING, ...first }, 'D2392 again': { ...FILLING, ...second } };
+    const found = conclude({ rules });
+    expect([found.standing, found.reasons]).toEqual(['unknown', 'conflicting']);
+  });
+
+  test('in both fields is one limit with one reason', () => {
+    const twice = { frequency_limitations: '1 per 6 months', limitations: 'Once every six months' };
+    const rules = { D2392: { ...FILLING, ...twice } };
+    const found = conclude({ rules, history: { '{visit-30}': 'D2392' } });
+    expect([found.standing, found.texts.match(/Not payable on/g)]).toEqual([
+      ...['not_payable', ['Not payable on']],
+    ]);
+  });
+});
+
+describe('a share of nothing', () => {
+  test('is no benefit: the patient pays all of it, and the office is to say so', () => {
+    const found = conclude({ rules: { D2392: { coverage_percentage: 0 } } });
+    expect([found.verdict, found.standing, found.reasons, found.pays]).toEqual([
+      ...['attention', 'not_payable', 'not_covered', '100.00 100.00'],
+    ]);
+    expect(found.texts).toBe("The plan's share is 0%: the patient pays all of it.");
+  });
+
+  test('is no benefit as a coinsurance of 100 either', () => {
+    const found = therapyWith({ copay_amount: undefined, coinsurance_percentage: '100' });
+    expect([found.standing, found.reasons]).toEqual(['not_payable', 'not_covered']);
+  });
+
+  test.each([
+    [
+      'a copay takes its place',
+      { rules: { D2392: { coverage_percentage: 0, copay_amount: '20' } } },
+    ],
+    [
+      'what is said holds in network only',
+      {
+        rules: { D2392: { coverage_percentage: 0 } },
+        plan: { is_provider_in_network: false, out_of_network_benefits: 'Plan pays 60% of UCR' },
+      },
+    ],
+  ])('says nothing when %s', (_, given) => {
+    const found = conclude(given);
+    expect([found.standing, found.reasons.includes('not_covered')]).toEqual(['payable', false]);
+  });
+
+  test.each([
+    ['3000', '0.00 0.00', 'payable'],
+    ['2950', '50.00 50.00', 'payable'],
+    ['1000', '100.00 100.00', 'not_payable'],
+  ])('after %s of 3000 out of pocket', (used, pays, standing) => {
+    const rules = { '97110': { coinsurance_percentage: '100', is_deductible_waived: true } };
+    const wanted = { verdict: '', of: { '97110': ['', ''] as [string, string] } };
+    const maximums = { individual_out_of_pocket_maximum_used: used };
+    const given = { rules, maximums, fees: { '97110': '100.00' } };
+    const [found] = judged(one('M', '', given, wanted)).verdict.procedures;
+    expect([found?.standing, `${found?.patient_pays?.low} ${found?.patient_pays?.high}`]).toEqual([
+      ...[standing, pays],
+    ]);
+  });
+});
+
+describe('words in place of a flag of one code', () => {
+  const OTHER = { bare: true, is_covered: false };
+  const WORDS = { is_deductible_waived: 'for members since 2020', is_downgraded: 'depends' };
+  const fillingBeside = (other: object, filling: object, extra: unknown[] = []) => {
+    const of = { D2740: ['', ''], D2392: ['', ''] } as Record<string, [string, string]>;
+    const rules = { D2740: { ...OTHER, ...other }, D2392: { ...FILLING, ...filling } };
+    const each = one('D', '', { rules, fees: { D2392: '100.00' } }, { verdict: '', of });
+    const { procedure_codes } = each.answer.results as { procedure_codes: unknown[] };
+    procedure_codes.unshift(...extra);
+    const found = judged(each).verdict.procedures.find(({ code }) => code === 'D2392');
+    const { low, high } = found?.patient_pays ?? {};
+    return [`${low} ${high}`, found?.reasons.map(({ code }) => code).join(' ')];
+  };
+
+  test('open nothing of another code', () => {
+    expect(fillingBeside(WORDS, {})).toEqual(['60.00 60.00', '']);
+    expect(fillingBeside(WORDS, { is_deductible_waived: true })).toEqual(['20.00 20.00', '']);
+  });
+
+  test.each([
+    ['', []],
+    ['after answers that say nothing', [null, '']],
+    ['after answers that name no code', ['x', [{ procedure_code: ' ' }, {}], [null, {}]]],
+    ['after an answer with a third part', [[{ procedure_code: 'D0120' }, {}, 'odd']]],
+  ])('open their own code %s', (_, extra) => {
+    const { is_deductible_waived, is_downgraded } = WORDS;
+    expect(fillingBeside({}, { is_deductible_waived }, extra)).toEqual(['20.00 60.00', '']);
+    expect(fillingBeside({}, { is_downgraded }, extra)[1]).toBe('downgrade');
+    expect(fillingBeside(WORDS, {}, extra)).toEqual(['60.00 60.00', '']);
+  });
+});

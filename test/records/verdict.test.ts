@@ -350,7 +350,7 @@ describe('answers like those of the cases', () => {
     const verdict = verdictOf(one);
     expect(verdict.patient_pays).toMatchObject({ low: '1100.00', high: '1100.00' });
     expect(verdict.procedures.map(({ patient_pays }) => dollarText(patient_pays))).toEqual([
-      '$900.00 to $1000.00',
+      '$900.00 to $1,000.00',
       '$100.00 to $200.00',
     ]);
     expect(verdict.standing).toBe('eligible');

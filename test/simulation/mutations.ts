@@ -213,8 +213,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   unknown_is_no: one(
     'A missing answer of the payer reads as no.',
     'src/records/benefits.ts',
-    "is_covered: fields.read('is_covered', readYesNo),",
-    "is_covered: fields.read('is_covered', readYesNo) ?? false,",
+    "is_covered: fields.read('is_covered', readFlag(COVERED_WORDS)),",
+    "is_covered: fields.read('is_covered', readFlag(COVERED_WORDS)) ?? false,",
   ),
   patient_in_log: one(
     'A log line names the patient.',

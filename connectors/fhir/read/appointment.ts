@@ -8,7 +8,15 @@ import type {
 import { appointmentStateReader } from '../../../src/domain/appointment-states.ts';
 import type { Specialty } from '../../../src/domain/specialty.ts';
 import type { FhirConfig } from '../config.ts';
-import { codingsAt, identifierOf, listAt, type Resource, textAt } from '../element.ts';
+import {
+  codingsAt,
+  identifierOf,
+  isJson,
+  type Json,
+  listAt,
+  type Resource,
+  textAt,
+} from '../element.ts';
 import { toCoverages } from './coverage.ts';
 import type { Gathered } from './gather.ts';
 import { type Place, toPatient } from './person.ts';
@@ -113,26 +121,51 @@ function specialtyOf(appointment: Resource, { specialties }: FhirConfig): Specia
   return words.map((word) => specialties[word]).find((found) => found !== undefined) ?? null;
 }
 
-/** Lists the elements that name the visit's procedures; each order and each concept is one. */
-function procedureSources({ appointment, orders }: Gathered) {
+type Coding = { system: string; code: string };
+/** The codings that name a procedure of the visit, and how many of it are planned. */
+type Named = { codings: Coding[]; count: number };
+
+/** Lists the elements that name procedures. Each is one procedure unless an order has a quantity. */
+function procedureSources({ appointment, orders }: Gathered): Named[][] {
   return [
-    orders.map((order) => [
-      ...codingsAt(order, 'code'),
-      ...codingsAt(order, 'orderDetail'),
-      ...codingsAt(order, 'reasonCode'),
-    ]),
+    orders.map((order) => ({
+      codings: [
+        ...codingsAt(order, 'code'),
+        ...codingsAt(order, 'orderDetail'),
+        ...codingsAt(order, 'reasonCode'),
+      ],
+      count: countOf(order),
+    })),
     ...['serviceType', 'reasonCode'].map((name) =>
-      listAt(appointment, name).map((concept) => codingsAt({ concept }, 'concept')),
+      listAt(appointment, name).map((concept) => ({
+        codings: codingsAt({ concept }, 'concept'),
+        count: 1,
+      })),
     ),
   ];
 }
 
+/** No visit has more of one procedure. */
+const COUNT_MAX = 99;
+/** Units that say nothing but "so many": UCUM, and words for one of the procedure. */
+const PLAIN_UNIT = /^(?:1|\{?(?:procedure|procedures|count|each|ea|unit|units)\}?)?$/i;
+
+/**
+ * ServiceRequest.quantity, where it says how many of the procedure are done. An order for a course
+ * of several visits has a quantity of another kind: visits, amounts of money, so many in a month.
+ */
+function countOf(order: Json): number {
+  const of_course = ['occurrenceTiming', 'occurrencePeriod'].some((name) => isJson(order[name]));
+  const quantity = order.quantityQuantity;
+  if (of_course || !isJson(quantity) || textAt(quantity, 'comparator') !== '') return 1;
+  const is_plain = ['unit', 'code'].every((name) => PLAIN_UNIT.test(textAt(quantity, name)));
+  const count = Number(textAt(quantity, 'value'));
+  return is_plain && Number.isInteger(count) && count >= 1 && count <= COUNT_MAX ? count : 1;
+}
+
 function codesOf(gathered: Gathered, { systems }: FhirConfig) {
   const sources = procedureSources(gathered);
-  const inSystems = (
-    codings: readonly { system: string; code: string }[],
-    names: readonly string[],
-  ) => [
+  const inSystems = (codings: readonly Coding[], names: readonly string[]) => [
     ...new Set(
       codings
         .filter(({ system, code }) => code !== '' && names.includes(system))
@@ -140,20 +173,21 @@ function codesOf(gathered: Gathered, { systems }: FhirConfig) {
     ),
   ];
   const all = [
-    ...sources.flat(2),
+    ...sources.flat().flatMap(({ codings }) => codings),
     ...gathered.conditions.flatMap((condition) => codingsAt(condition, 'code')),
   ];
   const procedure_codes = inSystems(all, systems.procedure);
   // Orders and the appointment may both name it: the source that names it most often counts.
-  const countOf = (code: string) =>
+  const timesNamed = (code: string) =>
     Math.max(
-      ...sources.map(
-        (source) =>
-          source.filter((codings) => inSystems(codings, systems.procedure).includes(code)).length,
+      ...sources.map((source) =>
+        source
+          .filter(({ codings }) => inSystems(codings, systems.procedure).includes(code))
+          .reduce((sum, { count }) => sum + count, 0),
       ),
     );
   const counts = procedure_codes
-    .map((code): [string, number] => [code, countOf(code)])
+    .map((code): [string, number] => [code, timesNamed(code)])
     .filter(([, count]) => count > 1);
   return {
     procedure_codes,

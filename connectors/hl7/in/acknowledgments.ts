@@ -3,6 +3,7 @@
  * 2.9).
  */
 import { hash } from 'node:crypto';
+import { encode } from '../v2/escapes.ts';
 import type { Message, Segment } from '../v2/message.ts';
 import type { Fault, Reading } from './reading.ts';
 
@@ -61,12 +62,13 @@ function reply(
   const join = (...fields: string[]) => trimEnd(fields.join(field), field);
   const control_id = hash('sha256', `${code}${header.raw(10)}${settings.at}`).slice(0, 20);
   const raw = (number: number) => header.raw(number);
+  const own = (text: string) => encode(text, separators);
   const lines = [
     join(
       'MSH',
       header.raw(2),
       ...[raw(5), raw(6), raw(3), raw(4)],
-      settings.at,
+      own(settings.at),
       '',
       ['ACK', header.value(9, 2), 'ACK'].filter((part) => part !== '').join(component),
       control_id,
@@ -76,9 +78,10 @@ function reply(
       '',
       raw(18),
     ),
-    join('MSA', code, raw(10), fault === null ? '' : fault.what),
+    join('MSA', code, raw(10), fault === null ? '' : own(fault.what)),
   ];
-  if (fault !== null) lines.push(errorSegment(header, fault, join, component));
+  if (fault !== null)
+    lines.push(errorSegment(header, { ...fault, what: own(fault.what) }, join, component));
   return `${lines.join('\r')}\r`;
 }
 

@@ -6,7 +6,8 @@ import type {
 } from '../../../src/domain/appointment.ts';
 import { appointmentStateReader } from '../../../src/domain/appointment-states.ts';
 import { isNpi } from '../../../src/domain/identifiers.ts';
-import type { FieldReader, Scope } from '../v2/fields.ts';
+import { type FieldReader, type Scope, scopeOf } from '../v2/fields.ts';
+import type { Segment } from '../v2/message.ts';
 import { readInstant } from '../v2/times.ts';
 
 /** Events that determine the status alone (table 0003); for others, SCH-25 decides. */
@@ -77,12 +78,27 @@ export function visitOf(
   };
 }
 
-/** Two fillings with one code are two AIS segments, or two PR1. */
+/**
+ * Two fillings with one code are two AIS segments of one resource group, or two PR1. Each group
+ * (RGS) names what its resources are for, so a code in two groups is one service with two of them.
+ */
 function countsOf(scope: Scope, fields: FieldReader): Pick<AppointmentInput, 'procedure_counts'> {
-  const repeated = [...fields.counts(scope, 'procedure_codes')].filter(
-    ([code, count]) => count > 1 && PROCEDURE_CODE.test(code),
-  );
-  return repeated.length === 0 ? {} : { procedure_counts: Object.fromEntries(repeated) };
+  const most = new Map<string, number>();
+  for (const group of resourceGroups(scope)) {
+    for (const [code, count] of fields.counts(group, 'procedure_codes'))
+      if (count > (most.get(code) ?? 1) && PROCEDURE_CODE.test(code)) most.set(code, count);
+  }
+  return most.size === 0 ? {} : { procedure_counts: Object.fromEntries(most) };
+}
+
+/** What comes before the first RGS, and each RGS with what follows it. */
+function resourceGroups({ segments }: Scope): Scope[] {
+  const groups: Segment[][] = [[]];
+  for (const segment of segments) {
+    if (segment.name === 'RGS') groups.push([]);
+    groups.at(-1)?.push(segment);
+  }
+  return groups.map(scopeOf);
 }
 
 /**

@@ -101,5 +101,8 @@ export function compose(
 
 /** The configuration may contain `name^universal id^type`, so carets are kept. */
 function entity(text: string): string {
-  return text.split('^').map(encode).join('^');
+  return text
+    .split('^')
+    .map((part) => encode(part))
+    .join('^');
 }

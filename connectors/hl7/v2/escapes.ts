@@ -72,28 +72,75 @@ function meaning(code: string, separators: Separators): string | null {
 }
 
 /**
- * Encodes text as a value with the usual separators: it decodes to the same text, with line feeds
- * as line breaks.
+ * Encodes text as a value of a message with these separators: it decodes to the same text, with
+ * line feeds as line breaks. If the message has no escape character, a space replaces each character
+ * that would need one.
  */
-export function encode(text: string): string {
+export function encode(text: string, separators: Separators = USUAL): string {
+  if (separators !== USUAL) return encodedFor(text, separators);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these must be escaped
   return text.replaceAll(/\r\n|[\x00-\x1f\x7f|^~\\&]/g, (found) => ENCODED[found] ?? hex(found));
 }
 
+function encodedFor(text: string, separators: Separators): string {
+  const { escape: mark } = separators;
+  return [...text.replaceAll('\r\n', '\n')]
+    .map((character) => {
+      const meaning = meaningOf(character, separators);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these must be escaped
+      if (meaning === undefined && !/[\x00-\x1f\x7f]/.test(character)) return character;
+      if (mark === '') return ' ';
+      const usual = ENCODED[meaning === undefined ? character : USUAL[meaning]] ?? hex(character);
+      return usual.replaceAll(USUAL.escape, mark);
+    })
+    .join('');
+}
+
+const meaningOf = (character: string, separators: Separators) =>
+  MEANINGS.find((each) => separators[each] === character);
+
 /**
  * Converts a segment to the usual separators; the bytes stay the same if it already uses them.
- * Escapes a line break inside a field, which no message may contain.
+ * Otherwise each value keeps its meaning: an escaped character that is no separator here becomes a
+ * plain character. Escapes a line break inside a field, which no message may contain.
  */
 export function withUsualSeparators(line: string, separators: Separators): string {
   const same =
     separators === USUAL || MEANINGS.every((meaning) => separators[meaning] === USUAL[meaning]);
   if (same) return line.replaceAll('\n', '\\.br\\');
+  const { escape: mark } = separators;
   let text = '';
-  for (const character of line) {
-    const meaning = MEANINGS.find((each) => separators[each] === character);
-    text += meaning === undefined ? encode(character) : USUAL[meaning];
+  let plain = 0;
+  const addPlain = (end: number) => {
+    for (const character of line.slice(plain, end)) {
+      const meaning = meaningOf(character, separators);
+      const is_between = meaning !== undefined && meaning !== 'escape';
+      text += is_between ? USUAL[meaning] : encode(character);
+    }
+  };
+  for (let open = mark === '' ? -1 : line.indexOf(mark); open !== -1; ) {
+    const close = line.indexOf(mark, open + 1);
+    if (close === -1) break;
+    const sequence = escapedHere(line.slice(open + 1, close), separators);
+    if (sequence !== null) {
+      addPlain(open);
+      text += sequence;
+      plain = close + 1;
+    }
+    open = sequence === null ? close : line.indexOf(mark, plain);
   }
+  addPlain(line.length);
   return text;
+}
+
+/** An escape sequence of the message in the usual separators; null: it is not one. */
+function escapedHere(code: string, separators: Separators): string | null {
+  // A sequence of the sender's own.
+  const is_known = meaning(code, separators) !== null || /^Z[0-9A-Z]{1,20}$/i.test(code);
+  if (!is_known) return null;
+  return /^[FSTREP]$/.test(code)
+    ? encode(meaning(code, separators) ?? '')
+    : `${USUAL.escape}${code}${USUAL.escape}`;
 }
 
 const MEANINGS = Object.keys(USUAL) as (keyof Separators)[];

@@ -1,28 +1,38 @@
-/** What a treatment history makes of a frequency limit, on the day of a visit. */
+/** Applies a frequency limit to a treatment history on the day of a visit. */
 
 import { addDays, addMonths } from '../../domain/time.ts';
-import type { Treatment } from '../eligibility.ts';
+import type { EligibilityRecord, Treatment } from '../eligibility.ts';
 import type { Frequency, FrequencyLimit, Period } from './read.ts';
 
-/** What is on file. `is_whole`: false where an entry could not be read. */
+/** The treatments on file. `is_whole`: false if an entry could not be read. */
 export type History = { treatments: readonly Treatment[]; is_whole: boolean };
 
-/** What is known of the plan's year. */
+/** Null: no history was given. An empty one means that nothing is on file. */
+export function historyOf({
+  treatment_history,
+  unparsed,
+}: Pick<EligibilityRecord, 'treatment_history' | 'unparsed'>): History | null {
+  if (treatment_history?.answered !== true) return null;
+  const is_whole = !unparsed.some(({ path }) => path.startsWith('results.treatment_history'));
+  return { treatments: treatment_history.treatments, is_whole };
+}
+
+/** What eligd knows about the plan year. */
 export type PlanYear = { is_calendar: boolean | null };
 
 export type LimitUse = {
   /**
-   * `used`: no other one on that day. `short`: not as many as the visit has. `open`: it cannot be
-   * told.
+   * `used`: no other treatment is allowed that day. `short`: fewer than the visit has. `open`:
+   * uncertain.
    */
   standing: 'free' | 'used' | 'short' | 'open';
   /** The days that count toward the limit, earliest first. */
   counted: string[];
-  /** The first day on which another one is allowed; null: never, or it cannot be told. */
+  /** The first day on which another treatment is allowed; null: never, or uncertain. */
   next: string | null;
 };
 
-/** All limits of a frequency on one day; the one that stands in the way counts. */
+/** Applies all limits of a frequency on one day; the most restrictive result counts. */
 export function useOf(frequency: Frequency, code: string, moment: Moment): LimitUse {
   const uses = frequency.limits.map((limit) => useOfLimit(limit, code, moment));
   const used = uses.filter(({ standing }) => standing === 'used');
@@ -46,7 +56,7 @@ export function useOf(frequency: Frequency, code: string, moment: Moment): Limit
   );
 }
 
-/** `planned`: the codes of the visit, one that is scheduled twice twice. */
+/** `planned`: the codes of the visit; a code scheduled twice appears twice. */
 type Moment = { day: string; history: History; plan: PlanYear; planned: readonly string[] };
 
 function useOfLimit(limit: FrequencyLimit, code: string, moment: Moment): LimitUse {
@@ -78,7 +88,7 @@ function useWithin(
 ): Pick<LimitUse, 'standing' | 'counted'> {
   const codes = limit.of ?? [code, ...limit.shared];
   const own = past.filter((one) => one.code !== null && codes.includes(one.code));
-  // Which place is planned nobody has said, so what was done at a place may or may not count.
+  // The planned place is unknown, so treatments at a place may or may not count.
   const sure = limit.place === null ? own.filter((one) => !isPlaced(one)) : [];
   const others = past.filter(
     (one) => one.code === null || (limit.is_shared_in_words && !codes.includes(one.code)),
@@ -94,20 +104,50 @@ function useWithin(
   return { standing: is_open ? 'open' : 'free', counted };
 }
 
-/** How many of the visit count toward the limit. Of several at a place, each may have its own. */
+/**
+ * Counts the visit's codes toward the limit. With a limit per place, each may be at another place.
+ */
 function plannedAlike(limit: FrequencyLimit, code: string, planned: readonly string[]): number {
   const codes = limit.of ?? [code, ...limit.shared];
   return limit.place === null ? planned.filter((one) => codes.includes(one)).length : 0;
 }
 
-/** Whether a treatment was done to a tooth, a surface or a quadrant. */
-export function isPlaced({ teeth, surfaces, quadrants }: Treatment): boolean {
+/** Returns whether a treatment was done on a tooth, a surface, or a quadrant. */
+function isPlaced({ teeth, surfaces, quadrants }: Treatment): boolean {
   return [teeth, surfaces, quadrants].some((places) => places !== null && places.length > 0);
 }
 
 /**
- * The days after which treatments count, one for each meaning that the words may have. A plan year
- * that begins on an unknown day is between no time at all and twelve months old.
+ * What the history makes of a limit whatever day the visit is on: `free` for the next treatment, or
+ * used until `next`. Null: it depends on the day, on the place, or on other codes, or it cannot be
+ * told.
+ */
+export function useOnAnyDay(
+  limit: FrequencyLimit,
+  code: string,
+  { history, plan }: Pick<Moment, 'history' | 'plan'>,
+): LimitUse | null {
+  const { count, period, place, shared, is_shared_in_words, of } = limit;
+  const is_of_others = shared.length > 0 || is_shared_in_words || of !== null;
+  if (place !== null || is_of_others || period.kind === 'visit') return null;
+  const own = history.treatments.filter((one) => one.code === code);
+  const counted = own.map(({ date }) => date).sort();
+  const latest = counted.at(-1) ?? '';
+  // Words that may mean several years say nothing for sure.
+  const has_one_meaning = windowsOf(period, '2000-01-01', plan).length === 1;
+  if (own.some(isPlaced) || !has_one_meaning) return null;
+  const unclear = history.treatments.filter((one) => one.code === null).length;
+  if (own.length < count)
+    return history.is_whole && own.length + unclear < count
+      ? { standing: 'free', counted, next: null }
+      : null;
+  const use = useOfLimit(limit, code, { day: latest, history, plan, planned: [] });
+  return use.standing === 'open' ? null : { ...use, counted };
+}
+
+/**
+ * Returns the dates after which treatments count, one for each possible meaning of the words. A
+ * plan year that begins on an unknown day may have begun at any time in the last twelve months.
  */
 function windowsOf(period: Period, day: string, { is_calendar }: PlanYear): string[] {
   const calendar = `${Number(day.slice(0, 4)) - 1}-12-31`;
@@ -130,13 +170,13 @@ function windowsOf(period: Period, day: string, { is_calendar }: PlanYear): stri
   }
 }
 
-/** The first day after `day` on which the limit allows another one. */
+/** Returns the first day after `day` on which the limit allows another treatment. */
 function nextAllowed(
   { count, period }: FrequencyLimit,
   counted: readonly string[],
   day: string,
 ): string | null {
-  // The oldest of those that count against the next one.
+  // The oldest treatment that counts against the next one.
   const oldest = counted.at(-count) ?? counted[0] ?? day;
   switch (period.kind) {
     case 'months':
@@ -151,10 +191,10 @@ function nextAllowed(
   }
 }
 
-/** The first day from which so many months, looked back, do not reach the treatment. */
-export function firstOutside(treatment: string, months: number): string {
+/** Returns the first day whose look-back period of this many months excludes the treatment. */
+function firstOutside(treatment: string, months: number): string {
   let day = addMonths(treatment, months);
-  // The last days of a long month: three days at most.
+  // At the end of a long month, this takes at most three steps.
   while (addMonths(day, -months) < treatment) day = addDays(day, 1);
   return day;
 }

@@ -4,6 +4,7 @@
  * (G8). test/records/frequency-wordings.ts lists real wordings and their meanings.
  */
 import { type AgeRule, readAge } from '../ages.ts';
+import { isNone } from '../none-words.ts';
 import { areOfOneCode, takeCodes, takeList, takeServices } from './services.ts';
 import { Cursor, tokensOf } from './tokens.ts';
 
@@ -41,11 +42,12 @@ export type FrequencyLimit = {
 export type Frequency = { limits: FrequencyLimit[]; age: AgeRule | null };
 
 const UNLIMITED = new Set([
-  ...['unlimited', 'none', 'no limit', 'no limits', 'no limitation', 'no limitations', 'no max'],
+  ...['unlimited', 'no limit', 'no limits', 'no limitation', 'no limitations', 'no max'],
   ...['no frequency', 'no frequency limit', 'no frequency limits', 'no frequency limitation'],
   ...['no frequency limitations', 'no frequency restriction', 'no frequency restrictions'],
   ...['no restriction', 'no restrictions', 'not limited', 'no maximum', 'no set limit'],
   ...['no limit applies', 'there is no limit', 'no frequency applies', 'as needed', 'as necessary'],
+  ...['not applicable', 'does not apply'],
 ]);
 
 const SEPARATORS = new Set([',', ';', '.', '(', ')', 'and', 'but', '&', '-']);
@@ -108,7 +110,7 @@ export function readFrequency(text: string, code: string | null = null): Frequen
   if (tokens === null) return null;
   const said = tokens.filter((token) => token !== '.' && token !== ';').join(' ');
   if (said === '') return null;
-  if (UNLIMITED.has(said)) return { limits: [], age: null };
+  if (isNone(said, UNLIMITED)) return { limits: [], age: null };
   const cursor = new Cursor(tokens);
   const found: Frequency = { limits: [], age: null };
   const conditions = { ages: 0 };

@@ -1,15 +1,16 @@
-/** Waiting periods in words: how long the longest one is. */
+/** Reads waiting periods in words: how long the longest one is. */
+import { isNone } from '../none-words.ts';
 import { numberOf, tokensOf } from './tokens.ts';
 
 export type WaitingPeriods =
   | { kind: 'none' }
-  /** The longest of the lengths that are named. */
+  /** The longest of the stated periods. */
   | { kind: 'lasts'; months: number; days: number }
-  /** No length is named. */
+  /** No length is stated. */
   | { kind: 'words' };
 
-const NONE = new Set([
-  ...['none', 'no', 'waived', 'no waiting period', 'no waiting periods', 'no wait', 'no waits'],
+const NO_WAIT = new Set([
+  ...['no', 'waived', 'no waiting period', 'no waiting periods', 'no wait', 'no waits'],
   ...['none apply', 'no waiting period applies', 'no waiting periods apply', 'does not apply'],
   ...['all waived', 'none for any service', 'there are no waiting periods', 'not applicable'],
   ...['there is no waiting period', 'waiting periods waived', 'waiting period waived'],
@@ -26,8 +27,8 @@ const DAYS = new Set(['day', 'days']);
 const MONTHS_MAX = 600;
 
 /**
- * Words that make no length longer, and count none from another day than the coverage. With any
- * other word in it, a text stays words.
+ * Words that neither make a period longer nor start it on another day than the coverage. A text
+ * with any other word remains words.
  */
 const KNOWN = new Set([
   ...['preventive', 'preventative', 'diagnostic', 'basic', 'major', 'minor', 'restorative'],
@@ -43,7 +44,7 @@ const KNOWN = new Set([
   ...['yes', 'waived', 'met', 'satisfied', 'with', 's', ',', ';', ':', '(', ')', '/', '&', '-'],
 ]);
 
-/** Whole phrases that are taken away before the words are looked at. */
+/** Whole phrases that are removed before the words are read. */
 const PHRASES: readonly RegExp[] = [
   /\b(?:from|after|following) (?:the )?effective date(?: of (?:the )?(?:coverage|plan|policy))?\b/g,
   /\bof (?:continuous )?coverage\b/g,
@@ -53,10 +54,12 @@ const PHRASES: readonly RegExp[] = [
 
 const JOINTS = new Set(['and', ',', '&', '/', '-', ';', '(']);
 
-/** A length is never read shorter than it was said; what is not sure stays words. */
+/**
+ * Reads waiting periods. A period is never read as shorter than stated; uncertain text stays words.
+ */
 export function readWaitingPeriods(text: string): WaitingPeriods {
   const tokens = (tokensOf(text) ?? []).filter((token) => token !== '.');
-  if (NONE.has(tokens.join(' '))) return { kind: 'none' };
+  if (isNone(tokens.join(' '), NO_WAIT)) return { kind: 'none' };
   const plain = PHRASES.reduce((words, phrase) => words.replace(phrase, ''), tokens.join(' '));
   const is_known = (token: string) => KNOWN.has(token) || isUnit(token) || numberOf(token) !== null;
   if (!plain.split(' ').every((token) => token === '' || is_known(token))) return { kind: 'words' };
@@ -69,7 +72,7 @@ export function readWaitingPeriods(text: string): WaitingPeriods {
 
 type Span = { months: number; days: number };
 
-/** Every length that is named. Null: there is a number without its unit, or a unit without one. */
+/** Returns every length in the text. Null: a number without a unit, or a unit without a number. */
 function spansOf(tokens: readonly string[]): Span[] | null {
   const spans: Span[] = [];
   const units = new Set<number>();
@@ -83,7 +86,7 @@ function spansOf(tokens: readonly string[]): Span[] | null {
     if (next === '(' && numberOf(tokens[index + 2]) === length) continue;
     const at = next === '-' || next === ')' ? index + 2 : index + 1;
     const span = spanOf(length, tokens[at] ?? '');
-    // A number without its unit may be a longer one: "6 months basic, 12 major".
+    // A number without a unit may mean a longer period: "6 months basic, 12 major".
     if (span === null) return null;
     // "1 year and 6 months" is one length, "6 months, 12 months" is two.
     if (end !== -1 && tokens.slice(end + 1, index).every((each) => JOINTS.has(each))) return null;

@@ -1,34 +1,22 @@
 /**
- * What the patient pays. Where something is open (the order in which the deductible is taken, a
- * clause that nobody named, an authorization), every way that it may come out is counted through,
- * and the range spans them all. Nothing is guessed.
+ * Computes what the patient pays. If something is uncertain (the order in which the payer applies
+ * the deductible, an unknown clause, an authorization), it computes every possible outcome, and the
+ * range includes them all. Nothing is guessed.
  */
 import type { EligibilityRecord } from '../eligibility.ts';
+import { annualLeft, deductibleDue, orthodonticLeft, outOfPocketLeft } from './allowances.ts';
 import type { ProcedureFacts } from './facts.ts';
-import {
-  type CentRange,
-  centsOfMoney,
-  deductibleLeft,
-  isThere,
-  isUnlimited,
-  leftOf,
-  maximumLeft,
-} from './money.ts';
+import { countsTowardMaximum, isDiagnostic, isOrthodontic, isPreventive } from './maximum.ts';
+import type { CentRange } from './money.ts';
 import { isInNetwork } from './plan.ts';
-import {
-  countsTowardMaximum,
-  isDiagnostic,
-  isOrthodontic,
-  isPreventive,
-  shareOf,
-} from './procedure.ts';
 import type { Standing } from './reasons.ts';
-import { isUnreadOfCode } from './unread.ts';
+import { shareOf } from './share.ts';
+import { codeWords } from './unread.ts';
 
-/** One way in which a procedure may be paid. */
+/** One possible payment of a procedure. */
 type Way = {
   is_paid: boolean;
-  /** Replaces the share; null: the share counts. */
+  /** Replaces the share; null: the share applies. */
   copay: number | null;
   patient_percent: number;
   takes_deductible: boolean;
@@ -36,7 +24,7 @@ type Way = {
 };
 
 export type Billed = {
-  /** Cents; null: no fee is known. */
+  /** Cents; null: the fee is unknown. */
   fee: number | null;
   ways: Way[];
 };
@@ -49,14 +37,14 @@ const UNPAID: Way = {
   maximum: null,
 };
 
-/** Every way in which a procedure of this standing may be paid. */
+/** Returns every possible payment of a procedure with this standing. */
 export function waysOf(
   facts: ProcedureFacts,
   standing: Standing,
   has_other_shares: boolean,
 ): Way[] {
   if (standing === 'not_payable') return [UNPAID];
-  // Of two answers that contradict each other neither counts, nor does what holds in network only.
+  // Contradicting answers do not count, and neither do shares that apply only in network.
   const share = facts.conflicts.length === 0 && isInNetwork(facts.record) ? shareOf(facts) : null;
   const paid =
     share === null
@@ -70,8 +58,8 @@ export function waysOf(
 type Share = Pick<Way, 'copay' | 'patient_percent'>;
 
 /**
- * A copay replaces a share; a copay of nothing next to a share may be the absence of one. Of a code
- * that is scheduled more than once, it may be due once or each time.
+ * A copay replaces a share. A copay of 0 next to a share may mean that there is no copay. For a
+ * code that is scheduled several times, the copay may be due once or each time.
  */
 function sharesOf(
   { code, visit }: ProcedureFacts,
@@ -89,9 +77,10 @@ function sharesOf(
     : by_copay;
 }
 
-function allocations({ record, code, rule }: ProcedureFacts, share: Share): Way[] {
+function allocations(facts: ProcedureFacts, share: Share): Way[] {
+  const { record, code, rule } = facts;
   const is_waived = rule.is_deductible_waived ?? null;
-  const is_unread = is_waived === null && isUnreadOfCode(record, 'is_deductible_waived');
+  const is_unread = is_waived === null && codeWords(facts, 'is_deductible_waived') !== null;
   const takes = is_unread ? null : takesDeductible(record, code, is_waived);
   const counts = record.specialty === 'dental' ? countsTowardMaximum(record, code) : false;
   const is_own = isOrthodontic(code) && record.maximums?.orthodontics_coverage_limit != null;
@@ -105,7 +94,7 @@ function allocations({ record, code, rule }: ProcedureFacts, share: Share): Way[
   );
 }
 
-/** Whether the deductible is taken from a code; null: nobody said. */
+/** Returns whether the deductible applies to a code; null: unknown. */
 function takesDeductible(
   { specialty, clauses }: EligibilityRecord,
   code: string,
@@ -116,16 +105,16 @@ function takesDeductible(
   return isPreventive(code) ? (clauses?.deductible_applies_to_preventive ?? null) : true;
 }
 
-/** What is left of everything that several procedures share. */
+/** The remaining amounts that several procedures share. */
 type Pots = { deductible: number; annual: number; orthodontic: number; out_of_pocket: number };
 
 export type Paid = { each: (CentRange | null)[]; total: CentRange | null };
 
-/** Beyond so many ways the ranges are as wide as they can be. */
+/** With more combinations than this, use the widest possible ranges. */
 const COMBINATIONS_MAX = 4_096;
 const ORDERED_MAX = 5;
 
-/** The range of each procedure and of the visit; null where a fee is not known. */
+/** Returns the range of each procedure and of the visit; null where a fee is unknown. */
 export function patientPays(record: EligibilityRecord, billed: readonly Billed[]): Paid {
   const known = billed.flatMap(({ fee, ways }) => (fee === null ? [] : [{ fee, ways }]));
   const pots = potsOf(record, billed);
@@ -179,7 +168,7 @@ function widen(range: CentRange | undefined, cents: number): void {
   range.high = Math.max(range.high, cents);
 }
 
-/** One way for each procedure, in all combinations. */
+/** Yields every combination with one payment for each procedure. */
 function* choices(known: readonly Fee[]): Generator<Way[]> {
   const [first, ...others] = known;
   if (first === undefined) {
@@ -190,8 +179,9 @@ function* choices(known: readonly Fee[]): Generator<Way[]> {
 }
 
 /**
- * The orders in which the payer may take up the procedures: all of them, or those in which each one
- * is the first or the last and the shares go up or down, which is where the ends of the ranges are.
+ * Returns the orders in which the payer may process the procedures. With few procedures, these are
+ * all orders. Otherwise they are those with each procedure first or last and the others by rising
+ * or falling share, which determine the ends of the ranges.
  */
 function ordersOf(known: readonly Fee[]): number[][] {
   const indexes = known.map((_, index) => index);
@@ -218,7 +208,7 @@ function permutations(indexes: readonly number[]): number[][] {
   );
 }
 
-/** What the patient pays of each, in cents, in the order of `known`. */
+/** Returns what the patient pays for each procedure, in cents, in the order of `known`. */
 function simulate(
   known: readonly Fee[],
   ways: readonly Way[],
@@ -246,10 +236,10 @@ function simulate(
   return paid;
 }
 
-/** The ends of what may be left of each pot, in all combinations. */
+/** Returns every combination of the lowest and highest remaining amounts. */
 function potsOf(record: EligibilityRecord, billed: readonly Billed[]): Pots[] {
   const deductible = deductibleDue(record);
-  // A procedure without a known fee may take the deductible before the others.
+  // A procedure without a known fee may use up the deductible before the others.
   const is_taken_elsewhere = billed.some(
     ({ fee, ways }) => fee === null && ways.some(({ takes_deductible }) => takes_deductible),
   );
@@ -270,45 +260,4 @@ function potsOf(record: EligibilityRecord, billed: readonly Billed[]): Pots[] {
         ),
       ),
   );
-}
-
-const NO_LIMIT = { low: Number.POSITIVE_INFINITY, high: Number.POSITIVE_INFINITY };
-
-/** What is due of the individual deductible: nothing once the family's is met. */
-export function deductibleDue({ maximums }: EligibilityRecord): CentRange {
-  const own = deductibleLeft(maximums?.individual_deductible) ?? {
-    low: 0,
-    high: Number.POSITIVE_INFINITY,
-  };
-  const family = isThere(maximums?.family_deductible) ? leftOf(maximums?.family_deductible) : null;
-  if (family === null) return own;
-  return { low: Math.min(own.low, family.low), high: Math.min(own.high, family.high) };
-}
-
-function annualLeft({ specialty, maximums }: EligibilityRecord): CentRange {
-  if (specialty !== 'dental') return NO_LIMIT;
-  return maximumLeft(maximums?.coverage_limit) ?? { low: 0, high: Number.POSITIVE_INFINITY };
-}
-
-/** The service says how high the orthodontics maximum is, and not what is left of it. */
-function orthodonticLeft({ maximums }: EligibilityRecord): CentRange {
-  const limit = maximums?.orthodontics_coverage_limit;
-  if (isUnlimited(limit)) return NO_LIMIT;
-  return { low: 0, high: centsOfMoney(limit) ?? Number.POSITIVE_INFINITY };
-}
-
-/** Once the out-of-pocket maximum is met, the patient owes nothing for covered care. */
-export function outOfPocketLeft({ specialty, maximums }: EligibilityRecord): CentRange {
-  if (specialty === 'dental') return NO_LIMIT;
-  const lefts = [
-    maximums?.individual_out_of_pocket_maximum,
-    maximums?.family_out_of_pocket_maximum,
-  ].flatMap((allowance) => {
-    const left = isThere(allowance) ? leftOf(allowance) : null;
-    return left === null ? [] : [left];
-  });
-  return {
-    low: Math.min(Number.POSITIVE_INFINITY, ...lefts.map(({ low }) => low)),
-    high: Math.min(Number.POSITIVE_INFINITY, ...lefts.map(({ high }) => high)),
-  };
 }

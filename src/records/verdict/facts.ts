@@ -1,4 +1,4 @@
-/** What of an answer bears on one procedure of the visit. */
+/** Collects the facts in an answer that concern one procedure of the visit. */
 import { earlierCodes } from '../earlier.ts';
 import type {
   BenefitRule,
@@ -6,20 +6,27 @@ import type {
   EligibilityRecord,
   ProcedureCodeBenefits,
 } from '../eligibility.ts';
+import { contextOf, meaningOf } from './meaning.ts';
 import { type Fact, fact } from './reasons.ts';
 
 export type ProcedureFacts = {
   record: EligibilityRecord;
   code: string;
-  /** What was said of the code; more than one when it was answered more than once. */
+  /** The answers about the code; more than one if it was answered more than once. */
   entries: { path: string; entry: ProcedureCodeBenefits }[];
-  /** The answers joined: where two contradict each other, `conflicts` names the field. */
+  /** The combined answers; `conflicts` lists the fields in which they contradict each other. */
   rule: BenefitRule;
   conflicts: (keyof BenefitRule)[];
-  /** Where `entries` are from when this call did not ask about the code; null: from this call. */
+  /** The earlier call of `entries` if this call did not ask about the code; null: this call. */
   earlier: EarlierTerm | null;
-  /** `planned`: the codes of the visit, one that is scheduled twice twice. */
-  visit: { date: string; birth_date: string | null; planned: readonly string[] };
+  visit: {
+    date: string;
+    birth_date: string | null;
+    /** The codes of the visit, one that is scheduled twice twice. */
+    planned: readonly string[];
+    /** Cents: the fees of the visit, as far as they are known. */
+    charged: number;
+  };
 };
 
 /** Fields in which two answers about one code may not differ. */
@@ -48,23 +55,27 @@ export function procedureFacts(
   const joined: Record<string, unknown> = {};
   for (const rule of rules)
     for (const [name, value] of Object.entries(rule)) joined[name] ??= value;
+  const context = contextOf(record, code);
   const conflicts = DECIDING.filter((name) => {
-    const said = rules.map((rule) => rule[name]).filter((value) => value != null);
-    return new Set(said.map((value) => JSON.stringify(value).toLowerCase())).size > 1;
+    const said = rules.filter((rule) => rule[name] != null);
+    return said.length > 1 && new Set(said.map((rule) => meaningOf(rule, name, context))).size > 1;
   });
   const earlier = said_before[0]?.term ?? null;
   return { record, code, entries, rule: joined as BenefitRule, conflicts, earlier, visit };
 }
 
+/** Where the answer about a code is in the record. */
+export const pathOfCode = (index: number) => `procedure_codes.codes[${index}]`;
+
 type Entries = ProcedureFacts['entries'];
-/** An answer may name thousands of codes, and each of them is judged. */
+/** An index by code, because an answer may have thousands of codes, and each is judged. */
 const indexed = new WeakMap<EligibilityRecord, ReadonlyMap<string, Entries>>();
 
 function entriesByCode(record: EligibilityRecord): ReadonlyMap<string, Entries> {
   const known = indexed.get(record);
   if (known !== undefined) return known;
   const entries = (record.procedure_codes?.codes ?? []).map((entry, index) => ({
-    path: `procedure_codes.codes[${index}]`,
+    path: pathOfCode(index),
     entry,
   }));
   const by_code = Map.groupBy(entries, ({ entry }) => entry.code);
@@ -72,7 +83,7 @@ function entriesByCode(record: EligibilityRecord): ReadonlyMap<string, Entries> 
   return by_code;
 }
 
-/** What was said of the code under these names, as it is in the record. */
+/** Returns the values of these fields for the code, as they are in the record. */
 export function said({ code, entries }: ProcedureFacts, ...names: (keyof BenefitRule)[]): Fact[] {
   if (entries.length === 0)
     return names.map((name) => fact(`procedure_codes.codes[${code}].benefits.${name}`, null));

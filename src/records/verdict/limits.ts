@@ -1,49 +1,9 @@
-/** How often a procedure is paid for, and when the next one is. */
-import type { BenefitRule, EligibilityRecord } from '../eligibility.ts';
-import { type History, type LimitUse, useOf } from '../frequency/history.ts';
-import { type Frequency, readFrequency } from '../frequency/read.ts';
-import { numberOf, tokensOf } from '../frequency/tokens.ts';
+/** Judges how often a procedure is paid for, and when the next one is. */
+import { type History, historyOf, type LimitUse, useOf } from '../frequency/history.ts';
+import type { Frequency } from '../frequency/read.ts';
 import { type ProcedureFacts, said } from './facts.ts';
+import { contextOf, frequencyOf, limitationsOf, meaningOf } from './meaning.ts';
 import { americanDay, type Fact, fact, shortDay, type Weighed } from './reasons.ts';
-
-/** The limit, read; `words` when it cannot be read, null when there is none. */
-function frequencyOf(rule: BenefitRule, code: string): Frequency | 'words' | null {
-  if (rule.frequency_limitations == null) return null;
-  return readFrequency(rule.frequency_limitations, code) ?? 'words';
-}
-
-const anyOf = (...words: string[]) => new RegExp(String.raw`\b(?:${words.join('|')})\b`, 'i');
-
-/** Words that limit how often, when, or at what age, if there is a number with them. */
-const LIMITING_NUMBER = anyOf(
-  ...['per', 'every', 'each', 'annual\\w*', 'year\\w*', 'month\\w*', 'weeks?', 'days?', 'lifetime'],
-  ...['max\\w*', 'limit\\w*', 'exceed', 'combined', 'within', 'first', 'up to', 'over', 'under'],
-  ...['above', 'below', 'older', 'younger', 'through', 'until', 'between', 'ages?', 'aged'],
-);
-/** Words that may exclude a patient or a treatment without a number. */
-const EXCLUDING = anyOf(
-  ...['once', 'twice', 'only', 'never', 'child', 'children', 'adults?', 'dependents?', 'minors'],
-  ...['pediatric', 'no benefits?', 'not(?! (?:required|needed|subject|applicable|limited)\\b)'],
-);
-
-/**
- * Where a limit in other words ("20 visits per calendar year") reads as one, it is one; where it
- * may exclude the visit and cannot be read, it is one in words. Anything else is a remark.
- */
-function limitationsOf({ limitations }: BenefitRule, code: string): Frequency | 'words' | null {
-  if (limitations == null) return null;
-  const read = readFrequency(limitations, code);
-  if (read !== null) return read.limits.length === 0 && read.age === null ? null : read;
-  const has_number = (tokensOf(limitations) ?? []).some((token) => numberOf(token) !== null);
-  const is_limit = has_number && LIMITING_NUMBER.test(limitations);
-  return is_limit || EXCLUDING.test(limitations) ? 'words' : null;
-}
-
-export function historyOf({ treatment_history, unparsed }: EligibilityRecord): History | null {
-  if (treatment_history?.answered !== true) return null;
-  const is_whole = !unparsed.some(({ path }) => path.startsWith('results.treatment_history'));
-  return { treatments: treatment_history.treatments, is_whole };
-}
 
 type NamedLimit = {
   name: 'frequency_limitations' | 'limitations';
@@ -51,23 +11,29 @@ type NamedLimit = {
   frequency: Frequency | 'words';
 };
 
-/** What was done before does not count. */
+/** For limits that earlier treatments do not affect. */
 const NO_HISTORY: History = { treatments: [], is_whole: true };
 
-/** What was said of how often, in either field. */
-export function limitsOf({ rule, code }: ProcedureFacts): NamedLimit[] {
-  const own = frequencyOf(rule, code);
-  const other = limitationsOf(rule, code);
-  const { frequency_limitations, limitations } = rule;
-  return [
-    ...(own === null || frequency_limitations == null
-      ? []
-      : [{ name: 'frequency_limitations', words: frequency_limitations, frequency: own } as const]),
-    ...(other === null || limitations == null
-      ? []
-      : [{ name: 'limitations', words: limitations, frequency: other } as const]),
-  ];
+/** What was said of how often, in either field; what both of them say is one limit. */
+export function limitsOf({ record, rule, code }: ProcedureFacts): NamedLimit[] {
+  const context = contextOf(record, code);
+  const found = LIMITING.flatMap(({ name, read }): NamedLimit[] => {
+    const words = rule[name];
+    const frequency = words == null ? null : read(rule, context);
+    return words == null || frequency === null ? [] : [{ name, words, frequency }];
+  });
+  const [own, other] = found;
+  const is_same =
+    own !== undefined &&
+    other !== undefined &&
+    meaningOf(rule, own.name, context) === meaningOf(rule, other.name, context);
+  return is_same ? [own] : found;
 }
+
+const LIMITING = [
+  { name: 'frequency_limitations', read: frequencyOf },
+  { name: 'limitations', read: limitationsOf },
+] as const;
 
 export const frequencyReasons = (facts: ProcedureFacts): Weighed[] =>
   limitsOf(facts).flatMap((limit) => limitReason(facts, limit));
@@ -133,15 +99,15 @@ function limitReason(facts: ProcedureFacts, { name, words, frequency }: NamedLim
   ];
 }
 
-/** The last day of the plan, when it is before the day on which a limit allows another one. */
+/** Returns the last day of the plan if it is before the day on which a limit allows another one. */
 function endsBefore({ record }: ProcedureFacts, next: string | null): string | null {
   const ends = record.plan?.termination_date ?? null;
   return ends !== null && next !== null && ends < next ? ends : null;
 }
 
 /**
- * The day from which the plan pays for the procedure again: null unless it is known, and nothing
- * but limits that are used up (`reasons`) stands in the way.
+ * Returns the day from which the plan pays for the procedure again; null if it is unknown, or if
+ * any reason other than a used-up limit prevents payment.
  */
 export function nextEligibleOf(facts: ProcedureFacts, reasons: readonly Weighed[]): string | null {
   const noes = reasons.filter(({ effect }) => effect === 'no');

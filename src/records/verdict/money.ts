@@ -1,18 +1,18 @@
-/** Amounts in whole cents: sums and shares are exact. */
+/** Computes with amounts in whole cents, so that sums and shares are exact. */
 import type { Allowance, Money } from '../eligibility.ts';
+import { isNone, isUnanswered } from '../none-words.ts';
 
 /** Cents; `Infinity` where there is no limit. */
 export type CentRange = { low: number; high: number };
 
-/** "None" is no such word: it may as well mean that nothing is paid, or that nothing is left. */
+/** "None" is not included: it may also mean that nothing is paid, or that nothing is left. */
 const NO_LIMIT = /^(?:unlimited|no (?:limit|maximum|max|cap))\.?$/i;
 const NO_LIMIT_LEFT = /^(?:unlimited|no limit)\.?$/i;
-const NOTHING = /^(?:none|no deductible|waived)\.?$/i;
-const NO_COPAY =
-  /^(?:none|no|no co-?pay(?:ment)?|waived|n\/?a|not applicable|does not apply|zero)\.?$/i;
-const UNANSWERED =
-  /^(?:n\/?a|unknown|not (?:applicable|available|provided|disclosed|known)|does not apply)\.?$/i;
-/** An amount, and no word that it is gone: "$1,500 per calendar year". */
+const NO_DEDUCTIBLE = new Set(['no deductible', 'waived']);
+const NO_COPAY = new Set([
+  ...['no', 'no copay', 'no co-pay', 'no copayment', 'no co-payment', 'waived', 'zero'],
+]);
+/** An amount without a word that it is used up: "$1,500 per calendar year". */
 const SOMETHING = /[1-9]/;
 const GONE =
   /\b(?:used|exhaust\w*|max(?:ed)?|met|reached|gone|spent|not?|none|nothing|zero|left|rem\w*)\b/i;
@@ -38,27 +38,25 @@ export function centsOfMoney(money: Money | null | undefined): number | null {
 const wordsOf = (money: Money | null | undefined) =>
   money != null && 'text' in money ? money.text.trim() : null;
 
-/** Whether an allowance is there at all: somebody said something about it. */
+/** Returns whether the payer said anything about an allowance. */
 export const isSaid = (allowance: Allowance | undefined) =>
   allowance !== undefined &&
   [allowance.amount, allowance.used, allowance.remaining].some((money) => money !== null);
 
-/** Whether the payer said in words that there is no limit. */
+/** Returns whether the payer said in words that there is no limit. */
 export const isUnlimited = (money: Money | null | undefined) => NO_LIMIT.test(wordsOf(money) ?? '');
 
-/** Whether the payer said in words that there is none of it. */
-export const isNothing = (money: Money | null | undefined) => NOTHING.test(wordsOf(money) ?? '');
+/** Returns whether the payer said in words that the amount is zero. */
+export const isNothing = (money: Money | null | undefined) =>
+  isNone(wordsOf(money) ?? '', NO_DEDUCTIBLE);
 
-/** Words that say that nobody knows, or that it does not apply. */
-export const isUnanswered = ({ text }: { text: string }) => UNANSWERED.test(text.trim());
-
-/** A copay in words that say something of it; "None" and the like mean that no copay is due. */
+/** Returns a copay in words; null for "None" and similar words, which mean no copay. */
 export function copayWords(copay: Money | null | undefined): string | null {
   const words = wordsOf(copay);
-  return words === null || NO_COPAY.test(words) || UNANSWERED.test(words) ? null : words;
+  return words === null || isNone(words, NO_COPAY) || isUnanswered(words) ? null : words;
 }
 
-/** What is left of an allowance. Null: nothing is known. */
+/** Returns what is left of an allowance. Null: unknown. */
 export function leftOf(allowance: Allowance | undefined): CentRange | null {
   if (allowance === undefined) return null;
   const [amount, used, left] = [allowance.amount, allowance.used, allowance.remaining].map(
@@ -71,40 +69,40 @@ export function leftOf(allowance: Allowance | undefined): CentRange | null {
   return { low: rest, high: rest };
 }
 
-/** What of a deductible is left; "0" and "None" mean that it is met. */
+/** Returns what is left of a deductible; "0" and "None" mean that it is met. */
 export function deductibleLeft(allowance: Allowance | undefined): CentRange | null {
-  if (NOTHING.test(wordsOf(allowance?.amount) ?? '')) return { low: 0, high: 0 };
+  if (isNothing(allowance?.amount)) return { low: 0, high: 0 };
   return leftOf(allowance);
 }
 
-/** Whether there is a deductible of the family at all: "0" and "None" are none. */
+/** Returns whether an allowance exists; "0" and "None" mean that it does not. */
 export function isThere(allowance: Allowance | undefined): boolean {
-  if (allowance === undefined || NOTHING.test(wordsOf(allowance.amount) ?? '')) return false;
+  if (allowance === undefined || isNothing(allowance.amount)) return false;
   return centsOfMoney(allowance.amount) !== 0;
 }
 
-/** What is left of a maximum; without limit, it is infinite. Null: nothing is known. */
+/** Returns what is left of a maximum; infinite without a limit. Null: unknown. */
 export function maximumLeft(allowance: Allowance | undefined): CentRange | null {
   if (allowance === undefined || isLeftOpen(allowance)) return null;
   const { amount, remaining } = allowance;
   const [whole, left] = [amount, remaining].map(centsOfMoney);
-  // Something is left of a maximum that is not there: at least that much.
+  // An amount is left, although there is no limit: at least this much is left.
   if (isUnlimited(amount)) return { low: left ?? ENDLESS, high: ENDLESS };
   if (!NO_LIMIT_LEFT.test(wordsOf(remaining) ?? '')) return leftOf(allowance);
   return whole == null ? { low: ENDLESS, high: ENDLESS } : null;
 }
 
-/** The payer said in words what is left, and they may mean that nothing is: "None". */
+/** Returns whether words about the remaining amount may mean that nothing is left: "None". */
 export function isLeftOpen({ amount, remaining }: Allowance): boolean {
   const words = wordsOf(remaining);
   if (words === null) return remaining === null && mayBeGone(amount);
-  return !NO_LIMIT_LEFT.test(words) && !UNANSWERED.test(words);
+  return !NO_LIMIT_LEFT.test(words) && !isUnanswered(words);
 }
 
-/** A maximum in words that may say that nothing is left of it: "Exhausted". "None" says less. */
+/** Returns whether a maximum in words may mean that it is used up: "Exhausted"; but not "None". */
 export function mayBeGone(maximum: Money | null | undefined): boolean {
   const words = wordsOf(maximum);
-  if (words === null || [NO_LIMIT, NOTHING, UNANSWERED].some((each) => each.test(words)))
+  if (words === null || NO_LIMIT.test(words) || isNothing(maximum) || isUnanswered(words))
     return false;
   return !SOMETHING.test(words) || GONE.test(words);
 }

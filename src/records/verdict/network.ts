@@ -1,4 +1,5 @@
 /** Out-of-network benefits in the payer's words. */
+import { isNone } from '../none-words.ts';
 
 /** `none`: the plan does not pay for routine care. `differ`: the payer said how it pays. */
 export type NetworkBenefits = 'none' | 'differ' | 'unknown';
@@ -6,8 +7,8 @@ export type NetworkBenefits = 'none' | 'differ' | 'unknown';
 const TEXT_CHARS_MAX = 1_000;
 
 /** The whole text, apart from an exception for emergencies. */
-const NONE = new Set([
-  ...['none', 'no', 'not covered', 'no benefits', 'no benefit', 'no coverage', 'not payable'],
+const NO_BENEFITS = new Set([
+  ...['no', 'not covered', 'no benefits', 'no benefit', 'no coverage', 'not payable'],
   ...['no out of network benefits', 'no out of network benefit', 'no out of network coverage'],
   ...['no oon benefits', 'no oon coverage', 'no benefits out of network', 'nothing', 'excluded'],
   ...['no coverage out of network', 'not covered out of network', 'in network only'],
@@ -25,6 +26,9 @@ const NONE = new Set([
   ...['plan does not cover out of network providers', 'does not cover out of network providers'],
   ...['the plan does not cover out of network providers', 'none hmo plan', 'none this is an hmo'],
 ]);
+
+/** Why there are none: `None, HMO plan`. */
+const KIND_OF_PLAN = /,? (?:this is an? |it is an? )?(?:hmo|dhmo|dmo|epo)(?: plan)?$/;
 
 const EXCEPT =
   '(?:except|other than|unless) ?(?:for |in |in case of |it is |its )?(?:an |a |true )?';
@@ -117,8 +121,9 @@ export function networkBenefits(said: string): NetworkBenefits {
     .replaceAll(/[.;:!](?=\s|$)|[()]/g, '')
     .replaceAll(/\s+/g, ' ')
     .trim();
-  const rest = text.replace(EXCEPTION, '').trim();
-  if ([text, rest].some((each) => NONE.has(each) || matchesAny(NOTHING_PAID, each))) return 'none';
+  const rest = text.replace(EXCEPTION, '').replace(KIND_OF_PLAN, '').trim();
+  if ([text, rest].some((each) => isNone(each, NO_BENEFITS) || matchesAny(NOTHING_PAID, each)))
+    return 'none';
   const plain = text
     .replaceAll('no difference', 'same')
     .replaceAll(OTHER_ZERO, '')

@@ -1,8 +1,11 @@
-/** A verdict in sentences: for the CSV, messages, narratives, attention list and `eligd show`. */
+/**
+ * Words a verdict in sentences: for the CSV, messages, narratives, attention list, and `eligd
+ * show`.
+ */
 import type { EligibilityRecord } from '../eligibility.ts';
 import type { PatientPays, ProcedureVerdict, Verdict, VerdictWord } from '../verdict.ts';
 import { VERDICT_CAUTION } from '../verdict.ts';
-import { deductibleDue, outOfPocketLeft } from './dollars.ts';
+import { deductibleDue, outOfPocketLeft } from './allowances.ts';
 import { type CentRange, dollarsOf, isUnlimited, maximumLeft } from './money.ts';
 import { type Reason, type ReasonCode, type Standing, shortDay, type Weighed } from './reasons.ts';
 
@@ -21,10 +24,10 @@ export const STANDING_WORDS: Readonly<Record<Standing, string>> = {
   unknown: 'unknown',
 };
 
-/** `Needs attention on 11/23: The plan requires a referral. D1206: NOT payable.` */
+/** Returns `Needs attention on 11/23: The plan requires a referral. D1206: NOT payable.` */
 function verdictHeadline(verdict: Verdict): string {
   const why = whyOf(verdict, ({ code, standing, reasons }) =>
-    // What is wrong with a procedure that the plan pays for is not that it is payable.
+    // For a payable procedure, show its reasons in place of its standing.
     standing === 'payable'
       ? `${code}: ${ownTexts(reasons, verdict).join(' ')}`
       : `${code}: ${STANDING_WORDS[standing]}.`,
@@ -32,12 +35,14 @@ function verdictHeadline(verdict: Verdict): string {
   return headed(verdict, why);
 }
 
-/** All of it in one cell: `Needs attention on 11/23: D1206: NOT payable. Not covered. …` */
+/**
+ * Returns everything for one cell: `Needs attention on 11/23: D1206: NOT payable. Not covered. …`
+ */
 export function verdictInOneLine(verdict: Verdict): string {
   return [headed(verdict, reasonsInOneLine(verdict)), ...caution(verdict)].join(' ');
 }
 
-/** `D1206: NOT payable. Not covered.`; empty where nothing stands in the way. */
+/** Returns `D1206: NOT payable. Not covered.`, or empty text if nothing prevents payment. */
 export function reasonsInOneLine(verdict: Verdict): string {
   return whyOf(verdict, ({ code, standing, reasons }) =>
     [
@@ -47,7 +52,7 @@ export function reasonsInOneLine(verdict: Verdict): string {
   );
 }
 
-/** The visit's reasons, then `said` of each procedure that has some of its own. */
+/** Returns the visit's reasons, and then `said` of each procedure that has its own reasons. */
 function whyOf(verdict: Verdict, said: (procedure: ProcedureVerdict) => string): string {
   return [
     ...verdict.reasons.map(({ text }) => text),
@@ -60,37 +65,44 @@ function headed({ standing, date }: Verdict, why: string): string {
   return why === '' ? `${head}.` : `${head}: ${why}`;
 }
 
-/** What is not said of the visit as a whole. */
+/** Returns the texts of the reasons that the visit as a whole does not have. */
 const ownTexts = (reasons: readonly Reason[], { reasons: of_visit }: Verdict) =>
   reasons
     .filter(({ code }) => !of_visit.some((other) => other.code === code))
     .map(({ text }) => text);
 
-/** Where nobody at the payer said anything, there is nothing to be cautious about. */
+/** If nobody at the payer said anything, no caution is needed. */
 const caution = ({ reasons }: Verdict) =>
   reasons.some(({ code }) => code === 'no_answer') ? [] : [VERDICT_CAUTION];
 
-/** `$665.00`, `$665.00 to $680.00`; empty where no fee is known. */
-export function dollarText(pays: PatientPays | null): string {
-  if (pays === null) return '';
-  return pays.low === pays.high ? `$${pays.low}` : `$${pays.low} to $${pays.high}`;
+/** `1200.00` as `$1,200.00`, for people; words stay as they are. */
+export function amountWords(amount: string): string {
+  if (!/^\d+\.\d{2,}$/.test(amount)) return amount;
+  return `$${amount.replaceAll(/\B(?=(?:\d{3})+(?:\.|$))(?<!\.\d*)/g, ',')}`;
 }
 
-/** What the front desk collects for the visit: the sum, or what is known of it. */
+/** `$1,665.00`, `$665.00 to $680.00`; empty where no fee is known. */
+export function dollarText(pays: PatientPays | null): string {
+  if (pays === null) return '';
+  const [low, high] = [pays.low, pays.high].map(amountWords);
+  return low === high ? `${low}` : `${low} to ${high}`;
+}
+
+/** Returns what the front desk collects for the visit: the sum, or the known part of it. */
 export function collectText({ patient_pays, procedures }: Verdict): string {
   if (patient_pays !== null) return dollarText(patient_pays);
   const known = procedures.flatMap(({ code, patient_pays: pays }) =>
     pays === null ? [] : [`${code}: ${dollarText(pays)}`],
   );
   const copays = procedures.flatMap(({ code, copay, patient_pays: pays }) =>
-    pays === null && copay !== null ? [`${code}: copay $${copay}`] : [],
+    pays === null && copay !== null ? [`${code}: copay ${amountWords(copay)}`] : [],
   );
   return [...known, ...copays].join('; ');
 }
 
 /**
- * What is due of the deductible, as one amount: nothing once the family's is met. Empty when the
- * plan does not pay at all, `unknown` when it cannot be told.
+ * Returns what is due of the deductible, as one amount: nothing once the family's is met. Empty
+ * when the plan does not pay at all, `unknown` when it is uncertain.
  */
 export function deductibleLeftText(record: EligibilityRecord, verdict: Verdict): string {
   const { maximums } = record;
@@ -99,7 +111,7 @@ export function deductibleLeftText(record: EligibilityRecord, verdict: Verdict):
   return leftText(deductibleDue(record));
 }
 
-/** What is left of the maximum; of a medical plan, until its out-of-pocket maximum is met. */
+/** Returns what is left of the maximum or, for a medical plan, of the out-of-pocket maximum. */
 export function maximumLeftText(record: EligibilityRecord, verdict: Verdict): string {
   const { specialty, maximums } = record;
   const allowance =
@@ -115,19 +127,19 @@ function leftText(left: CentRange | null): string {
   return Number.isFinite(left.low) ? dollarsOf(left.low) : 'unlimited';
 }
 
-/** `D1110: payable; plan pays 100%; patient pays $0.00.`, then why, then what else was said. */
+/** Returns `D1110: payable; plan pays 100%; patient pays $0.00.`, the reasons, and the remarks. */
 function procedureLine(procedure: ProcedureVerdict, verdict: Verdict): string {
   const { code, standing, plan_pays_percent, copay, patient_pays, reasons, remarks } = procedure;
   const facts = [
     STANDING_WORDS[standing],
-    ...(copay === null ? [] : [`copay $${copay}`]),
+    ...(copay === null ? [] : [`copay ${amountWords(copay)}`]),
     ...(plan_pays_percent === null ? [] : [`plan pays ${plan_pays_percent}%`]),
     ...(patient_pays === null ? [] : [`patient pays ${dollarText(patient_pays)}`]),
   ];
   return [`${code}: ${facts.join('; ')}.`, ...ownTexts(reasons, verdict), ...remarks].join(' ');
 }
 
-/** Everything, the most important first; the caution last. */
+/** Returns everything, most important first; the caution last. */
 export function verdictLines(verdict: Verdict): string[] {
   const collect = collectText(verdict);
   return [
@@ -138,7 +150,7 @@ export function verdictLines(verdict: Verdict): string[] {
   ];
 }
 
-/** What somebody does or tells the patient. Codes that ask for nothing are left out. */
+/** What the office does or tells the patient. Codes that require nothing are left out. */
 const TO_DO: Readonly<Partial<Record<ReasonCode, string>>> = {
   plan_inactive:
     'Ask the patient for other insurance. Without it, the patient pays for the visit in full.',
@@ -148,7 +160,7 @@ const TO_DO: Readonly<Partial<Record<ReasonCode, string>>> = {
     'Offer a visit after the plan begins, or tell the patient that today is not covered.',
   plan_unknown: 'Call the insurance company and ask whether the plan is active.',
   no_answer: 'Call the insurance company yourself.',
-  not_covered: 'Tell the patient that the plan does not cover it and what it costs.',
+  not_covered: 'Tell the patient that the plan does not pay for it and what it costs.',
   age_limit: 'Tell the patient that the plan does not pay at this age and what it costs.',
   frequency: 'Tell the patient that the limit is used up, or offer a later visit.',
   maximum_used_up: 'Tell the patient that the maximum is used up and what the visit costs.',
@@ -163,7 +175,7 @@ const TO_DO: Readonly<Partial<Record<ReasonCode, string>>> = {
   not_asked: 'Call the insurance company if you need to know it before the visit.',
 };
 
-/** The same where the reason leaves it open whether the plan pays. */
+/** The same for reasons that leave it uncertain whether the plan pays. */
 const TO_ASK: Readonly<Partial<Record<ReasonCode, string>>> = {
   age_limit: 'Ask the insurance company about the limit, if you need to know it.',
   frequency: 'Ask the insurance company about the limit, if you need to know it.',
@@ -174,13 +186,13 @@ const TO_ASK: Readonly<Partial<Record<ReasonCode, string>>> = {
 
 const TO_SHARE = 'Tell the patient that the plan pays for only some of it, or split the visit.';
 
-/** What to do about a reason; null: nothing. What is open is a question, not an answer (G8). */
+/** Returns what to do about a reason; null: nothing. An open reason is a question (G8). */
 export function stepFor({ code, effect }: Pick<Weighed, 'code' | 'effect'>): string | null {
   if (effect === 'partly') return TO_SHARE;
   return (effect === 'unknown' ? TO_ASK[code] : undefined) ?? TO_DO[code] ?? null;
 }
 
-/** What to do about a verdict, without repeats, in the order of its reasons. */
+/** Returns what to do about a verdict, without repeats, in the order of its reasons. */
 export function whatToDo(verdict: Verdict): string[] {
   const reasons = [...verdict.reasons, ...verdict.procedures.flatMap(({ reasons: own }) => own)];
   return [...new Set(reasons.flatMap((reason) => stepFor(reason) ?? []))];

@@ -12,6 +12,7 @@ import { backoffMs } from '../../domain/backoff.ts';
 import { type ClaimInput, firstCoverage } from '../../domain/claim.ts';
 import type { Env } from '../../domain/env.ts';
 import { type FeeSchedule, judgedVisit } from '../../domain/fees.ts';
+import { withoutTerminal } from '../../domain/remedy-words.ts';
 import { HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
 import { type AttentionKind, coverageAttention } from '../../records/verdict/attention.ts';
 import { judge } from '../../records/verdict.ts';
@@ -385,7 +386,7 @@ function toEntry(row: AttentionRow): AttentionEntry {
     carrier: input === null ? null : (firstCoverage(input)?.carrier ?? null),
     reason: row.reason,
     what: entryText(row, { patients: true }),
-    next: row.next,
+    next: withoutTerminal(row.next),
     since: new Date(row.since).toISOString(),
   };
 }

@@ -7,8 +7,10 @@ import {
   ConnectorError,
   type ScheduledLine,
 } from '../../../connectors/contract.ts';
+import { entryText } from '../../domain/attention.ts';
 import type { Env } from '../../domain/env.ts';
 import { type FeeSchedule, judgedVisit } from '../../domain/fees.ts';
+import { withoutTerminal } from '../../domain/remedy-words.ts';
 import type { SituationWord } from '../../domain/situation.ts';
 import { addDays, instantOf, localDate, MINUTE_MS } from '../../domain/time.ts';
 import { judge } from '../../records/verdict.ts';
@@ -40,7 +42,7 @@ const NOT_YET: Readonly<Record<SituationWord, string>> = {
   asking: 'Call in progress',
   answered: 'Answer received',
   delivered: 'Answer received',
-  attention: 'See attention.csv',
+  attention: 'Needs you',
   closed: 'No call',
 };
 
@@ -89,13 +91,20 @@ function linesOf(visit: ScheduledVisit, settings: ScheduleDeps): ScheduledLine[]
     member_id: input.coverages[rank - 1]?.member_id ?? '',
   });
   if (visit.answers.length === 0)
-    return [
-      { ...head, ...coverageFields(1), coverage_rank: 1, standing: NOT_YET[visit.situation] },
-    ];
+    return [{ ...head, ...coverageFields(1), coverage_rank: 1, ...progressOf(visit) }];
   return visit.answers.map(({ coverage_rank, record }) => ({
     ...head,
     ...coverageFields(coverage_rank),
     coverage_rank,
     answer: { record, verdict: judge(record, judgedVisit(input, coverage_rank, settings)) },
   }));
+}
+
+/** Returns the status of a visit without an answer; if the office must act, also why and how. */
+function progressOf({ situation, progress }: ScheduledVisit) {
+  const standing = NOT_YET[situation];
+  const [entry] = situation === 'attention' ? progress.entries : [];
+  if (entry === undefined) return { standing };
+  const why = entryText(entry, { patients: true });
+  return { standing, why, to_do: withoutTerminal(entry.next) };
 }

@@ -3,7 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
-import { SCHEDULE_COLUMNS } from '../../../connectors/csv/schedule.ts';
+import { SCHEDULE_COLUMNS, scheduleCells } from '../../../connectors/csv/schedule.ts';
+import { one } from '../../records/cases/build.ts';
+import { judged } from '../../records/verdict-cases.ts';
 import { startCaseService } from '../../support/case-service.ts';
 import { makeClinic } from '../../support/clinic.ts';
 import { csvText } from '../../support/csv-text.ts';
@@ -75,4 +77,52 @@ test('the schedule has the coming days, with and without an answer, in both file
   ]);
   const workbook = readFileSync(join(clinic.folder, 'dropbox/outbox/schedule.xlsx'));
   expect(workbook.subarray(0, 2).toString()).toBe('PK');
+});
+
+test('amounts are dollars as an office reads them', () => {
+  const { record, verdict } = judged(
+    one(
+      'D',
+      '',
+      {
+        rules: { D2740: { coverage_percentage: 50 } },
+        maximums: {
+          ...{ individual_deductible: '2500', coverage_limit_remaining: '1250.5' },
+          ...{ family_deductible: undefined, family_deductible_used: undefined },
+        },
+        fees: { D2740: '3200.00' },
+      },
+      { verdict: '', of: { D2740: ['', ''] } },
+    ),
+  );
+  const cells = scheduleCells(
+    {
+      ...{ source_id: 'A-1', starts_at: '2026-11-23T15:00:00.000Z', patient_name: 'Jane Roe' },
+      ...{ coverage_rank: 1, carrier: 'Delta', member_id: '1', answer: { record, verdict } },
+    },
+    { time_zone: 'America/Chicago', as_of: '' },
+  );
+  const cell = (name: string) => cells[SCHEDULE_COLUMNS.indexOf(name)];
+  // The deductible of 2500 first, then half of 700.
+  expect([cell('Collect'), cell('Deductible left'), cell('Maximum left')]).toEqual([
+    ...['$2,850.00', '$2,500.00', '$1,250.50'],
+  ]);
+});
+
+test('a visit that needs the office says why and what to do, without a command', async () => {
+  setMachineClock();
+  const base_url = await startCaseService(() => ({ status: 'SUCCESS', results: null }));
+  const clinic = makeClinic({ base_url });
+  const at = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10);
+  const row = ['A-1', `${at}T09:05`, 'P-1', 'Jane Roe', '1980-01-01', 'Delta', '05030', ''];
+  clinic.drop('export.csv', csvText(HEADER, [[...row, '1245319599', 'D1110', '98.00']]));
+  await clinic.once();
+  const text = readFileSync(join(clinic.folder, 'dropbox/outbox/schedule.csv'), 'utf8');
+  const [line] = parse(text, { bom: true, columns: true }) as Record<string, string>[];
+  expect(line).toMatchObject({
+    Verdict: 'Needs you',
+    Why: expect.stringMatching(/member ID/i),
+    'What to do': expect.stringMatching(/practice software|member ID/),
+  });
+  expect(text).not.toMatch(/"eligd |\(eligd /);
 });

@@ -316,6 +316,37 @@ describe('an appointment', () => {
   });
 
   test.each([
+    [{ quantityQuantity: { value: 2 } }, 2],
+    [{ quantityQuantity: { value: 3, system: 'http://unitsofmeasure.org', code: '1' } }, 3],
+    [{ quantityQuantity: { value: 4, unit: 'units' } }, 4],
+    [{ quantityQuantity: { value: 1 } }, undefined],
+    [{ quantityQuantity: { value: 12, unit: 'visits' } }, undefined],
+    [{ quantityQuantity: { value: 1500, code: 'USD' } }, undefined],
+    [{ quantityQuantity: { value: 2, comparator: '<=' } }, undefined],
+    [{ quantityQuantity: { value: 1.5 } }, undefined],
+    [{ quantityQuantity: { value: 1e9 } }, undefined],
+    [{ quantityQuantity: { value: 2 }, occurrencePeriod: { start: '2026-01-01' } }, undefined],
+    [{ quantityRatio: { numerator: { value: 20 } } }, undefined],
+  ])('the quantity of an order %j is %s of its procedure', async (quantity, count) => {
+    const code = { coding: [{ system: 'http://www.ada.org/cdt', code: 'D2392' }] };
+    const order = {
+      ...{ resourceType: 'ServiceRequest', id: 'one', status: 'active', intent: 'order' },
+      ...{ subject: { reference: 'Patient/P-1' }, code, ...quantity },
+    };
+    const { visit } = await readWith(
+      edit(
+        'Appointment',
+        (one) => {
+          one.basedOn = [{ reference: 'ServiceRequest/one' }];
+          one.serviceType = [code];
+        },
+        order,
+      ),
+    );
+    expect(visit?.procedure_counts?.D2392).toBe(count);
+  });
+
+  test.each([
     ['supportingInformation', { supportingInformation: [{ reference: 'Appointment/A-0' }] }],
     [
       'the extension for R5',

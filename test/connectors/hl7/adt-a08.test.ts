@@ -55,22 +55,34 @@ const MEDICAL = {
 };
 const IN2 = 'IN2||888-77-6666|||||||||||||||||||||||||||||||||||||||||||||||||||||||||||MEMBER001';
 
+/** Says that the rest of the message uses these separators too. */
+const AS_THEIRS = 'as theirs';
+const THEIRS: Readonly<Record<string, string>> = {
+  '|': '#',
+  '^': '*',
+  '~': '@',
+  '\\': '!',
+  '&': '%',
+};
+const theirs = (line: string) => line.replaceAll(/[|^~\\&]/g, (found) => THEIRS[found] ?? '');
+
 /** The visit as stored after these segments arrived. */
-async function stored(...segments: string[]): Promise<AppointmentInput> {
+async function stored(...given: string[]): Promise<AppointmentInput> {
+  const segments = given.filter((each) => each !== AS_THEIRS);
   const { sender, appointments } = await startInterface({
     write_back: 'adt_a08',
     send_to: `127.0.0.1:${receiver.port}`,
   });
   const scheduling = await sender();
-  await scheduling.ask(
-    [
-      msh('SIU^S12^SIU_S12', nextId()),
-      'SCH||V-7',
-      ...segments,
-      'RGS|1',
-      'AIS|1||D1110|20261124143000+0000',
-    ].join('\r'),
-  );
+  const has_theirs = given.includes(AS_THEIRS);
+  const rest = [
+    msh('SIU^S12^SIU_S12', nextId()),
+    'SCH||V-7',
+    'RGS|1',
+    'AIS|1||D1110|20261124143000+0000',
+  ].map((line) => (has_theirs ? theirs(line) : line));
+  const [header = '', schedule = '', ...resources] = rest;
+  await scheduling.ask([header, schedule, ...segments, ...resources].join('\r'));
   const [visit] = await appointments();
   if (visit === undefined) throw new Error('Nothing was stored.');
   return visit;
@@ -213,8 +225,42 @@ describe('data that eligd has not found out', () => {
   });
 
   test('other separators become the usual ones, and mean the same', () => {
-    const message = parseMessage('MSH#*@!%#A\rIN1#1#a|b*c@d%e!F!f');
-    expect(message?.first('IN1')?.text).toBe('IN1|1|a\\F\\b^c~d&e\\F\\f');
+    const textOf = (line: string, header = 'MSH#*@!%#A') =>
+      parseMessage(`${header}\r${line}`)?.first('IN1')?.text;
+    expect(textOf('IN1#1#a|b*c@d%e')).toBe('IN1|1|a\\F\\b^c~d&e');
+    // Escaped there, plain characters here; and the other way round.
+    expect(textOf('IN1#!F!S!S!T!T!R!R!E!E#')).toBe('IN1|#S*T%R@E!E|');
+    expect(textOf('IN1#a\\F\\b^c~d&e#')).toBe('IN1|a\\E\\F\\E\\b\\S\\c\\R\\d\\T\\e|');
+    expect(textOf('IN1#x!X0D!y!.br!z!H!!N!!ZPMS1!')).toBe(
+      'IN1|x\\X0D\\y\\.br\\z\\H\\\\N\\\\ZPMS1\\',
+    );
+    // A mark that opens no sequence is a character of the name.
+    expect(textOf('IN1#Yahoo! Inc#Wow! no!F!')).toBe('IN1|Yahoo! Inc|Wow! no#');
+    // Without an escape and a subcomponent separator, both are plain characters.
+    expect(textOf('IN1|a\\F\\b & c^d', 'MSH|^~|A')).toBe('IN1|a\\E\\F\\E\\b \\T\\ c^d');
+  });
+
+  test('a message with other separators goes back with each value as it was meant', async () => {
+    const named = { ...DENTAL, 4: 'Smith \\T\\ Sons \\X0D\\', 9: 'a~b^c&d' };
+    const visit = await stored(...[PID, numbered('IN1', named), IN2].map(theirs), AS_THEIRS);
+    await deliver(a08(), delivery(visit, 1));
+    const [message = []] = sent();
+    // What is escaped there is their own separator.
+    const meant = (line: string) => line.replaceAll('\\T\\', '%');
+    expect(message.slice(2)).toEqual([
+      ...[meant(PID), 'PV1|1|N', meant(numbered('IN1', { ...named, ...RESULT })), IN2, IN3],
+    ]);
+    expect(parseMessage(message.join('\r'))?.first('IN1')?.value(4)).toBe('Smith % Sons');
+  });
+
+  test('what the payer said is escaped in the separators of the message', async () => {
+    const visit = await stored(PID, numbered('IN1', DENTAL));
+    const [call] = answered().calls;
+    const calls = [{ ...call!, representative: 'Pat|Lee & ^Co', reference_number: 'R~1\\2#3' }];
+    await deliver(a08(), delivery(visit, 1, answered({ calls })));
+    const message = parseMessage((sent()[0] ?? []).join('\r'));
+    expect(message?.first('IN1')?.value(30, 2)).toBe('Pat|Lee & ^Co');
+    expect(message?.first('IN3')?.value(2)).toBe('R~1\\2#3');
   });
 
   test('escapes stay', async () => {

@@ -410,6 +410,19 @@ test('a code in two segments is two procedures, unless PR1 repeats it', () => {
   expect(counted(procedures('D2392', 'D0120'))).toEqual([['D2392', 'D0120'], undefined]);
 });
 
+test('a service that two resource groups are for is one procedure', () => {
+  const counted = (...codes: string[]) => {
+    const [header = '', schedule = '', patient = ''] = siu(visit).split('\r');
+    const resources = codes.map((code) =>
+      code === 'RGS' ? 'RGS|1' : `AIS|1||${code}|202611240900`,
+    );
+    return visitOf([header, schedule, patient, ...resources].join('\r')).procedure_counts;
+  };
+  expect(counted('RGS', 'D2392', 'RGS', 'D2392')).toBeUndefined();
+  expect(counted('RGS', 'D2392', 'D2392', 'RGS', 'D2392', 'D0120')).toEqual({ D2392: 2 });
+  expect(counted('D2392', 'D2392', 'RGS', 'D0120')).toEqual({ D2392: 2 });
+});
+
 describe('the form of a message', () => {
   test.each(['\r', '\n', '\r\n'])('a message may have lines that end with %j', (end) => {
     expect(visitOf(siu(visit).replaceAll('\r', end)).source_id).toBe('A-1');

@@ -53,6 +53,12 @@ describe('original mode', () => {
     expect((await clinic.appointments()).map(({ source_id }) => source_id)).toEqual(['A-1']);
   });
 
+  test('eligd escapes its own words in the delimiters of the sender', async () => {
+    const sender = await (await startInterface()).sender();
+    const answer = await sender.ask(`${msh('ORU,R01', 'ID-3').replace('^~', ',~')}\rPID|1`);
+    expect(answer).toContain('\rMSA|AR|ID-3|only SIU\\S\\ ADT and DFT messages are read here');
+  });
+
   test('an unreadable message gets AE with the field, and is listed', async () => {
     const clinic = await startInterface();
     const answer = await (await clinic.sender()).ask(brokenSiu('A-9'));
