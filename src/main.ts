@@ -1,6 +1,6 @@
 import module from 'node:module';
 import { ownCacheFolder } from './ops/compile-cache.ts';
-import { takeEnvironment } from './ops/environment.ts';
+import { applyExtraAuthorities, takeEnvironment } from './ops/environment.ts';
 import { keepHeapSmall } from './ops/heap.ts';
 
 keepHeapSmall();
@@ -11,6 +11,9 @@ const cache_folder = ownCacheFolder();
 if (cache_folder !== null) module.enableCompileCache(cache_folder);
 const { runCli } = await import('./cli/program.ts');
 const { reportError } = await import('./cli/exit.ts');
+
+const distrust = applyExtraAuthorities(process.env);
+if (distrust !== null) process.stderr.write(distrust);
 
 const host = {
   stdout: process.stdout,

@@ -4,6 +4,7 @@
 import { constants, type Stats } from 'node:fs';
 import {
   access,
+  type FileHandle,
   lstat,
   mkdir,
   open,
@@ -23,7 +24,7 @@ export const PARTS = ['inbox', 'processing', 'processed', 'rejected', 'outbox'] 
 export type Folder = Record<(typeof PARTS)[number] | 'root', string>;
 
 const DIRECTORY_MODE = 0o700;
-export const FILE_MODE = 0o600;
+const FILE_MODE = 0o600;
 
 export function folderAt(root: string): Folder {
   return {
@@ -194,7 +195,7 @@ export async function writeAtomically(
   const path = join(directory, name);
   if (await holds(path, content)) return false;
   const temporary = join(directory, `.${name}.tmp`);
-  const handle = await open(temporary, 'w', FILE_MODE);
+  const handle = await openNew(temporary);
   try {
     await handle.writeFile(content);
     await handle.sync();
@@ -204,6 +205,20 @@ export async function writeAtomically(
   await rename(temporary, path);
   if (sync === 'directory') await syncDirectory(directory);
   return true;
+}
+
+/**
+ * Opens a file of ours for writing. What has its name is deleted and never written to: others may
+ * write to the drop folder, and a link of theirs would lead to any file that eligd can write.
+ */
+export async function openNew(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'wx', FILE_MODE);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+    await removeIfThere(path);
+    return await open(path, 'wx', FILE_MODE);
+  }
 }
 
 async function holds(path: string, content: Buffer): Promise<boolean> {

@@ -2,11 +2,11 @@
  * The file next to a processed file that says what the office should fix. It names row and column,
  * never a value.
  */
-import { type FileHandle, open, rename } from 'node:fs/promises';
+import { type FileHandle, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FieldProblem } from '../../src/domain/appointment.ts';
 import { csvLine } from './cells.ts';
-import { FILE_MODE, removeIfThere, syncDirectory } from './folder.ts';
+import { openNew, removeIfThere, syncDirectory } from './folder.ts';
 
 const HEADER = ['row', 'column', 'value_class', 'remedy', 'row_used'];
 const FLUSH_CHARS = 65_536;
@@ -64,7 +64,7 @@ export class ReasonsFile {
   }
 
   private async flush(): Promise<void> {
-    this.handle ??= await open(this.path, 'w', FILE_MODE);
+    this.handle ??= await openNew(this.path);
     await this.handle.write(this.pending);
     this.pending = '';
   }

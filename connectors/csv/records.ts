@@ -38,18 +38,29 @@ const MAX_LINE_CHARS = 1_000_000;
 
 /**
  * `text` is empty if the line is too long; `opens`: a quoted cell continues after the line;
- * `is_stray`: text follows the end of a quoted cell.
+ * `is_stray`: text follows the end of a quoted cell; `ends`: where a line that is too long ends if
+ * it begins inside a quoted cell.
  */
-type Line = { text: string; opens: boolean; is_stray: boolean; is_too_long: boolean };
+type Line = { text: string; opens: boolean; is_stray: boolean } & (
+  | { is_too_long: false }
+  | { is_too_long: true; ends: LineEnd }
+);
+type LineEnd = 'inside' | 'outside' | 'improper';
+
+/** The place in a cell at which a text ends: after a separator, in a plain or quoted cell, … */
+type Place = 'begin' | 'plain' | 'quoted' | 'behind a mark' | 'improper';
+
+/** The place reached in a line that is not kept, if it began outside or inside a quoted cell. */
+type Skipped = { outside: Place; inside: Place };
+const BEGIN: Skipped = { outside: 'begin', inside: 'quoted' };
 
 /** Splits text that arrives in pieces into rows; `push` returns the complete ones. */
 export class RowReader {
   private readonly shape: Shape;
   private lines_to_skip: number;
   private rest = '';
-  private is_skipping = false;
-  /** Whether the skipped part of a line contained a quotation mark. */
-  private is_skipped_quoted = false;
+  /** The place reached in the current line, if it is too long to keep. */
+  private skipped: Skipped | null = null;
   /**
    * Inside a cell that is too long to search: no line is a row until the line on which the cell may
    * end.
@@ -81,9 +92,8 @@ export class RowReader {
     this.rest = data.slice(start) + tail;
     // Without this limit, a file of one endless line would be held in memory.
     if (this.rest.length > MAX_LINE_CHARS) {
-      this.is_skipping = true;
-      this.is_skipped_quoted ||= this.rest.includes('"');
-      this.rest = '';
+      this.skipped = this.skip(data.slice(start));
+      this.rest = tail;
     }
     return this.rows(lines, false);
   }
@@ -92,7 +102,7 @@ export class RowReader {
     const data = normalLineEnds(this.rest);
     this.rest = '';
     const texts = data.split('\n');
-    if (texts.at(-1) === '' && !this.is_skipping) texts.pop();
+    if (texts.at(-1) === '' && this.skipped === null) texts.pop();
     return this.rows(
       texts.map((text) => this.line(text)),
       true,
@@ -100,14 +110,24 @@ export class RowReader {
   }
 
   private line(text: string): Line {
-    const is_too_long = this.is_skipping || text.length > MAX_LINE_CHARS;
-    const has_quote = text.includes('"');
-    const end =
-      is_too_long || !has_quote ? 'outside' : atLineEnd(text, this.shape.separator, false);
-    const opens = is_too_long ? has_quote || this.is_skipped_quoted : end === 'inside';
-    this.is_skipping = false;
-    this.is_skipped_quoted = false;
-    return { text: is_too_long ? '' : text, opens, is_stray: end === 'improper', is_too_long };
+    if (this.skipped !== null || text.length > MAX_LINE_CHARS) {
+      const { outside, inside } = this.skip(text);
+      this.skipped = null;
+      const end = lineEnd(outside);
+      const quotes = { opens: end === 'inside', is_stray: end === 'improper' };
+      return { text: '', ...quotes, is_too_long: true, ends: lineEnd(inside) };
+    }
+    const end = text.includes('"') ? atLineEnd(text, this.shape.separator, false) : 'outside';
+    return { text, opens: end === 'inside', is_stray: end === 'improper', is_too_long: false };
+  }
+
+  private skip(text: string): Skipped {
+    const { outside, inside } = this.skipped ?? BEGIN;
+    const { separator } = this.shape;
+    return {
+      outside: placeAfter(outside, text, separator),
+      inside: placeAfter(inside, text, separator),
+    };
   }
 
   private rows(lines: Line[], is_end: boolean): Row[] {
@@ -123,8 +143,9 @@ export class RowReader {
     while (i < queue.length) {
       const line = queue[i] as Line;
       if (this.is_lost) {
+        const { separator } = this.shape;
         this.is_lost =
-          line.is_too_long || atLineEnd(line.text, this.shape.separator, true) !== 'outside';
+          (line.is_too_long ? line.ends : atLineEnd(line.text, separator, true)) !== 'outside';
         report(1, 'unclear quotation mark');
         continue;
       }
@@ -166,35 +187,49 @@ function normalLineEnds(text: string): string {
 }
 
 /**
- * Returns whether a line ends inside a quoted cell, given whether its beginning is `inside` one. A
- * mark inside an unquoted cell is text; a mark that ends a cell in the middle is improper.
+ * Returns whether a line ends inside a quoted cell, given whether its beginning is `inside` one.
  */
-function atLineEnd(
-  text: string,
-  separator: string,
-  inside: boolean,
-): 'inside' | 'outside' | 'improper' {
-  let is_inside = inside;
-  let at = 0;
-  for (;;) {
-    if (!is_inside) {
-      if (text[at] !== '"') {
-        const next = text.indexOf(separator, at);
-        if (next === -1) return 'outside';
-        at = next + separator.length;
-        continue;
-      }
+function atLineEnd(text: string, separator: string, inside: boolean): LineEnd {
+  return lineEnd(placeAfter(inside ? BEGIN.inside : BEGIN.outside, text, separator));
+}
+
+function lineEnd(place: Place): LineEnd {
+  if (place === 'quoted') return 'inside';
+  return place === 'improper' ? 'improper' : 'outside';
+}
+
+/**
+ * Returns the place at which `text` ends if it continues at `from`. A mark inside an unquoted cell
+ * is text; a mark that ends a cell in the middle is improper, and so is the rest of the line.
+ */
+function placeAfter(from: Place, text: string, separator: string): Place {
+  let place = from;
+  for (let at = 0; at < text.length; ) {
+    if (place === 'improper') return place;
+    if (place === 'begin') {
+      place = text[at] === '"' ? 'quoted' : 'plain';
+      if (place === 'quoted') at += 1;
+    } else if (place === 'plain') {
+      const next = text.indexOf(separator, at);
+      if (next === -1) return place;
+      place = 'begin';
+      at = next + separator.length;
+    } else if (place === 'quoted') {
+      const mark = text.indexOf('"', at);
+      if (mark === -1) return place;
+      place = 'behind a mark';
+      at = mark + 1;
+    } else if (text[at] === '"') {
+      place = 'quoted';
       at += 1;
+    } else if (text.startsWith(separator, at)) {
+      place = 'begin';
+      at += separator.length;
+    } else {
+      place = 'improper';
     }
-    const mark = text.indexOf('"', at);
-    if (mark === -1) return 'inside';
-    is_inside = text[mark + 1] === '"';
-    at = mark + 2;
-    if (is_inside) continue;
-    if (mark + 1 === text.length) return 'outside';
-    if (!text.startsWith(separator, mark + 1)) return 'improper';
-    at = mark + 1 + separator.length;
   }
+  return place;
 }
 
 /**

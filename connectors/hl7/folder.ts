@@ -3,7 +3,17 @@
  * outbox/ atomically.
  */
 import { constants } from 'node:fs';
-import { access, lstat, mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
+import {
+  access,
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  unlink,
+} from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import type { Clock } from '../../src/domain/env.ts';
 import { errorCode } from '../../src/domain/errors.ts';
@@ -165,9 +175,9 @@ export async function writeMessage(folder: DropFolder, name: string, bytes: Buff
   const path = join(folder.outbox, name);
   const temporary = `${path}.tmp`;
   try {
-    const before = await readFile(path).catch(() => null);
-    if (before?.equals(bytes) === true) return;
-    const file = await open(temporary, 'w', 0o600);
+    const before = await lstat(path).catch(() => null);
+    if (before?.isFile() === true && (await readFile(path)).equals(bytes)) return;
+    const file = await openNew(temporary);
     try {
       await file.writeFile(bytes);
       await file.sync();
@@ -179,6 +189,17 @@ export async function writeMessage(folder: DropFolder, name: string, bytes: Buff
   } catch (error) {
     throw folderError(error);
   }
+}
+
+/**
+ * Opens a new file, and first deletes whatever has its name. Others may write to the drop folder, and
+ * a link of theirs could lead to any file that eligd can write.
+ */
+async function openNew(path: string): Promise<FileHandle> {
+  await unlink(path).catch((error: unknown) => {
+    if (errorCode(error) !== 'ENOENT') throw error;
+  });
+  return await open(path, 'wx', 0o600);
 }
 
 /** Makes a rename durable across a power failure. */

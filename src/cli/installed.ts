@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'dotenv';
 import { OWN_PROCESS } from '../ops/project.ts';
+import { readTrusted } from '../ops/trusted-files.ts';
 import { actorOf } from './actor.ts';
 import type { Host, Output } from './context.ts';
 
@@ -75,7 +76,8 @@ export async function carryOutForService(
 /** Returns the administrator's settings for the daemon: log level, proxy, own CA. */
 export function serviceSettings(): Record<string, string> {
   const { environment_file } = INSTALLED;
-  return existsSync(environment_file) ? parse(readFileSync(environment_file)) : {};
+  if (!existsSync(environment_file)) return {};
+  return parse(readTrusted(environment_file, { role: 'settings of the service' }));
 }
 
 /**

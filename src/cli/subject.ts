@@ -4,6 +4,7 @@ import { type ClaimInput, firstCoverage } from '../domain/claim.ts';
 import { EligdError } from '../domain/errors.ts';
 import { isKnownStatus } from '../domain/outcome.ts';
 import { unquoted } from '../domain/quotes.ts';
+import { saysWho } from '../domain/says-who.ts';
 import type { SituationWord } from '../domain/situation.ts';
 import type { Config } from '../ops/config.ts';
 import { nearest, oneOf } from '../ops/nearest.ts';
@@ -50,11 +51,21 @@ export async function findOrFail(
   });
 }
 
-/** Returns the appointment's ID as a user can type it, with the connector if there are several. */
-export function appointmentLabel(
-  { connector, source_id }: { connector: string; source_id: string },
-  config: Config,
-): string {
+/** A visit or claim whose ID a command shows. */
+type Labeled = {
+  id: number;
+  connector: string;
+  source_id: string;
+  input: AppointmentInput | ClaimInput;
+};
+
+/**
+ * Returns the appointment's ID as a user can type it, with the connector if there are several.
+ * Without `patients`, an ID that says who the patient is becomes `appointment:N`.
+ */
+export function appointmentLabel(each: Labeled, config: Config, patients: boolean): string {
+  const { connector, source_id } = each;
+  if (!patients && saysWho(source_id, each.input)) return `appointment:${each.id}`;
   return config.connectors.length > 1 ? `${connector}:${source_id}` : source_id;
 }
 
@@ -65,8 +76,11 @@ export function visitText(each: AppointmentOverview, config: Config): string {
 }
 
 /** Returns the first words of a page about one subject. */
-export function subjectTitle(each: AppointmentOverview, config: Config): string {
-  const label = appointmentLabel(each, config);
+export function subjectTitle(
+  each: AppointmentOverview,
+  { config, patients }: { config: Config; patients: boolean },
+): string {
+  const label = appointmentLabel(each, config, patients);
   if (each.kind === 'claim')
     return `Claim ${label} of ${each.connector}, ${visitText(each, config)}`;
   return `Appointment ${label} of ${each.connector}, visit ${visitText(each, config)}`;
@@ -76,10 +90,23 @@ export function patientName({ patient }: Pick<AppointmentInput, 'patient'>): str
   return `${patient.first_name} ${patient.last_name}`.trim();
 }
 
-/** Returns the name of the first coverage's payer, or its ID. */
-export function payerName(input: AppointmentInput | ClaimInput): string | null {
+/** Returns the name of the first coverage's payer, or its ID; null if neither may be shown. */
+export function payerName(input: AppointmentInput | ClaimInput, patients: boolean): string | null {
   const first = firstCoverage(input);
-  return first?.carrier || first?.payor_id || null;
+  return (
+    shownText(first?.carrier ?? '', input, patients) ||
+    shownText(first?.payor_id ?? '', input, patients) ||
+    null
+  );
+}
+
+/** Returns a text of the PMS, or null if it says who the patient is and `patients` is not set. */
+export function shownText(
+  text: string,
+  input: AppointmentInput | ClaimInput,
+  patients: boolean,
+): string | null {
+  return !patients && saysWho(text, input) ? null : text;
 }
 
 /** Returns one appointment in the form of every `--json` output. */
@@ -90,13 +117,13 @@ export function appointmentJson(
   const { id, source_id, connector, starts_at, situation, closed_reason, explanation, input } =
     appointment;
   return {
-    id: source_id,
+    id: shownText(source_id, input, patients) ?? `appointment:${id}`,
     kind: appointment.kind,
     connector,
     subject: `appointment:${id}`,
     starts_at: appointment.kind === 'claim' ? null : isoTime(starts_at),
     date_of_service: appointment.kind === 'claim' ? appointment.input.date_of_service : null,
-    payer: payerName(input),
+    payer: payerName(input, patients),
     patient: patients ? patientName(input) : null,
     situation,
     closed_reason,

@@ -3,7 +3,7 @@
  * `schedule.pdf` in that folder. It checks for changes once a minute, and writes both at least once
  * an hour, because both state when they were current.
  */
-import { open, rename } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConnectorError } from '../../connectors/contract.ts';
 import { errorCode } from '../domain/errors.ts';
@@ -91,10 +91,14 @@ async function writeReport(parts: Parts, report: Report, signal: AbortSignal): P
   if (failures.length > 0) throw failures[0];
 }
 
-/** Replaces the file at once: readers see the old page or the new page, never a part. */
+/**
+ * Whoever opens it sees the old page or the new one, never a part. Others may write to the folder,
+ * so a link of theirs is deleted and never followed.
+ */
 async function replaceFile(folder: string, name: string, content: string | Buffer): Promise<void> {
   const temporary = join(folder, `.${name}.part`);
-  const file = await open(temporary, 'w', 0o640);
+  await rm(temporary, { force: true });
+  const file = await open(temporary, 'wx', 0o640);
   try {
     await file.writeFile(content);
     await file.sync();

@@ -2,7 +2,7 @@
  * Limits the length of values from the practice management system. Names, IDs, and codes need a few
  * dozen characters; a value of a million would be copied into every statement, request, and page.
  */
-const FIELD_LENGTH_MAX = 1_000;
+export const FIELD_LENGTH_MAX = 1_000;
 /** How many codes, coverages, and problems one visit may have. */
 const LIST_LENGTH_MAX = 1_000;
 /** The PMS's own text, whose size the connector limits together with its message. */

@@ -4,8 +4,11 @@ import type { Attention } from './attention.ts';
 import type { PayerEntry } from './policy.ts';
 import type { Specialty } from './specialty.ts';
 
-/** A payer as named in the PMS, for which the payer map has no carrier. */
-export type UnmappedPayer = { carrier: string; payor_id: string };
+/**
+ * A payer as the PMS names it, of which the payer map does not say which carrier it is. `says_who`:
+ * the name says who a patient is.
+ */
+export type UnmappedPayer = { carrier: string; payor_id: string; says_who?: true };
 
 /** The payer to call: its line in the payer map or null, and its name and ID in the PMS. */
 type Called = {

@@ -14,6 +14,7 @@ import type { ClinicProfile, PayerEntry, PayerMap, Policy } from './policy.ts';
 import { effectiveProvider, type Provider } from './provider.ts';
 import { questionRule } from './questions.ts';
 import { missingFields } from './required-fields.ts';
+import { saysWho } from './says-who.ts';
 import {
   addDays,
   HOUR_MS,
@@ -128,7 +129,11 @@ export function planAppointment(
     )
       planned.push(outcome.planned);
     if (outcome.is_unmapped)
-      unmapped.push({ carrier: coverage.carrier, payor_id: coverage.payor_id });
+      unmapped.push({
+        carrier: coverage.carrier,
+        payor_id: coverage.payor_id,
+        ...(saysWho(coverage.carrier, appointment) ? { says_who: true } : {}),
+      });
     if (outcome.is_skipped) skipped += 1;
   }
   if (planned.length === 0 && attention.length === 0 && skipped > 0)

@@ -11,6 +11,7 @@ import {
   mkdirSync,
   openSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -139,12 +140,13 @@ export class UserFile {
 
   /** Replaces the whole file; only its owner can read it. */
   write(users: readonly User[]): void {
+    requireTrusted(this.path, { role: 'users file', is_secret: true });
     // Users may be added before the first start of eligd.
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
-    requireTrusted(this.path, { role: 'users file', is_secret: true });
     const temporary = `${this.path}.part`;
+    rmSync(temporary, { force: true });
     const text = users.map(({ name, role, hash }) => `${name} ${role} ${hash}\n`).join('');
-    const file = openSync(temporary, 'w', 0o600);
+    const file = openSync(temporary, 'wx', 0o600);
     try {
       writeFileSync(file, text);
       fsyncSync(file);

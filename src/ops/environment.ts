@@ -1,4 +1,10 @@
+import { resolve } from 'node:path';
+import { distrusted } from './trusted-files.ts';
+
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Names a file of authorities that Node trusts for every connection, whoever wrote it. */
+const EXTRA_AUTHORITIES = 'NODE_EXTRA_CA_CERTS';
 
 /** Node checks no certificates when this is 0, regardless of the program's settings. */
 export const CHECKS_OFF = 'NODE_TLS_REJECT_UNAUTHORIZED';
@@ -40,5 +46,28 @@ export function applyCertificateSwitch(
   return (
     `eligd: WARNING: certificates are NOT checked (${CHECKS_OFF}=0 and service.allow_insecure: ` +
     'true). Anyone on the network can read and change patient data. Use this for tests only.\n'
+  );
+}
+
+/**
+ * Whoever can write the file that NODE_EXTRA_CA_CERTS names can pose as any server. So it must pass
+ * the check of trusted files; otherwise this process and its children do without it. Gives the
+ * warning to print; null when all is well.
+ */
+export function applyExtraAuthorities(environment: NodeJS.ProcessEnv): string | null {
+  const file = environment[EXTRA_AUTHORITIES];
+  if (file === undefined || file === '') return null;
+  const [first] = distrusted(resolve(file), { role: 'certificate' });
+  if (first === undefined) return null;
+  delete environment[EXTRA_AUTHORITIES];
+  // Most processes make no connection, and Node reads its authorities at the first one.
+  const { getCACertificates, setDefaultCACertificates } = process.getBuiltinModule('node:tls');
+  const extra = new Set(getCACertificates('extra'));
+  const rest = getCACertificates('default').filter((each) => !extra.has(each));
+  setDefaultCACertificates([...new Set([...getCACertificates('bundled'), ...rest])]);
+  const next = first.command === null ? 'move the file' : `run "${first.command}"`;
+  return (
+    `eligd: WARNING: ${EXTRA_AUTHORITIES} is ignored, because ${first.path} ${first.why}. ` +
+    `Connections that need this authority fail. To use it, ${next}.\n`
   );
 }

@@ -6,6 +6,7 @@ import {
   existsSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   unlinkSync,
   writeFileSync,
@@ -24,6 +25,7 @@ import {
   plainName,
   SHIPPED_ONLY,
 } from './payers.ts';
+import { requireTrusted } from './trusted-files.ts';
 
 /**
  * The result of a check for changes. `error`: the file cannot be used, and the map stays the same.
@@ -107,13 +109,15 @@ export type PayerLine = ({ pms_name: string } | { pms_id: string }) &
 
 /**
  * Writes a line of payers.csv: changes the line with this name or ID, or adds one. The other lines
- * keep their values. The file is replaced atomically. Throws when it cannot be written.
+ * keep their values. The file is replaced atomically. Throws when it cannot be written, and when
+ * others can change it or its folder.
  */
 export function writePayer(
   config: Pick<Config, 'policy' | 'folder' | 'file'>,
   line: PayerLine,
 ): void {
   const file = payersPath(config);
+  requireTrusted(file, { role: 'payer map' });
   const before = existsSync(file) ? readFileSync(file, 'utf8') : `${PAYER_COLUMNS.join(',')}\n`;
   // Throws for a file with errors, and leaves it unchanged.
   parsePayers(before, file);
@@ -123,7 +127,8 @@ export function writePayer(
   const mode = existsSync(file) ? statSync(file).mode & 0o777 : 0o640;
   const fresh = `${file}.new`;
   try {
-    writeFileSync(fresh, text, { mode });
+    rmSync(fresh, { force: true });
+    writeFileSync(fresh, text, { mode, flag: 'wx' });
     chmodSync(fresh, mode);
     if (process.getuid?.() === 0) chownSync(fresh, uid, gid);
     renameSync(fresh, file);

@@ -14,6 +14,8 @@ import { clinicProfile } from './profile.ts';
 export type NamedCoverage = {
   treated: Pick<AppointmentInput, 'specialty' | 'provider' | 'location'>;
   coverage: CoverageInput;
+  /** Whether the payer's name says who a patient is. */
+  says_who: boolean;
 };
 
 /** A payer that the map lacks, as users see it. */
@@ -25,28 +27,31 @@ export type Unmapped = {
   /** Whether eligd calls it anyway, by its payer ID alone. */
   is_called: boolean;
   nearest: KnownPayer[];
+  /** Whether the name says who a patient is. */
+  says_who: boolean;
 };
 
 const NEAREST_SHOWN = 3;
 
 /** Returns the named payers that need a line in the map, most frequent first. */
 export function unmappedOf(
-  named: readonly (Pick<NamedCoverage, 'coverage'> & { specialty: Specialty })[],
+  named: readonly (Omit<NamedCoverage, 'treated'> & { specialty: Specialty })[],
   payers: PayerList,
 ): Unmapped[] {
   const found = new Map<string, Unmapped>();
-  for (const { specialty, coverage } of named) {
+  for (const { specialty, coverage, says_who } of named) {
     const payer = payers.find(coverage.payor_id, coverage.carrier);
     const called = { specialty, payer, coverage };
     if (!isUnmapped(called)) continue;
     const key = JSON.stringify([coverage.carrier, coverage.payor_id]);
-    const before = found.get(key)?.count ?? 0;
+    const before = found.get(key);
     found.set(key, {
       name: coverage.carrier,
       payer_id: coverage.payor_id || null,
-      count: before + 1,
+      count: (before?.count ?? 0) + 1,
       is_called: isCallable(called),
       nearest: nearestPayers(coverage.carrier, payers),
+      says_who: says_who || before?.says_who === true,
     });
   }
   return [...found.values()].toSorted((a, b) => b.count - a.count || a.name.localeCompare(b.name));

@@ -63,6 +63,9 @@ export const creationResponseSchema = z.looseObject({
   inquiry_id: z.unknown().optional(),
 });
 
+/** The documented ones have a dozen characters; it is stored with every call, and compared. */
+const STATUS_CHARS_MAX = 200;
+
 /**
  * Read form. Only `id`, `status` and `request` are required; other fields are used if they are
  * readable.
@@ -71,9 +74,9 @@ export const inquirySchema = z.looseObject({
   id: z.string(),
   /**
    * SCHEDULED, IN_PROGRESS, SUCCESS, UNSUCCESSFUL, CANCELLED, UNKNOWN, or anything else: kept
-   * verbatim.
+   * verbatim, but for its length.
    */
-  status: z.string(),
+  status: z.string().transform((word) => word.slice(0, STATUS_CHARS_MAX)),
   creation_ts: z.string().nullish().catch(null),
   summary: z.string().nullish().catch(null),
   results: z.unknown().optional(),

@@ -148,7 +148,7 @@ describe('a backup on a new machine', () => {
   test('a backup is restored with the recovery key, and gets the new machine’s key', async () => {
     const eligd = install('http://127.0.0.1:9');
     const paper = join(eligd.folder, 'paper.txt');
-    writeFileSync(paper, ONE.reveal().join('\n').toLowerCase());
+    writeFileSync(paper, ONE.reveal().join('\n').toLowerCase(), { mode: 0o600 });
     const refused = await eligd.run(['restore', backup], keyed(OTHER));
     expect(refused).toMatchObject({
       code: 78,
@@ -167,7 +167,7 @@ describe('a backup on a new machine', () => {
   test('without a key of the machine, a restored backup stays encrypted', async () => {
     const eligd = install('http://127.0.0.1:9');
     const paper = join(eligd.folder, 'paper.txt');
-    writeFileSync(paper, ONE.reveal().join('\n'));
+    writeFileSync(paper, ONE.reveal().join('\n'), { mode: 0o600 });
     const restored = await eligd.run(['restore', backup, '--recovery-key-file', paper]);
     expect(restored).toMatchObject({
       code: 0,
@@ -177,6 +177,17 @@ describe('a backup on a new machine', () => {
     expect(await eligd.run(['list'], keyed(ONE))).toMatchObject({ code: 0 });
   });
 
+  test('a recovery key that others can read is refused', async () => {
+    const eligd = install('http://127.0.0.1:9');
+    const paper = join(eligd.folder, 'paper.txt');
+    writeFileSync(paper, ONE.reveal().join('\n'), { mode: 0o644 });
+    expect(await eligd.run(['restore', backup, '--recovery-key-file', paper])).toMatchObject({
+      code: 78,
+      stderr: expect.stringContaining(`chmod 600 ${paper}`),
+    });
+    expect(readdirSync(eligd.folder)).not.toContain('state');
+  });
+
   test('another recovery key is refused, and nothing changes', async () => {
     const eligd = install('http://127.0.0.1:9');
     const paper = join(eligd.folder, 'paper.txt');
@@ -184,7 +195,7 @@ describe('a backup on a new machine', () => {
       [OTHER.reveal().join('\n'), 'is encrypted with a different key'],
       [ONE.reveal().join('\n').slice(1), 'It has 63 characters instead of 64.'],
     ] as const) {
-      writeFileSync(paper, text);
+      writeFileSync(paper, text, { mode: 0o600 });
       const refused = await eligd.run(['restore', backup, '--recovery-key-file', paper]);
       expect(refused.code).not.toBe(0);
       expect(refused.stderr).toContain(said);

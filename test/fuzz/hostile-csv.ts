@@ -11,6 +11,7 @@ import * as fc from 'fast-check';
 import { DIRECT_NETWORK } from '../../connectors/conformance/network.ts';
 import type { ConnectorEnv, PullBatch } from '../../connectors/contract.ts';
 import csv from '../../connectors/csv/index.ts';
+import { cleanCell } from '../../connectors/csv/values.ts';
 import { realClock } from '../../src/ops/env.ts';
 import { strictRecords } from './strict-csv.ts';
 import { must, type Target } from './target.ts';
@@ -26,7 +27,9 @@ const HEADER = [
   'member_id',
   'note',
 ];
-const MEMBER = HEADER.indexOf('member_id');
+/** Cells that an appointment holds as they are written, and what the connector calls them. */
+const COMPARED = ['appointment_id', 'patient_id', 'carrier', 'payor_id', 'member_id'] as const;
+type Seen = Record<(typeof COMPARED)[number], string>;
 const SEPARATORS = [',', ';', '\t'];
 const LINE_ENDS = ['\n', '\r\n', '\r'];
 const ENCODINGS = ['utf-8', 'utf-8 with mark', 'utf-16le', 'windows-1252'] as const;
@@ -54,6 +57,10 @@ const NOTES = [
   '\u2028',
   "'",
 ];
+/** Longer than a line may be, without and with line breaks. */
+const LONG = 'x'.repeat(1_100_000);
+const LONG_NOTES = [LONG, `"${LONG}`, `${LONG}\n${NOTES[14]}`, `a\nb${LONG}\nc`];
+
 /** How a cell is written: by the RFC, as it is, or with a program's mistake. */
 const WAYS = ['quoted', 'quoted', 'quoted', 'bare', 'unescaped', 'opened', 'padded'] as const;
 
@@ -92,7 +99,11 @@ function decoded(bytes: Buffer): string {
   }
 }
 
-const cell = fc.record({ text: fc.constantFrom(...NOTES), way: fc.constantFrom(...WAYS) });
+const note = fc.oneof(
+  { weight: 80, arbitrary: fc.constantFrom(...NOTES) },
+  { weight: 1, arbitrary: fc.constantFrom(...LONG_NOTES) },
+);
+const cell = fc.record({ text: note, way: fc.constantFrom(...WAYS) });
 const usualCell = fc.constantFrom('quoted', 'bare').map((way): Cell => ({ text: '', way }));
 const row = fc.record({
   note: cell,
@@ -128,14 +139,48 @@ const files = fc
     return encoded(text, encoding);
   });
 
-/** The rows that a strict reader sees after the header: the ID and the member ID of each record. */
-function strictlySeen(bytes: Buffer): { id: string; member_id: string }[] {
+/**
+ * Returns what a strict reader sees after the header: the rows with as many cells as the header, and
+ * the number of other lines with content. Null: it sees no header of ours.
+ */
+function strictlySeen(bytes: Buffer): { rows: Seen[]; others: number } | null {
   const text = decoded(bytes);
   const separator = SEPARATORS.find((each) => text.startsWith(`appointment_id${each}`)) ?? ',';
-  return strictRecords(text, separator)
-    .slice(1)
-    .filter((cells) => cells.some((each) => each.trim() !== ''))
-    .map((cells) => ({ id: cells[0]?.trim() ?? '', member_id: cells[MEMBER]?.trim() ?? '' }));
+  const { records, broken } = strictRecords(text, separator);
+  const [header, ...rest] = records;
+  if (header?.join() !== HEADER.join() || !text.startsWith('appointment_id')) return null;
+  const said = rest.filter((cells) => cells.some((each) => each.trim() !== ''));
+  const whole = said.filter(
+    (cells) =>
+      cells.length >= HEADER.length &&
+      cells.slice(HEADER.length).every((each) => each.trim() === ''),
+  );
+  const rows = whole.map(
+    (cells) =>
+      Object.fromEntries(
+        COMPARED.map((name) => [name, cleanCell(cells[HEADER.indexOf(name)] ?? '')]),
+      ) as Seen,
+  );
+  const odd = broken.filter((line) => line.trim() !== '').length;
+  // The same line twice is one visit.
+  const unique = [...new Map(rows.map((each) => [JSON.stringify(each), each])).values()];
+  return { rows: unique, others: said.length - whole.length + odd };
+}
+
+/** The connector writes every kind of blank as one space. */
+const spaced = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
+
+/** Takes each row that was taken out of those that were seen: no row makes two appointments. */
+function rest(seen: readonly Seen[], taken: readonly Seen[]): Seen[] {
+  const left = [...seen];
+  for (const each of taken) {
+    const at = left.findIndex((row) =>
+      COMPARED.every((name) => spaced(row[name]) === spaced(each[name])),
+    );
+    must(at !== -1, `The appointment ${JSON.stringify(each)} is not in the file.`);
+    left.splice(at, 1);
+  }
+  return left;
 }
 
 export async function hostileCsvTarget(): Promise<Target> {
@@ -159,12 +204,18 @@ export async function hostileCsvTarget(): Promise<Target> {
   const check = async (input: Buffer): Promise<string> => {
     const seen = strictlySeen(input);
     writeFileSync(at('inbox', 'hostile.csv'), input);
-    const taken: { id: string; member_id: string }[] = [];
+    const taken: Seen[] = [];
     const reported = new Set<string>();
     let is_file_rejected = false;
     const accept = async (batch: PullBatch) => {
-      for (const { source_id, coverages } of batch.appointments)
-        taken.push({ id: source_id, member_id: coverages[0]?.member_id ?? '' });
+      for (const { source_id, patient, coverages } of batch.appointments)
+        taken.push({
+          appointment_id: source_id,
+          patient_id: patient.id ?? '',
+          carrier: coverages[0]?.carrier ?? '',
+          payor_id: coverages[0]?.payor_id ?? '',
+          member_id: coverages[0]?.member_id ?? '',
+        });
       for (const { position } of batch.rejected) reported.add(position);
       is_file_rejected ||= batch.source?.kept_as !== undefined;
       return { reply: null };
@@ -172,20 +223,16 @@ export async function hostileCsvTarget(): Promise<Target> {
     const { signal } = new AbortController();
     for (let pulls = 0; pulls < 2; pulls += 1)
       await connector.pull?.({ cursor: null, signal, accept, isAccepted: async () => false });
-    for (const { id, member_id } of taken)
-      must(
-        seen.some((each) => each.id === id && each.member_id === member_id),
-        `The appointment ${id} with ${member_id} is not in the file.`,
-      );
-    const lost = seen.filter(({ id }) => !taken.some((each) => each.id === id));
+    if (seen === null) must(is_file_rejected, 'A file without our header was read.');
+    const lost = seen === null ? [] : rest(seen.rows, taken);
     must(
-      is_file_rejected || lost.length <= reported.size,
-      `${lost.length} rows are gone, and ${reported.size} are reported.`,
+      is_file_rejected || seen === null || lost.length + seen.others <= reported.size,
+      `${lost.length} rows and ${seen?.others} other lines are gone, ${reported.size} reported.`,
     );
     for (const part of ['processed', 'rejected', 'processing'])
       for (const name of existsSync(at(part)) ? readdirSync(at(part)) : [])
         rmSync(at(part, name), { recursive: true });
-    const much = taken.length === seen.length ? 'all' : 'some';
+    const much = lost.length === 0 ? 'all' : 'some';
     return `${much} taken, ${Math.min(3, reported.size)} reported`;
   };
   return {

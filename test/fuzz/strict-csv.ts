@@ -1,17 +1,33 @@
 /**
- * A strict reader of RFC 4180, written from the RFC alone, to compare the connector with. A cell
- * that begins with a mark ends with one, and a doubled mark is one mark. The end of a cell is
- * followed by a separator, a line end, or the end of the file. A mark within another cell is text,
- * as in every common reader. A line that begins no such record is skipped.
+ * A strict reader of RFC 4180, written from the RFC alone, to compare the connector with: a cell
+ * that begins with a mark ends with one, a doubled mark is one, and only a separator, a line end,
+ * or the end of the file follows its end. Any separator and line end will do.
+ *
+ * The RFC does not define what follows an error. This reader sees no record in the line on which a
+ * broken record begins, and continues after that line. It never reads part of a whole record as
+ * another one. Unlike the RFC, it accepts a mark within a cell that is not quoted (5" crown), where
+ * only one reading is possible.
+ *
+ * `broken`: the lines on which a broken record begins.
  */
-export function strictRecords(text: string, separator: string): string[][] {
+export function strictRecords(
+  text: string,
+  separator: string,
+): { records: string[][]; broken: string[] } {
   const records: string[][] = [];
+  const broken: string[] = [];
   for (let at = 0; at < text.length; ) {
     const record = recordAt(text, at, separator);
-    if (record !== null) records.push(record.cells);
-    at = record?.next ?? afterLine(text, at);
+    if (record === null) {
+      const next = afterLine(text, at);
+      broken.push(text.slice(at, next));
+      at = next;
+    } else {
+      records.push(record.cells);
+      at = record.next;
+    }
   }
-  return records;
+  return { records, broken };
 }
 
 type Found<Value> = { next: number } & Value;

@@ -144,6 +144,49 @@ test('a legal hold keeps everything about a patient until it ends', async () => 
   expect((await clinic.run('audit', 'verify')).code).toBe(0);
 });
 
+/** The counts that a purge reports, by the kinds of its preview. */
+async function purgedOf(clinic: Clinic) {
+  const report = JSON.parse((await clinic.run('purge', '--json')).stdout);
+  const { appointments, answers, requests, recordings, copies, log_entries, files: all } = report;
+  return { visits: appointments, answers, requests, recordings, copies, logs: log_entries, all };
+}
+
+async function previewOf(clinic: Clinic) {
+  const { kinds } = JSON.parse((await clinic.run('purge', '--dry-run', '--json')).stdout);
+  const { processed, rejected, outbox, ...counts } = Object.fromEntries(
+    kinds.map(({ kind, count }: { kind: string; count: number }) => [kind, count]),
+  );
+  return { ...counts, all: processed + rejected + outbox };
+}
+
+test('a dry run counts what the purge after it deletes, whatever the age and holds', async () => {
+  const { clinic, machine, named } = await clinicOf(4);
+  const id = named[2]!.patient_id!;
+  // Answers alone; then the visits too, with one on hold, then the logs, then everything.
+  const rounds = [
+    { days: 110 },
+    { days: 270 },
+    { days: 500, hold: 'add' },
+    { days: 2_300 },
+    { days: 1, hold: 'remove' },
+    { days: 3_000 },
+  ];
+  const seen: Record<string, number> = {};
+  for (const { days, hold } of rounds) {
+    machine.pass({ days });
+    if (hold !== undefined)
+      expect((await clinic.run('legal-hold', hold, id, ...holdReason(hold))).code).toBe(0);
+    const preview = await previewOf(clinic);
+    expect(await purgedOf(clinic)).toEqual(preview);
+    for (const [kind, count] of Object.entries(preview))
+      seen[kind] = (seen[kind] ?? 0) + Number(count);
+  }
+  for (const kind of ['visits', 'answers', 'requests', 'recordings', 'logs', 'all'])
+    expect(seen[kind], kind).toBeGreaterThan(0);
+});
+
+const holdReason = (hold: string) => (hold === 'add' ? ['--reason', 'Audit'] : []);
+
 test('a purge that dies at any statement is completed by the next one', async () => {
   const { clinic, machine } = await clinicOf(3);
   machine.pass({ days: 3_000 });

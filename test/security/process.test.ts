@@ -1,7 +1,7 @@
 /** What an eligd process takes from its environment and passes on. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -40,27 +40,26 @@ function installation(more: { connector?: string; service?: string; base_url?: s
   return { folder, file };
 }
 
+/** An attacker in between: a server whose certificate no authority signed. Counts its requests. */
+async function startImpostor() {
+  let requests = 0;
+  const server = createServer(
+    {
+      cert: readFileSync(join(TLS, 'server.pem')),
+      key: readFileSync(join(TLS, 'server-key.pem')),
+    },
+    (_, response) => {
+      requests += 1;
+      response.writeHead(401).end('{}');
+    },
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return { base_url: `https://127.0.0.1:${port}`, requests: () => requests };
+}
+
 describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
-  /**
-   * An attacker in between: a server whose certificate no authority signed. Counts its requests.
-   */
-  async function startImpostor() {
-    let requests = 0;
-    const server = createServer(
-      {
-        cert: readFileSync(join(TLS, 'server.pem')),
-        key: readFileSync(join(TLS, 'server-key.pem')),
-      },
-      (_, response) => {
-        requests += 1;
-        response.writeHead(401).end('{}');
-      },
-    );
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    return { base_url: `https://127.0.0.1:${port}`, requests: () => requests };
-  }
   const environment = { ...SECRETS, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
 
   test('the variable alone does not turn off the checking of certificates', async () => {
@@ -86,6 +85,39 @@ describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
     const before = impostor.requests();
     await eligd(['check', '--config', file], SECRETS);
     expect(impostor.requests()).toBe(before);
+  });
+});
+
+describe('NODE_EXTRA_CA_CERTS', () => {
+  const use = async (prepare: (file: string) => void) => {
+    const impostor = await startImpostor();
+    const { folder, file } = installation({ base_url: impostor.base_url });
+    const authority = join(folder, 'ca.pem');
+    copyFileSync(join(TLS, 'ca.pem'), authority);
+    prepare(authority);
+    const environment = { ...SECRETS, NODE_EXTRA_CA_CERTS: authority };
+    const said = await eligd(['check', '--config', file], environment);
+    return { ...said, requests: impostor.requests(), authority };
+  };
+
+  test('adds an authority of a file that only its owner can change, without a word', async () => {
+    const { stderr, requests } = await use((file) => chmodSync(file, 0o644));
+    expect(requests).toBeGreaterThan(0);
+    expect(stderr).not.toContain('NODE_EXTRA_CA_CERTS');
+  });
+
+  test('adds none of a file that others can change; the warning says how to', async () => {
+    const { stdout, stderr, requests, authority } = await use((file) => chmodSync(file, 0o666));
+    expect(requests).toBe(0);
+    expect(stdout).toContain('its certificate was not accepted');
+    expect(stderr).toContain('NODE_EXTRA_CA_CERTS is ignored');
+    expect(stderr).toContain(`run "chmod go-w ${authority}"`);
+  });
+
+  test.runIf(process.geteuid?.() === 0)('adds none of a file of another user', async () => {
+    const { stderr, requests } = await use((file) => chownSync(file, 65_534, 65_534));
+    expect(requests).toBe(0);
+    expect(stderr).toContain('belongs to another user (user ID 65534)');
   });
 });
 

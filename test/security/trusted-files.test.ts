@@ -1,6 +1,9 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { writeNew } from '../../src/cli/init/files.ts';
+import { loadConfig } from '../../src/ops/config.ts';
+import { mapPayer } from '../../src/ops/payer-mapping.ts';
 import { distrusted } from '../../src/ops/trusted-files.ts';
 import { run } from '../cli/capture.ts';
 import { configText, eligd, makeFolder } from './users.ts';
@@ -62,6 +65,38 @@ describe('files that others can change', () => {
     const { code, stdout } = await check();
     expect(code).toBe(78);
     expect(stdout).toMatch(/!! payer map: .*payers\.csv can be changed by other users/);
+  });
+
+  test('payers.csv is not written in a folder of mode 777', async () => {
+    const file = write('eligd.yaml', configText(CSV));
+    const config = { ...(await loadConfig(file)), folder: join(folder, 'shared') };
+    mkdirSync(config.folder);
+    chmodSync(config.folder, 0o777);
+    const line = { name: 'Ameritas', id: 'AMERITAS', phone: undefined };
+    expect(() => mapPayer(config, line)).toThrow(
+      expect.objectContaining({
+        what: expect.stringContaining('does not use the payer map'),
+        why: `${config.folder} can be changed by other users (its mode is 777).`,
+      }),
+    );
+    expect(readdirSync(config.folder)).toEqual([]);
+    chmodSync(config.folder, 0o755);
+    expect(mapPayer(config, line)).toEqual({ name: 'Ameritas', as: 'AMERITAS' });
+  });
+
+  test('a configuration with secrets is not written in a folder of mode 777', () => {
+    const shared = join(folder, 'shared');
+    mkdirSync(shared);
+    chmodSync(shared, 0o777);
+    expect(() => writeNew(join(shared, 'config/.env'), 'SECRET=1', 0o600)).toThrow(
+      expect.objectContaining({
+        why: `${shared} can be changed by other users (its mode is 777).`,
+      }),
+    );
+    expect(readdirSync(shared)).toEqual([]);
+    chmodSync(shared, 0o755);
+    writeNew(join(shared, 'config/.env'), 'SECRET=1', 0o600);
+    expect(readdirSync(join(shared, 'config'))).toEqual(['.env']);
   });
 
   test('fees.csv is refused if others can change it', async () => {

@@ -42,6 +42,12 @@ test.each<[string, string | null]>([
   expect(parsed_ms === null ? null : new Date(parsed_ms).toISOString()).toBe(expected);
 });
 
+test('A status of a million characters is kept as its beginning, and is no final one', () => {
+  const inquiry = parseInquiry({ id: 'i', status: 'S'.repeat(1_000_000), request: {} });
+  expect(inquiry?.status).toBe('S'.repeat(200));
+  expect(parseInquiry({ id: 'i', status: 'SUCCESS', request: {} })?.status).toBe('SUCCESS');
+});
+
 test('All three forms of an HTTP date are read, and nothing else', () => {
   const expected_ms = Date.UTC(1994, 10, 6, 8, 49, 37);
   for (const text of [

@@ -96,6 +96,29 @@ describe('a batch', () => {
     expect(others).toEqual([]);
   });
 
+  test('texts beside the visits that are too long are listed and not kept', async () => {
+    const long = 'x'.repeat(1_000_000);
+    await accept({ appointments: [on(1)] });
+    await accept({
+      source: { name: long, completeness: 'changes' },
+      appointments: [],
+      cancelled_ids: [long, 'A-1'],
+      rejected: [
+        { position: 'row 3', source_id: long, field: long, value_class: long, remedy: long },
+      ],
+    });
+    const entries = await openAttention(store.db);
+    expect(entries.map(({ what }) => what.replaceAll(/x{9,}/g, 'x'))).toEqual([
+      'Row 3, x…: x….',
+      'Source, name: too long.',
+      'Cancellation 1, appointment ID: too long.',
+    ]);
+    expect(JSON.parse((await row('A-1')).content).status).toBe('cancelled');
+    for (const table of ['attention', 'sources', 'audit'] as const)
+      for (const each of await store.db.selectFrom(table).selectAll().execute())
+        expect(JSON.stringify(each).length, table).toBeLessThan(6_000);
+  });
+
   test('a batch is stored, due for planning at once, and in the audit trail', async () => {
     expect(await accept({ appointments: [on(1), on(2)] })).toEqual({
       new: 2,

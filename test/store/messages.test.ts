@@ -62,6 +62,21 @@ describe('messages that arrive together', () => {
     ]);
   });
 
+  test('a sender whose name is too long is listed, and its time is not used', async () => {
+    const by = 'x'.repeat(1_000_000);
+    const first = message('1', { appointments: [visit('A')], cancelled_ids: ['y'.repeat(1_001)] });
+    const written = { at: '2026-11-23T12:00:00Z', by };
+    const answered = await accept({ ...first, source: { ...first.source, written } });
+    expect(answered).toEqual(['reply to 1']);
+    expect(await statuses()).toEqual([['A', 'booked']]);
+    expect((await openAttention(store.db)).map(({ what }) => what)).toEqual([
+      'Source, sender: too long.',
+      'Cancellation 1, appointment ID: too long.',
+    ]);
+    const times = await store.db.selectFrom('visit_messages').selectAll().execute();
+    expect(JSON.stringify(times)).not.toContain('xxx');
+  });
+
   test('messages about one appointment count in their order', async () => {
     await accept(
       message('1', { appointments: [visit('A')] }),

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { encode } from '../v2/escapes.ts';
 import type { Message, Segment } from '../v2/message.ts';
-import type { Fault, Reading } from './reading.ts';
+import { type Fault, HEADER_FIELD_CHARS_MAX, type Reading } from './reading.ts';
 
 /** The result for a message: accepted, faulty content, or refused as a whole. */
 type Verdict = { accept: 'CA' | 'CE' | 'CR'; application: 'AA' | 'AE' | 'AR'; fault: Fault | null };
@@ -61,7 +61,7 @@ function reply(
   const { field, component } = separators;
   const join = (...fields: string[]) => trimEnd(fields.join(field), field);
   const control_id = hash('sha256', `${code}${header.raw(10)}${settings.at}`).slice(0, 20);
-  const raw = (number: number) => header.raw(number);
+  const raw = (number: number) => header.raw(number).slice(0, HEADER_FIELD_CHARS_MAX);
   const own = (text: string) => encode(text, separators);
   const lines = [
     join(

@@ -21,6 +21,8 @@ import { messageReader, type Reading } from './reading.ts';
  */
 const FAILURES_BEFORE_ANSWER = 3;
 const FAILING_MAX = 1000;
+/** The longest MSH-10 that HL7 allows. */
+const CONTROL_ID_SHOWN_CHARS = 199;
 /** More than a batch has; a frame of many more messages would hold up all other senders. */
 const MESSAGES_PER_FRAME_MAX = 5000;
 /** How often a repeated refusal is logged, so that a misconfigured sender does not fill the log. */
@@ -103,7 +105,7 @@ export class MessageIntake implements FrameIntake {
       reading.kind === 'ignored' ? { appointments: [], rejected: [] } : reading.content;
     const source = {
       key,
-      name: `message ${message.control_id}`,
+      name: `message ${message.control_id.slice(0, CONTROL_ID_SHOWN_CHARS)}`,
       is_last: true,
       completeness: 'changes' as const,
       reply: JSON.stringify(replies),

@@ -63,6 +63,9 @@ const DELETES_PATIENT = 'A29';
  */
 const PATIENTS_MAX = 100;
 const SEGMENTS_MAX = 5_000;
+/** HL7 allows MSH-10 at most 199, and the names of programs 227. */
+export const HEADER_FIELD_CHARS_MAX = 1_000;
+const HEADER_FIELDS_READ = 18;
 
 export function messageReader(settings: ReadingSettings): (message: Message) => Reading {
   const fields = new FieldReader(settings.fields);
@@ -71,6 +74,8 @@ export function messageReader(settings: ReadingSettings): (message: Message) => 
     const { type, event } = message;
     if (message.control_id.trim() === '')
       return refused(101, 'MSH-10', 'MSH-10, the control id, is empty');
+    const long = longHeaderField(message);
+    if (long !== null) return withLongField(long);
     if (type === 'ACK' || type === 'MCF') return { kind: 'ignored' };
     if (type !== 'SIU' && type !== 'DFT' && type !== 'ADT')
       return refused(200, 'MSH-9', 'only SIU, ADT and DFT messages are read here');
@@ -96,6 +101,24 @@ function limitBroken(message: Message): string | null {
   if (message.segments.length > SEGMENTS_MAX) return `more than ${SEGMENTS_MAX} segments`;
   if (MERGES_PATIENTS.has(message.event) || message.all('PID').length <= PATIENTS_MAX) return null;
   return `more than ${PATIENTS_MAX} PID segments`;
+}
+
+/** The first field of MSH that is longer than any program needs; null: none is. */
+function longHeaderField({ header }: Message): string | null {
+  for (let number = 3; number <= HEADER_FIELDS_READ; number += 1)
+    if (header.raw(number).length > HEADER_FIELD_CHARS_MAX) return `MSH-${number}`;
+  return null;
+}
+
+function withLongField(field: string): Reading {
+  return faulty(
+    { code: 102, at: field, what: `${field} is longer than ${HEADER_FIELD_CHARS_MAX} characters` },
+    {
+      field,
+      value_class: 'too long',
+      remedy: 'Nothing of the message was taken. Have the sender shorten the field.',
+    },
+  );
 }
 
 function withTooMuch(limit: string): Reading {

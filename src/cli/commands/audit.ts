@@ -164,10 +164,10 @@ async function subjectNames(
   const visits = await visitsOfHashes(db, hashes);
   const is_one = config.connectors.length === 1;
   return new Map(
-    [...visits].map(([hash, { connector, source_id }]) => [
-      hash,
-      is_one ? source_id : `${connector}:${source_id}`,
-    ]),
+    [...visits].map(([hash, { id, connector, source_id, is_named }]) => {
+      if (is_named) return [hash, `appointment:${id}`];
+      return [hash, is_one ? source_id : `${connector}:${source_id}`];
+    }),
   );
 }
 

@@ -94,13 +94,13 @@ function explainLines(
   const [only] = detail.appointments;
   const title =
     detail.subject.startsWith('appointment:') && only !== undefined
-      ? subjectTitle(only, config)
+      ? subjectTitle(only, how)
       : `Inquiry ${splitOnce(detail.subject)[1]}`;
   const now = detail.appointments.map((each) => {
     const { until } = each.explanation;
     const { word, why } = situationWords(each, leadingVerdict(detail, each, how));
     const whose = detail.subject.startsWith('inquiry:')
-      ? `${each.kind} ${appointmentLabel(each, config)} `
+      ? `${each.kind} ${appointmentLabel(each, config, patients)} `
       : '';
     return `Now: ${whose}${word}. ${why}${until === null ? '' : ` Next: ${time(until)}.`}`;
   });
@@ -113,14 +113,20 @@ function explainLines(
     '',
     ...(now.length > 0 ? now : ['Now: no appointment needs it.']),
     ...todoLines(detail, how),
-    ...(log_key === null ? [] : detail.appointments.map((each) => inLog(each, log_key, config))),
+    ...(log_key === null ? [] : detail.appointments.map((each) => inLog(each, log_key, how))),
   ];
 }
 
-/** Says how to find the appointment in the log, which contains no PMS IDs. */
-function inLog(each: ExplainedAppointment, log_key: string, config: Config): string {
+/**
+ * Says how to find the appointment in the log, which contains no PMS IDs.
+ */
+function inLog(
+  each: ExplainedAppointment,
+  log_key: string,
+  { config, patients }: { config: Config; patients: boolean },
+): string {
   return (
-    `In the log: ${each.kind} ${appointmentLabel(each, config)} is ` +
+    `In the log: ${each.kind} ${appointmentLabel(each, config, patients)} is ` +
     `${appointmentHash(log_key, each.connector, each.source_id)}.`
   );
 }

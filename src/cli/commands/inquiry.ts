@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { EligdError } from '../../domain/errors.ts';
 import { inquiryId } from '../../domain/ids.ts';
+import { saysWhoOf } from '../../domain/says-who.ts';
 import { SPECIALTIES, type Specialty } from '../../domain/specialty.ts';
 import type { Inquiry, InquiryList, ListedInquiry, ServiceClient } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
@@ -174,8 +175,19 @@ function shown({
     id,
     status: statusWord(status) ?? '',
     created_at: created_ms === null ? null : new Date(created_ms).toISOString(),
-    external_id: typeof request.external_id === 'string' ? request.external_id : '',
+    external_id: shownLabel(request),
   };
+}
+
+/** The label of an inquiry; empty when it says who the patient is, as the PMS's ID in it may. */
+function shownLabel({ external_id, ...request }: Inquiry['request']): string {
+  if (typeof external_id !== 'string') return '';
+  const { patient_name, dob, member_id } = request;
+  const text = (value: unknown) => (typeof value === 'string' ? value : '');
+  const [, month, day, year] = /^(\d\d)\D(\d\d)\D(\d{4})$/.exec(text(dob)) ?? [];
+  const birth_date = year === undefined ? text(dob) : `${year}-${month}-${day}`;
+  const people = [{ name: text(patient_name), birth_date }];
+  return saysWhoOf(external_id, { people, member_ids: [text(member_id)] }) ? '' : external_id;
 }
 
 function notThere(specialty: Specialty): never {

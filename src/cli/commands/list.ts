@@ -28,6 +28,7 @@ import {
   patientName,
   payerName,
   SITUATION_NAMES,
+  shownText,
   visitText,
 } from '../subject.ts';
 import { clinicTime, isoTime } from '../times.ts';
@@ -162,9 +163,9 @@ async function listSituations(
       const { word, why } = situationWords(each, verdicts.get(each.id));
       const until_text = until === null ? null : clinicTime(until, config);
       const cells = [
-        appointmentLabel(each, config),
+        appointmentLabel(each, config, options.patients === true),
         visitText(each, config),
-        payerName(each.input),
+        payerName(each.input, options.patients === true),
         word,
         ...(is_narrow ? [] : [until_text]),
         is_narrow && until_text !== null ? `Until ${until_text}. ${why}` : why,
@@ -272,8 +273,8 @@ function attentionBlock(
         ? subjectName(entry)
         : `inquiry:${entry.inquiry}`
       : entry.kind === 'claim'
-        ? `claim ${appointmentLabel({ connector, source_id }, config)}`
-        : `appointment ${appointmentLabel({ connector, source_id }, config)}, visit ` +
+        ? `claim ${attentionLabel(entry, config, patients === true)}`
+        : `appointment ${attentionLabel(entry, config, patients === true)}, visit ` +
           `${clinicTime(starts_at, config)}`;
   const patient = patients && content !== null ? `, ${patientName(inputOf(content))}` : '';
   const since = clinicTime(entry.since, config);
@@ -284,6 +285,15 @@ function attentionBlock(
     ...((patients && phoneIds(entry, config)) || []).flatMap((line) => indented('    ', line)),
     '',
   ].join('\n');
+}
+
+/** Returns the ID of the visit that an entry is about; empty if it is about none. */
+function attentionLabel(entry: AttentionRow, config: Config, patients: boolean): string {
+  const { appointment, connector, source_id, content } = entry;
+  if (appointment === null || connector === null || source_id === null || content === null)
+    return '';
+  const each = { id: appointment, connector, source_id, input: inputOf(content) };
+  return appointmentLabel(each, config, patients);
 }
 
 /**
@@ -301,10 +311,16 @@ function attentionJson(
   patients: boolean,
   config: Config,
 ): Record<string, unknown> {
+  const { source_id, content } = entry;
+  const is_shown =
+    source_id === null ||
+    content === null ||
+    shownText(source_id, inputOf(content), patients) !== null;
+  const id = is_shown ? source_id : `appointment:${entry.appointment}`;
   return {
     connector: entry.connector,
-    appointment: entry.kind === 'claim' ? null : entry.source_id,
-    claim: entry.kind === 'claim' ? entry.source_id : null,
+    appointment: entry.kind === 'claim' ? null : id,
+    claim: entry.kind === 'claim' ? id : null,
     inquiry: entry.inquiry,
     starts_at: entry.kind === 'claim' ? null : isoTime(entry.starts_at),
     patient: patients && entry.content !== null ? patientName(inputOf(entry.content)) : null,

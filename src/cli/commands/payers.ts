@@ -14,7 +14,7 @@ import type { CliContext, Output } from '../context.ts';
 import { noteAction } from '../looks.ts';
 import { printJson, printTable } from '../output.ts';
 import { readState, type State } from '../state.ts';
-import { printUnmapped } from '../unmapped.ts';
+import { printUnmapped, shownUnmapped } from '../unmapped.ts';
 
 export function register(command: Command, context: CliContext): void {
   command
@@ -23,6 +23,7 @@ export function register(command: Command, context: CliContext): void {
         'with the closest names that eligd knows. Also shows how long calls to each payer take. ' +
         'Read-only.',
     )
+    .option('--patients', 'with payers’ names that a patient’s name or ID is part of')
     .option('--json', 'as JSON (docs/json.md, eligd.payers/1)')
     .addHelpText(
       'after',
@@ -33,8 +34,8 @@ Examples:
   eligd payers map "Local 134 Fund" 13400 --phone 312-555-0134
 `,
     )
-    .action(async (options: { json?: true }) => {
-      await readState(context, (state) => list(state, options.json === true, context));
+    .action(async (options: { json?: true; patients?: true }) => {
+      await readState(context, (state) => list(state, options, context));
     });
   command
     .command('map')
@@ -59,10 +60,15 @@ Examples:
     });
 }
 
-async function list({ db, config }: State, as_json: boolean, context: CliContext): Promise<void> {
-  const unmapped = unmappedPayers(config, await namedPayers(db));
+async function list(
+  { db, config }: State,
+  options: { json?: true; patients?: true },
+  context: CliContext,
+): Promise<void> {
+  const patients = options.patients === true;
+  const unmapped = shownUnmapped(unmappedPayers(config, await namedPayers(db)), patients);
   const turnarounds = await turnaroundsInPayerHours(db);
-  if (as_json) {
+  if (options.json) {
     const file = payersPath(config);
     printJson(context.stdout, { schema: 'eligd.payers/1', file, unmapped, turnarounds });
     return;

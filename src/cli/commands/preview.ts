@@ -13,7 +13,7 @@ import type { CliContext, Output } from '../context.ts';
 import { printJson } from '../output.ts';
 import { commandEnv } from '../service.ts';
 import { spentWords } from '../spending.ts';
-import { printUnmapped } from '../unmapped.ts';
+import { printUnmapped, shownUnmapped } from '../unmapped.ts';
 
 type Options = { connector?: string; json?: true };
 
@@ -43,7 +43,7 @@ export function register(command: Command, context: CliContext): void {
         file: file === undefined ? null : resolve(context.cwd, file),
         connector: options.connector ?? null,
       });
-      const unmapped = unmappedIn(preview, config);
+      const unmapped = shownUnmapped(unmappedIn(preview, config), false);
       if (options.json) printJson(context.stdout, previewJson(preview, unmapped));
       else printPreview(preview, unmapped, context.stdout);
     });
@@ -71,7 +71,9 @@ const VISIT_WORDS: Readonly<Record<SituationWord, string>> = {
 
 const ROWS_SHOWN = 10;
 
-function printPreview(preview: Preview, unmapped: readonly Unmapped[], to: Output): void {
+type ShownUnmapped = ReturnType<typeof shownUnmapped>;
+
+function printPreview(preview: Preview, unmapped: ShownUnmapped, to: Output): void {
   const { connector, rows, visits, claims, attention, calls, later } = preview;
   const { rejected } = rows;
   const total = visits.reduce((sum, { count }) => sum + count, 0);
@@ -113,7 +115,7 @@ function visitCounts(visits: Preview['visits']): [string, number][] {
   return [...counts].toSorted(([, a], [, b]) => b - a);
 }
 
-function previewJson(preview: Preview, unmapped: readonly Unmapped[]): Record<string, unknown> {
+function previewJson(preview: Preview, unmapped: ShownUnmapped): Record<string, unknown> {
   const { connector, rows, visits, claims, attention, calls, later } = preview;
   return {
     schema: 'eligd.preview/1',

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
@@ -6,6 +5,7 @@ import { DatabaseKey, parseDatabaseKey } from '../../domain/database-key.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Config } from '../../ops/config.ts';
 import { createConnectors } from '../../ops/connectors.ts';
+import { readTrusted } from '../../ops/trusted-files.ts';
 import { settleRestored } from '../../store/bookkeeping/after-restore.ts';
 import { connectorJournal } from '../../store/bookkeeping/journal.ts';
 import { inspectCopy } from '../../store/engine/backup.ts';
@@ -138,8 +138,9 @@ async function typedKey(context: CliContext, key_file: string | undefined): Prom
 
 function readKeyFile(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readTrusted(file, { role: 'recovery key', is_secret: true }).toString('utf8');
   } catch (error) {
+    if (error instanceof EligdError) throw error;
     throw new EligdError('failed', {
       what: `The file ${file} cannot be read.`,
       why: `The system reported ${errorCode(error) ?? 'an unknown error'}.`,

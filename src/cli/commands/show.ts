@@ -18,6 +18,7 @@ import {
   findOrFail,
   ID_HELP,
   patientName,
+  shownText,
   statusWord,
   subjectTitle,
 } from '../subject.ts';
@@ -84,8 +85,8 @@ function showJson(
       coverages: coveragesOf(each.input).map(
         ({ rank, carrier, payor_id, member_id, group_id }) => ({
           rank,
-          carrier,
-          payor_id,
+          carrier: shownText(carrier, each.input, patients),
+          payor_id: shownText(payor_id, each.input, patients),
           member_id: patients ? member_id : null,
           group_id: patients ? group_id : null,
         }),
@@ -158,7 +159,7 @@ function showText(
     const { until, next } = each.explanation;
     const { word, why } = situationWords(each, leadingVerdict(detail, each, { config, patients }));
     const lines = [
-      subjectTitle(each, config),
+      subjectTitle(each, { config, patients }),
       ...(patients
         ? [
             `  Patient:    ${patientName(each.input)}, born ` +
@@ -206,9 +207,10 @@ function coverageLines(input: AppointmentInput | ClaimInput, patients: boolean):
   const coverages = coveragesOf(input);
   if (coverages.length === 0) return ['  Coverage:   none'];
   return coverages.map(({ rank, carrier, payor_id, member_id, group_id }) => {
+    const [name, id] = [carrier, payor_id].map((text) => shownText(text, input, patients));
     const parts = [
-      carrier || 'payer without a name',
-      ...(payor_id === '' ? [] : [`payer ID ${payor_id}`]),
+      name === null ? 'payer with a patient’s name' : name || 'payer without a name',
+      ...(id ? [`payer ID ${id}`] : []),
       ...(patients ? [`member ID ${member_id || 'none'}`, `group ${group_id || 'none'}`] : []),
     ];
     return `  Coverage ${rank}: ${parts.join(', ')}`;

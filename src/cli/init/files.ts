@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import { OWN_PROCESS } from '../../ops/project.ts';
+import { requireTrusted } from '../../ops/trusted-files.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT_CODES } from '../exit.ts';
 
@@ -30,8 +31,12 @@ function envValue(value: string): string {
   });
 }
 
-/** Writes a new file that has its mode from the first byte on. */
+/**
+ * Writes a new file that has its mode from the first byte on. Throws if it exists, and if others can
+ * change its folder or own a link on its path.
+ */
 export function writeNew(file: string, content: string | Buffer, mode: number): void {
+  requireTrusted(file, { role: 'new file' });
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     writeFileSync(file, content, { mode, flag: 'wx' });

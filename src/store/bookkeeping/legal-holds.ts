@@ -115,7 +115,7 @@ export const isHeldInquiry = sql<SqlBool>`exists (select 1 from inquiry_appointm
  * Null: the log has no such entry.
  */
 export async function firstHeldEntries(
-  tx: Tx,
+  tx: Db | Tx,
 ): Promise<{ audit: number | null; access_log: number | null }> {
   const holds = await legalHolds(tx);
   if (holds.length === 0) return { audit: null, access_log: null };
@@ -148,7 +148,7 @@ export async function firstHeldEntries(
 const VALUES_PER_STATEMENT = 500;
 
 async function firstOf(
-  tx: Tx,
+  tx: Db | Tx,
   table: 'audit' | 'access_log',
   column: 'subject' | 'patient',
   values: readonly string[],

@@ -3,7 +3,7 @@
  * request, and the links to the recording and the transcript of the call. The record that eligd
  * made of the answer stays with the visit.
  */
-import { type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db, Tx } from '../engine/database.ts';
 import type { Store } from '../engine/store.ts';
 import { isHeldInquiry } from './legal-holds.ts';
@@ -41,9 +41,15 @@ function rowsOf(kind: AnswerKind, before: number) {
 
 const TIMES = { answers: 'received_at', requests: 'sent_at', recordings: 'created_at' } as const;
 
-export async function countOldAnswers(db: Db | Tx, kind: AnswerKind, before: number): Promise<Old> {
+/** How many rows would be erased, without those (`r`) that are `gone` before that. */
+export async function countOldAnswers(
+  db: Db | Tx,
+  kind: AnswerKind,
+  before: number,
+  gone: RawBuilder<SqlBool> = sql`false`,
+): Promise<Old> {
   const { rows } = await sql<Old>`select count(*) as count, min(${sql.ref(TIMES[kind])}) as oldest
-    ${rowsOf(kind, before)}`.execute(db);
+    ${rowsOf(kind, before)} and not ${gone}`.execute(db);
   return rows[0] ?? { count: 0, oldest: null };
 }
 

@@ -44,7 +44,7 @@ export async function eraseWords(
 }
 
 /** Returns subjects about files and their rows that have words older than `before`. */
-export async function oldNamedSubjects(tx: Tx, before: number): Promise<string[]> {
+export async function oldNamedSubjects(tx: Db | Tx, before: number): Promise<string[]> {
   const found: string[] = [];
   for (const kind of NAMED_KINDS) {
     const rows = await tx
@@ -73,20 +73,28 @@ export async function purgeLogs(tx: Tx, limits: { before: number; now: number })
   return purged;
 }
 
-/** Counts old entries, including those about patients on hold. */
+/**
+ * Counts the entries that `purgeLogs` would delete. `is_written`: whether the trail gets an entry
+ * first, so that the newest one of today may be deleted.
+ */
 export async function countOldEntries(
   db: Db,
   before: number,
+  { is_written }: { is_written: boolean },
 ): Promise<{ count: number; oldest: number | null }> {
+  const held = await firstHeldEntries(db);
   const total = { count: 0, oldest: null as number | null };
   for (const log of LOGS) {
+    const keeps_newest = !(is_written && log === 'audit');
+    const last = await lastToDelete(db, log, { before, keep_from: held[log], keeps_newest });
+    if (last === null) continue;
     const row = await db
       .selectFrom(log)
       .select((select) => [
         select.fn.countAll<number>().as('count'),
         select.fn.min('at').as('oldest'),
       ])
-      .where('at', '<', before)
+      .where('id', '<=', last.id)
       .executeTakeFirst();
     total.count += row?.count ?? 0;
     const oldest = row?.oldest ?? null;
@@ -104,7 +112,7 @@ export async function purgeLog(
   log: Log,
   { before, now, keep_from }: { before: number; now: number; keep_from: number | null },
 ): Promise<number> {
-  const last = await lastToDelete(tx, log, { before, keep_from });
+  const last = await lastToDelete(tx, log, { before, keep_from, keeps_newest: true });
   if (last === null) return 0;
   const at = { at: now, subject: logSubject(log), from_state: null };
   const reason = 'These entries are older than retention.audit_days.';
@@ -118,14 +126,16 @@ export async function purgeLog(
   return Number(numDeletedRows);
 }
 
+type Range = { before: number; keep_from: number | null; keeps_newest: boolean };
+
 /**
  * Returns the last row to delete. Never the newest row: the next one is chained to it, and its
  * number must not be reused.
  */
 async function lastToDelete(
-  tx: Tx,
+  tx: Db | Tx,
   log: Log,
-  { before, keep_from }: { before: number; keep_from: number | null },
+  { before, keep_from, keeps_newest }: Range,
 ): Promise<{ id: number; hash: Buffer } | null> {
   const young = await tx
     .selectFrom(log)
@@ -138,7 +148,7 @@ async function lastToDelete(
     .selectFrom(log)
     .select((select) => select.fn.max('id').as('id'))
     .executeTakeFirst();
-  const end = young?.id ?? newest?.id ?? 0;
+  const end = young?.id ?? (newest?.id ?? 0) + (keeps_newest ? 0 : 1);
   const last = await tx
     .selectFrom(log)
     .select(['id', 'hash'])

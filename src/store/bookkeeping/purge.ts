@@ -4,7 +4,7 @@
  * (engine/wal.ts). eligd cannot erase copies of overwritten blocks that a disk or a file system
  * keeps.
  */
-import { type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db, Tx } from '../engine/database.ts';
 import type { Store } from '../engine/store.ts';
 import { appointmentSubject, deliverySubject, inquirySubject } from './audit.ts';
@@ -52,17 +52,48 @@ export async function purge(store: Store, limits: PurgeLimits, now: number): Pro
   return { ...purged, ...erased, log_entries };
 }
 
-/** Returns how much `purge` would delete, and the age of the oldest item. */
+/**
+ * Returns how much `purge` would delete, and the age of the oldest item. Answers, requests, and
+ * recordings that are deleted with their visits count as such, as in the result of `purge`.
+ */
 export async function countOld(db: Db, limits: PurgeLimits): Promise<Record<PurgedKind, Old>> {
   const none: Old = { count: 0, oldest: null };
   const counted = { visits: none, answers: none, requests: none, recordings: none, logs: none };
   if (limits.visits !== null) counted.visits = await countVisits(db, limits.visits);
   for (const kind of ANSWER_KINDS) {
     const before = limits[kind];
-    if (before !== null) counted[kind] = await countOldAnswers(db, kind, before);
+    if (before === null) continue;
+    const gone = await goesWithVisits(db, kind, limits.visits);
+    counted[kind] = await countOldAnswers(db, kind, before, gone);
   }
-  if (limits.logs !== null) counted.logs = await countOldEntries(db, limits.logs);
+  if (limits.logs !== null) {
+    const is_written = await writesToTrail(db, limits.visits, counted.visits.count);
+    counted.logs = await countOldEntries(db, limits.logs, { is_written });
+  }
   return counted;
+}
+
+/** Of a row of that kind under the name `r`: whether deleting visits deletes it, or its content. */
+async function goesWithVisits(
+  db: Db,
+  kind: AnswerKind,
+  before: number | null,
+): Promise<RawBuilder<SqlBool>> {
+  if (before === null) return sql<SqlBool>`false`;
+  const links = sql`select 1 from inquiry_appointments s where s.inquiry = r.inquiry`;
+  const old = oldVisits(db, before).select('a.id');
+  const with_visits = sql<SqlBool>`(exists (${links})
+    and not exists (${links} and s.appointment not in (${old})))`;
+  if (kind !== 'requests' || (await legalHolds(db)).length > 0) return with_visits;
+  return sql<SqlBool>`(${with_visits} or (r.inquiry is null and r.seen_at < ${before}
+    and (r.sent_service_at is null or r.sent_service_at < ${before})))`;
+}
+
+/** Whether deleting visits, or the words about files, writes entries to the trail. */
+async function writesToTrail(db: Db, before: number | null, visits: number): Promise<boolean> {
+  if (before === null) return false;
+  if (visits > 0) return true;
+  return (await legalHolds(db)).length === 0 && (await oldNamedSubjects(db, before)).length > 0;
 }
 
 const ANSWER_KINDS = ['answers', 'requests', 'recordings'] as const;

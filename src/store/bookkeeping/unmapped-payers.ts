@@ -73,11 +73,15 @@ async function keep(tx: Tx, payers: readonly UnmappedPayer[], now: number): Prom
 }
 
 function namesOf(payers: readonly UnmappedPayer[]): string {
-  const names = [
-    ...new Set(payers.map(({ carrier, payor_id }) => carrier || `payer ID ${payor_id}`)),
-  ];
+  const names = [...new Set(payers.map(nameOf))];
   const more = names.length - NAMES_SHOWN;
   return names.slice(0, NAMES_SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** The PMS may have written a patient's name there, which is shown to nobody who does not ask. */
+function nameOf({ carrier, payor_id, says_who }: UnmappedPayer): string {
+  if (says_who !== true && carrier !== '') return carrier;
+  return payor_id === '' ? 'one with a patient’s name' : `payer ID ${payor_id}`;
 }
 
 function isSame(one: UnmappedPayer, other: UnmappedPayer): boolean {

@@ -143,7 +143,9 @@ function encryptingDriver(): Encrypted {
       why:
         'The package better-sqlite3-multiple-ciphers cannot be loaded ' +
         `(${errorCode(error) ?? 'no code'}).`,
-      next: 'Install eligd again: apt install --reinstall eligd, or npm ci --ignore-scripts.',
+      next:
+        'Install eligd again: apt install --reinstall eligd, or npm ci --ignore-scripts ' +
+        '--include=optional.',
       cause: error,
     });
   }

@@ -28,7 +28,7 @@ import {
   type Rejected,
   reject,
 } from './rejected.ts';
-import { sift } from './sift.ts';
+import { limited, sift } from './sift.ts';
 import { flagVanished } from './vanished.ts';
 
 /** A batch from a connector; the contract's PullBatch has exactly these parts. */
@@ -71,10 +71,11 @@ export const NOTHING_COUNTED: Readonly<IntakeCounts> = {
 export async function acceptBatch(
   tx: Tx,
   connector: string,
-  batch: IntakeBatch,
+  given: IntakeBatch,
   now: number,
 ): Promise<IntakeCounts> {
   const context = { tx, connector, now };
+  const batch = limited(given);
   const source = await rememberSource(tx, connector, batch.source, now);
   const { appointments, claims, patients, ...sifted } = sift(batch);
   const rejected = [...batch.rejected, ...sifted.rejected];

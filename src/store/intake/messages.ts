@@ -16,7 +16,7 @@ import {
 import { MessageTimes } from './message-times.ts';
 import { takePatientUpdates } from './patients.ts';
 import { reject } from './rejected.ts';
-import { siftLong } from './sift.ts';
+import { limited, siftLong } from './sift.ts';
 
 /** A batch that is a complete message, with its reply. */
 export type Message = Omit<IntakeBatch, 'source'> & {
@@ -37,7 +37,7 @@ export async function acceptMessages(
   messages: readonly Message[],
   now: number,
 ): Promise<{ outcomes: MessageOutcome[]; counts: IntakeCounts }> {
-  const together = await inSavepoint(tx, () => takeAll(tx, connector, messages, now));
+  const together = await inSavepoint(tx, () => takeAll(tx, connector, messages.map(limited), now));
   if ('value' in together) {
     const { replies, counts } = together.value;
     return { outcomes: replies.map((reply) => ({ reply })), counts };

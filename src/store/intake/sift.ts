@@ -1,6 +1,6 @@
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
-import { tooLongField } from '../../domain/field-length.ts';
+import { FIELD_LENGTH_MAX, tooLongField } from '../../domain/field-length.ts';
 import type { PatientUpdate } from '../../domain/patient-update.ts';
 import type { Rejected } from './rejected.ts';
 
@@ -15,6 +15,59 @@ type Sifted = {
   patients: PatientUpdate[];
   rejected: Rejected[];
 };
+
+/** The parts of a batch besides its visits, claims, and patients. */
+type Named = {
+  source: { name: string; written?: { at: string; by: string } };
+  cancelled_ids?: readonly string[];
+  rejected: readonly Rejected[];
+};
+
+const SHORTEN = 'Shorten it where it comes from, and send it again.';
+
+/**
+ * Cuts or leaves out texts that are too long in the parts of a batch besides its visits, claims, and
+ * patients, and reports each. It only cuts the texts of items that are rejected anyway.
+ */
+export function limited<Batch extends Named>(batch: Batch): Batch {
+  const { source, cancelled_ids = [], rejected } = batch;
+  const { written, ...unwritten } = source;
+  const found: Rejected[] = [];
+  const report = (position: string, field: string, remedy = SHORTEN) =>
+    found.push({ position, field, value_class: 'too long', remedy });
+  if (isLong(source.name)) report('source', 'name');
+  const is_unsaid = written !== undefined && isLong(written.by);
+  if (is_unsaid) report('source', 'sender', `Its time was not used. ${SHORTEN}`);
+  const ids = cancelled_ids.filter((id, index) => {
+    if (isLong(id)) report(`cancellation ${index + 1}`, 'appointment ID');
+    return !isLong(id);
+  });
+  if (found.length === 0 && !rejected.some(isLongItem)) return batch;
+  return {
+    ...batch,
+    source: { ...(is_unsaid ? unwritten : source), name: cut(source.name) },
+    ...(batch.cancelled_ids === undefined ? {} : { cancelled_ids: ids }),
+    rejected: [...rejected.map(cutItem), ...found],
+  };
+}
+
+const isLong = (text: string): boolean => text.length > FIELD_LENGTH_MAX;
+
+const cut = (text: string): string =>
+  isLong(text) ? `${text.slice(0, FIELD_LENGTH_MAX - 1)}…` : text;
+
+const isLongItem = (item: Rejected): boolean => Object.values(item).some(isLong);
+
+/** Leaves out an ID that is too long: half of it could be another visit's ID. */
+function cutItem({ source_id, ...item }: Rejected): Rejected {
+  return {
+    position: cut(item.position),
+    field: cut(item.field),
+    value_class: cut(item.value_class),
+    remedy: cut(item.remedy),
+    ...(source_id === undefined || isLong(source_id) ? {} : { source_id }),
+  };
+}
 
 /** Rejects items with a field that is too long and keeps the others (G7). */
 export function siftLong({ appointments, claims = [], patients = [] }: Offered): Sifted {

@@ -3,6 +3,7 @@
  */
 import { sql } from 'kysely';
 import { appointmentHash } from '../../domain/appointment-hash.ts';
+import { saysWho } from '../../domain/says-who.ts';
 import { appointmentSubject, inquirySubject } from '../bookkeeping/audit.ts';
 import { patientHash } from '../bookkeeping/chain.ts';
 import { patientSubject } from '../bookkeeping/legal-holds.ts';
@@ -152,18 +153,20 @@ async function subjectsOf(db: Db, visits: readonly Visit[], key: string | null) 
 export async function visitsOfHashes(
   db: Db,
   hashes: ReadonlySet<string>,
-): Promise<Map<string, Visit>> {
-  const found = new Map<string, Visit>();
+): Promise<Map<string, Visit & { is_named: boolean }>> {
+  const found = new Map<string, Visit & { is_named: boolean }>();
   const key = await knownLogKey(db);
   if (key === null || hashes.size === 0) return found;
   const visits = await db
     .selectFrom('appointments')
-    .select(['id', 'connector', 'source_id'])
+    .select(['id', 'connector', 'source_id', 'content'])
     .where('superseded_at', 'is', null)
     .execute();
   for (const visit of visits) {
     const hash = appointmentHash(key, visit.connector, visit.source_id);
-    if (hashes.has(hash)) found.set(hash, visit);
+    if (!hashes.has(hash)) continue;
+    const is_named = saysWho(visit.source_id, JSON.parse(visit.content));
+    found.set(hash, { ...visit, is_named });
   }
   return found;
 }

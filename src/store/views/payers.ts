@@ -1,6 +1,7 @@
 import type { AppointmentInput, CoverageInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import { isInsured } from '../../domain/planning.ts';
+import { saysWho } from '../../domain/says-who.ts';
 import { HOUR_MS } from '../../domain/time.ts';
 import { allOpenTurnarounds } from '../calls/turnarounds.ts';
 import type { Db } from '../engine/database.ts';
@@ -9,6 +10,8 @@ import type { Db } from '../engine/database.ts';
 export type NamedPayer = {
   treated: Pick<AppointmentInput, 'specialty' | 'provider' | 'location'>;
   coverage: CoverageInput;
+  /** Whether the payer's name says who a patient is. */
+  says_who: boolean;
 };
 
 /**
@@ -41,7 +44,11 @@ function namedIn({ content }: { content: string }): NamedPayer[] {
   const treated = JSON.parse(content) as AppointmentInput | ClaimInput;
   return coveragesOf(treated)
     .filter(isInsured)
-    .map((coverage) => ({ treated, coverage }));
+    .map((coverage) => ({
+      treated,
+      coverage,
+      says_who: saysWho(coverage.carrier, treated),
+    }));
 }
 
 function coveragesOf(input: AppointmentInput | ClaimInput): CoverageInput[] {

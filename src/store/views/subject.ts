@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { OpenEntry, Progress } from '../../domain/explanation.ts';
+import { saysWho } from '../../domain/says-who.ts';
 import { type AnswerRecord, latestRecord } from '../answers/answers.ts';
 import type { DeliveryRow } from '../answers/deliveries.ts';
 import {
@@ -83,14 +84,19 @@ async function namedBy(
     .execute();
 }
 
-/** Returns every ID by which an appointment or claim can be found, for a hint when none matches. */
+/**
+ * Returns every ID by which an appointment or claim can be found, for a hint when none matches.
+ * Leaves out IDs that say who the patient is.
+ */
 export async function knownSourceIds(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('appointments')
-    .select('source_id')
+    .select(['source_id', 'content'])
     .where('superseded_at', 'is', null)
     .execute();
-  return rows.map(({ source_id }) => source_id);
+  return rows
+    .filter(({ source_id, content }) => !saysWho(source_id, JSON.parse(content)))
+    .map(({ source_id }) => source_id);
 }
 
 export type AppointmentProgress = AppointmentOverview & { progress: Progress };

@@ -141,6 +141,33 @@ describe('limits', () => {
     ]);
   });
 
+  it.each([
+    ['in marks', `2,b,"${'b'.repeat(2_500_000)}"`],
+    ['in marks, with marks', `2,"b","${'b""'.repeat(800_000)}"`],
+    ['with a mark in it', `2,b,5"${'b'.repeat(2_500_000)}`],
+  ])('a line that is too long costs only that line, with text %s', (_, line) => {
+    for (const end of ['\n', '\r', '\r\n'])
+      for (const chunk of [100_000, 99_999, 2_600_000])
+        expect(rowsOf(['1,a,x', line, '3,c,z', '4,d,"w"', ''].join(end), chunk)).toEqual([
+          '2:1|a|x',
+          '3!too long',
+          '4:3|c|z',
+          '5:4|d|w',
+        ]);
+  });
+
+  it('after a long line with an open cell, every line up to its end is reported', () => {
+    const long = 'b'.repeat(1_200_000);
+    const text = `1,a,"${long}\n9,Injected,paid\n9,${long}\n9,${long}",x\n3,c,z\n`;
+    expect(rowsOf(text, 100_000)).toEqual([
+      '2!too long',
+      '3!unclear quotation mark',
+      '4!unclear quotation mark',
+      '5!unclear quotation mark',
+      '6:3|c|z',
+    ]);
+  });
+
   it('limits end the search for a closing quotation mark', () => {
     const many = Array.from({ length: 500 }, (_, i) => `${i},b,y`).join('\n');
     const rows = rowsOf(`0,a,"open\n${many}\n9,z,"end"\n`, 1000);

@@ -59,6 +59,22 @@ describe('original mode', () => {
     expect(answer).toContain('\rMSA|AR|ID-3|only SIU\\S\\ ADT and DFT messages are read here');
   });
 
+  test.each([
+    ['MSH-3', 2],
+    ['MSH-10', 9],
+  ])('a message whose %s is endless gets AE, and is listed', async (field, index) => {
+    const clinic = await startInterface();
+    const [header = '', ...rest] = siu(visit).split('\r');
+    const fields = header.split('|');
+    fields[index] = 'x'.repeat(100_000);
+    const message = [fields.join('|'), ...rest].join('\r');
+    const answer = await (await clinic.sender()).ask(message);
+    expect(code(answer)).toBe('AE');
+    expect(answer.length).toBeLessThan(5_000);
+    expect(await clinic.attention()).toEqual([`Message, ${field}: too long.`]);
+    expect(await clinic.appointments()).toEqual([]);
+  });
+
   test('an unreadable message gets AE with the field, and is listed', async () => {
     const clinic = await startInterface();
     const answer = await (await clinic.sender()).ask(brokenSiu('A-9'));
