@@ -64,10 +64,13 @@ export function printJson(to: Output, value: unknown): void {
   to.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** Returns a cell as one line without control characters: PMS data must not move the cursor. */
 function cellText(cell: Cell): string {
-  if (cell === null) return '-';
-  return stripVTControlCharacters(String(cell)).replaceAll(/[\p{Cc}\s]+/gu, ' ');
+  return cell === null ? '-' : oneLine(String(cell));
+}
+
+/** Returns a text as one line without control characters: PMS data must not move the cursor. */
+export function oneLine(text: string): string {
+  return stripVTControlCharacters(text).replaceAll(/[\p{Cc}\s]+/gu, ' ');
 }
 
 /** Narrows `widths` in place until a row fits into `room`, as far as the columns allow. */

@@ -294,6 +294,7 @@ function collectDeps(
           policy.payer_hours,
           coverage === null ? null : payers.find(coverage.payor_id, coverage.carrier),
         ),
+      turnaround_days: policy.turnaround_days,
       benefits_days: policy.benefits_days,
       verify_for_ms: config.verification.ask_for_hours * HOUR_MS,
       verification_required: config.verification.require,

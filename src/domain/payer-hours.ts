@@ -119,7 +119,7 @@ export function callBy(
   if (rules.late_visits === 'buy') return least;
   if (turnaround_hours !== null)
     return Math.min(least, beforePayerHours(starts_at, turnaround_hours, hours));
-  const usual = beforePayerHours(starts_at, rules.turnaround_days * hoursADay(hours), hours);
+  const usual = beforePayerHours(starts_at, usualHours(rules.turnaround_days, hours), hours);
   const same_day =
     rules.same_day_cutoff === null ? 0 : lastCutoff(starts_at, rules.same_day_cutoff, hours);
   return Math.min(least, Math.max(usual, same_day));
@@ -134,10 +134,10 @@ function lastCutoff(starts_at: Instant, cutoff: number, hours: PayerHours): Inst
   return 0;
 }
 
-/** Returns the payer hours of a day without a holiday or a daylight-saving change. */
-function hoursADay(hours: PayerHours): number {
-  const usual = openingsOn('2026-01-07', { ...hours, holidays: new Set() });
-  return usual.reduce((sum, { from, to }) => sum + to - from, 0) / HOUR_MS;
+/** Payer hours of so many business days without a change to daylight saving. */
+export function usualHours(days: number, hours: PayerHours): number {
+  const openings = openingsOn('2026-01-07', { ...hours, holidays: new Set() });
+  return (days * openings.reduce((sum, { from, to }) => sum + to - from, 0)) / HOUR_MS;
 }
 
 /**

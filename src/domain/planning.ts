@@ -8,7 +8,7 @@ import { NO_HISTORY } from './history.ts';
 import type { InquiryDraft } from './inquiry.ts';
 import { type Learned, NOTHING_LEARNED } from './learned.ts';
 import { needBase } from './needs.ts';
-import { beforePayerHours, callBy, hoursOf } from './payer-hours.ts';
+import { beforePayerHours, callBy, hoursOf, usualHours } from './payer-hours.ts';
 import { isUnmapped, payerAttention, type UnmappedPayer } from './payers.ts';
 import type { ClinicProfile, PayerEntry, PayerMap, Policy } from './policy.ts';
 import { effectiveProvider, type Provider } from './provider.ts';
@@ -24,7 +24,7 @@ import {
   localDate,
   yearOf,
 } from './time.ts';
-import type { Turnaround } from './turnaround.ts';
+import { type Turnaround, telling } from './turnaround.ts';
 
 /** The facts that planning needs in addition to the appointment. */
 export type PlanningFacts = {
@@ -263,7 +263,8 @@ function planCoverage(
   const drafted = draftCoverage({ ...question, payer, provider, visit }, facts, learned);
   const { draft } = drafted;
   const hours = hoursOf(policy.payer_hours, payer);
-  const turnaround = learned.turnaround(draft);
+  const usual_hours = usualHours(policy.turnaround_days, hours);
+  const turnaround = telling(learned.turnaround(draft), usual_hours);
   const call_by = callByUnder(payer, starts_at, policy, turnaround);
   return {
     planned: {
@@ -352,7 +353,8 @@ function callByUnder(
   turnaround: Turnaround | null,
 ): Instant {
   const hours = hoursOf(policy.payer_hours, payer);
-  const turnaround_hours = turnaround === null ? null : turnaround.p90_ms / HOUR_MS;
+  const known = telling(turnaround, usualHours(policy.turnaround_days, hours));
+  const turnaround_hours = known === null ? null : known.p90_ms / HOUR_MS;
   return callBy(starts_at, { hours, turnaround_hours }, policy);
 }
 

@@ -42,7 +42,12 @@ export type PriceRules = {
 /** The parts of a call that determine its price. */
 export type PricedCall = Pick<
   InquiryDraft,
-  'specialty' | 'insurance' | 'insurance_payor_id' | 'benefits_codes' | 'desired_completion_date'
+  | 'specialty'
+  | 'insurance'
+  | 'insurance_payor_id'
+  | 'benefits_codes'
+  | 'desired_completion_date'
+  | 'claim'
 >;
 
 /** What is stored with a call when it is sent. */
@@ -102,11 +107,19 @@ export function isUrgent(
   return desired_completion_date <= sent_on;
 }
 
+/** How many procedure codes it asks about; those of a claim only say which claim it is. */
+export function codesAsked({
+  benefits_codes,
+  claim,
+}: Pick<PricedCall, 'benefits_codes' | 'claim'>): number {
+  return claim === undefined ? benefits_codes.length : 0;
+}
+
 /** Returns the price of a call sent on `sent_on`, rounded to whole cents; null: unknown. */
 export function priceOf(terms: PriceTerms, call: PricedCall, sent_on: LocalDate): Cents | null {
   const { per_inquiry_cents, per_code_cents, urgent_factor } = terms;
   if (per_inquiry_cents === null) return null;
-  const usual = per_inquiry_cents + per_code_cents * call.benefits_codes.length;
+  const usual = per_inquiry_cents + per_code_cents * codesAsked(call);
   // Factors are decimals such as 1.15: without toFixed, 115.49999999999999 would round to 115.
   return Math.round(Number((isUrgent(call, sent_on) ? usual * urgent_factor : usual).toFixed(4)));
 }

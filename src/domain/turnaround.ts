@@ -5,13 +5,15 @@
  */
 import { type InquiryDraft, readDraft } from './inquiry.ts';
 import { lettersAndDigits } from './matching.ts';
-import { HOUR_MS } from './time.ts';
+import { type PayerHours, payerHoursBetween } from './payer-hours.ts';
+import { HOUR_MS, type Instant } from './time.ts';
 
 /** Fewer calls than this prove nothing about a payer. */
 export const TURNAROUND_CALLS_MIN = 5;
 /** Only this many of a payer's last calls count, because a payer changes. */
 export const TURNAROUND_CALLS_KEPT = 50;
 const P90 = 0.9;
+const ROUNDING_MS = 1_000;
 
 /** The payer of a call, as far as the request names it. */
 export type CalledPayer = Pick<
@@ -47,6 +49,30 @@ export function turnaroundOf(took_ms: readonly number[]): Turnaround | null {
   const sorted = took_ms.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.ceil(calls * share) - 1] ?? 0;
   return { median_ms: at(0.5), p90_ms: at(P90), calls };
+}
+
+/**
+ * How many payer hours an answer counts as: from sending to the end of the call. An answer that is
+ * wanted on a later day may wait for that day. So one that came in time counts as what is usual at
+ * most, and a late one as that and what it was late. `wanted_until`: the end of that day.
+ */
+export function hoursTaken(
+  call: { sent_at: Instant; ended_at: Instant; wanted_until: Instant },
+  hours: PayerHours,
+  usual_hours: number,
+): number {
+  const took = payerHoursBetween(call.sent_at, call.ended_at, hours);
+  return Math.min(took, usual_hours + payerHoursBetween(call.wanted_until, call.ended_at, hours));
+}
+
+/**
+ * What was learned, where it says something; null: not more than what is usual, because most of
+ * the answers could wait (`hoursTaken`).
+ */
+export function telling(learned: Turnaround | null, usual_hours: number): Turnaround | null {
+  const is_usual =
+    learned !== null && Math.abs(learned.p90_ms - usual_hours * HOUR_MS) < ROUNDING_MS;
+  return is_usual ? null : learned;
 }
 
 /** Formats a duration as `1 hour` or `6.5 hours`. */

@@ -105,7 +105,7 @@ export class PayerFile implements PayerMap {
  * ID if the PMS has no name. Missing keys stay the same.
  */
 export type PayerLine = ({ pms_name: string } | { pms_id: string }) &
-  Partial<Record<'carrier' | 'payor_id' | 'phone_number', string>>;
+  Partial<Record<'carrier' | 'payor_id' | 'action' | 'phone_number', string>>;
 
 /**
  * Writes a line of payers.csv: changes the line with this name or ID, or adds one. The other lines

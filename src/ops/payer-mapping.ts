@@ -93,14 +93,32 @@ export function mapPayer(
       next: 'Copy the name from "eligd payers".',
     });
   }
-  const carrier = carrierNamed(given.id, readPayers(config));
-  const payor_id = given.id.trim().toUpperCase();
+  const { cells, as } = mappedTo(given.id, readPayers(config));
   writePayer(config, {
     ...(name === '' ? { pms_id } : { pms_name: name }),
-    ...(carrier === null ? { payor_id } : { carrier }),
+    ...cells,
     ...(given.phone === undefined ? {} : { phone_number: given.phone }),
   });
-  return { name: name || `payer ID ${pms_id}`, as: carrier ?? `payer ID ${payor_id}` };
+  return { name: name || `payer ID ${pms_id}`, as };
+}
+
+/** Actions that say that no call is made. */
+const UNCALLED = ['unsupported', 'attention', 'skip'] as const;
+
+/**
+ * What the line is to say: whom to call, and nothing of whom an earlier line called; or that nobody
+ * is called.
+ */
+function mappedTo(
+  id: string,
+  payers: PayerList,
+): { cells: Partial<Record<'carrier' | 'payor_id' | 'action', string>>; as: string } {
+  const action = UNCALLED.find((word) => word === id.trim().toLowerCase());
+  if (action !== undefined) return { cells: { action }, as: `${action} (eligd makes no calls)` };
+  const carrier = carrierNamed(id, payers);
+  if (carrier !== null) return { cells: { carrier, payor_id: '', action: '' }, as: carrier };
+  const payor_id = id.trim().toUpperCase();
+  return { cells: { carrier: '', payor_id, action: '' }, as: `payer ID ${payor_id}` };
 }
 
 /**
@@ -118,6 +136,8 @@ function carrierNamed(id: string, payers: PayerList): string | null {
     why:
       "A carrier identifier is the service's word in capitals and underscores, such as " +
       'DELTA_DENTAL_OF_ILLINOIS; a payer ID has five characters, such as 05030.',
-    next: '"eligd payers" shows the closest ones; ask the calling service for others.',
+    next:
+      '"eligd payers" shows the closest ones; ask the calling service for others. Write ' +
+      'unsupported for a payer that it cannot call.',
   });
 }

@@ -30,14 +30,13 @@ const STATUS_WORDS: Readonly<Partial<Record<ClaimStatus, readonly string[]>>> = 
     ...['IN REVIEW', 'UNDER REVIEW', 'ON HOLD', 'SUSPENDED', 'OPEN', 'NOT YET PROCESSED'],
     'NOT PROCESSED',
   ],
-  not_on_file: [
-    ...['NOT ON FILE', 'NO CLAIM ON FILE', 'NOT FOUND', 'NO RECORD', 'NOT RECEIVED'],
-    ...['CLAIM NOT ON FILE', 'CLAIM NOT FOUND'],
-  ],
+  not_on_file: [...['NOT ON FILE', 'NO CLAIM ON FILE', 'NOT FOUND', 'NO RECORD', 'NOT RECEIVED']],
 };
 
 /** Words for a claim that the payer has finished, without the decision. */
 const FINAL_WORDS = ['FINALIZED', 'PROCESSED', 'COMPLETED', 'CLOSED', 'ADJUDICATED'];
+/** What people say before that word: "claim denied", "the claim was paid". */
+const SUBJECT = /^(?:THE |THIS )?CLAIM (?:STATUS )?(?:IS |WAS |HAS BEEN )?/;
 /** After the first word, these reverse its meaning: "approved, not paid" is not approved. */
 const TURNING = /\b(?:NOT|NEVER|REVERSED|VOIDED|RESCINDED)\b/;
 
@@ -52,7 +51,7 @@ export function claimStatusOf(
   claim_words: ClaimWords = {},
 ): ClaimStatus {
   const words = plain(said);
-  const by_word = leadingStatus(words);
+  const by_word = leadingStatus(words.replace(SUBJECT, ''));
   const proven = provenStatus(evidence);
   if (proven !== null) return proven === 'paid' && by_word === 'partly_paid' ? by_word : proven;
   if (by_word === 'approved' && evidence.is_paid_on) return 'paid';
@@ -63,7 +62,8 @@ export function claimStatusOf(
 
 /** Returns whether the payer says that the claim is finished without saying what it decided. */
 export function isFinalWord(said: string | null): boolean {
-  return FINAL_WORDS.some((word) => begins(plain(said), word));
+  const words = plain(said).replace(SUBJECT, '');
+  return FINAL_WORDS.some((word) => begins(words, word));
 }
 
 function plain(said: string | null): string {

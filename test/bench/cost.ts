@@ -255,9 +255,7 @@ async function sendAll(to: Store): Promise<void> {
     await moveInquiries(tx, ids, { from: 'sending', to: 'open', reason, set }, now_ms);
     for (const { id, draft } of planned) {
       const asked = parseDraft(draft);
-      // The codes of a claim identify it; they are not questions.
-      const priced = asked.claim === undefined ? asked : { ...asked, benefits_codes: [] };
-      await updateInquiry(tx, id, priceAt(prices, priced, { at: now_ms, time_zone: ZONE }), now_ms);
+      await updateInquiry(tx, id, priceAt(prices, asked, { at: now_ms, time_zone: ZONE }), now_ms);
     }
   });
 }
@@ -319,6 +317,7 @@ function collectDeps(to: Store, { policy, clinic }: Omit<PlanningFacts, 'now'>):
     ...{ time_zone: clinic.time_zone, verify_for_ms: 0, verification_required: [] },
     callBy: (_: unknown, visit: { starts_at: number }) => visit.starts_at,
     payerHours: () => NATIONAL,
+    turnaround_days: policy.turnaround_days,
     benefits_days: policy.benefits_days,
   };
   return {

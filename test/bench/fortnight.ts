@@ -211,6 +211,7 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
     external_id_template: '{appointment}',
     callBy: (_coverage: unknown, visit: { starts_at: number }) => visit.starts_at - 4 * HOUR_MS,
     payerHours: () => NATIONAL,
+    turnaround_days: 2,
     benefits_days: 365,
   };
   return {

@@ -53,11 +53,19 @@ Attention:   3 payer not callable
 Calls:       2 calls, $26.00.
 
 Not in the payer map:
-insurance company       payer ID  visits  calls  closest known names
-Ameritas Group Dental   -              1  none   -
-Guardian Dental PPO     -              1  none   Guardian (GUARDIAN), Guardian Life (GUARDIAN)
-Local 134 Welfare Fund  -              1  none   -
+insurance company       payer ID  visits  calls
+Ameritas Group Dental   -              1  none
+Guardian Dental PPO     -              1  none
+Local 134 Welfare Fund  -              1  none
+
+Closest known names:
+  Guardian Dental PPO
+    Guardian (GUARDIAN)
+    Guardian Life (GUARDIAN)
+
 Map one with: eligd payers map NAME ID
+ID is a carrier identifier, a payer ID such as 47009, a known name, or
+unsupported (then the office calls).
 `);
   // eligd sent and stored nothing: no database, no moved file, no request.
   expect(existsSync(clinic.state)).toBe(false);

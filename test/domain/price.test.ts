@@ -47,6 +47,11 @@ describe('the price of a call', () => {
     expect(price({ specialty: 'medical' }).price_cents).toBe(2100);
   });
 
+  test('a call about a claim costs no codes, because they identify the claim', () => {
+    const claim = { claim_number: 'ICN-1', date_of_service: '2026-10-01', beneficiary: '' };
+    expect(price({ claim }).price_cents).toBe(1250);
+  });
+
   test('the price depends on the clinic’s day', () => {
     const late = Date.parse('2026-11-24T04:00:00Z'); // 10 p.m. on November 23 in Chicago
     const list = priceList(RULES, () => []);

@@ -164,6 +164,7 @@ function collectDeps(
       external_id_template: '{appointment}',
       callBy: (_coverage, { starts_at }) => starts_at,
       payerHours: () => NATIONAL,
+      turnaround_days: 2,
       benefits_days: 365,
       verify_for_ms: 0,
       verification_required: [],

@@ -143,6 +143,13 @@ describe('the answer about a claim', () => {
     ['PARTIALLY_DENIED', false, 'partly_paid'],
     ['DENIED - TIMELY FILING', false, 'denied'],
     ['Denied (duplicate)', false, 'denied'],
+    ['Claim denied', false, 'denied'],
+    ['The claim has been denied - timely filing', false, 'denied'],
+    ['Claim was paid', false, 'paid'],
+    ['CLAIM STATUS: PENDING', false, 'pending'],
+    ['Claim was not paid', false, 'unknown'],
+    ['Claim is not on file.', false, 'not_on_file'],
+    ['Claim', false, 'unknown'],
     ['PAID - NOT RECEIVED BY PROVIDER', false, 'unknown'],
     ['Approved, not paid', false, 'unknown'],
     ['???', false, 'unknown'],
@@ -182,6 +189,7 @@ describe('the answer about a claim', () => {
   it.each([
     ['FINALIZED', true],
     ['Processed.', true],
+    ['Claim finalized', true],
     ['PROCESSING', false],
     [null, false],
   ])('%s is a payer’s final word: %s', (said, is_final) => {

@@ -142,6 +142,23 @@ describe('a claim that is old enough', () => {
     expect(clinic.attention().filter(({ claim_id }) => claim_id !== '')).toEqual([]);
   });
 
+  test('a claim is asked about without the beneficiary if the configuration says none', async () => {
+    const { service } = await asked([claimOf('PAID-1')], {
+      policy: { claims: { beneficiary: 'none' } },
+    });
+    const [request] = await requests(service);
+    expect(request).toMatchObject({ claim_number: 'PAID-1' });
+    expect(request).not.toHaveProperty('beneficiary');
+  });
+
+  test('a claim costs one inquiry, however many codes it has', async () => {
+    const prices = { per_inquiry: 12.5, per_code: 0.25 };
+    const { clinic } = await asked([claimOf('PAID-1', { procedure_codes: '99213;87880' })], {
+      prices,
+    });
+    expect((await clinic.run('cost')).stdout).toContain('Total:       1 call, $12.50.\n');
+  });
+
   test('claim_words translate the payer’s own word for a status', async () => {
     const { clinic } = await asked([claimOf('ODDSTATUS-1')], {
       claim_words: { 'Awaiting COB': 'pending' },

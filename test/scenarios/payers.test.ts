@@ -142,6 +142,32 @@ describe('payers that are missing from the map', () => {
     ]);
   });
 
+  test('only the last mapping of a payer counts', async () => {
+    const { clinic, service } = await clinicWith(unmapped, { count: 1 });
+    // A wrong payer ID, and no calls: both are corrected before anybody is called.
+    await clinic.run('payers', 'map', 'Ameritas', '74009');
+    await clinic.run('payers', 'map', 'Ameritas', 'unsupported');
+    await clinic.run('payers', 'map', 'Ameritas', 'AMERITAS');
+    await clinic.once();
+    const [request] = await requests(service);
+    expect(request).toMatchObject({ insurance: 'AMERITAS' });
+    expect(request?.insurance_payor_id ?? '').toBe('');
+  });
+
+  test.each(['unsupported', 'Unsupported', 'attention'])(
+    'the office calls a payer that is mapped as %s',
+    async (id) => {
+      const { clinic, service } = await clinicWith(unmapped, { count: 1 });
+      const mapped = await clinic.run('payers', 'map', 'Ameritas', id, '--phone', '800-555-0147');
+      expect(mapped).toMatchObject({ code: 0, stderr: '' });
+      await clinic.once();
+      expect(await service.ledger()).toEqual([]);
+      expect(clinic.attention()).toMatchObject([
+        { appointment_id: '9001', what_to_do: expect.stringContaining('800-555-0147') },
+      ]);
+    },
+  );
+
   test('a command maps payers while the daemon runs', async () => {
     const { clinic, service } = await clinicWith(unmapped, { count: 1 });
     const daemon = await clinic.daemon({}, { idle_ms: 50 });

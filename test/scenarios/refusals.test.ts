@@ -32,13 +32,16 @@ describe('procedure codes that only the clinic uses', () => {
     expect(clinic.written()[0]?.notes).toMatch(/Not asked about: XRAY4\./);
   });
 
-  test('a visit with only such codes causes a call without codes', async () => {
-    const { clinic, service } = await clinicOf(visits(1, () => ({ procedure_codes: 'XRAY4' })));
-    await clinic.once();
-    const [request] = await requests(service);
-    expect(request).not.toHaveProperty('benefits_codes');
-    expect(String(request?.benefits_query)).not.toContain('CODE_LOOKUP');
-  });
+  test.each(['XRAY4', ''])(
+    'a visit with the codes "%s" causes a call without codes',
+    async (codes) => {
+      const { clinic, service } = await clinicOf(visits(1, () => ({ procedure_codes: codes })));
+      await clinic.once();
+      const [request] = await requests(service);
+      expect(request).not.toHaveProperty('benefits_codes');
+      expect(String(request?.benefits_query)).not.toContain('CODE_LOOKUP');
+    },
+  );
 });
 
 describe('an inquiry that the service refuses in a batch', () => {
@@ -58,6 +61,24 @@ describe('an inquiry that the service refuses in a batch', () => {
     expect(line?.what_happened).toBe(
       'The service rejected the inquiry (422). It said: member ID: The carrier knows no member ' +
         'ids of this form.',
+    );
+  });
+
+  test('the entry names the code that the service rejected', async () => {
+    const { clinic, service } = await clinicOf(
+      visits(3, () => ({ procedure_codes: 'D0120;D9999' })),
+      { service: { submission: { mode: 'bulk', batch_size: 25 } } },
+    );
+    const detail = [
+      { loc: ['body', 1, 'benefits_codes', 1], msg: 'Not a known code', type: 'value_error' },
+    ];
+    const refusal = { action: 'status', status: 422, body: { detail } } as const;
+    // The first bulk of an installation carries one item.
+    await service.fault({ method: 'POST', path: 'batch', skip: 1, when: 'before', ...refusal });
+    await clinic.once();
+    const [line] = clinic.attention().filter(({ reason }) => reason === 'refused');
+    expect(line?.what_happened).toBe(
+      'The service rejected the inquiry (422). It said: procedure code D9999: Not a known code.',
     );
   });
 

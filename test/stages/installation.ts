@@ -163,6 +163,7 @@ export async function install({
       external_id_template: TEMPLATE,
       callBy: (coverage, visit) => callBefore(coverage, visit, planning()),
       payerHours: () => planning().policy.payer_hours,
+      turnaround_days: planning().policy.turnaround_days,
       benefits_days: planning().policy.benefits_days,
       verify_for_ms: 0,
       verification_required: [],

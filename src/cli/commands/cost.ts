@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { callsOfTomorrow } from '../../daemon/preview.ts';
 import { type CostGroup, type CostLine, costLine, groupCosts, totalOf } from '../../domain/cost.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
-import { dollars, type PriceList, priceAt } from '../../domain/price.ts';
+import { codesAsked, dollars, type PriceList, priceAt } from '../../domain/price.ts';
 import { addDays, isDate, localDate, startOfDay } from '../../domain/time.ts';
 import type { Config } from '../../ops/config.ts';
 import { prices } from '../../ops/config-prices.ts';
@@ -266,7 +266,7 @@ function costCsv({ lines, other }: CostPage, config: Config): string {
     call.asked?.specialty ?? '',
     payer,
     call.asked?.insurance_payor_id ?? '',
-    String(call.asked?.benefits_codes.length ?? ''),
+    call.asked === null ? '' : String(codesAsked(call.asked)),
     is_urgent ? 'yes' : 'no',
     outcome,
     amount(call.price_cents),

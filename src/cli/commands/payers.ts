@@ -44,7 +44,11 @@ Examples:
         'open visit again.',
     )
     .argument('<name>', 'the payer, as your PMS names it')
-    .argument('<id>', 'a carrier identifier (AMERITAS), a payer ID (47009), or a known name')
+    .argument(
+      '<id>',
+      'a carrier identifier (AMERITAS), a payer ID (47009), or a known name; unsupported: eligd ' +
+        'makes no calls, and the office calls',
+    )
     .option('--phone <number>', 'its phone number')
     .addHelpText(
       'after',
@@ -53,6 +57,7 @@ Examples:
   eligd payers map "Ameritas" AMERITAS
   eligd payers map "Cigna PPO Plus" 62308
   eligd payers map "Cigna Plus" "Cigna"
+  eligd payers map "Local 134 Fund" unsupported --phone 312-555-0134
 `,
     )
     .action(async (name: string, id: string, options: { phone?: string }) => {
@@ -127,7 +132,7 @@ async function map(
   const reason = `${name} is now ${as}.`;
   await noteAction(context, { subject: PAYERS_SUBJECT, to_state: 'mapped', reason });
   context.stdout.write(
-    `${name} is now ${as}.\nWritten to ${payersPath(config)}; a running eligd reads it within ` +
-      'a minute.\n',
+    `${name} is now ${as}.\nWritten to ${payersPath(config)}.\n` +
+      'A running eligd reads it within a minute.\n',
   );
 }

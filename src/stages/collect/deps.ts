@@ -48,6 +48,8 @@ export type CollectSettings = {
   ) => number;
   /** Returns when the payer of a coverage answers the phone; null: the payer is unknown. */
   payerHours: (coverage: CoverageInput | null) => PayerHours;
+  /** The number of business days that an answer usually takes. */
+  turnaround_days: number;
   /** For how many days eligd relies on a plan's terms without asking again. */
   benefits_days: number;
   concurrency: number;

@@ -1,11 +1,12 @@
 /** Stores an answer of the service. */
 
+import { completionDate } from '../../../domain/inquiry.ts';
 import { canonicalExternalId, matchKeyOfEcho } from '../../../domain/matching.ts';
 import { finalOutcome } from '../../../domain/outcome.ts';
-import { payerHoursBetween } from '../../../domain/payer-hours.ts';
+import { usualHours } from '../../../domain/payer-hours.ts';
 import { chargeOf } from '../../../domain/price.ts';
-import { DAY_MS, HOUR_MS } from '../../../domain/time.ts';
-import { payerKeyOf } from '../../../domain/turnaround.ts';
+import { addDays, DAY_MS, HOUR_MS, startOfDay } from '../../../domain/time.ts';
+import { hoursTaken, payerKeyOf } from '../../../domain/turnaround.ts';
 import type { Inquiry } from '../../../service/api.ts';
 import { answerHash, storeAnswer } from '../../../store/answers/answers.ts';
 import { resolveAttention } from '../../../store/bookkeeping/attention.ts';
@@ -106,6 +107,10 @@ async function learnTurnaround(
   const coverages = visit === undefined ? [] : await coveragesOf(tx, visit.id);
   const coverage = coverages[(visit?.coverage_rank ?? 1) - 1] ?? null;
   const hours = deps.settings.payerHours(coverage);
-  const open_ms = Math.round(payerHoursBetween(sent_at, ended_at, hours) * HOUR_MS);
+  const { time_zone, turnaround_days } = deps.settings;
+  const wanted_until = startOfDay(addDays(completionDate(row, time_zone), 1), time_zone);
+  const call = { sent_at, ended_at, wanted_until };
+  const open_hours = hoursTaken(call, hours, usualHours(turnaround_days, hours));
+  const open_ms = Math.round(open_hours * HOUR_MS);
   await keepTurnaround(tx, payer, { took_ms: ended_at - sent_at, open_ms }, now);
 }
