@@ -42,6 +42,8 @@ export type ConnectorType<Config = unknown> = {
   commands?: ConnectorCommands;
   /** Where results go, as in "written into …"; undefined: `the practice management system`. */
   writes_into?: string;
+  /** Whether appointments come as exports at usual hours: eligd notices when one is missing. */
+  has_exports?: true;
   create: (config: Config, env: ConnectorEnv) => Connector;
 };
 

@@ -44,6 +44,7 @@ const csv: ConnectorType<CsvConfig> = {
   config: csvConfigSchema,
   events: EVENTS,
   writes_into: 'outbox/',
+  has_exports: true,
   create,
 };
 export default csv;

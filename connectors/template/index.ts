@@ -30,7 +30,13 @@ const configSchema = z.strictObject({
 });
 type Config = z.infer<typeof configSchema>;
 
-const template: ConnectorType<Config> = { name: 'template', config: configSchema, create };
+const template: ConnectorType<Config> = {
+  name: 'template',
+  config: configSchema,
+  // Leave it out where files arrive with each change instead of at usual hours.
+  has_exports: true,
+  create,
+};
 export default template;
 
 const BATCH_SIZE = 500;

@@ -12,7 +12,14 @@ export type Output = {
   write: (text: string) => unknown;
   isTTY?: boolean | undefined;
   columns?: number | undefined;
+  /** The same output without wrapped lines (`verbatim`). */
+  unfitted?: Output;
 };
+
+/** Returns the output for JSON, YAML, CSV, and scripts, whose lines must not be wrapped. */
+export function verbatim(to: Output): Output {
+  return to.unfitted ?? to;
+}
 
 /** The process as commands see it; a test supplies its own. */
 export type Host = {
@@ -81,13 +88,14 @@ export function createContext(host: Host, configOption: () => string | undefined
           import('../ops/env.ts'),
         ]);
       const used = clock ?? realClock;
-      const pretty = host[log_to].isTTY === true;
+      const stream = verbatim(host[log_to]);
+      const pretty = stream.isTTY === true;
       const descriptor = log_to === 'stdout' ? 1 : 2;
       return createEnv({
         clock: used,
         log: createLog({
           level: logLevel(log.level, host.environment),
-          to: host[log_to] === process[log_to] ? descriptor : host[log_to],
+          to: stream === process[log_to] ? descriptor : stream,
           pretty,
           priorities: isJournal(descriptor, host.environment),
           now: used.now,

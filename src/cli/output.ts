@@ -1,5 +1,5 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
-import type { CliContext, Output } from './context.ts';
+import { type CliContext, type Output, verbatim } from './context.ts';
 
 export type Column = {
   title: string;
@@ -25,8 +25,9 @@ const GAP = '  ';
 const NARROWEST = 8;
 
 /**
- * Prints rows as aligned columns. In a terminal it cuts the widest columns until a row fits; in a
- * pipe or a file it prints everything. Null is shown as `-`.
+ * Prints rows as aligned columns. In a terminal it cuts the widest columns until a row fits; if that
+ * is not enough, it prints each row as a list of its cells. In a pipe or a file it prints everything.
+ * Null is shown as `-`.
  */
 export function printTable(
   to: Output,
@@ -38,7 +39,10 @@ export function printTable(
   const widths = columns.map((column, index) =>
     Math.max(width(column.title), ...cells.map((row) => width(row[index] ?? ''))),
   );
-  if (to.isTTY === true && to.columns !== undefined) shrink(widths, columns, to.columns);
+  if (to.isTTY === true && to.columns !== undefined && !shrink(widths, columns, to.columns)) {
+    to.write(listed(columns, cells));
+    return;
+  }
   const line = (texts: readonly string[], are_cells: boolean) =>
     texts
       .map((text, index) => {
@@ -56,12 +60,12 @@ export function printTable(
     ),
     ...cells.map((row) => line(row, true)),
   ];
-  to.write(`${lines.join('\n')}\n`);
+  verbatim(to).write(`${lines.join('\n')}\n`);
 }
 
 /** Prints one value as JSON, for programs. */
 export function printJson(to: Output, value: unknown): void {
-  to.write(`${JSON.stringify(value, null, 2)}\n`);
+  verbatim(to).write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
 function cellText(cell: Cell): string {
@@ -73,8 +77,23 @@ export function oneLine(text: string): string {
   return stripVTControlCharacters(text).replaceAll(/[\p{Cc}\s]+/gu, ' ');
 }
 
-/** Narrows `widths` in place until a row fits into `room`, as far as the columns allow. */
-function shrink(widths: number[], columns: readonly Column[], room: number): void {
+/** Returns each row as its first cell, followed by a line for each other cell. */
+function listed(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
+  const [{ title = '' } = {}, ...others] = columns;
+  const indent = Math.max(...others.map(({ title }) => width(title))) + 1;
+  return rows
+    .map(([first = '', ...cells]) => {
+      const named = cells.map(
+        (cell, index) => `  ${pad(`${others[index]?.title}:`, indent, 'left')}  ${cell}\n`,
+      );
+      const heading = first.startsWith(title) ? first : `${title} ${first}`;
+      return `${heading}\n${named.join('')}`;
+    })
+    .join('');
+}
+
+/** Narrows `widths` in place until a row fits into `room`. Returns whether it fits. */
+function shrink(widths: number[], columns: readonly Column[], room: number): boolean {
   let excess =
     widths.reduce((total, each) => total + each, 0) + GAP.length * (widths.length - 1) - room;
   while (excess > 0) {
@@ -82,10 +101,11 @@ function shrink(widths: number[], columns: readonly Column[], room: number): voi
       if (columns[index]?.is_whole === true || each <= NARROWEST) return best;
       return best === null || each > (widths[best] ?? 0) ? index : best;
     }, null);
-    if (widest === null) return;
+    if (widest === null) return false;
     widths[widest] = (widths[widest] ?? 0) - 1;
     excess -= 1;
   }
+  return true;
 }
 
 function width(text: string): number {

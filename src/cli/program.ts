@@ -5,6 +5,7 @@ import { COMMANDS, type CommandEntry } from './commands.ts';
 import { builtInConnectorCommands, configuredConnectorCommand } from './connector-commands.ts';
 import { type CliContext, createContext, type Host } from './context.ts';
 import { EXIT_CODES, reportError } from './exit.ts';
+import { fittedHost } from './fitted.ts';
 import { carryOutForService, isForService } from './installed.ts';
 
 /** Returns every command of eligd and of its built-in connectors, in the order of the help. */
@@ -17,9 +18,10 @@ export function allCommands(): CommandEntry[] {
  */
 export async function runCli(
   args: readonly string[],
-  host: Host,
+  given: Host,
   commands: readonly CommandEntry[] = allCommands(),
 ): Promise<number> {
+  const host = fittedHost(given);
   try {
     const program = await createProgram(args, host, commands);
     await program.parseAsync([...args], { from: 'user' });
@@ -70,8 +72,8 @@ async function createProgram(
     .exitOverride();
   program.addHelpText(
     'after',
-    '\nExit codes: 0 done, 1 failed, 2 usage, 75 temporary (service or PMS away), 78 ' +
-      'configuration.\n',
+    '\nExit codes: 0 done, 1 failed, 2 usage, 75 temporary (service or PMS away),\n' +
+      '78 configuration.\n',
   );
   const context = createContext(host, () => program.opts<{ config?: string }>().config);
   const configured = await unknownCommand(program, args, { commands, context });

@@ -25,9 +25,11 @@ const wordsOf = (command: Command) => [
   ...command.commands.map((each) => each.name()),
   ...command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
 ];
-/** Returns plain ASCII text that every shell accepts in single quotes. */
-const quoted = (text: string) =>
-  `'${text.replaceAll(/[\u2018\u2019']/g, '').replaceAll('\n', ' ')}'`;
+/** Quotes one word for bash and zsh, with plain apostrophes that every locale has. */
+const quoted = (text: string) => `'${plainLine(text).replaceAll("'", "'\\''")}'`;
+/** Quotes one word for fish, which reads a backslash within single quotes. */
+const quotedForFish = (text: string) => `'${plainLine(text).replaceAll(/['\\]/g, '\\$&')}'`;
+const plainLine = (text: string) => text.replaceAll(/[\u2018\u2019]/g, "'").replaceAll('\n', ' ');
 
 export const COMPLETIONS: Readonly<Record<'bash' | 'zsh' | 'fish', (program: Command) => string>> =
   { bash, zsh, fish };
@@ -144,22 +146,23 @@ function fish(program: Command): string {
       path.length === 0 || here === '' ? at : `${at}; and not __fish_seen_subcommand_from ${here}`;
     const words = command.commands.map(
       (each) =>
-        `complete -c eligd -f -n ${quoted(open)} -a ${each.name()} -d ${quoted(each.summary())}`,
+        `complete -c eligd -f -n ${quotedForFish(open)} -a ${each.name()} ` +
+        `-d ${quotedForFish(each.summary())}`,
     );
     const choices = command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []);
     const flags = optionsOf(command).map(({ long, short, description, argChoices, required }) =>
       [
-        `complete -c eligd -n ${quoted(at)}`,
+        `complete -c eligd -n ${quotedForFish(at)}`,
         ...(long == null ? [] : [`-l ${long.slice(2)}`]),
         ...(short == null ? [] : [`-s ${short.slice(1)}`]),
-        ...(argChoices === undefined ? [] : [`-xa ${quoted(argChoices.join(' '))}`]),
+        ...(argChoices === undefined ? [] : [`-xa ${quotedForFish(argChoices.join(' '))}`]),
         ...(argChoices === undefined && required ? ['-r'] : []),
-        `-d ${quoted(description)}`,
+        `-d ${quotedForFish(description)}`,
       ].join(' '),
     );
     return [
       ...words,
-      ...choices.map((word) => `complete -c eligd -f -n ${quoted(at)} -a ${word}`),
+      ...choices.map((word) => `complete -c eligd -f -n ${quotedForFish(at)} -a ${word}`),
       ...(path.length === 0 ? [] : flags),
     ];
   });

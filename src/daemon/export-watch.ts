@@ -18,13 +18,15 @@ export async function watchExports(parts: Parts): Promise<void> {
   const { time_zone } = config.clinic;
   const is_starting = now - pulse.started_at < START_GRACE_MS;
   const states: IncidentState[] = [];
-  for (const { id, connector } of connectors) {
-    if (connector.pull === undefined) continue;
+  for (const { id } of connectors) {
+    const { has_exports = false, expected_by = null } =
+      config.connectors.find((each) => each.id === id) ?? {};
+    if (!has_exports) continue;
     const arrivals = await lastArrivals(store.db, id);
     const settings = {
       time_zone,
       closed: new Set(config.clinic.closed),
-      expected_by: config.connectors.find((each) => each.id === id)?.expected_by ?? null,
+      expected_by,
     };
     const book = await readBook(store.db, { connector: id, arrivals, time_zone }, now);
     const trouble = judgeExports(arrivals, book, settings, now);

@@ -29,15 +29,24 @@ export type ExportTrouble = { reason: 'export_missing' | 'export_empty' | 'expor
 /** How many weeks eligd learns from, and how many of them must have exports. */
 const LEARNED_WEEKS = 5;
 const WEEKS_MIN = 3;
-/** How much later than the latest earlier export an export may arrive. */
+/** How much later than usual an export may arrive. */
 const GRACE_MINUTES = 60;
+/** One of this many earlier days may be unusual: late, or with fewer exports. */
+const UNUSUAL_SHARE = 4;
+/** With more exports a day than this, one more or fewer is normal. */
+const COUNTED_MAX = 6;
+/** A scheduled job exports within this many minutes from day to day; a person does not. */
+const SPREAD_MINUTES_MAX = 90;
+/** How many days of the last weeks may differ from the usual number of exports. */
+const IRREGULAR_DAYS_MAX = 1;
 /** Visits on the books show that an office is closed for up to this many days, not more. */
 const CLOSED_DAYS_MAX = 60;
 /** How long before the last arrival eligd begins to learn the usual times and sizes. */
 export const LEARNED_DAYS = 7 * (LEARNED_WEEKS + 1);
 
-/** `files`: the number of rows of each file, in order of arrival. */
-type Day = { first_minute: number; files: readonly number[] };
+/** `minutes`: the minute of the day of each arrival. `files`: the number of rows of each file. */
+type Day = { minutes: readonly number[]; files: readonly number[] };
+type Days = ReadonlyMap<LocalDate, Day>;
 
 /**
  * The visits on the practice's books. They show whether a day without an export, or a short export,
@@ -67,19 +76,27 @@ export function judgeExports(
 ): ExportTrouble | null {
   const { time_zone } = settings;
   const today = localDate(now, time_zone);
-  const current = dayOf(arrivals, today, time_zone);
-  if (current !== null) {
+  const days = daysOf(arrivals, time_zone);
+  const current = days.get(today);
+  if (current !== undefined) {
     if (isDayOff(today, settings)) return null;
-    return sizeTrouble(current, daysBefore(arrivals, today, time_zone), book);
+    const found = sizeTrouble(current, daysBefore(days, today), book);
+    if (found !== null) return found;
   }
-  const due = firstMissed({ arrivals, book, settings }, today, now);
-  if (due === null) return null;
+  const due = firstMissed({ days, book, settings }, today, now);
+  return due === null ? null : missing(due, today);
+}
+
+function missing({ date, minute, arrived, usual }: Missed, today: LocalDate): ExportTrouble {
+  const when = date === today ? 'today' : `on ${dateText(date)}`;
+  const none =
+    date === today
+      ? `No appointment export arrived today by ${clock(minute)}.`
+      : `No appointment export has arrived since before ${dateText(date)}.`;
+  const few = `Only ${arrived} of the usual ${usual} appointment exports arrived ${when}`;
   return {
     reason: 'export_missing',
-    what:
-      due.date === today
-        ? `No appointment export arrived today by ${clock(due.minute)}.`
-        : `No appointment export arrived on ${dateText(due.date)}, and none has arrived since.`,
+    what: arrived === 0 ? none : `${few} by ${clock(minute)}.`,
     next:
       'Run the export in your practice software, and check its scheduled job ' +
       'and the drop folder.',
@@ -88,7 +105,10 @@ export function judgeExports(
 
 /** Returns the days on which an export may be missing: from the last export's day to `today`. */
 export function daysSince(last: Instant | null, today: LocalDate, time_zone: string): LocalDate[] {
-  const first = last === null ? today : localDate(last, time_zone);
+  return datesSince(last === null ? today : localDate(last, time_zone), today);
+}
+
+function datesSince(first: LocalDate, today: LocalDate): LocalDate[] {
   const days = [first];
   for (let day = first; day < today && days.length < CLOSED_DAYS_MAX; ) {
     day = addDays(day, 1);
@@ -97,35 +117,40 @@ export function daysSince(last: Instant | null, today: LocalDate, time_zone: str
   return days;
 }
 
-type Watch = { arrivals: readonly Arrival[]; book: Book; settings: ExportSettings };
+type Watch = { days: Days; book: Book; settings: ExportSettings };
 
-/** Returns the first day since the last export whose own export is missing, and its due minute. */
-function firstMissed(
-  watch: Watch,
-  today: LocalDate,
-  now: Instant,
-): { date: LocalDate; minute: number } | null {
-  const { arrivals, settings } = watch;
+/** The day and minute by which more exports should have arrived than did. */
+type Missed = { date: LocalDate; minute: number; arrived: number; usual: number };
+
+/** Returns the first day since the last export, including its day, on which one is missing. */
+function firstMissed(watch: Watch, today: LocalDate, now: Instant): Missed | null {
+  const { days, settings } = watch;
   const { time_zone } = settings;
-  const last = arrivals.length === 0 ? null : Math.max(...arrivals.map(({ at }) => at));
-  const days = daysSince(last, today, time_zone).slice(last === null ? 0 : 1);
-  for (const date of days) {
-    const minute = dueMinute(watch, date);
-    if (minute === null || isNothingDue(watch, date, today)) continue;
+  for (const date of datesSince(lastOf(days) ?? today, today)) {
+    const arrived = days.get(date)?.minutes.length ?? 0;
+    const due = dueMinutes(watch, date);
+    const minute = due[arrived];
+    if (minute === undefined || isNothingDue(watch, date, today)) continue;
     // The export of a day may be due after midnight.
     const is_due =
       date === today
         ? minuteAt(now, time_zone) >= minute
         : now >= startOfDay(date, time_zone) + minute * MINUTE_MS;
-    if (is_due) return { date, minute };
+    if (is_due) return { date, minute, arrived, usual: due.length };
   }
   return null;
 }
 
-function dueMinute({ arrivals, settings }: Watch, date: LocalDate): number | null {
-  const { expected_by, time_zone } = settings;
-  if (expected_by !== null) return minuteOf(expected_by);
-  return usualMinute(daysBefore(arrivals, date, time_zone));
+/** Returns the minutes of the day by which its first export is due, its second, and so on. */
+function dueMinutes({ days, settings }: Watch, date: LocalDate): number[] {
+  const { expected_by } = settings;
+  const all = usualMinutes(daysBefore(days, date));
+  // Someone may run the exports after the first one only now and then.
+  const is_counted = all.length <= COUNTED_MAX && isRegular(days, date);
+  const learned = is_counted ? all : all.slice(0, 1);
+  if (expected_by === null) return learned;
+  const first = minuteOf(expected_by);
+  return [first, ...learned.slice(1).map((minute) => Math.max(minute, first))];
 }
 
 /** Returns whether no export is due. On a weekend one is due only if earlier weekends had one. */
@@ -172,41 +197,79 @@ function sizeTrouble(current: Day, before: readonly Day[], book: Book): ExportTr
   };
 }
 
-/** Returns what arrived on one day of the clinic; null: nothing. */
-function dayOf(arrivals: readonly Arrival[], date: LocalDate, time_zone: string): Day | null {
-  const { from, until } = boundsOf(date, time_zone);
-  const here = arrivals
-    .filter(({ at }) => at >= from && at < until)
-    .toSorted((one, other) => one.at - other.at);
-  const [first] = here;
-  if (first === undefined) return null;
+/** Groups arrivals by the clinic's day. Leaves out days without arrivals. */
+function daysOf(arrivals: readonly Arrival[], time_zone: string): Days {
+  const by_date = new Map<LocalDate, Arrival[]>();
+  for (const arrival of arrivals.toSorted((one, other) => one.at - other.at)) {
+    const date = localDate(arrival.at, time_zone);
+    by_date.set(date, [...(by_date.get(date) ?? []), arrival]);
+  }
+  return new Map([...by_date].map(([date, each]) => [date, dayOf(each, time_zone)]));
+}
+
+function dayOf(arrivals: readonly Arrival[], time_zone: string): Day {
   // A file that arrives again replaces its earlier version.
   const latest = new Map<number, number>();
-  for (const { source, rows } of here) {
+  for (const { source, rows } of arrivals) {
     latest.delete(source);
     latest.set(source, rows);
   }
-  return { first_minute: minuteAt(first.at, time_zone), files: [...latest.values()] };
-}
-
-function boundsOf(date: LocalDate, time_zone: string) {
-  return { from: startOfDay(date, time_zone), until: startOfDay(addDays(date, 1), time_zone) };
+  const minutes = arrivals.map(({ at }) => minuteAt(at, time_zone));
+  return { minutes, files: [...latest.values()] };
 }
 
 /** Returns the days with exports on the same weekday of the last weeks before `date`. */
-function daysBefore(arrivals: readonly Arrival[], date: LocalDate, time_zone: string): Day[] {
-  const last = Math.max(...arrivals.map(({ at }) => at));
+function daysBefore(days: Days, date: LocalDate): Day[] {
+  const last = lastOf(days);
   let latest = addDays(date, -7);
-  while (arrivals.length > 0 && startOfDay(latest, time_zone) > last) latest = addDays(latest, -7);
+  while (last !== null && latest > last) latest = addDays(latest, -7);
   return Array.from({ length: LEARNED_WEEKS }, (_, week) => addDays(latest, -7 * week))
-    .map((each) => dayOf(arrivals, each, time_zone))
-    .filter((day) => day !== null);
+    .map((each) => days.get(each))
+    .filter((day) => day !== undefined);
 }
 
-/** Returns the latest first arrival of these days plus a margin; null: too few days. */
-function usualMinute(before: readonly Day[]): number | null {
-  if (before.length < WEEKS_MIN) return null;
-  return Math.max(...before.map(({ first_minute }) => first_minute)) + GRACE_MINUTES;
+/** Returns the day of the last arrival; null: none. */
+function lastOf(days: Days): LocalDate | null {
+  return [...days.keys()].toSorted().at(-1) ?? null;
+}
+
+/**
+ * Returns the minutes by which the first arrival of such a day is due, the second, and so on, plus a
+ * margin. Ends before an arrival whose time varies. Returns none without enough earlier days.
+ */
+function usualMinutes(before: readonly Day[]): number[] {
+  if (before.length < WEEKS_MIN) return [];
+  const unusual = Math.floor(before.length / UNUSUAL_SHARE);
+  const counts = before.map(({ minutes }) => minutes.length).toSorted((a, b) => a - b);
+  const found: number[] = [];
+  for (let index = 0; index < (counts[unusual] ?? 0); index += 1) {
+    const nth = before.flatMap(({ minutes }) => minutes.slice(index, index + 1));
+    // A day that had fewer is one of the unusual ones already.
+    const left_out = unusual - (before.length - nth.length);
+    const [latest = 0, ...others] = nth.toSorted((a, b) => b - a).slice(left_out);
+    if (index > 0 && latest - (others.at(-1) ?? latest) > SPREAD_MINUTES_MAX) break;
+    found.push(latest + GRACE_MINUTES);
+  }
+  return found;
+}
+
+/**
+ * Returns whether each day of the earlier weeks had the usual number of exports for its weekday. It
+ * ignores the last week: an export that has been missing for days is still missing.
+ */
+function isRegular(days: Days, date: LocalDate): boolean {
+  const last = lastOf(days) ?? date;
+  const until = addDays(last < date ? last : date, -7);
+  const counts = new Map<number, number[]>();
+  for (const [day, { minutes }] of days) {
+    if (day >= until) continue;
+    const weekday = dayOfWeek(day);
+    counts.set(weekday, [...(counts.get(weekday) ?? []), minutes.length]);
+  }
+  const irregular = [...counts.values()].flatMap((each) =>
+    each.filter((count) => count !== median(each)),
+  );
+  return irregular.length <= IRREGULAR_DAYS_MAX;
 }
 
 function minuteAt(at: Instant, time_zone: string): number {

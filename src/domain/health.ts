@@ -97,6 +97,13 @@ const PAUSE_MS_MIN = MINUTE_MS;
 
 const START = 'Start it: systemctl start eligd (or "eligd run").';
 
+const NOT_WORKING = 'eligd is not working.';
+
+/** Whether the answer is only that of the first question again: the daemon does not work. */
+export function isForWantOfDaemon({ is, why }: HealthAnswer): boolean {
+  return is === 'no' && why === NOT_WORKING;
+}
+
 export function judgeHealth(facts: HealthFacts): Health {
   const daemon = judgeDaemon(facts);
   const unless = (judge: (facts: HealthFacts, heartbeat: Heartbeat) => HealthAnswer) =>
@@ -110,7 +117,7 @@ export function judgeHealth(facts: HealthFacts): Health {
     results: unless(judgeResults),
     export: judgeExport(facts),
     backup: judgeBackup(facts),
-    clock: unless(judgeClock),
+    clock: daemon.is === 'no' ? clockWithoutDaemon(facts) : unless(judgeClock),
   };
 }
 
@@ -165,7 +172,7 @@ function judgeDaemon({ now, is_locked, heartbeat }: HealthFacts): HealthAnswer {
 
 function withoutDaemon(daemon: HealthAnswer): HealthAnswer {
   if (daemon.is !== 'no') return { is: 'unknown', why: 'eligd may or may not be running.' };
-  return { ...daemon, why: 'eligd is not working (see above).' };
+  return { ...daemon, why: NOT_WORKING };
 }
 
 function judgeCalls(facts: HealthFacts, { contact }: Heartbeat): HealthAnswer {
@@ -260,6 +267,12 @@ function judgeBackup({ now, incidents, backup }: HealthFacts): HealthAnswer {
     why: newest_at === null ? 'There is no backup.' : 'The last backup is older than 48 hours.',
     next: 'Run "eligd backup" to see what is wrong.',
   };
+}
+
+/** Nobody has compared it since the daemon stopped; what was wrong by then may still be. */
+function clockWithoutDaemon({ incidents }: HealthFacts): HealthAnswer {
+  const wrong = incidents.find(({ reason }) => reason === 'clock_wrong');
+  return wrong === undefined ? { is: 'unknown', why: NOT_WORKING } : because(wrong);
 }
 
 function judgeClock({ incidents }: HealthFacts, { skew_ms }: Heartbeat): HealthAnswer {

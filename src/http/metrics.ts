@@ -13,6 +13,8 @@ export type SeenRequest = { kind: string; result: string; duration_ms: number };
 /** Payers beyond this number share the label `other`, because each label is a time series. */
 const PAYERS_MAX = 200;
 const HOURS = [0.5, 1, 2, 4, 8, 12, 24, 36, 48, 72, 120].map((hours) => hours * 3600);
+/** Gauges of the library whose names Prometheus keeps for counters; the same is there by type. */
+const MISNAMED = ['handles', 'requests', 'resources'].map((each) => `nodejs_active_${each}_total`);
 /** Reads of the audit trail per scrape at most; the next scrape continues. */
 const LOOKS_MAX = 4;
 
@@ -35,6 +37,7 @@ export class Metrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
+    for (const name of MISNAMED) this.registry.removeSingleMetric(name);
     this.#requests = this.#counter(
       'service_requests_total',
       'Requests to the calling service, by kind and result.',

@@ -3,6 +3,7 @@ import { EligdError } from '../domain/errors.ts';
 import type { ConfigDocument, ConfigProblem, Path } from './config-document.ts';
 import { isJsonObject, type JsonSchema } from './json-schema.ts';
 import { nearest, oneOf } from './nearest.ts';
+import { shippedFile } from './project.ts';
 
 /** All problems of a configuration at once, in the order of its lines. */
 export class ConfigError extends EligdError {
@@ -19,7 +20,9 @@ export class ConfigError extends EligdError {
         `The configuration ${file} has ` +
         `${lines.length === 1 ? 'an error' : `${lines.length} errors`}.`,
       why: lines.map((line) => `- ${line}`).join('\n'),
-      next: 'Fix the file, then run the command again. config/example.yaml explains every key.',
+      next:
+        'Fix the file, then run the command again. ' +
+        `${shippedFile('config/example.yaml')} explains every key.`,
     });
     this.problems = sorted;
   }

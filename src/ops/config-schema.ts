@@ -37,9 +37,9 @@ const connectorBase = z
       .nullable()
       .default(null)
       .describe(
-        'Latest arrival of the export on a business day, by the clinic’s clock; otherwise ' +
-          'eligd raises an alert. Null or absent: eligd learns the usual hour of each ' +
-          'weekday.',
+        'Latest arrival of the first export on a business day, by the clinic’s clock; ' +
+          'otherwise eligd raises an alert. Null or absent: eligd learns the usual hour of ' +
+          'each weekday. Only for connectors that read exports.',
       )
       .meta({ examples: ['07:30'] }),
   })
@@ -183,6 +183,8 @@ export type ConnectorConfig = {
   readonly id: string;
   /** A built-in name, or the absolute path of a module. */
   readonly type: string;
+  /** Whether an export can be missing; false: appointments come as they change. */
+  readonly has_exports: boolean;
   /** `07:30`; null: learned. */
   readonly expected_by: string | null;
   /** The other keys, parsed by the connector's own schema. */

@@ -5,9 +5,10 @@ export function shownConfig(config: Config): Record<string, unknown> {
   const { file: _, folder: __, ...values } = config;
   return {
     ...values,
-    connectors: config.connectors.map(({ id, type, options }) => ({
+    connectors: config.connectors.map(({ id, type, has_exports, expected_by, options }) => ({
       id,
       type,
+      ...(has_exports ? { expected_by } : {}),
       ...(isRecord(options) ? options : {}),
     })),
   };

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import type { ZodType } from 'zod';
+import type { ConnectorType } from '../../connectors/contract.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import { type ConfigDocument, type ConfigProblem, readDocument } from './config-document.ts';
 import { ConfigError, keyPath, problemsOf } from './config-problems.ts';
@@ -14,19 +14,19 @@ import { readTrusted } from './trusted-files.ts';
 export type { Config, ConnectorConfig } from './config-schema.ts';
 
 /**
- * Returns the schema of a connector's own keys, by name or absolute path. Throws an EligdError when
- * the connector does not exist.
+ * Returns the schema of a connector's own keys and whether it reads exports, by name or absolute
+ * path. Throws an EligdError when the connector does not exist.
  */
-export type ConnectorSchema = (type: string) => Promise<ZodType>;
-
-const builtInSchema: ConnectorSchema = async (type) => (await loadConnectorType(type)).config;
+export type ConnectorSchema = (
+  type: string,
+) => Promise<Pick<ConnectorType, 'config' | 'has_exports'>>;
 
 /**
  * Reads and validates the configuration at `file`. Throws a `ConfigError` that lists every problem.
  */
 export async function loadConfig(
   file: string,
-  connectorSchema: ConnectorSchema = builtInSchema,
+  connectorSchema: ConnectorSchema = loadConnectorType,
 ): Promise<Config> {
   return await parseConfig(readConfigFile(file), resolve(file), connectorSchema);
 }
@@ -68,7 +68,7 @@ function readConfigFile(file: string): string {
 export async function parseConfig(
   source: string,
   file: string,
-  connectorSchema: ConnectorSchema = builtInSchema,
+  connectorSchema: ConnectorSchema = loadConnectorType,
 ): Promise<Config> {
   const read = readDocument(source);
   if ('problems' in read) throw new ConfigError(file, read.problems);
@@ -157,12 +157,15 @@ async function judgeConnectors(
     const path = ['connectors', index];
     try {
       const resolved = isModulePath(type) && !isAbsolute(type) ? resolve(folder, type) : type;
-      const schema = await connectorSchema(resolved);
+      const { config: schema, has_exports = false } = await connectorSchema(resolved);
+      if (!has_exports && typeof expected_by === 'string')
+        problems.push(neverExpected(type, document, [...path, 'expected_by']));
       const options = schema.safeParse(rest);
       if (options.success)
         judged.push({
           id: String(id),
           type: resolved,
+          has_exports,
           expected_by: typeof expected_by === 'string' ? expected_by : null,
           options: options.data,
         });
@@ -179,6 +182,20 @@ async function judgeConnectors(
     }
   }
   return { judged, problems };
+}
+
+/** Reports `expected_by` for a connector that reads no exports: the alert would never end. */
+function neverExpected(
+  type: string,
+  document: ConfigDocument,
+  path: (string | number)[],
+): ConfigProblem {
+  return {
+    path: keyPath(path),
+    line: document.lineOf(path),
+    what: `is only for exports, and the connector "${type}" reads none: changes arrive one by one.`,
+    next: 'Leave it out.',
+  };
 }
 
 /**

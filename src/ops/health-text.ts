@@ -1,7 +1,12 @@
 /** Formats the answers of `domain/health.ts` as lines for people. */
 import type { Alert } from '../domain/alerts/book.ts';
 import { describeAlert } from '../domain/alerts/catalog.ts';
-import { HEALTH_QUESTIONS, type Health, type HealthAnswer } from '../domain/health.ts';
+import {
+  HEALTH_QUESTIONS,
+  type Health,
+  type HealthAnswer,
+  isForWantOfDaemon,
+} from '../domain/health.ts';
 import { localDateTime } from '../domain/time.ts';
 import type { Config } from './config.ts';
 import { budgetRules, type PricedPayers } from './prices.ts';
@@ -49,6 +54,8 @@ export function alertLines(alerts: readonly Alert[], time_zone: string): string[
 }
 
 function sentence(answer: HealthAnswer, time_zone: string): string {
+  // The first line has said why, since when, and what to do.
+  if (isForWantOfDaemon(answer)) return 'no';
   if (answer.is === 'yes') return answer.why === '' ? 'yes' : `yes (${answer.why})`;
   if (answer.is === 'unknown') return `unknown. ${answer.why}`;
   const since = answer.since === null ? '' : ` since ${clinicTime(answer.since, time_zone)}`;

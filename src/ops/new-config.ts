@@ -1,6 +1,7 @@
 import { parseConfig } from './config.ts';
 import type { ConfigProblem } from './config-document.ts';
 import { ConfigError } from './config-problems.ts';
+import { shippedFile } from './project.ts';
 
 /** The answers to `eligd init`, as typed. */
 export type NewInstallation = {
@@ -24,7 +25,7 @@ export function newConfigText(values: NewInstallation): string {
   // Every JSON text is valid YAML.
   const quoted = (text: string) => JSON.stringify(text);
   return `# The configuration of eligd, written by "eligd init". Every other key, with its
-# default, is in config/example.yaml of the program.
+# default, is in ${shippedFile('config/example.yaml')}.
 # After a change: "eligd check", then restart the daemon. Do not put secrets here.
 clinic:
   name: ${quoted(values.clinic_name)} # as the payer should hear it

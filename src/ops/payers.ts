@@ -6,6 +6,7 @@ import { dayHours, isTimeZone } from './config-values.ts';
 import { SHIPPED_PAYERS } from './known-payers.ts';
 import { nearest, oneOf } from './nearest.ts';
 import { payerPrices } from './payer-prices.ts';
+import { shippedFile } from './project.ts';
 import { readTrusted } from './trusted-files.ts';
 
 export const PAYER_COLUMNS = [
@@ -55,8 +56,8 @@ export function loadPayers(file: string): PayerList {
           ? 'There is no such file.'
           : `The system reported ${code ?? 'an unknown error'}.`,
       next:
-        'Fix policy.payers in the configuration, or copy config/payers.example.csv to this ' +
-        'place.',
+        'Fix policy.payers in the configuration, or copy ' +
+        `${shippedFile('config/payers.example.csv')} to this place.`,
       cause: error,
     });
   }
@@ -262,6 +263,8 @@ function payersError(file: string, problems: string[]): EligdError {
       `The payer map ${file} has ` +
       `${problems.length === 1 ? 'an error' : `${problems.length} errors`}.`,
     why: problems.join('\n'),
-    next: 'Fix the file, then run the command again. config/payers.example.csv is an example.',
+    next:
+      'Fix the file, then run the command again. ' +
+      `${shippedFile('config/payers.example.csv')} is an example.`,
   });
 }

@@ -27,3 +27,8 @@ export function isInstalled(root = PROJECT_ROOT): boolean {
   );
   return manifest.installed === true;
 }
+
+/** A file that comes with eligd, as whoever reads about it finds it: the package is far away. */
+export function shippedFile(path: string, root = PROJECT_ROOT): string {
+  return isInstalled(root) ? join(root, path) : path;
+}

@@ -296,6 +296,35 @@ describe('the database of eligd check', () => {
     expect(of('database')[0]!.next).toContain('chmod 600');
   });
 
+  test('check suggests a new folder if others use the folder, which stays unchanged', async () => {
+    const installation = install(await sandboxUrl());
+    mkdirSync(dirname(installation.database));
+    chmodSync(dirname(installation.database), 0o755);
+    const { code, of } = await linesOf(installation);
+    expect(code).toBe(78);
+    const place = join(dirname(installation.database), 'eligd/eligd.db');
+    expect(of('database')[0]!.next).toContain(`set state.path: ${place}.`);
+    expect(of('daemon').map(({ state, what }) => `${state}: ${what}`)).toEqual([
+      'skipped: Not checked, because it depends on the database.',
+    ]);
+    expect((await installation.run(['once'])).code).toBe(78);
+    expect(everyFile(dirname(installation.database))).toEqual([]);
+    // The remedy as printed.
+    const text = readFileSync(installation.file, 'utf8');
+    writeFileSync(installation.file, text.replace('./state/eligd.db', place));
+    expect((await installation.run(['once'])).code).toBe(0);
+    expect((await linesOf(installation)).of('database')[0]!.state).toBe('ok');
+  }, 60_000);
+
+  test('check suggests no folder that the system empties', async () => {
+    const installation = install(await sandboxUrl());
+    const text = readFileSync(installation.file, 'utf8');
+    writeFileSync(installation.file, text.replace('./state/eligd.db', '/tmp/eligd-of-a-test.db'));
+    const { of } = await linesOf(installation);
+    expect(of('database')[0]!.next).toContain('set state.path: ./state/eligd-of-a-test.db.');
+    expect(existsSync('/tmp/eligd-of-a-test.db.lock')).toBe(false);
+  });
+
   test('check reports a database whose folder cannot be created', async () => {
     const installation = install(await sandboxUrl());
     writeFileSync(join(installation.folder, 'state'), 'a file');

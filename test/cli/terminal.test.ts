@@ -11,7 +11,7 @@ import { makeClinic } from '../support/clinic.ts';
 import { setMachineClock } from '../support/machine-clock.ts';
 import { startService } from '../support/service.ts';
 import { exportOf, type Visit, visits } from '../support/visits.ts';
-import { run } from './capture.ts';
+import { probe, run } from './capture.ts';
 
 function terminal(columns = 80) {
   let text = '';
@@ -63,6 +63,35 @@ describe('list', () => {
     }
   });
 
+  test('the output of every other command fits 80 columns, too', async () => {
+    clinic.drop('long.csv', exportOf(visits(40, () => ({ carrier: 'C'.repeat(60) }))));
+    await clinic.once();
+    const shown = ['an-appointment-1', 'an-appointment-3'].flatMap((id) => [
+      ['show', id],
+      ['show', id, '--patients'],
+      ['explain', id],
+      ['explain', id, '--patients'],
+    ]);
+    const others =
+      'status|cost|payers|check|alert test|audit show|purge --dry-run|inquiry list|once';
+    const wide: string[] = [];
+    for (const args of [...shown, ...others.split('|').map((each) => each.split(' '))]) {
+      const [out, err] = [terminal(), terminal()];
+      await run([...args, '--config', clinic.file], {
+        stdout: out.stdout,
+        stderr: err.stdout,
+        environment: {},
+        cwd: clinic.folder,
+      });
+      const said = stripVTControlCharacters(out.shown() + err.shown());
+      expect(said).not.toBe('');
+      // A path is a word: it stays whole, so that it can be copied.
+      for (const line of said.split('\n'))
+        if (line.length > 80 && line.trim().includes(' ')) wide.push(`${args.join(' ')}: ${line}`);
+    }
+    expect(wide).toEqual([]);
+  }, 60_000);
+
   test('list shows coming visits first, whatever the limit', async () => {
     expect(await ids('--situation', 'closed')).toEqual(['0']);
     expect(await ids()).toEqual(['1', '2', '3']);
@@ -97,6 +126,73 @@ describe('list', () => {
   });
 });
 
+describe('the help', () => {
+  /** What a terminal of 80 columns would show if eligd broke no line afterwards. */
+  async function helpOf(words: readonly string[]): Promise<string> {
+    let text = '';
+    const stdout = { write: (part: string) => (text += part), columns: 80 };
+    const { code } = await run([...words, '--help'], { stdout });
+    expect(code).toBe(0);
+    return text;
+  }
+
+  /** A command and every command below it. */
+  async function everyHelp(words: readonly string[]): Promise<Map<string, string>> {
+    const text = await helpOf(words);
+    const [, list = ''] = text.split('\nCommands:\n');
+    const names = [...(list.split('\n\n')[0] ?? '').matchAll(/^ {2}([a-z][a-z-]*)/gm)];
+    const below = names.flatMap(([, name = '']) => (name === 'help' ? [] : [[...words, name]]));
+    const found = new Map([[words.join(' '), text]]);
+    for (const each of below)
+      for (const [name, help] of await everyHelp(each)) found.set(name, help);
+    return found;
+  }
+
+  test('of every command fits 80 columns', async () => {
+    const all = await everyHelp([]);
+    expect([...all.keys()]).toEqual(
+      expect.arrayContaining([...allCommands().map(({ name }) => name), 'subscription set']),
+    );
+    const wide = [...all].flatMap(([name, text]) =>
+      text
+        .split('\n')
+        .filter((line) => [...line].length > 80)
+        .map((line) => `${name}: ${line}`),
+    );
+    expect(wide).toEqual([]);
+  });
+});
+
+describe('a line that is too long for the terminal', () => {
+  const shown = async (text: string, isTTY: boolean) => {
+    const to = terminal(60);
+    const commands = probe(({ stdout }) => stdout.write(text));
+    await run(['probe'], { stdout: { ...to.stdout, isTTY } }, commands);
+    return to.shown().split('\n');
+  };
+
+  test('is broken at blanks and goes on below its own text', async () => {
+    const text =
+      '2026-11-23 12:40  Inquiry 1: a call was planned. The visit is within the window.\n' +
+      '!! clock: The clock of this machine is behind. → Set it ("timedatectl set-ntp true").\n' +
+      'short\n';
+    expect(await shown(text, true)).toEqual([
+      '2026-11-23 12:40  Inquiry 1: a call was planned. The visit',
+      '                  is within the window.',
+      '!! clock: The clock of this machine is behind. → Set it',
+      '   ("timedatectl set-ntp true").',
+      'short',
+      '',
+    ]);
+  });
+
+  test('is left as it is in a pipe, and a word is never broken', async () => {
+    const path = `/srv/${'a'.repeat(70)}`;
+    expect(await shown(`See ${path} for more.\n`, true)).toEqual(['See', path, 'for more.', '']);
+    expect(await shown(`See ${path} for more.\n`, false)).toEqual([`See ${path} for more.`, '']);
+  });
+});
+
 describe('the progress line', () => {
   const work = (ms: number) => async () => {
     await new Promise((done) => setTimeout(done, ms));
@@ -128,6 +224,18 @@ describe('completion', () => {
     for (const { name } of allCommands()) expect(text).toContain(name);
     for (const flag of ['needs-me', 'before-upgrade', 'take-over'].slice(0, 2))
       expect(text).toContain(flag);
+  });
+
+  test('completion for zsh and fish shows the apostrophe of a summary', async () => {
+    const { summary } = allCommands().find(({ name }) => name === 'verification') ?? {};
+    const plain = summary?.replaceAll('’', "'");
+    expect(plain).toContain("service's checks");
+    const zsh = (await made('zsh')).split('\n').find((line) => line.includes('verification:'));
+    const words = spawnSync('bash', ['-c', `${zsh}\nprintf '%s\\n' "\${commands[@]}"`], {
+      encoding: 'utf8',
+    });
+    expect(words.stdout.split('\n')).toContain(`verification:${plain}`);
+    expect(await made('fish')).toContain(`-d '${plain?.replaceAll("'", "\\'")}'`);
   });
 
   test('completion for bash completes commands, options, and their values', async () => {

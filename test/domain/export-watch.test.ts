@@ -111,6 +111,103 @@ describe('a missing export', () => {
   });
 });
 
+/** Arrivals of the Mondays to Fridays in the weeks before Monday, at these hours. */
+const workdays = (weeks_back: number, hoursOf: (day: number) => number[]): Arrival[] =>
+  Array.from({ length: 7 * weeks_back }, (_, index) => index - 7 * weeks_back)
+    .filter((day) => ((day % 7) + 7) % 7 < 5)
+    .flatMap((day) => hoursOf(day).map((hour) => ({ at: at(day, hour), rows: 40, source: hour })));
+
+describe('one of several exports a day', () => {
+  const twice = workdays(5, () => [6, 13]);
+  const today = (...hours: number[]) =>
+    hours.map((hour) => ({ at: at(0, hour), rows: 40, source: hour }));
+
+  test('the second export is missing an hour after its own usual time', () => {
+    expect(judge([...twice, ...today(6)], at(0, 13.99))).toBe(null);
+    expect(judge([...twice, ...today(6)], at(0, 14))).toBe('export_missing');
+    expect(judgeExports([...twice, ...today(6)], NO_BOOK, SETTINGS, at(0, 15))?.what).toBe(
+      'Only 1 of the usual 2 appointment exports arrived today by 14:00.',
+    );
+    expect(judge([...twice, ...today(6, 13)], at(0, 15))).toBe(null);
+  });
+
+  test('the second export stays missing overnight, until an export arrives', () => {
+    const book = { visit_days: new Set(['2030-01-07', '2030-01-08']), has_later: true };
+    expect(judge([...twice, ...today(6)], at(1, 2), { book })).toBe('export_missing');
+    expect(
+      judgeExports([...twice, ...today(6)], { ...NO_BOOK, ...book }, SETTINGS, at(1, 2))?.what,
+    ).toBe('Only 1 of the usual 2 appointment exports arrived on 01/07/2030 by 14:00.');
+    const next = { at: at(1, 6), rows: 40, source: 9 };
+    expect(judge([...twice, ...today(6), next], at(1, 7), { book })).toBe(null);
+    expect(judge([...twice, ...today(6), next], at(1, 14), { book })).toBe('export_missing');
+  });
+
+  test('the second export can be missing when expected_by is set', () => {
+    const settings = { expected_by: '07:30' };
+    expect(judge([...twice, ...today(6)], at(0, 13), settings)).toBe(null);
+    expect(judge([...twice, ...today(6)], at(0, 14), settings)).toBe('export_missing');
+    expect(judge(twice, at(0, 7.5), settings)).toBe('export_missing');
+  });
+
+  test('an irregular second export is never missing', () => {
+    const habit = workdays(5, (day) => (day % 7 === -1 || day % 3 === 0 ? [6] : [6, 13]));
+    expect(judge([...habit, ...today(6)], at(0, 23))).toBe(null);
+    const whenever = workdays(5, (day) => [6, 11 + (Math.abs(day) % 5)]);
+    expect(judge([...whenever, ...today(6)], at(0, 23))).toBe(null);
+    const hourly = workdays(5, () => [7, 8, 9, 10, 11, 12, 13, 14]);
+    expect(judge([...hourly, ...today(7, 8, 9, 10, 11, 12, 13)], at(0, 23))).toBe(null);
+    expect(judge(hourly, at(0, 8))).toBe('export_missing');
+  });
+});
+
+test('one late day does not make the usual hour late', () => {
+  const late = weeks(7, 15, 7, 7.5, 7);
+  expect(judge(late, at(0, 8.49))).toBe(null);
+  expect(judge(late, at(0, 8.5))).toBe('export_missing');
+});
+
+describe('in a year of an office without a fault', () => {
+  /** The begins of troubles, looked at some hours of each day. */
+  function troublesOf(hoursOf: (day: number) => number[]): string[] {
+    const all = workdays(52, hoursOf);
+    const found: string[] = [];
+    let before: string | null = null;
+    for (let day = -7 * 46; day < 0; day += 1) {
+      // Visits on workdays.
+      const date = new Date(at(day, 12)).toISOString().slice(0, 10);
+      const is_open = ((day % 7) + 7) % 7 < 5;
+      const book = { visit_days: new Set(is_open ? [date] : []), has_later: true };
+      for (const hour of [6.5, 8, 10, 15, 18, 23]) {
+        const now = at(day, hour);
+        const known = all.filter((each) => each.at <= now && each.at > now - 49 * DAY_MS);
+        const reason = judge(known, now, { book });
+        if (reason !== null && reason !== before) found.push(`${date} ${hour}: ${reason}`);
+        before = reason;
+      }
+    }
+    return found;
+  }
+  const chance = (day: number, salt: number) => {
+    const wave = Math.sin(day * 12.9898 + salt * 78.233) * 43_758.5453;
+    return wave - Math.floor(wave);
+  };
+
+  test.each<[name: string, hoursOf: (day: number) => number[]]>([
+    ['exports once, within an hour', (day) => [6 + chance(day, 1)]],
+    ['exports twice by a job', (day) => [6 + chance(day, 1) / 4, 13 + chance(day, 2) / 2]],
+    [
+      'exports once, and now and then again by hand',
+      (day) => [6 + chance(day, 1), ...(chance(day, 2) < 0.3 ? [10 + 7 * chance(day, 3)] : [])],
+    ],
+    [
+      'exports once, and on most days again by hand',
+      (day) => [6 + chance(day, 1), ...(chance(day, 2) < 0.8 ? [10 + 7 * chance(day, 3)] : [])],
+    ],
+  ])('an office that %s gets at most one alert in a year', (_name, hoursOf) => {
+    expect(troublesOf(hoursOf).length).toBeLessThanOrEqual(1);
+  });
+});
+
 describe('an export that arrived', () => {
   const today = (...rows: number[]) =>
     rows.map((each, index) => ({ at: at(0, 7), rows: each, source: index }));

@@ -6,6 +6,7 @@ import { EligdError } from '../../src/domain/errors.ts';
 import { ANYTHING } from '../../src/domain/questions.ts';
 import { type ConnectorSchema, loadConfig, parseConfig } from '../../src/ops/config.ts';
 import { ConfigError } from '../../src/ops/config-problems.ts';
+import { shownConfig } from '../../src/ops/config-shown.ts';
 import { clinicProfile, configNotes, policyOf } from '../../src/ops/profile.ts';
 
 const MINIMAL = readFileSync(
@@ -16,10 +17,13 @@ const FILE = '/clinic/eligd.yaml';
 
 const csvOnly: ConnectorSchema = async (type) => {
   if (type === 'csv' || type === '/clinic/mine.ts')
-    return z.strictObject({
-      folder: z.string(),
-      encoding: z.enum(['auto', 'utf-8']).default('auto'),
-    });
+    return {
+      config: z.strictObject({
+        folder: z.string(),
+        encoding: z.enum(['auto', 'utf-8']).default('auto'),
+      }),
+      has_exports: true,
+    };
   throw new EligdError('configuration', {
     what: `There is no connector "${type}".`,
     why: 'There is csv.',
@@ -64,6 +68,7 @@ describe('the minimal configuration', () => {
       {
         id: 'front-desk',
         type: 'csv',
+        has_exports: true,
         expected_by: null,
         options: { folder: './dropbox', encoding: 'auto' },
       },
@@ -291,6 +296,40 @@ describe('an error in the configuration', () => {
       kind: 'configuration',
       why: 'There is no such file.',
     });
+  });
+});
+
+describe('the hour of the export', () => {
+  const example = (name: string) =>
+    readFileSync(resolve(import.meta.dirname, '../../config', name), 'utf8');
+
+  test.each(['hl7', 'fhir'])('is refused for %s, which reads no exports', async (type) => {
+    const source = example(`${type}.yaml`).replace(
+      `    type: ${type}\n`,
+      `    type: ${type}\n    expected_by: '07:30'\n`,
+    );
+    const error = await parseConfig(source, FILE).catch((reason: unknown) => reason);
+    const problems = error instanceof ConfigError ? error.problems : [];
+    expect(problems).toEqual([
+      {
+        path: 'connectors[0].expected_by',
+        line: source.split('\n').findIndex((line) => line.includes('expected_by')) + 1,
+        what:
+          `is only for exports, and the connector "${type}" reads none: changes arrive one by ` +
+          'one.',
+        next: 'Leave it out.',
+      },
+    ]);
+  });
+
+  test('is shown with the effective values where exports are read', async () => {
+    const config = await parseConfig(
+      changed('    type: csv\n', "    type: csv\n    expected_by: '07:30'\n"),
+      FILE,
+    );
+    expect(shownConfig(config).connectors).toEqual([
+      expect.objectContaining({ id: 'front-desk', expected_by: '07:30' }),
+    ]);
   });
 });
 

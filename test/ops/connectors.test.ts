@@ -138,7 +138,7 @@ describe('connectors', () => {
 
   test('connectors get their ID, the time zone, and paths relative to the file', async () => {
     const source = CONFIG('./connectors/good/index.ts', 'any: 1');
-    const schema = async () => (await import('zod')).z.looseObject({});
+    const schema = async () => ({ config: (await import('zod')).z.looseObject({}) });
     const config = await parseConfig(source, join(root, 'eligd.yaml'), schema);
     const means = {
       secrets: openSecrets(root, { ELIGD_ONE_TOKEN: 'abc' }),

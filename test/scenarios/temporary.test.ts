@@ -131,3 +131,40 @@ test('SIGHUP applies valid files, and rejects others with the reason', async () 
   child.kill('SIGTERM');
   expect((await ended).code).toBe(0);
 }, 60_000);
+
+test('SIGHUP checks the payer map and the fees, and goes back when the start fails', async () => {
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  const right = readFileSync(clinic.file, 'utf8');
+  const payers = join(clinic.folder, 'payers.csv');
+  const fees = join(clinic.folder, 'fees.csv');
+  const { child, ended } = startEligd(['run', '--config', clinic.file]);
+  let log = '';
+  child.stdout?.on('data', (text: Buffer) => {
+    log += text;
+  });
+  const logged = async (part: string | RegExp) =>
+    await expect.poll(() => log, { timeout: 60_000 }).toMatch(part);
+  const reload = async (answer: RegExp) => {
+    log = '';
+    child.kill('SIGHUP');
+    await logged(answer);
+    return log;
+  };
+  await logged('"reconciliation_done"');
+  writeFileSync(payers, 'x,y\n');
+  expect(await reload(/reload_refused.*payer map/)).not.toContain('daemon_stopping');
+  rmSync(payers);
+  writeFileSync(fees, 'x,y\n');
+  expect(await reload(/reload_refused.*fee schedule/)).not.toContain('daemon_stopping');
+  rmSync(fees);
+  // Only the start itself finds that this database cannot be had.
+  writeFileSync(join(clinic.folder, 'other'), '');
+  writeFileSync(clinic.file, right.replace(/path: .*eligd\.db/, 'path: ./other/eligd.db'));
+  await reload(/reload_refused[\s\S]*daemon_started[\s\S]*reconciliation_done/);
+  writeFileSync(clinic.file, right.replace('look_ahead_days: 14', 'look_ahead_days: 9'));
+  await reload(/reload_applied[\s\S]*"look_ahead_days":9/);
+  expect(child.exitCode).toBe(null);
+  child.kill('SIGTERM');
+  expect((await ended).code).toBe(0);
+}, 90_000);

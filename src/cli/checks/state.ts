@@ -23,9 +23,13 @@ const FREE_MEGABYTES_MIN = 500;
 /** Checks the database, its folder, and the daemon's health. Changes nothing. */
 export async function checkState(config: Config, now: number): Promise<CheckedLine[]> {
   const { path } = config.state;
+  const database = await checked('database', () => checkDatabase(path));
+  const is_unusable = database.some(({ state }) => state === 'failed');
   return [
-    ...(await checked('database', () => checkDatabase(path))),
-    ...(await checked('daemon', () => checkDaemon(config, now))),
+    ...database,
+    ...(is_unusable
+      ? [skipped('daemon', 'Not checked, because it depends on the database.')]
+      : await checked('daemon', () => checkDaemon(config, now))),
     ...(await checked('disk', () => checkDisk(path))),
   ];
 }

@@ -13,6 +13,7 @@ import {
   writeFailure,
 } from '../../ops/daemon-failure.ts';
 import { realClock } from '../../ops/env.ts';
+import { shippedFile } from '../../ops/project.ts';
 import { openSecrets } from '../../ops/secrets.ts';
 import type { CliContext } from '../context.ts';
 
@@ -164,6 +165,6 @@ function noTarget(target: string | undefined): EligdError {
   return new EligdError('configuration', {
     what: target === undefined ? 'There is no target to test.' : `There is no target "${target}".`,
     why: 'The configuration has none under alerts.targets.',
-    next: 'Add one; docs/alerts.md shows how.',
+    next: `Add one; ${shippedFile('docs/alerts.md')} shows how.`,
   });
 }

@@ -18,7 +18,7 @@ export function register(command: Command, context: CliContext): void {
     .addHelpText(
       'after',
       '\nExamples:\n  eligd ask 12045\n\nYou can run it while the daemon runs. "eligd explain" ' +
-        'shows the order in the history.\nWhile a call about the visit is in progress, it orders ' +
+        'shows the order\nin the history. While a call about the visit is in progress, it orders ' +
         'none.\n',
     )
     .action(async (id: string, options: { json?: true }) => {

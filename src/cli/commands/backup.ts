@@ -26,8 +26,9 @@ export function register(command: Command, context: CliContext): void {
     .addHelpText(
       'after',
       '\nExamples:\n  eligd backup\n  eligd backup /mnt/backup/eligd.db\n\nA backup holds ' +
-        'patient data: keep it where only people who may see patient data can read it. If the ' +
-        'database is encrypted, so is the backup, with the same key (eligd database --help).\n',
+        'patient data: keep it\nwhere only people who may see patient data can read it. ' +
+        'If the database is\nencrypted, so is the backup, with the same key ' +
+        '(eligd database --help).\n',
     )
     .action(async (file: string | undefined, options: { beforeUpgrade?: string; json?: true }) => {
       const config = await context.config();

@@ -35,9 +35,10 @@ Examples:
   eligd check --config /etc/eligd/eligd.yaml
   eligd check --json
 
-Lines begin with "ok", with "!!" (a problem; the arrow shows what to do), or with "--" (not
-checked). Exit code: 0 if nothing is wrong, 78 if the configuration or secrets are wrong, 75 if
-only the calling service or a practice management system cannot be reached, and 1 otherwise.
+Lines begin with "ok", with "!!" (a problem; the arrow shows what to do), or
+with "--" (not checked). Exit code: 0 if nothing is wrong, 78 if the
+configuration or secrets are wrong, 75 if only the calling service or a practice
+management system cannot be reached, and 1 otherwise.
 `,
     )
     .action(async (options: { json?: true }) => {

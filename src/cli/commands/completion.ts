@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import type { CliContext } from '../context.ts';
+import { type CliContext, verbatim } from '../context.ts';
 import { COMPLETIONS, manPage } from '../shell-files.ts';
 
 const FORMS = ['bash', 'zsh', 'fish', 'man'] as const;
@@ -24,6 +24,7 @@ Examples:
     )
     .action((form: Form) => {
       const program = command.parent ?? command;
-      context.stdout.write(form === 'man' ? manPage(program) : COMPLETIONS[form](program));
+      const made = form === 'man' ? manPage(program) : COMPLETIONS[form](program);
+      verbatim(context.stdout).write(made);
     });
 }

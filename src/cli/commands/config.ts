@@ -15,7 +15,7 @@ import { configuredSecrets, secretStatus } from '../../ops/secrets.ts';
 import { claimJsonSchema } from '../../records/claim-status.ts';
 import { deliveryJsonSchema } from '../../records/delivery.ts';
 import { eligibilityJsonSchema } from '../../records/eligibility.ts';
-import type { CliContext } from '../context.ts';
+import { type CliContext, verbatim } from '../context.ts';
 import { printJson } from '../output.ts';
 
 export function register(command: Command, context: CliContext): void {
@@ -64,7 +64,7 @@ Examples:
       const secrets = secretStatus(source, configuredSecrets(config));
       const notes = configNotes(config).map(({ what, next }) => `${what} ${next}`);
       if (options.json) printJson(context.stdout, { config: shownConfig(config), secrets, notes });
-      else context.stdout.write(shownYaml(config, secrets, notes));
+      else verbatim(context.stdout).write(shownYaml(config, secrets, notes));
     });
 }
 

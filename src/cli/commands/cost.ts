@@ -12,8 +12,9 @@ import type { Config } from '../../ops/config.ts';
 import { prices } from '../../ops/config-prices.ts';
 import { wrapped } from '../../ops/health-text.ts';
 import { payersForPrices, pricesOf } from '../../ops/prices.ts';
+import { shippedFile } from '../../ops/project.ts';
 import { callsBetween, countDuplicates, plannedDrafts } from '../../store/views/cost.ts';
-import type { CliContext, Output } from '../context.ts';
+import { type CliContext, type Output, verbatim } from '../context.ts';
 import { printJson, printTable } from '../output.ts';
 import { spentWords } from '../spending.ts';
 import { readState, type State } from '../state.ts';
@@ -53,7 +54,7 @@ Examples:
         const costs = await readCosts(state, options, other?.(state.config) ?? null);
         const page = { ...costs, tomorrow };
         if (options.json) printJson(context.stdout, costJson(page));
-        else if (options.csv) context.stdout.write(costCsv(page, state.config));
+        else if (options.csv) verbatim(context.stdout).write(costCsv(page, state.config));
         else printCosts(page, context.stdout);
       });
     });
@@ -154,7 +155,9 @@ function unusable(file: string, why: string, cause?: unknown): EligdError {
   return new EligdError('usage', {
     what: `The price list ${file} cannot be used.`,
     why,
-    next: 'Add a section "prices:" as in config/example.yaml; docs/cost.md explains it.',
+    next:
+      `Add a section "prices:" as in ${shippedFile('config/example.yaml')}; ` +
+      `${shippedFile('docs/cost.md')} explains it.`,
     cause,
   });
 }

@@ -52,16 +52,20 @@ export function register(command: Command, context: CliContext): void {
     .addHelpText(
       'after',
       `
-Secrets are asked for, or taken from the environment
-(${Object.keys(SECRETS).slice(0, 4).join(', ')}).
-They are not flags, because every user of the machine can read the flags of a program.
+Secrets are asked for, or taken from the environment:
+${Object.keys(SECRETS)
+  .slice(0, 4)
+  .map((name) => `  ${name}\n`)
+  .join('')}They are not flags, because every user of the machine can read the flags of a
+program.
 
 Examples:
   eligd init
   eligd init --system
-  ELIGD_SERVICE_USERNAME=clinic ELIGD_SERVICE_PASSWORD=sandbox eligd init --yes \\
-    --clinic-name "Riverside Dental" --tax-id 123456789 --billing-npi 1234567893 \\
-    --base-url http://127.0.0.1:8700
+  ELIGD_SERVICE_USERNAME=clinic ELIGD_SERVICE_PASSWORD=sandbox \\
+    eligd init --yes --clinic-name "Riverside Dental" \\
+    --time-zone America/Chicago --tax-id 123456789 \\
+    --billing-npi 1234567893 --base-url http://127.0.0.1:8700
 `,
     )
     .action(async (options: Options) => {

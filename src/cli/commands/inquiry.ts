@@ -78,7 +78,8 @@ Examples:
       `
 Examples:
   eligd inquiry get 2f1c7c1e-58a9-4b3f-9d55-0c9f4d1f7a11
-  eligd inquiry get 2f1c7c1e-58a9-4b3f-9d55-0c9f4d1f7a11 --specialty medical --full
+  eligd inquiry get 2f1c7c1e-58a9-4b3f-9d55-0c9f4d1f7a11 --full \\
+    --specialty medical
 `,
     )
     .action(async (id: string, options: Options) => {

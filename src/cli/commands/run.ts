@@ -1,10 +1,11 @@
 import { uptime } from 'node:os';
 import type { Command } from 'commander';
-import { createDaemon } from '../../daemon/index.ts';
+import { createDaemon, type Daemon } from '../../daemon/index.ts';
 import type { DaemonOptions } from '../../daemon/parts.ts';
 import type { Env } from '../../domain/env.ts';
 import { EligdError } from '../../domain/errors.ts';
-import { loadPayers } from '../../ops/payers.ts';
+import { readFees } from '../../ops/fees.ts';
+import { readPayers } from '../../ops/payer-file.ts';
 import { serviceCredentials } from '../../ops/secrets.ts';
 import { createNotifier, type Notifier } from '../../ops/systemd.ts';
 import type { CliContext } from '../context.ts';
@@ -33,10 +34,18 @@ async function runUntilStopped(context: CliContext): Promise<void> {
   const notifier = untilStop(createNotifier(context.environment), stop.signal);
   try {
     let world: World | null = await worldOf(context);
+    let previous: World | null = null;
     while (world !== null) {
       const { env } = world;
       const reload = new AbortController();
-      const daemon = await createDaemon({ ...world, notifier });
+      const daemon = await startedOr(previous, { ...world, notifier });
+      if (daemon === null) {
+        world = previous;
+        previous = null;
+        continue;
+      }
+      if (previous !== null) env.log('reload_applied');
+      previous = world;
       world = null;
       try {
         const end = AbortSignal.any([stop.signal, reload.signal]);
@@ -72,14 +81,32 @@ async function worldOf(context: CliContext): Promise<World> {
 async function reloaded(context: CliContext, env: Env): Promise<World | null> {
   try {
     const world = await worldOf(context.again());
-    if (world.config.policy.payers !== null) loadPayers(world.config.policy.payers);
-    env.log('reload_applied');
+    readPayers(world.config);
+    readFees(world.config);
     return world;
   } catch (error) {
-    if (!(error instanceof EligdError)) throw error;
-    env.log('reload_refused', { reason: `${error.what} ${error.why}` });
+    refuse(error, env);
     return null;
   }
+}
+
+/**
+ * Creates the daemon of a world. If it cannot start and there is a `previous` world to return to,
+ * logs why and returns null: some connectors object to their settings only at the start.
+ */
+async function startedOr(previous: World | null, options: DaemonOptions): Promise<Daemon | null> {
+  try {
+    return await createDaemon(options);
+  } catch (error) {
+    if (previous === null) throw error;
+    refuse(error, options.env);
+    return null;
+  }
+}
+
+function refuse(error: unknown, env: Env): void {
+  if (!(error instanceof EligdError)) throw error;
+  env.log('reload_refused', { reason: `${error.what} ${error.why}` });
 }
 
 /** Hides a reload from systemd: it is not a stop. */

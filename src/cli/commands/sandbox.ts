@@ -11,6 +11,7 @@ import {
   startSandbox,
 } from '../../sandbox/server.ts';
 import type { CliContext } from '../context.ts';
+import { fitLine } from '../fitted.ts';
 import { printJson } from '../output.ts';
 import { stopSignal, untilStopped } from '../stop.ts';
 
@@ -186,10 +187,13 @@ function announce(
   stdout.write(`${lines.join('\n')}\n`);
 }
 
+/** The help of a terminal of this width has no broken lines. */
+const HELP_COLUMNS = 80;
+
 function helpText(): string {
-  const behaviors = Object.entries(BEHAVIORS).map(([name, { values, default: initial }]) => {
+  const behaviors = Object.entries(BEHAVIORS).flatMap(([name, { values, default: initial }]) => {
     const shown = typeof values === 'string' ? values : values.join(' | ');
-    return `  ${name}: ${shown} [${initial}]`;
+    return fitLine(`  ${name}: ${shown} [${initial}]`, HELP_COLUMNS);
   });
   return `
 Examples:

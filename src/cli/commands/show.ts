@@ -46,7 +46,8 @@ export function register(command: Command, context: CliContext): void {
     .addHelpText(
       'after',
       `
-The answer is shown as it was delivered. A payer’s own words may name the patient.
+The answer is shown as it was delivered. A payer’s own words may name the
+patient.
 
 Examples:
   eligd show 12045
@@ -231,8 +232,8 @@ function inquiryTable(inquiries: readonly InquiryDetail[], config: Config, stdou
       { title: 'state', is_whole: true },
       { title: 'service ID', is_whole: true },
       { title: 'service status' },
-      { title: 'sent' },
-      { title: 'answered' },
+      { title: 'sent', is_whole: true },
+      { title: 'answered', is_whole: true },
     ],
     inquiries.map(({ row, coverage_rank }) => [
       `inquiry:${row.id}`,
@@ -256,8 +257,8 @@ function deliveryTable(deliveries: readonly DeliveryRow[], config: Config, stdou
       { title: 'connector' },
       { title: 'state', is_whole: true },
       { title: 'failures', align: 'right' },
-      { title: 'next try' },
-      { title: 'delivered' },
+      { title: 'next try', is_whole: true },
+      { title: 'delivered', is_whole: true },
     ],
     deliveries.map(({ key, connector, state, failures, due_at, delivered_at }) => [
       key,

@@ -32,8 +32,8 @@ Situations:
   waiting             too early to call, or about to be planned
   call planned        planned, not sent
   being asked         sent, being looked up, or with the service
-  being written back  the answer is here, and not in the practice management system yet
-  delivered           the newest answer is in the practice management system
+  being written back  the answer is here, and not written back yet
+  delivered           the newest answer is written back
   needs attention     you have to do something: eligd list --attention
   closed              no further action, with the reason
 
@@ -287,7 +287,7 @@ function askingRemarks({ inquiries }: StatusOverview, config: Config): string[] 
 
 function writingLine({ deliveries }: StatusOverview, config: Config): string {
   const { pending, failed, parked, oldest_at } = deliveries;
-  if (oldest_at === null) return 'every answer is in the practice management system.';
+  if (oldest_at === null) return 'every answer is written back.';
   return (
     `${pending} to write, ${failed} failed and tried again, ${parked} need you; the ` +
     `oldest since ${clinicTime(oldest_at, config)}.`

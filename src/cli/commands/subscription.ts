@@ -26,7 +26,8 @@ export function register(command: Command, context: CliContext): void {
       `
 Examples:
   eligd subscription show
-  eligd subscription set --url https://clinic.example/webhooks/inquiries --minutes 15
+  eligd subscription set --minutes 15 \\
+    --url https://clinic.example/webhooks/inquiries
   eligd subscription delete
 `,
     );
@@ -77,7 +78,8 @@ function registerSet(command: Command, context: CliContext): void {
       `
 Examples:
   eligd subscription set --url https://clinic.example/webhooks/inquiries
-  eligd subscription set --url https://clinic.example/webhooks/inquiries --minutes 15
+  eligd subscription set --minutes 15 \\
+    --url https://clinic.example/webhooks/inquiries
 `,
     )
     .action(async (options: { url?: string; minutes?: number; json?: true }) => {

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { Kysely, type SqliteDatabase, SqliteDialect, type Transaction } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import * as start from '../../../migrations/0001-start.ts';
@@ -37,6 +37,7 @@ import * as names from '../../../migrations/0034-names.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import { damaged, unusable } from './damage.ts';
 import { openKeyed, type Raw } from './driver.ts';
+import { refuseExposed } from './exposed.ts';
 import { databaseKeys } from './keys.ts';
 import type { Tables } from './tables.ts';
 
@@ -215,34 +216,6 @@ function refuseEmpty(path: string): void {
       'Stop eligd and run "eligd restore" with the newest backup. Only if eligd has never run ' +
       'here, delete the empty file.',
   });
-}
-
-/**
- * Refuses a database that other users of this machine can access: it holds patient data. Checks the
- * file and its folder.
- */
-function refuseExposed(path: string): void {
-  if (process.platform === 'win32') return;
-  const folder = dirname(path);
-  const isOpen = (each: string) => existsSync(each) && (statSync(each).mode & 0o077) !== 0;
-  const mode = (each: string) => (statSync(each).mode & 0o777).toString(8);
-  if (isOpen(folder))
-    throw new EligdError('configuration', {
-      what: `${folder} is open to other users of this machine, so eligd did not use it.`,
-      why: `eligd keeps patient data in it, and its mode is ${mode(folder)} instead of 700.`,
-      // Never suggest a command that changes this folder: it may be /tmp, or used by other
-      // programs.
-      next:
-        `Give eligd its own folder: set state.path: ${join(folder, 'eligd', basename(path))}. ` +
-        'eligd creates that folder. If there is already a database, stop eligd and move it ' +
-        `there (every file whose name begins with ${basename(path)}).`,
-    });
-  if (isOpen(path))
-    throw new EligdError('configuration', {
-      what: `${path} is open to other users of this machine, so eligd did not use it.`,
-      why: `It holds patient data, and its mode is ${mode(path)} instead of 600.`,
-      next: `Run "chmod 600 ${path}".`,
-    });
 }
 
 function openFile(path: string): Raw {

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import { unusable } from './damage.ts';
+import { refuseExposed } from './exposed.ts';
 
 export type InstanceLock = {
   release: () => void;
@@ -28,6 +29,7 @@ export function lockInstance(path: string): InstanceLock {
   let raw: Database.Database | undefined;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    refuseExposed(path);
     raw = new Database(file, { timeout: 0 });
     // Keeps the lock after the end of a transaction.
     raw.pragma('locking_mode = EXCLUSIVE');

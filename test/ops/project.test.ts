@@ -1,0 +1,15 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { shippedFile } from '../../src/ops/project.ts';
+
+test('a file that comes with eligd is named by its place once eligd is installed', () => {
+  const root = mkdtempSync(join(tmpdir(), 'eligd-root-'));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  const manifest = join(root, 'package.json');
+  writeFileSync(manifest, '{"installed": true}');
+  expect(shippedFile('config/example.yaml', root)).toBe(join(root, 'config/example.yaml'));
+  writeFileSync(manifest, '{}');
+  expect(shippedFile('config/example.yaml', root)).toBe('config/example.yaml');
+});
