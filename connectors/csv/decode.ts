@@ -8,7 +8,7 @@ import { createReadStream } from 'node:fs';
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
 /** Why a file cannot be read as text. */
-export type Undecodable = { value_class: string; remedy: string };
+type Undecodable = { value_class: string; remedy: string };
 
 export type Survey = {
   sha256: string;
@@ -20,7 +20,7 @@ export type Survey = {
 
 const HEAD_BYTES = 65_536;
 /** More than Node's 64 KiB, which means fewer iterations for the same bytes. */
-export const READ_CHUNK_BYTES = 262_144;
+const READ_CHUNK_BYTES = 262_144;
 
 const NOT_TEXT: Undecodable = {
   value_class: 'not a text file',

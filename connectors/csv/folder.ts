@@ -238,12 +238,12 @@ export async function removeIfThere(path: string): Promise<void> {
 }
 
 /** The meaning of an inbox file, by its name alone. */
-export type NameClass = 'export' | 'temporary' | 'other';
+type NameClass = 'export' | 'temporary' | 'other';
 
 const TEMPORARY =
   /^(?:\.|~)|(?:\.(?:tmp|temp|part|partial|crdownload|download|filepart|swp|lock|writing)|~)$/i;
 
-export function classifyName(name: string): NameClass {
+function classifyName(name: string): NameClass {
   if (TEMPORARY.test(name)) return 'temporary';
   return /\.(?:csv|txt|tsv)$/i.test(name) ? 'export' : 'other';
 }

@@ -25,7 +25,7 @@ import { type MappedRow, type RowMapper, rowMapper } from './rows.ts';
 
 const ROWS_PER_BATCH = 500;
 
-export type Intake = {
+type Intake = {
   config: CsvConfig;
   env: CsvEnv;
   folder: Folder;

@@ -14,7 +14,7 @@ export type Layout = {
  * Why no row of a file can be read. `field` is a canonical column, because an unknown header may
  * contain data.
  */
-export type NoLayout = { field: CanonicalColumn | 'file'; value_class: string; remedy: string };
+type NoLayout = { field: CanonicalColumn | 'file'; value_class: string; remedy: string };
 
 const SEPARATORS = [',', ';', '\t', '|'];
 /** Reports have a title and a date above the table. */

@@ -11,7 +11,7 @@ import { openNew, removeIfThere, syncDirectory } from './folder.ts';
 const HEADER = ['row', 'column', 'value_class', 'remedy', 'row_used'];
 const FLUSH_CHARS = 65_536;
 
-export const reasonsName = (name: string) => `${name}.reasons.csv`;
+const reasonsName = (name: string) => `${name}.reasons.csv`;
 
 /**
  * Writes the rows' problems as they are found, under a temporary name in `processing/`, so that a

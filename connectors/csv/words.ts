@@ -44,7 +44,7 @@ export function readRank(text: string): number | null {
 }
 
 export type PersonName = { first_name: string; last_name: string };
-export type NameOrder = 'auto' | 'last_first' | 'first_last';
+type NameOrder = 'auto' | 'last_first' | 'first_last';
 
 const SUFFIX = /^(?:jr|sr|ii|iii|iv|v|md|dds|dmd|phd|esq)\.?$/i;
 const PARTICLE = new RegExp(

@@ -192,8 +192,8 @@ export async function writeMessage(folder: DropFolder, name: string, bytes: Buff
 }
 
 /**
- * Opens a new file, and first deletes whatever has its name. Others may write to the drop folder, and
- * a link of theirs could lead to any file that eligd can write.
+ * Opens a new file, and first deletes whatever has its name. Others may write to the drop folder,
+ * and a link of theirs could lead to any file that eligd can write.
  */
 async function openNew(path: string): Promise<FileHandle> {
   await unlink(path).catch((error: unknown) => {

@@ -127,7 +127,7 @@ const SYSTEM_PLACE = '/etc/eligd/eligd.yaml';
  * installed program never does. Root does so only in the working copy that it runs: in another
  * user's folder, that user's configuration would decide which code root runs.
  */
-export function usesLocalConfig(cwd: string): boolean {
+function usesLocalConfig(cwd: string): boolean {
   if (isInstalled()) return false;
   return process.geteuid?.() !== 0 || cwd === PROJECT_ROOT;
 }

@@ -25,9 +25,9 @@ const GAP = '  ';
 const NARROWEST = 8;
 
 /**
- * Prints rows as aligned columns. In a terminal it cuts the widest columns until a row fits; if that
- * is not enough, it prints each row as a list of its cells. In a pipe or a file it prints everything.
- * Null is shown as `-`.
+ * Prints rows as aligned columns. In a terminal it cuts the widest columns until a row fits; if
+ * that is not enough, it prints each row as a list of its cells. In a pipe or a file it prints
+ * everything. Null is shown as `-`.
  */
 export function printTable(
   to: Output,

@@ -3,7 +3,7 @@ import { PROXY_LOGIN_REMEDY } from '../domain/service-contact.ts';
 import type { ServiceFailure, ValidationItem } from '../service/api.ts';
 
 /** The purpose of a failed call, and the names that its remedy mentions. */
-export type FailedCall = {
+type FailedCall = {
   /** The first sentence of the error: "The inquiry could not be read." */
   what: string;
   base_url: string;

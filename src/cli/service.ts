@@ -20,7 +20,7 @@ import { serviceError } from './service-error.ts';
 /** The user of a command waits for a rate limit that frees up within a minute, but not longer. */
 const PATIENCE_MS = 1.5 * MINUTE_MS;
 
-export type OpenService = {
+type OpenService = {
   config: Config;
   store: Store;
   client: ServiceClient;

@@ -52,7 +52,7 @@ export function newestAnswers({ inquiries }: ExplainedSubject): InquiryDetail[] 
 }
 
 /** A verdict in the form of a list. */
-export type VerdictLine = {
+type VerdictLine = {
   standing: VerdictWord;
   /** In sentences; empty if the verdict has no reasons to name. */
   reasons: string;

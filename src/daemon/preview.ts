@@ -24,7 +24,7 @@ import { acceptBatch } from '../store/intake/intake.ts';
 import { type NamedPayer, namedPayersOf } from '../store/views/payers.ts';
 import { openReasons, plannedCalls, plannedFor, situationsOf } from '../store/views/preview.ts';
 
-export type PreviewOptions = {
+type PreviewOptions = {
   config: Config;
   env: Env;
   secrets: SecretSource;

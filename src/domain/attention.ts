@@ -46,7 +46,7 @@ const MORE_SAID = 'More details may identify a patient; --patients shows them.';
  * Stable words for programs, with the code that sets them. Sentences without values are here;
  * others are built where they occur.
  */
-export const ATTENTION_REASONS = {
+const ATTENTION_REASONS = {
   // planning
   field_missing: 'A field that a call needs is empty.',
   field_malformed: 'A field that a call needs has an invalid value.',

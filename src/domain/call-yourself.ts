@@ -18,7 +18,7 @@ export const PHONE_REASONS: readonly AttentionReason[] = [
 /** With at least this many payer hours left, the office has time to phone the payer itself. */
 export const CALL_YOURSELF_HOURS = 4;
 
-export type LateVisit = {
+type LateVisit = {
   /** The payer's name in the PMS; empty: it has none. */
   payer_name: string;
   phone_number: string;

@@ -12,7 +12,7 @@ import { missingClaimFields } from './required-fields.ts';
 import { addDays, type Instant, instantOf, type LocalDate, localDate, yearOf } from './time.ts';
 
 /** What planning decides about a claim (docs/design.md "Planning rules", applied to claims). */
-export type ClaimDecision =
+type ClaimDecision =
   | { kind: 'close'; reason: 'settled' | 'past' | 'no_coverage' | 'skipped' }
   /** The claim is younger than `ask_after_days`: eligd asks nothing before `until`. */
   | { kind: 'wait'; until: Instant; reason: 'claim_too_young' | 'clock_unproven' }

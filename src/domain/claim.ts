@@ -54,7 +54,7 @@ export type ClaimInput = {
  * eligd does not ask about a claim whose service is longer ago than this: no payer still handles
  * it.
  */
-export const CLAIM_DAYS_MAX = 365;
+const CLAIM_DAYS_MAX = 365;
 
 /** Returns when eligd stops following a claim. It is stored where an appointment has its start. */
 export function claimHorizon(

@@ -67,7 +67,7 @@ export class DatabaseKey {
 }
 
 /** Why a text is not a key, as a sentence that does not repeat the text. */
-export type KeyFault = { fault: string };
+type KeyFault = { fault: string };
 
 /**
  * Reads a key as typed: spaces, dashes, line breaks, and lower case do not matter, and letters that

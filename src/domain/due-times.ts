@@ -15,7 +15,7 @@ const TRIED_AGAIN = [
 ] as const;
 
 /** A due time after `after` was set by a clock that was ahead; it becomes `due_at`. */
-export type DueLimit = { after: number; due_at: number };
+type DueLimit = { after: number; due_at: number };
 
 export type DueLimits = {
   lookups: DueLimit;

@@ -78,7 +78,7 @@ export type Progress = {
 };
 
 /** The parts of an appointment or a claim that its explanation needs. */
-export type SituatedAppointment = {
+type SituatedAppointment = {
   connector: string;
   kind: 'appointment' | 'claim';
   situation: SituationWord;

@@ -234,8 +234,8 @@ function lastOf(days: Days): LocalDate | null {
 }
 
 /**
- * Returns the minutes by which the first arrival of such a day is due, the second, and so on, plus a
- * margin. Ends before an arrival whose time varies. Returns none without enough earlier days.
+ * Returns the minutes by which the first arrival of such a day is due, the second, and so on, plus
+ * a margin. Ends before an arrival whose time varies. Returns none without enough earlier days.
  */
 function usualMinutes(before: readonly Day[]): number[] {
   if (before.length < WEEKS_MIN) return [];

@@ -80,7 +80,7 @@ export type HealthFacts = {
 };
 
 /** With only older backups, the backup counts as missing. */
-export const BACKUP_AGE_MS_MAX = 48 * HOUR_MS;
+const BACKUP_AGE_MS_MAX = 48 * HOUR_MS;
 /** Until eligd has learned the usual times, it cannot judge an export older than this. */
 const EXPORT_AGE_MS_MAX = 4 * DAY_MS;
 /** Incidents that mean that eligd does not know the practice's appointments. */

@@ -48,7 +48,7 @@ export type InquiryDraft = {
   claim?: ClaimQuestion;
 };
 
-export type ClaimQuestion = {
+type ClaimQuestion = {
   /** Empty: unknown. */
   claim_number: string;
   date_of_service: LocalDate;

@@ -14,7 +14,7 @@ const ADVANCEMENT: readonly InquiryState[] = [
 
 type Attempt = { attempt: number; state: InquiryState };
 
-export type MergedNeed<Row> = {
+type MergedNeed<Row> = {
   /** The attempts of both needs in their new order, the winner last. */
   order: Row[];
   /** Planned attempts that lost; eligd does not send them. */

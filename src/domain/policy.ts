@@ -65,7 +65,7 @@ export type Policy = LeadRules & {
 };
 
 /** When eligd asks payers about claims. */
-export type ClaimPolicy = {
+type ClaimPolicy = {
   /** Days after the date of service. */
   ask_after_days: number;
   /** Days after an answer that did not settle the claim. */

@@ -11,7 +11,7 @@ import { type Instant, type LocalDate, localDate } from './time.ts';
 export type Cents = number;
 
 /** What the calling service charges. */
-export type PriceTerms = {
+type PriceTerms = {
   /** Null: unknown, so no call has a known price. */
   per_inquiry_cents: Cents | null;
   /** For each procedure code in the question. */

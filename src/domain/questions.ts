@@ -7,7 +7,7 @@ import type { CodeRange, PayerEntry, QuestionRule } from './policy.ts';
 import { DAY_MS, type Instant } from './time.ts';
 
 /** The facts that rules test. */
-export type Questioned = {
+type Questioned = {
   codes: readonly string[];
   is_dental: boolean;
   coverage: Pick<CoverageInput, 'carrier' | 'payor_id'>;

@@ -50,7 +50,7 @@ export type SlotTable = PaceTable & {
   pauseUntil: (until_ms: number, now: number) => Promise<void>;
 };
 
-export type RateLimit = {
+type RateLimit = {
   table: SlotTable;
   clock: Clock;
   /**

@@ -15,10 +15,8 @@ export type ServiceContact = {
   trouble: ServiceTrouble | null;
 };
 
-export const NO_CONTACT: ServiceContact = { ok_at: null, trouble: null };
-
 /** The parts of a failed request that concern the service as a whole. */
-export type FailedRequest = { class: string; cause?: string; status: number | null };
+type FailedRequest = { class: string; cause?: string; status: number | null };
 
 export const PROXY_LOGIN_REMEDY =
   'Correct ELIGD_SERVICE_PROXY_USERNAME and ELIGD_SERVICE_PROXY_PASSWORD (or the login in ' +

@@ -9,7 +9,7 @@ import type { ClinicProfile, Policy } from './policy.ts';
 import { unquoted } from './quotes.ts';
 
 /** What the story needs to know about its subject. */
-export type ToldSubject = {
+type ToldSubject = {
   appointments: readonly {
     id: number;
     kind: 'appointment' | 'claim';
@@ -21,7 +21,7 @@ export type ToldSubject = {
 };
 
 /** A row of the audit trail. */
-export type TrailEntry = {
+type TrailEntry = {
   at: number;
   subject: string;
   from_state: string | null;

@@ -8,7 +8,7 @@ import type { Store } from '../store/engine/store.ts';
 import { type ChangeCursor, changesSince, endOfChanges } from '../store/views/changes.ts';
 
 /** A finished request to the calling service. */
-export type SeenRequest = { kind: string; result: string; duration_ms: number };
+type SeenRequest = { kind: string; result: string; duration_ms: number };
 
 /** Payers beyond this number share the label `other`, because each label is a time series. */
 const PAYERS_MAX = 200;

@@ -20,7 +20,7 @@ import type { Metrics } from './metrics.ts';
 import type { HttpRoute } from './server.ts';
 import type { WebhookCounts } from './webhook.ts';
 
-export type MonitoringOptions = {
+type MonitoringOptions = {
   store: Store;
   env: Env;
   version: string;

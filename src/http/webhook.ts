@@ -31,7 +31,7 @@ export type WebhookOptions = {
 /** The number of events since the start, by outcome. */
 export type WebhookCounts = Record<WebhookOutcome, number>;
 
-export type WebhookOutcome = 'stored' | 'duplicate' | WebhookRefusal;
+type WebhookOutcome = 'stored' | 'duplicate' | WebhookRefusal;
 type WebhookRefusal = 'bad_signature' | 'no_json' | 'too_large' | 'broken_off' | 'no_commit';
 
 export function newWebhookCounts(): WebhookCounts {

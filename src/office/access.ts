@@ -41,7 +41,7 @@ export type Session = { user: User; csrf: string; token: string };
 /** Returns the user of a session, for the audit trail and the access log. */
 export const actorOf = ({ user }: Pick<Session, 'user'>): string => officeActor(user.name);
 
-export type LoginResult =
+type LoginResult =
   | { kind: 'in'; token: string }
   | { kind: 'wrong' }
   | { kind: 'locked'; until: number }

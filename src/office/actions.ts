@@ -179,7 +179,7 @@ export async function releaseAll(office: Office, visit: Visit): Promise<Answer> 
   return { kind: 'done', to: '/attention', notice: { is_bad: false, lines } };
 }
 
-export function noticeFor(done: readonly Done[]): Notice {
+function noticeFor(done: readonly Done[]): Notice {
   const did = done.filter((each) => each.did);
   const told = did.length > 0 ? did : done;
   return {

@@ -20,7 +20,7 @@ import { dateWords } from './times.ts';
 type Value = string | boolean | number | Money | Percent | Age | null | undefined;
 
 /** Formats a value for people; null: not answered or not asked. */
-export function valueWords(value: Value): string | null {
+function valueWords(value: Value): string | null {
   if (value === null || value === undefined) return null;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return String(value);

@@ -190,7 +190,7 @@ ${
 ${about === null ? null : callForms(about, of_visit(about.id))}`;
 }
 
-export type EntryOffers = {
+type EntryOffers = {
   visit: number | null;
   quote: Quote | null;
   again: Quote | null;

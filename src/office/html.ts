@@ -10,7 +10,7 @@ const MADE = Symbol('made by html');
 export type Html = { readonly [MADE]: true; readonly text: string };
 
 /** Text and numbers are escaped; null, undefined, and false are left out; lists are joined. */
-export type HtmlValue = Html | string | number | null | undefined | false | readonly HtmlValue[];
+type HtmlValue = Html | string | number | null | undefined | false | readonly HtmlValue[];
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -24,7 +24,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /**
  * Escapes text for use between tags and in a quoted attribute. Control characters become spaces.
  */
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text
     .replaceAll(/[&<>"'`]/g, (sign) => ESCAPES[sign] ?? sign)
     .replaceAll(/[^\P{Cc}\n\t]/gu, ' ');

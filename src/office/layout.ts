@@ -32,7 +32,7 @@ ${body}
 `.text;
 }
 
-export type Framed = {
+type Framed = {
   title: string;
   active: string;
   body: Html;

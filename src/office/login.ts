@@ -11,7 +11,7 @@ export type LoginTrouble =
  * `has_sign_on`: whether users may also log in with the account of their group;
  * `is_kept_for_group`: whether typed values survive such a login.
  */
-export type LoginPlace = {
+type LoginPlace = {
   clinic: string;
   time_zone: string;
   has_sign_on: boolean;

@@ -12,7 +12,7 @@ import { clockWords, dayWords, momentWords } from './times.ts';
 
 type Document = InstanceType<typeof PDFDocument>;
 
-export type PdfContent = {
+type PdfContent = {
   clinic: string;
   /** A sentence about what does not work; empty: eligd works. */
   health: string;

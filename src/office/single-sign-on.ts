@@ -11,7 +11,7 @@ import type { Clock } from '../domain/env.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import type { SignedOn } from './users.ts';
 
-export type SignOnSettings = {
+type SignOnSettings = {
   issuer: string;
   client_id: string;
   /** The claim of the ID token that contains the account, such as `email`. */
@@ -183,7 +183,7 @@ function readBegun(content: Buffer | null): Begun | null {
 }
 
 /** The browser returned without a login started here, twice, or too late. */
-export class UnknownTicket extends Error {
+class UnknownTicket extends Error {
   readonly code = 'unknown_ticket';
 }
 

@@ -34,7 +34,7 @@ export const mayDo = (role: Role, needed: Role): boolean =>
 const COST = { N: 2 ** 15, r: 8, p: 3 };
 const HASH_BYTES = 32;
 const SALT_BYTES = 16;
-export const PASSWORD_CHARS_MIN = 12;
+const PASSWORD_CHARS_MIN = 12;
 /** Longer input would let anyone cause expensive hashing. */
 export const PASSWORD_CHARS_MAX = 200;
 const NAME = /^[a-z][a-z0-9._-]{0,31}$/;

@@ -12,14 +12,14 @@ import { namedProxy, wayOf } from './network.ts';
 import { requireSecrets, type SecretSource } from './secrets.ts';
 
 /** Resolves once the target has accepted the message. Throws an EligdError otherwise. */
-export type SendAlert = (text: AlertText) => Promise<void>;
+type SendAlert = (text: AlertText) => Promise<void>;
 
 export type AlertSender = { id: string; level: AlertTarget['level']; send: SendAlert };
 
 const TIMEOUT_MS = 30_000;
 
 /** `ELIGD_ALERT_IT_MAIL_PASSWORD` for the target `it-mail`. */
-export function alertSecretName(target_id: string, last_part: string): string {
+function alertSecretName(target_id: string, last_part: string): string {
   return `ELIGD_ALERT_${target_id}_${last_part}`.replaceAll('-', '_').toUpperCase();
 }
 

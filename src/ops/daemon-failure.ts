@@ -9,7 +9,7 @@ import type { Config } from './config-schema.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export type DaemonFailure = { first_at: number | null; told_at: number | null };
+type DaemonFailure = { first_at: number | null; told_at: number | null };
 
 function places(state_path: string, { RUNTIME_DIRECTORY }: Environment): string[] {
   const folders = [dirname(state_path), ...(RUNTIME_DIRECTORY ? [RUNTIME_DIRECTORY] : [])];

@@ -7,7 +7,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const EXTRA_AUTHORITIES = 'NODE_EXTRA_CA_CERTS';
 
 /** Node checks no certificates when this is 0, regardless of the program's settings. */
-export const CHECKS_OFF = 'NODE_TLS_REJECT_UNAUTHORIZED';
+const CHECKS_OFF = 'NODE_TLS_REJECT_UNAUTHORIZED';
 
 /**
  * Copies the process's environment, and deletes from the process the variables that only eligd may

@@ -20,10 +20,7 @@ export function feesPath({ policy, folder }: Pick<Config, 'policy' | 'folder'>):
 /**
  * The result of a check for changes. `error`: the file cannot be used, and the fees stay the same.
  */
-export type FeeChange =
-  | { kind: 'same' }
-  | { kind: 'changed' }
-  | { kind: 'error'; error: EligdError };
+type FeeChange = { kind: 'same' } | { kind: 'changed' } | { kind: 'error'; error: EligdError };
 
 /** The fee schedule of a running daemon, read again when the file changes. */
 export class FeeFile implements FeeSchedule {
@@ -68,7 +65,7 @@ export function readFees(config: Pick<Config, 'policy' | 'folder'>): FeeSchedule
 }
 
 /** Reads fees.csv: `code`, `payer` (payor ID, name, or *), `fee`. Throws with every error. */
-export function loadFees(file: string): FeeSchedule {
+function loadFees(file: string): FeeSchedule {
   try {
     return parseFees(readTrusted(file, { role: 'fee schedule' }).toString('utf8'), file);
   } catch (error) {
@@ -87,7 +84,7 @@ export function loadFees(file: string): FeeSchedule {
 }
 
 /** Parses the text; `file` is only for errors. */
-export function parseFees(text: string, file: string): FeeSchedule {
+function parseFees(text: string, file: string): FeeSchedule {
   const problems: string[] = [];
   const fees = new Map<string, string>();
   for (const { line, values } of readRows(text, file)) {

@@ -9,7 +9,7 @@ const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonl
 /** Every value that belongs in a log is shorter; a longer one is unexpected, and is cut. */
 const LONGEST_VALUE = 300;
 
-export type LogOptions = {
+type LogOptions = {
   level: EventLevel;
   /** The file descriptor of standard output (1) or standard error (2), or a stream in tests. */
   to: 1 | 2 | DestinationStream;

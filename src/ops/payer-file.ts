@@ -30,10 +30,7 @@ import { requireTrusted } from './trusted-files.ts';
 /**
  * The result of a check for changes. `error`: the file cannot be used, and the map stays the same.
  */
-export type PayerChange =
-  | { kind: 'same' }
-  | { kind: 'changed' }
-  | { kind: 'error'; error: EligdError };
+type PayerChange = { kind: 'same' } | { kind: 'changed' } | { kind: 'error'; error: EligdError };
 
 /**
  * Returns the path of the payer map: as configured, otherwise payers.csv next to the configuration.
@@ -104,7 +101,7 @@ export class PayerFile implements PayerMap {
  * The new values for a line of the payer map, identified by the PMS's name for the payer, or by its
  * ID if the PMS has no name. Missing keys stay the same.
  */
-export type PayerLine = ({ pms_name: string } | { pms_id: string }) &
+type PayerLine = ({ pms_name: string } | { pms_id: string }) &
   Partial<Record<'carrier' | 'payor_id' | 'action' | 'phone_number', string>>;
 
 /**

@@ -11,7 +11,7 @@ import type { KnownPayer, PayerList } from './payers.ts';
 import { clinicProfile } from './profile.ts';
 
 /** A coverage of an open visit or claim, and the data that names the treating provider. */
-export type NamedCoverage = {
+type NamedCoverage = {
   treated: Pick<AppointmentInput, 'specialty' | 'provider' | 'location'>;
   coverage: CoverageInput;
   /** Whether the payer's name says who a patient is. */

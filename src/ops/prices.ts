@@ -17,7 +17,7 @@ type Override = Config['prices']['dental'];
 /** An object with the payers' current prices, also after a change. */
 export type PricedPayers = { readonly prices: readonly PayerPrices[] };
 
-export function priceRules(prices: Config['prices']): PriceRules {
+function priceRules(prices: Config['prices']): PriceRules {
   const { per_inquiry, per_code, urgent_factor, free_outcomes } = prices;
   return {
     usual: {

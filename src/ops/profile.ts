@@ -61,7 +61,7 @@ function questionRules(config: Config, specialty: Specialty): QuestionRules {
  * A setting that may not do what you expect: the log at startup, `check`, and `config show` mention
  * it.
  */
-export type ConfigNote = { event: EventName; what: string; next: string };
+type ConfigNote = { event: EventName; what: string; next: string };
 
 export function configNotes(config: Config): ConfigNote[] {
   return [...certificateNotes(), ...webhookNotes(config)];

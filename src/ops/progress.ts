@@ -4,7 +4,7 @@ import type { Clock, Env } from '../domain/env.ts';
 /** A step of a stage in progress. `still_until`: monotonic time until which silence is expected. */
 type Step = { stage: string; still_until: number; id: string };
 
-export type Stuck = { stage: string; still_ms: number };
+type Stuck = { stage: string; still_ms: number };
 
 /**
  * Tracks whether the daemon makes progress: which steps are running, and when each last showed

@@ -69,7 +69,7 @@ export class Secret {
 }
 
 /** Where a secret was found. The first place that has it wins. */
-export type SecretOrigin = 'credentials directory' | 'environment' | '.env';
+type SecretOrigin = 'credentials directory' | 'environment' | '.env';
 
 export type SecretSource = {
   find: (name: string) => { secret: Secret; from: SecretOrigin } | null;
@@ -242,6 +242,7 @@ export function configuredSecrets({
   return [...namesFor(service.auth), ...(webhook === null ? [] : ['ELIGD_WEBHOOK_SECRET'])];
 }
 
+/** Returns where each secret was found, for `config show` and `check`; never a value. */
 export function secretStatus(
   source: SecretSource,
   names: readonly string[],

@@ -7,7 +7,7 @@ const STATUS_INTERVAL_MS = 60_000;
 /** Without systemd, a stage that hangs is only logged. */
 const UNHEARD_INTERVAL_MS = 60_000;
 
-export type Supervision = {
+type Supervision = {
   env: Env;
   progress: Progress;
   notifier: Notifier;

@@ -9,7 +9,7 @@ import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import { dirname, join, parse, resolve, sep } from 'node:path';
 import { EligdError, errorCode } from '../domain/errors.ts';
 
-export type TrustedFile = {
+type TrustedFile = {
   /** The kind of file, for errors: "configuration", "payer map". */
   role: string;
   /** Whether other users must not be able to read it either: it contains a secret or a key. */
@@ -17,7 +17,7 @@ export type TrustedFile = {
 };
 
 /** A problem of a file, or of a folder on the path to it. */
-export type Distrust = {
+type Distrust = {
   path: string;
   why: string;
   /** Null for a folder: it may have other uses, so eligd suggests no command that changes it. */

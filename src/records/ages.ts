@@ -8,7 +8,7 @@ import { isNone } from './none-words.ts';
  * include 19).
  */
 export type AgeRule = { sure: AgeSpan; possible: AgeSpan };
-export type AgeSpan = { from: number; to: number };
+type AgeSpan = { from: number; to: number };
 
 const AGE_MAX = 120;
 const span = (from: number, to: number): AgeSpan => ({ from, to });

@@ -5,7 +5,7 @@ import type { ClaimCode, ClaimStatus } from './claim-status.ts';
 export type ClaimWords = Readonly<Record<string, ClaimStatus>>;
 
 /** The parts of an answer that decide the status regardless of its words. */
-export type ClaimEvidence = {
+type ClaimEvidence = {
   is_paid_on: boolean;
   codes: readonly Pick<ClaimCode, 'paid' | 'denial_reason' | 'answered'>[];
 };

@@ -22,7 +22,7 @@ export type Coordination = {
   conflict: string | null;
 };
 
-export type RankedRecord = { rank: number; record: EligibilityRecord | null };
+type RankedRecord = { rank: number; record: EligibilityRecord | null };
 
 /** Combines the answers. Pure. Null for an appointment with fewer than two coverages. */
 export function coordinate(records: readonly RankedRecord[]): Coordination | null {

@@ -11,7 +11,7 @@ import { openSchema } from './schemas.ts';
 import type { Weighed } from './verdict/reasons.ts';
 import { REASON_CODES, STANDINGS, VERDICTS, type Verdict } from './verdict.ts';
 
-export const DELIVERY_SCHEMA = 'eligd.delivery/1';
+const DELIVERY_SCHEMA = 'eligd.delivery/1';
 
 const dollars = z
   .string()
@@ -100,7 +100,7 @@ export const deliverySchema = z
 export type DeliveryDocument = z.infer<typeof deliverySchema>;
 
 /** The parts of the document; times are already in clinic time with their offset. */
-export type DeliveryParts = {
+type DeliveryParts = {
   key: string;
   revision: number;
   written_at: string;

@@ -334,7 +334,6 @@ export type EligibilityMaximums = z.infer<typeof maximumsSchema>;
 export type EligibilityClauses = z.infer<typeof clausesSchema>;
 export type Allowance = z.infer<typeof allowanceSchema>;
 export type BenefitRule = z.infer<typeof benefitRuleSchema>;
-export type ProcedureClassBenefits = z.infer<typeof classSchema>;
 export type ProcedureCodeBenefits = z.infer<typeof codeSchema>;
 export type NextEligible = z.infer<typeof nextEligibleSchema>;
 export type EarlierTerm = z.infer<typeof earlierSchema>;

@@ -147,14 +147,14 @@ export const ABSENCE_TEXTS: Readonly<Record<Absence, string>> = {
 };
 
 /** For a sentence. */
-export const ABSENCE_WORDS: Readonly<Record<Absence, string>> = {
+const ABSENCE_WORDS: Readonly<Record<Absence, string>> = {
   not_asked: 'Not asked',
   not_answered: 'Asked and not answered',
   does_not_apply: 'Does not apply',
 };
 
 /** A field as shown to people; `text` is the value, or the reason for its absence. */
-export type ReadField = { key: FieldKey; label: string; text: string; absence: Absence | null };
+type ReadField = { key: FieldKey; label: string; text: string; absence: Absence | null };
 
 /** Reads every field of the list, in its order. Pure. */
 export function readFields(record: EligibilityRecord): ReadField[] {

@@ -18,7 +18,7 @@ import type {
 } from './eligibility.ts';
 
 /** A share or limit that the payer stated. */
-export type PlanTerm = Pick<EarlierTerm, 'kind' | 'name' | 'title' | 'benefits' | 'said_on'>;
+type PlanTerm = Pick<EarlierTerm, 'kind' | 'name' | 'title' | 'benefits' | 'said_on'>;
 
 /** A term from the call of another patient in the same group. */
 export type SharedTerm = PlanTerm & { mark: string };
@@ -70,7 +70,7 @@ function mayBeUnder(mark: string, { plan, maximums }: EligibilityRecord): boolea
 }
 
 /** Returns the name of the plan in a mark. */
-export function markedName(mark: string): string {
+function markedName(mark: string): string {
   const [name] = JSON.parse(mark) as [string];
   return name;
 }
@@ -89,7 +89,7 @@ function moneyText(money: Money | null | undefined): string | null {
 /**
  * Returns the decisive terms in an answer: a code or class is covered with a share, or not covered.
  */
-export function termsOf({ record, said_on }: OwnAnswer): PlanTerm[] {
+function termsOf({ record, said_on }: OwnAnswer): PlanTerm[] {
   const codes = record.procedure_codes?.codes ?? [];
   const isTwice = ({ code }: ProcedureCodeBenefits) =>
     codes.filter((other) => other.code === code).length > 1;
@@ -150,7 +150,7 @@ export function contradict(one: BenefitRule, other: BenefitRule): boolean {
 }
 
 /** What eligd knows about a plan before a call. */
-export type KnownTerms = {
+type KnownTerms = {
   /** The newest day on which a term was stated; null: none. */
   benefits_on: LocalDate | null;
   codes: ReadonlySet<string>;

@@ -6,7 +6,7 @@ import type { Unparsed } from './eligibility.ts';
 import { isSilent, type Reading, readText, type Why } from './values.ts';
 
 /** The value of a field: undefined when it says nothing, null when it cannot be read. */
-export type FieldValue<Value> = Value | null | undefined;
+type FieldValue<Value> = Value | null | undefined;
 
 /**
  * Appends a key or an index to a path: `results.plan`, `results.calls[0]`,

@@ -12,7 +12,7 @@ import { collectText, deductibleLeftText, maximumLeftText, whatToDo } from './ve
 import type { Verdict } from './verdict.ts';
 
 /** Most urgent first; `LINE_NAMES` has the names for people. */
-export const LINE_WORDS = [
+const LINE_WORDS = [
   'not_eligible',
   'call_yourself',
   'needs_action',
@@ -59,7 +59,7 @@ export type ScheduleLine = {
   maximum_left: string;
 };
 
-export type LineFacts = {
+type LineFacts = {
   situation: SituationWord;
   closed_reason: ClosedReason | null;
   explanation: Pick<Explanation, 'why' | 'until' | 'next'>;

@@ -225,7 +225,7 @@ export function readPercent(raw: unknown): Reading<Percent> {
   return { is: 'read', value };
 }
 
-export type Shares = { plan?: Percent; patient: Percent };
+type Shares = { plan?: Percent; patient: Percent };
 
 /**
  * The service's `coinsurance_percentage`: the patient's share. Payers' staff also say "80 per cent

@@ -41,7 +41,7 @@ export class Dice {
  * Returns a 53-bit hash of a text (the public-domain construction known as cyrb53): fast, well
  * mixed, and identical on every machine.
  */
-export function hash53(text: string): number {
+function hash53(text: string): number {
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;
   for (let i = 0; i < text.length; i += 1) {

@@ -20,7 +20,7 @@ export type Reply = {
 };
 
 /** Endpoints are synchronous: everything they do is committed when they return. */
-export type Endpoint = (call: Call) => Reply;
+type Endpoint = (call: Call) => Reply;
 
 export type Route = { method: 'GET' | 'POST' | 'DELETE'; path: string; endpoint: Endpoint };
 

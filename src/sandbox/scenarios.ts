@@ -65,7 +65,7 @@ export const CLAIM_SCENARIOS = {
   ODDSTATUS: 'As APPROVED, but the status is a word that is not in the specification.',
 } as const;
 
-export type ClaimScenario = keyof typeof CLAIM_SCENARIOS;
+type ClaimScenario = keyof typeof CLAIM_SCENARIOS;
 
 /** Longest first, so that UNSUCC1 is not read as UNSUCC. */
 const PREFIXES = (Object.keys(SCENARIOS) as Scenario[]).sort((a, b) => b.length - a.length);

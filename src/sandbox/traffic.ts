@@ -2,7 +2,7 @@ const WINDOW_MS = 60_000;
 const REMEMBERED_REQUESTS = 10_000;
 
 /** A request that was answered or cut off. It contains no query and no body. */
-export type TrafficEntry = {
+type TrafficEntry = {
   at_ms: number;
   method: string;
   route: string;
@@ -10,7 +10,7 @@ export type TrafficEntry = {
 };
 
 /** Counts instants within the last 60 seconds, the window of all limits here. */
-export class SlidingWindow {
+class SlidingWindow {
   #instants: number[] = [];
   #first = 0;
 

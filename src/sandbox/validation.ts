@@ -15,7 +15,7 @@ export type Validated =
   | { ok: true; request: InquiryRequest }
   | { ok: false; problems: JsonObject[] };
 
-export type ValidationRules = {
+type ValidationRules = {
   specialty: Specialty;
   today: Day;
   strict: boolean;

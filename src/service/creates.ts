@@ -32,7 +32,7 @@ export function readCreation(answered: Answered): Result<{ inquiry_id: InquiryId
   );
 }
 
-export type CreationResult =
+type CreationResult =
   | { said: 'id'; inquiry_id: InquiryId }
   /** Success without a usable ID. */
   | { said: 'success' }

@@ -41,7 +41,7 @@ export function parseHttpDate(text: string): number | null {
 /**
  * The longest wait that a Retry-After can request: a larger value is probably in the wrong unit.
  */
-export const RETRY_AFTER_MAX_MS = 24 * 3_600_000;
+const RETRY_AFTER_MAX_MS = 24 * 3_600_000;
 
 /**
  * Returns a `Retry-After` (RFC 9110, 10.2.3) in milliseconds from now, at least 0 and at most a

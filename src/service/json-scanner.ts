@@ -13,7 +13,7 @@ import { VALUES_MAX } from '../domain/json-limits.ts';
 
 /** What to do with a value when it begins: enter it, return it, or skip it. */
 export type Choice = 'enter' | 'take' | 'pass';
-export type ValueKind = 'object' | 'array' | 'other';
+type ValueKind = 'object' | 'array' | 'other';
 
 export type Visitor = {
   /**

@@ -19,7 +19,7 @@ import { parseInquiry } from './wire.ts';
  * The maximum number of inquiries to compare in one list: 20 years of a large clinic, about 300 MB
  * of memory.
  */
-export const LISTED_MAX = 500_000;
+const LISTED_MAX = 500_000;
 /** The room for complete read forms in one list; inquiries without room are read by ID. */
 const KEPT_BYTES_MAX = 32 * 1024 * 1024;
 /** IDs, labels and dates of ours are never longer. */
@@ -41,7 +41,7 @@ const COMPARED_FIELDS = [
 ] as const;
 
 /** The remaining room of one list, across all of its pages. */
-export type ListRoom = {
+type ListRoom = {
   /** Selects inquiries whose complete read form is wanted; omitted: none. */
   keep: ((id: InquiryId) => boolean) | undefined;
   kept_bytes_left: number;

@@ -36,7 +36,7 @@ export const PAGES_MAX = 10_000;
  */
 export type PagingMemory = { known: 'nothing' | 'none' | 'page' };
 
-export type PageSource = {
+type PageSource = {
   /** The first page's path and query, without the origin. */
   path: string;
   origin: string;
@@ -54,7 +54,7 @@ export async function readList(source: PageSource, external_id: string): Promise
   return failure === null ? { ok: true, value: walk.list(external_id) } : fail(failure);
 }
 
-export type Listed = { ok: true; value: InquiryList } | { ok: false; failure: ServiceFailure };
+type Listed = { ok: true; value: InquiryList } | { ok: false; failure: ServiceFailure };
 
 class Walk {
   readonly #source: PageSource;

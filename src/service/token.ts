@@ -6,7 +6,7 @@ import type { Clock } from '../domain/env.ts';
 import type { ServiceFailure } from './api.ts';
 
 /** The lifetime when the reply does not state it: one day. */
-export const TOKEN_LIFETIME_MS = 24 * 3_600_000;
+const TOKEN_LIFETIME_MS = 24 * 3_600_000;
 /** The fraction of its lifetime after which a token is renewed. */
 const RENEW_AFTER = 0.9;
 /** The wait after a failed renewal while the old token is still valid. */

@@ -11,7 +11,7 @@ const flag = z.boolean().optional();
 const texts = z.array(z.string()).optional();
 
 /** Inquiry request, as documented for the dental endpoints. Dates are `MM-DD-YYYY`. */
-export const dentalRequestSchema = z.looseObject({
+const dentalRequestSchema = z.looseObject({
   /** BENEFITS, CLAIMS_STATUS, UNKNOWN. */
   type: z.string(),
   desired_completion_date: z.string(),
@@ -41,13 +41,13 @@ export const dentalRequestSchema = z.looseObject({
   insurance_payor_id: text,
 });
 
-export const mentalHealthRequestSchema = dentalRequestSchema.extend({
+const mentalHealthRequestSchema = dentalRequestSchema.extend({
   benefits_form_name: text,
   place_of_service: text,
   billed_amount: z.number().optional(),
 });
 
-export const medicalRequestSchema = mentalHealthRequestSchema.extend({
+const medicalRequestSchema = mentalHealthRequestSchema.extend({
   insurance_phone_number: text,
   /** A known value is PRIMARY. */
   beneficiary: text,
@@ -70,7 +70,7 @@ const STATUS_CHARS_MAX = 200;
  * Read form. Only `id`, `status` and `request` are required; other fields are used if they are
  * readable.
  */
-export const inquirySchema = z.looseObject({
+const inquirySchema = z.looseObject({
   id: z.string(),
   /**
    * SCHEDULED, IN_PROGRESS, SUCCESS, UNSUCCESSFUL, CANCELLED, UNKNOWN, or anything else: kept
@@ -164,13 +164,13 @@ export const webhookMessageSchema = z.looseObject({
   message_hash: z.string().nullish(),
 });
 
-export const validationItemSchema = z.looseObject({
+const validationItemSchema = z.looseObject({
   loc: z.array(z.union([z.string(), z.number()])),
   msg: z.string().catch(''),
   type: z.string().catch(''),
 });
 
-export const validationErrorSchema = z.looseObject({ detail: z.array(z.unknown()) });
+const validationErrorSchema = z.looseObject({ detail: z.array(z.unknown()) });
 
 /**
  * One item of an HTTPValidationError, without fields that a server may add (`input` repeats the

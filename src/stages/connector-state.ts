@@ -28,7 +28,7 @@ export function newConnectorState(onChange: () => void = () => {}): ConnectorSta
   return { read_at: null, write_at: null, logged: {}, proven: new Set(), onChange };
 }
 
-export type ConnectorStateDeps = {
+type ConnectorStateDeps = {
   store: Store;
   env: Env;
   connector_id: string;

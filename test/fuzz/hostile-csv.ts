@@ -140,8 +140,8 @@ const files = fc
   });
 
 /**
- * Returns what a strict reader sees after the header: the rows with as many cells as the header, and
- * the number of other lines with content. Null: it sees no header of ours.
+ * Returns what a strict reader sees after the header: the rows with as many cells as the header,
+ * and the number of other lines with content. Null: it sees no header of ours.
  */
 function strictlySeen(bytes: Buffer): { rows: Seen[]; others: number } | null {
   const text = decoded(bytes);

@@ -142,7 +142,7 @@ describe('a claim that is old enough', () => {
     expect(clinic.attention().filter(({ claim_id }) => claim_id !== '')).toEqual([]);
   });
 
-  test('a claim is asked about without the beneficiary if the configuration says none', async () => {
+  test('a call leaves out the beneficiary if the configuration says none', async () => {
     const { service } = await asked([claimOf('PAID-1')], {
       policy: { claims: { beneficiary: 'none' } },
     });

@@ -125,7 +125,9 @@ type Coding = { system: string; code: string };
 /** The codings that name a procedure of the visit, and how many of it are planned. */
 type Named = { codings: Coding[]; count: number };
 
-/** Lists the elements that name procedures. Each is one procedure unless an order has a quantity. */
+/**
+ * Lists the elements that name procedures. Each is one procedure unless an order has a quantity.
+ */
 function procedureSources({ appointment, orders }: Gathered): Named[][] {
   return [
     orders.map((order) => ({

@@ -15,6 +15,7 @@ import { type FieldOverrides, FieldReader, type Scope, scopeOf } from '../v2/fie
 import type { Message, Segment } from '../v2/message.ts';
 import { NO_APPOINTMENT, statusReader, visitOf } from './appointments.ts';
 import { claimOf, isOfPatientAlone } from './charges.ts';
+import { HEADER_FIELD_CHARS_MAX, longHeaderField } from './header-length.ts';
 import { patientGroups } from './patient-groups.ts';
 import { coveragesOf, patientAsWritten, patientOf } from './patients.ts';
 
@@ -63,10 +64,6 @@ const DELETES_PATIENT = 'A29';
  */
 const PATIENTS_MAX = 100;
 const SEGMENTS_MAX = 5_000;
-/** HL7 allows MSH-10 at most 199, and the names of programs 227. */
-export const HEADER_FIELD_CHARS_MAX = 1_000;
-const HEADER_FIELDS_READ = 18;
-
 export function messageReader(settings: ReadingSettings): (message: Message) => Reading {
   const fields = new FieldReader(settings.fields);
   const statusOf = statusReader(settings.statuses);
@@ -101,13 +98,6 @@ function limitBroken(message: Message): string | null {
   if (message.segments.length > SEGMENTS_MAX) return `more than ${SEGMENTS_MAX} segments`;
   if (MERGES_PATIENTS.has(message.event) || message.all('PID').length <= PATIENTS_MAX) return null;
   return `more than ${PATIENTS_MAX} PID segments`;
-}
-
-/** The first field of MSH that is longer than any program needs; null: none is. */
-function longHeaderField({ header }: Message): string | null {
-  for (let number = 3; number <= HEADER_FIELDS_READ; number += 1)
-    if (header.raw(number).length > HEADER_FIELD_CHARS_MAX) return `MSH-${number}`;
-  return null;
 }
 
 function withLongField(field: string): Reading {

@@ -73,8 +73,8 @@ function meaning(code: string, separators: Separators): string | null {
 
 /**
  * Encodes text as a value of a message with these separators: it decodes to the same text, with
- * line feeds as line breaks. If the message has no escape character, a space replaces each character
- * that would need one.
+ * line feeds as line breaks. If the message has no escape character, a space replaces each
+ * character that would need one.
  */
 export function encode(text: string, separators: Separators = USUAL): string {
   if (separators !== USUAL) return encodedFor(text, separators);

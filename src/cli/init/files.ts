@@ -32,8 +32,8 @@ function envValue(value: string): string {
 }
 
 /**
- * Writes a new file that has its mode from the first byte on. Throws if it exists, and if others can
- * change its folder or own a link on its path.
+ * Writes a new file that has its mode from the first byte on. Throws if it exists, and if others
+ * can change its folder or own a link on its path.
  */
 export function writeNew(file: string, content: string | Buffer, mode: number): void {
   requireTrusted(file, { role: 'new file' });

@@ -29,7 +29,7 @@ export type Alert = {
   reminded_at: Instant;
 };
 
-export const MESSAGE_KINDS = ['begin', 'reminder', 'end'] as const;
+const MESSAGE_KINDS = ['begin', 'reminder', 'end'] as const;
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
 
 export type AlertMessage = {
@@ -44,7 +44,7 @@ export type AlertMessage = {
 
 export type AlertRows = { alerts: Alert[]; messages: AlertMessage[]; next_id: number };
 
-export type AlertSettings = {
+type AlertSettings = {
   /** A target with `urgent` gets urgent alerts only; a target with `soon` gets all alerts. */
   targets: readonly { id: string; level: AlertLevel }[];
   quiet_hours: QuietHours | null;

@@ -11,7 +11,7 @@ import { DAY_MS, type Instant } from '../time.ts';
 import type { Judged } from './book.ts';
 import { ALERT_NAMES, type AlertCondition, type AlertName, RESTART_SHOWN_MS } from './catalog.ts';
 
-export type AlertFacts = {
+type AlertFacts = {
   health: HealthFacts;
   /** Open attention items, by reason. */
   attention: readonly { reason: string; count: number; since: Instant }[];
@@ -26,7 +26,7 @@ export type AlertFacts = {
   restarted: { at: Instant; why: string } | null;
 };
 
-export const FREE_BYTES_MIN = 500_000_000;
+const FREE_BYTES_MIN = 500_000_000;
 const EXPIRES_WITHIN_MS = 30 * DAY_MS;
 /** Share of a month's budget. A day's budget runs out on any busy day and begins again tomorrow. */
 const SHARE_LEFT_MIN = 0.1;

@@ -18,7 +18,7 @@ export function historyOf({
 }
 
 /** What eligd knows about the plan year. */
-export type PlanYear = { is_calendar: boolean | null };
+type PlanYear = { is_calendar: boolean | null };
 
 export type LimitUse = {
   /**

@@ -2,7 +2,7 @@
 import { isNone } from '../none-words.ts';
 import { numberOf, tokensOf } from './tokens.ts';
 
-export type WaitingPeriods =
+type WaitingPeriods =
   | { kind: 'none' }
   /** The longest of the stated periods. */
   | { kind: 'lasts'; months: number; days: number }

@@ -56,7 +56,7 @@ export function coverageAttention(
   return [...found.values()];
 }
 
-export type VerdictAttention = { reason: AttentionKind; what: string; next: string };
+type VerdictAttention = { reason: AttentionKind; what: string; next: string };
 
 /** Returns one item for each kind, with everything it concerns; empty when no action is needed. */
 export function verdictAttention(verdict: Verdict): VerdictAttention[] {

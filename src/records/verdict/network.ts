@@ -2,7 +2,7 @@
 import { isNone } from '../none-words.ts';
 
 /** `none`: the plan does not pay for routine care. `differ`: the payer said how it pays. */
-export type NetworkBenefits = 'none' | 'differ' | 'unknown';
+type NetworkBenefits = 'none' | 'differ' | 'unknown';
 
 const TEXT_CHARS_MAX = 1_000;
 

@@ -40,7 +40,7 @@ export type Fact = { path: string; value: unknown };
  * authorization. `note`: the plan pays, but not as usual. `source`: no effect; it names the source
  * of other reasons.
  */
-export type Effect = 'no' | 'partly' | 'unknown' | 'authorization' | 'note' | 'source';
+type Effect = 'no' | 'partly' | 'unknown' | 'authorization' | 'note' | 'source';
 
 /** `text`: one or two sentences for the front desk. */
 export type Reason = { code: ReasonCode; text: string; facts: Fact[] };

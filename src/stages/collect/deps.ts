@@ -26,7 +26,7 @@ export type CollectDeps = {
 /** One transaction of this stage. `now`: the timestamp of everything that it writes. */
 export type CollectContext = { tx: Tx; deps: CollectDeps; now: number };
 
-export type CollectSettings = {
+type CollectSettings = {
   poll_interval_ms: number;
   urgent_poll_interval_ms: number;
   give_up_after_days: number;

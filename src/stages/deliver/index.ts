@@ -41,7 +41,7 @@ import { type ConnectorState, noteFailure, noteSuccess } from '../connector-stat
 import { logStageFailure, type StepResult } from '../loop.ts';
 import { publishTable } from './schedule.ts';
 
-export type DeliverDeps = {
+type DeliverDeps = {
   store: Store;
   env: Env;
   connector_id: string;

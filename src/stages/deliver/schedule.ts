@@ -18,7 +18,7 @@ import type { Store } from '../../store/engine/store.ts';
 import { type ScheduledVisit, visitsBetween } from '../../store/views/schedule.ts';
 import { type ConnectorState, noteFailure } from '../connector-state.ts';
 
-export type ScheduleDeps = {
+type ScheduleDeps = {
   store: Store;
   env: Env;
   connector_id: string;

@@ -24,7 +24,7 @@ import {
 } from '../connector-state.ts';
 import { IDLE, type StepResult } from '../loop.ts';
 
-export type PullDeps = {
+type PullDeps = {
   store: Store;
   env: Env;
   connector_id: string;

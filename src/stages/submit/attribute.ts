@@ -55,7 +55,7 @@ export type Question = {
 type Calling = { row: InquiryRow; labels: readonly string[]; earlier: readonly number[] };
 
 /** `served`: the inquiries that an inquiry at the service now serves. */
-export type Attributed = { served: ReadonlySet<number>; strangers: number };
+type Attributed = { served: ReadonlySet<number>; strangers: number };
 
 /**
  * Decides to which of our inquiries each listed inquiry with these match keys belongs, and records

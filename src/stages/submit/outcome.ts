@@ -274,10 +274,7 @@ async function refuse(
 }
 
 /** Stops submission until the account works again. eligd retries rarely and shows the reason. */
-export async function stopSubmission(
-  { tx, deps, now }: SubmitContext,
-  status: number,
-): Promise<void> {
+async function stopSubmission({ tx, deps, now }: SubmitContext, status: number): Promise<void> {
   const detail = `The service answered ${status}.`;
   await halt(tx, { reason: 'account', detail, next_try_at: now + STOPPED_RETRY_MS }, now);
   await raiseAttention(

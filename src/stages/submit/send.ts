@@ -32,9 +32,9 @@ import {
 import { waitsForPayer } from './payer-turn.ts';
 
 /** A claimed inquiry with the exact body that is committed as its intent. */
-export type Intent = { row: InquiryRow; request: InquiryRequest };
+type Intent = { row: InquiryRow; request: InquiryRequest };
 
-export type SendOptions = {
+type SendOptions = {
   specialties: readonly Specialty[];
   limit: number;
   external_id_template: string;

@@ -9,7 +9,7 @@ import { GroupCommit } from '../engine/group-commit.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Store } from '../engine/store.ts';
 
-export type InboxMessage = { message_hash: string; body: Buffer; received_at: number };
+type InboxMessage = { message_hash: string; body: Buffer; received_at: number };
 
 /** The maximum number of rows in one commit, so that no message waits long for the others. */
 const MESSAGES_PER_COMMIT_MAX = 200;

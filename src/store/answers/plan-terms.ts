@@ -21,7 +21,7 @@ import { latestRecord } from './answers.ts';
 const CALLS_MAX = 6;
 
 /** The settings that decide how long plan terms are valid. */
-export type TermRules = { time_zone: string; benefits_days: number };
+type TermRules = { time_zone: string; benefits_days: number };
 
 /** An answer about the patient, from any year. */
 export type PatientAnswer = OwnAnswer & { inquiry: InquiryRow };

@@ -17,7 +17,7 @@ export const WEBHOOK_SUBJECT = 'webhook';
  * `unproven`: no event has arrived yet. `heard`: events arrive and agree with the replies.
  * `silent`: polling found an answer that no event had announced.
  */
-export type WebhookState = { state: 'unproven' | 'heard' | 'silent'; since: number };
+type WebhookState = { state: 'unproven' | 'heard' | 'silent'; since: number };
 
 export async function webhookState(db: Db | Tx): Promise<WebhookState> {
   const setting = await readLearned(db, SETTING);

@@ -12,7 +12,7 @@ const ANSWER = 'access_check';
  * The service's response to the daemon's token. `asked`: the question that this answers. `status`:
  * of HTTP; null when no response came.
  */
-export type AccessAnswer = { asked: string; is_accepted: boolean; status: number | null };
+type AccessAnswer = { asked: string; is_accepted: boolean; status: number | null };
 
 /** Stores a question. `question` is its unique ID and holds no personal data. */
 export async function askForAccess(tx: Tx, question: string, now: number): Promise<void> {

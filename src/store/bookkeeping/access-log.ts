@@ -89,7 +89,7 @@ function shownRecord({
 }
 
 /** Returns the newest hash of the chain. */
-export async function newestAccessHash(db: Db | Tx): Promise<Buffer> {
+async function newestAccessHash(db: Db | Tx): Promise<Buffer> {
   const newest = await db
     .selectFrom('access_log')
     .select('hash')

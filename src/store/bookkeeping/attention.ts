@@ -186,7 +186,7 @@ export async function raiseAgain(
 }
 
 /** The items that a check has found, with all reasons that the same check can raise. */
-export type Findings = {
+type Findings = {
   reasons: readonly AttentionReason[];
   entries: readonly Attention[];
 };

@@ -73,7 +73,7 @@ const ADD = preparedRows<AuditLink & { reason: string; salt: Buffer; hash: Buffe
 );
 
 /** Returns the newest hash of the chain. */
-export async function newestAuditHash(db: Db | Tx): Promise<Buffer> {
+async function newestAuditHash(db: Db | Tx): Promise<Buffer> {
   const [newest] = await NEWEST(db, {});
   return newest?.hash ?? CHAIN_START;
 }

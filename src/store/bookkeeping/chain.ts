@@ -32,7 +32,7 @@ export type AuditLink = {
   words_hash: Buffer;
 };
 
-export type AccessLink = {
+type AccessLink = {
   at: number;
   actor: string;
   page: string;

@@ -14,7 +14,7 @@ import type { Tx } from '../engine/database.ts';
 import { resolveAttention } from './attention.ts';
 import { inquirySubject, writeAudit } from './audit.ts';
 
-export type EnteredAnswer = {
+type EnteredAnswer = {
   appointment: {
     id: number;
     connector: string;

@@ -10,7 +10,7 @@ import { prepared } from '../engine/prepared.ts';
 import type { Store } from '../engine/store.ts';
 import { raiseAttention } from './attention.ts';
 
-export type IncidentName = { reason: IncidentReason; connector: string | null };
+type IncidentName = { reason: IncidentReason; connector: string | null };
 
 export type CountedIncident = OpenIncident & {
   /** How many times it occurred. */

@@ -9,7 +9,7 @@ import { knownLogKey, logKeyIn } from './log-key.ts';
 
 export type HeldPatient = { connector: string; patient_id: string };
 
-export type LegalHold = HeldPatient & { reason: string; actor: string; since: number };
+type LegalHold = HeldPatient & { reason: string; actor: string; since: number };
 
 export async function legalHolds(db: Db | Tx): Promise<LegalHold[]> {
   return await db

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { afterFailure, type Failures } from '../../domain/lockout.ts';
 import type { Db, Tx } from '../engine/database.ts';
 
-export type OfficeSession = {
+type OfficeSession = {
   user: string;
   /** The token that each form must send back. */
   csrf: string;

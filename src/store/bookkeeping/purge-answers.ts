@@ -101,7 +101,7 @@ async function eraseLinks(tx: Tx, ids: readonly number[]): Promise<void> {
  * Returns the record without links. Every URL in a record points to a recording or a transcript, or
  * was named in the call.
  */
-export function withoutLinks(record: string): string {
+function withoutLinks(record: string): string {
   return JSON.stringify(
     JSON.parse(record, (name, value: unknown) =>
       name.endsWith('_url') && typeof value === 'string' ? null : value,

@@ -89,7 +89,7 @@ const OF_INQUIRIES = prepared<{ inquiries: readonly number[] }>()((tx, place) =>
   tx.selectFrom('calls').selectAll().where('inquiry', 'in', place('inquiries')),
 );
 
-export type Alike = {
+type Alike = {
   specialty: Specialty;
   match_keys: readonly string[];
   /** Inquiries whose calls are also included, whatever their content. */

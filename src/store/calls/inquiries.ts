@@ -79,7 +79,7 @@ const PLAN = preparedRows<Insertable<Tables['inquiries']>>()((tx, rows) =>
 );
 
 /** A change of state. `set`: other columns that change with it. */
-export type InquiryStep = {
+type InquiryStep = {
   from: InquiryState;
   to: InquiryState;
   reason: string;

@@ -274,7 +274,7 @@ export function hasBackups(folder: string): boolean {
 /**
  * Returns the newest scheduled backup by name and its modification time; null when there is none.
  */
-export function newestBackup(folder: string): { file: string; at: number } | null {
+function newestBackup(folder: string): { file: string; at: number } | null {
   const name = listed(folder)
     .filter((each) => NAME.test(each))
     .sort()

@@ -18,7 +18,7 @@ import { databaseKeys } from './keys.ts';
 export type Raw = Database.Database;
 
 /** Options of better-sqlite3. */
-export type OpenOptions = { readonly?: boolean; fileMustExist?: boolean; timeout?: number };
+type OpenOptions = { readonly?: boolean; fileMustExist?: boolean; timeout?: number };
 
 type Encrypting = Raw & { key: (key: Buffer) => number };
 
@@ -90,7 +90,7 @@ function fits(raw: Raw): boolean {
 }
 
 /** The format of a file on disk; `key_id` if it is encrypted. */
-export type FileForm = 'plain' | 'unknown' | { key_id: string };
+type FileForm = 'plain' | 'unknown' | { key_id: string };
 
 /** Reads the first bytes. Only for files that no connection of this process has open. */
 export function formOf(path: string): FileForm {

@@ -66,7 +66,7 @@ function tracesIn(backup_folder: string): string[] {
 }
 
 /** Returns where to save the content of a database that was deleted while it was open. */
-export function rescueName(path: string): string {
+function rescueName(path: string): string {
   return `${path}.rescued.db`;
 }
 

@@ -36,7 +36,7 @@ const WAL_HEADER_BYTES = 32;
 const CHUNK = Buffer.alloc(1024 * 1024);
 
 /** `left`: files that could not be read and were not changed. */
-export type Recoded = { changed: string[]; left: { file: string; why: string }[] };
+type Recoded = { changed: string[]; left: { file: string; why: string }[] };
 
 /**
  * Rewrites the database at `path` and every copy that eligd made, next to it and in

@@ -11,7 +11,7 @@ import { RESTORING } from './database.ts';
 import { openSqlite, type Raw } from './driver.ts';
 
 /** A source (file, message, page) that was acknowledged completely and is missing from the copy. */
-export type ForgottenSource = { connector: string; name: string; completed_at: number };
+type ForgottenSource = { connector: string; name: string; completed_at: number };
 
 export type Restored = {
   content: CopyContent;

@@ -13,7 +13,7 @@ const UNDO_JOB = preparedText('rollback to job');
 /** The maximum number of jobs in one commit, so that none waits long for the others. */
 const JOBS_PER_COMMIT_MAX = 200;
 
-export type WriteQueue = {
+type WriteQueue = {
   /** Resolves after the commit. */
   write: <Value>(work: (tx: Tx) => Promise<Value>) => Promise<Value>;
   /** Resolves when no job waits anymore. */

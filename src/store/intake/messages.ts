@@ -24,7 +24,7 @@ export type Message = Omit<IntakeBatch, 'source'> & {
 };
 
 /** `reply`: the message's own, or the stored one if the message came before. */
-export type MessageOutcome = { reply: string } | { error: unknown };
+type MessageOutcome = { reply: string } | { error: unknown };
 
 /**
  * Stores messages that arrived close together: each completely or not at all (G3, G7), in their

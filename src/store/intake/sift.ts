@@ -26,8 +26,8 @@ type Named = {
 const SHORTEN = 'Shorten it where it comes from, and send it again.';
 
 /**
- * Cuts or leaves out texts that are too long in the parts of a batch besides its visits, claims, and
- * patients, and reports each. It only cuts the texts of items that are rejected anyway.
+ * Cuts or leaves out texts that are too long in the parts of a batch besides its visits, claims,
+ * and patients, and reports each. It only cuts the texts of items that are rejected anyway.
  */
 export function limited<Batch extends Named>(batch: Batch): Batch {
   const { source, cancelled_ids = [], rejected } = batch;

@@ -19,7 +19,7 @@ export type PatientSubjects = {
   patients: string[];
 };
 
-export type AuditFilter = {
+type AuditFilter = {
   /** All forms of the name (`actorsCalled`); omitted: all actors. */
   actors?: readonly string[];
   /** If set, eligd's own steps are included. */

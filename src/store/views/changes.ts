@@ -9,13 +9,13 @@ import type { Db } from '../engine/database.ts';
 export type ChangeCursor = { audit: number; record: number };
 
 /** An inquiry that the service has ended; `payer` names no patient (G6). */
-export type EndedCall = {
+type EndedCall = {
   service_status: string | null;
   payer: string;
   duration_ms: number | null;
 };
 
-export type WrittenResult = { connector: string; to: string; duration_ms: number | null };
+type WrittenResult = { connector: string; to: string; duration_ms: number | null };
 
 export type Changes = {
   cursor: ChangeCursor;

@@ -14,7 +14,7 @@ import { isInstanceRunning } from '../engine/instance-lock.ts';
 import { lastReads } from './overview.ts';
 
 /** The settings that the health report depends on. */
-export type HealthSettings = {
+type HealthSettings = {
   state_path: string;
   backup: { folder: string; is_scheduled: boolean };
   budget: BudgetRules;
@@ -28,7 +28,7 @@ export type HealthReport = {
 };
 
 /** The facts from which health and alerts are derived. */
-export type GatheredFacts = {
+type GatheredFacts = {
   facts: HealthFacts;
   incidents: CountedIncident[];
   budget: CallBudget;

@@ -44,7 +44,7 @@ export type SituationGroup = {
 };
 
 /** Which appointments to count: by visit time, or by row; `null`: all. */
-export type CountedPart =
+type CountedPart =
   | { visits_from: number }
   | { visits_before: number; ids: { above: number; to: number } }
   | null;
@@ -248,7 +248,7 @@ export type StatusOverview = {
   last_reads: { connector: string; at: number }[];
 };
 
-export type InquiryCounts = Record<
+type InquiryCounts = Record<
   Extract<InquiryState, 'planned' | 'sending' | 'uncertain' | 'open'>,
   number
 > & {
