@@ -5,6 +5,9 @@
 import type { Unparsed } from './eligibility.ts';
 import { isSilent, type Reading, readText, type Why } from './values.ts';
 
+/** A longer text is kept under `unparsed`: nothing that a payer says on the phone is this long. */
+const TEXT_CHARS_MAX = 20_000;
+
 /** The value of a field: undefined when it says nothing, null when it cannot be read. */
 type FieldValue<Value> = Value | null | undefined;
 
@@ -56,9 +59,10 @@ export class ObjectReader {
   }
 
   read<Value>(name: string, readValue: (raw: unknown) => Reading<Value>): FieldValue<Value> {
+    const raw = this.take(name);
     return settle(
-      readValue(this.take(name)),
-      this.#fields.get(name),
+      isTooLong(raw) ? TOO_LONG : readValue(raw),
+      raw,
       pathTo(this.path, name),
       this.#remainder,
     );
@@ -74,7 +78,7 @@ export class ObjectReader {
     }
     return raw.flatMap((element: unknown, index) => {
       const text = settle(
-        readText(element),
+        isTooLong(element) ? TOO_LONG : readText(element),
         element,
         pathTo(pathTo(this.path, name), index),
         this.#remainder,
@@ -112,6 +116,10 @@ export function settle<Value>(
     remainder.add(path, raw, reading.why);
   return reading.is === 'unreadable' ? null : reading.value;
 }
+
+const TOO_LONG = { is: 'unreadable', why: 'too long' } as const;
+
+const isTooLong = (raw: unknown) => typeof raw === 'string' && raw.length > TEXT_CHARS_MAX;
 
 type Known<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> | null };
 

@@ -23,6 +23,7 @@ export type Why =
   | 'not an object'
   | 'not a list'
   | 'not text'
+  | 'too long'
   | 'not yes or no'
   | 'not an amount'
   | 'negative amount'

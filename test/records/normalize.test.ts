@@ -295,6 +295,19 @@ describe('what was not asked', () => {
     expect(script.asked.call_script_id).toBe('s-1');
   });
 
+  it('a text that is longer than any payer speaks is kept as it is and not read', () => {
+    const [long, longest] = ['x'.repeat(20_000), 'x'.repeat(20_001)];
+    const record = recordOf({
+      plan_information: { is_active: true, plan_name: longest, plan_type: long },
+    });
+    // Compared as true or false, so that a failure does not print the text.
+    expect(record.plan?.plan_name).toBeNull();
+    expect(record.plan?.plan_type === long).toBe(true);
+    const [entry] = record.unparsed ?? [];
+    expect(entry).toMatchObject({ path: 'results.plan_information.plan_name', why: 'too long' });
+    expect(entry?.value === longest).toBe(true);
+  });
+
   it('a claims inquiry leaves out all benefits', () => {
     expect(
       recordOf(null, {
