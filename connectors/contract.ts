@@ -183,7 +183,7 @@ export type Connector = {
   ) => Promise<void>;
   /**
    * Replaces the schedule of the coming days in the PMS with this whole list, earliest visit first.
-   * Repeatable. `as_of` as above. Undefined if the PMS has no place for it.
+   * Repeatable. `as_of`: as in `publishAttention`. Undefined if the PMS has no place for it.
    */
   publishTable?: (lines: ScheduledLine[], signal: AbortSignal, as_of: string) => Promise<void>;
   /**
@@ -370,12 +370,12 @@ export class ConnectorError extends Error {
 
   constructor(
     failure: 'transient' | 'permanent',
-    told: { what: string; next: string; words?: string; retry_after_ms?: number; cause?: unknown },
+    parts: { what: string; next: string; words?: string; retry_after_ms?: number; cause?: unknown },
   ) {
-    super(told.what, told.cause === undefined ? undefined : { cause: told.cause });
+    super(parts.what, parts.cause === undefined ? undefined : { cause: parts.cause });
     this.failure = failure;
-    this.next = told.next;
-    this.words = told.words ?? '';
-    this.retry_after_ms = told.retry_after_ms ?? null;
+    this.next = parts.next;
+    this.words = parts.words ?? '';
+    this.retry_after_ms = parts.retry_after_ms ?? null;
   }
 }

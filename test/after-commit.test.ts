@@ -240,7 +240,7 @@ function tooSoon(files: ReadonlyMap<string, string>): string[] {
 }
 
 describe('actions that cannot be rolled back', () => {
-  test('they happen after the commit', () => {
+  test('actions that cannot be rolled back happen after the commit', () => {
     const files = new Map(
       globSync('src/**/*.ts', { cwd: ROOT })
         .filter((file) => !file.startsWith('src/sandbox/'))

@@ -108,7 +108,7 @@ describe('every page', () => {
     expect(called.filter((name) => name === undefined || !known.includes(name))).toEqual([]);
   });
 
-  test('the search found every page', () => {
+  test('the search for pages finds those in each folder', () => {
     expect(PAGES).toEqual(
       expect.arrayContaining(['README.md', 'docs/csv.md', 'src/sandbox/README.md']),
     );

@@ -27,6 +27,7 @@ const GARBAGE = 'Quillfeather, Zebulon {1987-02-14';
 /** The longest time a connector may take to notice a stop, in real time. */
 const PROMPT_MS = 5000;
 
+/** Defines the tests of the suite for one connector. */
 export function connectorSuite<Config>(name: string, harness: Harness<Config>): void {
   describe(`${name} as a connector`, () => {
     const bench = new Bench(harness);
@@ -69,7 +70,7 @@ function receivingTests<Config>(bench: Bench<Config>): void {
     await bench.expectUnacknowledged(0);
   });
 
-  it('does nothing when there is nothing', async () => {
+  it('passes on nothing when there is no source', async () => {
     await bench.receive(async () => undefined);
     expect(bench.core.summary()).toEqual([]);
     expect(bench.core.rejected).toEqual([]);
@@ -104,7 +105,7 @@ function receivingTests<Config>(bench: Bench<Config>): void {
     expect(bench.core.appointments.get('A-2')?.status).toBe('booked');
   });
 
-  it('lets the later source win', async () => {
+  it('passes on the later version of an appointment that two sources have', async () => {
     const moved = { ...appointment(1), starts_at: '2026-11-25T20:00:00.000Z' };
     await bench.receive(() => bench.pms.offer({ name: 'first', appointments: [appointment(1)] }));
     await bench.receive(() => bench.pms.offer({ name: 'second', appointments: [moved] }));
@@ -116,13 +117,13 @@ function receivingTests<Config>(bench: Bench<Config>): void {
       bench.pms.offer({ name: 'all', appointments: [appointment(1), appointment(2)] }),
     );
     await bench.receive(() => bench.pms.offer({ name: 'changed', appointments: [appointment(1)] }));
-    const said = new Set(bench.core.batches.map(({ source }) => source.completeness));
+    const stated = new Set(bench.core.batches.map(({ source }) => source.completeness));
     // If a source contains only changes, "full" would mark all other visits as vanished.
-    if (bench.pms.holds_everything === undefined) expect([...said]).not.toContain('full');
-    else expect(said.has('full') || said.has('unknown')).toBe(true);
+    if (bench.pms.holds_everything === undefined) expect([...stated]).not.toContain('full');
+    else expect(stated.has('full') || stated.has('unknown')).toBe(true);
   });
 
-  it('accepts the same content twice like once', async () => {
+  it('passes on no further appointment when the same content arrives twice', async () => {
     const appointments = [appointment(1), appointment(2)];
     await bench.receive(() => bench.pms.offer({ name: 'once', appointments }));
     await bench.receive(() => bench.pms.offer({ name: 'twice', appointments }));
@@ -174,7 +175,7 @@ function failureTests<Config>(bench: Bench<Config>): void {
     await bench.expectUnacknowledged(0);
   });
 
-  it('ends the same when power fails between commit and acknowledgment (G3)', async () => {
+  it('has the same result when power fails between commit and acknowledgment (G3)', async () => {
     const appointments = [appointment(1), appointment(2)];
     bench.core.fate = 'commit and die';
     await bench.receiveFailing(() => bench.pms.offer({ name: 'interrupted', appointments }));
@@ -185,7 +186,7 @@ function failureTests<Config>(bench: Bench<Config>): void {
     await bench.expectUnacknowledged(0);
   });
 
-  it('continues with new sources after one that was refused for a while', async () => {
+  it('continues with new sources after one that was refused once', async () => {
     bench.core.fate = 'refuse';
     await bench.receiveFailing(() =>
       bench.pms.offer({ name: 'first', appointments: [appointment(1)] }),
@@ -284,7 +285,7 @@ function deliveryTests<Config>(bench: Bench<Config>): void {
 
 /** Tests a connector that supports claims; others pass. */
 function claimTests<Config>(bench: Bench<Config>): void {
-  it('passes on and acknowledges claims, if the PMS has them, and writes the answers', async () => {
+  it('passes on and acknowledges claims, if the PMS has them, and can answer them', async () => {
     const { offerClaims } = bench.pms;
     if (offerClaims === undefined) return;
     expect(bench.connector().deliverClaims).toBeDefined();
@@ -294,7 +295,7 @@ function claimTests<Config>(bench: Bench<Config>): void {
     await bench.expectUnacknowledged(0);
   });
 
-  it('leaves the PMS the same when claims are written twice; writes revisions (G4)', async () => {
+  it('leaves the PMS the same when a claim’s answer is written twice (G4)', async () => {
     const deliver = async (batch: ClaimBatch) =>
       await bench.connector().deliverClaims?.(batch, new AbortController().signal);
     const outcomes = await deliver(claimBatchOf(1, [1, 2]));

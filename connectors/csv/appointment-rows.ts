@@ -13,6 +13,7 @@ const REMEMBERED_MAX = 20_000;
 /** More rows than any visit has: a file that repeats one ID must not take quadratic time. */
 const ROWS_MAX = 200;
 
+/** The appointments of a file so far, each joined from its rows. */
 export class AppointmentRows {
   /**
    * By ID, the most recent last; as JSON, which takes a fifth of the memory of objects, because
@@ -63,8 +64,9 @@ const chargesOf = ({ procedure_fees, procedure_counts }: AppointmentInput): Char
 });
 
 /**
- * Two rows with one code and different fees are two procedures, and their fees are added up. With
- * the same fee, they may repeat one procedure, so the charge is unknown.
+ * Returns the charges of all rows. Two rows with one code and different fees are two procedures,
+ * and their fees are added up. With the same fee, they may repeat one procedure, so the charge is
+ * unknown.
  */
 function joinedCharges(rows: readonly Charges[]): Charges {
   const fees: Record<string, string> = {};
@@ -91,8 +93,8 @@ function joinedCharges(rows: readonly Charges[]): Charges {
 }
 
 /**
- * The later row wins, with the codes of the earlier ones; its empty fields keep the earlier values.
- * If one row says that the patient has died, that stays.
+ * Returns the appointment of both rows: the later row wins, with the codes of the earlier ones; its
+ * empty fields keep the earlier values. If one row says that the patient has died, that stays.
  */
 function joined(before: AppointmentInput, row: AppointmentInput): AppointmentInput {
   const all = (one: readonly string[], other: readonly string[]) => [
@@ -137,8 +139,8 @@ function joinedCoverages(
 }
 
 /**
- * Joins two coverages only if every value that both have is equal: values of two insurances must
- * not be mixed.
+ * Returns both coverages as one if every value that both have is equal; otherwise the row's own,
+ * because values of two insurances must not be mixed.
  */
 function joinedCoverage(before: CoverageInput | undefined, row: CoverageInput): CoverageInput {
   if (before === undefined) return row;

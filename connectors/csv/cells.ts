@@ -51,6 +51,7 @@ function textOf(value: string | IdCell): string {
   return is_plain ? text : `="${text}"`;
 }
 
+/** Returns one line, without its line end. */
 export function csvLine(values: readonly (string | IdCell)[]): string {
   return stringify([values.map(textOf)], OPTIONS);
 }

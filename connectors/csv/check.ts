@@ -8,6 +8,7 @@ import { type Folder, listFiles, PARTS } from './folder.ts';
 
 const FREE_MEGABYTES_MIN = 200;
 
+/** Returns the lines about access, free space, and the files that wait or were rejected. */
 export async function checkFolder(folder: Folder): Promise<CheckLine[]> {
   const access_line = await checkAccess(folder);
   if (!access_line.ok) return [access_line];

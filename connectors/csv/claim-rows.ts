@@ -14,6 +14,7 @@ import { claimStatusReader, readRank } from './words.ts';
 export type MappedClaim = { claim: ClaimInput } | { rejected: RejectedItem };
 export type ClaimMapper = (row: Row) => MappedClaim;
 
+/** Returns the function that maps each row of one file. */
 export function claimMapper(
   columns: ColumnPlan,
   settings: Settings & Pick<CsvConfig, 'claim_statuses'>,
@@ -28,7 +29,7 @@ export function claimMapper(
 
 const NO_COVERAGE = { carrier: '', payor_id: '', member_id: '', group_id: '', subscriber: null };
 
-/** Requires only the claim's ID; planning judges the other data for a call. */
+/** Returns the claim of a row. Requires only its ID; planning judges the other data for a call. */
 function mapClaim(
   sheet: Sheet,
   statusOf: ReturnType<typeof claimStatusReader>,
@@ -134,7 +135,9 @@ function isSameClaim(one: ClaimInput, other: ClaimInput): boolean {
   );
 }
 
-/** Joins two rows: the claim has its first date, and is open while a part of it is open. */
+/**
+ * Returns the claim of both rows: it has the first date, and is open while a part of it is open.
+ */
 function joined(claim: ClaimInput, row: ClaimInput): ClaimInput {
   const days = [claim.date_of_service, row.date_of_service].filter((day) => day !== null).sort();
   const all = (one: readonly string[], other: readonly string[]) => [

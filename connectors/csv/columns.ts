@@ -261,7 +261,7 @@ export type ColumnPlan = {
 
 export type ColumnMap = { [Column in CanonicalColumn]?: string | string[] | undefined };
 
-/** Counts the known header names: a measure of how well a separator fits. */
+/** Returns the number of known header names: a measure of how well a separator fits. */
 export function countKnown(header: readonly string[], columns: ColumnMap, kind: RowKind): number {
   const configured = configuredNames(columns);
   return header.reduce((sum, name) => {

@@ -35,7 +35,7 @@ const WORKBOOK: Undecodable = {
     'Renaming the file is not enough.',
 };
 
-/** Reads the whole file once. `wanted` is the configured encoding. */
+/** Reads the whole file once and returns what it shows. `wanted`: the configured encoding. */
 export async function surveyFile(
   path: string,
   wanted: Encoding | 'auto',
@@ -129,7 +129,8 @@ function byteOrderMark(bytes: Buffer): Encoding | null {
 }
 
 /**
- * Detects UTF-16 without a mark: a header line is nearly all ASCII, so every other byte is zero.
+ * Returns the kind of UTF-16 of a text without a mark; null for any other text: a header line is
+ * nearly all ASCII, so every other byte is zero.
  */
 function guessUtf16(bytes: Buffer): Encoding | null {
   const sample = bytes.subarray(0, 200);

@@ -26,6 +26,7 @@ export type Folder = Record<(typeof PARTS)[number] | 'root', string>;
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 
+/** Returns the paths of the drop folder's parts. */
 export function folderAt(root: string): Folder {
   return {
     root,
@@ -50,6 +51,7 @@ export async function ensureFolder(folder: Folder): Promise<void> {
   }
 }
 
+/** Creates a directory durably unless it exists. */
 export async function makeDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: DIRECTORY_MODE });
@@ -60,8 +62,8 @@ export async function makeDirectory(path: string): Promise<void> {
 }
 
 /**
- * Explains a failed file operation. It leaves out the path: inside the folder, file names may be
- * names of people (G6).
+ * Returns the error for a failed file operation. It leaves out the path: inside the folder, file
+ * names may be names of people (G6).
  */
 export function folderError(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error;
@@ -155,7 +157,7 @@ export async function wasUsed(folder: Folder): Promise<boolean> {
 
 const NAME_BYTES_MAX = 180;
 
-/** Leaves room for `.reasons.csv` and a number within a file system's 255 bytes. */
+/** Returns the name, cut so that `.reasons.csv` and a number fit into a file system's 255 bytes. */
 export function shortName(name: string): string {
   if (Buffer.byteLength(name) <= NAME_BYTES_MAX) return name;
   const extension = extname(name);
@@ -229,6 +231,7 @@ async function holds(path: string, content: Buffer): Promise<boolean> {
   }
 }
 
+/** Deletes a file if it exists. */
 export async function removeIfThere(path: string): Promise<void> {
   try {
     await unlink(path);
@@ -243,6 +246,7 @@ type NameClass = 'export' | 'temporary' | 'other';
 const TEMPORARY =
   /^(?:\.|~)|(?:\.(?:tmp|temp|part|partial|crdownload|download|filepart|swp|lock|writing)|~)$/i;
 
+/** Returns what an inbox file is, by its name alone. */
 function classifyName(name: string): NameClass {
   if (TEMPORARY.test(name)) return 'temporary';
   return /\.(?:csv|txt|tsv)$/i.test(name) ? 'export' : 'other';
@@ -265,6 +269,7 @@ export type Listing = {
   unreadable: { name: string; cause: string }[];
 };
 
+/** Lists a directory. A file that vanishes meanwhile is left out. */
 export async function listFiles(directory: string): Promise<Listing> {
   const listing: Listing = { exports: [], other: [], unreadable: [] };
   for (const name of await readdir(directory)) {
@@ -296,6 +301,7 @@ function seen(name: string, found: Stats): SeenFile {
   return { name, size: found.size, modified_ms: found.mtimeMs, inode: found.ino };
 }
 
+/** Returns whether two checks found the same, unchanged file. */
 export function isSameFile(a: SeenFile, b: SeenFile): boolean {
   return (
     a.name === b.name && a.size === b.size && a.modified_ms === b.modified_ms && a.inode === b.inode

@@ -29,7 +29,7 @@ import {
   shortName,
   wasUsed,
 } from './folder.ts';
-import { NotAccepted, readLying, takeFile } from './intake.ts';
+import { NotAccepted, readInPlace, takeFile } from './intake.ts';
 import {
   writeAttention,
   writeBatch,
@@ -74,7 +74,7 @@ function create(config: CsvConfig, env: CsvEnv): Connector {
       await ensureFolder(folder);
       await writeHeartbeat(folder, text);
     },
-    readFile: (path, call) => readLying({ config, env, folder, call }, path),
+    readFile: (path, call) => readInPlace({ config, env, folder, call }, path),
     publishSchedule: async (html) => {
       await ensureFolder(folder);
       await writeSchedule(folder, html);
@@ -98,7 +98,7 @@ class Inbox {
   private readonly watch: StabilityWatch;
   private readonly failures = new Map<string, number>();
   /** File names that were logged, so that each is logged only once. */
-  private readonly told = new Set<string>();
+  private readonly logged = new Set<string>();
 
   constructor(config: CsvConfig, env: CsvEnv) {
     this.config = config;
@@ -110,12 +110,12 @@ class Inbox {
   async pull(call: PullCall): Promise<void> {
     await ensureFolder(this.folder);
     const left = await this.list(this.folder.processing);
-    this.tellUnreadable(left);
+    this.logUnreadable(left);
     const { ready, listing } = await this.watch.readyFiles(
       () => this.list(this.folder.inbox),
       call.signal,
     );
-    this.tell(listing);
+    this.logNew(listing);
     // Files claimed earlier are older than waiting ones. A file that is refused repeatedly must not
     // block the rest.
     const is_stuck = ({ name }: { name: string }) =>
@@ -161,7 +161,7 @@ class Inbox {
         was_left,
       );
       this.failures.delete(claimed);
-      this.told.delete(`unusable ${claimed}`);
+      this.logged.delete(`unusable ${claimed}`);
     } catch (error) {
       call.signal.throwIfAborted();
       const code = errorCode(error);
@@ -171,27 +171,28 @@ class Inbox {
       }
       // Someone removed the file between the check and the claim, which is allowed.
       if (code === 'ENOENT') return;
-      this.tellUnusable(claimed, code);
+      this.logUnusable(claimed, code);
     }
   }
 
-  private tell(listing: Listing): void {
+  /** Logs each file of another kind, or that cannot be read, once. */
+  private logNew(listing: Listing): void {
     const connector = this.env.connector_id;
-    const fresh = (names: readonly string[]) => names.filter((name) => !this.told.has(name));
+    const fresh = (names: readonly string[]) => names.filter((name) => !this.logged.has(name));
     const other = fresh(listing.other);
-    for (const name of other) this.told.add(name);
+    for (const name of other) this.logged.add(name);
     if (other.length > 0) this.env.log('csv_file_ignored', { connector, files: other.length });
-    this.tellUnreadable(listing);
+    this.logUnreadable(listing);
   }
 
-  private tellUnreadable(listing: Listing): void {
-    for (const { name, cause } of listing.unreadable) this.tellUnusable(name, cause);
+  private logUnreadable(listing: Listing): void {
+    for (const { name, cause } of listing.unreadable) this.logUnusable(name, cause);
   }
 
-  private tellUnusable(name: string, cause: string): void {
+  private logUnusable(name: string, cause: string): void {
     const mark = `unusable ${name}`;
-    if (this.told.has(mark)) return;
-    this.told.add(mark);
+    if (this.logged.has(mark)) return;
+    this.logged.add(mark);
     this.env.log('csv_file_unusable', { connector: this.env.connector_id, cause });
   }
 }

@@ -36,8 +36,8 @@ type Intake = {
 type Reading = Omit<Intake, 'call'> & { call: Pick<PullCall, 'accept' | 'signal'> };
 
 /**
- * `accept` failed: the file itself is fine. It stays in `processing/` and is read from its
- * beginning in the next pull.
+ * `accept` failed, so nothing is wrong with the file. It stays in `processing/` and is read from
+ * its beginning in the next pull.
  */
 export class NotAccepted extends Error {
   override readonly name = 'NotAccepted';
@@ -56,7 +56,7 @@ export async function takeFile(intake: Intake, name: string, was_left: boolean):
   if (before === null) return;
   const survey = await surveyFile(path, config.encoding, call.signal);
   const key = `sha256:${survey.sha256}${readingFingerprint(config)}`;
-  const found = understand(survey, before, config);
+  const found = layoutOf(survey, before, config);
   if ('fault' in found) return rejectWhole(intake, { key, name, size: before.size }, found.fault);
   if (!was_left && (await call.isAccepted(key))) {
     await moveFile(path, folder.processed, name);
@@ -78,7 +78,7 @@ export async function takeFile(intake: Intake, name: string, was_left: boolean):
     throw error;
   }
   const { accepted, rejected } = reader;
-  await leave(intake, name, reasons, accepted === 0 && rejected > 0 ? 'rejected' : 'processed');
+  await moveOut(intake, name, reasons, accepted === 0 && rejected > 0 ? 'rejected' : 'processed');
   const duration_ms = Math.round(env.clock.elapsed() - started_ms);
   env.log('csv_file_read', {
     connector: env.connector_id,
@@ -93,7 +93,7 @@ export async function takeFile(intake: Intake, name: string, was_left: boolean):
  * Reads a file without moving it, and writes no reasons file. Throws a ConnectorError when it
  * cannot be read.
  */
-export async function readLying(reading: Reading, path: string): Promise<void> {
+export async function readInPlace(reading: Reading, path: string): Promise<void> {
   const { config, call } = reading;
   const name = basename(path);
   const before = await lookAt(path, name).catch(() => null);
@@ -105,7 +105,7 @@ export async function readLying(reading: Reading, path: string): Promise<void> {
   }
   const survey = await surveyFile(path, config.encoding, call.signal);
   const key = `sha256:${survey.sha256}${readingFingerprint(config)}`;
-  const found = understand(survey, before, config);
+  const found = layoutOf(survey, before, config);
   if ('fault' in found) {
     const source = { key, name, is_last: true, completeness: 'changes' as const };
     const rejected = [{ position: 'file', ...found.fault }];
@@ -117,7 +117,7 @@ export async function readLying(reading: Reading, path: string): Promise<void> {
 
 type Understood = { encoding: Encoding; layout: Layout; kind: RowKind };
 
-function understand(
+function layoutOf(
   survey: Survey,
   file: SeenFile,
   config: CsvConfig,
@@ -168,7 +168,7 @@ async function rejectWhole(
   }
   const reasons = new ReasonsFile(folder.processing, file.name);
   await reasons.add(item.position, item, false);
-  await leave(intake, file.name, reasons, 'rejected');
+  await moveOut(intake, file.name, reasons, 'rejected');
   env.log('csv_file_rejected', {
     connector: env.connector_id,
     reason: value_class,
@@ -180,7 +180,7 @@ async function rejectWhole(
  * Moves the file out of `processing/`; everything in it is accepted by now (G3). This happens last:
  * while the file is there, an interrupted pull starts again.
  */
-async function leave(
+async function moveOut(
   intake: Intake,
   name: string,
   reasons: ReasonsFile,

@@ -25,6 +25,7 @@ const KNOWN_NAMES_MIN = 2;
 
 type Candidate = { header: string[]; separator: string; known: number; begin: Layout['begin'] };
 
+/** Returns the layout of a file from its decoded beginning, or why it has none. */
 export function findLayout(
   head: string,
   config: { separator: string; columns: ColumnMap },
@@ -39,11 +40,13 @@ export function findLayout(
   const lines = head.replaceAll(/\r\n?/g, '\n').split('\n');
   const separators = config.separator === 'auto' ? SEPARATORS : [config.separator];
   // Spreadsheets do not show Excel's own first line `sep=;` as a row.
-  const told = /^sep=(.)$/i.exec(lines[0] ?? '');
-  const first = told ? 1 : 0;
+  const sep_line = /^sep=(.)$/i.exec(lines[0] ?? '');
+  const first = sep_line ? 1 : 0;
   let best: Candidate | null = null;
   for (let i = first; i < Math.min(lines.length, first + ROWS_SEARCHED); i += 1) {
-    for (const separator of told?.[1] && config.separator === 'auto' ? [told[1]] : separators) {
+    for (const separator of sep_line?.[1] && config.separator === 'auto'
+      ? [sep_line[1]]
+      : separators) {
       const found = headerAt(lines, i, separator, (header) =>
         countKnown(header, config.columns, kind),
       );

@@ -93,9 +93,9 @@ const FILES_AT_ONCE = 8;
 const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,149}$/;
 
 /**
- * Writes a batch completely or not at all: the CSV only names JSON files that exist. The bytes
- * depend only on the batch, so that writing it again, even after a crash in the middle, leaves the
- * same files (G4).
+ * Writes a batch completely or not at all, and returns the outcomes: the CSV only names JSON files
+ * that exist. The bytes depend only on the batch, so that writing it again, even after a crash in
+ * the middle, leaves the same files (G4).
  */
 export async function writeBatch(
   folder: Folder,

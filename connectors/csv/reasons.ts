@@ -11,6 +11,7 @@ import { openNew, removeIfThere, syncDirectory } from './folder.ts';
 const HEADER = ['row', 'column', 'value_class', 'remedy', 'row_used'];
 const FLUSH_CHARS = 65_536;
 
+/** Returns the name of the reasons file of a file with this name. */
 const reasonsName = (name: string) => `${name}.reasons.csv`;
 
 /**

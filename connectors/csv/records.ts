@@ -1,5 +1,5 @@
 /**
- * Splits text into rows of cells, such that one bad row costs one row (G7) and no text inside a
+ * Splits text into rows of cells so that one bad row costs one row (G7) and no text inside a
  * cell becomes a row.
  *
  * If csv-parse read the whole file, an unclosed quotation mark would swallow every row up to the
@@ -77,6 +77,7 @@ export class RowReader {
     this.row_number = begin.rows;
   }
 
+  /** Returns the rows that are complete after this piece. */
   push(text: string): Row[] {
     let data = this.rest + text;
     // A carriage return at the end may be half of a line break.
@@ -98,6 +99,7 @@ export class RowReader {
     return this.rows(lines, false);
   }
 
+  /** Returns the remaining rows at the end of the text. */
   end(): Row[] {
     const data = normalLineEnds(this.rest);
     this.rest = '';

@@ -25,6 +25,7 @@ export type MappedRow = ReadRow | { rejected: RejectedItem };
 
 export type RowMapper = (row: Row) => MappedRow;
 
+/** Returns the function that maps each row of one file. */
 export function rowMapper(columns: ColumnPlan, settings: Settings): RowMapper {
   const sheet = sheetOf(columns, settings);
   return (row) =>
@@ -163,6 +164,7 @@ function readStatus(sheet: Sheet, cells: Cells): AppointmentStatus {
   return 'booked';
 }
 
+/** Returns the patient's name, from two columns or from one. */
 export function patientName(sheet: Sheet, cells: Cells): PersonName {
   const last_name = cells.name('last_name');
   const first_name = cells.name('first_name');

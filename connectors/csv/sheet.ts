@@ -73,6 +73,7 @@ function memoized<T>(read: (text: string) => T): (text: string) => T {
   };
 }
 
+/** Returns what the rows of one file share. */
 export function sheetOf(columns: ColumnPlan, settings: Settings): Sheet {
   const stateOf = appointmentStateReader(settings.statuses);
   return {
@@ -204,7 +205,9 @@ export class Cells {
   }
 }
 
-/** `text`: a date followed by its time, or date and time with a line break between them. */
+/**
+ * Reads the start from one cell: a date and its time, with a blank or a line break between them.
+ */
 function readStart(text: string, settings: Settings): Read<string> {
   const [dateText = '', timeText] = text.split('\n', 2);
   const date = values.readDateParts(dateText, settings.date_order, true);

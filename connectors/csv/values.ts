@@ -14,7 +14,10 @@ export type Read<T> = { value: T | null; fault: string | null };
 const EMPTY = { value: null, fault: null } as const;
 const NULL_WORDS = new Set(['NULL', '\\N', 'N/A', '#N/A', '(null)', '<null>']);
 
-/** Trims, and removes what spreadsheets add to keep a number as text: `="00123"`, `'00123`. */
+/**
+ * Returns the cell trimmed, without what spreadsheets add to keep a number as text: `="00123"`,
+ * `'00123`.
+ */
 export function cleanCell(cell: string): string {
   const trimmed = cell.trim();
   if (!trimmed.startsWith("'") && !trimmed.startsWith('=')) return trimmed;
@@ -32,7 +35,7 @@ export function plainCell(cell: string): string {
   return NULL_WORDS.has(text) ? '' : text;
 }
 
-/** `1.23E+11`: a spreadsheet has removed the last digits of an ID. */
+/** Returns true for `1.23E+11`: a spreadsheet has removed the last digits of an ID. */
 export function isScientific(text: string): boolean {
   return text.length > 4 && /^\d(?:[.,]\d+)?E\+\d+$/i.test(text);
 }
@@ -143,7 +146,7 @@ function isCalendarDate(year: number, month: number, day: number): boolean {
   return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0));
 }
 
-/** `YYYY-MM-DD`. */
+/** Returns the date as `YYYY-MM-DD`. */
 export function isoDate(date: DateParts): string {
   return `${String(date.year).padStart(4, '0')}-${pad(date.month)}-${pad(date.day)}`;
 }
@@ -247,6 +250,7 @@ const NO = new Set([
   'non participating',
 ]);
 
+/** Reads a yes or no in the usual words. */
 export function readYesNo(text: string): Read<boolean> {
   if (text === '') return EMPTY;
   const word = text.toLowerCase();
@@ -268,6 +272,7 @@ const SPECIALTY_WORDS: [Specialty, RegExp][] = [
   ],
 ];
 
+/** Reads a word for a specialty. */
 export function readSpecialty(text: string): Read<Specialty> {
   if (text === '') return EMPTY;
   const word = text.toLowerCase().replaceAll(/[_-]+/g, ' ');
@@ -309,6 +314,7 @@ function readEveryCode(text: string, pattern: RegExp): { all: string[]; lost: bo
 
 const withoutModifier = (code: string) => MODIFIED_CODE.exec(code)?.[1] ?? code;
 
+/** Reads the procedure codes of a cell, without modifiers and repeats. */
 export function readProcedureCodes(text: string): { codes: string[]; lost: boolean } {
   const { codes, lost } = readCodes(text, PROCEDURE_CODE);
   return { codes: [...new Set(codes.map(withoutModifier))], lost };
@@ -317,7 +323,7 @@ export function readProcedureCodes(text: string): { codes: string[]; lost: boole
 /** No visit has more of one procedure: teeth and their surfaces. */
 const COUNT_MAX = 99;
 
-/** Counts the codes that a cell repeats; null: none. */
+/** Returns how often each repeated code is in the cell; null: none is repeated. */
 export function readProcedureCounts(text: string): Record<string, number> | null {
   const counts = new Map<string, number>();
   for (const code of readEveryCode(text, PROCEDURE_CODE).all.map(withoutModifier))
@@ -361,4 +367,5 @@ export function readProcedureFees(codes: string, fees: string): Record<string, s
   );
 }
 
+/** Reads the diagnosis codes of a cell, without repeats. */
 export const readDiagnosisCodes = (text: string) => readCodes(text, DIAGNOSIS_CODE);

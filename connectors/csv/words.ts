@@ -21,7 +21,10 @@ const CLAIM_WORDS = new Map<string, ClaimInput['status']>([
   ...SETTLED_CLAIM.split(', ').map((word): [string, 'settled'] => [word, 'settled']),
 ]);
 
-/** Reads the state of a claim; null for an unknown word. Configured words win. */
+/**
+ * Returns a function that reads the state of a claim; null for an unknown word. Configured words
+ * win.
+ */
 export function claimStatusReader(
   configured: Record<string, ClaimInput['status']>,
 ): (text: string) => ClaimInput['status'] | null {
@@ -54,8 +57,8 @@ const PARTICLE = new RegExp(
 );
 
 /**
- * Splits a name in one cell. The payer hears "First Last", so a name split at the wrong place still
- * reads right.
+ * Returns the parts of a name in one cell. The payer hears "First Last", so a name split at the
+ * wrong place still reads right.
  */
 export function splitName(text: string, order: NameOrder): PersonName {
   const comma = text.indexOf(',');
@@ -92,6 +95,7 @@ const SELF = new Set([
   'patient is insured',
 ]);
 
+/** Returns whether the word means that the patient is the policyholder. */
 export function isSelf(relationship: string): boolean {
   return SELF.has(normalWord(relationship));
 }

@@ -135,7 +135,7 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
   }
 }
 
-/** Loads the metrics library only if monitoring is configured. */
+/** Returns the metrics. Loads their library, so it is called only if monitoring is configured. */
 async function newMetrics(): Promise<Metrics> {
   const { Metrics } = await import('../http/metrics.ts');
   return new Metrics();
@@ -194,7 +194,7 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
   const { options, wakers, connectors } = parts;
   const { env, config } = options;
   for (const note of configNotes(config)) env.log(note.event);
-  const hurry = hurryOnStop(parts, signal);
+  const stop_limit = limitStop(parts, signal);
   const step = stages(parts, signal);
   const supervision = superviseDaemon(parts, signal);
   const common = { env, interval_ms: options.idle_ms ?? IDLE_MS, signal };
@@ -248,19 +248,16 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
   try {
     await Promise.all(loops);
   } finally {
-    hurry.end();
+    stop_limit.end();
   }
 }
 
 /**
- * Ends a stop within ten seconds. Requests that wait for their turn at the service fail at once;
- * requests already sent get a few seconds for their replies. After the next start, eligd looks up
- * those that were cut off (G1).
+ * Makes a stop end within ten seconds; `end` cancels that. Requests that wait for their turn at the
+ * service fail at once; requests already sent get a few seconds for their replies. After the next
+ * start, eligd looks up those that were cut off (G1).
  */
-function hurryOnStop(
-  { client, options: { env } }: Parts,
-  signal: AbortSignal,
-): { end: () => void } {
+function limitStop({ client, options: { env } }: Parts, signal: AbortSignal): { end: () => void } {
   const over = new AbortController();
   const onAbort = () => {
     void client.close();

@@ -1,4 +1,4 @@
-/** Runs `eligd once`: one stage after another, each until nothing is due. */
+/** `eligd once`: runs one stage after another, each until nothing is due. */
 import { askAboutAll, askForAllChecks } from '../stages/collect/poll/index.ts';
 import { logStageFailure, type StepResult } from '../stages/loop.ts';
 import { closeOldVisits } from '../stages/plan/index.ts';
@@ -24,6 +24,10 @@ export type OnceResult = {
   failed_stages: string[];
 };
 
+/**
+ * Runs every stage once. A stage that fails is logged and named in the result, and the others still
+ * run.
+ */
 export async function once(parts: Parts, signal: AbortSignal): Promise<OnceResult> {
   const { env } = parts.options;
   const step = stages(parts, signal);

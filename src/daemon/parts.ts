@@ -90,7 +90,7 @@ export type Pulse = {
   alerts: (() => Alert[]) | null;
 };
 
-/** What the daemon is made of. */
+/** All parts of a daemon. */
 export type Parts = {
   options: DaemonOptions;
   store: Store;
@@ -176,7 +176,7 @@ function judgeClock(
     .catch((error: unknown) => logStageFailure(env, 'clock', error, 0));
 }
 
-/** Assembles a daemon on this database. `made`: the parts that are created first. */
+/** Returns all parts of a daemon. `made`: the parts that are created first. */
 export async function assemble(
   made: Omit<Parts, 'submit' | 'collect' | 'plan' | 'payers' | 'wakers' | 'webhook_counts'>,
 ): Promise<Parts> {

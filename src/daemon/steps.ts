@@ -18,8 +18,8 @@ import { followPayers } from './payers.ts';
 /**
  * Compares the service's list at every start, before anything is planned or sent. With nothing to
  * send, it makes one small request in place of reading the list, which grows with the age of the
- * account. The request shows that the service is reachable, and its clock. Returns whether the
- * service answered.
+ * account. The request shows whether the service is reachable, and the time by its clock. Returns
+ * whether the service answered.
  */
 export async function contactService(parts: Parts): Promise<boolean> {
   const { options, submit, client, store } = parts;
@@ -31,6 +31,7 @@ export async function contactService(parts: Parts): Promise<boolean> {
   return false;
 }
 
+/** Returns the step of each stage; those of connectors take the connector. */
 export function stages(parts: Parts, signal: AbortSignal) {
   const { options, store, wakers } = parts;
   const { env, config } = options;

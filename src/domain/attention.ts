@@ -19,18 +19,21 @@ export type Attention = {
 };
 
 /**
- * Returns what happened: with these words for users who may see patient data, and without them for
- * others.
+ * Returns what happened: with the words of others for users who may see patient data; for other
+ * users without those words, and without quotations.
  */
 export function entryText(
   { what, words }: Pick<Attention, 'what' | 'words'>,
   { patients }: { patients: boolean },
 ): string {
   if (patients) return words == null || words === '' ? what : `${what} ${words}`;
-  return words == null || words === '' ? unquoted(what) : `${unquoted(what)} ${MORE_SAID}`;
+  return words == null || words === '' ? unquoted(what) : `${unquoted(what)} ${WORDS_HIDDEN}`;
 }
 
-/** Hashes the text of an item, so that a user cannot mark an item done after its text changed. */
+/**
+ * Returns a hash of the text of an item, so that a user cannot mark an item done whose text has
+ * changed.
+ */
 export function entryMark({
   what,
   next,
@@ -40,11 +43,11 @@ export function entryMark({
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
 
-const MORE_SAID = 'More details may identify a patient; --patients shows them.';
+const WORDS_HIDDEN = 'More details may identify a patient; --patients shows them.';
 
 /**
- * Stable words for programs, with the code that sets them. Sentences without values are here;
- * others are built where they occur.
+ * The reasons of attention items, which programs can rely on, each with its meaning. They are
+ * grouped by the part of eligd that raises them, which also builds the sentences of the item.
  */
 const ATTENTION_REASONS = {
   // planning
@@ -176,7 +179,7 @@ export const ANSWER_REASONS: readonly AttentionReason[] = [
   'no_answer',
 ];
 
-/** Builds the item for an inquiry that ended without an answer after this many calls. */
+/** Returns the item for an inquiry that ended without an answer after this many calls. */
 export function unanswered(outcome: FinalOutcome | null, calls: number): Attention {
   if (outcome === 'cancelled') {
     return {

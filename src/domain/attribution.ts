@@ -116,7 +116,10 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
   return verdicts;
 }
 
-/** The first inquiry that belongs to a need serves it; the others are duplicate calls. */
+/**
+ * Returns the verdict on an inquiry that belongs to the need: the first one serves it, and the
+ * others are duplicate calls.
+ */
 function verdictOf({ stage, inquiry }: Need, call: number | null, is_served: boolean): Verdict {
   if (stage === 'out') return { is: 'undecided' };
   if (stage === 'served' || is_served) return { is: 'duplicate', inquiry, call };
@@ -137,7 +140,7 @@ function ownOf(
   const own = free.filter((each) => reasonOf(each)?.inquiry === need.inquiry);
   if (own.length > 0 || need.stage !== 'sought')
     return own.toSorted((a, b) => rankOf(reasonOf(a)) - rankOf(reasonOf(b)));
-  // The clock was wrong when the request was sent.
+  // The times exclude every listed inquiry, so the clock was wrong when the request was sent.
   return free.filter((each) => reasonOf(each) === undefined && isAlike(need, each)).slice(0, 1);
 }
 
@@ -187,7 +190,10 @@ function isAfter({ sent_at }: MadeCall, { created_at }: ListedInquiry): boolean 
   return created_at === null || created_at >= sent_at - CLOCKS_DIFFER_MS;
 }
 
-/** Twins differ only in the name, which the service may leave out. */
+/**
+ * Returns whether both ask the same question under the same label. Twins differ only in the name,
+ * which the service may leave out; a missing name agrees with any.
+ */
 function isAlike(asked: Asked, listed: ListedInquiry): boolean {
   return (
     asked.match_key === listed.match_key &&
@@ -200,7 +206,10 @@ function isServed({ inquiry }: Need, verdicts: ReadonlyMap<string, Verdict>): bo
   return [...verdicts.values()].some((each) => each.is === 'call' && each.inquiry === inquiry);
 }
 
-/** A duplicate call of an earlier attempt is already paid for, so it serves as this attempt. */
+/**
+ * Returns a duplicate call of an earlier attempt; null: none. It is already paid for, so it serves
+ * as this attempt.
+ */
 function duplicateFor(
   { earlier, given_name }: Need,
   listed: readonly ListedInquiry[],

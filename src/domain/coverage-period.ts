@@ -20,9 +20,8 @@ export function coveragePeriod(
 }
 
 /**
- * Returns the coverages that are in force at `at` (ISO 8601 UTC), in order, for every connector.
- * When none is, returns all of them: front desks forget to extend a coverage, and the payer knows
- * best.
+ * Returns the coverages that are in force at `at` (ISO 8601 UTC), in order. When none is, returns
+ * all of them: front desks forget to extend a coverage, and the payer knows best.
  */
 export function inForce(coverages: readonly CoverageInput[], at: string): CoverageInput[] {
   const moment = Date.parse(at);
@@ -37,7 +36,7 @@ export function inForce(coverages: readonly CoverageInput[], at: string): Covera
   return held.length > 0 ? held : [...coverages];
 }
 
-/** Does the same for a claim on its date of service; returns all when that date is unknown. */
+/** Returns the coverages in force on a claim's date of service; all when that date is unknown. */
 export function inForceOn(
   coverages: readonly CoverageInput[],
   day: LocalDate | null,

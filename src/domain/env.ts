@@ -10,7 +10,7 @@ export type Env = {
   /** A number in [0, 1), only for jitter. Never derive secrets from it. */
   random: () => number;
   log: Log;
-  /** Which start of the machine this is; null or left out where the system does not say. */
+  /** Returns the present start of the machine; null or left out where the system does not say. */
   boot?: () => Boot | null;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Categories of failures for the caller of the program; `cli/exit.ts` maps them to exit codes
- * (docs/design.md "Exit codes").
+ * The categories of failures that the caller of the program can tell apart; `cli/exit.ts` maps them
+ * to exit codes (docs/design.md "Exit codes").
  */
 export type ErrorKind = 'failed' | 'usage' | 'temporary' | 'configuration';
 
@@ -16,31 +16,35 @@ export class EligdError extends Error {
   readonly why: string;
   readonly next: string;
 
-  constructor(kind: ErrorKind, told: { what: string; why: string; next: string; cause?: unknown }) {
+  constructor(
+    kind: ErrorKind,
+    parts: { what: string; why: string; next: string; cause?: unknown },
+  ) {
     super(
-      `${told.what} ${told.why} ${told.next}`,
-      told.cause === undefined ? undefined : { cause: told.cause },
+      `${parts.what} ${parts.why} ${parts.next}`,
+      parts.cause === undefined ? undefined : { cause: parts.cause },
     );
     this.kind = kind;
-    this.what = told.what;
-    this.why = told.why;
-    this.next = told.next;
+    this.what = parts.what;
+    this.why = parts.why;
+    this.next = parts.next;
   }
 }
 
 /**
- * A connection could not be made, so nothing was sent: ERR_PROXY_AWAY, ERR_PROXY_LOGIN, and
- * ERR_PROXY_REFUSED for a proxy, ETIMEDOUT, or ERR_CERTIFICATES. Plain sentences without secrets.
+ * A connection could not be made, so nothing was sent. `code`: ERR_PROXY_AWAY, ERR_PROXY_LOGIN, or
+ * ERR_PROXY_REFUSED for a proxy; otherwise ETIMEDOUT or ERR_CERTIFICATES. The message and `next`
+ * are plain sentences without secrets.
  */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
   readonly code: string;
   readonly next: string;
 
-  constructor(code: string, told: { what: string; next: string; cause?: unknown }) {
-    super(told.what, told.cause === undefined ? undefined : { cause: told.cause });
+  constructor(code: string, parts: { what: string; next: string; cause?: unknown }) {
+    super(parts.what, parts.cause === undefined ? undefined : { cause: parts.cause });
     this.code = code;
-    this.next = told.next;
+    this.next = parts.next;
   }
 }
 

@@ -149,7 +149,7 @@ export function draftMatchKey(draft: InquiryDraft): string {
 }
 
 /**
- * Merges the drafts of several appointments with the same need: the first one's values, the codes
+ * Returns one draft for several appointments with the same need: the first one's values, the codes
  * of all, and the earliest completion date. One call then serves every visit (docs/design.md
  * "Needs, appointments, deliveries").
  */

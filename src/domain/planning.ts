@@ -84,7 +84,7 @@ export type PlannedCoverage = {
 const CLOCK_RETRY_MS = 60_000;
 
 /**
- * Decides what to do about an appointment. Pure: the same appointment, facts, and learned values
+ * Returns the decision about an appointment. Pure: the same appointment, facts, and learned values
  * give the same decision. `learned`: values from earlier calls (store/calls/learned.ts).
  */
 export function planAppointment(
@@ -160,7 +160,10 @@ const UNWRITABLE: Attention = {
     'calls once the server allows it.',
 };
 
-/** eligd calls no payer; the visit goes on the attention list once it is near. */
+/**
+ * Returns a decision without a call: the visit goes on the attention list once it is in the
+ * look-ahead window.
+ */
 function raiseNearVisit(
   attention: Attention,
   starts_at: Instant,
@@ -173,9 +176,9 @@ function raiseNearVisit(
 }
 
 /**
- * The patient's insurance has not arrived: it is unknown, not self-pay (G8). Planning continues
- * when it arrives. From the day on which the call should be made, the visit is on the attention
- * list.
+ * Returns a decision to wait: the patient's insurance has not arrived, so it is unknown, not
+ * self-pay (G8). Planning continues when it arrives. Once the visit is in the look-ahead window, it
+ * is on the attention list.
  */
 function awaitInsurance(
   starts_at: Instant,
@@ -294,7 +297,7 @@ function planCoverage(
   };
 }
 
-/** Drafts what to ask, and determines the need. */
+/** Returns the questions about a coverage as a draft, and the need that their answer serves. */
 export function draftCoverage(
   question: CoverageQuestion & { payer: PayerEntry | null; provider: Provider; visit: LocalDate },
   { clinic, policy, now }: PlanningFacts,
@@ -305,12 +308,12 @@ export function draftCoverage(
   const { procedure_codes } = appointment;
   const about = { codes: procedure_codes, is_dental: specialty === 'dental', coverage, payer, now };
   const rules = policy.questions[specialty];
-  const first_visit = questionRule(rules, { ...about, history: NO_HISTORY });
+  const first_visit_rule = questionRule(rules, { ...about, history: NO_HISTORY });
   const need_base = needBase({
     patient_key: question.patient_key,
     coverage,
     tax_id: provider.tax_id,
-    question_set: `${specialty}:${first_visit.name}`,
+    question_set: `${specialty}:${first_visit_rule.name}`,
   });
   const history = learned.history(need_base);
   const questions = questionRule(rules, { ...about, history });
@@ -359,8 +362,9 @@ function callByUnder(
 }
 
 /**
- * The network status that the PMS sends with a visit applies to the first coverage, because each
- * payer has its own networks.
+ * Returns the appointment as it concerns the coverage with this rank: the network status that the
+ * PMS sends with a visit applies only to the first coverage, because each payer has its own
+ * networks.
  */
 export function treatedUnder(appointment: AppointmentInput, rank: number): AppointmentInput {
   if (rank === 1) return appointment;

@@ -6,8 +6,8 @@ const FILE_PROBLEMS: Readonly<Record<string, (field: string) => string>> = {
 };
 
 /**
- * Names a problem of a source, such as `Row 17, DOB: impossible date.` A problem of a whole row or
- * file names only the position: `Row 8: too few cells.`
+ * Returns a sentence about a problem of a source, such as `Row 17, DOB: impossible date.` A problem
+ * of a whole row or file names only the position: `Row 8: too few cells.`
  */
 export function problemSentence(problem: {
   position: string;

@@ -25,6 +25,9 @@ export const INQUIRY_STATES = [
 ] as const;
 export type InquiryState = (typeof INQUIRY_STATES)[number];
 
+/**
+ * The states that each state can change to. A comment says when a step that is not obvious occurs.
+ */
 export const INQUIRY_STEPS: Readonly<Record<InquiryState, readonly InquiryState[]>> = {
   // open: the check before the call found one that is ours (restored or lost database).
   planned: ['sending', 'withdrawn', 'open'],
@@ -36,7 +39,7 @@ export const INQUIRY_STEPS: Readonly<Record<InquiryState, readonly InquiryState[
   open: ['answered', 'uncertain', 'undecidable'],
   // open: the service withdrew its answer.
   answered: ['open', 'answered'],
-  // Both return when the content changes or the operator says so.
+  // planned: its content was corrected, or the operator retries it. withdrawn: no visit needs it.
   rejected: ['planned', 'withdrawn'],
   // The operator decides, after another lookup.
   undecidable: ['uncertain', 'open', 'withdrawn'],
@@ -58,10 +61,12 @@ export const DELIVERY_STEPS: Readonly<Record<DeliveryState, readonly DeliverySta
   parked: ['pending'],
 };
 
+/** Returns whether an inquiry may change from one state to the other. */
 export function isInquiryStep(from: InquiryState, to: InquiryState): boolean {
   return INQUIRY_STEPS[from].includes(to);
 }
 
+/** Returns whether a delivery may change from one state to the other. */
 export function isDeliveryStep(from: DeliveryState, to: DeliveryState): boolean {
   return DELIVERY_STEPS[from].includes(to);
 }

@@ -81,7 +81,7 @@ export function isDate(text: string): boolean {
   return match !== null && isRealDate(Number(match[1]), Number(match[2]), Number(match[3]));
 }
 
-/** Returns whether such a day exists, from the year 1000 on. `month` is 1 to 12. */
+/** Returns whether the calendar has this day, from the year 1000 on. `month` is 1 to 12. */
 export function isRealDate(year: number, month: number, day: number): boolean {
   if (year < 1000 || month < 1 || day < 1) return false;
   // Day 0 of the next month is the last day of this month.
@@ -95,8 +95,8 @@ const TIMESTAMP = new RegExp(
 );
 
 /**
- * Parses an ISO 8601 date-time. Without a zone it is UTC; digits below milliseconds are dropped.
- * `malformed`: another form; `impossible`: this form, but no such day or time.
+ * Returns the instant of an ISO 8601 date-time. Without a zone it is UTC; digits below milliseconds
+ * are dropped. `malformed`: another form; `impossible`: this form, but no such day or time.
  */
 export function parseTimestamp(text: string): Instant | 'malformed' | 'impossible' {
   const match = TIMESTAMP.exec(text.trim());
@@ -113,7 +113,10 @@ export function parseTimestamp(text: string): Instant | 'malformed' | 'impossibl
   return Date.UTC(year, month - 1, day, hour, minute, second, millisecond) - offset_ms;
 }
 
-/** Throws when `date` is not a real date. */
+/**
+ * Returns the day this many days later, or earlier for a negative number. Throws when `date` is not
+ * a real date.
+ */
 export function addDays(date: LocalDate, days: number): LocalDate {
   if (!isDate(date)) return Temporal.PlainDate.from(date).add({ days }).toString();
   return new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 10);
@@ -130,6 +133,7 @@ export function dayOfWeek(date: LocalDate): number {
   return new Date(Date.parse(date)).getUTCDay() || 7;
 }
 
+/** Returns the year of a day. */
 export function yearOf(date: LocalDate): number {
   return Number(date.slice(0, 4));
 }

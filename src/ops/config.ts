@@ -22,7 +22,8 @@ export type ConnectorSchema = (
 ) => Promise<Pick<ConnectorType, 'config' | 'has_exports'>>;
 
 /**
- * Reads and validates the configuration at `file`. Throws a `ConfigError` that lists every problem.
+ * Reads, validates, and returns the configuration at `file`. Throws a `ConfigError` that lists
+ * every problem.
  */
 export async function loadConfig(
   file: string,
@@ -64,7 +65,10 @@ function readConfigFile(file: string): string {
   }
 }
 
-/** Validates the text of a configuration that is (or would be) at the absolute path `file`. */
+/**
+ * Validates the text of a configuration that is (or would be) at the absolute path `file`, and
+ * returns it. Throws a `ConfigError` that lists every problem.
+ */
 export async function parseConfig(
   source: string,
   file: string,
@@ -80,8 +84,8 @@ export async function parseConfig(
 
   const folder = dirname(file);
   const secrets = secretsInConfig(document);
-  const base = configSchema.safeParse(withTodaysKeys(document.data));
-  const connectors = await judgeConnectors(document, folder, connectorSchema);
+  const base = configSchema.safeParse(withCurrentKeys(document.data));
+  const connectors = await validateConnectors(document, folder, connectorSchema);
   const problems = [
     ...(base.error ? problemsOf(base.error.issues, document, inputSchema(configSchema), []) : []),
     ...connectors.problems,
@@ -96,7 +100,7 @@ export async function parseConfig(
     ...base.data,
     file,
     folder,
-    connectors: connectors.judged,
+    connectors: connectors.valid,
     state: { path: state_path },
     office: resolveOffice(office, folder),
     report: { ...report, folder: report.folder && resolve(folder, report.folder) },
@@ -115,8 +119,8 @@ export async function parseConfig(
   };
 }
 
-/** Accepts the old name of the key that was called `sweep_cron`. */
-function withTodaysKeys(data: unknown): unknown {
+/** Returns the data with the old key `sweep_cron` under its current name, `reconciliation_cron`. */
+function withCurrentKeys(data: unknown): unknown {
   const { schedule } = data as { schedule?: unknown };
   if (typeof schedule !== 'object' || schedule === null) return data;
   const renamed = Object.entries(schedule).map(([key, value]) => [
@@ -126,7 +130,7 @@ function withTodaysKeys(data: unknown): unknown {
   return { ...(data as object), schedule: Object.fromEntries(renamed) };
 }
 
-/** Makes every path absolute. */
+/** Returns the section `office` with absolute paths. */
 function resolveOffice(office: Config['office'], folder: string): Config['office'] {
   if (office === null) return null;
   const { listen, tls, users } = office;
@@ -143,13 +147,13 @@ function resolveOffice(office: Config['office'], folder: string): Config['office
   };
 }
 
-/** Lets each connector's schema validate the keys other than `id` and `type`. */
-async function judgeConnectors(
+/** Returns the valid connectors, and the problems that their own schemas find. */
+async function validateConnectors(
   document: ConfigDocument,
   folder: string,
   connectorSchema: ConnectorSchema,
 ) {
-  const judged: ConnectorConfig[] = [];
+  const valid: ConnectorConfig[] = [];
   const problems: ConfigProblem[] = [];
   for (const [index, item] of listOf(document.data, 'connectors').entries()) {
     const { id, type, expected_by, ...rest } = item;
@@ -162,7 +166,7 @@ async function judgeConnectors(
         problems.push(neverExpected(type, document, [...path, 'expected_by']));
       const options = schema.safeParse(rest);
       if (options.success)
-        judged.push({
+        valid.push({
           id: String(id),
           type: resolved,
           has_exports,
@@ -181,7 +185,7 @@ async function judgeConnectors(
       });
     }
   }
-  return { judged, problems };
+  return { valid, problems };
 }
 
 /** Reports `expected_by` for a connector that reads no exports: the alert would never end. */
@@ -199,19 +203,19 @@ function neverExpected(
 }
 
 /**
- * Finds problems between several values. It uses the plain data, so that they are reported together
- * with the other problems.
+ * Returns problems between several values. It uses the plain data, so that they are reported
+ * together with the other problems.
  */
 function crossProblems(document: ConfigDocument): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
-  const say = (path: (string | number)[], what: string, next: string) =>
+  const addProblem = (path: (string | number)[], what: string, next: string) =>
     problems.push({ path: keyPath(path), line: document.lineOf(path), what, next });
 
   const connectors = listOf(document.data, 'connectors');
   for (const [index, { id }] of connectors.entries()) {
     const first = connectors.findIndex((other) => other.id === id);
     if (typeof id === 'string' && first < index) {
-      say(
+      addProblem(
         ['connectors', index, 'id'],
         `is also used by the connector in line ${document.lineOf(['connectors', first])}.`,
         'Give each connector its own id.',
@@ -225,7 +229,7 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
     const what =
       'does not contain {connector}. With more than one connector, two appointments could have ' +
       'the same ID.';
-    say(['service', 'external_id'], what, 'Set external_id: "{connector}:{appointment}".');
+    addProblem(['service', 'external_id'], what, 'Set external_id: "{connector}:{appointment}".');
   }
   const { base_url } = service;
   if (
@@ -235,7 +239,7 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
     service.allow_insecure !== true
   ) {
     const next = 'Use an address that begins with https://; for tests, set allow_insecure: true.';
-    say(
+    addProblem(
       ['service', 'base_url'],
       'is plain http to another machine, so others on the network could read patient data.',
       next,
@@ -253,7 +257,7 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
   ) {
     const next =
       'Use an address that begins with https://; for tests, set service.allow_insecure: true.';
-    say(
+    addProblem(
       ['webhook', 'public_url'],
       'is plain http to another machine, so others on the network could read patient data.',
       next,
@@ -263,21 +267,21 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
   const office = partOf(document.data, 'office');
   const { listen } = office;
   if (isPlain(office.single_sign_on) && typeof office.public_url !== 'string')
-    say(
+    addProblem(
       ['office', 'single_sign_on'],
       'needs office.public_url: the login provider sends people back to that address.',
       'Set office.public_url to the address that people type.',
     );
   if (typeof listen === 'string' && !listen.startsWith('unix:')) {
     if (!isLoopback(`http://${listen}`) && !isPlain(office.tls))
-      say(
+      addProblem(
         ['office', 'listen'],
         'can be reached from other machines, so others on the network could read patient data.',
         'Use 127.0.0.1 and a port with a proxy in front, or add a certificate under office.tls.',
       );
     for (const other of ['webhook', 'monitoring'])
       if (partOf(document.data, other).listen === listen)
-        say(
+        addProblem(
           ['office', 'listen'],
           `is also the address of ${other}.listen, which others can reach without a login.`,
           'Use another port.',
@@ -290,7 +294,7 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
       (other) => other.trim().toLowerCase() === place.trim().toLowerCase(),
     );
     if (same < index)
-      say(
+      addProblem(
         ['locations', place],
         'differs from an earlier location only in case.',
         'Keep one of them.',
@@ -299,7 +303,10 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
   return problems;
 }
 
-/** Finds limits in dollars without a price: a call of unknown price would count as $0. */
+/**
+ * Returns a problem for each limit in dollars without a price: a call of unknown price would count
+ * as $0.
+ */
 function unpricedBudgets(document: ConfigDocument): ConfigProblem[] {
   const { per_inquiry } = partOf(document.data, 'prices');
   if (typeof per_inquiry === 'number') return [];

@@ -27,8 +27,8 @@ export function scaledClock({ anchor_ms, speed }: { anchor_ms: number; speed: nu
 }
 
 /**
- * Returns such a clock; `slowDown` continues it at normal speed from its current time, after a demo
- * has shown its week.
+ * Returns a clock like `scaledClock`. `slowDown` makes it run at normal speed from its current time
+ * on, which the demo does after it has shown its week.
  */
 export function slowableClock(settings: { anchor_ms: number; speed: number }): {
   clock: Clock;
@@ -57,7 +57,10 @@ export function createEnv({ log, clock = realClock }: { log: Log; clock?: Clock 
   return { clock, random: Math.random, log, boot };
 }
 
-/** Linux says which boot this is; its monotonic clock stops while the machine sleeps. */
+/**
+ * Returns the present boot, which only Linux identifies; null elsewhere. The monotonic clock of
+ * Linux stops while the machine sleeps.
+ */
 function thisBoot(): Boot | null {
   try {
     const id = readFileSync(BOOT_ID, 'utf8').trim();

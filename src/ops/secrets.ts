@@ -197,9 +197,9 @@ export function requireSecrets<Names extends readonly string[]>(
 ): { [Index in keyof Names]: Secret } {
   const missing = names.filter((name) => source.find(name) === null);
   if (missing.length > 0) {
-    const strangers = source.names.filter((name) => !(name in SECRETS));
+    const unknown_names = source.names.filter((name) => !(name in SECRETS));
     const hints = missing.flatMap((name) => {
-      const near = nearest(name, strangers);
+      const near = nearest(name, unknown_names);
       return near === null ? [] : [` "${near}" is set, which may be a misspelled ${name}.`];
     });
     throw new EligdError('configuration', {
@@ -216,8 +216,8 @@ export function requireSecrets<Names extends readonly string[]>(
 }
 
 /**
- * Says how to add secrets. The installed service keeps them as credentials, which only root can
- * pass on.
+ * Returns a sentence about how to add secrets. The installed service keeps them as credentials,
+ * which only root can pass on.
  */
 function howToAdd(missing: readonly string[], env_file: string): string {
   if (env_file === '/etc/eligd/.env')
@@ -242,7 +242,7 @@ export function configuredSecrets({
   return [...namesFor(service.auth), ...(webhook === null ? [] : ['ELIGD_WEBHOOK_SECRET'])];
 }
 
-/** Returns where each secret was found, for `config show` and `check`; never a value. */
+/** Returns for each name where the secret is set, or that it is missing; never the value. */
 export function secretStatus(
   source: SecretSource,
   names: readonly string[],

@@ -26,6 +26,7 @@ import {
 import type { HttpReply } from './transport.ts';
 import { type Inquiry, parseInquiry, parseValidationItems, usableId } from './wire.ts';
 
+/** Returns the result of each request from the reply, or the failure of the whole bulk. */
 export function readBulk(
   answered: Answered,
   requests: InquiryRequest[],
@@ -44,9 +45,9 @@ export function readBulk(
 }
 
 /**
- * Classifies the status. Like a single create, except that 404, 405, 413 and 501 concern the bulk
- * itself and are unsent, and that a 402 for more than one item is ambiguous: the credit may have
- * covered some of them.
+ * Returns the failure that the status means; null for a 2xx. Like a single create, except that 404,
+ * 405, 413 and 501 concern the bulk itself and are unsent, and that a 402 for more than one item is
+ * ambiguous: the credit may have covered some of them.
  */
 function bulkStatus(
   reply: HttpReply,
@@ -113,8 +114,8 @@ function isJsonError(error: ValidationItem): boolean {
 }
 
 /**
- * Derives the cause from the error types of pydantic 1 and 2, because HTTPValidationError is
- * FastAPI's error.
+ * Returns the cause, derived from the error types of pydantic 1 and 2, because HTTPValidationError
+ * is FastAPI's error.
  */
 function bodyCause(
   errors: ValidationItem[],

@@ -22,7 +22,10 @@ import { type Call, Session } from './session.ts';
 
 const SUBSCRIPTION_PATH = '/api/v0/subscription/'; // the service requires the trailing slash
 
-/** Throws an `EligdError` (configuration) when `base_url` is not valid. Does not connect. */
+/**
+ * Returns a client that has not connected yet. Throws an `EligdError` (configuration) when
+ * `base_url` is not valid.
+ */
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   const session = new Session(options, parseBaseUrl(options.base_url));
   const paging = new Map<Specialty, PagingMemory>();

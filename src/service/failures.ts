@@ -7,10 +7,12 @@ import type { AmbiguousCause, ServiceFailure, UnsentCause, ValidationItem } from
 import type { Exchange, HttpReply } from './transport.ts';
 import { parseValidationItems } from './wire.ts';
 
+/** Returns a failed result. */
 export function fail(failure: ServiceFailure): { ok: false; failure: ServiceFailure } {
   return { ok: false, failure };
 }
 
+/** Returns a failure after which the request can safely be sent again. */
 export function unsent(
   cause: UnsentCause,
   status: number | null = null,
@@ -19,6 +21,7 @@ export function unsent(
   return { class: 'unsent', cause, status, retry_after_ms };
 }
 
+/** Returns a failure after which a lookup must precede any resend. */
 export function ambiguous(
   cause: AmbiguousCause,
   details: { status?: number | null; retry_after_ms?: number | null; accepted?: boolean } = {},
@@ -31,7 +34,8 @@ export function ambiguous(
 export type Answered =
   | {
       outcome: 'reply';
-      reply: HttpReply /** As read from the reply. */;
+      reply: HttpReply;
+      /** As read from the reply. */
       retry_after_ms: number | null;
     }
   | { outcome: 'none'; failure: ServiceFailure };
@@ -41,12 +45,14 @@ export type Answered =
  */
 export type Settled = { ok: true; reply: HttpReply } | { ok: false; failure: ServiceFailure };
 
+/** Returns the reply of a successful call; otherwise its failure. */
 export function settle(answered: Answered): Settled {
   if (answered.outcome === 'none') return fail(answered.failure);
   const failure = failureOfStatus(answered.reply, answered.retry_after_ms);
   return failure === null ? { ok: true, reply: answered.reply } : fail(failure);
 }
 
+/** Returns the failure of a request that got no status. */
 export function failureOfExchange(exchange: Exclude<Exchange, HttpReply>): ServiceFailure {
   return exchange.outcome === 'unsent' ? unsent(exchange.cause) : ambiguous(exchange.cause);
 }
@@ -76,7 +82,7 @@ export function failureOfStatus(
   }
 }
 
-/** Returns null for a 2xx; any status that the tables do not name is ambiguous. */
+/** Returns the failure for a status that the tables do not name: ambiguous; null for a 2xx. */
 export function otherStatus(
   reply: HttpReply,
   retry_after_ms: number | null,
@@ -89,6 +95,7 @@ export function otherStatus(
   });
 }
 
+/** Returns the validation errors in the body; empty when it contains none. */
 export function errorsOf(reply: HttpReply): ValidationItem[] {
   return reply.body.form === 'json' ? parseValidationItems(reply.body.value) : [];
 }
@@ -105,7 +112,10 @@ export function uselessBody(reply: HttpReply): ServiceFailure {
   return ambiguous('unreadable_reply', { status });
 }
 
-/** Like `uselessBody` for a read, which creates nothing and so is never `accepted`. */
+/**
+ * Returns the failure as `uselessBody` does, but for a read, which creates nothing and so is never
+ * `accepted`.
+ */
 export function uselessRead(reply: HttpReply): ServiceFailure {
   const { status, body } = reply;
   return ambiguous(body.form === 'broken' ? body.cause : 'unreadable_reply', { status });

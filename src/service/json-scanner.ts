@@ -79,6 +79,7 @@ class Taken {
   }
 }
 
+/** Scans one JSON text, piece by piece. */
 export class JsonScanner {
   readonly #visitor: Visitor;
   readonly #bytes_max: number;

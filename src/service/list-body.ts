@@ -48,10 +48,12 @@ type ListRoom = {
   elements_left: number;
 };
 
+/** Returns the full room for a list that is about to be read. */
 export function newListRoom(keep: ListRoom['keep']): ListRoom {
   return { keep, kept_bytes_left: KEPT_BYTES_MAX, elements_left: LISTED_MAX };
 }
 
+/** Reads one page from the pieces of its body. */
 export class ListBodyReader implements BodyReader {
   readonly #scanner: JsonScanner;
   readonly #page: PageVisitor;

@@ -27,7 +27,7 @@ import type { InquiryList, ListedInquiry, ServiceFailure } from './api.ts';
 import { type Answered, fail, settle, uselessRead } from './failures.ts';
 import { type NextLink, type Page, readPage } from './pages.ts';
 
-/** A server that returns more pages than this is inventing them; the list counts as incomplete. */
+/** No real list has more pages; one that has counts as incomplete. */
 export const PAGES_MAX = 10_000;
 
 /**
@@ -48,6 +48,7 @@ type PageSource = {
 
 type Fetched = { ok: true; page: Page } | { ok: false; failure: ServiceFailure };
 
+/** Reads all pages of a list. Returns a failure when any page fails. */
 export async function readList(source: PageSource, external_id: string): Promise<Listed> {
   const walk = new Walk(source);
   const failure = await walk.run();
@@ -56,6 +57,7 @@ export async function readList(source: PageSource, external_id: string): Promise
 
 type Listed = { ok: true; value: InquiryList } | { ok: false; failure: ServiceFailure };
 
+/** The pages of one list, and what they have shown so far. */
 class Walk {
   readonly #source: PageSource;
   /** Null: the element is unreadable. */
@@ -231,6 +233,7 @@ class Walk {
     return url.pathname + url.search;
   }
 
+  /** Ends the reading; `is_certain`: the list has no further page. Returns null, as no failure. */
   #end(is_certain: boolean): null {
     this.#is_ended = is_certain;
     return null;

@@ -1,6 +1,6 @@
 /**
- * Reads the replies to reads: one inquiry, verifications, the subscription (docs/service.md
- * "Endpoints").
+ * Reads the replies to GET and DELETE requests: one inquiry, verifications, the subscription
+ * (docs/service.md "Endpoints").
  */
 import type { InquiryId } from '../domain/ids.ts';
 import { isTooDeep } from '../domain/json-limits.ts';
@@ -82,7 +82,7 @@ export function readSubscription(answered: Answered): Result<Subscription | null
     : fail(ambiguous('unreadable_reply', { status }));
 }
 
-/** Accepts any 2xx, and a 404: the subscription does not exist, as wanted. */
+/** Returns success for any 2xx, and for a 404: the subscription does not exist, as wanted. */
 export function readDeletion(answered: Answered): Result<null> {
   const settled = settle(answered);
   return settled.ok || isAbsent(answered) ? { ok: true, value: null } : settled;

@@ -132,7 +132,7 @@ export class Session {
     const kind = this.#kindOf(call);
     if (status >= 200 && status < 300) this.#tokens.noteAccepted(first.token, kind);
     const is_refused =
-      status === 401 || (status === 403 && this.#tokens.mayBeDead(first.token, kind));
+      status === 401 || (status === 403 && this.#tokens.mayHaveExpired(first.token, kind));
     if (!is_refused) return answered;
     const second = await unlessAborted(this.#tokens.replace(first.token), waiting);
     if (second === null || !second.ok) return this.#withoutToken(second);
@@ -293,9 +293,9 @@ export class Session {
   }
 
   /** Runs work next to a request; its failure must not replace the outcome of the request. */
-  async #keepResult(reason: string, beside: () => Promise<void> | void): Promise<void> {
+  async #keepResult(reason: string, work: () => Promise<void> | void): Promise<void> {
     try {
-      await beside();
+      await work();
     } catch (error) {
       this.#options.env.log('service_bookkeeping_failed', {
         reason,

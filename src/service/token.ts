@@ -89,7 +89,7 @@ export class TokenSource {
    * answer so instead of 401. Never for a token that has not worked yet, nor for a kind of call
    * that got a 403 with a renewed token.
    */
-  mayBeDead(token: string, kind: string): boolean {
+  mayHaveExpired(token: string, kind: string): boolean {
     const held = this.#held;
     if (held === null || held.token !== token) return true;
     return held.has_worked && !this.#forbidden.has(kind);

@@ -146,9 +146,9 @@ const watchStart: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (optio
 };
 
 /**
- * Makes the request. The deadline is a timer of the machine and not of `Env`: it limits a socket,
- * which runs in real time even where a simulation controls the clock. undici's own timeouts restart
- * with every chunk and are too coarse for a deadline.
+ * Makes the request and returns its outcome. The deadline is a timer of the machine and not of
+ * `Env`: it limits a socket, which runs in real time even where a simulation controls the clock.
+ * undici's own timeouts restart with every chunk and are too coarse for a deadline.
  */
 async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal): Promise<Exchange> {
   if (signal.aborted) return { outcome: 'unsent', cause: 'aborted' };
@@ -166,7 +166,7 @@ async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal): 
   const onAbort = () => halt('aborted');
   const deadline = setTimeout(() => halt('timeout'), wire.timeout_ms);
   let is_late = false;
-  const latest = setTimeout(() => {
+  const late_timer = setTimeout(() => {
     is_late = true;
   }, LIST_MS_MAX);
   const onPiece = () => {
@@ -181,7 +181,7 @@ async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal): 
     ]);
   } finally {
     clearTimeout(deadline);
-    clearTimeout(latest);
+    clearTimeout(late_timer);
     signal.removeEventListener('abort', onAbort);
   }
 }
@@ -247,9 +247,9 @@ async function readBody(
       chunks.push(chunk);
     }
   } catch (error) {
-    return brokenOff(error, stop);
+    return brokenBody(error, stop);
   }
-  return understand(Buffer.concat(chunks), String(response.headers['content-type'] ?? ''));
+  return parseBody(Buffer.concat(chunks), String(response.headers['content-type'] ?? ''));
 }
 
 async function readInPieces(
@@ -264,18 +264,18 @@ async function readInPieces(
       if (body !== null) return body;
     }
   } catch (error) {
-    return brokenOff(error, stop);
+    return brokenBody(error, stop);
   }
   return reader.end();
 }
 
-function brokenOff(error: unknown, stop: AbortSignal): ReplyBody {
+function brokenBody(error: unknown, stop: AbortSignal): ReplyBody {
   if (stop.aborted) return { form: 'broken', cause: stopCause(stop) };
   const is_timeout = errorCodes(error).some((code) => TIMEOUT_CODES.has(code));
   return { form: 'broken', cause: is_timeout ? 'timeout' : 'truncated' };
 }
 
-function understand(bytes: Buffer, content_type: string): ReplyBody {
+function parseBody(bytes: Buffer, content_type: string): ReplyBody {
   const text = new TextDecoder().decode(bytes).trim(); // drops a byte order mark
   if (text === '') return { form: 'empty' };
   if (hasTooManyValues(bytes)) return { form: 'broken', cause: 'too_large' };

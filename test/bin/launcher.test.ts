@@ -61,7 +61,7 @@ describe('a copy of eligd whose packages are not installed', () => {
     expect(stderr).toContain(join(folder, 'eligd'));
   });
 
-  test('without any Node on the PATH, eligd says the same', () => {
+  test('without any Node on the PATH, eligd says what to install and what to run', () => {
     // Only the programs that the script itself needs.
     mkdirSync(join(folder, 'tools'));
     for (const tool of ['sh', 'dirname', 'readlink'])

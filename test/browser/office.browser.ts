@@ -314,25 +314,29 @@ async function expectNoMarkup(at: Sitting, office: OfficeClinic): Promise<void> 
 
 const LONG = { timeout: 420_000 };
 
-test('the office manager gets through the morning, at every screen', LONG, async () => {
-  const office = await openOffice();
-  for (const seat of SEATS) {
-    const { at, context } = await sit(seat, office.url);
-    if (seat === SEATS[0]) {
-      await at.logIn();
-      await watchChanges(at, office);
-      await context.clearCookies();
-      await at.page.goto(`${office.url}/`);
+test(
+  'the office manager can do the morning’s work on the page, on every screen',
+  LONG,
+  async () => {
+    const office = await openOffice();
+    for (const seat of SEATS) {
+      const { at, context } = await sit(seat, office.url);
+      if (seat === SEATS[0]) {
+        await at.logIn();
+        await watchChanges(at, office);
+        await context.clearCookies();
+        await at.page.goto(`${office.url}/`);
+      }
+      await findTheFirstRedLine(at);
+      await workThroughTheList(at);
+      await answerByHand(at, context);
+      await lookAndPrint(at, office.url);
+      expect(at.requests.filter((url) => !url.startsWith(office.url))).toEqual([]);
+      if (seat === SEATS[0]) await expectNoMarkup(at, office);
+      expect({ seat, errors: at.errors }).toEqual({ seat, errors: [] });
+      const asked = seat.has_script ? 2 : 0;
+      expect({ seat, questions: at.questions.length }).toEqual({ seat, questions: asked });
+      await context.close();
     }
-    await findTheFirstRedLine(at);
-    await workThroughTheList(at);
-    await answerByHand(at, context);
-    await lookAndPrint(at, office.url);
-    expect(at.requests.filter((url) => !url.startsWith(office.url))).toEqual([]);
-    if (seat === SEATS[0]) await expectNoMarkup(at, office);
-    expect({ seat, errors: at.errors }).toEqual({ seat, errors: [] });
-    const asked = seat.has_script ? 2 : 0;
-    expect({ seat, questions: at.questions.length }).toEqual({ seat, questions: asked });
-    await context.close();
-  }
-});
+  },
+);

@@ -34,42 +34,46 @@ function keep(name: string, pdf: Buffer): void {
   execFileSync('pdftoppm', ['-png', '-r', '110', join(SHOTS, `${name}.pdf`), join(SHOTS, name)]);
 }
 
-test('forty visits are one sheet, from the page, from the file, and as a PDF', LONG, async () => {
-  const reported = await startService();
-  const { clinic, folder } = clinicWithReport(reported.url);
-  clinic.drop('export.csv', fullDay(40));
-  await clinic.once();
-  await reported.advance({ days: 14 });
-  await clinic.once();
-  const written = readFileSync(join(folder, 'schedule.pdf'));
-  keep('print-pdf', written);
-  expect(sheetsIn(written)).toBe(1);
+test(
+  'forty visits fit on one sheet, from the page, from the file, and as a PDF',
+  LONG,
+  async () => {
+    const reported = await startService();
+    const { clinic, folder } = clinicWithReport(reported.url);
+    clinic.drop('export.csv', fullDay(40));
+    await clinic.once();
+    await reported.advance({ days: 14 });
+    await clinic.once();
+    const written = readFileSync(join(folder, 'schedule.pdf'));
+    keep('print-pdf', written);
+    expect(sheetsIn(written)).toBe(1);
 
-  const office = await startOffice({
-    config: { policy: { attempts: 1, look_ahead_days: 14 } },
-    fill: async (filled, service) => {
-      filled.drop('export.csv', fullDay(40));
-      await filled.once();
-      await service.advance({ days: 14 });
-      await filled.once();
-    },
-  });
-  const page = await (await chromium.newContext()).newPage();
-  await page.goto(`${office.url}/`);
-  await page.getByLabel('Name', { exact: true }).fill('viewer');
-  await page.getByLabel('Password').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Log in', exact: true }).click();
-  for (const url of [
-    `${office.url}/day/${visitDay()}`,
-    `file://${join(folder, 'schedule.html')}`,
-  ]) {
-    await page.goto(url);
-    expect(await page.locator('.schedule tbody tr').count()).toBe(40);
-    const printed = await page.pdf({ format: 'Letter', preferCSSPageSize: true });
-    keep(url.startsWith('file') ? 'print-file' : 'print-page', printed);
-    expect({ url, sheets: sheetsIn(printed) }).toEqual({ url, sheets: 1 });
-  }
-});
+    const office = await startOffice({
+      config: { policy: { attempts: 1, look_ahead_days: 14 } },
+      fill: async (filled, service) => {
+        filled.drop('export.csv', fullDay(40));
+        await filled.once();
+        await service.advance({ days: 14 });
+        await filled.once();
+      },
+    });
+    const page = await (await chromium.newContext()).newPage();
+    await page.goto(`${office.url}/`);
+    await page.getByLabel('Name', { exact: true }).fill('viewer');
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    for (const url of [
+      `${office.url}/day/${visitDay()}`,
+      `file://${join(folder, 'schedule.html')}`,
+    ]) {
+      await page.goto(url);
+      expect(await page.locator('.schedule tbody tr').count()).toBe(40);
+      const printed = await page.pdf({ format: 'Letter', preferCSSPageSize: true });
+      keep(url.startsWith('file') ? 'print-file' : 'print-page', printed);
+      expect({ url, sheets: sheetsIn(printed) }).toEqual({ url, sheets: 1 });
+    }
+  },
+);
 
 test('a day of more visits takes a second sheet, with the same columns', LONG, async () => {
   const service = await startService();

@@ -105,7 +105,7 @@ unsupported (then the office calls).
   expect(third).toContain('Calls:       no calls.\n');
 });
 
-test('preview prints JSON as documented, with an unknown price as such', async () => {
+test('preview prints JSON as documented, with an unknown price marked as unknown', async () => {
   setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });

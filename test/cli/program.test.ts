@@ -99,7 +99,7 @@ describe('the configuration file', () => {
     );
   });
 
-  test('without --config, it is $ELIGD_CONFIG, else config/eligd.yaml', async () => {
+  test('without --config, the configuration is $ELIGD_CONFIG, else config/eligd.yaml', async () => {
     mkdirSync(join(folder, 'config'));
     writeFileSync(join(folder, 'config/eligd.yaml'), '');
     expect((await seen(['probe'], { ELIGD_CONFIG: 'b.yaml' })).file).toBe(join(folder, 'b.yaml'));

@@ -4,7 +4,7 @@ import { nextDueAt } from '../../src/daemon/due-time.ts';
 const ZONE = 'America/Chicago';
 
 /** Chicago is six hours behind UTC in winter, five in summer. */
-describe('a line of cron falls due', () => {
+describe('the due time of a cron line', () => {
   test.each([
     ['30 2 * * *', '2026-11-22T08:29:00Z', '2026-11-22T08:30:00Z'],
     ['30 2 * * *', '2026-11-22T08:30:00Z', '2026-11-23T08:30:00Z'],
@@ -18,7 +18,7 @@ describe('a line of cron falls due', () => {
     );
   });
 
-  test('it is an hour later on the night whose wall time is skipped, and on no other', () => {
+  test('a cron line is due an hour later on the night that skips its time, and on no other', () => {
     const before = Date.parse('2026-03-08T06:00:00Z');
     const due = nextDueAt('30 2 * * *', ZONE, before);
     expect(new Date(due).toISOString()).toBe('2026-03-08T08:30:00.000Z');
@@ -27,7 +27,7 @@ describe('a line of cron falls due', () => {
     );
   });
 
-  test('it is the next time, whenever and in whatever order it is asked for', () => {
+  test('the due time of a cron line is the next one, in whatever order it is computed', () => {
     const first = Date.parse('2026-11-22T08:30:00Z');
     const asked = [first - 1, first, first + 3_600_000, first - 90_000_000, first + 86_399_999];
     expect(asked.map((at) => new Date(nextDueAt('30 2 * * *', ZONE, at)).toISOString())).toEqual([

@@ -147,7 +147,7 @@ test.each([
   ['webhook_silent', 'subscription_elsewhere'],
   ['purge_missing', 'backup_missing'],
   ['database_unusable', 'database_damaged'],
-] as const)('%s is no alert of its own next to %s', (consequence, cause) => {
+] as const)('%s raises no separate alert next to %s', (consequence, cause) => {
   const book = bookOf();
   const both = [wrong(consequence, MONDAY_NOON), wrong(cause, MONDAY_NOON)];
   const told = round(book, both, MONDAY_NOON + HOUR_MS);

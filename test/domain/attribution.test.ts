@@ -40,7 +40,7 @@ function changed(find: string, put: string): Attribute {
   return runInNewContext(`${text}\nattribute`, { CLOCKS_DIFFER_MS, finalOutcome }) as Attribute;
 }
 
-test('the cases hold for the function as read from its source', () => {
+test('the function that is read from its source decides every case correctly', () => {
   const decide = changed('const verdicts = new Map', 'const verdicts = new Map');
   for (const one of CASES) expect(verdictsOf(decide, one)).toEqual(one.verdicts);
 });

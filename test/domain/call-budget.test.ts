@@ -38,7 +38,7 @@ describe('the budget of calls', () => {
 
   const [month, day] = budgetPeriods(TIME_ZONE, at('2026-11-20T15:00:00Z'));
 
-  test('the tighter limit counts, and eligd names the one that lasts longest', () => {
+  test('the tighter limit counts, and eligd names the limit that lasts longest', () => {
     const budget = (in_month: number, in_day: number) => {
       const used = { month: { ...month, ...spent(in_month) }, day: { ...day, ...spent(in_day) } };
       const { left, used_up } = callBudget(limits, used, null);

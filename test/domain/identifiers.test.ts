@@ -61,7 +61,7 @@ describe('an NPI', () => {
   });
 });
 
-describe('a tax id', () => {
+describe('a tax ID', () => {
   test.each(['123456789', '12-3456789', '123-45-6789', ' 12 3456789 ', '12-345 6789'])(
     '"%s" is a tax ID of nine digits',
     (text) => {

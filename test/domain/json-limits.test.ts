@@ -25,7 +25,7 @@ test('an inquiry whose results are too deep keeps the fields that identify it', 
   expect(shallow({ id: 'i-1', status: nested(9_000), request })).toBeNull();
 });
 
-test('the count of values ignores the content of texts', () => {
+test('characters inside texts do not count as values', () => {
   const count = (value: unknown, max: number) =>
     hasTooManyValues(Buffer.from(JSON.stringify(value)), max);
   expect(count({ said: ',,[{'.repeat(100), 'a "quoted", \\': 'x\\' }, 4)).toBe(false);

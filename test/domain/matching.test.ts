@@ -145,7 +145,7 @@ describe('the match key', () => {
   });
 });
 
-describe('an external id', () => {
+describe('an external ID', () => {
   test('external IDs are compared trimmed and without case', () => {
     expect(canonicalExternalId(' a-1 ')).toBe(canonicalExternalId('A-1'));
     expect(canonicalExternalId('A-1')).not.toBe(canonicalExternalId('A1'));

@@ -116,7 +116,7 @@ describe('a patient', () => {
   });
 });
 
-describe('the external id', () => {
+describe('the external ID', () => {
   test('the label is the appointment’s ID, with the connector if the template says so', () => {
     expect(externalId('{appointment}', 'front-desk', 'A-1')).toBe('A-1');
     expect(externalId('{connector}:{appointment}', 'front-desk', 'A-1')).toBe('front-desk:A-1');

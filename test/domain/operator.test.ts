@@ -53,7 +53,7 @@ describe('two merged records of one patient', () => {
     state,
   });
 
-  test('the inquiry that is further counts, and the planned one is not sent (G1)', () => {
+  test('the more advanced inquiry counts, and the planned one is not sent (G1)', () => {
     const { order, unneeded } = mergeNeed(
       [attempt(1, 1, 'answered'), attempt(2, 2, 'planned')],
       [attempt(7, 1, 'open')],

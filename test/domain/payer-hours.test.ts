@@ -70,7 +70,7 @@ describe('payer hours', () => {
     ).toBe(count);
   });
 
-  test('payer hours have an end, even without business days', () => {
+  test('counting payer hours ends even if there is no business day', () => {
     const never = { ...NATIONAL, holidays: { has: () => true } as unknown as Set<string> };
     expect(afterPayerHours(at('2026-11-18T14:00Z'), 1, never)).toBe(Number.MAX_SAFE_INTEGER);
     expect(beforePayerHours(at('2026-11-18T14:00Z'), 1, never)).toBe(0);
@@ -87,26 +87,26 @@ describe('the last time for a call', () => {
     turnaround_hours: number | null = null,
   ) => iso(callBy(at(starts_at), { hours: NATIONAL, turnaround_hours }, { ...policy, ...rules }));
 
-  test('it is the same-day cutoff of the last business day before the visit', () => {
+  test('the last time for a call is the same-day cutoff of the business day before', () => {
     // Noon in New York; the visits are in Chicago.
     expect(until('2026-11-23T14:00Z')).toBe('2026-11-20T17:00:00.000Z');
     expect(until('2026-11-24T16:00Z')).toBe('2026-11-23T17:00:00.000Z');
     expect(until('2026-11-27T16:00Z')).toBe('2026-11-25T17:00:00.000Z');
   });
 
-  test('it is two business days before the visit without a same-day cutoff', () => {
+  test('without a same-day cutoff, the last time for a call is two business days before', () => {
     expect(until('2026-11-20T16:00Z', { same_day_cutoff: null })).toBe('2026-11-18T16:00:00.000Z');
     expect(until('2026-11-23T16:00Z', { same_day_cutoff: null })).toBe('2026-11-19T16:00:00.000Z');
   });
 
-  test('it is the learned turnaround, in payer hours', () => {
+  test('the last time for a call is the learned turnaround before, in payer hours', () => {
     expect(until('2026-11-20T16:00Z', {}, 5)).toBe('2026-11-19T23:00:00.000Z');
     expect(until('2026-11-20T16:00Z', {}, 30)).toBe('2026-11-17T22:00:00.000Z');
     // The minimum lead always applies.
     expect(until('2026-11-20T19:00Z', {}, 1)).toBe('2026-11-20T15:00:00.000Z');
   });
 
-  test('it is the minimum lead alone if late visits are bought', () => {
+  test('with late_visits: buy, only the minimum lead limits the last time for a call', () => {
     expect(until('2026-11-20T19:00Z', { late_visits: 'buy' }, 30)).toBe('2026-11-20T15:00:00.000Z');
   });
 });

@@ -26,7 +26,7 @@ test('three patients in a row without an answer mean that a payer cannot be reac
   });
 });
 
-test('an answer in between, or a second attempt for a patient, breaks the row', () => {
+test('an answer ends the row, and a second attempt for a patient does not count', () => {
   expect(afterCalls(failed, failed, { is_answered: true, is_first_attempt: true })).toBeNull();
   const again = { is_answered: false, is_first_attempt: false };
   expect(afterCalls(failed, again, again, failed)?.next_try_at).toBeNull();

@@ -426,7 +426,7 @@ describe('the payer map', () => {
   });
 });
 
-describe('tax id, NPI, network and specialist', () => {
+describe('tax ID, NPI, network and specialist', () => {
   const by = (name: string) => ({ tax_id: name.repeat(9), is_specialist: true, in_network: false });
   const clinic = {
     locations: new Map([['north', by('1')]]),

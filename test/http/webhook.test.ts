@@ -71,7 +71,7 @@ describe('an event', () => {
     },
   );
 
-  test('both secrets are accepted during a change, and never an empty one', async () => {
+  test('the current and the previous secret are accepted, and never an empty one', async () => {
     const receiver = await startReceiver({ secrets: ['the-new-one', SECRET, ''] });
     const body = message('h-1');
     expect((await receiver.deliver(body)).status).toBe(200);

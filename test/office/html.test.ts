@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { constantHtml, type Html, html } from '../../src/office/html.ts';
 
-test('text becomes text, whatever it looks like', () => {
+test('text that looks like markup is escaped', () => {
   const name = `<script>alert("1")</script> & 'Söhne' \`x\``;
   const escaped =
     '&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &#39;Söhne&#39; &#96;x&#96;';
@@ -23,7 +23,7 @@ test('an object that only looks like markup is refused', () => {
   expect(() => html`<a href=${'x onclick=alert(1)'}>x</a>`).toThrow('quotes');
 });
 
-test('no text can escape its place', () => {
+test('no text can end the attribute or element that contains it', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
       const inside = html`<p title="${text}">${text}</p>`.text.slice('<p title="'.length, -4);

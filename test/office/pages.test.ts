@@ -203,7 +203,7 @@ test('an entry is done with a note, and the history names the user', LONG, async
   expect((await maria.get(ivan)).text).toContain('Has &lt;b&gt;new&lt;/b&gt; insurance');
 });
 
-test('an open page hears about changes', LONG, async () => {
+test('an open page is told that something has changed', LONG, async () => {
   const office = await startOffice({ config: CONFIG, fill });
   const maria = await office.login('operator');
   const markOf = ({ text }: { text: string }) => /data-live="([^"]+)"/.exec(text)?.[1];

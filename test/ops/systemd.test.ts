@@ -12,7 +12,7 @@ const LISTENER =
   'print "ready\\n"; while (defined recv($in, my $text, 65536, 0)) ' +
   '{ $text =~ s/\\n/|/g; print "$text\\n" }';
 
-describe('what systemd is told', () => {
+describe('messages to systemd', () => {
   let folder: string;
   let heard: string[];
   let end: () => void;
@@ -65,7 +65,7 @@ describe('what systemd is told', () => {
     expect(started()).toEqual(['perl']);
   });
 
-  it('systemd-notify sends them if the process cannot', async () => {
+  it('systemd-notify sends the messages if eligd cannot', async () => {
     watched('perl', 'exit 1');
     watched('systemd-notify', `echo "$@" >>${join(folder, 'started')}`);
     const notifier = createNotifier(environment());
@@ -75,7 +75,7 @@ describe('what systemd is told', () => {
     expect(started()).toEqual(all);
   });
 
-  it('no one waits if no one listens', async () => {
+  it('eligd does not wait when nothing listens for its messages', async () => {
     end();
     rmSync(join(folder, 'notify'));
     const notifier = createNotifier(environment());

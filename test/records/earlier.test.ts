@@ -153,7 +153,7 @@ describe('a term from an earlier call', () => {
 });
 
 describe('terms of the same plan from another patient’s call', () => {
-  test('they name no other patient, inquiry, reference, or personal words', () => {
+  test('another patient’s terms name no patient, inquiry, reference, or personal words', () => {
     const theirs = full({ rule: { more_info: 'She had her last one in 2019.' } });
     const record = withEarlier(short(), [], sharedTerms(theirs));
     expect(record.earlier).toMatchObject([
@@ -162,16 +162,16 @@ describe('terms of the same plan from another patient’s call', () => {
     expect(JSON.stringify(record.earlier)).not.toMatch(/2019|Sam|R-MARCH|inq-march/);
   });
 
-  test('they are never "not covered", which may be about the person', () => {
+  test('another patient’s terms are never "not covered", which may be about the person', () => {
     expect(sharedTerms(full({ rule: { is_covered: false } }))).toEqual([]);
   });
 
-  test('they are not used when the payer names another plan of the same group', () => {
+  test('another patient’s terms are not used if the payer names another plan of the group', () => {
     const theirs = sharedTerms(full({ plan: { plan_name: 'High option' } }));
     expect(withEarlier(short(), [], theirs).earlier).toBeUndefined();
   });
 
-  test('before the call, they count only if each plan of the group has them', () => {
+  test('before the call, another patient’s terms must be in each plan of the group', () => {
     const one = sharedTerms(full());
     const other = sharedTerms(full({ plan: { plan_name: 'High option' } }));
     const filling = other.map((term) => ({ ...term, name: 'D2391' }));
@@ -190,7 +190,7 @@ describe('terms of the same plan from another patient’s call', () => {
     ['2007-09-10', true],
     ['2007-09-11', false],
     [null, false],
-  ])('they are for adults: born %s', (birth_date, expected) => {
+  ])('another patient’s terms serve adults: born %s', (birth_date, expected) => {
     expect(isAdult(birth_date, '2026-09-10')).toBe(expected);
   });
 });

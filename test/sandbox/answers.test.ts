@@ -156,7 +156,7 @@ describe('dental answers', () => {
     });
   });
 
-  it('answers of a silent payer lack fields, and say nothing false instead', async () => {
+  it('answers of a silent payer lack fields instead of having null', async () => {
     const fields = { benefits_query: ['STANDARD'] };
     const [silent] = await finals(await bench(), 'dental', [{ ...fields, member_id: 'SILENT1' }]);
     expect(silent.results.plan_information.is_active).toBe(true);
@@ -309,7 +309,7 @@ describe('medical and mental health answers', () => {
 it.each([
   ['PRIMARY', true],
   ['SECONDARY', false],
-])('For a member ID that begins with %s, the payer says %s', async (member_id, pays_first) => {
+])('for a member ID that begins with %s, the payer says %s', async (member_id, pays_first) => {
   const [form] = await finals(await bench(), 'dental', [
     { member_id, benefits_query: ['STANDARD'] },
   ]);
@@ -319,7 +319,7 @@ it.each([
 it.each([
   ['ACTIVE', []],
   ['NOTMET', ['reference_number_asked']],
-])('For %s, the failed checks of a call are %j', async (member_id, not_met) => {
+])('for %s, the failed checks of a call are %j', async (member_id, not_met) => {
   const on = await bench();
   const [form] = await finals(on, 'dental', [{ member_id }]);
   const { body } = await on.call('GET', `/api/v0/verification?inquiry_id=${form.id}`);
@@ -327,7 +327,7 @@ it.each([
   expect(items.filter(({ status }) => status !== 'MET').map(({ name }) => name)).toEqual(not_met);
 });
 
-it('Without a prefix, a few inquiries fail, are canceled, or lack answers', async () => {
+it('without a prefix, a few inquiries fail, are canceled, or lack answers', async () => {
   const on = await bench();
   const items = members(1500, 'M').map((member_id) =>
     request({ member_id, desired_completion_date: '01-08-2030' }),
@@ -346,7 +346,7 @@ it('Without a prefix, a few inquiries fail, are canceled, or lack answers', asyn
   expect(share(({ results }) => results?.plan_information?.is_active === false)).toBeLessThan(0.07);
 });
 
-it('Any valid request gets a valid answer, quickly', async () => {
+it('any valid request gets a valid answer, quickly', async () => {
   const on = await bench();
   const digits = (length: number) => fc.stringMatching(new RegExp(`^\\d{${length}}$`));
   const date = (min: string, max: string) =>

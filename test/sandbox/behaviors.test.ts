@@ -533,7 +533,7 @@ describe('access', () => {
   });
 });
 
-it('Every behavior has a test here, or in webhooks.test.ts', () => {
+it('every behavior has a test here, or in webhooks.test.ts', () => {
   const others = Object.keys(BEHAVIORS).filter((name) => !name.startsWith('webhook_'));
   expect([...tested].sort()).toEqual(others.sort());
 });

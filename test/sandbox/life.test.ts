@@ -102,7 +102,7 @@ describe('an inquiry', () => {
   });
 });
 
-describe('member ids that force a scenario', () => {
+describe('member IDs that force a scenario', () => {
   const courses: Record<string, string[]> = {
     ACTIVE: ['SCHEDULED', 'IN_PROGRESS', 'SUCCESS'],
     PRIMARY: ['SCHEDULED', 'IN_PROGRESS', 'SUCCESS'],

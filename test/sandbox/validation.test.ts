@@ -126,7 +126,7 @@ describe('a creation', () => {
   });
 });
 
-it('A list refuses paging parameters that are not numbers', async () => {
+it('a list refuses paging parameters that are not numbers', async () => {
   const { call } = await bench();
   const { status, body } = await call('GET', '/api/v0/dental/inquiries?limit=many');
   expect([status, body.detail[0].loc]).toEqual([422, ['query', 'limit']]);

@@ -64,7 +64,7 @@ describe('a subscription', () => {
     ]);
   });
 
-  it('a subscriber hears of a call’s progress and end, at its frequency', async () => {
+  it('a subscriber is told of a call’s progress and end, at its frequency', async () => {
     const on = await bench();
     const received = await subscriber(on, { minutes: 2 });
     const id = await on.create('dental', { desired_completion_date: '01-07-2030' });
@@ -86,7 +86,7 @@ describe('a subscription', () => {
     ]);
   });
 
-  it('a subscriber hears nothing of earlier ends or after its deletion', async () => {
+  it('a subscriber is told of no earlier end, and of nothing after its deletion', async () => {
     const on = await bench();
     await on.create('dental');
     await on.advance({ days: 5 });

@@ -49,7 +49,7 @@ test('a second run within the hour sends what is new without reading the list ag
   expect(await service.ledger()).toHaveLength(2);
 });
 
-test('an older database in its place has the list read, and no call is made twice', async () => {
+test('on an older copy of the database, eligd reads the list and repeats no call', async () => {
   const { service, once, drop, database } = await comparedClinic();
   copyFileSync(database, `${database}.older`);
   drop();

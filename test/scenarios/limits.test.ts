@@ -93,7 +93,7 @@ describe('a server that accepts two requests a second', () => {
     { max_per_minute: 600, retry_after: 'none' },
     { max_per_minute: 0, retry_after: 'none' },
   ])(
-    'it gets every call in five minutes at $max_per_minute, Retry-After $retry_after',
+    'a slow server gets every call in five minutes at $max_per_minute, Retry-After $retry_after',
     async ({ max_per_minute, retry_after }) => {
       const speed = 15;
       const service = await startService({ speed });

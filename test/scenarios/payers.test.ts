@@ -42,14 +42,17 @@ describe('a visit whose payer cannot be phoned', () => {
     ],
     ['dental, nothing but a member ID', { carrier: '', payor_id: '' }, {}],
     ['medical, no payer at all', { carrier: '', payor_id: '' }, MEDICAL],
-  ])('it gets no call and goes on the attention list: %s', async (_, change, config) => {
-    const { clinic, service } = await clinicWith(() => change, { config });
-    await clinic.once();
-    expect(await service.ledger()).toEqual([]);
-    const [line] = clinic.attention().filter(({ appointment_id }) => appointment_id === '9001');
-    expect(line?.what_happened).toMatch(/^eligd made no call: .+\.$/);
-    expect(line?.what_to_do).toMatch(/payer ID|insurance company/);
-  });
+  ])(
+    'a visit whose payer cannot be phoned is listed and gets no call: %s',
+    async (_, change, config) => {
+      const { clinic, service } = await clinicWith(() => change, { config });
+      await clinic.once();
+      expect(await service.ledger()).toEqual([]);
+      const [line] = clinic.attention().filter(({ appointment_id }) => appointment_id === '9001');
+      expect(line?.what_happened).toMatch(/^eligd made no call: .+\.$/);
+      expect(line?.what_to_do).toMatch(/payer ID|insurance company/);
+    },
+  );
 
   test('eligd calls by name outside dental, and by payer ID in every specialty', async () => {
     const medical = await clinicWith(() => ({ carrier: 'Ameritas', payor_id: '' }), {

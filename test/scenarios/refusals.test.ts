@@ -20,7 +20,7 @@ async function clinicOf(
 }
 
 describe('procedure codes that only the clinic uses', () => {
-  test('eligd notes such a code, leaves it out, and makes the call', async () => {
+  test('eligd leaves out and notes a code that the service would refuse, and calls', async () => {
     const { clinic, service } = await clinicOf(
       visits(1, () => ({ procedure_codes: 'D0120;XRAY4' })),
     );
@@ -95,7 +95,7 @@ describe('an account that requires npi and insurance', () => {
   const row = { carrier: '', payor_id: '60099' };
   const medical = { clinic: { specialty: 'medical' } };
 
-  test('eligd sends both once the service asked, and every visit gets one call', async () => {
+  test('eligd sends npi and insurance once the service requires them', async () => {
     const { clinic, service } = await clinicOf(
       visits(3, () => row),
       medical,

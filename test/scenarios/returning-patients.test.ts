@@ -45,7 +45,7 @@ const [CHECKUP] = visits(1, () => ({
 
 const visit = (over: Partial<Visit>): Visit => ({ ...CHECKUP, ...over });
 
-test('half a year later, eligd asks the cheap set and the codes that are not known', async () => {
+test('half a year later, eligd asks the shorter set and only about the unknown codes', async () => {
   const made = await practice();
   await made.day(CHECKUP);
   made.later(182);

@@ -327,24 +327,30 @@ describe('the budget for calls', () => {
   test.each([
     ['calls_per_day', { hours: 24 }],
     ['calls_per_month', { days: 25 }],
-  ])('%s holds across a restart, and calls that exceed it wait visibly', async (limit, later) => {
-    const machine = setMachineClock();
-    const service = await startService();
-    const clinic = makeClinic({
-      base_url: service.url,
-      config: { policy: { [limit]: 2, look_ahead_days: 60 } },
-    });
-    clinic.drop('export.csv', exportOf(visits(5, () => ({ appointment_at: '2030-02-14T10:00' }))));
-    await clinic.once();
-    await clinic.once();
-    expect(await service.ledger()).toHaveLength(2);
-    const { stdout } = await clinic.run('list', '--situation', 'planned', '--json');
-    const waiting = JSON.parse(stdout) as { total: number; appointments: { why: string }[] };
-    expect(waiting.total).toBe(3);
-    for (const { why } of waiting.appointments)
-      expect(why).toMatch(new RegExp(`The 2 calls that policy\\.${limit} allows are used up`));
-    machine.pass(later);
-    await clinic.once();
-    expect(await service.ledger()).toHaveLength(4);
-  });
+  ])(
+    'the limit %s holds across a restart, and calls beyond it wait visibly',
+    async (limit, later) => {
+      const machine = setMachineClock();
+      const service = await startService();
+      const clinic = makeClinic({
+        base_url: service.url,
+        config: { policy: { [limit]: 2, look_ahead_days: 60 } },
+      });
+      clinic.drop(
+        'export.csv',
+        exportOf(visits(5, () => ({ appointment_at: '2030-02-14T10:00' }))),
+      );
+      await clinic.once();
+      await clinic.once();
+      expect(await service.ledger()).toHaveLength(2);
+      const { stdout } = await clinic.run('list', '--situation', 'planned', '--json');
+      const waiting = JSON.parse(stdout) as { total: number; appointments: { why: string }[] };
+      expect(waiting.total).toBe(3);
+      for (const { why } of waiting.appointments)
+        expect(why).toMatch(new RegExp(`The 2 calls that policy\\.${limit} allows are used up`));
+      machine.pass(later);
+      await clinic.once();
+      expect(await service.ledger()).toHaveLength(4);
+    },
+  );
 });

@@ -13,7 +13,7 @@ import { freePort } from '../support/free-port.ts';
 import { startEligd } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 
-test('a taken port stops nothing else, and eligd uses it once it is free', async () => {
+test('a port in use stops nothing else, and eligd listens on it once it is free', async () => {
   const service = await startService();
   const port = await freePort();
   const other = createServer().listen(port, '127.0.0.1');

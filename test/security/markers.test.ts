@@ -333,7 +333,7 @@ async function scene() {
   return { marks, clinic, service, receiver, ehr, pages };
 }
 
-test('no mark is anywhere but in the database and the drop folders', {
+test('marked patient data is only in the database and the drop folders', {
   timeout: 120_000,
 }, async () => {
   const { clinic, service, marks, receiver, ehr, pages } = await scene();

@@ -46,7 +46,7 @@ describeTwoUsers('another user of the machine', () => {
     expect(existsSync(proof)).toBe(false);
   });
 
-  test('another user cannot make root use a configuration and code from his folder', () => {
+  test('another user cannot make root use a configuration and code from their folder', () => {
     const his = makeFolder(0o777);
     const proof = join(makeFolder(0o777), 'proof');
     writeFileSync(join(his, 'note.mjs'), proofModule(proof));

@@ -62,7 +62,7 @@ async function startImpostor() {
 describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
   const environment = { ...SECRETS, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
 
-  test('the variable alone does not turn off the checking of certificates', async () => {
+  test('NODE_TLS_REJECT_UNAUTHORIZED=0 alone does not turn off certificate checks', async () => {
     const impostor = await startImpostor();
     const { file } = installation({ base_url: impostor.base_url });
     const { stdout, stderr } = await eligd(['check', '--config', file], environment);
@@ -71,7 +71,7 @@ describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
     expect(stderr).toContain('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored');
   });
 
-  test('with allow_insecure, the variable works, and everything warns', async () => {
+  test('NODE_TLS_REJECT_UNAUTHORIZED=0 works with allow_insecure, and eligd warns', async () => {
     const impostor = await startImpostor();
     const { file } = installation({
       base_url: impostor.base_url,

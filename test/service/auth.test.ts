@@ -40,7 +40,7 @@ async function tokenServer(
   };
 }
 
-test('Twenty callers at once cost one token, sent as a form', async () => {
+test('twenty callers at once cost one token, sent as a form', async () => {
   const server = await tokenServer();
   const { client, gate, logged } = testClient(server.base_url, {
     credentials: OAUTH,
@@ -64,7 +64,7 @@ test('Twenty callers at once cost one token, sent as a form', async () => {
   expect(JSON.stringify(logged)).not.toMatch(/T1|pass/);
 });
 
-test('A token is renewed before its day is over, by either clock', async () => {
+test('a token is renewed before its day is over, by either clock', async () => {
   const server = await tokenServer();
   const { client, advance, time } = testClient(server.base_url, { credentials: OAUTH });
   await client.create('dental', aRequest());
@@ -78,7 +78,7 @@ test('A token is renewed before its day is over, by either clock', async () => {
   expect(server.used()).toEqual(['Bearer T1', 'Bearer T1', 'Bearer T2', 'Bearer T3']);
 });
 
-test('A given expires_in counts, as a number or as text', async () => {
+test('an expires_in in the reply counts, as a number or as text', async () => {
   for (const expires_in of [600, '600']) {
     const server = await tokenServer(() => true, { expires_in });
     const { client, advance } = testClient(server.base_url, { credentials: OAUTH });
@@ -90,7 +90,7 @@ test('A given expires_in counts, as a number or as text', async () => {
   }
 });
 
-test('A token revoked early is renewed once for all, and each call repeated once', async () => {
+test('a token revoked early is renewed once for all, and each call repeated once', async () => {
   let revoked = '';
   const server = await tokenServer((token) => token !== revoked);
   const { client } = testClient(server.base_url, { credentials: OAUTH, concurrency: 8 });
@@ -104,7 +104,7 @@ test('A token revoked early is renewed once for all, and each call repeated once
   expect(server.used().filter((used) => used === 'Bearer T2')).toHaveLength(8);
 });
 
-test('A second 401 is unsent, after one renewal and one repetition', async () => {
+test('a second 401 is unsent, after one renewal and one repetition', async () => {
   const server = await tokenServer(() => false);
   const { client, gate } = testClient(server.base_url, { credentials: OAUTH });
   expect(await client.create('dental', aRequest())).toMatchObject({
@@ -114,7 +114,7 @@ test('A second 401 is unsent, after one renewal and one repetition', async () =>
   expect(gate).toMatchObject({ entered: ['send', 'send', 'send', 'send'], left: 4 });
 });
 
-test('A token that expires early at a service with 403 is renewed once for all', async () => {
+test('a token that expires early at a service with 403 is renewed once for all', async () => {
   let dead = '';
   const server = await tokenServer((token) => token !== dead, {}, 403);
   const { client } = testClient(server.base_url, { credentials: OAUTH, concurrency: 8 });
@@ -127,7 +127,7 @@ test('A token that expires early at a service with 403 is renewed once for all',
   expect(server.tokens()).toBe(2);
 });
 
-test('A 403 that a new token does not solve causes no further login', async () => {
+test('a 403 that a new token does not end causes no further login', async () => {
   let is_forbidden = false;
   const server = await tokenServer(() => !is_forbidden, {}, 403);
   const { client } = testClient(server.base_url, { credentials: OAUTH });
@@ -145,7 +145,7 @@ test('A 403 that a new token does not solve causes no further login', async () =
   expect(server.tokens()).toBe(3);
 });
 
-test('A token that expires early is renewed though another request is forbidden', async () => {
+test('a token that expires early is renewed though another request is forbidden', async () => {
   const dead = new Set<string>();
   let handed_out = 0;
   const server = await serve(
@@ -174,14 +174,14 @@ test('A token that expires early is renewed though another request is forbidden'
   expect(handed_out).toBe(4);
 });
 
-test('A 403 to a token that has never worked is final', async () => {
+test('a 403 to a token that has never worked is final', async () => {
   const server = await tokenServer(() => false, {}, 403);
   const { client } = testClient(server.base_url, { credentials: OAUTH });
   expect(await client.create('dental', aRequest())).toMatchObject({ failure: { status: 403 } });
   expect(server.used()).toEqual(['Bearer T1']);
 });
 
-test('With basic credentials a 401 is not repeated', async () => {
+test('with basic credentials a 401 is not repeated', async () => {
   const server = await serve(() => ({ status: 401 }));
   const { client } = testClient(server.base_url);
   expect(await client.create('dental', aRequest())).toMatchObject({
@@ -217,7 +217,7 @@ test.each<[number, object | string, string]>([
   expect(server.calls()).toHaveLength(0);
 });
 
-test('A login whose reply is lost leaves the call unsent', async () => {
+test('a login whose reply is lost leaves the call unsent', async () => {
   const hanging = await serve(
     () => created,
     () => undefined,
@@ -232,7 +232,7 @@ test('A login whose reply is lost leaves the call unsent', async () => {
   });
 });
 
-test('A renewal that fails while the token is valid stops no call', async () => {
+test('a renewal that fails while the token is valid stops no call', async () => {
   let is_down = false;
   let logins = 0;
   const server = await serve(
@@ -255,7 +255,7 @@ test('A renewal that fails while the token is valid stops no call', async () => 
   });
 });
 
-test('A caller that gives up during the login is unsent; the others get the token', async () => {
+test('a caller that gives up during the login is unsent; the others get the token', async () => {
   const server = await tokenServer();
   const { client } = testClient(server.base_url, { credentials: OAUTH });
   const abort = new AbortController();
@@ -268,7 +268,7 @@ test('A caller that gives up during the login is unsent; the others get the toke
   expect(await second).toMatchObject({ ok: true });
 });
 
-test('login proves the credentials; no subscription differs from a wrong address', async () => {
+test('login accepts valid credentials without a subscription, but no wrong address', async () => {
   const good = await serve((seen) =>
     seen.url.includes('subscription') ? { status: 404, json: {} } : { json: [] },
   );
@@ -306,7 +306,7 @@ test.each<[number, Record<string, string>, number | null, number[]]>([
   expect(gate.pauses).toEqual(pauses);
 });
 
-test('The Date of each reply is reported with the clock before and after', async () => {
+test('the Date of each reply is reported with the clock before and after', async () => {
   const seen: unknown[] = [];
   const server = await serve(() => ({
     status: 404,
@@ -319,7 +319,7 @@ test('The Date of each reply is reported with the clock before and after', async
   ]);
 });
 
-test('A gate that fails after the request keeps the outcome, and before it throws', async () => {
+test('a gate failure throws before the request, and keeps its outcome after it', async () => {
   const server = await serve(() => created);
   const { gate } = testGate();
   const leaving = {

@@ -28,7 +28,7 @@ async function bulk(reply: Reply, requests = REQUESTS, shape: BulkShape = 'array
   return { result, body: JSON.parse(server.calls()[0]!.body) as unknown };
 }
 
-test('A batch is sent as an array or as an object, and an empty one is not sent', async () => {
+test('a batch is sent as an array or as an object, and an empty one is not sent', async () => {
   const json = REQUESTS.map((_request, index) => ok(`i${index}`));
   expect((await bulk({ json })).body).toEqual(REQUESTS);
   expect((await bulk({ json }, REQUESTS, 'object')).body).toEqual({ inquiries: REQUESTS });
@@ -140,7 +140,7 @@ test.each<[string, unknown, BulkItem[]]>([
   expect((await bulk({ json })).result).toEqual({ ok: true, items });
 });
 
-test('Read forms of two equal requests cannot be told apart and are looked up', async () => {
+test('read forms of two equal requests cannot be told apart and are looked up', async () => {
   const twice = [REQUESTS[0]!, REQUESTS[0]!];
   expect((await bulk({ json: [echo(0, 'a'), echo(0, 'b')] }, twice)).result).toEqual({
     ok: true,
@@ -152,7 +152,7 @@ test('Read forms of two equal requests cannot be told apart and are looked up', 
   });
 });
 
-test('A batch of one is read from a single creation response too', async () => {
+test('a batch of one is read from a single creation response too', async () => {
   expect((await bulk({ json: ok('a') }, REQUESTS.slice(0, 1))).result).toEqual({
     ok: true,
     items: [created('a')],
@@ -238,7 +238,7 @@ test.each<[string, Reply, string, number, BulkShape]>([
   expect(result).toMatchObject({ ok: false, failure: { class: 'unsent', cause, status: 422 } });
 });
 
-test('A 422 that names no item is ambiguous, and refuses a batch of one', async () => {
+test('a 422 that names no item is ambiguous, and refuses a batch of one', async () => {
   for (const reply of [
     { status: 422, text: '<html>' },
     refusal([['body', 'dob']]),

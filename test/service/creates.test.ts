@@ -20,7 +20,7 @@ async function createWith(reply: Reply) {
   return result;
 }
 
-test('A create sends exactly the request’s JSON to its specialty, returns the id', async () => {
+test('a create sends exactly the request’s JSON to its specialty and returns the ID', async () => {
   const server = await serve(() => ({ json: { success: true, inquiry_id: 'abc-1' } }));
   const { client } = testClient(`${server.base_url}/prefix/`);
   const request = aRequest({ custom: 'kept', patient_name: 'Zoë' });
@@ -77,7 +77,7 @@ test.each<[number, string]>([
   expect(result).toMatchObject({ ok: false, failure: { class: expected, status } });
 });
 
-test('A 422 gives its items as values, without what the server adds to them', async () => {
+test('a 422 gives its items as values, without what the server adds to them', async () => {
   const detail = [
     { loc: ['body', 'dob'], msg: 'bad date', type: 'value_error', input: '13-41-1980' },
     { loc: 'nowhere', msg: 'unreadable' },
@@ -131,7 +131,7 @@ test.each<[string, Reply, string, boolean]>([
   });
 });
 
-test('A refused connection is unsent, and the gate is left', async () => {
+test('a refused connection is unsent, and the gate is left', async () => {
   const { client, gate } = testClient(await deadAddress());
   expect(await client.create('dental', aRequest())).toEqual({
     ok: false,
@@ -140,14 +140,14 @@ test('A refused connection is unsent, and the gate is left', async () => {
   expect(gate).toMatchObject({ entered: ['send'], left: 1 });
 });
 
-test('An unknown host is unsent', async () => {
+test('an unknown host is unsent', async () => {
   const { client } = testClient('http://does-not-exist.invalid');
   expect(await client.create('dental', aRequest())).toMatchObject({
     failure: { class: 'unsent', cause: 'dns' },
   });
 });
 
-test('A server without TLS is unsent', async () => {
+test('a server without TLS is unsent', async () => {
   const address = await listen(
     createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
   );
@@ -157,7 +157,7 @@ test('A server without TLS is unsent', async () => {
   });
 });
 
-test('A connection that does not open before the deadline is unsent', async () => {
+test('a connection that does not open before the deadline is unsent', async () => {
   const address = await listen(createServer(() => {})); // accepts, but never answers the TLS hello
   const { client } = testClient(address.replace('http:', 'https:'), { timeout_ms: 80 });
   const started_ms = performance.now();
@@ -167,7 +167,7 @@ test('A connection that does not open before the deadline is unsent', async () =
   expect(performance.now() - started_ms).toBeLessThan(600);
 });
 
-test('A timeout before the status is ambiguous, at the deadline', async () => {
+test('a timeout before the status is ambiguous, at the deadline', async () => {
   const server = await serve(() => undefined);
   const { client, gate } = testClient(server.base_url, { timeout_ms: 80 });
   const started_ms = performance.now();
@@ -178,7 +178,7 @@ test('A timeout before the status is ambiguous, at the deadline', async () => {
   expect(gate.left).toBe(1);
 });
 
-test('A body that drips beyond the deadline is ambiguous', async () => {
+test('a body that drips beyond the deadline is ambiguous', async () => {
   const server = await serve((_seen, res) => {
     res.writeHead(200, { 'content-type': 'application/json' });
     const drip = setInterval(() => res.write(' '), 20);
@@ -191,7 +191,7 @@ test('A body that drips beyond the deadline is ambiguous', async () => {
   });
 });
 
-test('An aborted call finishes if it is on the wire, and otherwise returns unsent', async () => {
+test('an aborted call finishes if it is in flight, and otherwise returns unsent', async () => {
   const abort = new AbortController();
   const server = await serve(() => {
     abort.abort();
@@ -208,7 +208,7 @@ test('An aborted call finishes if it is on the wire, and otherwise returns unsen
   expect(gate.left).toBe(gate.entered.length);
 });
 
-test('A cut makes the call on the wire ambiguous and returns those that wait', async () => {
+test('a cut makes the call in flight ambiguous and returns those that wait', async () => {
   const server = await serve(() => undefined);
   const { client, gate } = testClient(server.base_url, { concurrency: 1 });
   const [first, second] = [
@@ -222,7 +222,7 @@ test('A cut makes the call on the wire ambiguous and returns those that wait', a
   expect(gate.left).toBe(gate.entered.length);
 });
 
-test('A redirect is not followed, and no other host hears of it', async () => {
+test('a redirect is not followed, and no other host gets a request', async () => {
   const other = await serve(() => ({ json: { success: true, inquiry_id: 'stolen' } }));
   for (const status of [301, 302, 303, 307, 308]) {
     const reply = { status, headers: { location: `${other.base_url}/api/v0/dental/inquiries` } };

@@ -18,7 +18,9 @@ async function readList(list_bytes: number): Promise<Read> {
   return read;
 }
 
-test('60 MB of list take less than 50 MB more than one inquiry', { timeout: 60_000 }, async () => {
+test('reading a list of 60 MB takes less than 50 MB more memory than one inquiry', {
+  timeout: 60_000,
+}, async () => {
   const [small, large] = [await readList(1), await readList(60 * MEGABYTE)];
   expect(small).toMatchObject({ found: 1, is_complete: true });
   expect(large.found).toBeGreaterThan(2_500);

@@ -47,7 +47,7 @@ const elements = fc.array(
   ),
 );
 
-test('A list in any pieces reads the same as the whole list', () => {
+test('a list in any pieces reads the same as the whole list', () => {
   fc.assert(
     fc.property(elements, cuts, fc.constantFrom(0, 1, 4), (made, lengths, indent) => {
       const text = JSON.stringify(made, null, indent);
@@ -66,7 +66,7 @@ test('A list in any pieces reads the same as the whole list', () => {
   );
 });
 
-test('Invalid JSON is not a list, wherever it breaks', () => {
+test('invalid JSON is not a list, wherever it breaks', () => {
   const text = JSON.stringify([aReadForm('i1', { results: { a: [1, 'x"]', {}] } }), 3, null, 'x']);
   expect(listed(read(text, [3], KEEP))).toHaveLength(4);
   const isList = (broken: string) => {
@@ -94,7 +94,7 @@ test('Invalid JSON is not a list, wherever it breaks', () => {
   expect(read('{"hello": {"items": []}}')).toEqual({ form: 'list', list: null });
 });
 
-test('Results are skipped, however long or deep, and their inquiry is kept', () => {
+test('results are skipped, however long or deep, and their inquiry is kept', () => {
   const [first, last] = [aReadForm('i1'), aReadForm('i2')].map((form) => JSON.stringify(form));
   const hostile = [
     `"${'.'.repeat(20_000_000)}"`,
@@ -117,7 +117,7 @@ test('Results are skipped, however long or deep, and their inquiry is kept', () 
   }
 });
 
-test('A field that is longer than any of ours makes its inquiry unreadable', () => {
+test('a field that is longer than any of ours makes its inquiry unreadable', () => {
   const long = aReadForm('long', {}, aRequest({ member_id: 'W'.repeat(1001) }));
   const deep = { ...aReadForm('deep'), request: 'here' };
   const text = JSON.stringify([long, deep, aReadForm('i1')]).replace(
@@ -127,7 +127,7 @@ test('A field that is longer than any of ours makes its inquiry unreadable', () 
   expect(listed(read(text)).map((one) => one?.id)).toEqual([undefined, undefined, 'i1']);
 });
 
-test('Brackets without end are not a list', () => {
+test('brackets without end are not a list', () => {
   expect(read('['.repeat(5_000_000), [65_536]).form).toBe('other');
 });
 

@@ -39,14 +39,14 @@ const COMPLETE = {
 /** No parameter returns more, as with a fixed cap. */
 const ASSUMED = { ...COMPLETE, is_end_proven: false };
 
-test('A server without paging is detected once, and its end is assumed each time', async () => {
+test('a server without paging is detected once, and its end is assumed each time', async () => {
   const { result, requests, again } = await listWith(() => ({ json: forms(3) }));
   expect(found(result)).toEqual({ inquiries: ids(3), ...ASSUMED });
   expect(requests).toBe(4);
   expect((await again()).requests).toBe(2);
 });
 
-test.each([1, 2, 7, 20, 59, 60])('A cap of %i that only "limit" raises is raised', async (cap) => {
+test.each([1, 2, 7, 20, 59, 60])('a cap of %i that "limit" can raise is raised', async (cap) => {
   const { result, again } = await listWith((query) => ({
     json: forms(60).slice(0, Number(query.get('limit') ?? cap)),
   }));
@@ -54,7 +54,7 @@ test.each([1, 2, 7, 20, 59, 60])('A cap of %i that only "limit" raises is raised
   expect(found((await again()).repeated).inquiries).toEqual(ids(60));
 });
 
-test('An empty list is complete with one request', async () => {
+test('an empty list is complete with one request', async () => {
   const { result, requests } = await listWith(() => ({ json: [] }));
   expect(found(result)).toEqual({ inquiries: [], ...COMPLETE });
   expect(requests).toBe(1);
@@ -95,7 +95,7 @@ test.each([5, 6, 12])('page counted from zero, %i inquiries', async (count) => {
   expect(found(result)).toEqual({ inquiries: ids(count), ...COMPLETE });
 });
 
-test('A page after the last one may be a 404 or the last one again', async () => {
+test('a page after the last one may be a 404 or the last one again', async () => {
   for (const behind of ['404', 'last']) {
     const { result } = await listWith((query) => {
       const page = Math.min(Number(query.get('page') ?? 1), behind === 'last' ? 3 : 99);
@@ -106,14 +106,14 @@ test('A page after the last one may be a 404 or the last one again', async () =>
   }
 });
 
-test('A server that refuses unknown parameters has no paging', async () => {
+test('a server that refuses unknown parameters has no paging', async () => {
   const { result } = await listWith((query) =>
     query.size > 0 ? { status: 422, json: { detail: [] } } : { json: forms(2) },
   );
   expect(found(result)).toEqual({ inquiries: ids(2), ...ASSUMED });
 });
 
-test('Links are followed to the end with credentials and filter', async () => {
+test('links are followed to the end with credentials and filter', async () => {
   const { result, requests, server } = await listWith(
     (query, seen) => {
       const page = Number(query.get('cursor') ?? 1);
@@ -133,7 +133,7 @@ test('Links are followed to the end with credentials and filter', async () => {
   expect(server.calls()[0]!.url).toBe('/api/v0/dental/inquiries?external_id=appt-1');
 });
 
-test('A link to another host is not followed, and the list is incomplete', async () => {
+test('a link to another host is not followed, and the list is incomplete', async () => {
   const other = await serve(() => ({ json: [] }));
   for (const reply of [
     { json: forms(2), headers: { link: `<${other.base_url}/next>; rel="next"` } },
@@ -146,7 +146,7 @@ test('A link to another host is not followed, and the list is incomplete', async
   expect(other.seen).toHaveLength(0);
 });
 
-test('A link back to an earlier page ends the list as incomplete', async () => {
+test('a link back to an earlier page ends the list as incomplete', async () => {
   const { result, requests } = await listWith(() => ({
     json: forms(2),
     headers: { link: '</api/v0/dental/inquiries>; rel=next' },
@@ -161,7 +161,7 @@ test('A link back to an earlier page ends the list as incomplete', async () => {
   expect(endless.requests).toBe(2);
 });
 
-test('An envelope with a total is complete when the total is reached', async () => {
+test('an envelope with a total is complete when the total is reached', async () => {
   const whole = await listWith(() => ({ json: { items: forms(3), total: 3 } }));
   expect(found(whole.result)).toEqual({ inquiries: ids(3), ...COMPLETE });
   expect(whole.requests).toBe(1);
@@ -178,12 +178,12 @@ test('An envelope with a total is complete when the total is reached', async () 
   expect(found(by_page.result)).toEqual({ inquiries: ids(12), ...COMPLETE });
 });
 
-test('An envelope whose total is never reached is incomplete', async () => {
+test('an envelope whose total is never reached is incomplete', async () => {
   const { result } = await listWith(() => ({ json: { items: forms(3), total: 9 } }));
   expect(found(result)).toMatchObject({ inquiries: ids(3), is_complete: false });
 });
 
-test('A server whose order changes between pages is not trusted', async () => {
+test('a server whose order changes between pages is not trusted', async () => {
   let turn = 0;
   const { result } = await listWith(() => {
     turn += 1;
@@ -193,7 +193,7 @@ test('A server whose order changes between pages is not trusted', async () => {
   expect(found(result).is_complete).toBe(false);
 });
 
-test('An element that cannot be read is counted, and the others are kept', async () => {
+test('an element that cannot be read is counted, and the others are kept', async () => {
   const { result } = await listWith(() => ({ json: [...forms(1), { id: 7 }, null] }));
   expect(found(result)).toEqual({
     inquiries: ['i0'],
@@ -204,7 +204,7 @@ test('An element that cannot be read is counted, and the others are kept', async
   });
 });
 
-test('A filter that the server ignores is noticed, and applied locally', async () => {
+test('a filter that the server ignores is noticed, and applied locally', async () => {
   const others = aReadForm('other', {}, aRequest({ external_id: 'appt-2' }));
   const { result } = await listWith(() => ({ json: [...forms(1, ' APPT-1'), others] }), {
     external_id: 'appt-1',
@@ -237,7 +237,7 @@ test.each<[Reply, object]>([
   expect((await listWith(() => reply)).result).toMatchObject({ ok: false, failure });
 });
 
-test('A page that fails fails the list', async () => {
+test('a page that fails fails the list', async () => {
   const { result } = await listWith((query) =>
     query.has('offset') ? { status: 502 } : { json: forms(3) },
   );

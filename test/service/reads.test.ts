@@ -6,7 +6,7 @@ async function readWith(reply: Reply) {
   return testClient(server.base_url).client.read('medical', id('a/b'));
 }
 
-test('An inquiry is read as an object or an array of one, with all its content', async () => {
+test('an inquiry is read as an object or an array of one, with all its content', async () => {
   const form = aReadForm('a/b', {
     status: 'brand_new',
     novelty: { deep: [1] },
@@ -32,7 +32,7 @@ test('An inquiry is read as an object or an array of one, with all its content',
   expect(server.calls()[0]!.url).toBe('/api/v0/medical/inquiries/a%2Fb');
 });
 
-test('A wrong type in another field does not hide an inquiry', async () => {
+test('a wrong type in another field does not hide an inquiry', async () => {
   expect(
     await readWith({ json: aReadForm('a/b', { creation_ts: 17, summary: {} }) }),
   ).toMatchObject({
@@ -72,7 +72,7 @@ test.each<[string, Reply, object]>([
   expect(await readWith(reply)).toMatchObject({ ok: false, failure });
 });
 
-test('Verifications are read with or without envelope, and an unknown ID has none', async () => {
+test('verifications are read with or without envelope, and an unknown ID has none', async () => {
   const one = {
     id: 'v',
     inquiry_id: 'a b',
@@ -109,7 +109,7 @@ test('Verifications are read with or without envelope, and an unknown ID has non
   }
 });
 
-test('A subscription is set and read back, and every form of "none" is null', async () => {
+test('a subscription is set and read back, and every form of "none" is null', async () => {
   const there = { id: 7, callback_url: 'https://clinic.example/hook', update_frequency_min: 5 };
   const server = await serve((seen) => (seen.method === 'GET' ? { json: there } : { status: 204 }));
   const { client } = testClient(server.base_url);
@@ -138,7 +138,7 @@ test('A subscription is set and read back, and every form of "none" is null', as
   }
 });
 
-test('Deleting a subscription succeeds if it no longer exists', async () => {
+test('deleting a subscription succeeds if it no longer exists', async () => {
   for (const status of [200, 204, 404]) {
     const server = await serve(() => ({ status }));
     expect(await testClient(server.base_url).client.deleteSubscription()).toEqual({

@@ -58,7 +58,7 @@ test.each<[string, (socket: Socket) => void]>([
   },
 );
 
-test('A first connection that is reset after the request is ambiguous, once', async () => {
+test('a first connection that is reset after the request is ambiguous, once', async () => {
   const { address, requests } = await rawServer((socket) => void socket.resetAndDestroy());
   const { client } = testClient(address);
   expect(await client.create('dental', aRequest())).toMatchObject({
@@ -68,7 +68,7 @@ test('A first connection that is reset after the request is ambiguous, once', as
   expect(requests).toEqual([1]);
 });
 
-test('Requests waiting for a connection survive the loss of another one', async () => {
+test('requests waiting for a connection survive the loss of another one', async () => {
   const { address, requests } = await rawServer((socket, connection) => {
     if (connection === 0) socket.resetAndDestroy();
     else socket.write(OK);
@@ -81,7 +81,7 @@ test('Requests waiting for a connection survive the loss of another one', async 
   expect(requests.reduce((sum, count) => sum + count, 0)).toBe(9);
 });
 
-test('Connections are kept and shared, within the limit of concurrent requests', async () => {
+test('connections are kept and shared, within the limit of concurrent requests', async () => {
   let under_way = 0;
   let most = 0;
   const server = await serve(async () => {
@@ -97,7 +97,7 @@ test('Connections are kept and shared, within the limit of concurrent requests',
   expect(new Set(server.seen.map((one) => one.socket)).size).toBe(3);
 });
 
-test('Submissions go before urgent requests, and those before routine requests', async () => {
+test('submissions go before urgent requests, and those before routine requests', async () => {
   const server = await serve(() => ({ status: 404, json: {} }));
   const { client } = testClient(server.base_url, { concurrency: 1 });
   await Promise.all([
@@ -114,7 +114,7 @@ test('Submissions go before urgent requests, and those before routine requests',
   ]);
 });
 
-test('A request that waits for a slot delays no request that has one', async () => {
+test('a request that waits for a slot delays no request that has one', async () => {
   const server = await serve(() => ({ status: 404, json: {} }));
   const opened = Promise.withResolvers<void>();
   const gate: RequestGate = {
@@ -132,7 +132,7 @@ test('A request that waits for a slot delays no request that has one', async () 
   await Promise.all(asked);
 });
 
-test('Requests that wait for a slot return to the gate when the service pauses', async () => {
+test('requests that wait for a slot return to the gate when the service pauses', async () => {
   let is_limited = true;
   const server = await serve(() =>
     is_limited
@@ -168,7 +168,7 @@ test('Requests that wait for a slot return to the gate when the service pauses',
   expect([sent_meanwhile, server.seen.length]).toEqual([1, 6]);
 });
 
-test('A call that waits in the queue stops at once when it is aborted', async () => {
+test('a call that waits in the queue stops at once when it is aborted', async () => {
   const server = await serve(() => undefined);
   const { client } = testClient(server.base_url, { concurrency: 1, timeout_ms: 150 });
   const first = client.create('dental', aRequest());
@@ -180,7 +180,7 @@ test('A call that waits in the queue stops at once when it is aborted', async ()
   expect(server.seen).toHaveLength(1);
 });
 
-test('Closing lets the request on the wire end and returns those that wait', async () => {
+test('closing lets the request in flight end and returns those that wait', async () => {
   const server = await serve(async () => {
     await new Promise((resolve) => setTimeout(resolve, 60));
     return { json: { success: true, inquiry_id: 'x' } };
@@ -197,7 +197,7 @@ test('Closing lets the request on the wire end and returns those that wait', asy
   });
 });
 
-test('A dispatcher from the caller is used and left open', async () => {
+test('a dispatcher from the caller is used and left open', async () => {
   const agent = new MockAgent();
   agent.disableNetConnect();
   const pool = agent.get('https://service.example');
@@ -232,7 +232,7 @@ test('A dispatcher from the caller is used and left open', async () => {
   await agent.close();
 });
 
-test('An impossible address is refused when the client is created', () => {
+test('an impossible address is refused when the client is created', () => {
   for (const base_url of ['', 'service.example', 'ftp://x', 'http://user:pw@x', 'http://x/?a=1']) {
     expect(() => testClient(base_url)).toThrow(/service\.base_url/);
   }

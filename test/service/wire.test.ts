@@ -14,7 +14,7 @@ import {
 } from '../../src/service/wire.ts';
 import { aReadForm, aRequest } from './harness.ts';
 
-test('A date is written for the wire', () => {
+test('a date is written for the wire', () => {
   fc.assert(
     fc.property(
       fc.date({ min: new Date('1900-01-01'), max: new Date('2200-01-01'), noInvalidDate: true }),
@@ -42,13 +42,13 @@ test.each<[string, string | null]>([
   expect(parsed_ms === null ? null : new Date(parsed_ms).toISOString()).toBe(expected);
 });
 
-test('A status of a million characters is kept as its beginning, and is no final one', () => {
+test('a status of a million characters keeps only its beginning and ends nothing', () => {
   const inquiry = parseInquiry({ id: 'i', status: 'S'.repeat(1_000_000), request: {} });
   expect(inquiry?.status).toBe('S'.repeat(200));
   expect(parseInquiry({ id: 'i', status: 'SUCCESS', request: {} })?.status).toBe('SUCCESS');
 });
 
-test('All three forms of an HTTP date are read, and nothing else', () => {
+test('all three forms of an HTTP date are read, and nothing else', () => {
   const expected_ms = Date.UTC(1994, 10, 6, 8, 49, 37);
   for (const text of [
     'Sun, 06 Nov 1994 08:49:37 GMT',
@@ -61,7 +61,7 @@ test('All three forms of an HTTP date are read, and nothing else', () => {
     expect(parseHttpDate(text)).toBeNull();
 });
 
-test('A Retry-After is never negative and never longer than a day', () => {
+test('a Retry-After is never negative and never longer than a day', () => {
   expect(parseRetryAfter('99999999', undefined, 0)).toBe(86_400_000);
   expect(parseRetryAfter('0', undefined, 0)).toBe(0);
   expect(parseRetryAfter('-5', undefined, 0)).toBeNull();
@@ -71,7 +71,7 @@ test('A Retry-After is never negative and never longer than a day', () => {
   ).toBe(7000);
 });
 
-test('A signature fits exactly these bytes and one of the secrets', () => {
+test('a signature fits exactly these bytes and one of the secrets', () => {
   const body = Buffer.from('{"message_hash":"é"}');
   const signature = sign(body, 'new');
   expect(signature).toMatch(/^[0-9a-f]{64}$/);
@@ -89,7 +89,7 @@ test('A signature fits exactly these bytes and one of the secrets', () => {
   expect(verifySignature({ body, signature: sign(body, ''), secrets: [''] })).toBe(false);
 });
 
-test('Schemas keep unknown fields', () => {
+test('schemas keep unknown fields', () => {
   const request = { ...aRequest(), brand_new: { a: 1 }, call_script_id: null };
   expect(inquiryRequestSchema.parse(request)).toEqual(request);
   const message = {
@@ -101,7 +101,7 @@ test('Schemas keep unknown fields', () => {
   expect(webhookMessageSchema.parse(message)).toEqual(message);
 });
 
-test('No JSON makes the reader of read forms throw, and it keeps everything', () => {
+test('the reader of read forms accepts any JSON without throwing, and keeps everything', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const inquiry = parseInquiry(value);

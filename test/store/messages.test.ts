@@ -58,7 +58,7 @@ describe('messages that arrive together', () => {
     await accept(message('1', { appointments: [visit('A'), long] }));
     expect(await statuses()).toEqual([['A', 'booked']]);
     expect((await openAttention(store.db)).map(({ what }) => what)).toEqual([
-      'Appointment 2: location is too long.',
+      'Appointment 2, location: too long.',
     ]);
   });
 

@@ -198,7 +198,7 @@ describe('an appointment', () => {
     });
   });
 
-  test('a closed appointment is closed, whatever else it has', async () => {
+  test('a closed appointment counts as closed, whatever else it has', async () => {
     const { appointment, inquiry } = await clinic.planned('1');
     await clinic.open(inquiry);
     await clinic.store.write((tx) => closeAppointment(tx, appointment, 'cancelled', NOW));

@@ -240,7 +240,7 @@ test('spending is summed from the index alone, at every send and every scrape', 
   ]);
 });
 
-test('costs are read by the day of the call', async () => {
+test('costs are read by an index of the day of the call', async () => {
   const calls = (await planOf(() => callsBetween(db, NOW, NOW + 1))).join('\n');
   expect(calls).toBe('SEARCH inquiries USING INDEX inquiries_sent (sent_at>? AND sent_at<?)');
   const duplicates = (await planOf(() => countDuplicates(db, NOW, NOW + 1))).join('\n');
@@ -295,11 +295,11 @@ describe('the daily purge, the audit trail, and the access log', () => {
       'INDEX audit_subject',
     ],
     ['the ends of the chains', () => readHeads(db), 'SCAN audit'],
-  ])('they find %s by an index', async (_, work, step) => {
+  ])('the purge and the logs find %s by an index', async (_, work, step) => {
     expect((await planOf(work)).join('\n')).toContain(step);
   });
 
-  test('no other statement of theirs scans a table', async () => {
+  test('no other statement of the purge and the logs scans a table', async () => {
     const work = async () => {
       for (const kind of ['answers', 'requests', 'recordings'] as const)
         await countOldAnswers(db, kind, NOW);

@@ -169,7 +169,7 @@ describe.each(ALL)('%s', (mode) => {
     expect(change(state, MODES[mode].to).changed).toEqual([]);
   });
 
-  test('if it dies at any point, each file is the old or the new one', () => {
+  test('if the command dies at any point, each file is the old or the new one', () => {
     const images = join(state, '..', `${mode}-images`);
     mkdirSync(images);
     expect(changeAside(state, mode, { POINT_IMAGES: images }).status).toBe(0);

@@ -108,7 +108,7 @@ async function openCounting(file: string) {
   return steps;
 }
 
-test('the work of schedules, scrapes, and pages has a limit', {
+test('no statement of a schedule, a scrape, or a page takes more steps than its limit', {
   timeout: 300_000,
 }, async () => {
   const service = await startService();

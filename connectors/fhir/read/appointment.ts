@@ -27,7 +27,7 @@ import { targetOf } from './references.ts';
  */
 const REPLACES = /(^|[./])(Appointment\.)?(replaces|previousAppointment)$/;
 
-/** Reads the status of an Appointment; in doubt, the visit takes place. */
+/** Returns a function that reads the status of an Appointment; in doubt, the visit takes place. */
 export function statusReader({ statuses }: Pick<FhirConfig, 'statuses'>) {
   const stateOf = appointmentStateReader<'ignored'>(statuses);
   return (appointment: Resource): AppointmentStatus | 'ignored' =>
@@ -53,7 +53,7 @@ export function startOf(appointment: Resource, time_zone: string): string | null
   }
 }
 
-/** Maps an appointment that takes place; a cancellation needs only the ID. */
+/** Returns an appointment that takes place; a cancellation needs only the ID. */
 export function toAppointment(
   gathered: Gathered,
   source_id: string,
@@ -64,7 +64,7 @@ export function toAppointment(
   const { config, today } = place;
   const { systems } = config;
   const problems: FieldProblem[] = [];
-  const replaces = replacedBy(appointment, config);
+  const replaces = replacedId(appointment, config);
   const fromOrganizations = (names: readonly string[]) =>
     organizations
       .map((organization) => identifierOf(organization, names, today))
@@ -91,7 +91,7 @@ export function toAppointment(
 }
 
 /** Returns the ID of the appointment from which this one was rescheduled, if it names one. */
-function replacedBy(appointment: Resource, { base_url }: FhirConfig): string | null {
+function replacedId(appointment: Resource, { base_url }: FhirConfig): string | null {
   const extensions = [
     ...listAt(appointment, 'extension'),
     ...listAt(appointment, 'modifierExtension'),

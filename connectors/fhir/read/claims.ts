@@ -20,7 +20,10 @@ type ReadClaims = { claims: ClaimInput[]; rejected: RejectedItem[]; failed: Reje
 /** Claims in these states do not count. */
 const SETTLED = new Set(['cancelled', 'entered-in-error']);
 
-/** Throws a FhirError when the server does not answer the search. */
+/**
+ * Returns the claims that were sent in the last `claims_days` days. Throws a FhirError when the
+ * server does not answer the search.
+ */
 export async function readClaims(
   client: FhirClient,
   chart: Chart,
@@ -93,8 +96,7 @@ async function readClaim(
   const patient_id = textAt(patient, 'id');
   const position = `Claim/${claim.id}`;
   if (patient === null || patient_id === '') {
-    const remedy =
-      "Look whether the claim's patient has a record that the client of eligd may read.";
+    const remedy = "Check that the claim's patient has a record that the client of eligd may read.";
     return {
       kind: 'rejected',
       item: { position, field: 'patient', value_class: 'a patient who cannot be read', remedy },

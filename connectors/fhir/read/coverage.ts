@@ -27,7 +27,8 @@ export function toCoverages(gathered: readonly GatheredCoverage[], place: Place)
 }
 
 /**
- * A FHIR date may be a year or a month; the period starts on its first day and ends on its last.
+ * Returns the period of a coverage. A FHIR date may be a year or a month; the period starts on its
+ * first day and ends on its last.
  */
 function periodOf(coverage: unknown, { time_zone }: Place) {
   const start = dayOf(textAt(coverage, 'period', 'start'), time_zone);
@@ -51,6 +52,7 @@ function byOrder(a: GatheredCoverage, b: GatheredCoverage): number {
   return order(a) - order(b) || textAt(a.coverage, 'id').localeCompare(textAt(b.coverage, 'id'));
 }
 
+/** Returns one coverage, with its period. */
 export function toCoverage(
   { coverage, payor, subscriber }: Omit<GatheredCoverage, 'payor_is_person'>,
   place: Place,

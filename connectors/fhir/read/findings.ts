@@ -37,6 +37,7 @@ export type Outcome =
   | { kind: 'rejected' | 'failed'; item: RejectedItem }
   | { kind: 'none' };
 
+/** Returns the outcome of an appointment that cannot be used. */
 export function rejected(source_id: string, field: string, value_class: string, remedy: string) {
   const item: RejectedItem = {
     position: `Appointment/${source_id}`,
@@ -49,8 +50,8 @@ export function rejected(source_id: string, field: string, value_class: string, 
 }
 
 /**
- * A group visit becomes one appointment; the other patients are reported, not silently ignored
- * (G2).
+ * Returns the item about the other patients of a group visit. The visit becomes one appointment;
+ * the others are reported, not silently ignored (G2).
  */
 export function othersOf(source_id: string): RejectedItem {
   const remedy =
@@ -72,9 +73,11 @@ export function failureOf({ ends, failure }: Found, { failed }: Mapped): Connect
   return failed.length > 0 ? failedItems(failed.length, 'an appointment', 'appointments') : null;
 }
 
+/** Returns the failed items to report by name; none if there are too many. */
 export const named = (failed: readonly RejectedItem[]) =>
   failed.length > FAILED_ITEMS_MAX ? [] : failed;
 
+/** Returns an item for each entry of a search that is not a resource. */
 export function unreadableEntries(count: number): RejectedItem[] {
   return Array.from({ length: count }, (_, index) => ({
     position: `entry ${index + 1} without a usable resource`,
@@ -84,6 +87,7 @@ export function unreadableEntries(count: number): RejectedItem[] {
   }));
 }
 
+/** Returns the error for a search that the server refuses, with the words of the server. */
 export function searchRefused(
   error: FhirError,
   { search_by }: FhirConfig,
@@ -106,10 +110,10 @@ export function searchRefused(
 }
 
 function endedBadly(end: Exclude<SearchEnd, 'end'>): ConnectorError {
-  const told = {
+  const problem = {
     loop:
-      'The pages of the FHIR server go round in a circle, so its list of appointments has no ' +
-      'end.',
+      'The pages of the FHIR server lead back to an earlier page, so its list of appointments ' +
+      'has no end.',
     foreign_link:
       'The FHIR server names another server for the next page, and credentials are not sent there.',
     too_many_pages: 'The list of appointments of the FHIR server has more than 10,000 pages.',
@@ -119,9 +123,13 @@ function endedBadly(end: Exclude<SearchEnd, 'end'>): ConnectorError {
       ? 'Set base_url: to the address that the server uses for itself, or have the server use ' +
         'this one.'
       : 'Ask whoever runs the FHIR server; a larger page_size: or a smaller days_ahead: may help.';
-  return new ConnectorError('permanent', { what: `${told} What was read is taken.`, next });
+  return new ConnectorError('permanent', {
+    what: `${problem} eligd keeps what it has read.`,
+    next,
+  });
 }
 
+/** Returns the error for items on which the server failed; `one` and `many` name them. */
 export function failedItems(count: number, one: string, many: string): ConnectorError {
   const what =
     `The FHIR server failed on what belongs to ${count === 1 ? one : `${count} ${many}`}; the ` +

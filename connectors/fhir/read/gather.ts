@@ -99,6 +99,7 @@ export async function gather(
   };
 }
 
+/** Returns the first of the references that can be read; null: none. */
 async function first(
   chart: Chart,
   container: Json,
@@ -112,6 +113,7 @@ async function first(
   return null;
 }
 
+/** Returns all resources of this type among the references. */
 async function all(
   chart: Chart,
   container: Json,
@@ -128,6 +130,7 @@ async function all(
   return found;
 }
 
+/** Returns the organizations of the role and of the location, each followed by its parents. */
 export async function organizations(
   chart: Chart,
   role: Json | null,
@@ -166,6 +169,7 @@ async function coverages(
   return found;
 }
 
+/** Returns a coverage with its payer and its subscriber, if that is another person. */
 export async function gatherCoverage(
   coverage: Json,
   chart: Chart,

@@ -17,7 +17,7 @@ type Handing = {
  * Passes a reading in batches, with a key derived from its content: after a crash, the same content
  * has the same key. The cursor moves with the last batch (G3).
  */
-export async function hand(
+export async function handOver(
   { reading, mapped, is_full, next }: Handing,
   { accept, isAccepted, signal }: PullCall,
 ): Promise<void> {

@@ -36,6 +36,7 @@ export function nameOf(person: unknown, today: string): { first_name: string; la
   };
 }
 
+/** Returns the patient. An incomplete birth date is left out, and added to `problems`. */
 export function toPatient(
   patient: Json,
   id: string,

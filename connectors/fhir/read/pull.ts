@@ -24,7 +24,7 @@ import {
   unreadableEntries,
 } from './findings.ts';
 import { type Gathered, gather } from './gather.ts';
-import { BATCH_SIZE, hand } from './hand-over.ts';
+import { BATCH_SIZE, handOver } from './hand-over.ts';
 import {
   advance,
   type Cursor,
@@ -65,7 +65,7 @@ export class Puller {
     this.statusOf = statusReader(config);
   }
 
-  /** Throws a ConnectorError, also after a part was accepted. */
+  /** Does one pull if it is due. Throws a ConnectorError, even after it has passed on a part. */
   async pull(call: PullCall): Promise<void> {
     call.signal.throwIfAborted();
     // Stops the other requests after a failure.
@@ -131,7 +131,7 @@ export class Puller {
     const is_full = failure === null && !found.is_partial && reading.kind === 'window';
     const next = advance(cursor, reading, found.appointments, this.today());
     const handing = { ...mapped, rejected: [...mapped.rejected, ...named(mapped.failed)] };
-    await hand(
+    await handOver(
       { reading, mapped: handing, is_full, next: failure === null ? JSON.stringify(next) : null },
       call,
     );
@@ -180,8 +180,8 @@ export class Puller {
   }
 
   /**
-   * A window is larger than the changes, so it is read less often, and so is a reading that the
-   * server keeps failing on.
+   * Returns whether it is time for this reading. A window is larger than the changes, so it is read
+   * less often, and so is a reading that the server keeps failing on.
    */
   private isDue(reading: Reading, cursor: Cursor): boolean {
     if (this.read_at === null) return true;
@@ -327,7 +327,7 @@ export class Puller {
       if ('appointment' in gathered) return gathered;
       if (gathered.why === 'no_patient') return { kind: 'none' };
       const remedy =
-        "Look whether the appointment's patient has a record that the client of eligd may read.";
+        "Check that the appointment's patient has a record that the client of eligd may read.";
       return rejected(id, 'participant', 'a patient who cannot be read', remedy);
     } catch (error) {
       if (!(error instanceof FhirError) || concernsAll(error)) throw error;

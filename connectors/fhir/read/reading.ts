@@ -33,6 +33,7 @@ export type Reading =
  */
 const OVERLAP_MS = 5 * MINUTE_MS;
 
+/** Parses a stored cursor; of another form, it counts as if nothing had been read. */
 export function readCursor(text: string | null): Cursor {
   try {
     const value: unknown = JSON.parse(text ?? '{}');
@@ -51,8 +52,8 @@ export function readCursor(text: string | null): Cursor {
 }
 
 /**
- * Resets the cursor when the server's write permission has changed, so that everything is read
- * again.
+ * Returns the cursor, reset if the server's write permission has changed, so that everything is
+ * read again.
  */
 export function withWritability(cursor: Cursor, is_read_only: boolean): Cursor {
   const read_only = is_read_only ? 'yes' : null;
@@ -112,6 +113,7 @@ export function withOneDate(reading: Reading): Reading {
   return { ...reading, query: oneDateQuery(reading.query) };
 }
 
+/** Returns the query without its upper limit of `date`. */
 export function oneDateQuery(query: readonly [string, string][]): [string, string][] {
   return query.filter(([name, value]) => name !== 'date' || !/^l[te]/.test(value));
 }

@@ -63,6 +63,7 @@ export function isPatient(reference: unknown, patient_id: string, base_url: stri
   return target.kind === 'logical';
 }
 
+/** Returns the contained resource with this ID; null: none. */
 export function containedIn(container: Json, id: string): Resource | null {
   const found = listAt(container, 'contained').find((resource) => textAt(resource, 'id') === id);
   return isResource(found) ? found : null;

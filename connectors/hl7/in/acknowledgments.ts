@@ -46,12 +46,12 @@ function verdictOn(reading: Reading): Verdict {
   return { accept: 'CA', application: 'AA', fault: null };
 }
 
-/** Table 0155. */
+/** Returns whether the sender wants this reply, by its wish in MSH-15 or MSH-16 (table 0155). */
 function isWanted(wish: string, is_good: boolean): boolean {
   return wish === 'AL' || (wish === 'ER' && !is_good) || (wish === 'SU' && is_good);
 }
 
-/** Uses the message's own separators, so that its values are returned unchanged. */
+/** Returns one reply. It uses the message's own separators, so that its values stay unchanged. */
 function reply(
   message: Message,
   code: string,
@@ -86,7 +86,10 @@ function reply(
   return `${lines.join('\r')}\r`;
 }
 
-/** ERR of version 2.5 and later; in earlier versions, ERR-1 alone has position and code. */
+/**
+ * Returns the ERR segment: of version 2.5 and later, or of earlier versions, where ERR-1 alone has
+ * position and code.
+ */
 function errorSegment(
   header: Segment,
   fault: Fault,

@@ -17,16 +17,16 @@ const ENDED_BY_EVENT = new Set(['S15', 'S16', 'S17', 'S26']);
 export const NO_APPOINTMENT = new Set(['S23', 'S24']);
 
 /**
- * Reads the status from the event, or from SCH-25 if the event leaves it open; there, configured
- * words win. An S13 contains the new time of a moved visit (section 10.4.2), so its `Rescheduled`
- * does not mean the old time slot.
+ * Returns a function that reads the status from the event, or from SCH-25 if the event leaves it
+ * open; there, configured words win. An S13 contains the new time of a moved visit (section
+ * 10.4.2), so its `Rescheduled` does not mean the old time slot.
  */
 export function statusReader(configured: Readonly<Record<string, AppointmentStatus>>) {
   const stateOf = appointmentStateReader(configured);
   const stateAfterMove = appointmentStateReader({ rescheduled: 'booked', ...configured });
-  return (event: string, said: readonly string[]): AppointmentStatus => {
+  return (event: string, words: readonly string[]): AppointmentStatus => {
     if (ENDED_BY_EVENT.has(event)) return 'cancelled';
-    return (event === 'S13' ? stateAfterMove : stateOf)(...said) ?? 'booked';
+    return (event === 'S13' ? stateAfterMove : stateOf)(...words) ?? 'booked';
   };
 }
 
@@ -45,7 +45,10 @@ type ReadVisit = Omit<AppointmentInput, 'patient' | 'coverages' | 'insurance' | 
   starts_at: string | { field: string; fault: string };
 };
 
-/** `scope`: the segments of the appointment and of its patient. */
+/**
+ * Returns the appointment of a message. `scope`: the segments of the appointment and of its
+ * patient.
+ */
 export function visitOf(
   { event, scope }: { event: string; scope: Scope },
   fields: FieldReader,
@@ -79,8 +82,8 @@ export function visitOf(
 }
 
 /**
- * Two fillings with one code are two AIS segments of one resource group, or two PR1. Each group
- * (RGS) names what its resources are for, so a code in two groups is one service with two of them.
+ * Returns how often a repeated code is scheduled: two fillings are two AIS segments of one resource
+ * group, or two PR1. A code in two groups (RGS) is one service with two resources.
  */
 function countsOf(scope: Scope, fields: FieldReader): Pick<AppointmentInput, 'procedure_counts'> {
   const most = new Map<string, number>();
@@ -91,7 +94,7 @@ function countsOf(scope: Scope, fields: FieldReader): Pick<AppointmentInput, 'pr
   return most.size === 0 ? {} : { procedure_counts: Object.fromEntries(most) };
 }
 
-/** What comes before the first RGS, and each RGS with what follows it. */
+/** Splits a scope into the segments before the first RGS, and each RGS with those after it. */
 function resourceGroups({ segments }: Scope): Scope[] {
   const groups: Segment[][] = [[]];
   for (const segment of segments) {

@@ -37,7 +37,7 @@ export function isOfPatientAlone(group: Scope): boolean {
 }
 
 /**
- * Builds one claim for each patient of a message: all charges, sent to the first insurance.
+ * Returns the claim of one patient of a message: all charges, sent to the first insurance.
  * Payments, credits, and adjustments without a charge settle the claim with their ID. The ID is
  * empty if no path has one.
  */
@@ -110,23 +110,23 @@ function serviceDay(
 }
 
 /**
- * Adds up FT1-11, the extended amount of each charge, or FT1-12 if that is empty. Exact, as decimal
- * text.
+ * Returns the sum of FT1-11, the extended amount of each charge, or FT1-12 if that is empty. Exact,
+ * as decimal text.
  */
 function billedAmount(charges: readonly Segment[]): { amount: string; problems: FieldProblem[] } {
   // For a single unit, the unit amount is the whole amount.
-  const said = charges.map(
+  const texts = charges.map(
     (segment) =>
       segment.value(11) || (['', '1'].includes(segment.value(10)) ? segment.value(12) : ''),
   );
   // A sum of only some charges would be wrong.
-  if (said.length === 0 || said.includes('')) return { amount: '', problems: [] };
-  const amounts = said
+  if (texts.length === 0 || texts.includes('')) return { amount: '', problems: [] };
+  const amounts = texts
     .map(readAmount)
     .flatMap((reading) =>
       reading.is === 'read' && 'amount' in reading.value ? [reading.value] : [],
     );
-  if (amounts.length === said.length)
+  if (amounts.length === texts.length)
     return { amount: sumOf(amounts.map(({ amount }) => amount)), problems: [] };
   const remedy = 'Have the sender write FT1-11 as a plain number, such as 120.00.';
   const about = { field: 'billed_amount' };

@@ -31,6 +31,7 @@ const READ_BYTES = 256 * 1024;
 /** A file that was not committed in this many attempts is read after the others (G7). */
 const FAILURES_BEFORE_LAST = 3;
 
+/** The drop folder for files with messages. */
 export class FileDrop {
   readonly #env: Hl7Env;
   readonly #folder: DropFolder;
@@ -51,7 +52,7 @@ export class FileDrop {
     const { inbox, processing } = this.#folder;
     await ensureDropFolder(this.#folder);
     call.signal.throwIfAborted();
-    const [left, fresh] = await this.#look(call.signal);
+    const [left, fresh] = await this.#listFiles(call.signal);
     const is_stuck = (name: string) => (this.#failures.get(name) ?? 0) >= FAILURES_BEFORE_LAST;
     for (const { name } of left.filter((file) => !is_stuck(file.name)))
       await this.#take(name, call);
@@ -86,7 +87,7 @@ export class FileDrop {
     }
   }
 
-  async #look(signal: AbortSignal) {
+  async #listFiles(signal: AbortSignal) {
     try {
       return [
         await messageFiles(this.#folder.processing),
@@ -154,7 +155,7 @@ export class FileDrop {
         : splitter.batch_fault === null
           ? null
           : miscounted(splitter.batch_fault);
-    if (fault !== null) await this.#tellOf(fault, name, after, call);
+    if (fault !== null) await this.#reportFile(fault, name, after, call);
     return { messages: count, size };
   }
 
@@ -177,7 +178,7 @@ export class FileDrop {
    * Reports a problem of a whole file: missing messages belong to no one until the office asks the
    * sender for them (G2).
    */
-  async #tellOf(
+  async #reportFile(
     fault: RejectedItem,
     name: string,
     { size, mtimeMs }: Stats,
@@ -242,6 +243,7 @@ const NO_MESSAGE: RejectedItem = {
     'elsewhere.',
 };
 
+/** Returns the item about a batch whose trailer states another number of messages. */
 function miscounted(value_class: string): RejectedItem {
   const remedy =
     "Compare the file with the sender's output, and put the whole file into inbox/; " +

@@ -26,7 +26,7 @@ const CONTROL_ID_SHOWN_CHARS = 199;
 /** More than a batch has; a frame of many more messages would hold up all other senders. */
 const MESSAGES_PER_FRAME_MAX = 5000;
 /** How often a repeated refusal is logged, so that a misconfigured sender does not fill the log. */
-const REFUSED_TOLD_MS = 60_000;
+const REFUSED_LOG_MS = 60_000;
 /**
  * If a sender's clock were further ahead, its messages would hide all messages with the correct
  * time.
@@ -40,6 +40,7 @@ type ReadMessage = {
   replies: Answers;
 };
 
+/** Reads messages, has them committed, and builds their replies. */
 export class MessageIntake implements FrameIntake {
   readonly #env: Hl7Env;
   readonly #read: (message: Message) => Reading;
@@ -79,7 +80,7 @@ export class MessageIntake implements FrameIntake {
     return messages.map((found) => this.take(found, accept));
   }
 
-  /** Takes one message. */
+  /** Takes one message. Resolves with its replies after the commit (G3). */
   take({ text, is_too_large }: FoundMessage, accept: Accept): Promise<Answers> {
     if (is_too_large) return this.#tooLarge(text);
     const message = parseMessage(text);
@@ -89,7 +90,7 @@ export class MessageIntake implements FrameIntake {
     const reading = this.#read(message);
     const replies = repliesTo(message, reading, settings);
     if (reading.kind === 'refused') {
-      this.#refusedOne(reading.fault.what);
+      this.#countRefusal(reading.fault.what);
       return Promise.resolve(replies);
     }
     const key = `hl7:${hash('sha256', text)}`;
@@ -132,8 +133,8 @@ export class MessageIntake implements FrameIntake {
   }
 
   /**
-   * Returns MSH-7, unless the configuration does not trust it or it is ahead of this machine's
-   * clock.
+   * Returns MSH-7 and the sender, unless the configuration does not trust MSH-7 or it is ahead of
+   * this machine's clock.
    */
   #writtenOf({ header }: Message): { written?: { at: string; by: string } } {
     const at = readInstant(header.value(7), this.#env.time_zone);
@@ -163,7 +164,7 @@ export class MessageIntake implements FrameIntake {
   }
 
   #tooLarge(head: string): Promise<Answers> {
-    this.#refusedOne('too large');
+    this.#countRefusal('too large');
     const fault = {
       code: 207,
       at: 'MSH-10',
@@ -173,20 +174,20 @@ export class MessageIntake implements FrameIntake {
   }
 
   #unreadable(what: string): Promise<Answers> {
-    this.#refusedOne('no message');
+    this.#countRefusal('no message');
     return Promise.resolve(
       repliesToUnreadable(null, { code: 100, at: 'MSH-1', what }, this.#replySettings()),
     );
   }
 
-  #refusedOne(reason: string): void {
+  #countRefusal(reason: string): void {
     const now_ms = this.#env.clock.elapsed();
-    const told = this.#refused.get(reason) ?? { count: 0, next_ms: now_ms };
-    const count = told.count + 1;
-    const is_due = now_ms >= told.next_ms;
+    const logged = this.#refused.get(reason) ?? { count: 0, next_ms: now_ms };
+    const count = logged.count + 1;
+    const is_due = now_ms >= logged.next_ms;
     this.#refused.set(
       reason,
-      is_due ? { count: 0, next_ms: now_ms + REFUSED_TOLD_MS } : { ...told, count },
+      is_due ? { count: 0, next_ms: now_ms + REFUSED_LOG_MS } : { ...logged, count },
     );
     if (is_due)
       this.#env.log('hl7_message_refused', {

@@ -17,6 +17,7 @@ import { readDate } from '../v2/times.ts';
 
 type ReadPatient = { patient: Patient; problems: FieldProblem[] };
 
+/** Returns the patient of a scope's PID; a bad birth date is left out and reported. */
 export function patientOf(scope: Scope, fields: FieldReader): ReadPatient {
   const born = dateOf(scope, fields, 'birth_date');
   const patient: Patient = {
@@ -29,7 +30,10 @@ export function patientOf(scope: Scope, fields: FieldReader): ReadPatient {
   return { patient, problems: born.problems };
 }
 
-/** PID-30 is Y or N (table 0136); a sender without it may put the date of death in PID-29. */
+/**
+ * Returns whether the patient has died, if the message says so. PID-30 is Y or N (table 0136); a
+ * sender without it may put the date of death in PID-29.
+ */
 function deceased(text: string): Pick<Patient, 'is_deceased'> {
   const is_deceased = saysDeceased(text);
   return is_deceased === undefined ? {} : { is_deceased };
@@ -68,7 +72,7 @@ export function coveragesOf(
   return { coverages: ordered.map(({ coverage }) => coverage).filter(hasValue), problems };
 }
 
-/** Groups each IN1 with the IN2 and IN3 that follow it. */
+/** Returns each IN1 with the IN2 and IN3 that follow it. */
 function insuranceGroups(segments: readonly Segment[]): Segment[][] {
   const groups: Segment[][] = [];
   for (const segment of segments) {
@@ -78,6 +82,7 @@ function insuranceGroups(segments: readonly Segment[]): Segment[][] {
   return groups;
 }
 
+/** Returns the rank that the message gives, as a number or a word; otherwise the position. */
 function rankOf(text: string, position: number): number {
   if (/^\d{1,4}$/.test(text)) return Number(text);
   const word = text.toUpperCase();

@@ -28,7 +28,7 @@ export type Content = {
   rejected: RejectedItem[];
 };
 
-/** Table 0357. */
+/** What is wrong with a message. `code`: from table 0357; `at`: the field. */
 export type Fault = { code: 100 | 101 | 102 | 200 | 205 | 207; at: string; what: string };
 
 export type Reading =
@@ -64,6 +64,8 @@ const DELETES_PATIENT = 'A29';
  */
 const PATIENTS_MAX = 100;
 const SEGMENTS_MAX = 5_000;
+
+/** Returns the function that reads each message. */
 export function messageReader(settings: ReadingSettings): (message: Message) => Reading {
   const fields = new FieldReader(settings.fields);
   const statusOf = statusReader(settings.statuses);
@@ -134,7 +136,7 @@ function refused(code: Fault['code'], at: string, what: string): Reading {
   return { kind: 'refused', fault: { code, at, what } };
 }
 
-/** Returns a fault for the attention list and for the sender. */
+/** Returns a reading with a fault: for the attention list, and for the sender. */
 function faulty(
   fault: Fault,
   item: Omit<RejectedItem, 'position'>,

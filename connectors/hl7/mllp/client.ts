@@ -80,7 +80,7 @@ export class MllpClient {
     const socket = await openConnection(this.#config, this.#env, signal);
     const frames = new FrameReader(REPLY_BYTES_MAX);
     socket.on('data', (chunk) => {
-      for (const { body } of frames.push(chunk)) this.#hear(body);
+      for (const { body } of frames.push(chunk)) this.#readReply(body);
     });
     socket.on('close', () => this.#drop(socket));
     socket.setNoDelay(true);
@@ -89,7 +89,7 @@ export class MllpClient {
     return socket;
   }
 
-  #hear(body: Buffer): void {
+  #readReply(body: Buffer): void {
     const message = parseMessage(splitMessages(body)[0]?.text ?? '');
     const acknowledgment = message?.first('MSA') ?? null;
     // Not an acknowledgment; this connection reads nothing else.
@@ -99,8 +99,15 @@ export class MllpClient {
       return;
     }
     const error = message?.first('ERR') ?? null;
-    const said = [acknowledgment.value(3), error?.value(8), error?.value(3, 2), error?.value(1, 4)];
-    const words = [...new Set(said.filter((each) => each !== undefined && each !== ''))].join('; ');
+    const texts = [
+      acknowledgment.value(3),
+      error?.value(8),
+      error?.value(3, 2),
+      error?.value(1, 4),
+    ];
+    const words = [...new Set(texts.filter((each) => each !== undefined && each !== ''))].join(
+      '; ',
+    );
     this.#waiting.answer({ code: acknowledgment.value(1).toUpperCase(), text: words });
     this.#waiting = null;
   }

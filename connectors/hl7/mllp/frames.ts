@@ -21,6 +21,7 @@ export type Frame = { body: Buffer; is_too_large: boolean };
 /** The bytes kept of a frame that is too large. */
 const HEAD_BYTES = 4096;
 
+/** Finds the frames in the bytes of one connection. */
 export class FrameReader {
   readonly #bytes_max: number;
   /**
@@ -132,7 +133,7 @@ function decidedLength(chunk: Buffer, from: number): number {
   return begin === -1 ? chunk.length : begin;
 }
 
-/** Wraps one message in its MLLP bytes. */
+/** Returns one message with the MLLP bytes around it. */
 export function frame(body: Buffer): Buffer {
   const framed = Buffer.allocUnsafe(body.length + 3);
   framed[0] = SB;

@@ -18,7 +18,7 @@ import { serverTls } from './tls-files.ts';
  */
 const HANG_UP_MS = 1000;
 /** How long the last replies may take when the daemon stops. */
-const FAREWELL_MS = 2000;
+const LAST_REPLIES_MS = 2000;
 /**
  * Replies that the sender does not read; beyond this, the connection is closed before they fill the
  * memory.
@@ -169,6 +169,7 @@ class Listener {
     });
   }
 
+  /** Closes the connection of a sender whose message was not stored, after a pause. */
   async #hangUp(socket: Socket): Promise<void> {
     this.#env.log('hl7_not_stored', { connector: this.#env.connector_id });
     socket.pause();
@@ -183,7 +184,10 @@ class Listener {
     const answered = Promise.all(
       [...this.#connections].map(([socket, session]) => session.idle().then(() => ended(socket))),
     );
-    await Promise.race([answered, this.#env.clock.sleep(FAREWELL_MS, late.signal).catch(() => {})]);
+    await Promise.race([
+      answered,
+      this.#env.clock.sleep(LAST_REPLIES_MS, late.signal).catch(() => {}),
+    ]);
     late.abort();
     for (const socket of [...this.#connections.keys(), ...this.#sockets]) socket.destroy();
     await closed;
@@ -212,7 +216,7 @@ async function open(server: Server, listen: string): Promise<void> {
   });
 }
 
-/** Explains why eligd cannot listen on an address; `check` uses the same text. */
+/** Returns the error for an address on which eligd cannot listen; `check` shows the same text. */
 export function cannotListen(listen: string, error: unknown): ConnectorError {
   const code = errorCode(error) ?? 'unknown';
   const next =
@@ -221,11 +225,11 @@ export function cannotListen(listen: string, error: unknown): ConnectorError {
       : code === 'EACCES'
         ? 'Choose a port from 1024 on in "listen:".'
         : 'Write an address of this computer into "listen:".';
-  const told = {
+  const parts = {
     what: `It cannot listen on ${listen} (${code}).`,
     next,
     cause: error,
     retry_after_ms: LISTEN_RETRY_MS,
   };
-  return new ConnectorError(code === 'EADDRINUSE' ? 'transient' : 'permanent', told);
+  return new ConnectorError(code === 'EADDRINUSE' ? 'transient' : 'permanent', parts);
 }

@@ -34,6 +34,7 @@ export type Peer = {
  */
 const UNANSWERED_MAX = 256;
 
+/** Reads the frames of one connection and sends the replies. */
 export class Session {
   readonly #intake: FrameIntake;
   readonly #accept: Accept;

@@ -51,7 +51,7 @@ type DeliverDeps = {
   fees: FeeSchedule;
   /** Which findings in answers go on the attention list (`policy.attention`). */
   attention: Readonly<Record<AttentionKind, boolean>>;
-  /** Counts consecutive write failures, for the backoff. Kept in memory only, on purpose. */
+  /** Kept in memory only, on purpose: a new process tries at once and writes the lists again. */
   memory: DeliverMemory;
   state: ConnectorState;
 };
@@ -59,13 +59,17 @@ type DeliverDeps = {
 /** One transaction of this stage. `now`: the timestamp of everything that it writes. */
 type DeliverContext = { tx: Tx; deps: DeliverDeps; now: number };
 
-/** `published`: the attention list that the PMS has, and since when; `schedule_at`: likewise. */
+/**
+ * `failures`: consecutive failures to write. `published`: the attention list that the PMS has, and
+ * when it was written. `schedule_at`: when the schedule was written.
+ */
 export type DeliverMemory = {
   failures: number;
   published: { text: string; at: number } | null;
   schedule_at: number | null;
 };
 
+/** Returns the memory of a process that has written nothing yet. */
 export function newDeliverMemory(): DeliverMemory {
   return { failures: 0, published: null, schedule_at: null };
 }
@@ -276,8 +280,8 @@ async function write(
 }
 
 /**
- * Fails a claim delivery: the connector provides claims but cannot write their results, so it
- * violates its contract.
+ * Returns a failed claim delivery: the connector provides claims but cannot write their results, so
+ * it violates its contract.
  */
 function cannotWriteClaim({ key }: ClaimedDelivery): DeliveryOutcome {
   const failure = {

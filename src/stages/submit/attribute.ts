@@ -89,7 +89,7 @@ export async function attributeCalls(
     } else if (WAITING.has(row.state)) {
       await serve(context, row, found);
       served.add(row.id);
-      if (each.claim !== null) await forgiveDuplicates(context, each.claim.inquiry);
+      if (each.claim !== null) await resolveDuplicates(context, each.claim.inquiry);
     }
   }
   // Any other listed call of an inquiry that is now served is a duplicate call.
@@ -148,12 +148,13 @@ async function gather({ tx, now }: SubmitContext, question: Question) {
   );
   const account = {
     listed: calls.flatMap((call) => listedOf(call, question)),
-    calls: calls.flatMap((call) => madeOf(call, now)),
+    calls: calls.flatMap((call) => madeCallOf(call, now)),
     needs: [...rows.values()].map((row) => needOf(row, calling)),
   };
   return { account, rows };
 }
 
+/** Returns the call as an inquiry that the service lists; empty if it does not count as listed. */
 function listedOf(call: CallRow, { shown, fresh }: Question): ListedInquiry[] {
   const { service_id, inquiry, role, external_id, match_key, given_name } = call;
   if (service_id === null) return [];
@@ -168,7 +169,8 @@ function listedOf(call: CallRow, { shown, fresh }: Question): ListedInquiry[] {
   return [{ service_id, external_id, match_key, given_name, status, created_at, claim, is_new }];
 }
 
-function madeOf(call: CallRow, now: number): MadeCall[] {
+/** Returns the call as a request of ours whose reply brought no ID; empty if it is not. */
+function madeCallOf(call: CallRow, now: number): MadeCall[] {
   const { id, inquiry, external_id, match_key, given_name, fate } = call;
   if (inquiry === null || call.service_id !== null || fate === 'unsent') return [];
   const sent_at = call.sent_service_at ?? call.sent_at ?? now;
@@ -219,7 +221,7 @@ async function serve(context: SubmitContext, row: InquiryRow, found: Found): Pro
       ? {}
       : { external_id: found.external_id }),
   };
-  const { reason, event } = FINDS[row.state as keyof typeof FINDS];
+  const { reason, event } = FOUND_IN_STATE[row.state as keyof typeof FOUND_IN_STATE];
   await moveInquiries(tx, [row.id], { from: row.state, to: 'open', reason, set }, now);
   await claimCall(tx, found, {
     ...found,
@@ -235,7 +237,7 @@ async function serve(context: SubmitContext, row: InquiryRow, found: Found): Pro
   });
 }
 
-const FINDS = {
+const FOUND_IN_STATE = {
   planned: {
     reason: 'The service already has an inquiry for this, so no call is made.',
     event: 'inquiry_adopted',
@@ -289,7 +291,7 @@ async function report(context: SubmitContext, row: InquiryRow, found: Found): Pr
  * Resolves the attention item when every duplicate call of the inquiry now serves a later attempt;
  * then the office has no refund to request.
  */
-async function forgiveDuplicates({ tx, now }: SubmitContext, inquiry: number): Promise<void> {
+async function resolveDuplicates({ tx, now }: SubmitContext, inquiry: number): Promise<void> {
   const calls = await callsOf(tx, [inquiry]);
   if (calls.every(({ role }) => role !== 'duplicate'))
     await resolveAttention(tx, inquirySubject(inquiry), now, ['duplicate_call']);

@@ -21,7 +21,7 @@ export type BulkPlan = {
 /** How many single creates are claimed together; a crash makes at most this many uncertain. */
 const SINGLES_PER_CLAIM = 20;
 
-const factNames = (specialty: Specialty) => ({
+const settingNames = (specialty: Specialty) => ({
   absent: `bulk_absent:${specialty}`,
   shape: `bulk_shape:${specialty}`,
   /** The largest batch to try, learned when the service refused a larger one. */
@@ -34,14 +34,14 @@ const factNames = (specialty: Specialty) => ({
 });
 
 /**
- * Plans the next send from the learned settings of the bulk endpoint (docs/service.md "Bulk
- * requests").
+ * Returns the form of the next send, according to the learned settings of the bulk endpoint
+ * (docs/service.md "Bulk requests").
  */
 export async function planBulk(
   { store, settings, env }: SubmitDeps,
   specialty: Specialty,
 ): Promise<BulkPlan> {
-  const names = factNames(specialty);
+  const names = settingNames(specialty);
   const single: BulkPlan = {
     kind: 'single',
     claim_size: Math.max(settings.concurrency, SINGLES_PER_CLAIM),
@@ -72,7 +72,7 @@ export async function learnFromBulk(
 ): Promise<void> {
   const { tx, now } = context;
   const { env, settings } = context.deps;
-  const names = factNames(specialty);
+  const names = settingNames(specialty);
   if (result.ok) {
     if (!bulk.is_proven && result.items.some(({ outcome }) => outcome === 'created')) {
       await writeLearned(tx, names.proven, '1', now);
@@ -119,6 +119,6 @@ export async function learnFromBulk(
 
 /** Sends singly for a day; then tries the bulk endpoint again. */
 async function giveUpBulk({ tx, deps, now }: SubmitContext, specialty: Specialty): Promise<void> {
-  await writeLearned(tx, factNames(specialty).absent, '1', now);
+  await writeLearned(tx, settingNames(specialty).absent, '1', now);
   tx.after(() => deps.env.log('bulk_learned', { specialty, shape: 'single' }));
 }

@@ -90,6 +90,7 @@ export type SubmitMemory = {
   tried_at: number | null;
 };
 
+/** Returns the memory of a process that has compared and measured nothing yet. */
 export function newSubmitMemory(): SubmitMemory {
   return {
     reconciled: new Map(),

@@ -1,7 +1,7 @@
 /**
  * A comparison of the service's list that an earlier process made. `once` runs from cron every few
  * minutes, and the list is as long as the account is old, so a new process relies on the last
- * comparison where nothing can have been sent that its database does not know (G1).
+ * comparison if nothing can have been sent that its database does not contain (G1).
  */
 import { z } from 'zod';
 import type { Specialty } from '../../domain/specialty.ts';
@@ -11,7 +11,7 @@ import { currentHalts } from '../../store/calls/halts.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import type { Reconciled, SubmitDeps } from './deps.ts';
 
-/** An older comparison is made again. */
+/** A comparison that is older than this does not count. */
 const RELIED_ON_MS = HOUR_MS;
 /**
  * How far the two clocks may differ: the service's `Date` has whole seconds, and a reply takes some
@@ -29,7 +29,7 @@ const KEPT = z.object({
 
 const nameOf = (specialty: Specialty) => `comparison:${specialty}`;
 
-/** Counts a send. The caller writes the count to the lock file after the commit. */
+/** Counts a send. Returns the count, which the caller writes to the lock file after the commit. */
 export async function countSend(tx: Tx, { sends }: Pick<SubmitDeps, 'sends'>, now: number) {
   const counted = Number((await readLearned(tx, SENDS))?.value ?? 0);
   const count = Math.max(counted, sends.read()) + 1;
@@ -69,7 +69,7 @@ export async function earlierComparison(
   if (kept === undefined || Number(counted?.value ?? 0) !== sends.read()) return null;
   if ((await currentHalts(store.db)).length > 0) return null;
   if (env.boot?.()?.id !== kept.boot_id) return null;
-  // A small request shows that the service is there, and its clock.
+  // A small request shows whether the service answers, and the time by its clock.
   if (!(await client.getSubscription({ priority: 'send' })).ok) return null;
   const [boot, skew_ms, now] = [env.boot(), deps.clockSkew(), env.clock.now()];
   if (boot === null || skew_ms === null) return null;

@@ -57,6 +57,10 @@ export async function isListWanted(
   );
 }
 
+/**
+ * Does one step of the stage, in the order above. Returns what it did, and when the next one is
+ * due.
+ */
 export async function submitStep(
   deps: SubmitDeps,
   options: { external_id_template: string; signal: AbortSignal },
@@ -73,7 +77,7 @@ export async function submitStep(
   for (const specialty of wanted)
     if (await ensureReconciled(deps, specialty)) reconciled.push(specialty);
   await stopIfCallsAreOlder(deps, reconciled.length === wanted.length);
-  const looked = waiting.some(({ state }) => state !== 'planned')
+  const looked_up = waiting.some(({ state }) => state !== 'planned')
     ? await takeLookups(deps, options.signal)
     : 0;
   const halts = await currentHalts(store.db);
@@ -90,14 +94,14 @@ export async function submitStep(
   const next_try = blocking.map(({ next_try_at }) => next_try_at).reduce(earlier, null);
   const retry = reconciled.length < wanted.length ? now + RECONCILE_RETRY_MS : null;
   return {
-    did: looked + sent,
+    did: looked_up + sent,
     next_at: earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, now)),
   };
 }
 
 /**
  * Stops submission on a new database of an installation that has made calls before, until the
- * operator confirms.
+ * operator confirms. `is_compared`: this step has compared the service's list with the database.
  */
 async function stopIfCallsAreOlder(
   { store, env }: SubmitDeps,
@@ -133,6 +137,7 @@ async function recoverInterrupted(deps: SubmitDeps): Promise<void> {
   if (left.length > 0) await deps.store.write((tx) => recoverSending({ tx, deps, now }, left));
 }
 
+/** Looks up uncertain inquiries that are due. Returns how many were due. */
 async function takeLookups(deps: SubmitDeps, signal: AbortSignal): Promise<number> {
   const due = await uncertainDue(deps.store.db, deps.env.clock.now(), LOOKUPS_PER_STEP);
   for (const row of due) {

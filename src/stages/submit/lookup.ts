@@ -33,7 +33,7 @@ const LOOKUPS_FOR_ABSENCE = 2;
 type LookupResult = { kind: 'found' } | { kind: 'absent' } | { kind: 'inconclusive'; why: string };
 
 /**
- * Takes one lookup for an inquiry whose reply was lost: adopts a matching inquiry, counts a lookup
+ * Does one lookup for an inquiry whose reply was lost: adopts a matching inquiry, counts a lookup
  * that proves absence, and decides after the second one. Never sends.
  */
 export async function lookUp(deps: SubmitDeps, row: InquiryRow): Promise<void> {

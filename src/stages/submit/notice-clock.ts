@@ -5,9 +5,9 @@ import type { SubmitDeps } from './deps.ts';
 
 /** A jump at least this large means the clock was set, not slewed by NTP. */
 const CLOCK_SET_MS = 10_000;
-/** Persist the skew again once it has changed by this much. */
+/** eligd stores the skew again once it has changed by this much. */
 const SKEW_MOVED_MS = CLOCK_SET_MS / 2;
-const SKEW_FACT = 'clock_skew_ms';
+const SKEW_SETTING = 'clock_skew_ms';
 
 /**
  * Restarts the lookups after the machine's clock was set (G1). Settle times are measured by that
@@ -35,14 +35,14 @@ export async function noticeClock({
   if (before === null || was_set || has_moved) {
     const is_corrected = await store.write(async (tx) => {
       const kept =
-        known_skew_ms === null && skew_ms !== null ? await readLearned(tx, SKEW_FACT) : null;
+        known_skew_ms === null && skew_ms !== null ? await readLearned(tx, SKEW_SETTING) : null;
       const was_set_before =
         kept !== null && Math.abs((skew_ms ?? 0) - Number(kept.value)) >= CLOCK_SET_MS;
       const is_restarted = was_set || was_set_before;
       if (is_restarted) await restartLookups(tx, now + settings.timeout_ms + settings.settle_ms);
       if (is_restarted || before === null)
         await correctDueTimes(tx, dueLimits(settings.settle_ms, now));
-      if (has_moved) await writeLearned(tx, SKEW_FACT, String(skew_ms), now);
+      if (has_moved) await writeLearned(tx, SKEW_SETTING, String(skew_ms), now);
       return is_restarted || before === null;
     });
     if (is_corrected) onReplan();

@@ -41,9 +41,10 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
   return await comparison;
 }
 
+/** Returns whether the list of the specialty has been compared, now or recently enough. */
 async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
   const { env, store, client, memory } = deps;
-  const last = memory.reconciled.get(specialty) ?? (await takeUpComparison(deps, specialty));
+  const last = memory.reconciled.get(specialty) ?? (await keepEarlierComparison(deps, specialty));
   if (last !== null && !last.is_due && last.at > env.clock.now() - DAY_MS) return true;
   const started_at = env.clock.now();
   const failed = memory.failures.get(specialty);
@@ -83,8 +84,8 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
   return true;
 }
 
-/** At the start of a process: the comparison of the process before, where it still counts. */
-async function takeUpComparison(
+/** Returns the comparison of an earlier process if it still counts, and keeps it in memory. */
+async function keepEarlierComparison(
   deps: SubmitDeps,
   specialty: Specialty,
 ): Promise<Reconciled | null> {

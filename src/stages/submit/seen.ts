@@ -3,7 +3,7 @@ import type { ListedInquiry } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
 import type { SeenInquiry } from '../../store/calls/calls.ts';
 
-/** Reduces a listed inquiry to what eligd saves of it: labels, keys and times, no results. */
+/** Returns what eligd saves of a listed inquiry: labels, keys and times, no results. */
 export function seenInquiry(inquiry: ListedInquiry): SeenInquiry {
   return {
     service_id: inquiry.id,

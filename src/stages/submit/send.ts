@@ -106,7 +106,8 @@ async function checkDueLabels(
 /**
  * Claims inquiries in one transaction. Returns the intents of those that may be sent (nearest visit
  * first, within the budget, one specialty at a time because each has its own path) and the number
- * of those that need no call because the service already holds them.
+ * of those that need no call (`adopted`: the service already holds them) or that wait for their
+ * payer (`moved`). `sends`: the new count of sends; 0 when nothing is sent.
  */
 async function claim(
   tx: Tx,
@@ -143,7 +144,7 @@ async function claim(
       adopted += 1;
       continue;
     }
-    const current = wantedFrom(draft, localDate(now, settings.time_zone), settings.days_off);
+    const current = withoutPastDate(draft, localDate(now, settings.time_zone), settings.days_off);
     if (await waitsForPayer(context, row, draft)) {
       moved += 1;
       continue;
@@ -212,10 +213,11 @@ async function commitIntent(
 }
 
 /**
- * Moves a completion date that has passed to the next business day: the inquiry may have waited
- * past the day that planning chose, and the service is never given a past date or a day off.
+ * Returns the draft; a completion date that has passed becomes the next business day: the inquiry
+ * may have waited past the day that planning chose, and the service is never given a past date or a
+ * day off.
  */
-function wantedFrom(
+function withoutPastDate(
   draft: InquiryDraft,
   today: LocalDate,
   days_off: ReadonlySet<LocalDate>,

@@ -15,8 +15,8 @@ export type AttentionSubject = {
 };
 
 /**
- * Raises an attention item, which becomes part of the subject's story. If an item with this reason
- * is already open, updates it and keeps its `since`.
+ * Raises an attention item, which becomes part of the subject's history. If an item with this
+ * reason is already open, updates it and keeps its `since`.
  */
 export async function raiseAttention(
   tx: Tx,
@@ -53,17 +53,17 @@ export async function raiseAttention(
           what: entry.what,
           next: entry.next,
           words: entry.words ?? null,
-          ...names(about),
+          ...visitOf(about),
         }),
     )
     .execute();
 }
 
 /**
- * Adds the visit to an item that was raised when its inquiry served none, so that the front desk
- * sees whose it is.
+ * Returns the columns that add the visit to an item that was raised when its inquiry served none,
+ * so that the front desk sees which patient it concerns.
  */
-function names({ connector, appointment }: AttentionSubject) {
+function visitOf({ connector, appointment }: AttentionSubject) {
   return {
     connector: sql<string | null>`coalesce(attention.connector, ${connector})`,
     appointment: sql<number | null>`coalesce(attention.appointment, ${appointment})`,
@@ -125,7 +125,7 @@ function resolved(tx: Db | Tx, now: Expression<number>) {
 /**
  * Resolves items about visits when both the visit and the item are older than `before`: the office
  * can no longer act on them, and the list stays readable. An item about an inquiry stays open while
- * the inquiry serves a later open visit (G2). Items remain in the story. Returns the appointments
+ * the inquiry serves a later open visit (G2). Items remain in the history. Returns the appointments
  * that they were about.
  */
 export async function expireAttention(tx: Tx, before: number, now: number): Promise<number[]> {

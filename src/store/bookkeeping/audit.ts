@@ -105,6 +105,9 @@ export async function auditOf(db: Db, subjects: readonly string[]): Promise<Audi
   return rows.filter(({ subject }, index) => index > (purged.get(subject) ?? -1));
 }
 
+/** Returns the subject of entries about an appointment or a claim. */
 export const appointmentSubject = (id: number): string => `appointment:${id}`;
+/** Returns the subject of entries about an inquiry. */
 export const inquirySubject = (id: number): string => `inquiry:${id}`;
+/** Returns the subject of entries about a delivery. */
 export const deliverySubject = (key: string): string => `delivery:${key}`;

@@ -1,16 +1,20 @@
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 
-/** Single values by name: facts learned about the service, and times of the last runs. */
+/**
+ * Single values by name: settings learned about the service, and times of the last runs.
+ */
+
+/** Returns the learned setting of this name; null when it is unknown. */
 export async function readLearned(
   db: Db | Tx,
   name: string,
 ): Promise<{ value: string; updated_at: number } | null> {
-  const [row] = await ONE(db, { name });
+  const [row] = await BY_NAME(db, { name });
   return row ?? null;
 }
 
-const ONE = prepared<{ name: string }>()((db, place) =>
+const BY_NAME = prepared<{ name: string }>()((db, place) =>
   db
     .selectFrom('learned_settings')
     .select(['value', 'updated_at'])
@@ -22,14 +26,14 @@ export async function readLearnedAll(
   db: Db | Tx,
   names: readonly string[],
 ): Promise<Map<string, { value: string; updated_at: number }>> {
-  const rows = await THOSE(db, Object.fromEntries(names.entries()), names.length);
+  const rows = await BY_NAMES(db, Object.fromEntries(names.entries()), names.length);
   return new Map(rows.map(({ name, ...setting }) => [name, setting]));
 }
 
 /**
  * Statements are cached by the number of names, because callers use only a few lengths of lists.
  */
-const THOSE = prepared<Readonly<Record<string, string>>>()((db, place, length: number) =>
+const BY_NAMES = prepared<Readonly<Record<string, string>>>()((db, place, length: number) =>
   db
     .selectFrom('learned_settings')
     .select(['name', 'value', 'updated_at'])
@@ -40,6 +44,7 @@ const THOSE = prepared<Readonly<Record<string, string>>>()((db, place, length: n
     ),
 );
 
+/** Stores a learned setting; `now` becomes its `updated_at`. */
 export async function writeLearned(
   tx: Tx,
   name: string,
@@ -58,6 +63,7 @@ const WRITE = prepared<{ name: string; value: string; now: number }>()((tx, plac
     ),
 );
 
+/** Deletes a learned setting. */
 export async function forgetLearned(tx: Tx, name: string): Promise<void> {
   await tx.deleteFrom('learned_settings').where('name', '=', name).execute();
 }

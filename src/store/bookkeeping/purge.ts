@@ -35,7 +35,8 @@ export type PurgeLimits = Record<PurgedKind, number | null>;
 export type PurgedKind = 'visits' | AnswerKind | 'logs';
 
 /**
- * Deletes data that is older than the clinic keeps, except for patients on legal hold. Each step is
+ * Deletes data that is older than the clinic keeps, except for patients on legal hold. Returns how
+ * much it deleted. Each step is
  * a separate commit; the next purge completes an interrupted one.
  */
 export async function purge(store: Store, limits: PurgeLimits, now: number): Promise<Purged> {
@@ -101,11 +102,11 @@ const ANSWER_KINDS = ['answers', 'requests', 'recordings'] as const;
 type PurgedVisits = { appointments: number; inquiries: number };
 
 /**
- * Deletes appointments whose visit and last change lie before `before` (epoch milliseconds), with
- * the inquiries that serve no other appointment, their answers, records, deliveries, attention
- * items, and the words of their audit trail. Inquiries that the service may still answer stay.
- * Calls that the service has keep their IDs but no patient data, so that a reconciliation does not
- * treat them as new.
+ * Deletes (and counts) appointments whose visit and last change lie before `before` (epoch
+ * milliseconds), with the inquiries that serve no other appointment, their answers, records,
+ * deliveries, attention items, and the words of their audit trail. Inquiries that the service may
+ * still answer stay. Calls that the service has keep their IDs but no patient data, so that a
+ * reconciliation does not treat them as new.
  */
 async function purgeVisits(store: Store, before: number, now: number): Promise<PurgedVisits> {
   const total: PurgedVisits = { appointments: 0, inquiries: 0 };
@@ -184,6 +185,7 @@ async function purgeSome(tx: Tx, before: number, now: number): Promise<PurgedVis
   return { appointments: appointments.length, inquiries: inquiries.length };
 }
 
+/** Returns those of the inquiries that serve no appointment anymore. */
 async function withoutAppointments(tx: Tx, inquiries: readonly number[]): Promise<number[]> {
   if (inquiries.length === 0) return [];
   const kept = await tx
@@ -242,6 +244,7 @@ async function purgeRest(tx: Tx, before: number, now: number): Promise<void> {
       and ${notOf(held)}`.execute(tx);
 }
 
+/** Returns the condition that a row belongs to none of these connectors. */
 const notOf = (connectors: readonly string[]) =>
   connectors.length === 0
     ? sql<SqlBool>`true`
@@ -257,6 +260,7 @@ async function purgeAttention(tx: Tx, before: number, held: readonly string[]): 
     .execute();
 }
 
+/** Clears the patient data of old calls that no inquiry of ours owns. */
 async function purgeStrangers(tx: Tx, before: number): Promise<void> {
   await tx
     .updateTable('calls')

@@ -59,7 +59,7 @@ export function writeBackup(path: string, file: string, now: number): CopyConten
     rmSync(part, { force: true });
     refuseDamagedSource(path);
     copyDatabase(path, part);
-    noteMoment(part, now);
+    writeSnapshotTime(part, now);
     const content = inspectCopy(part);
     flush(part);
     renameSync(part, file);
@@ -93,7 +93,7 @@ function refuseDamagedSource(path: string): void {
   }
 }
 
-function noteMoment(part: string, now: number): void {
+function writeSnapshotTime(part: string, now: number): void {
   const copy = openSqlite(part);
   try {
     copy
@@ -108,16 +108,16 @@ function noteMoment(part: string, now: number): void {
 }
 
 /**
- * Opens a copy, has SQLite check it, and counts its content. Throws when it is not an undamaged
- * database of this or an older version of eligd.
+ * Opens a copy, has SQLite check it, and returns the counts of its content. Throws when it is not
+ * an undamaged database of this or an older version of eligd.
  */
 export function inspectCopy(file: string): CopyContent {
   refuseUnreadable(file);
   let raw: Raw | undefined;
   try {
     raw = openSqlite(file, { readonly: true, fileMustExist: true });
-    const said = raw.pragma('integrity_check(1)', { simple: true });
-    if (said !== 'ok') throw notSound(file, 'SQLite’s integrity check found errors in it');
+    const result = raw.pragma('integrity_check(1)', { simple: true });
+    if (result !== 'ok') throw notSound(file, 'SQLite’s integrity check found errors in it');
     refuseNewer(raw, file);
     const count = (table: string) =>
       raw?.prepare(`select count(*) from ${table}`).pluck().get() as number;
@@ -188,10 +188,12 @@ const NAME = /^eligd-\d{8}-\d{6}\.db$/;
 /** The name of a backup by `eligd backup --before-upgrade`. */
 const BEFORE_UPGRADE = /^before-upgrade-from-.*\.db$/;
 
+/** Returns the name of a backup before an upgrade from `version`. */
 export function beforeUpgradeName(version: string, now: number): string {
   return `before-upgrade-from-${version.replaceAll(/[^\w.+~-]/g, '_')}-${backupName(now)}`;
 }
 
+/** Returns the name of a scheduled backup that is made at `now`. */
 export function backupName(now: number): string {
   const digits = new Date(now).toISOString().replaceAll(/[-:]/g, '');
   return `eligd-${digits.slice(0, 8)}-${digits.slice(9, 15)}.db`;
@@ -222,7 +224,10 @@ export function deleteOldCopies(path: string, folder: string, before: number): n
   return old.filter((file) => !/-(?:wal|shm)$/.test(file.path)).length;
 }
 
-/** Returns those copies, with the time when each was written (epoch milliseconds). */
+/**
+ * Returns the copies that `deleteOldCopies` deletes, with the time when each was written (epoch
+ * milliseconds).
+ */
 export function oldCopies(
   path: string,
   folder: string,
@@ -230,10 +235,10 @@ export function oldCopies(
 ): { path: string; at: number }[] {
   const replaced = `${basename(path)}.replaced-`;
   return [
-    ...listed(folder)
+    ...namesIn(folder)
       .filter((name) => BEFORE_UPGRADE.test(name))
       .map((name) => join(folder, name)),
-    ...listed(dirname(path))
+    ...namesIn(dirname(path))
       .filter((name) => name.startsWith(replaced))
       .map((name) => join(dirname(path), name)),
   ]
@@ -252,30 +257,30 @@ export function copiesOf(path: string, folder: string): string[] {
     /^(?:replaced-\w+|rescued\.db|restoring)$/.test(name.slice(beside.length));
   const is_backup = (name: string) => NAME.test(name) || BEFORE_UPGRADE.test(name);
   const found = [
-    ...listed(dirname(path))
+    ...namesIn(dirname(path))
       .filter(is_copy)
       .map((name) => join(dirname(path), name)),
-    ...listed(folder)
+    ...namesIn(folder)
       .filter(is_backup)
       .map((name) => join(folder, name)),
   ];
   return [...new Set(found)];
 }
 
-function listed(folder: string): string[] {
+function namesIn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
 /** Returns whether eligd has made any copy in the folder. */
 export function hasBackups(folder: string): boolean {
-  return listed(folder).some((name) => NAME.test(name) || BEFORE_UPGRADE.test(name));
+  return namesIn(folder).some((name) => NAME.test(name) || BEFORE_UPGRADE.test(name));
 }
 
 /**
  * Returns the newest scheduled backup by name and its modification time; null when there is none.
  */
 function newestBackup(folder: string): { file: string; at: number } | null {
-  const name = listed(folder)
+  const name = namesIn(folder)
     .filter((each) => NAME.test(each))
     .sort()
     .at(-1);

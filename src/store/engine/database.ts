@@ -100,7 +100,7 @@ const MIGRATIONS = {
   '0034-names': names,
 };
 
-const MEMOISED_STATEMENTS_MAX = 400;
+const CACHED_STATEMENTS_MAX = 400;
 
 const DATABASES = new WeakMap<Db, SqliteDatabase>();
 
@@ -123,9 +123,9 @@ const FIRST_PAGE_MS = 2_000;
 export const RESTORING = '.restoring';
 
 /**
- * Opens the database at `path`, creates its folder and file if they do not exist, and migrates it.
- * Uses WAL with synchronous FULL: a commit is on the disk before the outside effect that relies on
- * it (fact 2, G3).
+ * Opens and returns the database at `path`, creates its folder and file if they do not exist, and
+ * migrates it. Uses WAL with synchronous FULL: a commit is on the disk before the outside effect
+ * that relies on it (G3).
  *
  * Throws EligdError `configuration` when the folder cannot be created, the file is damaged or not a
  * database, or a newer eligd wrote the database.
@@ -150,7 +150,7 @@ export async function openDatabase(path: string): Promise<Db> {
     raw.close();
     throw unusable(path, error);
   }
-  const database = memoised(raw);
+  const database = withStatementCache(raw);
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
   DATABASES.set(db, database);
   try {
@@ -163,7 +163,7 @@ export async function openDatabase(path: string): Promise<Db> {
 }
 
 /**
- * Reports the state of the database at `path` without creating, migrating or changing anything; for
+ * Returns the state of the database at `path` without creating, migrating or changing anything; for
  * `eligd check`. `behind`: the next start will migrate it. Throws like `openDatabase` for a damaged
  * or newer database.
  */
@@ -299,6 +299,7 @@ function isCurrent(raw: Raw): boolean {
   return appliedMigrations(raw).length === Object.keys(MIGRATIONS).length;
 }
 
+/** Throws EligdError `configuration` when a newer eligd wrote the database. */
 export function refuseNewer(raw: Raw, path: string): void {
   if (appliedMigrations(raw).every((name) => name in MIGRATIONS)) return;
   throw new EligdError('configuration', {
@@ -318,14 +319,14 @@ function appliedMigrations(raw: Raw): string[] {
 }
 
 /**
- * Caches prepared statements, and clears the cache when it grows too large: Kysely prepares a
- * statement for each run, which costs more than running it. SQLite recompiles a statement at each
- * run when a parameter could change its plan (a limit, or a state or connector with an order), so
- * frequent statements contain such constants as text, by `sql.lit`. Transactions start with the
- * write lock: one that reads first and then writes fails at once if another process wrote in
- * between, regardless of `busy_timeout`.
+ * Returns the driver with a cache of prepared statements, which is cleared when it is full: Kysely
+ * prepares a statement for each run, which costs more than running it. SQLite recompiles a
+ * statement at each run when a parameter could change its plan (a limit, or a state or connector
+ * with an order), so frequent statements contain such constants as text, by `sql.lit`. Transactions
+ * start with the write lock: one that reads first and then writes fails at once if another process
+ * wrote in between, regardless of `busy_timeout`.
  */
-function memoised(raw: Raw): SqliteDatabase {
+function withStatementCache(raw: Raw): SqliteDatabase {
   const prepared = new Map<string, ReturnType<Raw['prepare']>>();
   return {
     prepare: (statement_text: string) => {
@@ -337,7 +338,7 @@ function memoised(raw: Raw): SqliteDatabase {
       const known = prepared.get(text);
       if (known !== undefined) return asKysely(known);
       const statement = raw.prepare(text);
-      if (prepared.size >= MEMOISED_STATEMENTS_MAX) prepared.clear();
+      if (prepared.size >= CACHED_STATEMENTS_MAX) prepared.clear();
       prepared.set(text, statement);
       return asKysely(statement);
     },

@@ -27,11 +27,11 @@ export type Restored = {
 const SLOTS_MS = 60_000;
 
 /**
- * Replaces the database at `path` with the copy in `from`, after checking the copy. The caller
- * holds the instance lock. The old database is kept next to it, with all its files. A restore sends
- * nothing. The next start waits `quiet_ms`, then compares the service's whole list with the copy
- * before it sends, and uses inquiries on the list instead of new calls (docs/design.md
- * "Reconciliation").
+ * Replaces the database at `path` with the copy in `from`, after checking the copy. Returns what
+ * the copy contains, and what is missing from it. The caller holds the instance lock. The old
+ * database is kept next to it, with all its files. A restore sends nothing. The next start waits
+ * `quiet_ms`, then compares the service's whole list with the copy before it sends, and uses
+ * inquiries on the list instead of new calls (docs/design.md "Reconciliation").
  */
 export function restoreDatabase(
   path: string,
@@ -99,7 +99,10 @@ function pauseRequests(file: string, now: number, quiet_ms: number): void {
   }
 }
 
-/** Moves the database with its WAL and index, or the newest commits would be missing from it. */
+/**
+ * Moves the database with its WAL and index, or the newest commits would be missing from it.
+ * Returns its new path; null when there was none.
+ */
 function moveAside(path: string, now: number): string | null {
   const beside = `${path}.replaced-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
   const parts = ['', '-wal', '-shm'].filter((end) => existsSync(path + end));

@@ -10,7 +10,7 @@ import type { Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
 
-/** Returns the surviving IDs, by those of `patient_ids` that were merged. */
+/** Returns the surviving ID for each of `patient_ids` that was merged into another. */
 export async function aliasesOf(
   tx: Tx,
   connector: string,
@@ -50,23 +50,29 @@ export async function withCurrentIds<Each extends AppointmentInput | ClaimInput>
     all.map(({ patient }) => patient.id),
   );
   const people = new Map<string, Patient | null>();
-  for (const id of new Set(aliases.values())) people.set(id, await known(tx, connector, id));
+  for (const id of new Set(aliases.values()))
+    people.set(id, await latestPatient(tx, connector, id));
   return all.map((each) => {
     // `as_written` holds the merged ID, which must not be written back anymore.
-    const { as_written: _, ...said } = each.patient;
-    const id = aliases.get(said.id ?? '');
+    const { as_written: _, ...written } = each.patient;
+    const id = aliases.get(written.id ?? '');
     if (id === undefined) return each;
-    const { first_name, last_name, birth_date } = people.get(id) ?? said;
-    return { ...each, patient: { ...said, id, first_name, last_name, birth_date } };
+    const { first_name, last_name, birth_date } = people.get(id) ?? written;
+    return { ...each, patient: { ...written, id, first_name, last_name, birth_date } };
   });
 }
 
 /** Returns the patient from the latest visit or claim; null: there is none. */
-async function known(tx: Tx, connector: string, patient_id: string): Promise<Patient | null> {
+async function latestPatient(
+  tx: Tx,
+  connector: string,
+  patient_id: string,
+): Promise<Patient | null> {
   const row = await tx
     .selectFrom('appointments')
     .select('content')
     .where('patient_key', '>=', `${connector}|${patient_id}|`)
+    // "}" is the character after "|", so the range is every key that starts with the ID and "|".
     .where('patient_key', '<', `${connector}|${patient_id}}`)
     .orderBy('updated_at', 'desc')
     .limit(1)
@@ -75,7 +81,7 @@ async function known(tx: Tx, connector: string, patient_id: string): Promise<Pat
 }
 
 /**
- * Translates a merge to current IDs. A merge in the opposite direction of an earlier one first
+ * Returns the merge with current IDs. A merge in the opposite direction of an earlier one first
  * undoes that one: the ID that was merged now survives.
  */
 export async function resolveMerge(

@@ -4,6 +4,7 @@ import { addDays, DAY_MS, localDate, startOfDay } from '../../domain/time.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 
+/** Older arrivals are deleted. */
 const KEPT_MS = 60 * DAY_MS;
 /**
  * Visits within this many days show that the practice books ahead; a recall further away does not.
@@ -60,7 +61,7 @@ const LAST = prepared<{ connector: string }>()((tx, place) =>
     .limit(sql.lit(1)),
 );
 
-/** Returns the last arrivals and those of the preceding weeks, for comparison. */
+/** Returns the last arrival and those of the preceding weeks, for comparison. */
 export async function lastArrivals(db: Db, connector: string): Promise<Arrival[]> {
   return await db
     .selectFrom('arrivals')
@@ -76,8 +77,9 @@ export async function lastArrivals(db: Db, connector: string): Promise<Arrival[]
 }
 
 /**
- * Returns the visits that a connector has shown for today and since its last arrival. A visit
- * counts as known before today if it was first read before today.
+ * Returns what the connector's visits show about its exports: the days with visits since its last
+ * arrival, and the later visits that were known before and that today's exports named again. A
+ * visit counts as known before today if it was first read before today.
  */
 export async function readBook(
   db: Db,

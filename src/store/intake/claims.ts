@@ -78,8 +78,9 @@ export async function takeClaims(
 }
 
 /**
- * Marks all other claims as settled after a source that states that it has every open claim, and
- * has at least one: planning then closes them. Returns how many.
+ * Marks the claims that the source does not name as settled; planning then closes them. For a
+ * source that states that it has every open claim. Marks none if the source names no claim. Returns
+ * how many it marked.
  */
 export async function settleMissingClaims(
   tx: Tx,

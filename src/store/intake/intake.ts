@@ -65,8 +65,9 @@ export const NOTHING_COUNTED: Readonly<IntakeCounts> = {
 };
 
 /**
- * Stores a batch: all of it, with the cursor, or nothing (G3). Taking the same batch twice changes
- * nothing. New and changed appointments become due for planning; intake itself decides nothing.
+ * Stores a batch: all of it, with the cursor, or nothing (G3). Returns what it changed. Taking the
+ * same batch twice changes nothing. New and changed appointments become due for planning; intake
+ * itself decides nothing.
  */
 export async function acceptBatch(
   tx: Tx,
@@ -190,6 +191,7 @@ const LATEST_SOURCE = prepared<{ connector: string }>()((db, place) =>
     .limit(sql.lit(1)),
 );
 
+/** Returns the cursor of the connector's last accepted batch; null: none. */
 export async function cursorOf(db: Db, connector: string): Promise<string | null> {
   const [row] = await CURSOR(db, { connector });
   return row?.cursor ?? null;
@@ -243,6 +245,9 @@ function isOtherPerson(row: KnownAppointment, next: PreparedAppointment): boolea
   return before.patient.birth_date !== after.patient.birth_date && member(before) !== member(after);
 }
 
+/**
+ * Closes the row of the person who had the ID before. Returns true, so that a condition can use it.
+ */
 async function supersede(
   tx: Tx,
   row: KnownAppointment,
@@ -305,6 +310,7 @@ const INSERT = preparedRows<PreparedAppointment>()((tx, rows) =>
   tx.insertInto('appointments').values(rows).returning('id'),
 );
 
+/** Records for each appointment that this source was the last one to name it. */
 async function touch(tx: Tx, seen: readonly { id: number; source: number }[]): Promise<void> {
   for (const [source, rows] of Map.groupBy(seen, ({ source }) => source)) {
     for (let first = 0; first < rows.length; first += IDS_PER_STATEMENT) {

@@ -23,6 +23,7 @@ export async function mergeNeeds(
     .selectFrom('inquiries')
     .selectAll()
     .where('need_base', '>=', prefix)
+    // "}" is the character after "|", so the range is every key that starts with the ID and "|".
     .where('need_base', '<', `${connector}|${from_id}}`)
     .orderBy('id')
     .execute();

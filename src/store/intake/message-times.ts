@@ -1,6 +1,6 @@
 /**
  * Detects messages about a visit that arrive after newer messages of the same sender, for example
- * from a replayed queue. They are recorded in the visit's story and change nothing.
+ * from a replayed queue. They are recorded in the visit's history and change nothing.
  */
 import { appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Tx } from '../engine/database.ts';
@@ -13,6 +13,7 @@ type Timed = {
   cancelled_ids?: readonly string[];
 };
 
+/** When each sender wrote its latest message about each visit. */
 export class MessageTimes {
   readonly #tx: Tx;
   readonly #connector: string;
@@ -55,6 +56,7 @@ export class MessageTimes {
     );
   }
 
+  /** Counts the message as the sender's latest about its visits; `write` stores that. */
   note(message: Timed): void {
     const { written } = message.source;
     if (written === undefined) return;
@@ -65,7 +67,7 @@ export class MessageTimes {
     }
   }
 
-  /** Records in the stories of the visits that the message came late. */
+  /** Records in the histories of the visits that the message came late. */
   async recordLate(message: Timed, now: number): Promise<void> {
     const known = await knownAppointments(this.#tx, this.#connector, visitsOf(message));
     await writeAudit(
@@ -82,6 +84,7 @@ export class MessageTimes {
     );
   }
 
+  /** Stores the times that `note` has changed. */
   async write(): Promise<void> {
     const values = [...this.#changed].map((key) => {
       const [source_id = '', sender = ''] = JSON.parse(key) as string[];

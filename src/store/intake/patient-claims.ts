@@ -63,7 +63,7 @@ export async function changeClaimsOf(
       where.or([where('closed_reason', 'is', null), where('closed_reason', '=', 'no_coverage')]),
     )
     .execute();
-  let different = 0;
+  let changed_count = 0;
   for (const { id, content } of rows) {
     const before = JSON.parse(content) as ClaimInput;
     if (before.patient.id !== patient_id) continue;
@@ -85,7 +85,7 @@ export async function changeClaimsOf(
     await writeAudit(tx, [
       { at: now, subject: appointmentSubject(id), from_state: null, to_state: 'changed', reason },
     ]);
-    different += 1;
+    changed_count += 1;
   }
-  return different;
+  return changed_count;
 }

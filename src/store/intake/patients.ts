@@ -77,8 +77,8 @@ export async function takePatientUpdates(
 }
 
 /**
- * Reduces a late update under a merged ID: it does not describe the current patient, except for the
- * insurance if none is known.
+ * Returns the update under the current ID. A late one under a merged ID is reduced: it does not
+ * describe the current patient, except for the insurance if none is known.
  */
 async function forCurrentId(
   tx: Tx,
@@ -95,6 +95,7 @@ async function forCurrentId(
   };
 }
 
+/** Merges two records of a patient. Returns how many appointments and claims changed. */
 async function merge(
   context: IntakeContext,
   merged: Extract<PatientUpdate, { kind: 'merged' }>,
@@ -104,8 +105,9 @@ async function merge(
   if (from_id === into.id) return 0;
   await addAlias(tx, connector, { from_id, into_id: into.id }, now);
   const known = await insuranceOf(tx, connector, [from_id, into.id]);
-  const left = known.get(from_id);
-  if (left !== undefined && !known.has(into.id)) await storeInsurance(context, into.id, left);
+  const merged_coverages = known.get(from_id);
+  if (merged_coverages !== undefined && !known.has(into.id))
+    await storeInsurance(context, into.id, merged_coverages);
   await forgetInsurance(tx, connector, from_id);
   await mergeNeeds(tx, { connector, from_id, into_id: into.id }, now);
   const coverages = (await insuranceOf(tx, connector, [into.id])).get(into.id);
@@ -119,7 +121,7 @@ async function merge(
   return moved;
 }
 
-/** Adds a known death in the merged record to the surviving one, unless the message denies it. */
+/** Returns the merge, with a known death in the merged record unless the message denies it. */
 async function deathOf(
   { tx, connector, now }: IntakeContext,
   merged: Extract<PatientUpdate, { kind: 'merged' }>,
@@ -175,7 +177,7 @@ async function changeAppointmentsOf(
     )
     .orderBy('id')
     .execute();
-  let different = 0;
+  let changed_count = 0;
   for (const row of rows) {
     const before = JSON.parse(row.content) as AppointmentInput;
     if (before.patient.id !== patient_id) continue;
@@ -184,9 +186,9 @@ async function changeAppointmentsOf(
     const after = insured(changed, known);
     if (JSON.stringify(after) === row.content) continue;
     await changeContent(tx, row, after, now);
-    different += 1;
+    changed_count += 1;
   }
-  return different;
+  return changed_count;
 }
 
 /**
@@ -201,18 +203,22 @@ function insured(
   appointment: AppointmentInput,
   known: ReadonlyMap<string, CoverageInput[]>,
 ): AppointmentInput {
-  if (appointment.insurance === undefined) return holding(appointment, appointment.coverages);
+  if (appointment.insurance === undefined)
+    return withThoseInForce(appointment, appointment.coverages);
   const coverages = appointment.patient.id === null ? undefined : known.get(appointment.patient.id);
   if (coverages === undefined) return { ...appointment, coverages: [], insurance: 'awaited' };
   const { other_coverages: _, ...rest } = appointment;
-  return { ...holding(rest, coverages), insurance: 'of_patient' };
+  return { ...withThoseInForce(rest, coverages), insurance: 'of_patient' };
 }
 
 /**
  * Returns the appointment with the coverages in force at the visit. Keeps the others if their
  * source text must be written back.
  */
-function holding(appointment: AppointmentInput, all: readonly CoverageInput[]): AppointmentInput {
+function withThoseInForce(
+  appointment: AppointmentInput,
+  all: readonly CoverageInput[],
+): AppointmentInput {
   const held = inForce(all, appointment.starts_at);
   const others = all.filter((each) => each.as_written !== undefined && !held.includes(each));
   return {
@@ -222,6 +228,7 @@ function holding(appointment: AppointmentInput, all: readonly CoverageInput[]): 
   };
 }
 
+/** Returns the stored coverages by patient ID; a patient whose insurance is unknown is missing. */
 export async function insuranceOf(
   tx: Tx,
   connector: string,

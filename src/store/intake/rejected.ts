@@ -65,7 +65,7 @@ export async function forgetRejectedFile(
   await forgetFiles(tx, connector, (file) => file.name === name, now);
 }
 
-/** Resolves the items about rejected files that are no longer kept. */
+/** Resolves the items about rejected files that are not among `kept_as`, the files still kept. */
 export async function keepRejectedFiles(
   tx: Tx,
   connector: string,
@@ -128,11 +128,11 @@ export async function forgetUnreadableItems(
 ): Promise<void> {
   for (let first = 0; first < source_ids.length; first += IDS_PER_STATEMENT) {
     const part = source_ids.slice(first, first + IDS_PER_STATEMENT);
-    await READABLE(tx, { subjects: part.map((id) => itemSubject(connector, id)), now });
+    await RESOLVE_ITEMS(tx, { subjects: part.map((id) => itemSubject(connector, id)), now });
   }
 }
 
-const READABLE = prepared<{ subjects: readonly string[]; now: number }>()((tx, place) =>
+const RESOLVE_ITEMS = prepared<{ subjects: readonly string[]; now: number }>()((tx, place) =>
   tx
     .updateTable('attention')
     .set({ resolved_at: place('now') })

@@ -95,8 +95,8 @@ export function siftLong({ appointments, claims = [], patients = [] }: Offered):
 }
 
 /**
- * Also rejects appointments without an ID or a start time. In a message, such an appointment makes
- * the whole message fail instead.
+ * Rejects the same items as `siftLong`, and appointments without an ID or a start time. In a
+ * message, such an appointment makes the whole message fail instead.
  */
 export function sift(offered: Offered): Sifted {
   const sifted = siftLong(offered);

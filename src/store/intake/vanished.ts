@@ -40,7 +40,7 @@ type Named = {
  * they were known before the export arrived, and lie within its days and its locations or
  * providers. So exports of several offices do not cancel each other's calls. An export that does
  * not say whether it is full counts as full if it contains at least half of the appointments known
- * there, and more than one.
+ * there, and more than one. Returns how many were flagged.
  */
 export async function flagVanished(tx: Tx, read: Export, now: number): Promise<number> {
   if (read.completeness === 'changes') return 0;
@@ -54,7 +54,7 @@ export async function flagVanished(tx: Tx, read: Export, now: number): Promise<n
   // Usually nothing is missing, and the content of the export need not be read.
   if (candidates.length === 0) return 0;
   const named = await namedBy(tx, upcoming, first_seen_at);
-  const missing = candidates.filter(coverage(named));
+  const missing = candidates.filter(liesWithin(named));
   if (read.completeness === 'unknown' && (named.count < 2 || missing.length > named.known))
     return 0;
   const fresh = missing.filter(({ missing_since }) => missing_since === null);
@@ -75,7 +75,7 @@ export async function flagVanished(tx: Tx, read: Export, now: number): Promise<n
 
 type Upcoming = { connector: string; source: number; now: number };
 
-/** Selects upcoming appointments, including closed ones. */
+/** Returns a query for upcoming appointments, including closed ones. */
 function upcomingOf(tx: Tx, { connector, now }: Upcoming) {
   return tx
     .selectFrom('appointments')
@@ -136,7 +136,7 @@ async function namedBy(tx: Tx, upcoming: Upcoming, known_before: number): Promis
  * Returns a test whether an appointment lies within the days and the locations or providers of the
  * export.
  */
-function coverage({ first, last, locations, providers }: Named): (each: Missing) => boolean {
+function liesWithin({ first, last, locations, providers }: Named): (each: Missing) => boolean {
   return ({ starts_at, location, provider }) => {
     if (starts_at < first || starts_at > last) return false;
     if (locations.size > 0 && location !== '') return locations.has(location);
@@ -151,7 +151,7 @@ async function flag(tx: Tx, connector: string, appointment: number, now: number)
     .where('id', '=', appointment)
     .execute();
   const subject = appointmentSubject(appointment);
-  const entry = vanished(await progressOf(tx, appointment));
+  const entry = vanishedEntry(await progressOf(tx, appointment));
   await raiseAttention(tx, { connector, appointment, inquiry: null, subject }, entry, now);
 }
 
@@ -171,7 +171,7 @@ async function progressOf(tx: Tx, appointment: number): Promise<Progress> {
   return is_called ? 'called' : 'none';
 }
 
-function vanished(progress: Progress): Attention {
+function vanishedEntry(progress: Progress): Attention {
   const calls: Record<Progress, string> = {
     none: 'eligd makes no call for it.',
     called: 'The call is already made, and its answer will be written back.',

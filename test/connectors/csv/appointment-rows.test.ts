@@ -11,7 +11,7 @@ const ANN = 'P1,Alpha,Ann,1990-01-01,Delta,M-ANN';
 const BOB = 'P2,Alpha,Bob,1992-02-02,Delta,M-BOB';
 const AT = '2026-11-24 9:00';
 
-describe('rows with the same appointment id', () => {
+describe('rows with the same appointment ID', () => {
   it('rows with one appointment ID are one appointment with the codes of all', async () => {
     const { appointments, rejected } = await read(
       `1,${AT},,${ANN},D0120,K02.1,`,

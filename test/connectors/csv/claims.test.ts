@@ -111,7 +111,7 @@ describe('a file claims-*.csv', () => {
     expect(claims[0]?.status).toBe('open');
   });
 
-  it('one bad row is lost alone (G7), and one bad value is left out', async () => {
+  it('a bad row is rejected alone (G7), and a bad value is left out', async () => {
     const { claims, rejected } = await read(
       'claim_id,date_of_service,billed_amount,coverage\n1,2026-10-01,10,1\n,2026-10-01,10,1\n' +
         '3,2026-02-30,much,5th\n',

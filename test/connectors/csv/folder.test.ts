@@ -192,7 +192,7 @@ describe('files', () => {
     expect(opened.appointments.map(({ source_id }) => source_id)).toEqual(['A-30', 'A-20', 'A-10']);
   });
 
-  it('files after one that is refused again and again are read (G7)', async () => {
+  it('files after one that is refused repeatedly are read (G7)', async () => {
     await folder.drop('a.csv', text(1));
     const opened = openCsv(folder);
     opened.core.accept = async ({ appointments }) => {

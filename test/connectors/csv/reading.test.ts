@@ -25,7 +25,7 @@ const HEADER = 'Appt ID,appointment_at,status,Patient,DOB,Carrier,Member ID,Grou
 const one = (text: string, settings = {}) => readOne(HEADER + text, settings);
 
 describe.each(SHAPES)('the shape %s of make.mjs', (shape) => {
-  it('it is understood with only the folder configured', async () => {
+  it('an export of this shape is read with only the folder configured', async () => {
     const { appointments, rejected, part, left, said } = await readOne(made(shape, '--clean'));
     expect({ accepted: appointments.length, rejected, part, left }).toEqual({
       accepted: 120,
@@ -68,7 +68,7 @@ describe.each(SHAPES)('the shape %s of make.mjs', (shape) => {
   });
 });
 
-it('all three shapes read alike', async () => {
+it('exports of all three shapes become the same appointments', async () => {
   const [first, second, third] = await Promise.all(
     SHAPES.map(async (shape) => (await readOne(made(shape, '--clean'))).appointments),
   );
@@ -285,7 +285,7 @@ describe('the period of a coverage', () => {
   });
 });
 
-describe('the second coverage and the policy holder', () => {
+describe('the second coverage and the policyholder', () => {
   const header =
     'appointment_id,appointment_date,appointment_time,last_name,first_name,dob,carrier,' +
     'member_id,relationship,subscriber_name,subscriber_dob,carrier_2,member_id_2,' +

@@ -306,7 +306,7 @@ describe('SMART Backend Services', () => {
 });
 
 describe('the other ways to log in', () => {
-  test('client_secret', async () => {
+  test('eligd logs in with auth: client_secret', async () => {
     const { pull } = await behind(
       { client_secret: 's3cret' },
       { auth: 'client_secret' },
@@ -322,7 +322,7 @@ describe('the other ways to log in', () => {
       `Basic ${Buffer.from('clinic:pass').toString('base64')}`,
     ],
     ['bearer', { token: 'abc' }, 'Bearer abc'],
-  ])('%s', async (auth, secrets, authorization) => {
+  ])('eligd logs in with auth: %s', async (auth, secrets, authorization) => {
     const { pull, offer } = await bench(
       { authorization },
       { auth },

@@ -155,7 +155,7 @@ describe('an appointment', () => {
   );
 
   test.each(['text', 7, null, [], [null], { a: 1 }, [{ actor: 7 }], [{ actor: { reference: 7 } }]])(
-    'elements %j do no harm',
+    'elements %j are read without an error',
     async (odd) => {
       const world = await bench();
       await world.offer(appointment(1), appointment(2));

@@ -89,7 +89,7 @@ describe('pages that end badly', () => {
     return { error, world };
   };
 
-  test('a circle of pages is noticed, and the pages read so far count', async () => {
+  test('pages that lead back to an earlier one are noticed, and the others are kept', async () => {
     let first = '';
     const { error, world } = await failing((url) => {
       if (url.includes('_getpages')) first ||= url;
@@ -97,14 +97,14 @@ describe('pages that end badly', () => {
     });
     expect(error).toMatchObject({
       failure: 'permanent',
-      message: expect.stringContaining('in a circle'),
+      message: expect.stringContaining('lead back to an earlier page'),
     });
     expect(read(error?.batches ?? []).size).toBe(6);
     expect(error?.batches.map(({ source }) => source.completeness)).toEqual(['changes']);
     expect(world.cursor()).toBe(null);
   });
 
-  test('a circle under new addresses is noticed as well', async () => {
+  test('pages that repeat under new addresses are noticed as well', async () => {
     const world = await bench({ page_max: 3 });
     await world.offer(...visits(3));
     let number = 0;
@@ -118,7 +118,7 @@ describe('pages that end badly', () => {
         : body;
     };
     await expect(world.pull()).rejects.toMatchObject({
-      message: expect.stringContaining('in a circle'),
+      message: expect.stringContaining('lead back to an earlier page'),
     });
     expect(world.peer.requests.filter(({ path }) => path === '/Appointment').length).toBeLessThan(
       30,
@@ -308,7 +308,7 @@ describe('a server in trouble', () => {
     expect(read(await pull()).size).toBe(1);
   });
 
-  test('eligd leaves a server alone as long as it asks', async () => {
+  test('eligd sends a server nothing for as long as its Retry-After says', async () => {
     const { peer, pull, pass } = await bench();
     peer.fault = ({ path }) =>
       path === '/Appointment'

@@ -194,7 +194,7 @@ describe.each(SERVERS)('a server %s', (_, options) => {
 });
 
 describe('a server that already has the answer', () => {
-  test('two copies get no third one, and the older one counts', async () => {
+  test('if the server has two copies, eligd writes no third and uses the older', async () => {
     const { peer, connector } = await bench();
     await deliver(connector, batchOf(1, [1]));
     const [first] = await peer.all('CoverageEligibilityResponse');
@@ -290,7 +290,7 @@ describe('a resource that eligd did not create', () => {
     insurer: { display: 'theirs' },
   });
 
-  test('it is not changed, though it has the same number in another system', async () => {
+  test('another program’s resource with the same number in its system is not changed', async () => {
     const { peer, connector } = await bench();
     await peer.put(stranger('https://ehr.example/eligibility'));
     await deliver(connector, batchOf(1, [1]));
@@ -298,7 +298,7 @@ describe('a resource that eligd did not create', () => {
     expect(await peer.versions('CoverageEligibilityResponse', 'strange')).toBe(1);
   });
 
-  test('it is not changed by a server that ignores the query', async () => {
+  test('another program’s resource is not changed if the server ignores the query', async () => {
     const { peer, connector } = await bench({ conditional_create: false });
     await peer.put(stranger('https://ehr.example/eligibility'));
     const all = await peer.all('CoverageEligibilityResponse');
@@ -311,7 +311,7 @@ describe('a resource that eligd did not create', () => {
     expect(await peer.all('CoverageEligibilityResponse')).toHaveLength(2);
   });
 
-  test('it is not changed though the journal names it, as after a restore', async () => {
+  test('another program’s resource is not changed although the journal names it', async () => {
     const { peer, connector, env } = await bench();
     await peer.put(stranger('https://ehr.example/eligibility'));
     await env.journal.write(

@@ -271,7 +271,7 @@ describe('data that eligd has not found out', () => {
     expect(insuranceIn(sent()[0] ?? [])[0]).toContain('|a~b^c&d|');
   });
 
-  test('set IDs stay, and equal positions are made different', async () => {
+  test('set IDs stay, and equal ones are made different', async () => {
     const visit = await stored(
       PID,
       numbered('IN1', { ...DENTAL, 1: '1' }),
@@ -300,7 +300,7 @@ describe('answers about two coverages, one after the other', () => {
     ]);
   });
 
-  test('the PMS’s data from in between counts', async () => {
+  test('the second message has data that the PMS has corrected since the first', async () => {
     const visit = await stored(PID, numbered('IN1', DENTAL), numbered('IN1', MEDICAL));
     const to = a08();
     await deliver(to, delivery(visit, 1));

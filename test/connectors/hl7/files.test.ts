@@ -276,14 +276,14 @@ describe('a message that is older than the latest one about the visit', () => {
     return { starts_at: await clinic.starts(), story: await clinic.story() };
   }
 
-  test('it is in the history and changes nothing', async () => {
+  test('an older message is in the visit’s history and changes nothing', async () => {
     const { starts_at, story } = await startsAfter([NEWER, OLDER]);
     expect(starts_at).toEqual(['2026-11-24T15:00:00.000Z']);
     expect(story.at(-1)).toContain('came late');
     expect((await startsAfter([OLDER, NEWER])).starts_at).toEqual(['2026-11-24T15:00:00.000Z']);
   });
 
-  test('it does not cancel the visit, in one file with newer ones as well', async () => {
+  test('an older message does not cancel the visit, even in one file with newer ones', async () => {
     const cancel = OLDER.replace('SIU^S14', 'SIU^S15').replace('AIS|1||D0120|202611230900', '');
     expect((await startsAfter([`${NEWER}\r${cancel}`])).starts_at).toEqual([
       '2026-11-24T15:00:00.000Z',
@@ -291,15 +291,15 @@ describe('a message that is older than the latest one about the visit', () => {
   });
 
   test.each([
-    ['of another sender', [NEWER, OLDER.replaceAll('PMS', 'OTHER')], {}],
-    ['of a sender whose clock is not trusted', [NEWER, OLDER], { trust_sender_clocks: false }],
-    ['after one whose clock was ahead', [NEWER.replaceAll('20261120', '20991120'), OLDER], {}],
+    ['another sender sent it', [NEWER, OLDER.replaceAll('PMS', 'OTHER')], {}],
+    ['its sender’s clock is not trusted', [NEWER, OLDER], { trust_sender_clocks: false }],
+    ['the clock of the newer one was ahead', [NEWER.replaceAll('20261120', '20991120'), OLDER], {}],
     [
-      'than nothing, where MSH-7 is a day',
+      'MSH-7 of the newer one is only a day',
       [NEWER.replaceAll('20261120090000', '20261120'), OLDER],
       {},
     ],
-  ])('%s counts', async (_, messages, config) => {
+  ])('an older message counts if %s', async (_, messages, config) => {
     expect((await startsAfter(messages, config)).starts_at).toEqual(['2026-11-23T15:00:00.000Z']);
   });
 });

@@ -275,7 +275,7 @@ describe('an ID that several people of a message have, such as a family number',
   });
 });
 
-test('the same patient twice is one', () => {
+test('a patient whom a message names twice is one patient', () => {
   const taken = content(
     read(
       msh('SIU^S12', 'C1'),

@@ -117,7 +117,7 @@ describe('the samples', () => {
     });
   });
 
-  test('samples have their values elsewhere when the configuration says so', () => {
+  test('values are read from other fields if the configuration names them', () => {
     const fields = { member_id: 'IN1-49', patient_id: 'PID-2', payor_id: ['IN1-99', 'IN1-2.1'] };
     const [update] = contentOf(sample('ADT-A08-01'), { fields }).patients;
     expect(update).toMatchObject({
@@ -250,7 +250,7 @@ describe('insurance', () => {
     expect(contentOf(turned).patients).toMatchObject([{ coverages: both.coverages }]);
   });
 
-  test('insurance that is absent from an ADT is unknown, unless configured', () => {
+  test('insurance that is absent from an ADT is unknown, or self-pay if configured so', () => {
     const text = adt('A08', { ...visit, coverages: [] });
     expect(contentOf(text).patients).toMatchObject([{ coverages: null }]);
     expect(contentOf(text, { without_insurance: 'self_pay' }).patients).toMatchObject([
@@ -258,7 +258,7 @@ describe('insurance', () => {
     ]);
   });
 
-  test('deleted insurance counts as absent', () => {
+  test('deleted insurance counts as none', () => {
     expect(
       contentOf(adt('A08', { ...visit, coverages: [] }, { rest: ['IN1|1|""'] })).patients,
     ).toMatchObject([{ coverages: [] }]);

@@ -401,7 +401,7 @@ test('a message that can never be stored is answered, so it blocks no other (G7)
 });
 
 describe('a port that is taken', () => {
-  test('a taken port is reported with what to do', async () => {
+  test('a port in use is reported with what to do', async () => {
     const other = createServer();
     const port = await listening(other);
     later(() => new Promise<void>((resolve) => other.close(() => resolve())));

@@ -57,7 +57,7 @@ async function appointment(clinic: Installation) {
 }
 
 describe('an appointment whose insurance has not arrived', () => {
-  test('it waits visibly, and eligd plans it when the insurance arrives', async () => {
+  test('a visit without insurance data waits, and eligd plans it when it arrives', async () => {
     const clinic = await install();
     await clinic.read(clinic.visit('A-1', OF_PATIENT));
     await clinic.planNow();
@@ -69,7 +69,7 @@ describe('an appointment whose insurance has not arrived', () => {
     expect(await clinic.attention()).toEqual([]);
   });
 
-  test('it causes no entry before the day on which eligd should call', async () => {
+  test('a visit without insurance data is not listed before the day of its call', async () => {
     const clinic = await install();
     await clinic.read(clinic.visit('A-1', OF_PATIENT, 20));
     await clinic.planNow();
@@ -77,7 +77,7 @@ describe('an appointment whose insurance has not arrived', () => {
     expect(await clinic.attention()).toEqual([]);
   });
 
-  test('it is not self-pay until the PMS says that the patient has no insurance', async () => {
+  test('a visit is not self-pay until the PMS says that the patient has no insurance', async () => {
     const clinic = await install();
     await clinic.read(clinic.visit('A-1', OF_PATIENT));
     await say(clinic, described(null));
@@ -94,7 +94,7 @@ describe('an appointment whose insurance has not arrived', () => {
 });
 
 describe('known insurance', () => {
-  test('it serves a later appointment, unless that names its own coverage', async () => {
+  test('known insurance serves a later visit, unless that names its own coverage', async () => {
     const clinic = await install();
     await say(clinic, described([aCoverage({ member_id: 'OF-PATIENT' })]));
     await clinic.read(
@@ -151,7 +151,7 @@ describe('known insurance', () => {
     expect(await appointment(clinic)).toEqual(before);
   });
 
-  test('it stays with its patient if another ID begins with the same characters', async () => {
+  test('insurance stays with its patient if another ID begins with the same text', async () => {
     const clinic = await install();
     await clinic.read(clinic.visit('A-1', { ...OF_PATIENT, patient: { ...ADA, id: 'P-1|x' } }));
     await say(clinic, described([aCoverage()]));
@@ -163,7 +163,7 @@ describe('known insurance', () => {
 describe('two merged records of one person', () => {
   const merged: PatientUpdate = { kind: 'merged', from_id: 'P-1', into: { ...ADA, id: 'P-2' } };
 
-  test('they keep the call that was made under the old ID', async () => {
+  test('merged records keep the call that was made under the old ID', async () => {
     const clinic = await install();
     await say(clinic, described([aCoverage()]));
     await clinic.read(clinic.visit('A-1', OF_PATIENT));
@@ -186,7 +186,7 @@ describe('two merged records of one person', () => {
     });
   });
 
-  test('two planned calls, one for each, become one', async () => {
+  test('two planned calls, one for each merged record, become one', async () => {
     const clinic = await install();
     await say(clinic, described([aCoverage()]), described([aCoverage()], { ...ADA, id: 'P-2' }));
     await clinic.read(

@@ -18,7 +18,7 @@ async function refuseNext({ service }: Installation): Promise<void> {
   });
 }
 
-test('an appointment whose ID became another one leaves the attention list', async () => {
+test('an appointment whose ID now belongs to another one leaves the attention list', async () => {
   const clinic = await install();
   const patient = { id: 'P-1', first_name: 'Ada', last_name: 'Example', birth_date: null };
   await clinic.read(clinic.visit('A-1', { patient, coverages: [aCoverage({ member_id: '' })] }));

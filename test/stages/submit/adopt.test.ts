@@ -162,7 +162,7 @@ async function listed(
   await clinic.store.write((tx) => noteSeen(tx, 'dental', seen, clinic.now()));
 }
 
-test('a canceled visit’s year says nothing about the call that was made for it', async () => {
+test('the year of a canceled visit does not decide whether its call is adopted', async () => {
   const clinic = await install();
   const last_day = await goToYearsEnd(clinic);
   const fields = {

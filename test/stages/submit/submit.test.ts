@@ -369,7 +369,7 @@ test('all lookups begin again, also when one is the first to hear the service (G
   ]);
 });
 
-test('of three calls that no list showed, the last is reported with the first', async () => {
+test('a duplicate call is reported once, and not again after its refund', async () => {
   const clinic = await install();
   const lost = {
     method: 'POST',

@@ -115,8 +115,9 @@ async function concludeOne(context: CollectContext, answer: RawAnswer): Promise<
   const draft = parseDraft(row.draft);
   const { claim_words } = deps.settings;
   const read = { ...inquiry, creation_ts: inquiry.creation_ts ?? '' };
-  const said = normalize(answer, read, draft, claim_words);
-  const entered = row.entered_by === null ? said : { ...said, entered_by: row.entered_by };
+  const normalized = normalize(answer, read, draft, claim_words);
+  const entered =
+    row.entered_by === null ? normalized : { ...normalized, entered_by: row.entered_by };
   const record = await withTerms(context, row, entered);
   const before = await recordBefore(tx, row.id, answer.revision);
   const changes = before === null ? [] : changesBetween(before, record);
@@ -186,6 +187,7 @@ type Outcome = {
   is_verification_alone: boolean;
 };
 
+/** Plans what follows from a record: deliveries, another attempt, or an attention item. */
 async function follow(context: CollectContext, row: InquiryRow, outcome: Outcome): Promise<void> {
   const { tx, deps, now } = context;
   const visits = (await appointmentsOf(tx, row.id)).filter(({ closed_reason }) =>

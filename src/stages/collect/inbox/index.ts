@@ -47,7 +47,7 @@ type Drained = { hastened: number[]; answers: number };
 
 /**
  * Drains the inbox, then polls the inquiries that have news but no answer in a message, nearest
- * visit first.
+ * visit first. Returns the number of messages that it drained.
  */
 export async function inboxStep(deps: CollectDeps): Promise<StepResult> {
   const { store, env } = deps;
@@ -173,13 +173,15 @@ function hashOf(inquiry: Inquiry): string | null {
   }
 }
 
+/** Makes the inquiries due for a poll, after the one that the caller makes at once. */
 async function hasten(tx: Tx, inquiries: readonly number[], now: number): Promise<void> {
   for (const inquiry of inquiries)
     await updateInquiry(tx, inquiry, { poll_at: now + ASKED_AT_ONCE_MS }, now);
 }
 
 /**
- * Handles events that arrived before the reply that brought their ID. Once no reply is outstanding,
+ * Handles events that arrived before the reply that brought their ID, and returns the inquiries to
+ * poll. Once no reply is outstanding,
  * it drops events that belong to none of our inquiries.
  */
 async function settleUnknown({ store, env }: CollectDeps): Promise<number[]> {

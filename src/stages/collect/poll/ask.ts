@@ -45,10 +45,12 @@ export function countUnusable({ unusable }: CollectMemory, answer: number): void
   unusable.set(answer, (unusable.get(answer) ?? 0) + 1);
 }
 
+/** Returns whether the answer has failed so often that this process no longer tries it. */
 export function isSetAside({ unusable }: CollectMemory, answer: number): boolean {
   return (unusable.get(answer) ?? 0) >= UNUSABLE_LIMIT;
 }
 
+/** Returns the memory of a process that has asked nothing yet. */
 export function newCollectMemory(): CollectMemory {
   return {
     turns: new PQueue({ concurrency: 1 }),
@@ -116,8 +118,8 @@ export function isGivenBack(result: Result<unknown>): boolean {
 }
 
 /**
- * Waits for all work to end before it throws the first failure (G7): no request of a step may be in
- * flight after the step, or a shutdown would have to wait for it.
+ * Waits for all work to end, and returns the values or throws the first failure (G7): no request of
+ * a step may be in flight after the step, or a shutdown would have to wait for it.
  */
 export async function all<Value>(work: readonly Promise<Value>[]): Promise<Value[]> {
   return (await Promise.allSettled(work)).map((result) => {

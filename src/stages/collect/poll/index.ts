@@ -39,11 +39,14 @@ const PATIENCE_MS = 15_000;
  */
 const ASKED_ALREADY_MS = 2 * MINUTE_MS;
 
-/** Polls due inquiries, those with visits within a day first. */
+/**
+ * Polls due inquiries, those with visits within a day first. Returns how many, and when the next
+ * one is due.
+ */
 export async function collectStep(deps: CollectDeps): Promise<StepResult> {
-  const judge_at = await checkForLostEvents(deps);
+  const check_again_at = await checkForLostEvents(deps);
   const probe_at = waitsForService(deps);
-  if (probe_at !== null) return { did: 0, next_at: earlier(judge_at, probe_at) };
+  if (probe_at !== null) return { did: 0, next_at: earlier(check_again_at, probe_at) };
   const waiting = await withoutRechecks(deps, await takeDue(deps));
   const sample = await sampleToAsk(deps);
   const due = probes(deps, sample === null ? waiting : [...waiting, sample]);
@@ -51,7 +54,7 @@ export async function collectStep(deps: CollectDeps): Promise<StepResult> {
   const { after } = verificationsDue(deps);
   const again_at = after === ALL_DUE ? null : (deps.memory.put_off?.until ?? null);
   const next_at = earlier(again_at, await nextPollDue(deps.store.db, after));
-  return { did: due.length, next_at: earlier(judge_at, next_at) };
+  return { did: due.length, next_at: earlier(check_again_at, next_at) };
 }
 
 /**
@@ -73,8 +76,8 @@ async function takeDue({ store, env, memory }: CollectDeps): Promise<InquiryRow[
 }
 
 /**
- * Drops the recheck before the visit when webhook events arrive: the service then sends an event
- * for a revision, too.
+ * Returns the due rows. Drops rechecks before the visit when webhook events arrive: the service
+ * then sends an event for a revision, too.
  */
 async function withoutRechecks(
   { store, env }: CollectDeps,
@@ -186,6 +189,7 @@ async function openOfList(
   );
 }
 
+/** Takes the inquiry from the list if its read form is complete there; otherwise polls it. */
 async function pollOrTake(
   deps: CollectDeps,
   row: InquiryRow,

@@ -134,6 +134,7 @@ async function take(context: CollectContext, row: InquiryRow, inquiry: Inquiry):
   await takeAnswer(context, row, inquiry);
 }
 
+/** Schedules the next poll of an inquiry without an answer. A withdrawn answer reopens it. */
 async function stillOpen(
   context: CollectContext,
   known: InquiryRow,
@@ -285,6 +286,7 @@ async function doubtIds(context: CollectContext, row: InquiryRow): Promise<void>
   tx.after(() => deps.onPlanned());
 }
 
+/** Counts a reply that does not know the ID; after the third one, the operator must decide. */
 async function countUnknown({ tx, deps, now }: CollectContext, row: InquiryRow): Promise<void> {
   tx.after(() =>
     deps.env.log('inquiry_unknown_at_service', {

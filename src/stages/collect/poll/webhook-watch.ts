@@ -142,7 +142,7 @@ export async function sampleToAsk(deps: CollectDeps): Promise<InquiryRow | null>
   return row;
 }
 
-/** Collects the facts that decide when a row is polled next. */
+/** Returns the facts that decide when a row is polled next. */
 export async function pollingFacts(
   tx: Tx,
   row: InquiryRow,

@@ -93,6 +93,7 @@ async function ask(deps: CollectDeps, row: InquiryRow, signal: AbortSignal): Pro
   return 0;
 }
 
+/** Stores the checks of an inquiry's calls, and decides whether to request them again. */
 async function keep(
   context: CollectContext,
   id: number,
@@ -163,6 +164,10 @@ export async function raiseVerification(
   );
 }
 
+/**
+ * Returns a phrase for each required check that was not met, or that is missing although no further
+ * request follows (`is_final`).
+ */
 function faultsOf(
   required: readonly string[],
   verification: Verification | null,
@@ -180,8 +185,8 @@ function faultsOf(
 }
 
 /**
- * Names the checks that the service does use, so that a wrong name in the configuration can be
- * corrected.
+ * Returns a phrase with the checks that the service does use, so that a wrong name in the
+ * configuration can be corrected.
  */
 function otherNames(checks: readonly Check[]): string {
   const names = [...new Set(checks.flatMap(({ name }) => name ?? []))];
