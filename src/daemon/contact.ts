@@ -40,7 +40,14 @@ export function watchContact(
       list: (...args) => noted(contact.calls, 'list', client.list(...args)),
       read: (...args) => noted(contact.answers, 'read', client.read(...args)),
       verifications: (...args) => measured('verifications', client.verifications(...args)),
-      getSubscription: (...args) => measured('subscription', client.getSubscription(...args)),
+      getSubscription: async (...args) => {
+        const outcome = await measured('subscription', client.getSubscription(...args));
+        // It shows that the service is reachable, not that it takes calls again after a failure.
+        if (outcome.ok && contact.calls.current().trouble === null) {
+          if (contact.calls.note(null, clock.now())) onChange();
+        }
+        return outcome;
+      },
       setSubscription: (...args) => measured('subscription', client.setSubscription(...args)),
     },
   };
