@@ -27,7 +27,7 @@ async function checkAccess(folder: Folder): Promise<CheckLine> {
     if (!found.isDirectory())
       return {
         ok: false,
-        what: 'What "folder:" names is not a folder.',
+        what: 'The path in "folder:" is not a folder.',
         next: 'Set "folder:" in the configuration to a folder.',
       };
     await access(folder.root, constants.R_OK | constants.W_OK | constants.X_OK);

@@ -73,7 +73,8 @@ export const csvConfigSchema = z
       .default('auto')
       .describe(
         'full: every file holds all appointments of the days it covers, so one that is ' +
-          'missing has vanished. changes: never. auto: when most of what is known is in it.',
+          'missing has vanished. changes: never. auto: full if a file has most of the known ' +
+          'appointments.',
       ),
     claims_export: z
       .enum(['changes', 'full'])

@@ -20,7 +20,7 @@ export const EVENTS = {
     level: 'warn',
     fields: ['connector', 'reason', 'size'],
     means:
-      'A file could not be used at all and was moved to rejected/; the line has the kind of ' +
+      'A file could not be used at all and was moved to rejected/; reason is the kind of ' +
       'problem.',
     next: 'Read the .reasons.csv next to it.',
   },

@@ -177,7 +177,7 @@ async function writeAll<One extends Written>(
   if (!SAFE_NAME.test(batch.id)) {
     throw new ConnectorError('permanent', {
       what: 'The batch has an ID that cannot be a file name.',
-      next: 'Report this to the makers of eligd.',
+      next: 'Report this as a bug in eligd.',
     });
   }
   const writable = batch.deliveries.filter(({ key }) => SAFE_NAME.test(key));
@@ -223,7 +223,7 @@ function outcomeOf({ key }: Written): DeliveryOutcome {
   if (SAFE_NAME.test(key)) return { key, outcome: 'delivered' };
   const told = {
     what: 'The delivery has a key that cannot be a file name.',
-    next: 'Report this to the makers of eligd.',
+    next: 'Report this as a bug in eligd.',
   };
   return { key, outcome: 'failed', is_permanent: true, ...told };
 }

@@ -100,7 +100,7 @@ function readLines(config: FhirConfig, capability: Capability): CheckLine[] {
   if (others.length > 0)
     lines.push({
       ok: true,
-      what: `The server does not offer ${others.join(', ')}; eligd works without.`,
+      what: `The server does not offer ${others.join(', ')}; eligd works without it.`,
     });
   if (!capability.is_known) return lines;
   if (!capability.include('Appointment', 'actor'))

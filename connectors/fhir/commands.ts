@@ -20,10 +20,10 @@ export const COMMANDS = {
   keygen: {
     description:
       'Makes the private key with which eligd logs in (auth: private_key_jwt), unless the file ' +
-      'is there already, and prints the public key as a JSON Web Key Set, which you register at ' +
+      'already exists, and prints the public key as a JSON Web Key Set, which you register at ' +
       'the FHIR server. eligd never changes a key that is there, so you can repeat the command ' +
-      "to see its public part. Afterwards write key_file: and client_id: into the connector's " +
-      'part of the configuration, and run "eligd check".',
+      "to see its public part. Then add key_file: and client_id: to the connector's section of " +
+      'the configuration, and run "eligd check".',
     options: {
       key: { value: 'file', description: 'the private key file', is_required: true },
       algorithm: {

@@ -57,7 +57,7 @@ const systems = z
   .prefault({})
   .describe(
     'By which systems identifiers and codes are recognized: a URI, or the code of an ' +
-      'identifier type. A list takes the place of the default one.',
+      'identifier type. A list replaces the default.',
   );
 
 /** The keys of a connector of type `fhir`. */
@@ -166,7 +166,7 @@ export const fhirConfigSchema = z
       .enum(['instant', 'day'])
       .default('instant')
       .describe(
-        'How the window is written: with time and zone, or as days for servers that take no more.',
+        'How a search names the window: with time and zone, or as days, if the server requires it.',
       ),
     statuses: z
       .record(text, z.enum([...APPOINTMENT_STATUSES, 'ignored']))
@@ -207,7 +207,7 @@ export const fhirConfigSchema = z
     document: z
       .boolean()
       .default(false)
-      .describe('Whether to write a DocumentReference for people next to the response.'),
+      .describe('Whether to also write a readable DocumentReference.'),
     attention: z
       .enum(['task', 'communication', 'none'])
       .default('task')

@@ -6,7 +6,7 @@ export const EVENTS = {
     level: 'warn',
     fields: ['connector', 'failure'],
     means:
-      'The FHIR server gives no readable CapabilityStatement, so eligd assumes the minimum: no ' +
+      'The FHIR server has no readable CapabilityStatement, so eligd assumes the minimum: no ' +
       'includes, no conditional create.',
     next: 'Check base_url; "eligd check" shows what the server lacks.',
   },

@@ -59,7 +59,7 @@ async function checkListen(
     const { message, next, failure: kind } = cannotListen(listen, failure);
     // Transient means in use, most likely by the running daemon.
     if (kind === 'transient')
-      lines.push({ ok: true, what: `${listen} is in use, by eligd itself when it is running.` });
+      lines.push({ ok: true, what: `${listen} is in use. If eligd is running, this is normal.` });
     else lines.push({ ok: false, what: message, next });
   }
   return lines;
@@ -84,7 +84,7 @@ async function checkSend(
   try {
     const socket = await openConnection(config, env, signal);
     socket.destroy();
-    return { ok: true, what: `The receiver of answers at ${config.send_to} takes connections.` };
+    return { ok: true, what: `The receiver of answers at ${config.send_to} accepts connections.` };
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error;
     return { ok: false, what: error.message, next: error.next };

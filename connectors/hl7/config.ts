@@ -13,7 +13,10 @@ const address = z
 
 const fieldPath = z
   .string()
-  .refine((text) => parsePath(text) !== null, 'is no path such as PID-3.1, IN1-49 or PID-3[MR].1');
+  .refine(
+    (text) => parsePath(text) !== null,
+    'is not a path such as PID-3.1, IN1-49, or PID-3[MR].1',
+  );
 
 const file = z.string().min(1);
 

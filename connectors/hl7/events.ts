@@ -60,11 +60,11 @@ export const EVENTS = {
     level: 'error',
     fields: ['connector', 'error_code'],
     means:
-      'A message could repeatedly not be stored while others could; eligd answered it with AE, ' +
-      'so that it does not hold up the others.',
+      'A message repeatedly could not be stored, although others could; eligd answered it with ' +
+      'AE, so that it does not hold up the others.',
     next:
-      'Report it as a bug. Enter the content of the message by hand; the sender can find it by ' +
-      'its control ID.',
+      'Report it as a bug. The sender can find the message by its control ID. If it is about a ' +
+      'visit, have the office call the payer.',
   },
   hl7_file_read: {
     level: 'info',

@@ -80,7 +80,7 @@ export class Api {
     if (status === 408 || status === 429 || status >= 500) {
       const seconds = Number(reply.retry_after);
       throw new ConnectorError('transient', {
-        what: `The PMS is busy or away (status ${status}).`,
+        what: `The PMS is not available (status ${status}).`,
         next: 'Wait. If it persists, ask whoever runs the PMS.',
         ...(seconds > 0 ? { retry_after_ms: seconds * 1000 } : {}),
       });

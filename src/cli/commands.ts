@@ -36,18 +36,18 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'once',
-    summary: 'Run every stage once, for cron and for trials',
+    summary: 'Run every stage once, for cron and for tests',
     load: () => import('./commands/once.ts'),
   },
   {
     name: 'demo',
-    summary: 'Run the sandbox, the daemon and a drop folder in a temporary folder',
+    summary: 'Try eligd with made-up patients in a temporary folder',
     load: () => import('./commands/demo.ts'),
     is_own: true,
   },
   {
     name: 'sandbox',
-    summary: 'Run a practice service that makes no calls',
+    summary: 'Run a simulated calling service',
     load: () => import('./commands/sandbox.ts'),
     is_own: true,
   },

@@ -72,7 +72,7 @@ async function createProgram(
     .exitOverride();
   program.addHelpText(
     'after',
-    '\nExit codes: 0 done, 1 failed, 2 usage, 75 temporary (service or PMS away),\n' +
+    '\nExit codes: 0 done, 1 failed, 2 usage, 75 temporary (service or PMS unavailable),\n' +
       '78 configuration.\n',
   );
   const context = createContext(host, () => program.opts<{ config?: string }>().config);

@@ -64,7 +64,7 @@ function unsentTold(failure: ServiceFailure & { class: 'unsent' }, call: FailedC
     case 'proxy':
       return {
         kind: 'temporary',
-        why: `The proxy on the way to ${base_url} cannot be reached, or does not connect us.`,
+        why: `The proxy on the way to ${base_url} cannot be reached, or refuses the connection.`,
         next: 'Check service.proxy (or HTTPS_PROXY), and ask whoever runs the proxy.',
       };
     case 'proxy_login':
@@ -116,7 +116,7 @@ function stoppedTold(status: number, call: FailedCall): Told {
         next: `Name the proxy in service.proxy. ${PROXY_LOGIN_REMEDY}`,
       };
     default:
-      return wrongAddress(`There is no such function (${status})`, call);
+      return wrongAddress(`The service does not have this function (${status})`, call);
   }
 }
 

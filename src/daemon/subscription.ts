@@ -106,8 +106,8 @@ async function leaveElsewhere(
       `The service sends webhook events to ${shownUrl(callback_url)}, and an account has only ` +
       'one such address. eligd left it alone and polls for answers instead.',
     next:
-      'Find out whose address that is. If nobody needs it, set webhook.take_over: true in the ' +
-      'configuration and restart eligd.',
+      'Find out whose address that is. If no other system needs it, set webhook.take_over: true ' +
+      'in the configuration and restart eligd.',
   });
   return { did: 0, next_at: now + COMPARE_MS };
 }

@@ -63,7 +63,7 @@ const ATTENTION_REASONS = {
     'The calling service would not know whom to phone: the payer’s name is not in the payer ' +
     'map, and there is no payer ID.',
   codes_not_asked: 'The payer was not asked about some codes of the visit.',
-  payer_unmapped: 'Some payers in the PMS are not in the payer map.',
+  payer_unmapped: 'Some payers in the practice management system are not in the payer map.',
   payers_unreadable: 'The payer map has an error; eligd keeps using the previous one.',
   fees_unreadable: 'The fee schedule has an error; eligd keeps using the previous one.',
   vanished: 'The appointment was missing from two exports in a row that should have contained it.',
@@ -77,7 +77,7 @@ const ATTENTION_REASONS = {
     'A reply was lost, and eligd still does not know whether the service has the inquiry.',
   undecidable: 'eligd could not find out whether the service has the inquiry.',
   lost_at_service: 'The service no longer knows an inquiry that it had accepted.',
-  duplicate_call: 'The service holds more than one inquiry for one need.',
+  duplicate_call: 'The service has two or more inquiries for the same call: a duplicate call.',
   unsuccessful: 'No attempt got an answer from the payer.',
   cancelled_by_service: 'The service canceled the inquiry.',
   payer_waits: 'The payer cannot be reached, and the visit is close.',
@@ -85,11 +85,12 @@ const ATTENTION_REASONS = {
   answer_late: 'The answer is late, and the visit is in less than a day.',
   answer_missing: 'The answer is late, and the visit is in less than four hours.',
   no_answer: 'The visit is over, and no answer arrived.',
-  verification_failed: 'A call check in verification.require was not met or did not arrive.',
+  verification_failed:
+    'A required check of the call (verification.require) was not met or is missing.',
   coverage_conflict: 'The two payers contradict each other about who pays first.',
   claim_unsettled:
-    'All calls about a claim that policy.claims.max_calls allows were made, and the payer has ' +
-    'not settled it.',
+    'eligd made as many calls about a claim as allowed (policy.claims.max_calls), and the payer ' +
+    'has not settled it.',
   claim_denied: 'The payer has denied a claim.',
   claim_partly_paid: 'The payer paid only part of a claim, or denied some of its codes.',
   claim_not_on_file: 'The payer says that it does not have the claim.',
@@ -117,7 +118,7 @@ const ATTENTION_REASONS = {
   connector_cannot_read: 'Appointments cannot be read.',
   connector_cannot_listen: 'Messages cannot be received.',
   connector_cannot_write: 'Results cannot be written.',
-  payer_unreachable: 'Several calls in a row to one payer brought no answer; further ones wait.',
+  payer_unreachable: 'Several calls in a row to one payer got no answer; further ones wait.',
   port_taken: 'eligd cannot listen on a configured address.',
   database_damaged: 'SQLite’s integrity check found errors in the database.',
   backup_missing: 'There has been no backup for more than two days.',

@@ -252,7 +252,7 @@ export function waitWords(plan_wait: string | null): string {
     case 'call_time_over':
       return 'The visit is too soon for another call.';
     case 'other_inquiry_first':
-      return 'Another inquiry, which the service could not tell apart from this one, goes first.';
+      return 'eligd sends another inquiry first, because the service could not tell the two apart.';
     case 'planning_failed':
       return (
         'It could not be planned because of a bug in eligd (stage_failed in the log). eligd ' +
@@ -337,17 +337,17 @@ function explainAnswered(
   );
   if (open?.state === 'failed') {
     return explained(
-      `The answer is here, but writing it to ${destination} failed. eligd tries again.`,
+      `eligd has the answer, but could not write it to ${destination}. eligd tries again.`,
       open.due_at,
     );
   }
   if (open !== undefined)
-    return explained(`The answer is here and is about to be written to ${destination}.`);
+    return explained(`eligd has the answer and is about to write it to ${destination}.`);
   if (least?.service_status != null && outcomeOf(least.service_status) !== 'successful') {
     return explained(
-      `The call was ${outcomeOf(least.service_status)}; eligd decides what follows in the next ` +
-        'pass.',
+      `The call was ${outcomeOf(least.service_status)}; eligd decides the next step in its ` +
+        'next pass.',
     );
   }
-  return explained('The answer is here and is about to become a record.');
+  return explained('eligd has the answer and is about to make a record of it.');
 }

@@ -92,7 +92,7 @@ function missing({ date, minute, arrived, usual }: Missed, today: LocalDate): Ex
   const none =
     date === today
       ? `No appointment export arrived today by ${clock(minute)}.`
-      : `No appointment export has arrived since before ${dateText(date)}.`;
+      : `No appointment export arrived on ${dateText(date)}, and none has arrived since.`;
   const few = `Only ${arrived} of the usual ${usual} appointment exports arrived ${when}`;
   return {
     reason: 'export_missing',

@@ -156,7 +156,7 @@ function judgeDaemon({ now, is_locked, heartbeat }: HealthFacts): HealthAnswer {
       is: 'no',
       since: at,
       why: 'eligd is running, but does not respond.',
-      next: 'Restart it: systemctl restart eligd. No data is lost.',
+      next: 'Restart eligd: systemctl restart eligd. No data is lost.',
     };
   }
   if (hanging.length > 0) {
@@ -164,7 +164,7 @@ function judgeDaemon({ now, is_locked, heartbeat }: HealthFacts): HealthAnswer {
       is: 'no',
       since: at,
       why: `A part of eligd makes no progress: ${hanging.join(', ')}.`,
-      next: 'Restart it: systemctl restart eligd. No data is lost.',
+      next: 'Restart eligd: systemctl restart eligd. No data is lost.',
     };
   }
   return { is: 'yes', why: `version ${heartbeat.version}` };

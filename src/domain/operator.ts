@@ -137,7 +137,7 @@ export function refuseWithdrawal(rows: readonly OperatedInquiry[]): Done[] {
     .filter(({ state }) => state === 'sending' || state === 'uncertain' || state === 'open')
     .map(({ id, state }) => ({
       did: false,
-      what: `Inquiry ${id} is ${state}: its call may have begun and cannot be taken back.`,
+      what: `Inquiry ${id} is ${state}: its call may have begun and cannot be canceled.`,
     }));
 }
 

@@ -68,14 +68,14 @@ export function unreachablePayers(silences: PayerSilences): { what: string; next
     .map(([payer, { unsuccessful }]) => `${nameOf(payer)} (${unsuccessful} in a row)`);
   if (names.length === 0) return null;
   return {
-    what: `Calls to a payer brought no answer: ${names.toSorted().join(', ')}. Further calls wait.`,
+    what: `Calls to a payer got no answer: ${names.toSorted().join(', ')}. Further calls wait.`,
     next:
       'No action needed yet: eligd tries one call a day. If a visit is close, call the payer ' +
       'yourself.',
   };
 }
 
-export const WAITS_FOR_PAYER = 'The last calls to this payer brought no answer, so this one waits.';
+export const WAITS_FOR_PAYER = 'The last calls to this payer got no answer, so this one waits.';
 
 /** Returns the carrier's identifier, or the payer ID. */
 function nameOf(payer: string): string {

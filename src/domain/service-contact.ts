@@ -67,7 +67,7 @@ export function troubleOf(
         : 'The proxy to the calling service cannot be reached or refuses to connect.',
       next: is_login
         ? PROXY_LOGIN_REMEDY
-        : 'Check the proxy and "eligd check". eligd tries again automatically.',
+        : 'Check the proxy, then run "eligd check". eligd tries again automatically.',
     };
   }
   const answered = status === null ? (cause ?? 'no reply') : `status ${status}`;
@@ -75,7 +75,7 @@ export function troubleOf(
     since,
     kind: 'away',
     why: `The calling service does not respond correctly (${answered}).`,
-    next: 'Check the internet connection and "eligd check". eligd tries again automatically.',
+    next: 'Check the internet connection, then run "eligd check". eligd tries again automatically.',
   };
 }
 

@@ -173,7 +173,7 @@ function deliverySentence(
     case 'attention':
       return `eligd put it on the attention list. ${reason}`;
     case 'parked':
-      return `eligd gave up writing the answer${where} until you look at it. ${reason}`;
+      return `eligd stopped trying to write the answer${where}; it needs you. ${reason}`;
     default:
       return `The delivery${where} became ${to_state}. ${reason}`;
   }

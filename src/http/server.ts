@@ -220,7 +220,7 @@ function cannotListen(address: HttpAddress, error: unknown): EligdError {
   return new EligdError('configuration', {
     what: `eligd cannot listen on ${addressText(address)}.`,
     ...(told[code ?? ''] ?? {
-      why: `The system says ${code ?? 'no'}.`,
+      why: `The system reported ${code ?? 'an unknown error'}.`,
       next: 'Check "listen" in the configuration.',
     }),
     cause: error,

@@ -108,7 +108,7 @@ export async function openTunnel(
     reject(
       new ConnectionError('ERR_PROXY_AWAY', {
         what: `${name} cannot be reached (${code}).`,
-        next: 'Check that it runs, and its address ("proxy:" or HTTPS_PROXY).',
+        next: 'Check its address ("proxy:" or HTTPS_PROXY), and check that it is running.',
       }),
     );
   });
@@ -130,7 +130,7 @@ function refusedBy(proxy: HttpProxy, name: string, status: number): ConnectionEr
       next: proxy.login_remedy,
     });
   return new ConnectionError('ERR_PROXY_REFUSED', {
-    what: `${name} does not connect us to the server (${status}).`,
+    what: `${name} refuses the connection to the server (${status}).`,
     next: 'Ask the administrator of the proxy to allow this computer, or try again later.',
   });
 }

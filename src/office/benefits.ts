@@ -206,7 +206,7 @@ export function rulesTable(record: EligibilityRecord): {
     rows.length === 0
       ? null
       : html`${WIDE}<table><thead><tr><th scope="col">${first}</th>
-<th scope="col">What the payer said</th></tr></thead><tbody>${rows.map(
+<th scope="col">What the insurance company said</th></tr></thead><tbody>${rows.map(
           ({ name, said }) =>
             html`<tr><th scope="row">${name}</th><td>${said || 'not answered'}</td></tr>`,
         )}</tbody></table></div>`;
@@ -233,7 +233,7 @@ export function historyTable({ treatment_history }: EligibilityRecord): Html | n
   const { answered, treatments } = treatment_history;
   if (treatments.length === 0)
     return html`<p>${
-      answered ? 'The payer has no treatment on file.' : 'Not answered by the payer.'
+      answered ? 'The insurance company has no treatment on file.' : 'Not answered.'
     }</p>`;
   const list = (values: readonly string[] | null) => values?.join(', ') ?? '';
   return html`${WIDE}<table><thead><tr><th scope="col">Date</th>

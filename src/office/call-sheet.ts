@@ -14,7 +14,7 @@ export async function callSheetPage(office: Office, { params, now }: Visit): Pro
   const visit = Number.isSafeInteger(id) ? await visitById(office.store.db, id, now) : null;
   if (visit === null) return missing;
   const body = html`<p class="no-print"><a href="/visit/${visit.id}">Back to the visit</a></p>
-<div class="head"><h1>Call the payer</h1>
+<div class="head"><h1>Call the insurance company</h1>
 <p class="no-print">${PRINT_BUTTON}
 <a class="button" href="/visit/${visit.id}/called">Enter the answers</a></p></div>
 ${visit.input.coverages.map((_, index) => sheet(office, visit, index))}`;
@@ -32,8 +32,8 @@ function sheet(office: Office, visit: ScheduledVisit, index: number): Html | nul
   const payer = payers.find(coverage.payor_id, coverage.carrier);
   const { patient } = input;
   const facts: [string, string][] = [
-    ['Payer', coverage.carrier || `payer ID ${coverage.payor_id}`],
-    ['Phone', payer?.phone_number || 'not in the payer map; see the back of the card'],
+    ['Insurance company', coverage.carrier || `payer ID ${coverage.payor_id}`],
+    ['Phone', payer?.phone_number || 'not on file; see the back of the card'],
     ...(payer?.hours == null ? [] : ([['Open', hoursWords(payer)]] satisfies [string, string][])),
     ['Member ID', coverage.member_id || 'missing'],
     ['Group', coverage.group_id || 'none'],

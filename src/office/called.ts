@@ -26,7 +26,7 @@ export async function calledPage(office: Office, request: Visit): Promise<Answer
 <h1>I called myself</h1>
 <p>${name}, ${momentWords(visit.starts_at, office.config.clinic.time_zone)}.${
     refusal === null
-      ? ' If the payer did not answer a question, leave it empty: it reads as unknown, never as no.'
+      ? ' If you got no answer to a question, leave it empty: it counts as unknown, never as no.'
       : null
   }</p>
 ${

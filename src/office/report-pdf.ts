@@ -70,7 +70,7 @@ function columnsOf({ now, time_zone }: PdfContent, { widths, orientation }: Layo
           .filter((each) => each !== '')
           .join(separator),
     },
-    { title: 'Payer', text: ({ visit }) => payersOf(visit) },
+    { title: 'Insurance', text: ({ visit }) => payersOf(visit) },
     { title: 'Verdict', text: ({ line }) => LINE_NAMES[line.word] },
     { title: 'Collect', text: ({ line }) => line.collect },
     { title: 'Deductible left', text: ({ line }) => line.deductible_left },

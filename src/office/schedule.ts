@@ -173,7 +173,7 @@ export function countWords(lines: readonly VisitLine[]): string {
     `${lines.length} ${lines.length === 1 ? 'visit' : 'visits'}`,
     `${count('eligible')} eligible`,
     ...(urgent > 0 ? [`${urgent} to act on`] : []),
-    ...(count('waiting') > 0 ? [`${count('waiting')} waiting for the payer`] : []),
+    ...(count('waiting') > 0 ? [`${count('waiting')} waiting for an answer`] : []),
   ];
   return `${parts.join(', ')}.`;
 }
@@ -195,7 +195,7 @@ export function scheduleTable(lines: readonly VisitLine[], settings: TableSettin
 <thead role="rowgroup"><tr role="row">${[
     'Time',
     'Patient',
-    'Payer',
+    'Insurance',
     'Verdict',
     'Collect',
     'Deductible left',

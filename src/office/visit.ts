@@ -51,7 +51,7 @@ export async function visitPage(office: Office, request: Visit): Promise<Answer>
     const coverage = visit.input.coverages[answer.coverage_rank - 1];
     const title =
       visit.answers.length === 1 && visit.input.coverages.length === 1
-        ? 'What the payer said'
+        ? 'What the insurance company said'
         : `${coverage?.carrier || 'Coverage'} (coverage ${answer.coverage_rank})`;
     const earlier =
       before === null
@@ -73,7 +73,7 @@ export async function visitPage(office: Office, request: Visit): Promise<Answer>
     : [];
   const body = html`${visitHead(visit, line, time_zone)}
 ${visitActions({ visit, detail, session, quote, again })}
-${sheets.length === 0 ? html`<p class="panel">There is no answer from the payer yet.</p>` : sheets}
+${sheets.length === 0 ? html`<p class="panel">There is no answer yet.</p>` : sheets}
 ${storyPanel(story, detail, time_zone)}
 ${viewsPanel(views, time_zone)}`;
   return { kind: 'page', title: 'Visit', active: '', body, shows: [shownRecord(visit)] };
@@ -93,7 +93,7 @@ ${dayWords(localDate(starts_at, time_zone))}</a></p>
 <section class="panel" aria-label="Visit"><p><strong>${line.to_do}</strong> ${line.why}</p>
 <dl class="facts">
 <div><dt>Visit</dt><dd>${momentWords(starts_at, time_zone)}</dd></div>
-<div><dt>Payer</dt><dd>${payerOf(visit)}</dd></div>
+<div><dt>Insurance company</dt><dd>${payerOf(visit)}</dd></div>
 <div><dt>Date of birth</dt><dd>${dateWords(patient.birth_date ?? 'missing')}</dd></div>
 <div><dt>Member ID</dt><dd>${memberIds(input)}</dd></div>
 <div><dt>Procedures</dt><dd>${input.procedure_codes.join(', ') || 'none scheduled'}</dd></div>
@@ -130,8 +130,8 @@ function answersBefore(
 }
 
 const ASKED_AGAIN_NOTE =
-  'eligd is asking the payer again. Until the new answer arrives, this is the previous one.';
-const NOTHING_NEW_NOTE = 'The latest call brought no answer. This is the payer’s previous answer.';
+  'eligd is asking again. Until the new answer arrives, this is the previous one.';
+const NOTHING_NEW_NOTE = 'The latest call got no answer. This is the previous answer.';
 
 type Sheet = {
   title: string;
@@ -161,7 +161,7 @@ ${part('Clauses', clauseFacts(record))}
 ${part('Treatment history', historyTable(record))}
 ${part('The call', callsTable(record, time_zone))}
 ${record.summary === null ? null : part('Summary of the call', html`<p>${record.summary}</p>`)}
-${part('Not answered by the payer', listOf(unanswered))}
+${part('Not answered', listOf(unanswered))}
 ${part('Not asked', listOf(not_asked))}
 <p class="soft"><small>${VERDICT_CAUTION}</small></p></section>`;
 }
@@ -200,9 +200,12 @@ const decided = ({ standing, patient_pays, procedures }: Verdict) => [
 
 function callsTable({ calls, confidence, entered_by }: EligibilityRecord, time_zone: string): Html {
   const doubt =
-    confidence === 'low' ? html`<p>The call failed a check, so read this with care.</p>` : null;
+    confidence === 'low'
+      ? html`<p>The call failed a check, so this answer may be wrong.</p>`
+      : null;
   const by = entered_by === undefined ? null : html`<p>Entered by the office (${entered_by}).</p>`;
-  if (calls.length === 0) return html`${by}<p class="soft">The answer names no call.</p>`;
+  if (calls.length === 0)
+    return html`${by}<p class="soft">The answer does not say which call it is from.</p>`;
   return html`${by}${doubt}${WIDE}<table><thead><tr><th scope="col">Call ended</th>
 <th scope="col">Spoke with</th><th scope="col">Reference number</th></tr></thead>
 <tbody>${calls.map(

@@ -32,7 +32,7 @@ export async function weekPage(office: Office, { now }: Visit): Promise<Answer> 
   const body = html`<div class="head"><h1>This week</h1></div>
 <div class="charts">
 <section class="panel"><h2>Visits by day</h2>${weekChart(days)}${weekTable(days)}</section>
-<section class="panel"><h2>How long each payer takes</h2>${payerChart(payers)}</section>
+<section class="panel"><h2>How long each insurance company takes</h2>${payerChart(payers)}</section>
 <section class="panel"><h2>Calls and budget</h2>${await budgetPart(office, now)}</section>
 </div>`;
   return { kind: 'page', title: 'This week', active: '/week', body };
@@ -126,7 +126,7 @@ function named(payers: readonly Turnaround[], config: Office['config']): Turnaro
 
 function payerChart(payers: readonly Turnaround[]): Html {
   if (payers.length === 0)
-    return html`<p class="soft">No payer has had five calls yet, so there is no median.</p>`;
+    return html`<p class="soft">No insurance company has had five calls yet: no median.</p>`;
   const longest = Math.max(1, ...payers.map(({ median_ms }) => median_ms));
   const rows = payers.map(({ payer, median_ms }, index) => {
     const y = index * 44;
@@ -140,7 +140,7 @@ function payerChart(payers: readonly Turnaround[]): Html {
  aria-label="Median time from call to answer: ${said.join('; ')}">${rows}</svg>
 <p class="soft">From the request to the end of the call; half of the calls take longer.</p>
 ${inNumbers(
-  ['Payer', 'Median time', 'Calls'],
+  ['Insurance company', 'Median time', 'Calls'],
   payers.map(({ payer, median_ms, calls }) => [payer, durationWords(median_ms), String(calls)]),
 )}`;
 }

@@ -174,7 +174,7 @@ function unsent({ id, type }: AlertTarget, error: unknown): EligdError {
   return new EligdError('temporary', {
     what,
     why: `${reasonOf(error)}.`,
-    next: 'Correct the target in the configuration (alerts.targets), then "eligd alert test".',
+    next: 'Correct the target (alerts.targets) in the configuration; then run "eligd alert test".',
   });
 }
 

@@ -41,7 +41,7 @@ const questionRule = z
       .nullable()
       .default(null)
       .describe(
-        'returning: eligd knows an earlier visit of the patient, or an answer. null: everybody.',
+        'returning: eligd knows an earlier visit of the patient, or an answer. null: everyone.',
       ),
     when_benefits: z
       .enum(['known', 'unknown'])

@@ -72,7 +72,7 @@ export const service = z
       .default(300)
       .describe(
         "How long a new inquiry may take to appear in the service's list. Use small " +
-          'values only for trials.',
+          'values only for tests.',
       ),
     timeout_seconds: above0.default(30).describe('How long a request may take.'),
     shared_account: z
@@ -119,7 +119,7 @@ export const verification = z
   .prefault({})
   .refine((value) => value.require.length === 0 || value.ask_for_hours > 0, {
     error: 'requires checks that are never asked for.',
-    params: { next: 'Raise verification.ask_for_hours, or take the names away.' },
+    params: { next: 'Raise verification.ask_for_hours, or remove the names.' },
     path: ['require'],
   })
   .describe("How eligd uses the service's checks of its calls (transcript verification).");

@@ -36,7 +36,7 @@ clinic:
   billing_npi: ${quoted(values.billing_npi)}
 service:
   base_url: ${quoted(values.base_url)}
-  auth: ${quoted(values.auth)} # oauth: user name and password | basic: project id and API key
+  auth: ${quoted(values.auth)} # oauth: user name and password | basic: project ID and API key
 connectors:
   - id: front-desk # goes into the log; letters, digits, dashes
     type: csv

@@ -48,7 +48,9 @@ export const signedMoneySchema = z
       amount: z
         .string()
         .regex(/^-?\d+\.\d{2,}$/)
-        .describe('Decimal text, exact: 1500.00, or -120.00 for an amount taken back.'),
+        .describe(
+          'Decimal text, exact: 1500.00, or -120.00 for an amount that the payer took back.',
+        ),
       currency: z
         .string()
         .regex(/^[A-Z]{3}$/)
@@ -79,7 +81,7 @@ export const customAnswersSchema = z
   )
   .meta({
     id: 'CustomAnswers',
-    description: 'Answers to custom follow-up questions. Absent when the answer brought none.',
+    description: 'Answers to custom follow-up questions. Absent when the answer has none.',
   });
 
 /** A field that is absent when not asked, and null when not answered. */

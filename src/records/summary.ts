@@ -215,7 +215,7 @@ function notesOf(record: EligibilityRecord, verdict: Verdict | null): string[] {
 
 /** Names calls without an answer for people. */
 export const OUTCOME_SENTENCES: Readonly<Record<Exclude<Outcome, 'successful'>, string>> = {
-  unsuccessful: 'The call brought no answer.',
+  unsuccessful: 'The call got no answer.',
   cancelled: 'The service canceled the call.',
   unknown: 'How the call ended is unknown.',
 };

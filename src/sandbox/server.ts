@@ -21,12 +21,12 @@ export type { Credentials } from './state.ts';
 
 const BODY_LIMIT_BYTES = 32 * 1024 * 1024;
 
-const WELCOME = `This is the eligd sandbox: the insurance inquiry service on one machine, with
-invented answers. Nobody is called.
+const WELCOME = `This is the eligd sandbox: it simulates the insurance inquiry service on one
+machine, with made-up answers. It makes no calls.
 
 Service    /api/v0/{dental,medical,mental_health}/inquiries, batch_inquiries; /api/v0/verification;
            /api/v0/subscription/
-Sign in    POST /api/v0/auth/token, or HTTP Basic with project id and API key
+Log in     POST /api/v0/auth/token, or HTTP Basic with project ID and API key
 Behind     GET /_sandbox/ledger, requests, webhooks, clock, behaviors, faults;
            POST /_sandbox/advance, faults, behaviors, revoke_tokens, reset
 

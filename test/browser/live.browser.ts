@@ -82,7 +82,7 @@ test('a refresh keeps the notice of the last form, and no other', LONG, async ()
     .click();
   const told = page.locator('main > .notice', { hasText: 'It costs $12.50' });
   await told.waitFor();
-  const asked = page.getByText('eligd is asking the payer again');
+  const asked = page.getByText('eligd is asking again');
   await asked.waitFor();
   const mark = () => page.locator('main').getAttribute('data-live');
   const before = await mark();

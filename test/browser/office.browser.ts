@@ -192,7 +192,7 @@ async function findTheFirstRedLine(at: Sitting): Promise<void> {
   at.clicks += 1;
   await own.getByRole('link').click();
   await page.getByRole('heading', { level: 1, name: `Ivan ${seat.family}` }).waitFor();
-  await page.getByRole('heading', { name: 'What the payer said' }).waitFor();
+  await page.getByRole('heading', { name: 'What the insurance company said' }).waitFor();
   await page.getByText('Reference number').waitFor();
   await at.look('visit');
   await page.getByLabel('Note (optional)').fill('Has new insurance');

@@ -50,7 +50,7 @@ test('withdraw closes what is unsent, and keeps a call that may have begun', asy
   });
   const sent = await clinic.run('withdraw', '9001');
   expect(sent.code).toBe(1);
-  expect(sent.stdout).toMatch(/cannot be taken back/);
+  expect(sent.stdout).toMatch(/cannot be canceled/);
   machine.pass({ hours: 24 });
   await clinic.once();
   expect(await ids()).toEqual(['9001']);

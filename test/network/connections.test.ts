@@ -96,7 +96,7 @@ describe('the calling service', () => {
     const proxy = await startProxy(null, 502);
     const config = { service: { proxy: proxy.url } };
     const clinic = makeClinic({ base_url: service.url, config });
-    expect((await clinic.run('check')).stdout).toMatch(/!! service: .*does not connect us/);
+    expect((await clinic.run('check')).stdout).toMatch(/!! service: .*refuses the connection/);
     clinic.drop('export.csv', threeVisits());
     await clinic.once(75);
     expect(await service.ledger()).toEqual([]);
@@ -182,7 +182,7 @@ test('eligd reaches the HL7 receiver through a proxy, with our certificate', asy
     secrets: { ...OAUTH_SECRETS, ...PROXY_SECRETS },
   });
   expect((await clinic.run('check')).stdout.replaceAll(/\s+/g, ' ')).toMatch(
-    /ok connector interface: The receiver of answers at server\.test:\d+ takes connections/,
+    /ok connector interface: The receiver of answers at server\.test:\d+ accepts connections/,
   );
   expect(proxy.tunnels).toEqual([`server.test:${port}`]);
 });

@@ -29,7 +29,7 @@ test('no sentence about a visit sends a user of the page to a terminal', () => {
   const naming = said.map(officeWords).filter((each) => /"eligd|\(eligd |policy\./.test(each));
   expect(naming).toEqual([]);
   expect(officeWords(notAskedAbout(['D2740'], '9001').next)).toBe(
-    'Call the payer yourself, or order a call here.',
+    'Call the insurance company yourself, or order a call here.',
   );
 });
 

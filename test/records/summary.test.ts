@@ -136,7 +136,7 @@ describe('the summary of a record', () => {
       { inquiry: { status: 'UNSUCCESSFUL' } },
     );
     expect(notes).toEqual([
-      'The call brought no answer.',
+      'The call got no answer.',
       'The payer says that this coverage does not pay first.',
       'The payer knows of other insurance.',
       'Waiting periods: 6 months',

@@ -367,13 +367,13 @@ describe('answers like those of the cases', () => {
       ...['attention', 'unknown', undefined],
     ]);
     expect(procedure?.reasons.map(({ text }) => text)).toEqual([
-      `Limit "${words}": the visit has more than the plan pays for.`,
+      `Limit "${words}": the visit has more procedures than the plan pays for.`,
     ]);
     expect(procedure?.patient_pays).toMatchObject({ low: '0.00', high: '196.00' });
     expect(verdictAttention(verdict).map(({ reason, next }) => [reason, next])).toEqual([
       [
         'limit_reached',
-        'Tell the patient that the plan pays for only some of it, or split the visit.',
+        'Tell the patient that the plan pays for only part of the visit, or split the visit.',
       ],
     ]);
   });
@@ -508,7 +508,7 @@ describe('answers like those of the cases', () => {
     expect(verdict.procedures.map(({ standing }) => standing)).toEqual(['not_payable']);
     expect(verdictAttention(verdict).map(({ reason }) => reason)).toEqual(['out_of_network']);
     expect(whatToDo(verdict)).toEqual([
-      'Tell the patient that the office is out of network, and what that costs.',
+      'Tell the patient that the office is out of network, and what the patient will pay.',
       'Ask the insurance company about the limit, if you need to know it.',
     ]);
   });
@@ -721,8 +721,8 @@ describe('further words of the payer', () => {
 
   test('words that no reason quotes are quoted, whatever the flags say', () => {
     const words = { prior_auth_info: 'Recommended over $500.', downgraded_info: 'Amalgam fee.' };
-    const of_authorization = 'Also said of prior authorization: "Recommended over $500."';
-    const of_downgrade = 'Also said of a downgrade: "Amalgam fee."';
+    const of_authorization = 'Also said about prior authorization: "Recommended over $500."';
+    const of_downgrade = 'Also said about a downgrade: "Amalgam fee."';
     expect(remarksOf({ ...words, is_prior_auth_required: false, is_downgraded: false })).toEqual([
       of_authorization,
       of_downgrade,
@@ -759,7 +759,7 @@ test('an authorization that eligd did not ask about is undecided, never yes (G8)
   const verdict = judge(record, { ...visit, procedure_codes: ['99213'] });
   expect(verdict.standing).toBe('incomplete');
   expect(verdict.procedures.map(({ standing, reasons }) => [standing, reasons[0]?.text])).toEqual([
-    ['unknown', 'Nobody asked whether 99213 requires prior authorization.'],
+    ['unknown', 'eligd did not ask whether 99213 requires prior authorization.'],
   ]);
 });
 

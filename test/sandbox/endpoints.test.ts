@@ -65,7 +65,7 @@ describe('paths', () => {
     const { status, headers, text } = await call('GET', '/');
     expect(status).toBe(200);
     expect(headers.get('content-type')).toContain('text/plain');
-    expect(text).toContain('Nobody is called');
+    expect(text).toContain('It makes no calls');
   });
 });
 

@@ -232,7 +232,7 @@ describe('verification.require', () => {
   test.each([
     ['UNSUCC', 'unsuccessful'],
     ['CANCEL', 'cancelled_by_service'],
-  ])('a call that brought no answer is not listed twice (%s)', async (prefix, reason) => {
+  ])('a call that got no answer is not listed twice (%s)', async (prefix, reason) => {
     const { clinic } = await answered(prefix, { ...REQUIRE, policy: { attempts: 1 } });
     expect(reasons(clinic)).toEqual([reason]);
   });

@@ -205,7 +205,7 @@ describe('an appointment', () => {
     await clinic.attention({ inquiry }, 'no_answer');
     expect(await explained(appointment)).toMatchObject({
       situation: 'closed',
-      why: expect.stringContaining('cancelled'),
+      why: expect.stringContaining('canceled'),
     });
   });
 

@@ -183,7 +183,7 @@ async function checkReports(path: string): Promise<CheckedLine[]> {
     bad(
       'reports',
       'failed',
-      'eligd found answers for which no webhook event came; it polls for answers instead.',
+      'eligd found answers that no webhook event had reported; it polls for answers instead.',
       next,
     ),
   ];
@@ -211,7 +211,8 @@ export async function checkSubscription(
   const { callback_url } = found.value;
   if (isSameUrl(callback_url, webhook.public_url))
     return [fine(part, `The service sends webhook events to ${webhook.public_url}.`)];
-  const next = 'If nobody needs that address, set webhook.take_over: true and restart the daemon.';
+  const next =
+    'If no other system needs that address, set webhook.take_over: true and restart the daemon.';
   return [
     bad(
       part,

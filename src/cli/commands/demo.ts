@@ -84,7 +84,7 @@ async function demonstrate(
   const folder = mkdtempSync(join(tmpdir(), 'eligd-demo-'));
   const anchor_ms = Date.now();
   stdout.write(
-    `eligd demo, in ${folder}\nA sandbox plays the calling service; a day takes ` +
+    `eligd demo, in ${folder}\nA sandbox replaces the calling service; a day takes ` +
       `${(86_400 / SPEED).toFixed(1)} seconds.\n\n`,
   );
   const sandbox = await startSandboxProcess(folder, anchor_ms);
@@ -243,7 +243,7 @@ function notSettled(folder: string, counts: AllCounts): EligdError {
   return new EligdError('failed', {
     what: `The demo did not finish within ${DEADLINE_MS / 1000} seconds: ${summaryLine(counts)}`,
     why: 'This machine was too busy, or something is wrong.',
-    next: `Look into ${join(folder, 'eligd.log')}, or run the demo again.`,
+    next: `Read ${join(folder, 'eligd.log')}, or run the demo again.`,
   });
 }
 

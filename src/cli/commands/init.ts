@@ -191,7 +191,7 @@ function questionsFor({ system }: Options): Question[] {
       key: 'auth',
       flag: '--auth',
       at: 'service.auth',
-      ask: 'Login: oauth (user name and password) or basic (project id and API key)',
+      ask: 'Login: oauth (user name and password) or basic (project ID and API key)',
       or: 'oauth',
     },
     {

@@ -131,7 +131,7 @@ function showList(
   const unreadable =
     unreadable_count === 0 ? '' : `; ${unreadable_count} entries could not be read`;
   context.stderr.write(
-    `The service’s list has no certain end, so there may be more${unreadable}.\n`,
+    `eligd cannot tell whether the service’s list is complete; there may be more${unreadable}.\n`,
   );
 }
 

@@ -144,7 +144,7 @@ async function list(context: CliContext, as_json: boolean): Promise<void> {
         at: isoTime(moment.now),
         holds: holds.map(({ since, ...hold }) => ({ ...hold, since: isoTime(since) })),
       });
-    else if (holds.length === 0) context.stdout.write('Nobody is on legal hold.\n');
+    else if (holds.length === 0) context.stdout.write('No patient is on legal hold.\n');
     else
       printTable(
         context.stdout,

@@ -38,8 +38,8 @@ type Options = {
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Runs a practice service on this machine, with made-up answers. It makes no calls, and ' +
-        'nothing leaves the machine. It needs no configuration and runs until Ctrl-C.',
+      'Runs a simulated calling service on this machine, with made-up answers. It makes no ' +
+        'calls, and nothing leaves the machine. It needs no configuration and runs until Ctrl-C.',
     )
     .option('--port <number>', 'port to listen on; 0: a free port', wholeNumber(0, 65_535), 8700)
     .option('--host <address>', 'address to listen on', '127.0.0.1')

@@ -32,7 +32,7 @@ Situations:
   waiting             too early to call, or about to be planned
   call planned        planned, not sent
   being asked         sent, being looked up, or with the service
-  being written back  the answer is here, and not written back yet
+  being written back  eligd has the answer, and has not written it back yet
   delivered           the newest answer is written back
   needs attention     you have to do something: eligd list --attention
   closed              no further action, with the reason
@@ -289,7 +289,7 @@ function writingLine({ deliveries }: StatusOverview, config: Config): string {
   const { pending, failed, parked, oldest_at } = deliveries;
   if (oldest_at === null) return 'every answer is written back.';
   return (
-    `${pending} to write, ${failed} failed and tried again, ${parked} need you; the ` +
+    `${pending} to write, ${failed} to try again, ${parked} need you; the ` +
     `oldest since ${clinicTime(oldest_at, config)}.`
   );
 }

@@ -123,7 +123,8 @@ function writeCredential(name: string, value: string): string {
 
 function dropIn(folder: string, credentials: readonly string[]): string {
   const escaped = folder.replaceAll('%', '%%').replaceAll(/["\\]/g, '\\$&');
-  const home = '# The folder lies in a home: the others stay unseen.\nProtectHome=tmpfs\n';
+  const home =
+    '# The drop folder is in a home directory; the others stay hidden.\nProtectHome=tmpfs\n';
   return `# Written by "eligd init --system": what belongs to this clinic. After a change:
 # "systemctl daemon-reload".
 [Unit]

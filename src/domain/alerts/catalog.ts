@@ -41,7 +41,7 @@ export const ALERTS = {
   daemon_hangs: {
     level: 'urgent',
     title: 'a part of eligd makes no progress',
-    next: 'Restart it: systemctl restart eligd. No data is lost.',
+    next: 'Restart eligd: systemctl restart eligd. No data is lost.',
   },
   database_unusable: {
     level: 'urgent',
@@ -90,7 +90,7 @@ export const ALERTS = {
   service_away: {
     level: 'urgent',
     title: 'the calling service cannot be reached',
-    next: 'Check the internet connection, the proxy and "eligd check".',
+    next: 'Check the internet connection and the proxy, then run "eligd check".',
     after_ms: SOME_MINUTES_MS,
   },
   connector_cannot_read: {
@@ -172,7 +172,7 @@ export const ALERTS = {
   budget_low: {
     level: 'soon',
     title: 'the budget for calls is almost used up',
-    next: 'Raise it in the configuration, or wait until next month.',
+    next: 'Raise the budget in the configuration, or wait until next month.',
     // The amount left is an estimate and varies around the limit: one alert a day is enough.
     settled_ms: DAY_MS,
   },

@@ -84,7 +84,7 @@ export function unreadableDatabase(since: Instant, code: string): Judged {
   const name = isDamage(code) ? 'database_damaged' : 'database_unusable';
   return {
     unknown: new Set(ALERT_NAMES.filter((each) => each !== name)),
-    conditions: condition(name, since, `The system says ${code}.`),
+    conditions: condition(name, since, `The system reported ${code}.`),
   };
 }
 

@@ -7,8 +7,8 @@ export const COLLECT_EVENTS = {
     fields: ['inquiry', 'until'],
     means: 'The answer to an inquiry is late; until is when the visit begins.',
     next:
-      'If the visit is close, call the payer yourself. eligd still takes the answer when it ' +
-      'arrives.',
+      'If the visit is close, have the office call the payer. eligd still takes the answer when ' +
+      'it arrives.',
   },
   poll_failed: {
     level: 'warn',
@@ -60,7 +60,7 @@ export const COLLECT_EVENTS = {
     means:
       'The transcript checks of an inquiry could not be read; eligd tries again. The answer ' +
       'does not wait for them.',
-    next: 'Nothing.',
+    next: 'No action needed.',
   },
   records_delivered: {
     level: 'info',

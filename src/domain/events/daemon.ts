@@ -35,7 +35,7 @@ export const DAEMON_EVENTS = {
   sign_on_failed: {
     level: 'warn',
     fields: ['reason'],
-    means: 'Someone could not log in to the office page with their group account.',
+    means: 'A single sign-on login to the office page failed.',
     next:
       'Compare office.single_sign_on and ELIGD_OFFICE_CLIENT_SECRET with the login provider’s ' +
       'settings, and check that this computer can reach the provider.',

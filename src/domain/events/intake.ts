@@ -6,7 +6,8 @@ export const INTAKE_EVENTS = {
     level: 'info',
     fields: ['accepted', 'connector', 'rejected', 'unchanged', 'vanished'],
     means:
-      'A connector’s appointments are stored; vanished is how many are missing from a full export.',
+      'A connector’s appointments were stored; vanished is how many are missing from a full ' +
+      'export.',
   },
   appointment_planned: {
     level: 'info',

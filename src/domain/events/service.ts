@@ -20,8 +20,8 @@ export const SERVICE_EVENTS = {
     level: 'warn',
     fields: ['inquiry'],
     means:
-      'A webhook event contained a different answer than the poll after it. The poll ' +
-      'counts, and for a week eligd takes no answer from a webhook event without polling.',
+      'A webhook event contained a different answer than the poll after it. eligd uses the ' +
+      'answer from the poll, and for a week it takes no answer from an event without polling.',
     next:
       'No action needed. If it happens again, tell the calling service; "eligd show inquiry:N" ' +
       'shows the inquiry.',
@@ -30,8 +30,8 @@ export const SERVICE_EVENTS = {
     level: 'warn',
     fields: ['missed_answers'],
     means:
-      'Polling found answers for which no webhook event came (missed_answers); eligd goes back ' +
-      'to polling. Logged once until webhook events arrive again.',
+      'Polling found answers that no webhook event had reported (missed_answers); eligd goes ' +
+      'back to polling. Logged once until webhook events arrive again.',
     next:
       '"eligd check" tests the whole path from outside; "eligd subscription show" shows where ' +
       'the service sends events.',
@@ -40,8 +40,8 @@ export const SERVICE_EVENTS = {
     level: 'warn',
     fields: ['messages'],
     means:
-      'Webhook events with a valid signature held something other than inquiries; they were ' +
-      'dropped, and polling finds what they were about.',
+      'Webhook events with a valid signature held something other than inquiries. eligd dropped ' +
+      'them; it finds any changes by polling.',
     next:
       'No action needed. If it continues, someone else may be signing with this key, or the ' +
       'service has changed its messages; report it.',
@@ -49,7 +49,7 @@ export const SERVICE_EVENTS = {
   webhook_strangers: {
     level: 'info',
     fields: ['unknown_inquiries'],
-    means: 'Webhook messages referred to inquiries unknown to this installation.',
+    means: 'Webhook events were about inquiries that this installation does not know.',
   },
   subscription_set: {
     level: 'info',
@@ -64,7 +64,7 @@ export const SERVICE_EVENTS = {
     means:
       'The account’s webhook subscription points to another address (host); eligd leaves it ' +
       'alone and polls for answers.',
-    next: 'If nobody needs that address, set webhook.take_over: true.',
+    next: 'If no other system needs that address, set webhook.take_over: true.',
   },
   subscription_failed: {
     level: 'warn',
@@ -80,7 +80,7 @@ export const SERVICE_EVENTS = {
     level: 'warn',
     fields: ['error_code', 'http_status', 'reason', 'refusals'],
     means:
-      'A request to the webhook was refused; reason says why, and refusals is how many there ' +
+      'eligd refused a request to the webhook; reason says why, and refusals is how many there ' +
       'have been since the start. Logged once a minute for each reason.',
     next:
       'bad_signature: compare ELIGD_WEBHOOK_SECRET with the secret from the calling service; ' +

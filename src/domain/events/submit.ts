@@ -73,8 +73,8 @@ export const SUBMIT_EVENTS = {
     fields: ['inquiry', 'service_id'],
     means: 'The service holds a second inquiry for the same need: a duplicate call.',
     next:
-      'Compare with the service’s bill. "eligd show inquiry:N" shows the appointment, if ' +
-      'nobody else uses the account.',
+      'Compare with the service’s bill, and find out whether another program uses the account. ' +
+      '"eligd show inquiry:N" shows the appointment.',
   },
   submission_stopped: {
     level: 'error',
@@ -104,21 +104,23 @@ export const SUBMIT_EVENTS = {
     fields: ['failure', 'http_status', 'specialty'],
     means:
       'The service’s list could not be read; eligd sends nothing for this specialty until it ' +
-      'can. Not logged again until the list was read or fails for another reason.',
+      'can. Logged again only after the list was read, or if it fails for another reason.',
     next: 'No action needed at first: eligd tries again. If it continues, run "eligd check".',
   },
   label_check_failed: {
     level: 'warn',
     fields: ['failure', 'inquiry'],
     means:
-      'The calling service’s list has no certain end, and the query by label that must come ' +
-      'before a call failed. The call waits.',
+      'eligd cannot tell whether the calling service’s list is complete, and the query by label ' +
+      'that must come before a call failed. The call waits.',
     next: 'No action needed at first: eligd tries again. If it continues, run "eligd check".',
   },
   reconciliation_incomplete: {
     level: 'warn',
     fields: ['specialty', 'unreadable_inquiries'],
-    means: 'The service’s list has no certain end, so it does not prove that anything is missing.',
+    means:
+      'eligd cannot tell whether the service’s list is complete, so the list does not prove that ' +
+      'anything is missing.',
     next:
       'No action needed at first. If it continues, tell the calling service that its list ' +
       'cannot be read to the end.',

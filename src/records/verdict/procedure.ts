@@ -200,7 +200,7 @@ function authorizationReasons(facts: ProcedureFacts): Weighed[] {
       text:
         rule.is_prior_auth_required === null
           ? `The payer did not say whether prior authorization is required.${quote}`
-          : `Nobody asked whether ${code} requires prior authorization.${quote}`,
+          : `eligd did not ask whether ${code} requires prior authorization.${quote}`,
       facts: rests_on,
     },
   ];
@@ -232,8 +232,8 @@ function downgradeReasons(facts: ProcedureFacts): Weighed[] {
 }
 
 const REMARKS = [
-  ['prior_auth_info', 'Also said of prior authorization'],
-  ['downgraded_info', 'Also said of a downgrade'],
+  ['prior_auth_info', 'Also said about prior authorization'],
+  ['downgraded_info', 'Also said about a downgrade'],
   ['more_info', 'Also said'],
   ['limitations', 'Also said'],
 ] as const;

@@ -75,10 +75,11 @@ const ownTexts = (reasons: readonly Reason[], { reasons: of_visit }: Verdict) =>
 const caution = ({ reasons }: Verdict) =>
   reasons.some(({ code }) => code === 'no_answer') ? [] : [VERDICT_CAUTION];
 
-/** `1200.00` as `$1,200.00`, for people; words stay as they are. */
+/** Writes `1200.00` as `$1,200.00`, for people; returns words unchanged. */
 export function amountWords(amount: string): string {
   if (!/^\d+\.\d{2,}$/.test(amount)) return amount;
-  return `$${amount.replaceAll(/\B(?=(?:\d{3})+(?:\.|$))(?<!\.\d*)/g, ',')}`;
+  const [dollars = '', cents = ''] = amount.split('.');
+  return `$${dollars.replaceAll(/\B(?=(\d{3})+$)/g, ',')}.${cents}`;
 }
 
 /** `$1,665.00`, `$665.00 to $680.00`; empty where no fee is known. */
@@ -160,14 +161,17 @@ const TO_DO: Readonly<Partial<Record<ReasonCode, string>>> = {
     'Offer a visit after the plan begins, or tell the patient that today is not covered.',
   plan_unknown: 'Call the insurance company and ask whether the plan is active.',
   no_answer: 'Call the insurance company yourself.',
-  not_covered: 'Tell the patient that the plan does not pay for it and what it costs.',
-  age_limit: 'Tell the patient that the plan does not pay at this age and what it costs.',
+  not_covered: 'Tell the patient that the plan does not pay for this procedure, and what it costs.',
+  age_limit:
+    'Tell the patient that the plan does not pay at this age, and what the procedure costs.',
   frequency: 'Tell the patient that the limit is used up, or offer a later visit.',
   maximum_used_up: 'Tell the patient that the maximum is used up and what the visit costs.',
   prior_authorization: 'Ask the insurance company for the authorization before the visit.',
-  out_of_network: 'Tell the patient that the office is out of network, and what that costs.',
+  out_of_network:
+    'Tell the patient that the office is out of network, and what the patient will pay.',
   waiting_period: 'Ask the insurance company whether the waiting period is over.',
-  downgrade: 'Tell the patient what the difference to the cheaper procedure costs.',
+  downgrade:
+    'Tell the patient that the plan pays for a cheaper procedure, and what the difference is.',
   referral_required: 'Get the referral before the visit.',
   not_primary: 'Ask the patient which insurance pays first, and bill that one first.',
   conflicting: 'Call the insurance company and ask which answer is right.',
@@ -184,7 +188,8 @@ const TO_ASK: Readonly<Partial<Record<ReasonCode, string>>> = {
   out_of_network: 'Ask the insurance company what the plan pays out of network.',
 };
 
-const TO_SHARE = 'Tell the patient that the plan pays for only some of it, or split the visit.';
+const TO_SHARE =
+  'Tell the patient that the plan pays for only part of the visit, or split the visit.';
 
 /** Returns what to do about a reason; null: nothing. An open reason is a question (G8). */
 export function stepFor({ code, effect }: Pick<Weighed, 'code' | 'effect'>): string | null {

@@ -26,7 +26,7 @@ export function answerOf(source: AnswerSource, inquiry: Inquiry, life: Life, ste
       : [life.ended_ms];
   switch (life.course.ending) {
     case 'CANCELLED':
-      return { summary: 'The inquiry was cancelled before the payer answered.', results: null };
+      return { summary: 'The inquiry was canceled before the payer answered.', results: null };
     case 'UNKNOWN':
     case 'NEVER':
       return { summary: '', results: null };

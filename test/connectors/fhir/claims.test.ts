@@ -216,7 +216,7 @@ describe('an answer about a claim', () => {
     const [response] = await (await written({}, 'unsuccessful')).all('ClaimResponse');
     expect(response).toMatchObject({
       outcome: 'error',
-      disposition: 'The call brought no answer. Nothing is known about the claim.',
+      disposition: 'The call got no answer. Nothing is known about the claim.',
     });
   });
 

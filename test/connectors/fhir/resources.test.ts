@@ -224,7 +224,7 @@ describe('a response', () => {
     const response = responseOf(recordOf(null, { inquiry: { status: 'UNSUCCESSFUL' } }));
     expect(response).toMatchObject({
       outcome: 'error',
-      error: [{ code: { text: 'The call brought no answer.' } }],
+      error: [{ code: { text: 'The call got no answer.' } }],
     });
     expect(response.insurance).toEqual([{ coverage: about.coverage }]);
   });
