@@ -60,7 +60,8 @@ function limitReason(facts: ProcedureFacts, { name, words, frequency }: NamedLim
     const text =
       is_asked || facts.earlier === null
         ? `Limit "${words}", and the payer gave no treatment history.`
-        : `Limit "${words}"; eligd did not ask again how much of the limit is used. Check the chart.`;
+        : `Limit "${words}"; eligd did not ask again how much of the limit is used. ` +
+          'Check the chart.';
     return open(text, [
       fact('treatment_history.answered', facts.record.treatment_history?.answered),
     ]);
