@@ -2,17 +2,7 @@
  * A computer at the clinic, with its clock, its disk, and the daemons that run on it one after
  * another.
  */
-import {
-  chmodSync,
-  closeSync,
-  copyFileSync,
-  existsSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -142,17 +132,32 @@ export class Machine {
   }
 
   /**
-   * Overwrites pages in the second half, like a dying disk: the first pages, which a start reads,
-   * may be intact. Returns the bytes that must still exist after a refusal.
+   * Overwrites half of one page, the last one whose damage a check of the whole file finds, as a
+   * dying disk does: what a start reads may be sound. Returns the bytes that must still be there
+   * after a refusal.
    */
   damage(): Buffer | null {
     if (!existsSync(this.path)) return null;
-    const { size } = statSync(this.path);
-    const file = openSync(this.path, 'r+');
-    for (let page = Math.ceil(size / 8192); page * 4096 < size; page += 3)
-      writeSync(file, Buffer.alloc(2048, 0xa5), 0, 2048, page * 4096);
-    closeSync(file);
-    return readFileSync(this.path);
+    const sound = readFileSync(this.path);
+    for (let page = Math.floor(sound.length / 4096) - 1; page > 1; page -= 1) {
+      const damaged = Buffer.from(sound).fill(0xa5, page * 4096, page * 4096 + 2048);
+      writeFileSync(this.path, damaged);
+      if (isDamaged(this.path)) return damaged;
+    }
+    writeFileSync(this.path, sound);
+    return null;
+  }
+}
+
+/** Whether SQLite finds damage in a database that nobody has open. */
+function isDamaged(path: string): boolean {
+  const raw = new Database(path, { readonly: true });
+  try {
+    return raw.pragma('quick_check(1)', { simple: true }) !== 'ok';
+  } catch {
+    return true;
+  } finally {
+    raw.close();
   }
 }
 
