@@ -39,6 +39,9 @@ export type Outcome = {
 
 const STEPS_MAX = 1_500_000;
 const PROBES = 3;
+/** While a second computer works for the practice, new visits come in at this pace. */
+const CLONE_BOOKINGS = 16;
+const CLONE_BOOKING_MS = 4 * HOUR_MS;
 /** The days ahead of the near bookings in the calm days, one every six hours. */
 const NEAR_BOOKINGS = [0.6, 1.7, 1, 2.2, 0.8, 1.4];
 
@@ -255,7 +258,9 @@ class LivingWorld {
   async #storm(): Promise<void> {
     const { plan, scheduler } = this;
     const random = this.#random;
-    const end = plan.start_ms + plan.storm_days * DAY_MS;
+    // A second computer has to be noticed a day after its first call.
+    const days = plan.machine.clone === null ? plan.storm_days : 4;
+    const end = plan.start_ms + days * DAY_MS;
     const sometime = () => plan.start_ms + random.next() * (end - plan.start_ms);
     const happen = (at: number, event: () => void) => void scheduler.at(at, event, undefined);
     this.#keepRunning(this.#machine);
@@ -439,6 +444,13 @@ class LivingWorld {
     this.oracle.calls.clone_from = this.scheduler.now;
     if (this.plan.machine.clone === 'copy') this.#machine.backup(clone.path);
     this.#keepRunning(clone);
+    // New visits to call about, or neither computer makes a call that the other one could see.
+    for (let count = 0; count < CLONE_BOOKINGS; count += 1)
+      this.scheduler.after(
+        count * CLONE_BOOKING_MS,
+        () => void this.pms.book.add(2.6, 'probe'),
+        undefined,
+      );
   }
 
   // ---- everything works
