@@ -11,7 +11,8 @@ export function summaryLine({ claims, ...appointments }: AllCounts): string {
 
 function summaryOf(counts: SituationCounts): string {
   const closed = Object.entries(counts.closed).map(
-    ([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`,
+    ([reason, count]) =>
+      `${count} ${reason === 'cancelled' ? 'canceled' : reason.replaceAll('_', ' ')}`,
   );
   const parts: [number, string][] = [
     [counts.delivered, 'delivered'],

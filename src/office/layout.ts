@@ -64,8 +64,8 @@ ${page.mark === null ? MAIN : html`<main id="main" data-live="${page.mark}">`}
 ${notice(page.notice)}
 ${healthLine(page.report, { now: page.now, time_zone })}
 ${page.body}
-<footer>As of ${momentWords(page.now, time_zone)} (${time_zone}). From what payers said on the
-phone; not a guarantee of payment.</footer>
+<footer>As of ${momentWords(page.now, time_zone)} (${time_zone}). Based on what insurance
+companies said on the phone; not a guarantee of payment.</footer>
 </main>`,
   );
 }

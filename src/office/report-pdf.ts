@@ -141,8 +141,8 @@ function sheet(
   document.font('regular').fontSize(7.5).fillColor(GRAY);
   if (day !== null) document.text(countWords(day.lines));
   document.text(
-    `${clinic}. As of ${momentWords(now, time_zone)} (${time_zone}). From what payers said on ` +
-      'the phone; not a guarantee of payment.',
+    `${clinic}. As of ${momentWords(now, time_zone)} (${time_zone}). Based on what ` +
+      'insurance companies said on the phone; not a guarantee of payment.',
   );
   if (health !== '') document.font('bold').fillColor('black').text(health);
   document.moveDown(0.6);

@@ -53,8 +53,8 @@ ${scheduleTable(lines, { now, time_zone, has_links: false })}</section>`);
 <p>As of <strong>${momentWords(now, time_zone)}</strong></p></div>
 ${healthLine(report, { now, time_zone })}
 ${body}
-<footer>A copy as of the time above (${time_zone}). From what payers said on the phone; not a
-guarantee of payment.</footer></main></body></html>
+<footer>A copy as of the time above (${time_zone}). Based on what insurance companies said
+on the phone; not a guarantee of payment.</footer></main></body></html>
 `;
   const mark = createHash('sha256')
     .update(`${healthMark(report)} ${body.text}`)
