@@ -72,8 +72,8 @@ async function createProgram(
     .exitOverride();
   program.addHelpText(
     'after',
-    '\nExit codes: 0 done, 1 failed, 2 usage, 75 temporary (service or PMS unavailable),\n' +
-      '78 configuration.\n',
+    '\nExit codes: 0 done, 1 failed, 2 usage, 75 temporary (service or PMS not\n' +
+      'available), 78 configuration.\n',
   );
   const context = createContext(host, () => program.opts<{ config?: string }>().config);
   const configured = await unknownCommand(program, args, { commands, context });

@@ -148,7 +148,7 @@ describe('the help', () => {
     return found;
   }
 
-  test('of every command fits 80 columns', async () => {
+  test('the help of every command fits 80 columns', async () => {
     const all = await everyHelp([]);
     expect([...all.keys()]).toEqual(
       expect.arrayContaining([...allCommands().map(({ name }) => name), 'subscription set']),
