@@ -92,7 +92,6 @@ test('no name, birth date, or member ID is in the debug log or on the terminal',
   await service.fault({
     method: 'GET',
     path: 'dental/inquiries$',
-    skip: 1,
     when: 'before',
     action: 'status',
     status: 500,
