@@ -31,7 +31,7 @@ const ON_SHORT_TEXT = new Map<string, string>([
   ['^["\'\\u201c\\u201d]+|["\'\\u201c\\u201d]+$', 'an answer that the operator types'],
   [String.raw`\B(?=(\d{3})+$)`, 'whole dollars that eligd has calculated'],
   [String.raw`(?<=[.;!?])\s+|\s*[\n|]\s*`, 'withoutRemarks: 1,000 characters'],
-  [String.raw`[.;!?]+$`, 'withoutRemarks: 1,000 characters'],
+  ['[.;!?]+$', 'withoutRemarks: 1,000 characters'],
 ]);
 
 type Found = { file: string; source: string; flags: string };
