@@ -145,9 +145,11 @@ export class RowReader {
     while (i < queue.length) {
       const line = queue[i] as Line;
       if (this.is_lost) {
-        const { separator } = this.shape;
-        this.is_lost =
-          (line.is_too_long ? line.ends : atLineEnd(line.text, separator, true)) !== 'outside';
+        const lost_end = endInsideCell(line, this.shape.separator);
+        this.is_lost = lost_end === 'inside';
+        // A mark in the middle of the cell: the cell was never closed, and this line is not part of
+        // it.
+        if (lost_end === 'improper') continue;
         report(1, 'unclear quotation mark');
         continue;
       }
@@ -193,6 +195,11 @@ function normalLineEnds(text: string): string {
  */
 function atLineEnd(text: string, separator: string, inside: boolean): LineEnd {
   return lineEnd(placeAfter(inside ? BEGIN.inside : BEGIN.outside, text, separator));
+}
+
+/** Returns where a line ends if it begins inside a quoted cell. */
+function endInsideCell(line: Line, separator: string): LineEnd {
+  return line.is_too_long ? line.ends : atLineEnd(line.text, separator, true);
 }
 
 function lineEnd(place: Place): LineEnd {
@@ -246,10 +253,11 @@ function closingLine(
   let chars = lines[from]?.text.length ?? 0;
   for (let i = from + 1; i < lines.length; i += 1) {
     const line = lines[i] as Line;
+    const end = endInsideCell(line, separator);
+    if (end === 'improper') return null;
     chars += line.text.length + 1;
     if (chars > MAX_LINE_CHARS || line.is_too_long) return 'too far';
-    const end = atLineEnd(line.text, separator, true);
-    if (end !== 'inside') return end === 'outside' ? i : null;
+    if (end === 'outside') return i;
   }
   return 'not yet seen';
 }

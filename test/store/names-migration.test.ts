@@ -1,6 +1,7 @@
 /** Migration 0034 renames terms of the glossary, and keeps the stored data. */
 import { expect, test } from 'vitest';
 import { readLearned } from '../../src/store/bookkeeping/learned-settings.ts';
+import { inspectCopy, writeBackup } from '../../src/store/engine/backup.ts';
 import { restoreDatabase } from '../../src/store/engine/restore.ts';
 import { databaseBefore } from './database-before.ts';
 import { temporaryPath, temporaryStore } from './temporary.ts';
@@ -31,4 +32,10 @@ test('a backup from before the upgrade can be restored, and requests wait', asyn
   const store = await temporaryStore(path);
   expect(await readLearned(store.db, PAUSED)).toEqual({ value: '61000', updated_at: 1_000 });
   expect(await readLearned(store.db, 'token_limit')).toMatchObject({ value: '7' });
+});
+
+test('an upgrade can back up the database of the version before', async () => {
+  const [path, copy] = [await olderDatabase(), temporaryPath()];
+  writeBackup(path, copy, 7_000);
+  expect(inspectCopy(copy).backed_up_at).toBe(7_000);
 });

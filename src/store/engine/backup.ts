@@ -98,8 +98,8 @@ function writeSnapshotTime(part: string, now: number): void {
   try {
     copy
       .prepare(
-        'insert into learned_settings (name, value, updated_at) values (?, ?, ?) on conflict ' +
-          '(name) do update set value = excluded.value, updated_at = excluded.updated_at',
+        `insert into ${settingsTable(copy)} (name, value, updated_at) values (?, ?, ?)
+         on conflict (name) do update set value = excluded.value, updated_at = excluded.updated_at`,
       )
       .run(BACKED_UP_AT, String(now), now);
   } finally {

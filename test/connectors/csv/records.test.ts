@@ -168,6 +168,18 @@ describe('limits', () => {
     ]);
   });
 
+  it('an open cell ends before a line that cannot be part of it', () => {
+    const long = 'b'.repeat(1_200_000);
+    const lines = ['1,a,"', `2,"b","${long}"`, '3,c,"', '9,Injected,paid', '"', '4,d,w', ''];
+    const rows = rowsOf(lines.join('\n'), 100_000);
+    expect(rows.filter((row) => row.includes('|')).map((row) => row.slice(0, 5))).toEqual([
+      '4:3|c',
+      '5:4|d',
+    ]);
+    expect(rows).toContain('3!too long');
+    expect(rows.join()).not.toMatch(/\d:9\|/);
+  });
+
   it('limits end the search for a closing quotation mark', () => {
     const many = Array.from({ length: 500 }, (_, i) => `${i},b,y`).join('\n');
     const rows = rowsOf(`0,a,"open\n${many}\n9,z,"end"\n`, 1000);
