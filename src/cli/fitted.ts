@@ -1,17 +1,17 @@
-/** Lines that fit the terminal: broken at blanks, and indented like the text that they continue. */
+/** Fits lines to the terminal: breaks them at spaces, and indents the rest like the text before. */
 import type { Host, Output } from './context.ts';
 
-/** Below this many columns a broken line is harder to read than one that the terminal breaks. */
+/** In a narrower terminal, lines broken here are harder to read than lines the terminal breaks. */
 const NARROWEST = 40;
-/** A name in a first column that is longer is no name. */
+/** The longest name in a first column. */
 const NAME_MAX = 42;
-/** What begins a line and is no part of its text. */
+/** Marks that begin a line and are not part of its text. */
 const MARKS = /^(?:ok|!!|--|→|-|\*|…) /;
 /** A command in quotes stays in one piece, so that it can be copied. */
 const PIECES =
   /"(?:sudo |bin\/)?(?:eligd|systemctl|journalctl|timedatectl|chmod|chown) [^"]*"\S*|\S+/g;
 
-/** The same host whose terminals get lines that fit them; a pipe and a file get all as it is. */
+/** Returns the host with lines fitted to its terminals; pipes and files get the lines unchanged. */
 export function fittedHost(host: Host): Host {
   return { ...host, stdout: fitted(host.stdout), stderr: fitted(host.stderr) };
 }
@@ -29,7 +29,7 @@ function fitted(to: Output): Output {
 }
 
 function fitText(text: string, columns = 80): string {
-  // What moves the cursor is not prose.
+  // Text that moves the cursor is not prose.
   if (columns < NARROWEST || text.includes('\r') || text.includes('\u001b')) return text;
   return text
     .split('\n')
@@ -37,7 +37,7 @@ function fitText(text: string, columns = 80): string {
     .join('\n');
 }
 
-/** `line` as it is where it fits. A word that is longer than a line stays whole. */
+/** Breaks a line if it does not fit. A word that is longer than a line stays whole. */
 export function fitLine(line: string, columns: number): string[] {
   if (width(line) <= columns) return [line];
   const hang = hangOf(line, columns);
@@ -56,7 +56,7 @@ export function fitLine(line: string, columns: number): string[] {
   return [...lines, current];
 }
 
-/** The column of the text after a mark, or after a name in a first column. */
+/** Returns the column of the text after a mark, or after a name in a first column. */
 function hangOf(line: string, columns: number): number {
   const indent = line.length - line.trimStart().length;
   const text = line.slice(indent);

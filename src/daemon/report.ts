@@ -92,8 +92,8 @@ async function writeReport(parts: Parts, report: Report, signal: AbortSignal): P
 }
 
 /**
- * Whoever opens it sees the old page or the new one, never a part. Others may write to the folder,
- * so a link of theirs is deleted and never followed.
+ * Replaces the file atomically: a reader sees the old page or the new one, never a part. Others may
+ * write to the folder, so eligd deletes a link of theirs and never follows it.
  */
 async function replaceFile(folder: string, name: string, content: string | Buffer): Promise<void> {
   const temporary = join(folder, `.${name}.part`);

@@ -1,9 +1,9 @@
 /**
- * Remedies for an office that reads them in a file or in its PMS, and has no terminal: who does
- * what, without a command. `eligd explain` and the log keep the commands, for IT.
+ * Words remedies for an office that reads them in a file or in its PMS and has no terminal.
+ * `eligd explain` and the log keep the commands, for IT.
  */
 
-/** In order; the first words of a sentence keep their capital letter. */
+/** Replacements, applied in this order; the first word of a sentence keeps its capital letter. */
 const REPLACED: readonly (readonly [RegExp, string])[] = [
   [/\bRun "eligd retry[^"]*"(?: with the ID of the appointment)?/g, 'Ask IT to try it again'],
   [/\brun "eligd retry[^"]*"(?: with the ID of the appointment)?/g, 'ask IT to try it again'],
@@ -31,7 +31,7 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
 const COMMAND = /["(]eligd [a-z]/;
 const ASKS_IT = /\bIT\b[^.]*["(]eligd [a-z]/;
 
-/** The same remedy without a command. What only IT can do with one goes to IT as a whole. */
+/** Returns the remedy without commands. If only IT can do it, it says to ask IT. */
 export function withoutTerminal(text: string): string {
   const plain = REPLACED.reduce((said, [from, to]) => said.replaceAll(from, to), text);
   return COMMAND.test(plain) && !ASKS_IT.test(plain) ? `Tell IT: ${plain}` : plain;

@@ -1,7 +1,7 @@
 /**
- * Payers' names and the IDs of visits are texts of the PMS that commands show unasked, because
- * nobody could work without them. A PMS may write a patient's name, birth date or member ID into
- * one of them; then it is shown only to those who ask for patients.
+ * Finds patients in payers' names and in the IDs of visits. Commands show these texts of the PMS
+ * without `--patients`, because users need them to work. If a PMS writes a patient's name, birth
+ * date, or member ID into one, commands show it only with `--patients`.
  */
 import type { AppointmentInput } from './appointment.ts';
 import type { ClaimInput } from './claim.ts';
@@ -9,13 +9,13 @@ import type { ClaimInput } from './claim.ts';
 type About = AppointmentInput | ClaimInput;
 
 const WORD_CHARS_MIN = 3;
-/** Of a name within a longer word, as in SMITHJ. */
+/** The shortest name that counts within a longer word, as in SMITHJ. */
 const PART_CHARS_MIN = 4;
 const MEMBER_ID_CHARS_MIN = 5;
 
 type Person = { name: string; birth_date: string | null };
 
-/** Whether `text`, of a visit or a claim, says who its patient or a subscriber is. */
+/** Returns whether a text of a visit or claim says who its patient or a subscriber is. */
 export function saysWho(text: string, about: About): boolean {
   const coverages = 'coverage' in about ? [about.coverage] : about.coverages;
   const { first_name, last_name, birth_date } = about.patient;
@@ -26,13 +26,13 @@ export function saysWho(text: string, about: About): boolean {
   return saysWhoOf(text, { people, member_ids: coverages.map(({ member_id }) => member_id) });
 }
 
-/** The same of people and member IDs that are known in another way. */
+/** Does the same for people and member IDs that the caller knows. */
 export function saysWhoOf(
   text: string,
   { people, member_ids }: { people: readonly Person[]; member_ids: readonly string[] },
 ): boolean {
   const words = new Set(wordsOf(text));
-  // A payer's name is words; a name within one of them is chance. An ID has none of its own.
+  // A payer's name consists of words, so a name within one of them is chance; an ID does not.
   const joined = /\s/.test(text.trim()) ? '' : plain(text).replaceAll(/\P{L}/gu, '');
   const digits = text.replaceAll(/\D/g, '');
   const marks = lettersAndDigits(text);
@@ -61,7 +61,7 @@ function wordsOf(text: string): string[] {
 const plain = (text: string): string =>
   text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase();
 
-/** The digits of a date in the orders in which people write it. */
+/** Returns the digits of a date in the orders in which people write it. */
 function datesOf(date: string | null): string[] {
   const [year = '', month = '', day = ''] = (date ?? '').split('-');
   if (day === '') return [];

@@ -52,9 +52,9 @@ export function turnaroundOf(took_ms: readonly number[]): Turnaround | null {
 }
 
 /**
- * How many payer hours an answer counts as: from sending to the end of the call. An answer that is
- * wanted on a later day may wait for that day. So one that came in time counts as what is usual at
- * most, and a late one as that and what it was late. `wanted_until`: the end of that day.
+ * Returns how many payer hours an answer counts as. The service may let an answer wait until the
+ * day by which eligd wants it. So an answer in time counts as the usual hours at most, and a late
+ * one as the usual hours plus its delay. `wanted_until`: the end of that day.
  */
 export function hoursTaken(
   call: { sent_at: Instant; ended_at: Instant; wanted_until: Instant },
@@ -66,8 +66,8 @@ export function hoursTaken(
 }
 
 /**
- * What was learned, where it says something; null: not more than what is usual, because most of
- * the answers could wait (`hoursTaken`).
+ * Returns the learned turnaround; null if it only repeats the usual hours, because most of the
+ * answers could wait (`hoursTaken`).
  */
 export function telling(learned: Turnaround | null, usual_hours: number): Turnaround | null {
   const is_usual =

@@ -50,9 +50,9 @@ export function applyCertificateSwitch(
 }
 
 /**
- * Whoever can write the file that NODE_EXTRA_CA_CERTS names can pose as any server. So it must pass
- * the check of trusted files; otherwise this process and its children do without it. Gives the
- * warning to print; null when all is well.
+ * Checks the file that NODE_EXTRA_CA_CERTS names like other trusted files, because anyone who can
+ * write it can pose as any server. If it fails, this process and its children ignore it. Returns
+ * the warning to print; null if there is none.
  */
 export function applyExtraAuthorities(environment: NodeJS.ProcessEnv): string | null {
   const file = environment[EXTRA_AUTHORITIES];

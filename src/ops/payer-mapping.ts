@@ -102,12 +102,12 @@ export function mapPayer(
   return { name: name || `payer ID ${pms_id}`, as };
 }
 
-/** Actions that say that no call is made. */
+/** Actions that mean that eligd makes no call. */
 const UNCALLED = ['unsupported', 'attention', 'skip'] as const;
 
 /**
- * What the line is to say: whom to call, and nothing of whom an earlier line called; or that nobody
- * is called.
+ * Returns the values of the new line: whom to call, or that eligd makes no call. They replace all
+ * values of an earlier line.
  */
 function mappedTo(
   id: string,

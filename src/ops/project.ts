@@ -28,7 +28,7 @@ export function isInstalled(root = PROJECT_ROOT): boolean {
   return manifest.installed === true;
 }
 
-/** A file that comes with eligd, as whoever reads about it finds it: the package is far away. */
+/** Returns where a user finds a file that comes with eligd: by its place in the package. */
 export function shippedFile(path: string, root = PROJECT_ROOT): string {
   return isInstalled(root) ? join(root, path) : path;
 }

@@ -1,6 +1,6 @@
 /**
- * What payers' staff say in place of a value: that there is none, that it does not apply, that
- * nobody knows. One home for these words; each field adds its own ways to say "none".
+ * Recognizes what payers' staff say in place of a value: there is none, it does not apply, or they
+ * do not know. Each field adds its own ways to say "none".
  */
 
 const DOES_NOT_APPLY = new Set(['n/a', 'na', 'not applicable', 'does not apply']);
@@ -12,14 +12,14 @@ const NO_WORDS: ReadonlySet<string> = new Set();
 const plain = (text: string) =>
   text.toLowerCase().replaceAll(/\s+/g, ' ').trim().replace(/\.$/, '');
 
-/** "None", alone or as the field says it: `own` has whole texts in lower case. */
+/** Returns whether the text says "none"; `own`: whole texts of the field, in lower case. */
 export function isNone(text: string, own: ReadonlySet<string> = NO_WORDS): boolean {
   const words = plain(text);
   return words === 'none' || own.has(words);
 }
 
-/** "N/A" and the like: there is nothing to say of it. */
+/** Returns whether the text says that the field does not apply, such as "N/A". */
 export const isInapplicable = (text: string) => DOES_NOT_APPLY.has(plain(text));
 
-/** Words that say that nobody knows, or that it does not apply: nothing was answered. */
+/** Returns whether the text answers nothing: the payer does not know, or it does not apply. */
 export const isUnanswered = (text: string) => isInapplicable(text) || UNKNOWN.has(plain(text));

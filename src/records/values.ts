@@ -229,10 +229,10 @@ export function readPercent(raw: unknown): Reading<Percent> {
 type Shares = { plan?: Percent; patient: Percent };
 
 /**
- * The service's `coinsurance_percentage`: the patient's share. Payers' staff also say "80 per cent
- * coinsurance" and mean the plan's; so a bare number over 50 counts, and is flagged for somebody to
- * check. A text that says whose share it is ("plan pays 80%", "20% patient responsibility") gives
- * both.
+ * Reads the service's `coinsurance_percentage`: the patient's share. Payers' staff also say "80 per
+ * cent coinsurance" and mean the plan's. So a bare number over 50 counts, and is flagged for the
+ * office to check. A text that says whose share it is ("plan pays 80%", "20% patient
+ * responsibility") gives both.
  */
 export function readCoinsurance(raw: unknown): Reading<Shares> {
   const named = typeof raw === 'string' ? namedShares(raw) : null;

@@ -118,9 +118,8 @@ function isPlaced({ teeth, surfaces, quadrants }: Treatment): boolean {
 }
 
 /**
- * What the history makes of a limit whatever day the visit is on: `free` for the next treatment, or
- * used until `next`. Null: it depends on the day, on the place, or on other codes, or it cannot be
- * told.
+ * Returns the state of a limit regardless of the day of the visit: `free` for the next treatment,
+ * or used until `next`. Null: it depends on the day, the place, or other codes, or is unknown.
  */
 export function useOnAnyDay(
   limit: FrequencyLimit,

@@ -1,6 +1,7 @@
 /**
- * What the payer's words about one code mean, so that two ways to say the same are one, and what
- * limits nothing is no limit. Words that are not understood mean themselves.
+ * Reads the meaning of the payer's words about one code. Two ways to say the same have the same
+ * meaning, and remarks that limit nothing have none. Words that eligd does not understand are their
+ * own meaning.
  */
 import { type AgeRule, readAgeWords, upToAge } from '../ages.ts';
 import type { BenefitRule, EligibilityRecord } from '../eligibility.ts';
@@ -9,7 +10,7 @@ import { numberOf, tokensOf } from '../frequency/tokens.ts';
 import { copayWords } from './money.ts';
 import { withoutRemarks } from './remarks.ts';
 
-/** Of which code the words are, and whether the provider is known to be in the network. */
+/** The code that the words are about, and whether the provider is known to be in the network. */
 export type Context = { code: string; is_in_network: boolean };
 
 export const contextOf = ({ plan }: EligibilityRecord, code: string): Context => ({
@@ -60,7 +61,7 @@ export function limitationsOf(rule: BenefitRule, context: Context): Frequency | 
   return is_limit || EXCLUDING.test(rest) ? 'words' : null;
 }
 
-/** The same text for the same meaning. */
+/** Returns the same text for words with the same meaning. */
 export function meaningOf(rule: BenefitRule, name: keyof BenefitRule, context: Context): string {
   switch (name) {
     case 'frequency_limitations':

@@ -1,6 +1,6 @@
 /**
- * Sentences beside a limit that limit nothing although they have words like "only" and "not".
- * Every pattern is of a whole sentence: one word more, and it may say something else.
+ * Recognizes sentences next to a limit that limit nothing, although they have words like "only" and
+ * "not". Every pattern matches a whole sentence, because one more word may change its meaning.
  */
 import type { BenefitRule } from '../eligibility.ts';
 
@@ -11,7 +11,7 @@ const whole = (...patterns: string[]) => new RegExp(`^(?:${patterns.join('|')})$
 const QUOTE =
   '(?:(?:this|it|the above|this information|(?:the |these |all )?(?:quoted )?benefits' +
   '(?: quoted)?|(?:this |a |the )?(?:quote|quotation|verification)(?: of benefits)?) (?:is|are) )?';
-/** Boilerplate that stands below every quotation of benefits. */
+/** Boilerplate that payers add to every quotation of benefits. */
 const DISCLAIMER = whole(
   `${QUOTE}not (?:a |any )?guarantee of (?:payment|benefits|coverage|benefits or payment)`,
   `${QUOTE}(?:only an? (?:summary|estimate|quote|quotation)|an? (?:summary|estimate|quote) only)`,
@@ -19,7 +19,7 @@ const DISCLAIMER = whole(
 );
 
 const NECESSARY = 'medically (?:necessary|needed|appropriate)';
-/** A condition of all care; whether it is met is for the provider to say. */
+/** A condition of all care; the provider decides whether it is met. */
 const NECESSITY = whole(
   '(?:(?:it |services? |care |treatment |therapy )?(?:is |are )?)?(?:covered |payable )?' +
     `(?:only )?(?:when|if|as|where) (?:it is |deemed )?${NECESSARY}(?: only)?`,
@@ -27,7 +27,7 @@ const NECESSITY = whole(
   `${NECESSARY} (?:services|care|treatment|visits) only`,
 );
 
-/** What the allowed amount is for every code. */
+/** How the plan sets the allowed amount of every code. */
 const ALLOWED_AMOUNT = whole(
   '(?:payment |benefits? |fees? )?(?:is |are |may |will )?not to exceed (?:the )?(?:plan )?' +
     '(?:ucr|usual(?:,)? (?:and )?customary(?: and reasonable)?(?: (?:fees?|charges?|rates?))?' +
@@ -50,7 +50,7 @@ const EVERYBODY = whole(
 const OF_LIMITS =
   '(?:the |any |there are )?(?:visit |frequency |session |day |age |annual |yearly )*' +
   '(?:limits?|limitations?|restrictions?)';
-/** That there is no limit, with a "not" in it; it contradicts a limit in a field of its own. */
+/** Says with a "not" that there is no limit; contradicts a limit in another field. */
 const UNLIMITED = whole(
   `${OF_LIMITS} (?:do|does|will) not apply(?: (?:to|for) (?:this|the) (?:code|service|procedure))?`,
   '(?:this |the )?(?:code |service |procedure |benefit )?(?:does|do) not have (?:any |an? )?' +
@@ -63,7 +63,7 @@ const NO_REQUIREMENT = whole(
     '|referral|determination)s?(?: (?:or|and) (?:an? |any )?(?:referrals?|authorizations?))?',
 );
 
-/** How often the copay is due, which the amounts count both ways. */
+/** How often the copay is due; the range of amounts covers both readings. */
 const COPAY = whole(
   'only (?:one|1|a single) co ?pay(?:ment)? (?:is |applies |due )*per ' +
     '(?:day|visit|date of service)(?: applies)?',
@@ -75,17 +75,17 @@ const AFTER_DEDUCTIBLE = whole(
 );
 const NO_DEDUCTIBLE = whole('(?:the )?deductible (?:does|will) not apply');
 
-/** Services that only these codes are; that they are not covered says nothing of another code. */
+/** Services that only these codes stand for; excluding them says nothing about other codes. */
 const GROUP_THERAPY = /^(?:90853|90849)$/;
 const NO_GROUP_THERAPY = whole(
   '(?:there is )?no (?:coverage|benefits?) for group (?:psycho)?therapy',
   'group (?:psycho)?therapy (?:is |sessions are )?not (?:covered|a covered (?:service|benefit))',
 );
 
-/** Longer texts are stories. */
+/** A longer text is not searched for remarks. */
 const TEXT_CHARS_MAX = 1_000;
 
-/** The words without the sentences that limit nothing; empty when nothing else is there. */
+/** Returns the words without the sentences that limit nothing; empty if none remain. */
 export function withoutRemarks(words: string, rule: BenefitRule, about: About): string {
   if (words.length > TEXT_CHARS_MAX) return words;
   return words

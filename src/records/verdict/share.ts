@@ -1,4 +1,4 @@
-/** What of a covered procedure the plan pays, and what the patient. */
+/** Divides the fee of a covered procedure between the plan and the patient. */
 import { isUnanswered } from '../none-words.ts';
 import { outOfPocketLeft } from './allowances.ts';
 import { type ProcedureFacts, said } from './facts.ts';
@@ -53,8 +53,9 @@ export function shareOf(
 const roundPercent = (percent: number) => Math.round(percent * 1e6) / 1e6;
 
 /**
- * Covered in name: the share is the patient's alone, and no copay takes its place. Not where care
- * out of network has other shares, nor where the patient has paid all that a year may cost.
+ * Returns whether the patient pays all of a covered procedure: the plan's share is 0%, and no copay
+ * replaces it. False if other shares may apply out of network, or if the out-of-pocket maximum is
+ * met.
  */
 function paysNothing(facts: ProcedureFacts): boolean {
   const share = shareOf(facts);
@@ -63,7 +64,7 @@ function paysNothing(facts: ProcedureFacts): boolean {
   return isInNetwork(facts.record) && low > 0 && low >= facts.visit.charged;
 }
 
-/** Of a covered procedure: why the plan pays nothing for it, or what nobody said of the share. */
+/** Returns why the plan pays nothing for a covered procedure, or that its share is not known. */
 export function shareReasons(facts: ProcedureFacts): Weighed[] {
   const { rule, code } = facts;
   const of_share = said(facts, 'plan_pays_percent', 'patient_pays_percent', 'copay');
