@@ -171,7 +171,7 @@ describe('a line that is too long for the terminal', () => {
     return to.shown().split('\n');
   };
 
-  test('is broken at blanks and goes on below its own text', async () => {
+  test('a long line breaks at spaces and continues below its own text', async () => {
     const text =
       '2026-11-23 12:40  Inquiry 1: a call was planned. The visit is within the window.\n' +
       '!! clock: The clock of this machine is behind. → Set it ("timedatectl set-ntp true").\n' +
@@ -186,7 +186,7 @@ describe('a line that is too long for the terminal', () => {
     ]);
   });
 
-  test('is left as it is in a pipe, and a word is never broken', async () => {
+  test('a pipe gets lines unchanged, and no word is ever broken', async () => {
     const path = `/srv/${'a'.repeat(70)}`;
     expect(await shown(`See ${path} for more.\n`, true)).toEqual(['See', path, 'for more.', '']);
     expect(await shown(`See ${path} for more.\n`, false)).toEqual([`See ${path} for more.`, '']);

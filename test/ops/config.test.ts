@@ -303,26 +303,29 @@ describe('the hour of the export', () => {
   const example = (name: string) =>
     readFileSync(resolve(import.meta.dirname, '../../config', name), 'utf8');
 
-  test.each(['hl7', 'fhir'])('is refused for %s, which reads no exports', async (type) => {
-    const source = example(`${type}.yaml`).replace(
-      `    type: ${type}\n`,
-      `    type: ${type}\n    expected_by: '07:30'\n`,
-    );
-    const error = await parseConfig(source, FILE).catch((reason: unknown) => reason);
-    const problems = error instanceof ConfigError ? error.problems : [];
-    expect(problems).toEqual([
-      {
-        path: 'connectors[0].expected_by',
-        line: source.split('\n').findIndex((line) => line.includes('expected_by')) + 1,
-        what:
-          `is only for exports, and the connector "${type}" reads none: changes arrive one by ` +
-          'one.',
-        next: 'Leave it out.',
-      },
-    ]);
-  });
+  test.each(['hl7', 'fhir'])(
+    'expected_by is refused for %s, which reads no exports',
+    async (type) => {
+      const source = example(`${type}.yaml`).replace(
+        `    type: ${type}\n`,
+        `    type: ${type}\n    expected_by: '07:30'\n`,
+      );
+      const error = await parseConfig(source, FILE).catch((reason: unknown) => reason);
+      const problems = error instanceof ConfigError ? error.problems : [];
+      expect(problems).toEqual([
+        {
+          path: 'connectors[0].expected_by',
+          line: source.split('\n').findIndex((line) => line.includes('expected_by')) + 1,
+          what:
+            `is only for exports, and the connector "${type}" reads none: changes arrive one by ` +
+            'one.',
+          next: 'Leave it out.',
+        },
+      ]);
+    },
+  );
 
-  test('is shown with the effective values where exports are read', async () => {
+  test('config show has expected_by for connectors that read exports', async () => {
     const config = await parseConfig(
       changed('    type: csv\n', "    type: csv\n    expected_by: '07:30'\n"),
       FILE,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { shippedFile } from '../../src/ops/project.ts';
 
-test('a file that comes with eligd is named by its place once eligd is installed', () => {
+test('an installed eligd names its own files by their place', () => {
   const root = mkdtempSync(join(tmpdir(), 'eligd-root-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   const manifest = join(root, 'package.json');

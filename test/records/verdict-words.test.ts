@@ -267,17 +267,17 @@ describe('limitations with "only" or "not" in them', () => {
   test.each([
     { frequency_limitations: 'No limit', limitations: 'Visit limits do not apply' },
     { age_limit: 18, limitations: 'Age limits do not apply' },
-  ])('that deny the limit of another field leave it open: %j', (said) => {
+  ])('words that deny the limit in another field leave it open: %j', (said) => {
     const found = conclude({ rules: { D2392: { ...FILLING, ...said } } });
     expect([found.standing, found.reasons]).toEqual(['unknown', 'frequency']);
   });
 
-  test('that deny the maximum of a dental plan leave it open', () => {
+  test('words that deny the maximum of a dental plan leave it open', () => {
     const rules = { D2392: { ...FILLING, limitations: 'Annual maximum does not apply' } };
     expect(conclude({ rules }).standing).toBe('unknown');
   });
 
-  test('that are about the network say nothing where nobody knows the network', () => {
+  test('remarks about the network limit the code if the network is unknown', () => {
     const plan = { is_provider_in_network: undefined };
     expect(therapyWith({ limitations: 'In-network providers only' }, plan).standing).toBe(
       'unknown',
@@ -291,7 +291,7 @@ describe('limitations with "only" or "not" in them', () => {
     expect(procedure?.standing).toBe('unknown');
   });
 
-  test('leave a limit beside them readable, in either field', () => {
+  test('remarks leave a limit next to them readable, in either field', () => {
     const words = '1 per 6 months. Not a guarantee of payment.';
     for (const name of ['frequency_limitations', 'limitations'] as const) {
       const rules = { D2392: { ...FILLING, [name]: words } };
@@ -331,7 +331,7 @@ describe('the same meaning in other words', () => {
     expect([found.standing, found.reasons]).toEqual(['unknown', 'conflicting']);
   });
 
-  test('in both fields is one limit with one reason', () => {
+  test('the same limit in both fields gives one reason', () => {
     const twice = { frequency_limitations: '1 per 6 months', limitations: 'Once every six months' };
     const rules = { D2392: { ...FILLING, ...twice } };
     const found = conclude({ rules, history: { '{visit-30}': 'D2392' } });
@@ -342,7 +342,7 @@ describe('the same meaning in other words', () => {
 });
 
 describe('a share of nothing', () => {
-  test('is no benefit: the patient pays all of it, and the office is to say so', () => {
+  test('a share of 0% is no benefit, and the office tells the patient', () => {
     const found = conclude({ rules: { D2392: { coverage_percentage: 0 } } });
     expect([found.verdict, found.standing, found.reasons, found.pays]).toEqual([
       ...['attention', 'not_payable', 'not_covered', '100.00 100.00'],
@@ -350,7 +350,7 @@ describe('a share of nothing', () => {
     expect(found.texts).toBe("The plan's share is 0%: the patient pays all of it.");
   });
 
-  test('is no benefit as a coinsurance of 100 either', () => {
+  test('a coinsurance of 100 is no benefit', () => {
     const found = therapyWith({ copay_amount: undefined, coinsurance_percentage: '100' });
     expect([found.standing, found.reasons]).toEqual(['not_payable', 'not_covered']);
   });
@@ -361,13 +361,13 @@ describe('a share of nothing', () => {
       { rules: { D2392: { coverage_percentage: 0, copay_amount: '20' } } },
     ],
     [
-      'what is said holds in network only',
+      'the stated benefits apply in network only',
       {
         rules: { D2392: { coverage_percentage: 0 } },
         plan: { is_provider_in_network: false, out_of_network_benefits: 'Plan pays 60% of UCR' },
       },
     ],
-  ])('says nothing when %s', (_, given) => {
+  ])('a share of 0% is payable when %s', (_, given) => {
     const found = conclude(given);
     expect([found.standing, found.reasons.includes('not_covered')]).toEqual(['payable', false]);
   });
@@ -376,7 +376,7 @@ describe('a share of nothing', () => {
     ['3000', '0.00 0.00', 'payable'],
     ['2950', '50.00 50.00', 'payable'],
     ['1000', '100.00 100.00', 'not_payable'],
-  ])('after %s of 3000 out of pocket', (used, pays, standing) => {
+  ])('a share of 0% after the patient has paid %s of 3000 out of pocket', (used, pays, standing) => {
     const rules = { '97110': { coinsurance_percentage: '100', is_deductible_waived: true } };
     const wanted = { verdict: '', of: { '97110': ['', ''] as [string, string] } };
     const maximums = { individual_out_of_pocket_maximum_used: used };
@@ -402,7 +402,7 @@ describe('words in place of a flag of one code', () => {
     return [`${low} ${high}`, found?.reasons.map(({ code }) => code).join(' ')];
   };
 
-  test('open nothing of another code', () => {
+  test('words in place of a flag leave other codes unchanged', () => {
     expect(fillingBeside(WORDS, {})).toEqual(['60.00 60.00', '']);
     expect(fillingBeside(WORDS, { is_deductible_waived: true })).toEqual(['20.00 20.00', '']);
   });
@@ -412,7 +412,7 @@ describe('words in place of a flag of one code', () => {
     ['after answers that say nothing', [null, '']],
     ['after answers that name no code', ['x', [{ procedure_code: ' ' }, {}], [null, {}]]],
     ['after an answer with a third part', [[{ procedure_code: 'D0120' }, {}, 'odd']]],
-  ])('open their own code %s', (_, extra) => {
+  ])('words in place of a flag leave their own code open: %s', (_, extra) => {
     const { is_deductible_waived, is_downgraded } = WORDS;
     expect(fillingBeside({}, { is_deductible_waived }, extra)).toEqual(['20.00 60.00', '']);
     expect(fillingBeside({}, { is_downgraded }, extra)[1]).toBe('downgrade');

@@ -100,13 +100,13 @@ describe('NODE_EXTRA_CA_CERTS', () => {
     return { ...said, requests: impostor.requests(), authority };
   };
 
-  test('adds an authority of a file that only its owner can change, without a word', async () => {
+  test('eligd accepts a CA file that only its owner can change, without a warning', async () => {
     const { stderr, requests } = await use((file) => chmodSync(file, 0o644));
     expect(requests).toBeGreaterThan(0);
     expect(stderr).not.toContain('NODE_EXTRA_CA_CERTS');
   });
 
-  test('adds none of a file that others can change; the warning says how to', async () => {
+  test('eligd ignores a CA file that others can change, and warns with the remedy', async () => {
     const { stdout, stderr, requests, authority } = await use((file) => chmodSync(file, 0o666));
     expect(requests).toBe(0);
     expect(stdout).toContain('its certificate was not accepted');

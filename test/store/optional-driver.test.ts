@@ -36,7 +36,7 @@ async function opened(keys: string): Promise<string> {
 }
 
 describe('the package that encrypts', () => {
-  test('is an optional dependency of eligd, and better-sqlite3 is a plain one', () => {
+  test('the encrypting driver is optional, and better-sqlite3 is not', () => {
     const { dependencies, optionalDependencies } = json('package.json');
     expect(optionalDependencies).toHaveProperty(NAME);
     expect(dependencies).not.toHaveProperty(NAME);
@@ -46,18 +46,18 @@ describe('the package that encrypts', () => {
     expect(packages[`node_modules/${NAME}`]).toMatchObject({ optional: true });
   });
 
-  test('is installed by an npm that runs on an older Node than eligd', () => {
+  test('npm on an older Node installs the encrypting driver', () => {
     // npm skips an optional package without a word when its own Node is older than `engines` says.
     expect(json('package-lock.json').packages[`node_modules/${NAME}`]).not.toHaveProperty(
       'engines',
     );
   });
 
-  test('is not loaded without a key', async () => {
+  test('without a key, the encrypting driver is not loaded', async () => {
     expect(await opened('[]')).toBe('1');
   });
 
-  test('is named with what to do if there is a key and the package is missing', async () => {
+  test('with a key and without the driver, the error names the driver and the remedy', async () => {
     const said = await opened('[new DatabaseKey(Buffer.alloc(32, 1))]');
     expect(said).toContain('eligd has a database key, but cannot encrypt.');
     expect(said).toContain(NAME);

@@ -240,7 +240,7 @@ describe('data that eligd has not found out', () => {
     expect(textOf('IN1|a\\F\\b & c^d', 'MSH|^~|A')).toBe('IN1|a\\E\\F\\E\\b \\T\\ c^d');
   });
 
-  test('a message with other separators goes back with each value as it was meant', async () => {
+  test('a message with other separators keeps the meaning of each value', async () => {
     const named = { ...DENTAL, 4: 'Smith \\T\\ Sons \\X0D\\', 9: 'a~b^c&d' };
     const visit = await stored(...[PID, numbered('IN1', named), IN2].map(theirs), AS_THEIRS);
     await deliver(a08(), delivery(visit, 1));
@@ -253,7 +253,7 @@ describe('data that eligd has not found out', () => {
     expect(parseMessage(message.join('\r'))?.first('IN1')?.value(4)).toBe('Smith % Sons');
   });
 
-  test('what the payer said is escaped in the separators of the message', async () => {
+  test('the payer’s words are escaped with the separators of the message', async () => {
     const visit = await stored(PID, numbered('IN1', DENTAL));
     const [call] = answered().calls;
     const calls = [{ ...call!, representative: 'Pat|Lee & ^Co', reference_number: 'R~1\\2#3' }];

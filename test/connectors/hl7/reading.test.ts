@@ -410,7 +410,7 @@ test('a code in two segments is two procedures, unless PR1 repeats it', () => {
   expect(counted(procedures('D2392', 'D0120'))).toEqual([['D2392', 'D0120'], undefined]);
 });
 
-test('a service that two resource groups are for is one procedure', () => {
+test('a service in two resource groups is one procedure', () => {
   const counted = (...codes: string[]) => {
     const [header = '', schedule = '', patient = ''] = siu(visit).split('\r');
     const resources = codes.map((code) =>

@@ -62,7 +62,7 @@ const AMOUNTS: VerdictCase[] = [
   ),
   one(
     'D',
-    'the deductible is $0.00, and nothing was said of what is used',
+    'the deductible is $0.00, and the payer did not say how much is used',
     {
       rules: { D2740: CROWN },
       maximums: {
@@ -95,7 +95,7 @@ const AMOUNTS: VerdictCase[] = [
   ),
   one(
     'D',
-    'the maximum is 0, and nothing was said of what is left',
+    'the maximum is 0, and the payer did not say what is left',
     {
       rules: { D2740: CROWN },
       maximums: { ...MET, coverage_limit: '0', coverage_limit_remaining: undefined },
@@ -140,7 +140,7 @@ const AMOUNTS: VerdictCase[] = [
   ),
   one(
     'M',
-    'a coinsurance of 80 is the share of the patient',
+    'a coinsurance of 80 is the patient’s share',
     {
       rules: { '99213': { coinsurance_percentage: '80', is_deductible_waived: true } },
       fees: VISIT_FEE,
@@ -149,7 +149,7 @@ const AMOUNTS: VerdictCase[] = [
   ),
   one(
     'M',
-    'a copay next to a share takes its place',
+    'a copay next to a share replaces the share',
     {
       rules: {
         '99213': {
@@ -173,7 +173,7 @@ const AMOUNTS: VerdictCase[] = [
   // Nobody said how high the deductible is: from nothing of it to all of the fee.
   one(
     'M',
-    'nothing was said of the deductible',
+    'the payer said nothing about the deductible',
     {
       rules: { '99213': { coinsurance_percentage: '20', is_deductible_waived: false } },
       maximums: { individual_deductible: undefined, individual_deductible_used: undefined },
@@ -210,7 +210,7 @@ const TOGETHER: VerdictCase[] = [
   ),
   one(
     'D',
-    'images that were done too lately, and a cleaning that is due',
+    'images that were taken too recently, and a cleaning that is due',
     {
       rules: {
         D0274: { ...CLEANING, frequency_limitations: 'One set per 12 months' },
@@ -230,7 +230,7 @@ const TOGETHER: VerdictCase[] = [
   ),
   one(
     'D',
-    'one code is not covered and another one was not answered: somebody has to act',
+    'one code is not covered, and another one was not answered',
     { rules: { D9944: { bare: true, is_covered: false }, D1110: null } },
     {
       verdict: 'attention',
@@ -286,7 +286,7 @@ const TOGETHER: VerdictCase[] = [
   ),
   one(
     'D',
-    'a calendar year counts, whatever the year of the plan is',
+    'a limit per calendar year ignores the plan year',
     {
       rules: { D1110: { ...CLEANING, frequency_limitations: '2 per calendar year' } },
       plan: { is_calendar_year_plan: false },

@@ -30,7 +30,7 @@ const STATUSES: VerdictCase[] = [
     { verdict: 'incomplete', of: { D1110: ['unknown', 'not_answered'] } },
   ),
   NONE_OF(
-    'nothing is planned, and nobody said whether the plan is active',
+    'nothing is planned, and the payer did not say whether the plan is active',
     { is_active: undefined },
     'incomplete',
     'plan_unknown',
@@ -118,7 +118,7 @@ const COUNTED: VerdictCase[] = [
   cleaningWith('Not applicable', null, false),
   one(
     'D',
-    'a treatment on file that has no code may be the one that counts',
+    'a treatment without a code may count toward the limit',
     {
       rules: { D1110: { ...CLEANING, frequency_limitations: '1 per 6 months' } },
       history: { '{visit-30}': { code: '' } },
