@@ -376,7 +376,7 @@ describe('a share of nothing', () => {
     ['3000', '0.00 0.00', 'payable'],
     ['2950', '50.00 50.00', 'payable'],
     ['1000', '100.00 100.00', 'not_payable'],
-  ])('a share of 0% after the patient has paid %s of 3000 out of pocket', (used, pays, standing) => {
+  ])('a share of 0% after %s of 3000 out of pocket', (used, pays, standing) => {
     const rules = { '97110': { coinsurance_percentage: '100', is_deductible_waived: true } };
     const wanted = { verdict: '', of: { '97110': ['', ''] as [string, string] } };
     const maximums = { individual_out_of_pocket_maximum_used: used };

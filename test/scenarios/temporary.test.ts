@@ -132,7 +132,7 @@ test('SIGHUP applies valid files, and rejects others with the reason', async () 
   expect((await ended).code).toBe(0);
 }, 60_000);
 
-test('SIGHUP checks the payer map and fees, and keeps the old ones if the start fails', async () => {
+test('SIGHUP checks payer map and fees, and keeps the old ones if the start fails', async () => {
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
   const right = readFileSync(clinic.file, 'utf8');
