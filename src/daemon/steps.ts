@@ -6,6 +6,7 @@ import { deliverStep } from '../stages/deliver/index.ts';
 import { planStep } from '../stages/plan/index.ts';
 import { listenStep, pullStep } from '../stages/pull/index.ts';
 import {
+  beginWithoutComparison,
   ensureReconciled,
   forgetReconciled,
   isListWanted,
@@ -25,7 +26,8 @@ export async function contactService(parts: Parts): Promise<boolean> {
   const { options, submit, client, store } = parts;
   const { specialty } = options.config.clinic;
   const is_wanted = await isListWanted(submit, specialty);
-  if (!is_wanted && (await client.getSubscription({ priority: 'send' })).ok) return true;
+  const is_there = !is_wanted && (await client.getSubscription({ priority: 'send' })).ok;
+  if (is_there && beginWithoutComparison(submit, specialty)) return true;
   if (await ensureReconciled(submit, specialty)) return true;
   await forgetReconciled(store, specialty);
   return false;

@@ -41,7 +41,7 @@ export async function countSend(tx: Tx, { sends }: Pick<SubmitDeps, 'sends'>, no
 export async function keepComparison(
   { store, env }: SubmitDeps,
   specialty: Specialty,
-  { at, service_at, hides_calls }: Reconciled,
+  { at, service_at, hides_calls }: Reconciled & { at: number },
 ): Promise<void> {
   const boot = env.boot?.() ?? null;
   if (boot === null || service_at === null) return;

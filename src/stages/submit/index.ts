@@ -32,7 +32,12 @@ export {
   type SubmitMemory,
   type SubmitSettings,
 } from './deps.ts';
-export { demandReconciliation, ensureReconciled, forgetReconciled } from './reconcile.ts';
+export {
+  beginWithoutComparison,
+  demandReconciliation,
+  ensureReconciled,
+  forgetReconciled,
+} from './reconcile.ts';
 
 const LOOKUPS_PER_STEP = 20;
 

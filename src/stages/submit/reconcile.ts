@@ -44,8 +44,9 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
 /** Returns whether the list of the specialty has been compared, now or recently enough. */
 async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
   const { env, store, client, memory } = deps;
-  const last = memory.reconciled.get(specialty) ?? (await keepEarlierComparison(deps, specialty));
-  if (last !== null && !last.is_due && last.at > env.clock.now() - DAY_MS) return true;
+  const last = await lastComparison(deps, specialty);
+  const at = last?.at ?? null;
+  if (at !== null && last?.is_due === false && at > env.clock.now() - DAY_MS) return true;
   const started_at = env.clock.now();
   const failed = memory.failures.get(specialty);
   if (failed !== undefined && failed.since <= started_at && started_at < failed.retry_at)
@@ -84,14 +85,30 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
   return true;
 }
 
-/** Returns the comparison of an earlier process if it still counts, and keeps it in memory. */
-async function keepEarlierComparison(
-  deps: SubmitDeps,
-  specialty: Specialty,
-): Promise<Reconciled | null> {
+/**
+ * Returns what this process knows of the last comparison. Takes over the one of the process before
+ * it if this process has made none and relies on that one.
+ */
+async function lastComparison(deps: SubmitDeps, specialty: Specialty): Promise<Reconciled | null> {
+  const known = deps.memory.reconciled.get(specialty) ?? null;
+  if (known !== null && (known.at !== null || known.is_due)) return known;
   const earlier = await earlierComparison(deps, specialty);
   if (earlier !== null) deps.memory.reconciled.set(specialty, earlier);
-  return earlier;
+  return earlier ?? known;
+}
+
+/**
+ * Begins a process that has nothing to send without a comparison. Inquiries that the service
+ * creates from now on count as new. Returns false without the service's clock: then the list must
+ * be compared.
+ */
+export function beginWithoutComparison(deps: SubmitDeps, specialty: Specialty): boolean {
+  const skew_ms = deps.clockSkew();
+  if (skew_ms === null) return false;
+  const service_at = deps.env.clock.now() - skew_ms;
+  const begun = { at: null, service_at, is_due: false, hides_calls: true };
+  deps.memory.reconciled.set(specialty, begun);
+  return true;
 }
 
 /**
