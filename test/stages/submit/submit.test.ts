@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import {
+  beginWithoutComparison,
   demandReconciliation,
   ensureReconciled,
   newSubmitMemory,
@@ -97,21 +98,24 @@ test('an ID that another inquiry has is not used, and nothing is sent again', as
   expect(sent).toBe(1);
 });
 
+/** An inquiry of another installation on the account. */
+const FOREIGN = {
+  type: 'BENEFITS',
+  desired_completion_date: '12-31-2026',
+  patient_name: 'Some Body',
+  dob: '01-02-1970',
+  member_id: 'X1',
+  tax_id: '999999999',
+  benefits_query: ['STANDARD'],
+  insurance: 'CIGNA',
+  billing_npi: '1234567893',
+  external_id: 'Z-1',
+};
+
 test('the daily reconciliation counts strangers; a shared account ends the halt', async () => {
   const clinic = await install();
   await send(clinic, clinic.visit('A-1'));
-  await clinic.service.createBeside({
-    type: 'BENEFITS',
-    desired_completion_date: '12-31-2026',
-    patient_name: 'Some Body',
-    dob: '01-02-1970',
-    member_id: 'X1',
-    tax_id: '999999999',
-    benefits_query: ['STANDARD'],
-    insurance: 'CIGNA',
-    billing_npi: '1234567893',
-    external_id: 'Z-1',
-  });
+  await clinic.service.createBeside(FOREIGN);
   await clinic.service.advance({ seconds: 60 });
   demandReconciliation(clinic.submit);
   await send(clinic, clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W456' })] }));
@@ -122,6 +126,19 @@ test('the daily reconciliation counts strangers; a shared account ends the halt'
   expect(await currentHalts(clinic.store.db)).toEqual([]);
   expect(await clinic.attention()).toEqual([]);
   expect(await clinic.service.ledger()).toHaveLength(3);
+});
+
+test('a process that began without a comparison compares daily, and counts strangers', async () => {
+  const clinic = await install();
+  expect(beginWithoutComparison(clinic.submit, 'dental')).toBe(true);
+  await clinic.service.advance({ seconds: 60 });
+  await clinic.service.createBeside(FOREIGN);
+  await clinic.service.advance({ seconds: 60 });
+  await clinic.submitNow();
+  expect(await currentHalts(clinic.store.db)).toEqual([]);
+  demandReconciliation(clinic.submit);
+  await clinic.submitNow();
+  expect((await currentHalts(clinic.store.db)).map(({ reason }) => reason)).toEqual(['foreign']);
 });
 
 test('a batch refused as a whole is looked up before anything is sent again', async () => {
