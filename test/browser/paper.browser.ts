@@ -90,6 +90,6 @@ test('a day of more visits takes a second sheet, with the same columns', LONG, a
     expect(sheetsIn(readFileSync(path))).toBeGreaterThan(1);
     const text = execFileSync('pdftotext', ['-layout', path, '-'], { encoding: 'utf8' });
     const sheets = text.split('\f').filter((each) => each.trim() !== '');
-    for (const sheet of sheets) expect(sheet).toMatch(/Time +Patient +Payer +Verdict/);
+    for (const sheet of sheets) expect(sheet).toMatch(/Time +Patient +Insurance +Verdict/);
   }
 });

@@ -31,7 +31,7 @@ test('every visit and every letter of its name is on paper', { timeout: 120_000 
   const text = read('-layout');
   for (let index = 0; index < 60; index += 1) expect(text).toContain(`Number${index}`);
   for (const name of NAMES) expect(text).toContain(name.split(' ')[0]);
-  expect(text.match(/Time +Patient +Payer +Verdict +Collect/g)?.length).toBeGreaterThan(1);
+  expect(text.match(/Time +Patient +Insurance +Verdict +Collect/g)?.length).toBeGreaterThan(1);
   expect(text).toContain('Not eligible');
   expect(text).toContain('As of ');
   // Nothing is outside the sheet.
