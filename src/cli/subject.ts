@@ -149,5 +149,5 @@ export function attentionJson(
 
 /** Returns the service's status if the specification has it; other text may name a person. */
 export function statusWord(status: string | null): string | null {
-  return status === null || isKnownStatus(status) ? status : 'in other words';
+  return status === null || isKnownStatus(status) ? status : 'unrecognized';
 }

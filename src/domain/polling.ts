@@ -38,7 +38,7 @@ export type PollingFacts = {
   urgent_interval_ms: number;
   time_zone: string;
   /** Webhook events arrive, and recent ones agreed with what polling found. */
-  is_told: boolean;
+  has_webhook: boolean;
   sent_at: Instant;
   /** The learned turnaround of the inquiry's payer; null: unknown. */
   turnaround: Pick<Turnaround, 'median_ms' | 'p90_ms'> | null;
@@ -58,11 +58,11 @@ export type PollingFacts = {
  * except in the last hours before the visit.
  */
 export function nextPollAt(facts: PollingFacts): Instant {
-  const { now, visit_at, interval_ms, is_told, random } = facts;
+  const { now, visit_at, interval_ms, has_webhook, random } = facts;
   const spread = (wait_ms: number) => Math.round(wait_ms * (0.95 + random / 10));
   const first = instantOf(
     facts.desired_completion_date,
-    is_told ? MORNING_OVER_HOUR : MORNING_HOUR,
+    has_webhook ? MORNING_OVER_HOUR : MORNING_HOUR,
     facts.time_zone,
   );
   const left_ms = visit_at - now;
@@ -72,11 +72,11 @@ export function nextPollAt(facts: PollingFacts): Instant {
     interval_ms * Math.min(1, left_ms / DAY_MS),
   );
   const wait_ms =
-    is_told && left_ms > NEAR_VISIT_MS ? Math.min(near_ms * WEBHOOK_FACTOR, left_ms / 2) : near_ms;
+    has_webhook && left_ms > NEAR_VISIT_MS ? Math.min(near_ms * WEBHOOK_FACTOR, left_ms / 2) : near_ms;
   if (now >= first) return now + spread(wait_ms);
   const at_first = first + Math.round(random * interval_ms);
   if (left_ms < DAY_MS) return Math.min(at_first, now + spread(wait_ms));
-  return is_told ? at_first : Math.min(at_first, now + spread(earlyWait(facts)));
+  return has_webhook ? at_first : Math.min(at_first, now + spread(earlyWait(facts)));
 }
 
 /** Returns how long to wait before the morning of the completion date. */

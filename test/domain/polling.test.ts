@@ -20,7 +20,7 @@ function facts(over: Partial<PollingFacts> = {}): PollingFacts {
     interval_ms: HOUR_MS,
     urgent_interval_ms: 15 * MINUTE_MS,
     time_zone: ZONE,
-    is_told: false,
+    has_webhook: false,
     sent_at: chicago(7, 9),
     turnaround: null,
     random: 0.5,
@@ -76,8 +76,8 @@ describe('polling an open inquiry', () => {
     expect(around.length).toBeGreaterThanOrEqual(8);
     expect(around.length).toBeLessThanOrEqual(10);
     expect(times.length - around.length).toBeLessThanOrEqual(2);
-    const told = asked({ sent_at, turnaround, is_told: true });
-    expect(told).toEqual(asked({ sent_at, is_told: true }));
+    const told = asked({ sent_at, turnaround, has_webhook: true });
+    expect(told).toEqual(asked({ sent_at, has_webhook: true }));
   });
 
   test('eligd polls in the clinic’s morning on the night when the clocks change', () => {
@@ -132,19 +132,19 @@ describe('polling an open inquiry', () => {
 
 describe('polling while the service sends webhook events', () => {
   test('with webhooks, eligd starts after the completion date’s morning, more rarely', () => {
-    const times = asked({ is_told: true });
+    const times = asked({ has_webhook: true });
     expect(times[0]).toBe(chicago(10, 13, 30));
     expect(times.length).toBeLessThan(asked().length / 2);
   });
 
   test('in the last hours before the visit, eligd polls as if there were no webhooks', () => {
     const now = chicago(11, 6);
-    expect(nextPollAt(facts({ now, is_told: true }))).toBe(nextPollAt(facts({ now })));
+    expect(nextPollAt(facts({ now, has_webhook: true }))).toBe(nextPollAt(facts({ now })));
   });
 
   test('eligd polls in time for a visit that is before the end of the morning', () => {
     const now = chicago(10, 8);
-    expect(nextPollAt(facts({ now, is_told: true, visit_at: chicago(10, 12, 30) }))).toBeLessThan(
+    expect(nextPollAt(facts({ now, has_webhook: true, visit_at: chicago(10, 12, 30) }))).toBeLessThan(
       chicago(10, 11),
     );
   });

@@ -58,7 +58,7 @@ function shown(record: unknown) {
  */
 function wordOf(text: string | null | undefined): string | null {
   if (text == null) return null;
-  return /^[A-Za-z]+(?:_[A-Za-z]+){0,9}$/.test(text) ? text : 'in other words: --full';
+  return /^[A-Za-z]+(?:_[A-Za-z]+){0,9}$/.test(text) ? text : 'unrecognized; see --full';
 }
 
 function showTable(context: CliContext, found: readonly unknown[]): void {

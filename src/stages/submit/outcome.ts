@@ -73,7 +73,7 @@ export async function bindAccepted(
     interval_ms: settings.poll_interval_ms,
     urgent_interval_ms: settings.urgent_poll_interval_ms,
     time_zone: settings.time_zone,
-    is_told: await isWebhookDriven(tx),
+    has_webhook: await isWebhookDriven(tx),
     sent_at: row.sent_at ?? now,
     turnaround: await turnaround(tx, payerKeyOf(row)),
     random: env.random(),

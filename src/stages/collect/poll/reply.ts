@@ -145,7 +145,7 @@ async function stillOpen(
   const row = await forNextVisit(tx, known, now);
   const is_given_up = isGivenUp(deps, row, now);
   const overdue_since = overdueSince(row, now, settings.time_zone);
-  const facts = { now, random: env.random(), is_told: await isWebhookDriven(tx), settings };
+  const facts = { now, random: env.random(), has_webhook: await isWebhookDriven(tx), settings };
   const regular_at = nextPollAt(await pollingFacts(tx, { ...row, overdue_since }, facts));
   const announced_at =
     row.announced_asks === null ? null : nextAskForAnnounced(row.announced_asks, now);

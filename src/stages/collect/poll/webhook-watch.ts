@@ -106,7 +106,7 @@ export async function checkForLostEvents(deps: CollectDeps): Promise<number | nu
  */
 export async function reschedulePolls(
   { store, env, settings }: CollectDeps,
-  is_told: boolean,
+  has_webhook: boolean,
 ): Promise<void> {
   const now = env.clock.now();
   for (let after = 0; ; ) {
@@ -118,9 +118,9 @@ export async function reschedulePolls(
       for (const row of rows) {
         if (row.poll_at === null || row.poll_at <= now) continue;
         const poll_at = nextPollAt(
-          await pollingFacts(tx, row, { now, random: env.random(), is_told, settings }),
+          await pollingFacts(tx, row, { now, random: env.random(), has_webhook, settings }),
         );
-        if (is_told ? row.is_unannounced === 1 && poll_at > row.poll_at : poll_at < row.poll_at) {
+        if (has_webhook ? row.is_unannounced === 1 && poll_at > row.poll_at : poll_at < row.poll_at) {
           await updateInquiry(tx, row.id, { poll_at }, now);
         }
       }
@@ -149,15 +149,15 @@ export async function pollingFacts(
   {
     now,
     random,
-    is_told,
+    has_webhook,
     settings,
-  }: { now: number; random: number; is_told: boolean; settings: CollectDeps['settings'] },
+  }: { now: number; random: number; has_webhook: boolean; settings: CollectDeps['settings'] },
 ): Promise<PollingFacts> {
   return {
     now,
     random,
     // A late answer is polled for whether or not events arrive.
-    is_told: is_told && row.overdue_since === null,
+    has_webhook: has_webhook && row.overdue_since === null,
     desired_completion_date: completionDate(row, settings.time_zone),
     visit_at: row.visit_at,
     sent_at: row.sent_at ?? row.created_at,
