@@ -72,7 +72,9 @@ export function nextPollAt(facts: PollingFacts): Instant {
     interval_ms * Math.min(1, left_ms / DAY_MS),
   );
   const wait_ms =
-    has_webhook && left_ms > NEAR_VISIT_MS ? Math.min(near_ms * WEBHOOK_FACTOR, left_ms / 2) : near_ms;
+    has_webhook && left_ms > NEAR_VISIT_MS
+      ? Math.min(near_ms * WEBHOOK_FACTOR, left_ms / 2)
+      : near_ms;
   if (now >= first) return now + spread(wait_ms);
   const at_first = first + Math.round(random * interval_ms);
   if (left_ms < DAY_MS) return Math.min(at_first, now + spread(wait_ms));

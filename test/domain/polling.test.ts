@@ -144,9 +144,9 @@ describe('polling while the service sends webhook events', () => {
 
   test('eligd polls in time for a visit that is before the end of the morning', () => {
     const now = chicago(10, 8);
-    expect(nextPollAt(facts({ now, has_webhook: true, visit_at: chicago(10, 12, 30) }))).toBeLessThan(
-      chicago(10, 11),
-    );
+    expect(
+      nextPollAt(facts({ now, has_webhook: true, visit_at: chicago(10, 12, 30) })),
+    ).toBeLessThan(chicago(10, 11));
   });
 });
 

@@ -12,6 +12,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,6 +24,10 @@ import { freePort } from '../../support/free-port.ts';
 import { exportOf, type Visit, visits } from '../../support/visits.ts';
 
 const ELIGD = join(import.meta.dirname, '../../../bin/eligd');
+const OTHER_SERVICE = join(import.meta.dirname, 'other-service.ts');
+/** By then, every service lists what it has accepted, and eligd knows it. */
+const LISTED_MS = 4_000;
+const RELEASED_MS_MAX = 60_000;
 const DAY_MS = 86_400_000;
 /** Log events that show progress. */
 const USEFUL = new Set([
@@ -43,6 +48,9 @@ export type Called = {
   request: { member_id: string; dob: string };
 };
 
+/** `other`: the second implementation of the service, in `other-service.ts`. */
+export type ServiceKind = 'sandbox' | 'other';
+
 export type Running = {
   child: ChildProcess;
   began: number;
@@ -57,20 +65,27 @@ export class KillClinic {
   readonly #service_port: number;
   readonly #hook_port: number;
   readonly #anchor_ms = Date.now();
+  readonly #kind: ServiceKind;
   #service: Running | null = null;
   daemon: Running | null = null;
   #files = 0;
   reports = { sent: 0, taken: 0 };
 
-  private constructor(folder: string, service_port: number, hook_port: number) {
+  private constructor(
+    folder: string,
+    service_port: number,
+    hook_port: number,
+    service: ServiceKind,
+  ) {
     this.folder = folder;
+    this.#kind = service;
     this.#service_port = service_port;
     this.#hook_port = hook_port;
   }
 
-  static async make(): Promise<KillClinic> {
+  static async make(service: ServiceKind): Promise<KillClinic> {
     const folder = mkdtempSync(join(tmpdir(), 'eligd-kills-'));
-    const clinic = new KillClinic(folder, await freePort(), await freePort());
+    const clinic = new KillClinic(folder, await freePort(), await freePort(), service);
     clinic.#configure();
     await clinic.startService();
     return clinic;
@@ -117,8 +132,8 @@ export class KillClinic {
 
   // ---- processes
 
-  #spawn(args: string[]): Running {
-    const child = spawn(ELIGD, args, {
+  #spawn(program: string, args: string[]): Running {
+    const child = spawn(program, args, {
       env: { PATH: process.env.PATH ?? '' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -130,15 +145,16 @@ export class KillClinic {
 
   async startService(): Promise<void> {
     const { folder } = this;
-    this.#service = this.#spawn([
-      'sandbox',
-      '--port',
-      String(this.#service_port),
-      '--db',
-      join(folder, 'service.db'),
-      '--anchor-ms',
-      String(this.#anchor_ms),
-    ]);
+    const port = ['--port', String(this.#service_port)];
+    if (this.#kind === 'other') {
+      const file = join(folder, 'service.jsonl');
+      this.#service = this.#spawn(process.execPath, [OTHER_SERVICE, ...port, '--file', file]);
+      this.#service.child.stdout?.resume();
+      this.#service.child.stderr?.resume();
+    } else {
+      const kept = ['--db', join(folder, 'service.db'), '--anchor-ms', String(this.#anchor_ms)];
+      this.#service = this.#spawn(ELIGD, ['sandbox', ...port, ...kept]);
+    }
     for (;;) {
       if (await this.ask('GET', '/_sandbox/ledger?inquiries=no').catch(() => null)) return;
       await sleep(20);
@@ -155,7 +171,7 @@ export class KillClinic {
    * work.
    */
   startDaemon(): { started: Promise<void>; useful: Promise<void> } {
-    const running = this.#spawn(['run', '--config', join(this.folder, 'eligd.yaml')]);
+    const running = this.#spawn(ELIGD, ['run', '--config', join(this.folder, 'eligd.yaml')]);
     this.daemon = running;
     const started = Promise.withResolvers<void>();
     const useful = Promise.withResolvers<void>();
@@ -186,6 +202,59 @@ export class KillClinic {
     return ended ?? { code: null, signal: null };
   }
 
+  /** Runs a command to its end. */
+  async #command(...args: string[]): Promise<{ code: number | null; said: string }> {
+    const { child, ended } = this.#spawn(ELIGD, [
+      ...args,
+      '--config',
+      join(this.folder, 'eligd.yaml'),
+    ]);
+    let said = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (part: Buffer) => {
+        said += part.toString();
+      });
+    return { code: (await ended).code, said };
+  }
+
+  async #done(...args: string[]): Promise<void> {
+    const { code, said } = await this.#command(...args);
+    if (code !== 0) throw new Error(`eligd ${args.join(' ')} ended with ${code}: ${said}`);
+  }
+
+  get #backup(): string {
+    return join(this.folder, 'kept', 'eligd.db');
+  }
+
+  async backUp(): Promise<void> {
+    mkdirSync(join(this.folder, 'kept'), { recursive: true });
+    await this.#done('backup', this.#backup);
+  }
+
+  /** Puts the older database back, as an operator does after a broken disk. */
+  async restore(): Promise<void> {
+    await sleep(LISTED_MS);
+    await this.#done('restore', this.#backup);
+  }
+
+  /**
+   * Deletes the database. The practice exports all its visits again, and the operator confirms the
+   * new database once eligd asks for it.
+   */
+  async loseDatabase(): Promise<void> {
+    await sleep(LISTED_MS);
+    for (const end of ['', '-wal', '-shm', '.lock'])
+      rmSync(join(this.folder, 'state', `eligd.db${end}`), { force: true });
+    this.#write(this.visits);
+    this.startDaemon();
+    const until = performance.now() + RELEASED_MS_MAX;
+    while (!(await this.#command('release', 'submission')).said.includes('there was one before')) {
+      if (performance.now() > until) throw new Error('eligd did not stop at the new database.');
+      await sleep(500);
+    }
+    await this.killDaemon();
+  }
+
   async end(): Promise<void> {
     await this.killDaemon();
     await this.killService();
@@ -214,7 +283,6 @@ export class KillClinic {
    * A file with a few new visits on their own day, so that no other visit seems to have vanished.
    */
   drop(count: number): void {
-    this.#files += 1;
     const day = new Date(Date.now() + (3 + (this.#files % 340)) * DAY_MS)
       .toISOString()
       .slice(0, 10);
@@ -226,8 +294,13 @@ export class KillClinic {
       member_id: `ACTIVE${10_000 + first + index}`,
     }));
     this.visits.push(...fresh);
+    this.#write(fresh);
+  }
+
+  #write(exported: Visit[]): void {
+    this.#files += 1;
     const inbox = join(this.folder, 'dropbox/inbox');
-    writeFileSync(join(inbox, `.part-${this.#files}`), exportOf(fresh));
+    writeFileSync(join(inbox, `.part-${this.#files}`), exportOf(exported));
     renameSync(join(inbox, `.part-${this.#files}`), join(inbox, `export-${this.#files}.csv`));
   }
 

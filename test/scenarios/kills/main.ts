@@ -1,12 +1,23 @@
 /**
- * `npm run kills -- [--kills N]`: the long run. The short one is in `test/scenarios/kills.test.ts`.
+ * `npm run kills -- [--kills N] [--service other]`: the long run, in which a backup is put back and
+ * the database is lost. The short one is in `test/scenarios/kills.test.ts`.
  */
 import { parseArgs } from 'node:util';
 import { killAndCompare } from './run.ts';
 
-const { values } = parseArgs({ options: { kills: { type: 'string', default: '300' } } });
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '300' },
+    service: { type: 'string', default: 'sandbox' },
+  },
+});
 const began = performance.now();
-const result = await killAndCompare(Number(values.kills), Math.random, (text) => console.log(text));
+const result = await killAndCompare({
+  kills: Number(values.kills),
+  service: values.service === 'other' ? 'other' : 'sandbox',
+  loses_database: true,
+  tell: (text) => console.log(text),
+});
 const { to_useful_ms, kinds, reports } = result;
 const sorted = to_useful_ms.toSorted((a, b) => a - b);
 const mean = sorted.reduce((sum, each) => sum + each, 0) / Math.max(1, sorted.length);

@@ -3,7 +3,7 @@
  * ledger with the drop folder.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KillClinic } from './clinic.ts';
+import { KillClinic, type ServiceKind } from './clinic.ts';
 
 export type KillResult = {
   kills: number;
@@ -28,12 +28,22 @@ export type KillResult = {
 const STOP_MS_MAX = 10_000;
 const FINISH_MS_MAX = 180_000;
 
-export async function killAndCompare(
-  kills: number,
-  random: () => number = Math.random,
-  tell: (text: string) => void = () => {},
-): Promise<KillResult> {
-  const clinic = await KillClinic.make();
+export type KillPlan = {
+  kills: number;
+  service?: ServiceKind;
+  /** One backup is put back on the way, and the database is lost once. */
+  loses_database?: boolean;
+  tell?: (text: string) => void;
+};
+
+export async function killAndCompare({
+  kills,
+  service = 'sandbox',
+  loses_database = false,
+  tell = () => {},
+}: KillPlan): Promise<KillResult> {
+  const random = Math.random;
+  const clinic = await KillClinic.make(service);
   const kinds: Record<string, number> = {};
   const slow_stops: number[] = [];
   const count = (kind: string) => {
@@ -62,6 +72,11 @@ export async function killAndCompare(
       if (random() < 0.3) clinic.drop(1);
       await perform(clinic, kind, random, slow_stops);
       count(kind);
+      const accident = loses_database ? accidentAt(done / kills, (done + 1) / kills) : null;
+      if (accident !== null) {
+        await clinic[accident]();
+        tell(accident);
+      }
       if (done % 10 === 9) {
         await clinic.ask('POST', '/_sandbox/advance', { hours: 6 });
         tell(
@@ -85,6 +100,17 @@ export async function killAndCompare(
     await reporting;
     await clinic.end();
   }
+}
+
+const ACCIDENTS = [
+  { at: 0.3, accident: 'backUp' },
+  { at: 0.5, accident: 'restore' },
+  { at: 0.7, accident: 'loseDatabase' },
+] as const;
+
+/** Returns what happens to the database between two points of the run, from 0 to 1. */
+function accidentAt(from: number, to: number) {
+  return ACCIDENTS.find(({ at }) => from <= at && at < to)?.accident ?? null;
 }
 
 type Kind = 'kill' | 'early' | 'term' | 'pause' | 'service' | 'both';

@@ -120,7 +120,9 @@ export async function reschedulePolls(
         const poll_at = nextPollAt(
           await pollingFacts(tx, row, { now, random: env.random(), has_webhook, settings }),
         );
-        if (has_webhook ? row.is_unannounced === 1 && poll_at > row.poll_at : poll_at < row.poll_at) {
+        if (
+          has_webhook ? row.is_unannounced === 1 && poll_at > row.poll_at : poll_at < row.poll_at
+        ) {
           await updateInquiry(tx, row.id, { poll_at }, now);
         }
       }
