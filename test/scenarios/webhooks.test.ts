@@ -210,7 +210,10 @@ describe('answers by webhook', () => {
     expect(second?.notes).toMatch(/Revised: \S.* (changed from|was added|was removed)/);
   });
 
-  test('an event that arrives before the reply with its ID waits for the reply', async () => {
+  test.each([
+    ['events in order', 'in_order'],
+    ['events in reverse order', 'reversed'],
+  ])('%s that arrive before the reply with their ID wait for the reply', async (_, order) => {
     const late = {
       method: 'POST',
       path: 'dental/',
@@ -218,7 +221,10 @@ describe('answers by webhook', () => {
       action: 'delay',
       delay_ms: 3_000,
     } as const;
-    const system = await running(1, { before: (service) => service.fault(late) });
+    const system = await running(1, {
+      behaviors: { webhook_order: order },
+      before: (service) => service.fault(late),
+    });
     const { db } = system.daemon.store;
     await system.service.advance({ days: 9 });
     await expect

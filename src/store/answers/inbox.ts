@@ -117,10 +117,12 @@ export async function keepUnknown(
         first_seen_at: now,
       })),
     )
+    // An end stays one: events can arrive in another order than they happened.
     .onConflict((conflict) =>
       conflict
         .column('service_id')
-        .doUpdateSet((set) => ({ has_ended: set.ref('excluded.has_ended') })),
+        .doUpdateSet({ has_ended: 1 })
+        .where('excluded.has_ended', '=', 1),
     )
     .execute();
 }
