@@ -1,3 +1,4 @@
+import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
 import type { ServiceFailure } from '../../service/api.ts';
@@ -99,13 +100,15 @@ async function lastComparison(deps: SubmitDeps, specialty: Specialty): Promise<R
 
 /**
  * Begins a process that has nothing to send without a comparison. Inquiries that the service
- * creates from now on count as new. Returns false without the service's clock: then the list must
- * be compared.
+ * creates after that count as new. Returns false without the service's clock: then the list must be
+ * compared.
  */
 export function beginWithoutComparison(deps: SubmitDeps, specialty: Specialty): boolean {
   const skew_ms = deps.clockSkew();
   if (skew_ms === null) return false;
-  const service_at = deps.env.clock.now() - skew_ms;
+  // The comparison subtracts the difference of the clocks once. Calls that a database made shortly
+  // before an older copy replaced it must not look like those of another installation.
+  const service_at = deps.env.clock.now() - skew_ms + 2 * CLOCKS_DIFFER_MS;
   const begun = { at: null, service_at, is_due: false, hides_calls: true };
   deps.memory.reconciled.set(specialty, begun);
   return true;

@@ -131,7 +131,7 @@ test('the daily reconciliation counts strangers; a shared account ends the halt'
 test('a process that began without a comparison compares daily, and counts strangers', async () => {
   const clinic = await install();
   expect(beginWithoutComparison(clinic.submit, 'dental')).toBe(true);
-  await clinic.service.advance({ seconds: 60 });
+  await clinic.service.advance({ seconds: 900 });
   await clinic.service.createBeside(FOREIGN);
   await clinic.service.advance({ seconds: 60 });
   await clinic.submitNow();
@@ -139,6 +139,16 @@ test('a process that began without a comparison compares daily, and counts stran
   demandReconciliation(clinic.submit);
   await clinic.submitNow();
   expect((await currentHalts(clinic.store.db)).map(({ reason }) => reason)).toEqual(['foreign']);
+});
+
+test('a call that a replaced database made shortly before the start stops nothing', async () => {
+  const clinic = await install();
+  await clinic.service.createBeside(FOREIGN);
+  expect(beginWithoutComparison(clinic.submit, 'dental')).toBe(true);
+  await clinic.service.advance({ seconds: 60 });
+  demandReconciliation(clinic.submit);
+  await clinic.submitNow();
+  expect(await currentHalts(clinic.store.db)).toEqual([]);
 });
 
 test('a batch refused as a whole is looked up before anything is sent again', async () => {
