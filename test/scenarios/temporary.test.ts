@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -87,6 +87,30 @@ test('every page works when eligd cannot read the backup folder', async () => {
     rmSync(folder, { recursive: true });
   }
 }, 30_000);
+
+test('a database that cannot be written is a temporary failure of the start', async () => {
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  await clinic.once();
+  const uid = process.getuid?.() === 0 ? 65_534 : undefined;
+  const files = [
+    ...readdirSync(clinic.state).map((name) => join(clinic.state, name)),
+    clinic.state,
+  ];
+  if (uid !== undefined) {
+    const all = readdirSync(clinic.folder, { recursive: true, encoding: 'utf8' });
+    for (const name of ['', ...all]) chownSync(join(clinic.folder, name), uid, -1);
+  }
+  for (const file of files) chmodSync(file, file === clinic.state ? 0o500 : 0o400);
+  const { status, stderr } = spawnSync(
+    resolve(import.meta.dirname, '../../bin/eligd'),
+    ['run', '--config', clinic.file],
+    { encoding: 'utf8', timeout: 60_000, ...(uid === undefined ? {} : { uid, gid: uid }) },
+  );
+  for (const file of files.reverse()) chmodSync(file, 0o700);
+  expect(stderr).toMatch(/^eligd: The database .* cannot be opened for writing\./);
+  expect(status).toBe(75);
+}, 90_000);
 
 test('a read-only state folder is a temporary failure', () => {
   const folder = mkdtempSync(join(tmpdir(), 'eligd-read-only-'));
