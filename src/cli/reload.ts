@@ -67,8 +67,8 @@ export class RestartWatch {
     const used = logLevel(wanted, this.#environment);
     if (wanted !== before.config.log.level && used !== wanted)
       reasons.push(
-        `log.level is now ${wanted}, but ELIGD_LOG_LEVEL=${used} overrides it; remove it from the ` +
-          'environment (/etc/default/eligd).',
+        `log.level is now ${wanted}, but ELIGD_LOG_LEVEL=${used} overrides it; remove it from ` +
+          'the environment (/etc/default/eligd).',
       );
     return reasons;
   }

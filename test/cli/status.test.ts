@@ -297,8 +297,8 @@ describe('explain', () => {
       'The answer will be written to outbox/ through connector front-desk.',
       'The answer was written to outbox/ through connector front-desk (batch 20261120T150000Z-1).',
       '',
-      'Now: Incomplete. D1110: unknown. The insurance company was not asked about D1110. The newest answer ' +
-        'was written to outbox/.',
+      'Now: Incomplete. D1110: unknown. The insurance company was not asked about D1110. The ' +
+        'newest answer was written to outbox/.',
       'For you: Call the insurance company if you need to know it before the visit.',
       '',
     ]);

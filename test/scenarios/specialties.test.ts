@@ -313,7 +313,7 @@ describe('two coverages of one visit', () => {
     [
       'SECONDARY',
       'PRIMARY',
-      /lists coverage 1 before coverage 2, but the insurance company of coverage 2 says that it pays first/,
+      /before coverage 2, but the insurance company of coverage 2 says that it pays first/,
     ],
   ])('coverages that the payers call %s and %s are flagged', async (first, second, conflict) => {
     const { clinic } = await answered([both(first, second)]);

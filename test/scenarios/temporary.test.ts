@@ -102,14 +102,35 @@ test('a database that cannot be written is a temporary failure of the start', as
     for (const name of ['', ...all]) chownSync(join(clinic.folder, name), uid, -1);
   }
   for (const file of files) chmodSync(file, file === clinic.state ? 0o500 : 0o400);
-  const { status, stderr } = spawnSync(
-    resolve(import.meta.dirname, '../../bin/eligd'),
-    ['run', '--config', clinic.file],
-    { encoding: 'utf8', timeout: 60_000, ...(uid === undefined ? {} : { uid, gid: uid }) },
-  );
+  // What systemd passes on; the folder under /run says since when the start fails.
+  const runtime = mkdtempSync(join(tmpdir(), 'eligd-runtime-'));
+  const unit = { NOTIFY_SOCKET: join(runtime, 'notify'), RUNTIME_DIRECTORY: runtime };
+  chmodSync(runtime, 0o755);
+  const start = (environment: Record<string, string> = {}) => {
+    const started_ms = Date.now();
+    const { status, stderr } = spawnSync(
+      resolve(import.meta.dirname, '../../bin/eligd'),
+      ['run', '--config', clinic.file],
+      {
+        ...{ encoding: 'utf8', timeout: 60_000 },
+        env: { PATH: process.env.PATH, ...environment },
+        ...(uid === undefined ? {} : { uid, gid: uid }),
+      },
+    );
+    expect(stderr).toMatch(/^eligd: The database .* cannot be opened for writing\./);
+    expect(stderr.match(/cannot be opened/g)).toHaveLength(1);
+    expect(status).toBe(75);
+    return Date.now() - started_ms;
+  };
+  start();
+  start(unit);
+  // Each attempt waits as long as the earlier ones have failed.
+  const failing_ms = 5000;
+  const failure = { first_at: Date.now() - failing_ms, told_at: null };
+  writeFileSync(join(runtime, 'alert-failed.json'), JSON.stringify(failure));
+  expect(start(unit)).toBeGreaterThan(failing_ms);
   for (const file of files.reverse()) chmodSync(file, 0o700);
-  expect(stderr).toMatch(/^eligd: The database .* cannot be opened for writing\./);
-  expect(status).toBe(75);
+  rmSync(runtime, { recursive: true });
 }, 90_000);
 
 test('a read-only state folder is a temporary failure', () => {

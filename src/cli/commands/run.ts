@@ -12,6 +12,7 @@ import { serviceCredentials } from '../../ops/secrets.ts';
 import { createNotifier, type Notifier } from '../../ops/systemd.ts';
 import type { CliContext } from '../context.ts';
 import { logsAsMuch, RestartWatch, requireSameDatabase } from '../reload.ts';
+import { afterPause } from '../start-pause.ts';
 import { stopSignal } from '../stop.ts';
 import { programVersion } from '../version.ts';
 
@@ -41,7 +42,11 @@ async function runUntilStopped(context: CliContext): Promise<void> {
     const watch = new RestartWatch(context.environment, world);
     while (world !== null) {
       const reload = new AbortController();
-      const daemon = await startedOr(context, previous, { ...world, notifier });
+      const options = { ...world, notifier };
+      const daemon = await startedOr(context, previous, options).catch(async (error: unknown) => {
+        const { path } = options.config.state;
+        throw await afterPause(error, context, { state_path: path, notifier, signal: stop.signal });
+      });
       if (daemon === null) {
         world = previous;
         previous = null;
