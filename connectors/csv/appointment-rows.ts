@@ -162,7 +162,7 @@ const ANOTHER_PATIENT = {
   value_class: "the id of another patient's appointment",
   remedy:
     'eligd asks only about the first patient of an appointment. Book a separate appointment ' +
-    'for each patient, or call the payers of the others yourself.',
+    'for each patient, or call the insurance companies of the others yourself.',
 };
 
 const TOO_MANY_ROWS = {

@@ -114,7 +114,7 @@ async function deliverUpdates(
 
 /** Fails the delivery: ADT transmits registrations and has no field for a claim's status. */
 function noPlaceForClaims({ key }: { key: string }): DeliveryOutcome {
-  const what = "An ADT^A08 has no field for the payer's answer about a claim.";
+  const what = "An ADT^A08 has no field for the insurance company's answer about a claim.";
   const next = 'Set write_back: to pin_i07 or oru_r01, or see the answer with eligd show.';
   return { key, outcome: 'failed', is_permanent: true, what, next };
 }

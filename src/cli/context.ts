@@ -53,24 +53,31 @@ export type CliContext = Host & {
    * command to stderr.
    */
   env: (options?: { log_to?: 'stdout' | 'stderr'; clock?: Clock }) => Promise<Env>;
-  /** Returns a context that reads all files again. */
+  /**
+   * Returns a context that reads all files again. It changes nothing in this process: its database
+   * keys and the switch for certificate checks stay as they are.
+   */
   again: () => CliContext;
 };
 
 /**
  * Creates the context; `configOption` returns the value of `--config` once the command line is
- * parsed.
+ * parsed. `adopt` sets what the process takes from the configuration.
  */
-export function createContext(host: Host, configOption: () => string | undefined): CliContext {
+export function createContext(
+  host: Host,
+  configOption: () => string | undefined,
+  adopt: (config: Config, context: CliContext) => Promise<void> = adoptInProcess,
+): CliContext {
   let config: Promise<Config> | undefined;
   let secrets: Promise<SecretSource> | undefined;
   const context: CliContext = {
     ...host,
     configOption,
-    again: () => createContext(host, configOption),
+    again: () => createContext(host, configOption, async () => {}),
     configFile: () => findConfig(host, configOption()),
     config: () => {
-      config ??= readConfig(context);
+      config ??= readConfig(context, adopt);
       return config;
     },
     secrets: () => {
@@ -106,9 +113,18 @@ export function createContext(host: Host, configOption: () => string | undefined
   return context;
 }
 
-async function readConfig(context: CliContext): Promise<Config> {
+async function readConfig(
+  context: CliContext,
+  adopt: (config: Config, context: CliContext) => Promise<void>,
+): Promise<Config> {
   const { loadConfig } = await import('../ops/config.ts');
   const config = await loadConfig(context.configFile());
+  await adopt(config, context);
+  return config;
+}
+
+/** Sets what the whole process uses: its keys, and whether it checks certificates. */
+async function adoptInProcess(config: Config, context: CliContext): Promise<void> {
   const warning = applyCertificateSwitch(context.environment, config.service.allow_insecure);
   if (warning !== null) context.stderr.write(warning);
   const [{ useDatabaseKeys }, { databaseKeysOf }, { openSecrets }] = await Promise.all([
@@ -117,7 +133,6 @@ async function readConfig(context: CliContext): Promise<Config> {
     import('../ops/secrets.ts'),
   ]);
   useDatabaseKeys(() => databaseKeysOf(openSecrets(config.folder, context.environment)));
-  return config;
 }
 
 const SYSTEM_PLACE = '/etc/eligd/eligd.yaml';

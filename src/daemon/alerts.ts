@@ -45,7 +45,7 @@ export async function keepAlerts(parts: Parts, signal: AbortSignal): Promise<voi
 export async function sendAlertsOnce(parts: Parts): Promise<void> {
   // Do not alert about the daemon: where cron runs "once", it may be off on purpose.
   parts.pulse.restarted = null;
-  const alerts = await AlertRound.open(parts);
+  const alerts = await AlertRound.open(parts, { looks_at_start: false });
   await alerts.judge();
   alerts.send();
   await alerts.settled();
@@ -62,8 +62,9 @@ class AlertRound {
    */
   #damage: AlertCondition[] = [];
   #is_looking = false;
+  #has_looked: boolean;
 
-  static async open(parts: Parts): Promise<AlertRound> {
+  static async open(parts: Parts, { looks_at_start = true } = {}): Promise<AlertRound> {
     const { options, store } = parts;
     const { config, secrets, env } = options;
     const senders = alertSenders(config.alerts.targets, { secrets, folder: config.folder });
@@ -74,13 +75,19 @@ class AlertRound {
     adoptFailure(book, config.state.path, env.clock.now());
     keepForFailure(config);
     parts.pulse.alerts = () => book.open();
-    return new AlertRound(parts, book, senders);
+    return new AlertRound(parts, book, senders, looks_at_start);
   }
 
-  private constructor(parts: Parts, book: AlertBook, senders: readonly AlertSender[]) {
+  private constructor(
+    parts: Parts,
+    book: AlertBook,
+    senders: readonly AlertSender[],
+    looks_at_start: boolean,
+  ) {
     this.#parts = parts;
     this.#book = book;
     this.#senders = senders;
+    this.#has_looked = !looks_at_start;
   }
 
   async judge(): Promise<void> {
@@ -139,14 +146,22 @@ class AlertRound {
     return { ...judged, conditions: [...judged.conditions, ...this.#damage] };
   }
 
-  /** Returns the last result; starts a new search once a day without waiting for it. */
+  /**
+   * Returns the last result. Starts a new search without waiting for it: once a day, and after each
+   * start, because the certificates or the configuration may have changed.
+   */
   async #certificates(now: number): Promise<CertificateEnd[]> {
     const { options, store, connectors } = this.#parts;
     const fact = await readLearned(store.db, CERTIFICATES);
-    const is_old = fact === null || now - fact.updated_at >= DAY_MS || fact.updated_at > now;
+    const is_old =
+      !this.#has_looked ||
+      fact === null ||
+      now - fact.updated_at >= DAY_MS ||
+      fact.updated_at > now;
     // With an injected dispatcher, the network is not ours.
     if (is_old && !this.#is_looking && options.dispatcher === undefined) {
       this.#is_looking = true;
+      this.#has_looked = true;
       const sources = [
         ...ownCertificates(options.config, options.secrets),
         ...connectors.flatMap((each) =>

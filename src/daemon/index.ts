@@ -66,7 +66,7 @@ const STOP_GRACE_MS = 5_000;
  * the connectors. If one of them fails, closes the others and throws an EligdError.
  */
 export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
-  const progress = new Progress(given.env.clock);
+  const progress = new Progress(given.machine_clock ?? given.env.clock);
   const metrics = given.config.monitoring === null ? null : await newMetrics();
   const options = { ...given, env: progress.watch(countEvents(given.env, metrics)) };
   const { config, env } = options;

@@ -32,7 +32,7 @@ export async function officeService(parts: Parts, office: OfficeConfig): Promise
     config,
     access: new Access({
       store,
-      clock: options.login_clock ?? env.clock,
+      clock: options.machine_clock ?? env.clock,
       users,
       idle_ms: office.idle_minutes * MINUTE_MS,
     }),

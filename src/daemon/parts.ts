@@ -55,10 +55,10 @@ export type DaemonOptions = {
   /** When this computer was started (epoch milliseconds); left out: unknown. */
   booted_at?: number;
   /**
-   * The clock by which logins expire; default: that of `env`. A demo's clock runs faster than its
-   * users'.
+   * The clock of this machine and of people, if that of `env` runs faster, as in a demo: for how
+   * long a step may take, and when logins expire. Default: that of `env`.
    */
-  login_clock?: Clock;
+  machine_clock?: Clock;
   /** The network path to the service; left out: the client's own connections. */
   dispatcher?: Dispatcher;
 };

@@ -53,8 +53,10 @@ export function notAskedAbout(codes: readonly string[], source_id: string): Atte
   const list = codes.join(', ');
   return {
     reason: 'codes_not_asked',
-    what: `The payer was asked about other procedures for this patient, but not about ${list}.`,
-    next: `Call the payer yourself, or order a call with "eligd ask ${source_id}".`,
+    what:
+      'The insurance company was asked about other procedures for this patient, but not about ' +
+      `${list}.`,
+    next: `Call the insurance company yourself, or order a call with "eligd ask ${source_id}".`,
   };
 }
 

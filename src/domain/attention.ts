@@ -186,15 +186,17 @@ export function unanswered(outcome: FinalOutcome | null, calls: number): Attenti
     return {
       reason: 'cancelled_by_service',
       what: 'The service canceled the inquiry. eligd does not send it again automatically.',
-      next: 'Ask the calling service why, or call the payer yourself.',
+      next: 'Ask the calling service why, or call the insurance company yourself.',
     };
   }
   return {
     reason: 'unsuccessful',
-    what: `We could not get an answer from the payer (${calls} ${calls === 1 ? 'call' : 'calls'}).`,
+    what:
+      `We could not get an answer from the insurance company (${calls} ` +
+      `${calls === 1 ? 'call' : 'calls'}).`,
     next:
-      'Read the summary in the record, check the member ID and the payer, or call the payer ' +
-      'yourself.',
+      'Read the summary in the record, check the member ID and the carrier, or call the ' +
+      'insurance company yourself.',
   };
 }
 

@@ -43,8 +43,8 @@ export function callYourself(visit: LateVisit, now: Instant, time_zone: string):
     `visit by ${localDateTime(call_by, time_zone).replace('T', ' ')}.` +
     (turnaround === null
       ? ''
-      : ` Nine of ten calls to this payer took up to ${hoursText(turnaround.p90_ms)} during its ` +
-        'phone hours.');
+      : ` Nine of ten calls to this insurance company took up to ${hoursText(turnaround.p90_ms)} ` +
+        'during its phone hours.');
   if (opening === null || left * HOUR_MS < 1) {
     return {
       reason: 'too_late_to_call',

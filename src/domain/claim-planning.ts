@@ -138,23 +138,23 @@ type Said = {
 const DECIDED: Readonly<Record<string, { reason: AttentionReason; what: string; next: string }>> = {
   denied: {
     reason: 'claim_denied',
-    what: 'The payer denied the claim.',
+    what: 'The insurance company denied the claim.',
     next: 'Appeal or correct the claim in time, or settle it in your practice software.',
   },
   partly_paid: {
     reason: 'claim_partly_paid',
-    what: 'The payer paid the claim in part.',
+    what: 'The insurance company paid the claim in part.',
     next: 'Check what is missing; appeal in time, or settle it in your practice software.',
   },
   not_on_file: {
     reason: 'claim_not_on_file',
-    what: 'The payer does not have the claim.',
-    next: 'Check the claim number and the payer, and send the claim again.',
+    what: 'The insurance company does not have the claim.',
+    next: 'Check the claim number and the insurance company, and send the claim again.',
   },
   final: {
     reason: 'claim_unclear',
-    what: 'The payer finished the claim, but did not say what it decided.',
-    next: 'Look for the remittance, or call the payer.',
+    what: 'The insurance company finished the claim, but did not say what it decided.',
+    next: 'Look for the remittance, or call the insurance company.',
   },
 };
 
@@ -186,8 +186,9 @@ export function unsettled(calls: number): Attention {
   return {
     reason: 'claim_unsettled',
     what:
-      `The payer was asked about this claim ${calls === 1 ? 'once' : `${calls} times`} and has ` +
-      'not settled it. eligd does not ask again.',
-    next: 'Call the payer yourself; the call records show what the payer said.',
+      'The insurance company was asked about this claim ' +
+      `${calls === 1 ? 'once' : `${calls} times`} and has not settled it. eligd does ` +
+      'not ask again.',
+    next: 'Call the insurance company yourself; the call records show what it said.',
   };
 }

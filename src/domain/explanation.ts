@@ -129,7 +129,9 @@ function explainSituation(appointment: SituatedAppointment, facts: Facts): Expla
     case 'planned':
       return least === undefined ? explained('It is planned.') : explainPlanned(least, facts);
     case 'asking':
-      return least === undefined ? explained('The payer is being asked.') : explainAsking(least);
+      return least === undefined
+        ? explained('The insurance company is being asked.')
+        : explainAsking(least);
     case 'answered':
       return explainAnswered(least, facts);
     case 'delivered':
@@ -141,7 +143,7 @@ export const CLOSED_WORDS = {
   cancelled: 'The appointment was canceled in the practice management system.',
   past: 'The visit was over before eligd made a call.',
   no_coverage: 'The practice management system has no insurance for this visit: self-pay.',
-  skipped: 'The payer map says not to call this payer.',
+  skipped: 'The payer map says not to call this insurance company.',
   replaced: 'The practice management system now uses its ID for someone else.',
   withdrawn: 'You withdrew it (eligd withdraw).',
   settled: 'The practice management system says that the claim is settled, or no longer lists it.',
@@ -203,7 +205,7 @@ function explainAttention({ entries, inquiries, deliveries, destination }: Facts
   return explained(
     `${what} ${blocked.reason ?? ''}`.trim(),
     null,
-    'See "eligd explain", and call the payer yourself if necessary.',
+    'See "eligd explain", and call the insurance company yourself if necessary.',
   );
 }
 
@@ -323,7 +325,8 @@ function explainAsking(inquiry: CurrentInquiry): Explained {
   }
   const late = overdue_since === null ? '' : ' The answer is late.';
   return explained(
-    `Call in progress: the service phones the payer.${late} eligd keeps asking for the answer.`,
+    `Call in progress: the service phones the insurance company.${late} eligd keeps asking for ` +
+      'the answer.',
     poll_at,
   );
 }

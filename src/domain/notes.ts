@@ -26,7 +26,8 @@ export function deliveryNotes(
   if (yearOf(called) >= inquiry.benefit_year) return left_out;
   return [
     ...left_out,
-    `The payer was asked on ${called}, before the benefit year ${inquiry.benefit_year} of the ` +
-      'visit began: deductibles and maximums may have been reset.',
+    `The insurance company was asked on ${called}, before the benefit year ` +
+      `${inquiry.benefit_year} of the visit began: deductibles and maximums may have been ` +
+      'reset.',
   ];
 }

@@ -70,12 +70,13 @@ export function unreachablePayers(silences: PayerSilences): { what: string; next
   return {
     what: `Calls to a payer got no answer: ${names.toSorted().join(', ')}. Further calls wait.`,
     next:
-      'No action needed yet: eligd tries one call a day. If a visit is close, call the payer ' +
-      'yourself.',
+      'No action needed yet: eligd tries one call a day. If a visit is close, call the insurance ' +
+      'company yourself.',
   };
 }
 
-export const WAITS_FOR_PAYER = 'The last calls to this payer got no answer, so this one waits.';
+export const WAITS_FOR_PAYER =
+  'The last calls to this insurance company got no answer, so this one waits.';
 
 /** Returns the carrier's identifier, or the payer ID. */
 function nameOf(payer: string): string {

@@ -74,8 +74,10 @@ export function payerAttention(called: Called): Attention[] {
     return [
       {
         reason: 'payer_needs_attention',
-        what: 'The payer map has the action "attention" for this payer, so no call is made.',
-        next: `Call the payer yourself${phone}, or change the action in payers.csv.`,
+        what:
+          'The payer map has the action "attention" for this insurance company, so no call is ' +
+          'made.',
+        next: `Call the insurance company yourself${phone}, or change the action in payers.csv.`,
       },
     ];
   }

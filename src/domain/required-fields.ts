@@ -28,7 +28,7 @@ const LABELS: Readonly<Record<ClaimRequiredField, string>> = {
   diagnosis_codes: 'a diagnosis code',
   place_of_service: 'the place of service',
   billed_amount: 'the billed amount',
-  claim_number: 'the payer’s claim number',
+  claim_number: 'the insurance company’s claim number',
   date_of_service: 'the date of service',
 };
 

@@ -138,7 +138,7 @@ function inquirySentence(from_state: string | null, to_state: string): string {
     case 'open':
       return from_state === 'answered'
         ? 'the service withdrew its answer.'
-        : 'the service accepted it and phones the payer.';
+        : 'the service accepted it and phones the insurance company.';
     case 'answered':
       return from_state === 'answered' ? 'the service revised its answer.' : 'the answer arrived.';
     case 'rejected':

@@ -24,7 +24,6 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
   [/Read the summary in the record/g, 'Read the summary of the call'],
   [/; more calls follow policy\.attempts/g, ''],
   [/\bpractice management system\b/g, 'practice software'],
-  [/\b([Cc])all the payer yourself/g, '$1all the insurance company yourself'],
   [/ \((?:policy|prices|verification)\.[\w.]+\)/g, ''],
   [/(?<!\b(?:to|IT) )\bRun "eligd/g, 'Ask IT to run "eligd'],
   [/(?<!\b(?:to|IT) )\brun "eligd/g, 'ask IT to run "eligd'],

@@ -37,11 +37,14 @@ export function applyCertificateSwitch(
   allow_insecure: boolean,
 ): string | null {
   if (environment[CHECKS_OFF] !== '0') return null;
-  if (!allow_insecure)
+  if (!allow_insecure) {
+    // A configuration before a reload may have allowed it.
+    delete process.env[CHECKS_OFF];
     return (
       `eligd: ${CHECKS_OFF}=0 is ignored; certificates are checked. For a test against a ` +
       'server without a valid certificate, also set service.allow_insecure: true.\n'
     );
+  }
   process.env[CHECKS_OFF] = '0';
   return (
     `eligd: WARNING: certificates are NOT checked (${CHECKS_OFF}=0 and service.allow_insecure: ` +

@@ -1,8 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock, Env } from '../domain/env.ts';
+import { MINUTE_MS } from '../domain/time.ts';
 
 /** A step of a stage in progress. `still_until`: monotonic time until which silence is expected. */
 type Step = { stage: string; still_until: number; id: string };
+
+/**
+ * Somebody looks at least once a minute while the process runs (heartbeat, alerts, supervision).
+ * After a longer gap, the process or the whole machine stood still.
+ */
+const LOOKS_MS = 1.5 * MINUTE_MS;
 
 type Stuck = { stage: string; still_ms: number };
 
@@ -20,9 +27,12 @@ export class Progress {
   /** Identifies this process; two processes that start in the same second differ in the log. */
   readonly #process: string;
   #steps = 0;
+  #looked_at: number;
 
+  /** `clock`: the machine's, because work takes as long as the machine needs. */
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#looked_at = clock.elapsed();
     this.#process = Math.floor(clock.now() / 1000).toString(36);
   }
 
@@ -46,9 +56,17 @@ export class Progress {
       step.still_until = Math.max(step.still_until, this.#clock.elapsed() + still_ms);
   }
 
-  /** Returns the steps without activity for more than `limit_ms`. */
+  /**
+   * Returns the steps without activity for more than `limit_ms`. A step cannot act while the
+   * machine sleeps or the process is paused, so that time does not count.
+   */
   stuck(limit_ms: number): Stuck[] {
     const now = this.#clock.elapsed();
+    const gap_ms = now - this.#looked_at;
+    this.#looked_at = now;
+    if (gap_ms > LOOKS_MS)
+      for (const step of this.#in_hand)
+        step.still_until = Math.max(step.still_until, Math.min(step.still_until + gap_ms, now));
     return [...this.#in_hand]
       .map(({ stage, still_until }) => ({ stage, still_ms: now - still_until }))
       .filter(({ still_ms }) => still_ms > limit_ms);

@@ -47,15 +47,17 @@ type Joined = Coordination['coverages'][number];
 function conflictOf(live: readonly Joined[], first: readonly Joined[]): string | null {
   const names = (list: readonly Joined[]) =>
     list.map(({ rank }) => `coverage ${rank}`).join(' and ');
-  if (first.length > 1) return `The payers of ${names(first)} each say that they pay first.`;
+  if (first.length > 1)
+    return `The insurance companies of ${names(first)} each say that they pay first.`;
   if (live.length > 1 && live.every(({ is_primary }) => is_primary === false)) {
-    return `The payers of ${names(live)} all say that they do not pay first.`;
+    return `The insurance companies of ${names(live)} all say that they do not pay first.`;
   }
   const [primary] = first;
   const before = live.find(({ rank }) => primary !== undefined && rank < primary.rank);
   if (primary === undefined || before === undefined) return null;
   return (
     `The practice management system lists coverage ${before.rank} before coverage ` +
-    `${primary.rank}, but the payer of coverage ${primary.rank} says that it pays first.`
+    `${primary.rank}, but the insurance company of coverage ${primary.rank} says that it pays ` +
+    'first.'
   );
 }

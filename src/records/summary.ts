@@ -190,9 +190,11 @@ function notesOf(record: EligibilityRecord, verdict: Verdict | null): string[] {
     ...(plan?.is_active === false ? ['The plan is NOT ACTIVE.'] : []),
     ...completenessNotes(record),
     ...(plan?.is_primary_insurance === false
-      ? ['The payer says that this coverage does not pay first.']
+      ? ['The insurance company says that this coverage does not pay first.']
       : []),
-    ...(plan?.has_other_insurance === true ? ['The payer knows of other insurance.'] : []),
+    ...(plan?.has_other_insurance === true
+      ? ['The insurance company knows of other insurance.']
+      : []),
     ...(plan?.referral_required === true ? ['A referral is required.'] : []),
     ...sentence('Referral', plan?.referral_info),
     ...sentence('Out of network', plan?.out_of_network_benefits),

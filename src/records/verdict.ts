@@ -29,7 +29,8 @@ import { patientPercent } from './verdict/share.ts';
 export type { Fact, Reason, ReasonCode, Standing, VerdictWord } from './verdict/reasons.ts';
 export { REASON_CODES, STANDINGS, VERDICTS } from './verdict/reasons.ts';
 
-export const VERDICT_CAUTION = 'From what the payer said on the phone; not a guarantee of payment.';
+export const VERDICT_CAUTION =
+  'From what the insurance company said on the phone; not a guarantee of payment.';
 
 export type JudgedVisit = {
   /** The day of the visit in the clinic's zone, `YYYY-MM-DD`. */

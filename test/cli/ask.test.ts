@@ -46,8 +46,8 @@ test('a later visit with other codes lists the missing codes and how to ask', as
   const { stdout } = await clinic.run('explain', '9050');
   expect(stdout).not.toContain('nothing to do');
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
-    'The payer was asked about other procedures for this patient, but not about D2740. Call ' +
-      'the payer yourself, or order a call with "eligd ask 9050".',
+    'The insurance company was asked about other procedures for this patient, but not about ' +
+      'D2740. Call the insurance company yourself, or order a call with "eligd ask 9050".',
   );
 });
 

@@ -156,7 +156,7 @@ describe('a claim', () => {
     };
     const decision = plan({ claim_number: '' }, { policy });
     expect(decision.kind === 'raise' && decision.attention[0]?.what).toMatch(
-      /the payer’s claim number/,
+      /the insurance company’s claim number/,
     );
   });
 });

@@ -93,7 +93,9 @@ test('a call of which nine in ten would be late is not bought, and the list says
   const slow = { median_ms: 2 * HOUR_MS, p90_ms: 14 * HOUR_MS, calls: 20 };
   const late = plannedWith({ turnaround: () => slow });
   expect(late.call_by).toBeLessThan(FRIDAY_MS);
-  expect(late.late.what).toContain('Nine of ten calls to this payer took up to 14 hours');
+  expect(late.late.what).toContain(
+    'Nine of ten calls to this insurance company took up to 14 hours',
+  );
   const quick = plannedWith({ turnaround: () => ({ ...slow, p90_ms: 6 * HOUR_MS }) });
   // The cutoff on Friday at noon applies only while eligd has learned nothing.
   expect(quick.call_by).toBeGreaterThan(plannedWith({}).call_by);

@@ -22,7 +22,7 @@ test('no sentence about a visit sends a user of the page to a terminal', () => {
     waitWords('claim_too_young'),
     ...Object.values(CLOSED_WORDS),
     'Ask the calling service to correct its answer, then run "eligd retry" with the ID of the ' +
-      'appointment. If the visit is close, call the payer yourself.',
+      'appointment. If the visit is close, call the insurance company yourself.',
     'Call Aetna yourself: "eligd list --attention --patients" shows the IDs. Ask: (1) …',
     'Fix the cause, then run "eligd release submission".',
   ];

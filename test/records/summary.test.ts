@@ -137,8 +137,8 @@ describe('the summary of a record', () => {
     );
     expect(notes).toEqual([
       'The call got no answer.',
-      'The payer says that this coverage does not pay first.',
-      'The payer knows of other insurance.',
+      'The insurance company says that this coverage does not pay first.',
+      'The insurance company knows of other insurance.',
       'Waiting periods: 6 months',
       'Rollover: 250',
       'Also said (unknown field): results.plan_information.network_tier = "B"',

@@ -472,7 +472,7 @@ describe('answers like those of the cases', () => {
       'Patient pays: $100.00.',
       'D1110: NOT payable; patient pays $100.00. Not payable on 11/23: 2 per year, both used ' +
         '(01/01/2026, 08/02/2026). Next: 01/01/2027.',
-      'From what the payer said on the phone; not a guarantee of payment.',
+      'From what the insurance company said on the phone; not a guarantee of payment.',
     ]);
     expect(whatToDo(verdict)).toEqual([
       'Tell the patient that the limit is used up, or offer a later visit.',
@@ -480,7 +480,7 @@ describe('answers like those of the cases', () => {
     expect(verdictInOneLine(verdict)).toBe(
       'Needs attention on 11/23: D1110: NOT payable. Not payable on 11/23: 2 per year, both used ' +
         '(01/01/2026, 08/02/2026). Next: 01/01/2027. ' +
-        'From what the payer said on the phone; not a guarantee of payment.',
+        'From what the insurance company said on the phone; not a guarantee of payment.',
     );
   });
 
@@ -548,13 +548,17 @@ describe('answers like those of the cases', () => {
   test.each(['lost_at_service', 'payer_waits', 'answer_missing', 'too_late_to_call'])(
     'the office is asked to call the payer: %s',
     (reason) => {
-      const entry = { reason, what: 'Because.', next: 'Call the payer yourself. At once.' };
+      const entry = {
+        reason,
+        what: 'Because.',
+        next: 'Call the insurance company yourself. At once.',
+      };
       const line = scheduleLine({
         ...{ situation: 'attention', closed_reason: null, entries: [entry], answer: null },
         explanation: { why: '', until: null, next: null },
       });
       expect([line.word, line.why, line.to_do]).toEqual([
-        ...['call_yourself', 'Because.', 'Call the payer yourself.'],
+        ...['call_yourself', 'Because.', 'Call the insurance company yourself.'],
       ]);
     },
   );
@@ -564,7 +568,7 @@ describe('answers like those of the cases', () => {
     const verdict = verdictOf({ ...one, answer: { status: 'UNSUCCESSFUL', results: null } });
     expect(verdict.reasons.map(({ code }) => code)).toEqual(['no_answer']);
     expect([...verdictLines(verdict), verdictInOneLine(verdict)].join('\n')).not.toContain(
-      'the payer said',
+      'the insurance company said',
     );
   });
 });

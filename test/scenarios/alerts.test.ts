@@ -304,6 +304,43 @@ test('a certificate that expires within 30 days raises an alert', async () => {
   });
 }, 90_000);
 
+test('eligd looks at the certificates at each start, such as after a reload', async () => {
+  // A month before the end of the second certificate.
+  setMachineClock(Date.parse('2030-03-18T15:00:00Z'));
+  const service = await startService();
+  const tls = (name: string) => readFileSync(join(import.meta.dirname, '../fixtures/tls', name));
+  const pair = (name: string) => ({ cert: tls(`${name}.pem`), key: tls(`${name}-key.pem`) });
+  const server = createTlsServer(pair('server'));
+  server.on('tlsClientError', () => {});
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void server.close());
+  let connections = 0;
+  server.on('connection', () => {
+    connections += 1;
+  });
+  const { port } = server.address() as AddressInfo;
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: alerting({
+      webhook: { listen: '127.0.0.1:0', public_url: `https://127.0.0.1:${port}/hook` },
+    }),
+    secrets: {
+      ELIGD_SERVICE_USERNAME: 'clinic',
+      ELIGD_SERVICE_PASSWORD: 'sandbox',
+      ELIGD_WEBHOOK_SECRET: 'a-secret-of-the-test',
+    },
+  });
+  await running(clinic, async () => {
+    await expect.poll(() => connections, quickly).toBeGreaterThan(0);
+    await new Promise((done) => setTimeout(done, 300));
+  });
+  expect(toldOf(clinic)).not.toContain('begin certificate_expiring');
+  server.setSecureContext(pair('expires-2030-04-10'));
+  await running(clinic, async () => {
+    await expect.poll(() => toldOf(clinic), quickly).toContain('begin certificate_expiring');
+  });
+}, 90_000);
+
 test('eligd rereads fees.csv when it changes, and keeps the old fees on an error', async () => {
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url, config: alerting() });

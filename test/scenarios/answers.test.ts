@@ -59,7 +59,7 @@ describe('unsuccessful calls', () => {
     await clinic.once();
     expect(await service.ledger()).toHaveLength(2);
     expect((await clinic.run('explain', '9001')).stdout).toMatch(
-      /could not get an answer from the payer \(2 calls\)/,
+      /could not get an answer from the insurance company \(2 calls\)/,
     );
   });
 

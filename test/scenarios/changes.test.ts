@@ -294,7 +294,7 @@ describe('calls that are no longer needed', () => {
 
   test.each([
     [0, 'The call is already made, and its answer will be written back.'],
-    [6, 'The payer has already answered, and eligd writes the answer back.'],
+    [6, 'The insurance company has already answered, and eligd writes the answer back.'],
   ])(
     'a visit that vanishes %i days later is listed as called about or answered',
     async (days, said) => {

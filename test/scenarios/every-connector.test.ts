@@ -71,7 +71,7 @@ test.each(Object.keys(WAYS))(
         new RegExp(`${CODE[specialty]}: (payable|NOT payable|needs authorization|unknown)`),
       );
       expect(ours[0]).toMatch(
-        /From what the payer said on the phone; not a guarantee of payment\./,
+        /From what the insurance company said on the phone; not a guarantee of payment\./,
       );
     }
     for (const specialty of SPECIALTIES) {

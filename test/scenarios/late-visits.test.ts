@@ -72,7 +72,8 @@ test.each([
   expect((await labels(service)).includes('A2-0')).toBe(is_bought);
   const listed = clinic.attention().filter(({ appointment_id }) => appointment_id === 'A2-0');
   expect(listed.map(({ reason }) => reason)).toEqual(is_bought ? [] : ['too_late_to_call']);
-  if (!is_bought) expect(listed[0]?.what_happened).toContain('Nine of ten calls to this payer');
+  if (!is_bought)
+    expect(listed[0]?.what_happened).toContain('Nine of ten calls to this insurance company');
 });
 
 test('the list has the phone number and the questions, and IDs with --patients', async () => {

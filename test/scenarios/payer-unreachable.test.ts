@@ -36,7 +36,7 @@ test('calls to a payer wait after three failures, and resume after one answer', 
   expect(await service.ledger()).toHaveLength(4);
   const waiting = await clinic.run('explain', String(more[0]?.appointment_id));
   expect(waiting.stdout.replaceAll(/\s+/g, ' ')).toContain(
-    'The last calls to this payer got no answer, so this one waits.',
+    'The last calls to this insurance company got no answer, so this one waits.',
   );
   expect((await clinic.run('list', '--attention')).stdout).toContain('payer_unreachable');
   // A day later, eligd tries one of them, and the others wait for its outcome.

@@ -127,7 +127,9 @@ describe('an export of visits to a doctor, a therapist, and a dentist', () => {
     expect(dental?.annual_maximum_remaining).toMatch(amount);
     expect(dental?.why).toMatch(/ on \d\d\/\d\d.* \| D1110: .* \| D2740: /);
     for (const line of [medical, mental, dental])
-      expect(line?.why).toMatch(/From what the payer said .* not a guarantee of payment\.$/);
+      expect(line?.why).toMatch(
+        /From what the insurance company said .* not a guarantee of payment\.$/,
+      );
   });
 
   test('the list shows the verdict of each visit', async () => {
@@ -311,7 +313,7 @@ describe('two coverages of one visit', () => {
     [
       'SECONDARY',
       'PRIMARY',
-      /lists coverage 1 before coverage 2, but the payer of coverage 2 says that it pays first/,
+      /before coverage 2, but the insurance company of coverage 2 says that it pays first/,
     ],
   ])('coverages that the payers call %s and %s are flagged', async (first, second, conflict) => {
     const { clinic } = await answered([both(first, second)]);

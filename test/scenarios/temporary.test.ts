@@ -1,8 +1,8 @@
-/** Temporary problems stay temporary, and a reload takes effect or says why it did not. */
+/** Temporary problems stay temporary. */
 
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -10,7 +10,6 @@ import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { makeClinic } from '../support/clinic.ts';
 import { freePort } from '../support/free-port.ts';
-import { startEligd } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 
 test('a port in use stops nothing else, and eligd listens on it once it is free', async () => {
@@ -89,6 +88,51 @@ test('every page works when eligd cannot read the backup folder', async () => {
   }
 }, 30_000);
 
+test('a database that cannot be written is a temporary failure of the start', async () => {
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  await clinic.once();
+  const uid = process.getuid?.() === 0 ? 65_534 : undefined;
+  const files = [
+    ...readdirSync(clinic.state).map((name) => join(clinic.state, name)),
+    clinic.state,
+  ];
+  if (uid !== undefined) {
+    const all = readdirSync(clinic.folder, { recursive: true, encoding: 'utf8' });
+    for (const name of ['', ...all]) chownSync(join(clinic.folder, name), uid, -1);
+  }
+  for (const file of files) chmodSync(file, file === clinic.state ? 0o500 : 0o400);
+  // What systemd passes on; the folder under /run says since when the start fails.
+  const runtime = mkdtempSync(join(tmpdir(), 'eligd-runtime-'));
+  const unit = { NOTIFY_SOCKET: join(runtime, 'notify'), RUNTIME_DIRECTORY: runtime };
+  chmodSync(runtime, 0o755);
+  const start = (environment: Record<string, string> = {}) => {
+    const started_ms = Date.now();
+    const { status, stderr } = spawnSync(
+      resolve(import.meta.dirname, '../../bin/eligd'),
+      ['run', '--config', clinic.file],
+      {
+        ...{ encoding: 'utf8', timeout: 60_000 },
+        env: { PATH: process.env.PATH, ...environment },
+        ...(uid === undefined ? {} : { uid, gid: uid }),
+      },
+    );
+    expect(stderr).toMatch(/^eligd: The database .* cannot be opened for writing\./);
+    expect(stderr.match(/cannot be opened/g)).toHaveLength(1);
+    expect(status).toBe(75);
+    return Date.now() - started_ms;
+  };
+  start();
+  start(unit);
+  // Each attempt waits as long as the earlier ones have failed.
+  const failing_ms = 5000;
+  const failure = { first_at: Date.now() - failing_ms, told_at: null };
+  writeFileSync(join(runtime, 'alert-failed.json'), JSON.stringify(failure));
+  expect(start(unit)).toBeGreaterThan(failing_ms);
+  for (const file of files.reverse()) chmodSync(file, 0o700);
+  rmSync(runtime, { recursive: true });
+}, 90_000);
+
 test('a read-only state folder is a temporary failure', () => {
   const folder = mkdtempSync(join(tmpdir(), 'eligd-read-only-'));
   // Root can write everywhere, so the test runs as another user.
@@ -106,65 +150,3 @@ test('a read-only state folder is a temporary failure', () => {
   rmSync(folder, { recursive: true });
   expect(stdout).toMatch(/^temporary The database .* cannot be opened for writing\./);
 });
-
-test('SIGHUP applies valid files, and rejects others with the reason', async () => {
-  const service = await startService();
-  const clinic = makeClinic({ base_url: service.url });
-  const right = readFileSync(clinic.file, 'utf8');
-  const { child, ended } = startEligd(['run', '--config', clinic.file]);
-  let log = '';
-  child.stdout?.on('data', (text: Buffer) => {
-    log += text;
-  });
-  const logged = async (part: string) =>
-    await expect.poll(() => log, { timeout: 60_000 }).toContain(part);
-  await logged('"reconciliation_done"');
-  writeFileSync(clinic.file, right.replace('look_ahead_days: 14', 'look_ahead_days: many'));
-  child.kill('SIGHUP');
-  await logged('"reload_refused"');
-  expect(log).toMatch(/reload_refused.*look_ahead_days/);
-  writeFileSync(clinic.file, right.replace('look_ahead_days: 14', 'look_ahead_days: 9'));
-  child.kill('SIGHUP');
-  await logged('"reload_applied"');
-  await logged('"look_ahead_days":9');
-  expect(child.exitCode).toBe(null);
-  child.kill('SIGTERM');
-  expect((await ended).code).toBe(0);
-}, 60_000);
-
-test('SIGHUP checks payer map and fees, and keeps the old ones if the start fails', async () => {
-  const service = await startService();
-  const clinic = makeClinic({ base_url: service.url });
-  const right = readFileSync(clinic.file, 'utf8');
-  const payers = join(clinic.folder, 'payers.csv');
-  const fees = join(clinic.folder, 'fees.csv');
-  const { child, ended } = startEligd(['run', '--config', clinic.file]);
-  let log = '';
-  child.stdout?.on('data', (text: Buffer) => {
-    log += text;
-  });
-  const logged = async (part: string | RegExp) =>
-    await expect.poll(() => log, { timeout: 60_000 }).toMatch(part);
-  const reload = async (answer: RegExp) => {
-    log = '';
-    child.kill('SIGHUP');
-    await logged(answer);
-    return log;
-  };
-  await logged('"reconciliation_done"');
-  writeFileSync(payers, 'x,y\n');
-  expect(await reload(/reload_refused.*payer map/)).not.toContain('daemon_stopping');
-  rmSync(payers);
-  writeFileSync(fees, 'x,y\n');
-  expect(await reload(/reload_refused.*fee schedule/)).not.toContain('daemon_stopping');
-  rmSync(fees);
-  // Only the start itself finds that this database cannot be had.
-  writeFileSync(join(clinic.folder, 'other'), '');
-  writeFileSync(clinic.file, right.replace(/path: .*eligd\.db/, 'path: ./other/eligd.db'));
-  await reload(/reload_refused[\s\S]*daemon_started[\s\S]*reconciliation_done/);
-  writeFileSync(clinic.file, right.replace('look_ahead_days: 14', 'look_ahead_days: 9'));
-  await reload(/reload_applied[\s\S]*"look_ahead_days":9/);
-  expect(child.exitCode).toBe(null);
-  child.kill('SIGTERM');
-  expect((await ended).code).toBe(0);
-}, 90_000);

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ownCacheFolder } from '../../src/ops/compile-cache.ts';
 import { run } from '../cli/capture.ts';
+import { startEligd } from '../support/process.ts';
 import { configText, ELIGD, makeFolder, ROOT } from './users.ts';
 
 const SECRETS = { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'hunter2' };
@@ -86,6 +87,29 @@ describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
     await eligd(['check', '--config', file], SECRETS);
     expect(impostor.requests()).toBe(before);
   });
+
+  test('a reload without allow_insecure turns certificate checks on again', async () => {
+    const impostor = await startImpostor();
+    const { file } = installation({
+      base_url: impostor.base_url,
+      service: ', allow_insecure: true',
+    });
+    const { child, ended } = startEligd(['run', '--config', file], environment);
+    let log = '';
+    child.stdout?.on('data', (text: Buffer) => {
+      log += text;
+    });
+    await expect.poll(impostor.requests, { timeout: 30_000 }).toBeGreaterThan(0);
+    writeFileSync(file, readFileSync(file, 'utf8').replace(', allow_insecure: true', ''));
+    child.kill('SIGHUP');
+    await expect.poll(() => log, { timeout: 30_000 }).toContain('reload_applied');
+    const said = () => log.slice(log.indexOf('reload_applied'));
+    await expect.poll(said, { timeout: 30_000 }).toContain('reconciliation_failed');
+    // The impostor answers every request with 401.
+    expect(said()).toMatch(/reconciliation_failed.*"http_status":null/);
+    child.kill('SIGTERM');
+    await ended;
+  }, 60_000);
 });
 
 describe('NODE_EXTRA_CA_CERTS', () => {

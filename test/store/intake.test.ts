@@ -396,7 +396,7 @@ describe('a missing appointment', () => {
   test.each([
     ['planned', 'eligd makes no call for it.'],
     ['open', 'The call is already made'],
-    ['answered', 'The payer has already answered'],
+    ['answered', 'The insurance company has already answered'],
   ] as const)(
     'the entry of a vanished appointment says that its call is %s',
     async (state, words) => {

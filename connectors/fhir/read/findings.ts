@@ -55,8 +55,8 @@ export function rejected(source_id: string, field: string, value_class: string, 
  */
 export function othersOf(source_id: string): RejectedItem {
   const remedy =
-    'eligd asks only about the first. Book an appointment for each, or call the payers of the ' +
-    'others yourself.';
+    'eligd asks only about the first. Book an appointment for each, or call the insurance ' +
+    'companies of the others yourself.';
   return {
     position: `Appointment/${source_id}`,
     field: 'participant',

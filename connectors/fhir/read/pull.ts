@@ -333,7 +333,8 @@ export class Puller {
       if (!(error instanceof FhirError) || concernsAll(error)) throw error;
       if (error.kind === 'too_large') {
         const remedy =
-          'Ask whoever runs the FHIR server why it is so large. Call the payer yourself.';
+          'Ask whoever runs the FHIR server why it is so large. Call the insurance company ' +
+          'yourself.';
         return rejected(id, 'what it refers to', 'too large or too deep to be read', remedy);
       }
       if (!isPassing(error)) {

@@ -77,12 +77,12 @@ function outcomeOf({ outcome, claim }: ClaimStatusRecord): ClaimResponse['outcom
 }
 
 const WORDS: Readonly<Record<ClaimStatusRecord['claim']['status'], string>> = {
-  paid: 'The payer says that the claim is paid.',
-  partly_paid: 'The payer says that the claim is paid in part.',
-  approved: 'The payer says that the claim is approved.',
-  denied: 'The payer says that the claim is denied.',
-  pending: 'The payer says that the claim is being processed.',
-  not_on_file: 'The payer says that it has no such claim.',
+  paid: 'The insurance company says that the claim is paid.',
+  partly_paid: 'The insurance company says that the claim is paid in part.',
+  approved: 'The insurance company says that the claim is approved.',
+  denied: 'The insurance company says that the claim is denied.',
+  pending: 'The insurance company says that the claim is being processed.',
+  not_on_file: 'The insurance company says that it has no such claim.',
   unknown: 'What became of the claim is unknown.',
 };
 

@@ -31,7 +31,7 @@ export class Insurances {
   async find(patient_id: string | null, input: CoverageInput): Promise<Insurance> {
     const coverage = await this.read(patient_id, input);
     const { carrier, member_id } = input;
-    const display = carrier || 'The payer';
+    const display = carrier || 'The insurance company';
     if (coverage === null) {
       const identifier = member_id === '' ? {} : { identifier: { value: member_id } };
       return { coverage: { ...identifier, display }, insurer: { display } };

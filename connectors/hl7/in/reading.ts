@@ -265,8 +265,8 @@ function otherPatients(
       field: 'PID',
       value_class: `another patient of appointment ${source_id}`,
       remedy:
-        'eligd asks only about the first patient of a visit. Call the payers of the others ' +
-        'yourself, or schedule them separately.',
+        'eligd asks only about the first patient of a visit. Call the insurance companies of the ' +
+        'others yourself, or schedule them separately.',
     };
   });
 }

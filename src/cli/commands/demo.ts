@@ -109,7 +109,7 @@ async function demonstrate(
       env,
       version: programVersion(),
       idle_ms: HOUR_MS,
-      login_clock: realClock,
+      machine_clock: realClock,
     });
     // Taken last, because simulated days pass while the daemon starts.
     const today = localDate(clock.now(), TIME_ZONE);

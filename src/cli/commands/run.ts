@@ -4,11 +4,15 @@ import { createDaemon, type Daemon } from '../../daemon/index.ts';
 import type { DaemonOptions } from '../../daemon/parts.ts';
 import type { Env } from '../../domain/env.ts';
 import { EligdError } from '../../domain/errors.ts';
+import { applyCertificateSwitch } from '../../ops/environment.ts';
 import { readFees } from '../../ops/fees.ts';
+import { logLevel } from '../../ops/log.ts';
 import { readPayers } from '../../ops/payer-file.ts';
 import { serviceCredentials } from '../../ops/secrets.ts';
 import { createNotifier, type Notifier } from '../../ops/systemd.ts';
 import type { CliContext } from '../context.ts';
+import { logsAsMuch, RestartWatch, requireSameDatabase } from '../reload.ts';
+import { afterPause } from '../start-pause.ts';
 import { stopSignal } from '../stop.ts';
 import { programVersion } from '../version.ts';
 
@@ -35,16 +39,21 @@ async function runUntilStopped(context: CliContext): Promise<void> {
   try {
     let world: World | null = await worldOf(context);
     let previous: World | null = null;
+    const watch = new RestartWatch(context.environment, world);
     while (world !== null) {
-      const { env } = world;
       const reload = new AbortController();
-      const daemon = await startedOr(previous, { ...world, notifier });
+      const options = { ...world, notifier };
+      const daemon = await startedOr(context, previous, options).catch(async (error: unknown) => {
+        const { path } = options.config.state;
+        throw await afterPause(error, context, { state_path: path, notifier, signal: stop.signal });
+      });
       if (daemon === null) {
         world = previous;
         previous = null;
         continue;
       }
-      if (previous !== null) env.log('reload_applied');
+      if (previous !== null) tellApplied(context, watch, previous, world);
+      const current = world;
       previous = world;
       world = null;
       try {
@@ -52,7 +61,7 @@ async function runUntilStopped(context: CliContext): Promise<void> {
         const ended = daemon.run(end).then((): 'ended' => 'ended');
         while (world === null && (await Promise.race([ended, wanted.promise])) === 'reload') {
           wanted = Promise.withResolvers();
-          world = await reloaded(context, env);
+          world = await reloaded(context, current);
         }
         reload.abort();
         await ended;
@@ -77,24 +86,50 @@ async function worldOf(context: CliContext): Promise<World> {
   return { config, credentials, secrets, env, booted_at, version: programVersion() };
 }
 
-/** Reads the files again. Returns null and logs the reason when they have errors. */
-async function reloaded(context: CliContext, env: Env): Promise<World | null> {
+/**
+ * Reads the files again. Returns null and logs the reason when they have errors, or when only a
+ * restart can apply them.
+ */
+async function reloaded(context: CliContext, current: World): Promise<World | null> {
   try {
     const world = await worldOf(context.again());
+    requireSameDatabase(current, world);
     readPayers(world.config);
     readFees(world.config);
     return world;
   } catch (error) {
-    refuse(error, env);
+    refuse(error, current.env);
     return null;
   }
+}
+
+/** Logs that the reload from `before` to `after` was applied, and what it could not change. */
+function tellApplied(
+  { environment }: CliContext,
+  watch: RestartWatch,
+  before: World,
+  after: World,
+): void {
+  const level = ({ config }: World) => logLevel(config.log.level, environment);
+  // A log that shows only warnings from now on must not hide that the reload was applied.
+  const { env } = logsAsMuch(level(after), level(before)) ? after : before;
+  env.log('reload_applied');
+  for (const reason of watch.reasons(before, after)) env.log('restart_needed', { reason });
 }
 
 /**
  * Creates the daemon of a world. If it cannot start and there is a `previous` world to return to,
  * logs why and returns null: some connectors object to their settings only at the start.
  */
-async function startedOr(previous: World | null, options: DaemonOptions): Promise<Daemon | null> {
+async function startedOr(
+  { environment, stderr }: CliContext,
+  previous: World | null,
+  options: DaemonOptions,
+): Promise<Daemon | null> {
+  const { allow_insecure } = options.config.service;
+  const warning = applyCertificateSwitch(environment, allow_insecure);
+  // The first start has printed it when it read the configuration.
+  if (previous !== null && warning !== null) stderr.write(warning);
   try {
     return await createDaemon(options);
   } catch (error) {
@@ -106,7 +141,7 @@ async function startedOr(previous: World | null, options: DaemonOptions): Promis
 
 function refuse(error: unknown, env: Env): void {
   if (!(error instanceof EligdError)) throw error;
-  env.log('reload_refused', { reason: `${error.what} ${error.why}` });
+  env.log('reload_refused', { reason: `${error.what} ${error.why} ${error.next}` });
 }
 
 /** Hides a reload from systemd: it is not a stop. */

@@ -110,15 +110,23 @@ export const DAEMON_EVENTS = {
     fields: [],
     means:
       'Reload requested (SIGHUP); the files are valid, and the daemon restarts with them in ' +
-      'the same process.',
+      'the same process. Environment variables and credentials of systemd stay as they were.',
+  },
+  restart_needed: {
+    level: 'warn',
+    fields: ['reason'],
+    means: 'Something changed that a reload cannot apply; eligd goes on without it.',
+    next: 'Run "systemctl restart eligd" (eligd finishes its current step first).',
   },
   reload_refused: {
     level: 'error',
     fields: ['reason'],
     means:
-      'Reload requested (SIGHUP), but a file has errors; eligd keeps the previous ' +
-      'configuration.',
-    next: 'Do what reason says, run "eligd check", then reload again (systemctl reload eligd).',
+      'Reload requested (SIGHUP), but a file has errors or needs a restart; eligd keeps the ' +
+      'previous configuration.',
+    next:
+      'Do what reason says. After an error, run "eligd check", then reload again (systemctl ' +
+      'reload eligd).',
   },
   port_taken: {
     level: 'error',

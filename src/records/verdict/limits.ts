@@ -52,14 +52,16 @@ function limitReason(facts: ProcedureFacts, { name, words, frequency }: NamedLim
     { code: 'frequency', effect: 'unknown', text, facts: [...rests_on, ...more] },
   ];
   if (frequency === 'words')
-    return open(`Limit in words: "${words}". Ask the payer whether the visit is within it.`);
+    return open(
+      `Limit in words: "${words}". Ask the insurance company whether the visit is within it.`,
+    );
   const is_of_visit = frequency.limits.every(({ period }) => period.kind === 'visit');
   const history = is_of_visit ? NO_HISTORY : historyOf(facts.record);
   if (history === null) {
     const is_asked = facts.record.treatment_history !== undefined;
     const text =
       is_asked || facts.earlier === null
-        ? `Limit "${words}", and the payer gave no treatment history.`
+        ? `Limit "${words}", and the insurance company gave no treatment history.`
         : `Limit "${words}"; eligd did not ask again how much of the limit is used. ` +
           'Check the chart.';
     return open(text, [

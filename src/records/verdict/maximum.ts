@@ -50,7 +50,7 @@ function goneInWords(what: string, said_of_it: Money | null | undefined, path: s
   return {
     code: 'maximum_used_up',
     effect: 'unknown',
-    text: `The payer said about ${what}: "${words}". It may be used up.`,
+    text: `The insurance company said about ${what}: "${words}". It may be used up.`,
     facts: [fact(path, said_of_it)],
   };
 }

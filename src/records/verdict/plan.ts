@@ -92,7 +92,7 @@ export function unknownPlan(record: EligibilityRecord, day: string): Weighed[] {
       effect: 'unknown',
       text:
         found === null
-          ? `The payer did not say whether the plan is active on ${shortDay(day)}.`
+          ? `The insurance company did not say whether the plan is active on ${shortDay(day)}.`
           : `Ask whether the plan is active on ${shortDay(day)}.${quoteOf(found)}`,
       facts: [fact('plan.is_active', plan?.is_active), ...restsOn(found)],
     },
@@ -128,7 +128,7 @@ export function networkReasons(record: EligibilityRecord): Weighed[] {
     fact('plan.is_provider_in_network', false),
     fact('plan.out_of_network_benefits', said),
   ];
-  const quote = said === null ? '' : ` The payer said: "${said}"`;
+  const quote = said === null ? '' : ` The insurance company said: "${said}"`;
   switch (said === null ? 'unknown' : networkBenefits(said)) {
     case 'none':
       return [
@@ -180,7 +180,7 @@ export function visitReasons(record: EligibilityRecord, coverage_rank: number): 
           ? 'The plan requires a referral.'
           : 'Ask whether the plan requires a referral.') +
         quoteOf(referral) +
-        (plan?.referral_info == null ? '' : ` The payer said: "${plan.referral_info}"`),
+        (plan?.referral_info == null ? '' : ` The insurance company said: "${plan.referral_info}"`),
       facts: [
         fact('plan.referral_required', plan?.referral_required),
         ...restsOn(referral),
@@ -196,7 +196,7 @@ export function visitReasons(record: EligibilityRecord, coverage_rank: number): 
       effect: 'note',
       text:
         (is_primary === false
-          ? 'The payer says that another coverage pays first.'
+          ? 'The insurance company says that another coverage pays first.'
           : 'Ask which coverage pays first.') + quoteOf(rank),
       facts: [fact('plan.is_primary_insurance', is_primary), ...restsOn(rank)],
     });
@@ -204,5 +204,5 @@ export function visitReasons(record: EligibilityRecord, coverage_rank: number): 
 }
 
 const quoteOf = (found: Words | null) =>
-  found === null ? '' : ` The payer said: "${found.words}"`;
+  found === null ? '' : ` The insurance company said: "${found.words}"`;
 const restsOn = (found: Words | null) => (found === null ? [] : [found.rests_on]);

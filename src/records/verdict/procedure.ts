@@ -55,8 +55,8 @@ function silent(facts: ProcedureFacts): Weighed {
     code: is_asked ? 'not_answered' : 'not_asked',
     effect: 'unknown',
     text: is_asked
-      ? `The payer was asked about ${code} and did not answer.`
-      : `The payer was not asked about ${code}.`,
+      ? `The insurance company was asked about ${code} and did not answer.`
+      : `The insurance company was not asked about ${code}.`,
     facts: said(facts, 'is_covered'),
   };
 }
@@ -75,7 +75,7 @@ function conflicting(facts: ProcedureFacts): Weighed {
   return {
     code: 'conflicting',
     effect: 'unknown',
-    text: `The payer gave two answers about ${facts.code} that contradict each other.`,
+    text: `The insurance company gave two answers about ${facts.code} that contradict each other.`,
     facts: said(facts, ...facts.conflicts),
   };
 }
@@ -85,7 +85,7 @@ function notCovered(facts: ProcedureFacts): Weighed {
   return {
     code: 'not_covered',
     effect: 'no',
-    text: `Not covered.${info == null ? '' : ` The payer said: "${info}"`}`,
+    text: `Not covered.${info == null ? '' : ` The insurance company said: "${info}"`}`,
     facts: said(facts, 'is_covered', ...(info == null ? [] : (['more_info'] as const))),
   };
 }
@@ -100,8 +100,8 @@ function coverageReasons(facts: ProcedureFacts): Weighed[] {
         effect: 'unknown',
         text:
           found === null
-            ? `The payer did not say whether ${code} is covered.`
-            : `Ask whether ${code} is covered. The payer said: "${found.words}"`,
+            ? `The insurance company did not say whether ${code} is covered.`
+            : `Ask whether ${code} is covered. The insurance company said: "${found.words}"`,
         facts: [...said(facts, 'is_covered'), ...(found === null ? [] : [found.rests_on])],
       },
     ];
@@ -129,7 +129,7 @@ function ageReasons(facts: ProcedureFacts): Weighed[] {
     const text =
       allowed === 'no'
         ? `Not payable on ${shortDay(visit.date)}: ${words}; the patient is ${age} that day.`
-        : `Ask the payer whether the patient is within the ${words}.`;
+        : `Ask the insurance company whether the patient is within the ${words}.`;
     return [
       { code: 'age_limit', effect: allowed === 'no' ? 'no' : 'unknown', text, facts: rests_on },
     ];
@@ -170,7 +170,7 @@ function authorizationReasons(facts: ProcedureFacts): Weighed[] {
   // "No" is an answer. Without the flag, asked or not, it is undecided.
   if (rule.is_prior_auth_required === false) return [];
   const info = rule.prior_auth_info;
-  const quote = info == null ? '' : ` The payer said: "${info}"`;
+  const quote = info == null ? '' : ` The insurance company said: "${info}"`;
   const rests_on = said(facts, 'is_prior_auth_required', 'prior_auth_info');
   if (rule.is_prior_auth_required === true)
     return [
@@ -189,7 +189,7 @@ function authorizationReasons(facts: ProcedureFacts): Weighed[] {
         effect: 'unknown',
         text:
           'Ask whether prior authorization is required. ' +
-          `The payer said: "${found.words}"${quote}`,
+          `The insurance company said: "${found.words}"${quote}`,
         facts: [...rests_on, found.rests_on],
       },
     ];
@@ -199,7 +199,7 @@ function authorizationReasons(facts: ProcedureFacts): Weighed[] {
       effect: 'unknown',
       text:
         rule.is_prior_auth_required === null
-          ? `The payer did not say whether prior authorization is required.${quote}`
+          ? `The insurance company did not say whether prior authorization is required.${quote}`
           : `eligd did not ask whether ${code} requires prior authorization.${quote}`,
       facts: rests_on,
     },
@@ -225,7 +225,7 @@ function downgradeReasons(facts: ProcedureFacts): Weighed[] {
         (is_named
           ? 'The plan may pay for a cheaper procedure instead; ask what the patient would owe.'
           : 'The plan pays for a cheaper procedure instead; the patient owes the difference.') +
-        (info === null ? '' : ` The payer said: "${info}"`),
+        (info === null ? '' : ` The insurance company said: "${info}"`),
       facts: said(facts, 'is_downgraded', 'downgraded_info'),
     },
   ];

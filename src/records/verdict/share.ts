@@ -87,7 +87,7 @@ export function shareReasons(facts: ProcedureFacts): Weighed[] {
         code: 'conflicting',
         effect: 'unknown',
         text:
-          `The payer named ${rule.plan_pays_percent}% for the plan and ` +
+          `The insurance company named ${rule.plan_pays_percent}% for the plan and ` +
           `${rule.patient_pays_percent}% for the patient.`,
         facts: of_share,
       },
@@ -99,8 +99,8 @@ export function shareReasons(facts: ProcedureFacts): Weighed[] {
       effect: 'unknown',
       text:
         words === null
-          ? `${code} is covered, but the payer did not say how much the plan pays.`
-          : `${code} is covered. Ask what the patient pays; the payer said: "${words}"`,
+          ? `${code} is covered, but the insurance company did not say how much the plan pays.`
+          : `${code} is covered. Ask what the patient pays; the insurance company said: "${words}"`,
       facts: of_share,
     },
   ];

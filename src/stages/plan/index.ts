@@ -100,8 +100,8 @@ async function raisePlanningFailed(tx: Tx, id: number, now: number): Promise<voi
         'eligd could not decide what this appointment or claim needs, because of a bug in ' +
         'eligd (stage_failed in the log). It tries again every minute.',
       next:
-        'If the visit is close, call the payer yourself. Send the log line to the person who ' +
-        'installed eligd.',
+        'If the visit is close, call the insurance company yourself. Send the log line to the ' +
+        'person who installed eligd.',
     },
     now,
   );

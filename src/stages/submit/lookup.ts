@@ -240,7 +240,7 @@ async function raiseUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: numbe
         'inquiry again, because that could be a second paid call.',
       next:
         'Ask the calling service whether the inquiry exists. If the visit is close, call the ' +
-        'payer yourself.',
+        'insurance company yourself.',
     },
     now,
   );
@@ -255,7 +255,9 @@ async function raiseUndecidable(tx: Tx, row: InquiryRow, now: number): Promise<v
       what:
         'The service said that it accepted the inquiry but gave no ID, and its list does not ' +
         'show it. eligd does not send it again, because that could be a second paid call.',
-      next: 'Ask the calling service whether the inquiry exists; if not, call the payer yourself.',
+      next:
+        'Ask the calling service whether the inquiry exists; if not, call the insurance company ' +
+        'yourself.',
     },
     now,
   );

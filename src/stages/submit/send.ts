@@ -180,7 +180,7 @@ async function setAsideDamaged(tx: Tx, row: InquiryRow, now: number): Promise<vo
       what: 'eligd’s stored data about this call is damaged. eligd does not make the call.',
       next:
         'Run "eligd retry" with the ID of the appointment: eligd prepares the call again. If ' +
-        'this happens again, call the payer yourself and have the disk checked.',
+        'this happens again, call the insurance company yourself and have the disk checked.',
     },
     now,
   );

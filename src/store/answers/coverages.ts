@@ -42,8 +42,8 @@ export async function joinCoverages(
     return joined;
   }
   const next =
-    'Ask the patient which one is primary, and have the payers correct their records before ' +
-    'a claim is sent.';
+    'Ask the patient which one is primary, and have the insurance companies correct their ' +
+    'records before a claim is sent.';
   await raiseAttention(
     tx,
     about,

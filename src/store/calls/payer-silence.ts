@@ -18,9 +18,9 @@ const INCIDENT = { reason: 'payer_unreachable' as const, connector: null };
 export const NEAR_VISIT: Attention = {
   reason: 'payer_waits',
   what:
-    'The last calls to this payer got no answer, and the visit is close. eligd calls the ' +
-    'payer again when it can be reached.',
-  next: 'Call the payer yourself before the patient comes.',
+    'The last calls to this insurance company got no answer, and the visit is close. eligd calls ' +
+    'the insurance company again when it can be reached.',
+  next: 'Call the insurance company yourself before the patient comes.',
 };
 
 export async function payerSilences(tx: Tx): Promise<PayerSilences> {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely, type SqliteDatabase, SqliteDialect, type Transaction } from 'kysely';
 import { Migrator } from 'kysely/migration';
@@ -222,6 +222,8 @@ function openFile(path: string): Raw {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     refuseExposed(path);
+    // SQLite opens a file that cannot be written, and fails at the first write.
+    if (existsSync(path)) accessSync(path, constants.W_OK);
     const previous = process.umask(0o077);
     try {
       const { raw, key } = openKeyed(path);

@@ -1,5 +1,5 @@
 /** Ensures that only one daemon works on a database. */
-import { existsSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { EligdError, errorCode } from '../../domain/errors.ts';
@@ -30,6 +30,7 @@ export function lockInstance(path: string): InstanceLock {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     refuseExposed(path);
+    if (existsSync(file)) accessSync(file, constants.W_OK);
     raw = new Database(file, { timeout: 0 });
     // Keeps the lock after the end of a transaction.
     raw.pragma('locking_mode = EXCLUSIVE');

@@ -175,7 +175,7 @@ function vanishedEntry(progress: Progress): Attention {
   const calls: Record<Progress, string> = {
     none: 'eligd makes no call for it.',
     called: 'The call is already made, and its answer will be written back.',
-    answered: 'The payer has already answered, and eligd writes the answer back.',
+    answered: 'The insurance company has already answered, and eligd writes the answer back.',
   };
   return {
     reason: 'vanished',

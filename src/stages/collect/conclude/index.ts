@@ -100,8 +100,8 @@ async function raiseUnusable(tx: Tx, answer: RawAnswer, now: number): Promise<vo
         'The service answered, but eligd could not make a record of the answer. The answer is ' +
         'kept.',
       next:
-        'Install the newest version of eligd, which tries again automatically, or call the payer ' +
-        'yourself.',
+        'Install the newest version of eligd, which tries again automatically, or call the ' +
+        'insurance company yourself.',
     },
     now,
   );

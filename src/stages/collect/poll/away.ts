@@ -97,7 +97,7 @@ export async function noteUnanswered(
       what:
         `eligd cannot get results from the service. ${trouble.why} Nothing is lost: eligd tries ` +
         'again every few minutes.',
-      next: `${trouble.next} If a visit is close, call the payer yourself.`,
+      next: `${trouble.next} If a visit is close, call the insurance company yourself.`,
     },
     now,
   );

@@ -62,8 +62,8 @@ const ENTRIES: Readonly<Record<'tell' | 'call', Attention>> = {
   tell: {
     reason: 'answer_late',
     what:
-      'The payer’s answer is late, and the visit is in less than a day. eligd keeps checking for ' +
-      'it.',
+      'The insurance company’s answer is late, and the visit is in less than a day. eligd keeps ' +
+      'checking for it.',
     next:
       'No action needed yet. If it has not arrived four hours before the visit, ' +
       'this list will say so.',
@@ -71,9 +71,9 @@ const ENTRIES: Readonly<Record<'tell' | 'call', Attention>> = {
   call: {
     reason: 'answer_missing',
     what:
-      'The payer’s answer is late, and the visit is in less than four hours. eligd keeps ' +
-      'checking for it.',
-    next: 'Call the payer yourself before the patient comes.',
+      'The insurance company’s answer is late, and the visit is in less than four hours. eligd ' +
+      'keeps checking for it.',
+    next: 'Call the insurance company yourself before the patient comes.',
   },
 };
 

@@ -203,7 +203,7 @@ async function setAside({ tx, now }: CollectContext, row: InquiryRow): Promise<v
       'deeply, or fails in another way. eligd tried three times and set it aside.',
     next:
       'Ask the calling service to correct its answer, then run "eligd retry" with the ID of ' +
-      'the appointment. If the visit is close, call the payer yourself.',
+      'the appointment. If the visit is close, call the insurance company yourself.',
   });
 }
 
@@ -324,6 +324,6 @@ async function countUnknown({ tx, deps, now }: CollectContext, row: InquiryRow):
     what:
       `The service accepted the inquiry under the ID ${row.service_id}, but no longer knows ` +
       'it. eligd does not send it again, because that could be a second paid call.',
-    next: 'Ask the calling service about it, or call the payer yourself.',
+    next: 'Ask the calling service about it, or call the insurance company yourself.',
   });
 }

@@ -154,7 +154,9 @@ export async function raiseVerification(
     reason: 'verification_failed',
     what: 'There is an answer, but the call transcript does not support it.',
     words: `Call checks: ${faults.join('; ')}.`,
-    next: 'Read the record and its checks. If the answer matters, call the payer yourself.',
+    next:
+      'Read the record and its checks. If the answer matters, call the insurance company ' +
+      'yourself.',
   };
   await raiseAttention(
     tx,
