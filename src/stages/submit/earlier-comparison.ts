@@ -37,6 +37,14 @@ export async function countSend(tx: Tx, { sends }: Pick<SubmitDeps, 'sends'>, no
   return count;
 }
 
+/**
+ * Returns whether the count of sends in the database agrees with the one in the lock file. If not,
+ * an older database may have been put in its place.
+ */
+export async function hasEverySend({ store, sends }: Pick<SubmitDeps, 'store' | 'sends'>) {
+  return Number((await readLearned(store.db, SENDS))?.value ?? 0) === sends.read();
+}
+
 /** Keeps a comparison for the next process, if the boot ID and the service's clock are known. */
 export async function keepComparison(
   { store, env }: SubmitDeps,
@@ -62,11 +70,10 @@ export async function earlierComparison(
   deps: SubmitDeps,
   specialty: Specialty,
 ): Promise<Reconciled | null> {
-  const { store, env, client, sends } = deps;
+  const { store, env, client } = deps;
   const stored = await readLearned(store.db, nameOf(specialty));
   const kept = stored === null ? undefined : KEPT.safeParse(fromJson(stored.value)).data;
-  const counted = await readLearned(store.db, SENDS);
-  if (kept === undefined || Number(counted?.value ?? 0) !== sends.read()) return null;
+  if (kept === undefined || !(await hasEverySend(deps))) return null;
   if ((await currentHalts(store.db)).length > 0) return null;
   if (env.boot?.()?.id !== kept.boot_id) return null;
   // A small request shows whether the service answers, and the time by its clock.

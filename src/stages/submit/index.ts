@@ -15,6 +15,7 @@ import { inState } from '../../store/calls/inquiries.ts';
 import { dueForPlanning } from '../../store/calls/links.ts';
 import type { StepResult } from '../loop.ts';
 import type { SubmitDeps } from './deps.ts';
+import { hasEverySend } from './earlier-comparison.ts';
 import { lookUp } from './lookup.ts';
 import { noticeClock } from './notice-clock.ts';
 import {
@@ -43,13 +44,15 @@ const LOOKUPS_PER_STEP = 20;
 
 /**
  * Returns whether eligd must read the list before it plans or sends: because it may send something,
- * or because the list may show something that the office must know. Inquiries that become due later
+ * because the list may show something that the office must know, or because an older database may
+ * have been put in place: its calls must not look like another installation's. Inquiries that become due later
  * are still compared with the list before they are sent.
  */
 export async function isListWanted(
-  { store, env }: Pick<SubmitDeps, 'store' | 'env'>,
+  deps: Pick<SubmitDeps, 'store' | 'env' | 'sends'>,
   specialty: Specialty,
 ): Promise<boolean> {
+  const { store, env } = deps;
   const now = env.clock.now();
   const { db } = store;
   const may_send =
@@ -58,6 +61,7 @@ export async function isListWanted(
     may_send ||
     (await isWatchingForOlderCalls(db)) ||
     (await currentHalts(db)).some(({ reason }) => reason !== 'observe') ||
+    !(await hasEverySend(deps)) ||
     !(await wasReconciled(db, specialty, now))
   );
 }
