@@ -1,5 +1,6 @@
 import { type Compilable, type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from './database.ts';
+import type { Tables } from './tables.ts';
 
 /**
  * A placeholder in a compiled statement for a value of each run; for lists and rows, with an index.
@@ -87,6 +88,32 @@ export function preparedRows<Given extends Values>() {
       return results;
     };
   };
+}
+
+/**
+ * Prepares an update of rows of `table`, each with its own values, by `id`. With `guard`, a row is
+ * updated only if that column still has the value `was`. Returns the IDs of the updated rows.
+ */
+export function preparedUpdate<Given extends Values & { id: number; was?: unknown }>(
+  table: keyof Tables,
+  guard?: string,
+): (db: Db | Tx, rows: readonly Given[]) => Promise<{ id: number }[]> {
+  return preparedRows<Given>()((db, rows) => {
+    const names = Object.keys(rows[0] ?? {});
+    const given = rows.map((row) => sql`(${sql.join(names.map((name) => row[name]))})`);
+    const set = names
+      .filter((name) => name !== 'id' && name !== 'was')
+      .map((name) => sql`${sql.ref(name)} = ${sql.ref(`given.${name}`)}`);
+    const is_same =
+      guard === undefined
+        ? sql``
+        : sql`and ${sql.ref(`${table}.${guard}`)} = ${sql.ref('given.was')}`;
+    const statement = sql<{ id: number }>`
+      with given(${sql.join(names.map((name) => sql.ref(name)))}) as (values ${sql.join(given)})
+      update ${sql.table(table)} set ${sql.join(set)} from given
+      where ${sql.ref(`${table}.id`)} = ${sql.ref('given.id')} ${is_same} returning ${sql.ref('id')}`;
+    return { compile: () => statement.compile(db) };
+  });
 }
 
 /** Prepares a statement without values and results, such as a savepoint. */
