@@ -112,12 +112,12 @@ async function olderCalls(tx: Tx): Promise<void> {
 }
 
 describe('the claim of', () => {
-  const claim = { now: NOW, limit: 100, specialties: ['dental' as const] };
+  const claim = { now: NOW, limit: 100, specialty: 'dental' as const };
   test.each([
     [
       'inquiries to send',
       () => dueForSubmission(db, claim),
-      'inquiries USING INDEX inquiries_due (state=?)',
+      'inquiries USING INDEX inquiries_due (state=? AND specialty=?)',
     ],
     [
       'inquiries to look for',

@@ -14,9 +14,9 @@ import type {
 import { isWebhookDriven } from '../../store/answers/webhook-watch.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import {
-  callsOf,
   callUnderWay,
   claimCalls,
+  fatesOf,
   ownersOf,
   settleCalls,
 } from '../../store/calls/calls.ts';
@@ -135,7 +135,7 @@ async function firstPolls(
 async function assignCalls(context: SubmitContext, accepted: readonly Accepted[]): Promise<void> {
   const { tx, now } = context;
   const ids = accepted.map(({ intent }) => intent.row.id);
-  const calls = Map.groupBy(await callsOf(tx, ids), ({ inquiry }) => inquiry);
+  const calls = Map.groupBy(await fatesOf(tx, ids), ({ inquiry }) => inquiry);
   const found = accepted.map(({ intent: { row, draft }, inquiry_id }) => ({
     service_id: inquiry_id,
     external_id: row.external_id,

@@ -38,7 +38,7 @@ import { payerTurns } from './payer-turn.ts';
 import { type Sent, sendSingly } from './send-singly.ts';
 
 type SendOptions = {
-  specialties: readonly Specialty[];
+  specialty: Specialty;
   limit: number;
   external_id_template: string;
   signal: AbortSignal;
@@ -50,15 +50,14 @@ type SendOptions = {
  * progress, including those that needed no call.
  */
 export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<number> {
-  const bulk = await planBulk(deps, options.specialties[0] ?? 'dental');
+  const bulk = await planBulk(deps, options.specialty);
   const limited = { ...options, limit: Math.min(options.limit, bulk.claim_size) };
   let claimed = await deps.store.write((tx) => claim(tx, deps, limited, null));
   if (claimed.to_check.length > 0) {
     const checked = await checkLabels(deps, claimed.to_check, options);
     claimed = await deps.store.write((tx) => claim(tx, deps, limited, checked));
   }
-  const [first] = claimed.intents;
-  if (first === undefined) return claimed.adopted + claimed.moved;
+  if (claimed.intents.length === 0) return claimed.adopted + claimed.moved;
   deps.sends.write(claimed.sends);
   // The first bulk of an installation carries one item, to limit the risk until eligd has
   // understood a reply.
@@ -66,10 +65,10 @@ export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<n
     bulk.kind !== 'single' &&
     (claimed.intents.length > 1 || !bulk.is_proven || deps.settings.mode === 'bulk');
   const sent = is_bulk
-    ? await sendBulk(deps, first.row.specialty, claimed.intents, bulk)
+    ? await sendBulk(deps, options.specialty, claimed.intents, bulk)
     : await sendSingly(deps, claimed.intents, options.signal);
   deps.env.log('inquiries_sent', {
-    specialty: first.row.specialty,
+    specialty: options.specialty,
     inquiries: claimed.intents.length,
     accepted: sent.accepted,
     shape: is_bulk ? bulk.kind : 'single',
@@ -116,7 +115,7 @@ async function claim(
   const due = await dueForSubmission(tx, {
     now,
     limit: Math.min(options.limit, budget.left ?? options.limit),
-    specialties: options.specialties,
+    specialty: options.specialty,
   });
   const to_check = due.filter((row) => needsLabelCheck(deps, row) && checked?.has(row.id) !== true);
   const claimed: Claimed = { intents: [], adopted: 0, moved: 0, sends: 0, to_check };
@@ -124,6 +123,7 @@ async function claim(
   const waiting = new Set(to_check);
   const sending: Priced[] = [];
   let { left_cents } = budget;
+  const today = localDate(now, settings.time_zone);
   const known = await withCalls(tx, due);
   const turns = await payerTurns(context);
   for (const row of due) {
@@ -140,7 +140,7 @@ async function claim(
       claimed.adopted += 1;
       continue;
     }
-    const current = withoutPastDate(draft, localDate(now, settings.time_zone), settings.days_off);
+    const current = withoutPastDate(draft, today, settings.days_off);
     if (await turns.waits(row, draft)) {
       claimed.moved += 1;
       continue;

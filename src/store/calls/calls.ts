@@ -86,6 +86,21 @@ export async function settleCalls(
     .execute();
 }
 
+/** Returns what became of the calls of these inquiries. */
+export async function fatesOf(
+  tx: Tx,
+  inquiries: readonly number[],
+): Promise<Pick<CallRow, 'id' | 'inquiry' | 'fate'>[]> {
+  return inquiries.length === 0 ? [] : await FATES(tx, { inquiries });
+}
+
+const FATES = prepared<{ inquiries: readonly number[] }>()((tx, place) =>
+  tx
+    .selectFrom('calls')
+    .select(['id', 'inquiry', 'fate'])
+    .where('inquiry', 'in', place('inquiries')),
+);
+
 /** Returns the call of the inquiry whose reply is outstanding. */
 export async function callUnderWay(tx: Tx, inquiry: number): Promise<CallRow | null> {
   const calls = await callsOf(tx, [inquiry]);

@@ -1,18 +1,14 @@
 /** Queries for due inquiries and for the time of the next one. */
 import { sql } from 'kysely';
-import type { Specialty } from '../../domain/specialty.ts';
+import { SPECIALTIES, type Specialty } from '../../domain/specialty.ts';
 import type { InquiryState } from '../../domain/states.ts';
 import { earlier } from '../../domain/time.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { InquiryRow } from './inquiries.ts';
 
-export type Claim = {
-  /** Inquiries that become due later are left out. */
-  now: number;
-  limit: number;
-  specialties: readonly Specialty[];
-};
+/** `now`: inquiries that become due later are left out. */
+export type Claim = { now: number; limit: number; specialty: Specialty };
 
 /**
  * Returns planned inquiries that may be sent now, nearest visit first. Leaves out those on hold,
@@ -20,16 +16,19 @@ export type Claim = {
  */
 export async function dueForSubmission(
   db: Db | Tx,
-  { now, limit, specialties }: Claim,
+  { now, limit, specialty }: Claim,
 ): Promise<InquiryRow[]> {
-  if (limit <= 0 || specialties.length === 0) return [];
-  return await db
+  return limit <= 0 ? [] : await DUE(db, { now }, specialty, limit);
+}
+
+const DUE = prepared<{ now: number }>()((db, place, specialty: Specialty, limit: number) =>
+  db
     .selectFrom('inquiries')
     .selectAll()
     .where('state', '=', sql.lit('planned'))
-    .where('due_at', '<=', now)
+    .where('due_at', '<=', place('now'))
     .where('hold_reason', 'is', null)
-    .where('specialty', 'in', specialties)
+    .where('specialty', '=', sql.lit(specialty))
     .where((where) =>
       where.not(
         where.exists(
@@ -38,15 +37,14 @@ export async function dueForSubmission(
             .innerJoin('appointments', 'appointments.id', 'inquiry_appointments.appointment')
             .select('appointments.id')
             .whereRef('inquiry_appointments.inquiry', '=', 'inquiries.id')
-            .where('appointments.plan_due_at', '<=', now),
+            .where('appointments.plan_due_at', '<=', place('now')),
         ),
       ),
     )
     .orderBy('visit_at')
     .orderBy('id')
-    .limit(sql.lit(limit))
-    .execute();
-}
+    .limit(sql.lit(limit)),
+);
 
 /**
  * Returns the specialty and the state of all inquiries that may need to be sent or looked up soon,
@@ -56,20 +54,30 @@ export async function waitingToSend(
   db: Db,
   now: number,
 ): Promise<{ specialty: Specialty; state: InquiryState }[]> {
-  return await WAITING(db, { now });
+  const waiting = await LEFT(db, {});
+  for (const specialty of SPECIALTIES) {
+    const planned = await PLANNED(db, { now }, specialty);
+    if (planned.length > 0) waiting.push({ specialty, state: 'planned' });
+  }
+  return waiting;
 }
 
-const WAITING = prepared<{ now: number }>()((db, place) =>
+const LEFT = prepared()((db) =>
   db
     .selectFrom('inquiries')
     .select(['specialty', 'state'])
     .distinct()
-    .where((where) =>
-      where.or([
-        where.and([where('state', '=', sql.lit('planned')), where('due_at', '<=', place('now'))]),
-        where('state', 'in', ['sending', 'uncertain']),
-      ]),
-    ),
+    .where('state', 'in', ['sending', 'uncertain']),
+);
+
+const PLANNED = prepared<{ now: number }>()((db, place, specialty: Specialty) =>
+  db
+    .selectFrom('inquiries')
+    .select('id')
+    .where('state', '=', sql.lit('planned'))
+    .where('specialty', '=', sql.lit(specialty))
+    .where('due_at', '<=', place('now'))
+    .limit(sql.lit(1)),
 );
 
 export async function uncertainDue(db: Db, now: number, limit: number): Promise<InquiryRow[]> {
