@@ -20,8 +20,9 @@ import {
   dueForPolling,
   dueForSubmission,
   uncertainDue,
+  waitingToSend,
 } from '../../src/store/calls/due-inquiries.ts';
-import { openServiceIds } from '../../src/store/calls/inquiries.ts';
+import { moveInquiries, openServiceIds } from '../../src/store/calls/inquiries.ts';
 import { dueForPlanning } from '../../src/store/calls/links.ts';
 import { openTurnaround, turnaround } from '../../src/store/calls/turnarounds.ts';
 import type { Db, Tx } from '../../src/store/engine/database.ts';
@@ -129,7 +130,16 @@ describe('the claim of', () => {
       () => dueForPolling(db, NOW, 100),
       'inquiries USING INDEX inquiries_poll (state=? AND poll_at<?)',
     ],
-    ['inquiries whose answers a list may hold', () => openServiceIds(db, 'dental'), '(state=?)'],
+    [
+      'inquiries whose answers a list may hold',
+      () => openServiceIds(db, 'dental'),
+      'inquiries USING INDEX inquiries_due (state=? AND specialty=?)',
+    ],
+    [
+      'inquiries that wait to be sent',
+      () => waitingToSend(db, NOW),
+      'inquiries USING INDEX inquiries_due (state=? AND specialty=?)',
+    ],
     [
       'what was learned of a payer',
       () => turnaround(db, 'dental|benefits|DELTA'),
@@ -218,6 +228,19 @@ describe('the claim of', () => {
   ])('the statement for %s needs no sorting, so it stops at its limit', async (_, work) => {
     expect((await planOf(work)).filter((detail) => detail.includes('TEMP B-TREE'))).toEqual([]);
   });
+});
+
+test('a change of many states reads no row but those that change', async () => {
+  const ids = Array.from({ length: 64 }, (_, index) => index + 1);
+  const step = { from: 'planned', to: 'withdrawn', reason: '' } as const;
+  const plan = await planOf(() =>
+    openWriteQueue(db).write((tx) => moveInquiries(tx, ids, step, NOW)),
+  );
+  expect(plan.filter((detail) => /^(SCAN|SEARCH)/.test(detail))).toEqual([
+    'SCAN 64 CONSTANT ROWS',
+    'SCAN given',
+    'SEARCH inquiries USING INTEGER PRIMARY KEY (rowid=?)',
+  ]);
 });
 
 test('the last read of each connector is found without reading the others', async () => {

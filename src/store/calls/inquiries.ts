@@ -24,7 +24,7 @@ export type NewInquiry = Pick<
   | 'match_key'
   | 'due_at'
   | 'visit_at'
-> & { draft: InquiryDraft };
+> & { hold_reason?: string | null; draft: InquiryDraft };
 
 /** Columns that a change of state may also set. */
 export type InquiryChanges = Omit<
@@ -48,7 +48,7 @@ export async function addPlanned(
       draft: JSON.stringify(inquiry.draft),
       state: 'planned',
       service_status: null,
-      hold_reason: null,
+      hold_reason: inquiry.hold_reason ?? null,
       service_id: null,
       reply_group: null,
       sent_at: null,

@@ -156,9 +156,13 @@ function lengthsOf(given: Values): string[] {
  * columns for all.
  */
 function columnsOf(rows: readonly Values[]): string {
-  const [first = '', ...others] = new Set(rows.map((row) => Object.keys(row).join('\n')));
-  if (others.length > 0) throw new Error('The rows of one statement differ in their columns.');
-  return first;
+  const columns = Object.keys(rows[0] ?? {});
+  const is_like_first = (row: Values) => {
+    const names = Object.keys(row);
+    return names.length === columns.length && names.every((name, at) => name === columns[at]);
+  };
+  if (rows.every(is_like_first)) return columns.join('\n');
+  throw new Error('The rows of one statement differ in their columns.');
 }
 
 const paddedLength = (list: readonly unknown[]): number =>
