@@ -54,31 +54,23 @@ export async function waitingToSend(
   db: Db,
   now: number,
 ): Promise<{ specialty: Specialty; state: InquiryState }[]> {
-  const waiting = await LEFT(db, {});
-  for (const specialty of SPECIALTIES) {
-    const planned = await PLANNED(db, { now }, specialty);
-    if (planned.length > 0) waiting.push({ specialty, state: 'planned' });
-  }
-  return waiting;
+  return await WAITING(db, { now });
 }
 
-const LEFT = prepared()((db) =>
-  db
-    .selectFrom('inquiries')
-    .select(['specialty', 'state'])
-    .distinct()
-    .where('state', 'in', ['sending', 'uncertain']),
-);
-
-const PLANNED = prepared<{ now: number }>()((db, place, specialty: Specialty) =>
-  db
-    .selectFrom('inquiries')
-    .select('id')
-    .where('state', '=', sql.lit('planned'))
-    .where('specialty', '=', sql.lit(specialty))
-    .where('due_at', '<=', place('now'))
-    .limit(sql.lit(1)),
-);
+const WAITING = prepared<{ now: number }>()((db, place) => {
+  const select = () => db.selectFrom('inquiries').select(['specialty', 'state']);
+  const planned = SPECIALTIES.map((specialty) =>
+    select()
+      .where('state', '=', sql.lit('planned'))
+      .where('specialty', '=', sql.lit(specialty))
+      .where('due_at', '<=', place('now'))
+      .limit(sql.lit(1))
+      .as('planned'),
+  );
+  let waiting = select().distinct().where('state', 'in', ['sending', 'uncertain']);
+  for (const one of planned) waiting = waiting.unionAll(db.selectFrom(one).selectAll());
+  return waiting;
+});
 
 export async function uncertainDue(db: Db, now: number, limit: number): Promise<InquiryRow[]> {
   return await LOOKUPS(db, { now }, limit);

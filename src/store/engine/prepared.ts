@@ -98,20 +98,20 @@ export function preparedUpdate<Given extends Values & { id: number; was?: unknow
   table: keyof Tables,
   guard?: string,
 ): (db: Db | Tx, rows: readonly Given[]) => Promise<{ id: number }[]> {
+  const given = (column: string) => sql.ref(`given.${column}`);
+  const own = (column: string) => sql.ref(`${table}.${column}`);
   return preparedRows<Given>()((db, rows) => {
-    const names = Object.keys(rows[0] ?? {});
-    const given = rows.map((row) => sql`(${sql.join(names.map((name) => row[name]))})`);
-    const set = names
-      .filter((name) => name !== 'id' && name !== 'was')
-      .map((name) => sql`${sql.ref(name)} = ${sql.ref(`given.${name}`)}`);
-    const is_same =
-      guard === undefined
-        ? sql``
-        : sql`and ${sql.ref(`${table}.${guard}`)} = ${sql.ref('given.was')}`;
+    const columns = Object.keys(rows[0] ?? {});
+    const names = sql.join(columns.map((column) => sql.ref(column)));
+    const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`);
+    const set = columns
+      .filter((column) => column !== 'id' && column !== 'was')
+      .map((column) => sql`${sql.ref(column)} = ${given(column)}`);
+    const unchanged = guard === undefined ? sql`` : sql`and ${own(guard)} = ${given('was')}`;
     const statement = sql<{ id: number }>`
-      with given(${sql.join(names.map((name) => sql.ref(name)))}) as (values ${sql.join(given)})
+      with given(${names}) as (values ${sql.join(values)})
       update ${sql.table(table)} set ${sql.join(set)} from given
-      where ${sql.ref(`${table}.id`)} = ${sql.ref('given.id')} ${is_same} returning ${sql.ref('id')}`;
+      where ${own('id')} = ${given('id')} ${unchanged} returning ${sql.ref('id')}`;
     return { compile: () => statement.compile(db) };
   });
 }
