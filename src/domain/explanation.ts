@@ -4,7 +4,7 @@
  */
 import { VERDICT_REASONS } from './attention.ts';
 import type { BudgetPeriod } from './call-budget.ts';
-import { DAMAGED_HOLD } from './inquiry.ts';
+import { DAMAGED_HOLD, VANISHED_HOLD } from './inquiry.ts';
 import { OPERATOR_HOLD } from './operator.ts';
 import { outcomeOf } from './outcome.ts';
 import { dollars } from './price.ts';
@@ -301,7 +301,7 @@ export function holdWords(hold_reason: string): string {
   if (hold_reason === OPERATOR_HOLD) return 'On hold (eligd hold). Run "eligd release" to resume.';
   if (hold_reason === DAMAGED_HOLD)
     return 'The stored data about the call is damaged, so eligd does not make it.';
-  return hold_reason === 'vanished'
+  return hold_reason === VANISHED_HOLD
     ? 'It was missing from two exports, so eligd makes no call.'
     : `It is on hold: ${hold_reason}.`;
 }

@@ -88,6 +88,8 @@ const draftSchema: z.ZodType<InquiryDraft> = z.object({
 
 /** The hold reason of a planned inquiry whose stored draft is damaged. */
 export const DAMAGED_HOLD = 'damaged';
+/** The hold reason of a planned inquiry that serves only visits missing from the export. */
+export const VANISHED_HOLD = 'vanished';
 
 /**
  * Parses a stored draft; null when it is damaged, so that one row does not stop the others (G7).

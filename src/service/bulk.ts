@@ -12,7 +12,7 @@ import type {
   ServiceFailure,
   ValidationItem,
 } from './api.ts';
-import { creationResult } from './creates.ts';
+import { creationResponse, creationResult } from './creates.ts';
 import {
   type Answered,
   ambiguous,
@@ -188,7 +188,7 @@ function toEntry(value: unknown): Entry {
     const id = usableId(value);
     return id === null ? { kind: 'accepted' } : { kind: 'id', id, external_id: '' };
   }
-  const creation = creationResult(value);
+  const creation = creationResponse(value);
   const fields: Record<string, unknown> =
     typeof value === 'object' && value !== null ? { ...(value as Record<string, unknown>) } : {};
   if (creation.said === 'id')

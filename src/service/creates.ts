@@ -39,10 +39,14 @@ type CreationResult =
   | { said: 'failure'; has_id: boolean }
   | { said: 'nothing' };
 
-/** Reads the result of one creation from an object. */
+/** Reads the result of one creation from an object: a creation response, or a read form. */
 export function creationResult(value: unknown): CreationResult {
   const read_form = parseInquiry(value);
-  if (read_form !== null) return { said: 'id', inquiry_id: read_form.id };
+  return read_form === null ? creationResponse(value) : { said: 'id', inquiry_id: read_form.id };
+}
+
+/** Reads a creation response, for an object that is no read form. */
+export function creationResponse(value: unknown): CreationResult {
   const parsed = creationResponseSchema.safeParse(value);
   if (!parsed.success) return { said: 'nothing' };
   const { success, inquiry_id } = parsed.data;

@@ -382,13 +382,14 @@ function linkSignals(
   one: AbortSignal | undefined,
   other: AbortSignal,
 ): { signal: AbortSignal; unlink: () => void } {
+  if (one === undefined) return { signal: other, unlink: () => {} };
   const linked = new AbortController();
   const abort = () => linked.abort();
-  if (one?.aborted || other.aborted) abort();
-  one?.addEventListener('abort', abort, { once: true });
+  if (one.aborted || other.aborted) abort();
+  one.addEventListener('abort', abort, { once: true });
   other.addEventListener('abort', abort, { once: true });
   const unlink = () => {
-    one?.removeEventListener('abort', abort);
+    one.removeEventListener('abort', abort);
     other.removeEventListener('abort', abort);
   };
   return { signal: linked.signal, unlink };

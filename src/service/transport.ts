@@ -165,13 +165,10 @@ async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal): 
   };
   const onAbort = () => halt('aborted');
   const deadline = setTimeout(() => halt('timeout'), wire.timeout_ms);
-  let is_late = false;
-  const late_timer = setTimeout(() => {
-    is_late = true;
-  }, LIST_MS_MAX);
+  const started_ms = performance.now();
   const onPiece = () => {
     wire.onListGrows?.();
-    if (!is_late) deadline.refresh();
+    if (performance.now() - started_ms < LIST_MS_MAX) deadline.refresh();
   };
   signal.addEventListener('abort', onAbort, { once: true });
   try {
@@ -181,7 +178,6 @@ async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal): 
     ]);
   } finally {
     clearTimeout(deadline);
-    clearTimeout(late_timer);
     signal.removeEventListener('abort', onAbort);
   }
 }

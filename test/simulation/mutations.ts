@@ -42,26 +42,28 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     changes: [
       {
         file: 'src/stages/submit/send.ts',
-        find: "  await moveInquiries(tx, [row.id], { from: 'planned', to: 'sending',",
-        put:
-          "  (async (..._given: unknown[]) => {})(tx, [row.id], { from: 'planned', to: " +
-          "'sending',",
+        find: 'await moveEach(tx, intents.map(',
+        put: '(async (..._given: unknown[]) => {})(tx, intents.map(',
       },
       {
         file: 'src/stages/submit/send.ts',
-        find: '  await intendCall(tx, out, JSON.stringify(request));',
-        put: '',
+        find: 'await intendCalls(tx, intents.map(',
+        put: '(async (..._given: unknown[]) => {})(tx, intents.map(',
       },
       {
-        file: 'src/stages/submit/send.ts',
-        find:
-          'const context = { tx, deps, now };\n        if (result.ok) {\n          ' +
-          'await bindAccepted(',
+        file: 'src/stages/submit/send-singly.ts',
+        find: "import { GroupCommit } from '../../store/engine/group-commit.ts';",
         put:
-          "await moveInquiries(tx, [row.id], { from: 'planned', to: 'sending', reason: '', " +
-          'set: { sent_at: now } }, now);\n        ' +
-          'const context = { tx, deps, now };\n        if (result.ok) {\n          ' +
-          'await bindAccepted(',
+          "import { moveInquiries } from '../../store/calls/inquiries.ts';\n" +
+          "import { GroupCommit } from '../../store/engine/group-commit.ts';",
+      },
+      {
+        file: 'src/stages/submit/send-singly.ts',
+        find: 'const accepted = replies.flatMap(',
+        put:
+          'for (const { intent } of replies) await moveInquiries(tx, [intent.row.id], ' +
+          "{ from: 'planned', to: 'sending', reason: '', set: { sent_at: now } }, now);\n  " +
+          'const accepted = replies.flatMap(',
       },
       {
         file: 'src/stages/submit/send.ts',
@@ -129,9 +131,9 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'A delivery is marked before it is written.',
     'src/stages/deliver/index.ts',
     '    outcomes = await write(deps, batch, signal);',
-    '    await store.write(async (tx) => { for (const each of batch.deliveries) await ' +
-      "settleDelivery(tx, each, { to: 'delivered', reason: '', due_at: 0 }, " +
-      'env.clock.now()); });\n    outcomes = await write(deps, batch, signal);',
+    '    await store.write((tx) => settleDeliveries(tx, batch.deliveries, ' +
+      "{ to: 'delivered', reason: '', due_at: 0 }, env.clock.now()));\n    " +
+      'outcomes = await write(deps, batch, signal);',
   ),
   limit_in_memory: one(
     'The slots of the rate limit are lost with the process.',

@@ -9,7 +9,7 @@ import type { InquiryDraft } from '../../src/domain/inquiry.ts';
 import type { InquiryState } from '../../src/domain/states.ts';
 import { storeAnswer, storeRecord } from '../../src/store/answers/answers.ts';
 import { claimBatch, planDelivery } from '../../src/store/answers/deliveries.ts';
-import { settleDelivery } from '../../src/store/answers/delivery-steps.ts';
+import { settleDeliveries } from '../../src/store/answers/delivery-steps.ts';
 import { raiseAttention } from '../../src/store/bookkeeping/attention.ts';
 import { appointmentSubject, inquirySubject } from '../../src/store/bookkeeping/audit.ts';
 import { addPlanned, type InquiryChanges, moveInquiries } from '../../src/store/calls/inquiries.ts';
@@ -243,13 +243,12 @@ export class Clinic {
   async deliver(to: 'delivered' | 'failed' | 'parked'): Promise<void> {
     await this.store.write(async (tx) => {
       const batch = await claimBatch(tx, 'front-desk', NOW, 100);
-      for (const delivery of batch?.deliveries ?? [])
-        await settleDelivery(
-          tx,
-          delivery,
-          { to, reason: 'As the connector said.', due_at: NOW + 60_000 },
-          NOW,
-        );
+      await settleDeliveries(
+        tx,
+        batch?.deliveries ?? [],
+        { to, reason: 'As the connector said.', due_at: NOW + 60_000 },
+        NOW,
+      );
     });
   }
 

@@ -1,6 +1,6 @@
 import { type Compilable, type Insertable, sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { prepared, preparedRows } from '../../src/store/engine/prepared.ts';
+import { prepared, preparedRows, preparedUpdate } from '../../src/store/engine/prepared.ts';
 import type { Tables } from '../../src/store/engine/tables.ts';
 import { temporaryStore } from './temporary.ts';
 
@@ -164,4 +164,28 @@ const batchOf = (id: string, created_at: number) => ({ id, connector: 'pms', cre
 const ADD_BATCHES = preparedRows<ReturnType<typeof batchOf>>()((tx, rows) => {
   built_rows.add(rows.length);
   return tx.insertInto('delivery_batches').values(rows).returning('id');
+});
+
+test('an update gives each row its own values, and skips rows that have changed', async () => {
+  const store = await temporaryStore();
+  const ids = Array.from({ length: 70 }, (_, index) => index + 1);
+  const end = preparedUpdate<{ id: number; was: number; ended_at: number | null }>(
+    'rate_slots',
+    'taken_at',
+  );
+  const ended = await store.write(async (tx) => {
+    const slots = ids.map((id) => ({ id, taken_at: 100 * id, ended_at: null }));
+    await tx.insertInto('rate_slots').values(slots).execute();
+    const was = (id: number) => (id % 2 === 0 ? 100 * id : 0);
+    return await end(
+      tx,
+      ids.map((id) => ({ id, was: was(id), ended_at: id })),
+    );
+  });
+  const even = ids.filter((id) => id % 2 === 0);
+  expect(ended.map(({ id }) => id)).toEqual(even);
+  const rows = await store.db.selectFrom('rate_slots').selectAll().orderBy('id').execute();
+  expect(rows).toEqual(
+    ids.map((id) => ({ id, taken_at: 100 * id, ended_at: even.includes(id) ? id : null })),
+  );
 });

@@ -20,8 +20,9 @@ import {
   dueForPolling,
   dueForSubmission,
   uncertainDue,
+  waitingToSend,
 } from '../../src/store/calls/due-inquiries.ts';
-import { openServiceIds } from '../../src/store/calls/inquiries.ts';
+import { moveInquiries, openServiceIds } from '../../src/store/calls/inquiries.ts';
 import { dueForPlanning } from '../../src/store/calls/links.ts';
 import { openTurnaround, turnaround } from '../../src/store/calls/turnarounds.ts';
 import type { Db, Tx } from '../../src/store/engine/database.ts';
@@ -112,12 +113,12 @@ async function olderCalls(tx: Tx): Promise<void> {
 }
 
 describe('the claim of', () => {
-  const claim = { now: NOW, limit: 100, specialties: ['dental' as const] };
+  const claim = { now: NOW, limit: 100, specialty: 'dental' as const };
   test.each([
     [
       'inquiries to send',
       () => dueForSubmission(db, claim),
-      'inquiries USING INDEX inquiries_due (state=?)',
+      'inquiries USING INDEX inquiries_due (state=? AND specialty=?)',
     ],
     [
       'inquiries to look for',
@@ -129,7 +130,11 @@ describe('the claim of', () => {
       () => dueForPolling(db, NOW, 100),
       'inquiries USING INDEX inquiries_poll (state=? AND poll_at<?)',
     ],
-    ['inquiries whose answers a list may hold', () => openServiceIds(db, 'dental'), '(state=?)'],
+    [
+      'inquiries whose answers a list may hold',
+      () => openServiceIds(db, 'dental'),
+      'inquiries USING INDEX inquiries_due (state=? AND specialty=?)',
+    ],
     [
       'what was learned of a payer',
       () => turnaround(db, 'dental|benefits|DELTA'),
@@ -218,6 +223,31 @@ describe('the claim of', () => {
   ])('the statement for %s needs no sorting, so it stops at its limit', async (_, work) => {
     expect((await planOf(work)).filter((detail) => detail.includes('TEMP B-TREE'))).toEqual([]);
   });
+});
+
+test('whether a specialty has inquiries to send is found without reading all of them', async () => {
+  const plan = await planOf(() => waitingToSend(db, NOW));
+  const tables = plan.filter((detail) => /\binquiries\b/.test(detail));
+  expect(tables.map((detail) => detail.replace('COVERING ', ''))).toEqual([
+    'SEARCH inquiries USING INDEX inquiries_due (state=?)',
+    ...Array.from(
+      { length: 3 },
+      () => 'SEARCH inquiries USING INDEX inquiries_due (state=? AND specialty=?)',
+    ),
+  ]);
+});
+
+test('a change of many states reads no row but those that change', async () => {
+  const ids = Array.from({ length: 64 }, (_, index) => index + 1);
+  const step = { from: 'planned', to: 'withdrawn', reason: '' } as const;
+  const plan = await planOf(() =>
+    openWriteQueue(db).write((tx) => moveInquiries(tx, ids, step, NOW)),
+  );
+  expect(plan.filter((detail) => /^(SCAN|SEARCH)/.test(detail))).toEqual([
+    'SCAN 64 CONSTANT ROWS',
+    'SCAN given',
+    'SEARCH inquiries USING INTEGER PRIMARY KEY (rowid=?)',
+  ]);
 });
 
 test('the last read of each connector is found without reading the others', async () => {

@@ -27,7 +27,7 @@ import {
   postponeBatch,
   splitBatch,
 } from '../../store/answers/deliveries.ts';
-import { settleDelivery } from '../../store/answers/delivery-steps.ts';
+import { settleDeliveries } from '../../store/answers/delivery-steps.ts';
 import {
   type AttentionRow,
   openAttention,
@@ -141,27 +141,16 @@ async function deliver(
   const now = env.clock.now();
   const delivered = await store.write(async (tx) => {
     const context = { tx, deps, now };
-    let count = 0;
+    const written: DeliveryToWrite[] = [];
     for (const delivery of batch.deliveries) {
       const outcome = by_key.get(delivery.key);
-      if (outcome?.outcome === 'delivered') {
-        await settleDelivery(
-          tx,
-          delivery,
-          {
-            to: 'delivered',
-            reason: `Written by ${connector_id}, batch ${batch.id}.`,
-            due_at: now,
-          },
-          now,
-        );
-        await raiseVerdictOf(context, delivery);
-        count += 1;
-      } else {
-        await fail(context, delivery, outcome);
-      }
+      if (outcome?.outcome === 'delivered') written.push(delivery);
+      else await fail(context, delivery, outcome);
     }
-    return count;
+    const reason = `Written by ${connector_id}, batch ${batch.id}.`;
+    await settleDeliveries(tx, written, { to: 'delivered', reason, due_at: now }, now);
+    for (const delivery of written) await raiseVerdictOf(context, delivery);
+    return written.length;
   });
   env.log('records_delivered', {
     connector: connector_id,
@@ -221,10 +210,10 @@ async function fail(
   const is_parked = outcome?.is_permanent === true || delivery.failures + 1 >= FAILURES_MAX;
   if (!is_parked) {
     const due_at = now + backoffMs(delivery.failures + 1, ITEM_LIMITS, env.random());
-    await settleDelivery(tx, delivery, { to: 'failed', reason: what, due_at }, now);
+    await settleDeliveries(tx, [delivery], { to: 'failed', reason: what, due_at }, now);
     return;
   }
-  await settleDelivery(tx, delivery, { to: 'parked', reason: what, due_at: now }, now);
+  await settleDeliveries(tx, [delivery], { to: 'parked', reason: what, due_at: now }, now);
   await raiseAttention(
     tx,
     {

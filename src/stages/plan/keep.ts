@@ -1,5 +1,11 @@
 /** Keeps unsent inquiries up to date with the appointments that they serve. */
-import { DAMAGED_HOLD, type InquiryDraft, mergeDrafts, readDraft } from '../../domain/inquiry.ts';
+import {
+  DAMAGED_HOLD,
+  type InquiryDraft,
+  mergeDrafts,
+  readDraft,
+  VANISHED_HOLD,
+} from '../../domain/inquiry.ts';
 import { externalId, isNeedOf } from '../../domain/needs.ts';
 import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import { outcomeOf } from '../../domain/outcome.ts';
@@ -128,7 +134,7 @@ function holdReason(
 ): string | null {
   if (hold_reason === OPERATOR_HOLD) return hold_reason;
   if (!has_draft) return DAMAGED_HOLD;
-  return open_visits.every(({ missing_since }) => missing_since !== null) ? 'vanished' : null;
+  return open_visits.every(({ missing_since }) => missing_since !== null) ? VANISHED_HOLD : null;
 }
 
 /**

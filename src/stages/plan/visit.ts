@@ -2,7 +2,7 @@
 
 import { notAskedAbout } from '../../domain/ask-again.ts';
 import { PLANNING_REASONS, unanswered } from '../../domain/attention.ts';
-import { draftMatchKey } from '../../domain/inquiry.ts';
+import { draftMatchKey, mergeDrafts, VANISHED_HOLD } from '../../domain/inquiry.ts';
 import { externalId, isNeedOf } from '../../domain/needs.ts';
 import { deliveryNotes } from '../../domain/notes.ts';
 import { finalOutcome, outcomeOf } from '../../domain/outcome.ts';
@@ -255,14 +255,14 @@ async function inquiryFor(
       match_key: draftMatchKey(coverage.draft),
       due_at: now,
       visit_at: appointment.starts_at,
-      draft: coverage.draft,
+      hold_reason: appointment.missing_since === null ? null : VANISHED_HOLD,
+      draft: mergeDrafts([coverage.draft]),
     },
     await reasonToCall(context, latest, coverage),
     now,
   );
   if (added === null) return 'other_first';
   await link(tx, { inquiry: added.id, ...join }, now);
-  await revise(context, added.id);
   return added;
 }
 

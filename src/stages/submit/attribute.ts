@@ -22,7 +22,7 @@ import {
   type CallRow,
   callsAlike,
   callsOf,
-  claimCall,
+  claimCalls,
   type SeenInquiry,
   settleCalls,
 } from '../../store/calls/calls.ts';
@@ -223,12 +223,8 @@ async function serve(context: SubmitContext, row: InquiryRow, found: Found): Pro
   };
   const { reason, event } = FOUND_IN_STATE[row.state as keyof typeof FOUND_IN_STATE];
   await moveInquiries(tx, [row.id], { from: row.state, to: 'open', reason, set }, now);
-  await claimCall(tx, found, {
-    ...found,
-    inquiry: row.id,
-    specialty: row.specialty,
-    role: 'serves',
-  });
+  const { id: inquiry, specialty } = row;
+  await claimCalls(tx, [{ ...found, inquiry, specialty, role: 'serves' }]);
   await settleCalls(tx, [row.id], { from: ['lost'], to: 'absent' });
   await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed', 'undecidable']);
   tx.after(() => {
@@ -266,12 +262,8 @@ function priceOfFound(
 async function report(context: SubmitContext, row: InquiryRow, found: Found): Promise<void> {
   const { tx, deps, now } = context;
   const { service_id } = found;
-  await claimCall(tx, found, {
-    ...found,
-    inquiry: row.id,
-    specialty: row.specialty,
-    role: 'duplicate',
-  });
+  const { id: inquiry, specialty } = row;
+  await claimCalls(tx, [{ ...found, inquiry, specialty, role: 'duplicate' }]);
   tx.after(() => deps.env.log('duplicate_call_found', { inquiry: row.id, service_id }));
   await raiseAttention(
     tx,

@@ -96,14 +96,17 @@ export async function submitStep(
     for (const specialty of reconciled) {
       // While the account is in doubt, a single inquiry tests whether it works again.
       const limit = halts.length > 0 ? 1 : Number.MAX_SAFE_INTEGER;
-      sent += await sendDue(deps, { ...options, specialties: [specialty], limit });
+      sent += await sendDue(deps, { ...options, specialty, limit });
     }
   }
+  const did = looked_up + sent;
+  // Then the next step follows at once.
+  if (did > 0) return { did, next_at: null };
   const now = env.clock.now();
   const next_try = blocking.map(({ next_try_at }) => next_try_at).reduce(earlier, null);
   const retry = reconciled.length < wanted.length ? now + RECONCILE_RETRY_MS : null;
   return {
-    did: looked_up + sent,
+    did,
     next_at: earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, now)),
   };
 }

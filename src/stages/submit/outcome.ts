@@ -1,21 +1,27 @@
 import { backoffMs } from '../../domain/backoff.ts';
-import { completionDate, givenNameOf } from '../../domain/inquiry.ts';
+import type { InquiryDraft } from '../../domain/inquiry.ts';
+import { givenName } from '../../domain/matching.ts';
 import { nextPollAt } from '../../domain/polling.ts';
 import { REFUSED_NEIGHBOR, refusalWords } from '../../domain/refusal.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
-import { payerKeyOf } from '../../domain/turnaround.ts';
-import type { BulkItem, ServiceFailure, ValidationItem } from '../../service/api.ts';
+import { payerKey, type Turnaround } from '../../domain/turnaround.ts';
+import type {
+  BulkItem,
+  InquiryRequest,
+  ServiceFailure,
+  ValidationItem,
+} from '../../service/api.ts';
 import { isWebhookDriven } from '../../store/answers/webhook-watch.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import {
-  callsOf,
   callUnderWay,
-  claimCall,
+  claimCalls,
+  fatesOf,
   ownersOf,
   settleCalls,
 } from '../../store/calls/calls.ts';
 import { endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
-import { type InquiryRow, moveInquiries } from '../../store/calls/inquiries.ts';
+import { type InquiryRow, moveEach, moveInquiries } from '../../store/calls/inquiries.ts';
 import { replanAppointmentsOf, withoutAppointment } from '../../store/calls/links.ts';
 import { turnaround } from '../../store/calls/turnarounds.ts';
 import { learnNeeds } from './account-needs.ts';
@@ -37,11 +43,15 @@ const UNSENT = {
   free_outcomes: null,
 };
 
+/** A claimed inquiry with its draft and the exact body that is committed as its intent. */
+export type Intent = { row: InquiryRow; draft: InquiryDraft; request: InquiryRequest };
+
 /**
  * `is_sample`: among the IDs that were assigned by position, one that eligd reads at once to check
  * the positions.
  */
-export type Accepted = {
+type Accepted = {
+  intent: Intent;
   inquiry_id: string;
   evidence: 'reply' | 'position' | 'read_form';
   reply_group: string;
@@ -49,70 +59,99 @@ export type Accepted = {
 };
 
 /**
- * Binds the row to the ID under which the service accepted it. eligd trusts the ID once it has read
- * a matching form under it. If another inquiry already holds the ID, the ID is useless and this row
+ * Binds rows to the IDs under which the service accepted them. eligd trusts an ID once it has read
+ * a matching form under it. If another inquiry already holds an ID, the ID is useless and its row
  * needs a lookup.
  */
 export async function bindAccepted(
   context: SubmitContext,
-  row: InquiryRow,
-  accepted: Accepted,
+  replies: readonly Accepted[],
 ): Promise<void> {
+  if (replies.length === 0) return;
   const { tx, now } = context;
-  const { settings, env } = context.deps;
-  const owner = (await ownersOf(tx, [accepted.inquiry_id])).get(accepted.inquiry_id) ?? row.id;
-  if (owner !== row.id) {
-    const reason = 'The service accepted the inquiry under an ID that another inquiry has.';
-    await makeUncertain(context, [row.id], { reason, was_accepted: true });
-    return;
-  }
-  const scheduled = nextPollAt({
-    now,
-    desired_completion_date: completionDate(row, settings.time_zone),
-    visit_at: row.visit_at,
-    interval_ms: settings.poll_interval_ms,
-    urgent_interval_ms: settings.urgent_poll_interval_ms,
-    time_zone: settings.time_zone,
-    has_webhook: await isWebhookDriven(tx),
-    sent_at: row.sent_at ?? now,
-    turnaround: await turnaround(tx, payerKeyOf(row)),
-    random: env.random(),
-  });
-  await moveInquiries(
+  const owners = await ownersOf(
     tx,
-    [row.id],
-    {
-      from: 'sending',
-      to: 'open',
-      reason: 'The service accepted the inquiry.',
-      set: {
-        service_id: accepted.inquiry_id,
-        is_verified: accepted.evidence === 'read_form' ? 1 : 0,
-        reply_group: accepted.reply_group,
+    replies.map(({ inquiry_id }) => inquiry_id),
+  );
+  const accepted: Accepted[] = [];
+  const useless: number[] = [];
+  for (const reply of replies) {
+    const { id } = reply.intent.row;
+    if ((owners.get(reply.inquiry_id) ?? id) === id) accepted.push(reply);
+    else useless.push(id);
+    owners.set(reply.inquiry_id, id);
+  }
+  const reason = 'The service accepted the inquiry under an ID that another inquiry has.';
+  await makeUncertain(context, useless, { reason, was_accepted: true });
+  const firstPoll = await firstPolls(context, accepted);
+  await moveEach(
+    tx,
+    accepted.map(({ intent, inquiry_id, evidence, reply_group, is_sample }) => {
+      const poll_at = firstPoll(intent);
+      return {
+        id: intent.row.id,
+        service_id: inquiry_id,
+        is_verified: evidence === 'read_form' ? 1 : 0,
+        reply_group,
         was_accepted: 1,
         is_unannounced: 1,
         poll_at:
-          accepted.evidence === 'position' && accepted.is_sample
-            ? Math.min(scheduled, now + VERIFY_MS)
-            : scheduled,
+          evidence === 'position' && is_sample ? Math.min(poll_at, now + VERIFY_MS) : poll_at,
         empty_polls: 0,
-      },
-    },
+      };
+    }),
+    { from: 'sending', to: 'open', reason: 'The service accepted the inquiry.' },
     now,
   );
-  const calls = await callsOf(tx, [row.id]);
-  const call = calls.find(({ fate }) => fate === 'out')?.id ?? null;
-  const found = {
-    service_id: accepted.inquiry_id,
+  await assignCalls(context, accepted);
+}
+
+/** Returns a function that returns when eligd polls an accepted inquiry for the first time. */
+async function firstPolls(
+  { tx, deps, now }: SubmitContext,
+  accepted: readonly Accepted[],
+): Promise<(intent: Intent) => number> {
+  const { settings, env } = deps;
+  const has_webhook = await isWebhookDriven(tx);
+  const turnarounds = new Map<string | null, Turnaround | null>();
+  for (const payer of new Set(accepted.map(({ intent }) => payerKey(intent.draft))))
+    turnarounds.set(payer, await turnaround(tx, payer));
+  return ({ row, draft }) =>
+    nextPollAt({
+      now,
+      desired_completion_date: draft.desired_completion_date,
+      visit_at: row.visit_at,
+      interval_ms: settings.poll_interval_ms,
+      urgent_interval_ms: settings.urgent_poll_interval_ms,
+      time_zone: settings.time_zone,
+      has_webhook,
+      sent_at: row.sent_at ?? now,
+      turnaround: turnarounds.get(payerKey(draft)) ?? null,
+      random: env.random(),
+    });
+}
+
+/** Assigns the service's IDs to the calls that were made for these inquiries. */
+async function assignCalls(context: SubmitContext, accepted: readonly Accepted[]): Promise<void> {
+  const { tx, now } = context;
+  const ids = accepted.map(({ intent }) => intent.row.id);
+  const calls = Map.groupBy(await fatesOf(tx, ids), ({ inquiry }) => inquiry);
+  const found = accepted.map(({ intent: { row, draft }, inquiry_id }) => ({
+    service_id: inquiry_id,
     external_id: row.external_id,
     match_key: row.match_key,
-    given_name: givenNameOf(row),
+    given_name: givenName(draft.patient_name),
     service_status: 'SCHEDULED',
     created_at: now,
-  };
-  const { id, specialty } = row;
-  await claimCall(tx, found, { inquiry: id, specialty, role: 'serves', call });
-  if (calls.some(({ fate }) => fate === 'absent')) await attributeDuplicates(context, row);
+    inquiry: row.id,
+    specialty: row.specialty,
+    role: 'serves' as const,
+    call: calls.get(row.id)?.find(({ fate }) => fate === 'out')?.id ?? null,
+  }));
+  await claimCalls(tx, found);
+  for (const { intent } of accepted)
+    if (calls.get(intent.row.id)?.some(({ fate }) => fate === 'absent'))
+      await attributeDuplicates(context, intent.row);
 }
 
 /**
@@ -192,6 +231,7 @@ export async function makeUncertain(
   ids: readonly number[],
   why: { reason: string; was_accepted: boolean },
 ): Promise<void> {
+  if (ids.length === 0) return;
   const moved = await moveInquiries(
     tx,
     ids,
@@ -213,26 +253,35 @@ export async function makeUncertain(
   });
 }
 
-/** Settles one item of a bulk reply. */
-export async function settleItem(
+/** Settles the items of a bulk reply; `intents` are in the same order. */
+export async function settleItems(
   context: SubmitContext,
-  row: InquiryRow,
-  item: BulkItem,
-  reply: { reply_group: string; is_sample: boolean },
+  intents: readonly Intent[],
+  items: readonly BulkItem[],
+  reply_group: string,
 ): Promise<void> {
   const { tx, deps } = context;
-  if (item.outcome === 'created') {
-    const { inquiry_id, evidence } = item;
-    await bindAccepted(context, row, { inquiry_id, evidence, ...reply });
-  } else if (item.outcome === 'refused') {
-    await refuse(context, row, { errors: item.errors, status: 422 });
-    tx.after(() => deps.env.log('inquiry_refused', { inquiry: row.id, http_status: 422 }));
-  } else {
-    const reason = item.accepted
-      ? 'The service said that it accepted the batch, but gave no ID for this inquiry.'
-      : REFUSED_NEIGHBOR;
-    await makeUncertain(context, [row.id], { reason, was_accepted: item.accepted });
+  const accepted: Accepted[] = [];
+  for (const [index, intent] of intents.entries()) {
+    const item = items[index];
+    const { row } = intent;
+    if (item?.outcome === 'created') {
+      const { inquiry_id, evidence } = item;
+      // The first and the last item show whether the order is right. Reading the answers reveals
+      // any error in between.
+      const is_sample = index === 0 || index === intents.length - 1;
+      accepted.push({ intent, inquiry_id, evidence, reply_group, is_sample });
+    } else if (item?.outcome === 'refused') {
+      await refuse(context, row, { errors: item.errors, status: 422 });
+      tx.after(() => deps.env.log('inquiry_refused', { inquiry: row.id, http_status: 422 }));
+    } else if (item !== undefined) {
+      const reason = item.accepted
+        ? 'The service said that it accepted the batch, but gave no ID for this inquiry.'
+        : REFUSED_NEIGHBOR;
+      await makeUncertain(context, [row.id], { reason, was_accepted: item.accepted });
+    }
   }
+  await bindAccepted(context, accepted);
 }
 
 /**

@@ -15,41 +15,52 @@ import {
 import type { SubmitContext } from './deps.ts';
 
 /**
- * Returns whether the call must wait because the payer cannot be reached and this call is not the
- * test call. Postpones it if so.
+ * Reads whose turn it is. `waits` returns whether the call must wait because the payer cannot be
+ * reached and this call is not the test call, and postpones it if so. `end` resolves the attention
+ * items about calls that no longer wait.
  */
-export async function waitsForPayer(
-  { tx, now }: SubmitContext,
-  row: InquiryRow,
-  draft: InquiryDraft,
-): Promise<boolean> {
-  const payer = payerKey(draft);
-  if (payer === null) return false;
-  const turn = turnOf((await payerSilences(tx))[payer] ?? null, now);
-  if (turn.kind === 'call') {
-    if (turn.silence !== null) await setPayerSilence(tx, payer, turn.silence, now);
-    await resolveAttention(tx, inquirySubject(row.id), now, ['payer_waits']);
-    return false;
-  }
-  await putOffForPayer(tx, row, turn.until, now);
+export async function payerTurns(context: SubmitContext) {
+  const { tx, now } = context;
+  let silences = await payerSilences(tx);
+  const called: string[] = [];
+  return {
+    async waits(row: InquiryRow, draft: InquiryDraft): Promise<boolean> {
+      const payer = payerKey(draft);
+      if (payer === null) return false;
+      const turn = turnOf(silences[payer] ?? null, now);
+      if (turn.kind === 'wait') {
+        await putOff(context, { row, draft, until: turn.until });
+        return true;
+      }
+      called.push(inquirySubject(row.id));
+      if (turn.silence !== null) {
+        await setPayerSilence(tx, payer, turn.silence, now);
+        silences = await payerSilences(tx);
+      }
+      return false;
+    },
+    end: () => resolveAttention(tx, called, now, ['payer_waits']),
+  };
+}
+
+type Waiting = { row: InquiryRow; draft: InquiryDraft; until: number };
+
+async function putOff({ tx, now }: SubmitContext, { row, draft, until }: Waiting): Promise<void> {
+  await putOffForPayer(tx, row, until, now);
   const open_visit = (await appointmentsOf(tx, row.id)).find(
     ({ closed_reason }) => closed_reason === null,
   );
-  if (
-    draft.claim === undefined &&
-    open_visit !== undefined &&
-    isTooLateFor(row.visit_at, turn.until)
-  )
-    await raiseAttention(
-      tx,
-      {
-        connector: row.connector,
-        appointment: open_visit.id,
-        inquiry: row.id,
-        subject: inquirySubject(row.id),
-      },
-      NEAR_VISIT,
-      now,
-    );
-  return true;
+  if (draft.claim !== undefined || open_visit === undefined) return;
+  if (!isTooLateFor(row.visit_at, until)) return;
+  await raiseAttention(
+    tx,
+    {
+      connector: row.connector,
+      appointment: open_visit.id,
+      inquiry: row.id,
+      subject: inquirySubject(row.id),
+    },
+    NEAR_VISIT,
+    now,
+  );
 }

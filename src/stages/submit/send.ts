@@ -1,17 +1,22 @@
 import { nextBusinessDay } from '../../domain/business-days.ts';
 import { DAMAGED_HOLD, type InquiryDraft, readDraft } from '../../domain/inquiry.ts';
+import { givenName } from '../../domain/matching.ts';
 import type { StoredPrice } from '../../domain/price.ts';
 import { REFUSED_NEIGHBOR } from '../../domain/refusal.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { type LocalDate, localDate } from '../../domain/time.ts';
-import type { InquiryRequest } from '../../service/api.ts';
-import { type AccountNeeds, inquiryRequest } from '../../service/request.ts';
+import { inquiryRequest } from '../../service/request.ts';
 import { raiseAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { leftToSpend } from '../../store/calls/budget.ts';
-import { intendCall, settleCalls, withCalls } from '../../store/calls/calls.ts';
+import { intendCalls, settleCalls, withCalls } from '../../store/calls/calls.ts';
 import { dueForSubmission } from '../../store/calls/due-inquiries.ts';
-import { type InquiryRow, moveInquiries, updateInquiry } from '../../store/calls/inquiries.ts';
+import {
+  type InquiryRow,
+  moveEach,
+  moveInquiries,
+  updateInquiry,
+} from '../../store/calls/inquiries.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { accountNeeds } from './account-needs.ts';
@@ -23,29 +28,21 @@ import { checkLabels } from './label-check.ts';
 import { noticeClock } from './notice-clock.ts';
 import {
   backToPlanned,
-  bindAccepted,
+  type Intent,
   makeUncertain,
   resumeSubmission,
   settleFailure,
-  settleItem,
+  settleItems,
 } from './outcome.ts';
-import { waitsForPayer } from './payer-turn.ts';
-
-/** A claimed inquiry with the exact body that is committed as its intent. */
-type Intent = { row: InquiryRow; request: InquiryRequest };
+import { payerTurns } from './payer-turn.ts';
+import { type Sent, sendSingly } from './send-singly.ts';
 
 type SendOptions = {
-  specialties: readonly Specialty[];
+  specialty: Specialty;
   limit: number;
   external_id_template: string;
   signal: AbortSignal;
 };
-
-/**
- * `settled`: how many were accepted or refused, became uncertain, or taught eligd the form of a
- * bulk. Inquiries that were proven unsent are not counted and wait until they are due again.
- */
-type Sent = { accepted: number; settled: number };
 
 /**
  * Claims due inquiries and sends them, in a bulk where the service takes one. `sending` and the
@@ -53,12 +50,14 @@ type Sent = { accepted: number; settled: number };
  * progress, including those that needed no call.
  */
 export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<number> {
-  const bulk = await planBulk(deps, options.specialties[0] ?? 'dental');
+  const bulk = await planBulk(deps, options.specialty);
   const limited = { ...options, limit: Math.min(options.limit, bulk.claim_size) };
-  const checked = await checkDueLabels(deps, limited);
-  const claimed = await deps.store.write((tx) => claim(tx, deps, limited, checked));
-  const [first] = claimed.intents;
-  if (first === undefined) return claimed.adopted + claimed.moved;
+  let claimed = await deps.store.write((tx) => claim(tx, deps, limited, null));
+  if (claimed.to_check.length > 0) {
+    const checked = await checkLabels(deps, claimed.to_check, options);
+    claimed = await deps.store.write((tx) => claim(tx, deps, limited, checked));
+  }
+  if (claimed.intents.length === 0) return claimed.adopted + claimed.moved;
   deps.sends.write(claimed.sends);
   // The first bulk of an installation carries one item, to limit the risk until eligd has
   // understood a reply.
@@ -66,10 +65,10 @@ export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<n
     bulk.kind !== 'single' &&
     (claimed.intents.length > 1 || !bulk.is_proven || deps.settings.mode === 'bulk');
   const sent = is_bulk
-    ? await sendBulk(deps, first.row.specialty, claimed.intents, bulk)
+    ? await sendBulk(deps, options.specialty, claimed.intents, bulk)
     : await sendSingly(deps, claimed.intents, options.signal);
   deps.env.log('inquiries_sent', {
-    specialty: first.row.specialty,
+    specialty: options.specialty,
     inquiries: claimed.intents.length,
     accepted: sent.accepted,
     shape: is_bulk ? bulk.kind : 'single',
@@ -86,35 +85,29 @@ function needsLabelCheck({ memory }: SubmitDeps, { specialty, retry }: InquiryRo
   return retry > 0 || memory.reconciled.get(specialty)?.hides_calls === true;
 }
 
-/** Returns the rows whose labels were queried. */
-async function checkDueLabels(
-  deps: SubmitDeps,
-  { specialties, limit, external_id_template, signal }: SendOptions,
-): Promise<ReadonlySet<number>> {
-  const now = deps.env.clock.now();
-  const due = await deps.store.write(async (tx) =>
-    dueForSubmission(tx, {
-      now,
-      limit: await withinBudget(tx, deps, limit, now),
-      specialties,
-    }),
-  );
-  const rows = due.filter((row) => needsLabelCheck(deps, row));
-  return await checkLabels(deps, rows, { external_id_template, signal });
-}
+/**
+ * `intents`: what may be sent now. `adopted`: how many need no call, because the service already
+ * holds them. `moved`: how many wait for their payer. `sends`: the new count of sends; 0 when
+ * nothing is sent. `to_check`: nothing was claimed, and the labels of these must be queried first.
+ */
+type Claimed = {
+  intents: Intent[];
+  adopted: number;
+  moved: number;
+  sends: number;
+  to_check: readonly InquiryRow[];
+};
 
 /**
- * Claims inquiries in one transaction. Returns the intents of those that may be sent (nearest visit
- * first, within the budget, one specialty at a time because each has its own path) and the number
- * of those that need no call (`adopted`: the service already holds them) or that wait for their
- * payer (`moved`). `sends`: the new count of sends; 0 when nothing is sent.
+ * Claims inquiries in one transaction: nearest visit first, within the budget, one specialty at a
+ * time because each has its own path. `checked`: the rows whose labels were queried; null: not yet.
  */
 async function claim(
   tx: Tx,
   deps: SubmitDeps,
   options: SendOptions,
-  checked: ReadonlySet<number>,
-): Promise<{ intents: Intent[]; adopted: number; moved: number; sends: number }> {
+  checked: ReadonlySet<number> | null,
+): Promise<Claimed> {
   const now = deps.env.clock.now();
   const { settings } = deps;
   const context = { tx, deps, now };
@@ -122,16 +115,19 @@ async function claim(
   const due = await dueForSubmission(tx, {
     now,
     limit: Math.min(options.limit, budget.left ?? options.limit),
-    specialties: options.specialties,
+    specialty: options.specialty,
   });
-  const intents: Intent[] = [];
-  let left_cents = budget.left_cents;
-  const needs = await accountNeeds(tx, deps);
+  const to_check = due.filter((row) => needsLabelCheck(deps, row) && checked?.has(row.id) !== true);
+  const claimed: Claimed = { intents: [], adopted: 0, moved: 0, sends: 0, to_check };
+  if (checked === null && to_check.length > 0) return claimed;
+  const waiting = new Set(to_check);
+  const sending: Priced[] = [];
+  let { left_cents } = budget;
+  const today = localDate(now, settings.time_zone);
   const known = await withCalls(tx, due);
-  let adopted = 0;
-  let moved = 0;
+  const turns = await payerTurns(context);
   for (const row of due) {
-    if (needsLabelCheck(deps, row) && !checked.has(row.id)) continue;
+    if (waiting.has(row)) continue;
     const draft = readDraft(row.draft);
     if (draft === null) {
       await setAsideDamaged(tx, row, now);
@@ -141,22 +137,24 @@ async function claim(
     // inquiry.
     const may_be_served = row.retry > 0 || known.has(row.id);
     if (may_be_served && (await isServedAlready(context, row, options.external_id_template))) {
-      adopted += 1;
+      claimed.adopted += 1;
       continue;
     }
-    const current = withoutPastDate(draft, localDate(now, settings.time_zone), settings.days_off);
-    if (await waitsForPayer(context, row, draft)) {
-      moved += 1;
+    const current = withoutPastDate(draft, today, settings.days_off);
+    if (await turns.waits(row, draft)) {
+      claimed.moved += 1;
       continue;
     }
     const price = priceNow(deps, current, now);
     // The nearest visit goes first: a cheaper call for a later visit must not use up its budget.
     if (left_cents !== null && (price.price_cents ?? 0) > left_cents) break;
     if (left_cents !== null) left_cents -= price.price_cents ?? 0;
-    intents.push(await commitIntent(context, { row, draft: current, needs, price }));
+    sending.push({ row, draft: current, price });
   }
-  const sends = intents.length > 0 ? await countSend(tx, deps, now) : 0;
-  return { intents, adopted, moved, sends };
+  await turns.end();
+  claimed.intents = await commitIntents(context, sending);
+  if (sending.length > 0) claimed.sends = await countSend(tx, deps, now);
+  return claimed;
 }
 
 /**
@@ -187,29 +185,36 @@ async function setAsideDamaged(tx: Tx, row: InquiryRow, now: number): Promise<vo
 }
 
 /** A due inquiry that is sent now. */
-type Claimed = { row: InquiryRow; draft: InquiryDraft; needs: AccountNeeds; price: StoredPrice };
+type Priced = { row: InquiryRow; draft: InquiryDraft; price: StoredPrice };
 
-async function commitIntent(
+/** Commits the intents of inquiries that are sent now: their state, and their exact requests. */
+async function commitIntents(
   { tx, deps, now }: SubmitContext,
-  { row, draft, needs, price }: Claimed,
-): Promise<Intent> {
-  const request = inquiryRequest(draft, row.external_id, needs);
-  const sent = {
-    draft: JSON.stringify(draft),
-    ...price,
-    charge_cents: null,
-    sent_at: now,
-    sent_service_at: now - (deps.clockSkew() ?? 0),
-  };
-  await moveInquiries(
+  sending: readonly Priced[],
+): Promise<Intent[]> {
+  if (sending.length === 0) return [];
+  const needs = await accountNeeds(tx, deps);
+  const sent_service_at = now - (deps.clockSkew() ?? 0);
+  const intents = sending.map(({ row, draft, price }) => {
+    const sent = { ...price, charge_cents: null, sent_at: now, sent_service_at };
+    const out = { ...row, draft: JSON.stringify(draft), ...sent, state: 'sending' as const };
+    return { row: out, draft, request: inquiryRequest(draft, row.external_id, needs), sent };
+  });
+  await moveEach(
     tx,
-    [row.id],
-    { from: 'planned', to: 'sending', reason: 'It is being sent to the service.', set: sent },
+    intents.map(({ row: { id, draft }, sent }) => ({ id, draft, ...sent })),
+    { from: 'planned', to: 'sending', reason: 'It is being sent to the service.' },
     now,
   );
-  const out = { ...row, ...sent, state: 'sending' as const };
-  await intendCall(tx, out, JSON.stringify(request));
-  return { row: out, request };
+  await intendCalls(
+    tx,
+    intents.map(({ row, draft, request }) => ({
+      row,
+      given_name: givenName(draft.patient_name),
+      body: JSON.stringify(request),
+    })),
+  );
+  return intents;
 }
 
 /**
@@ -225,84 +230,6 @@ function withoutPastDate(
   return draft.desired_completion_date < today
     ? { ...draft, desired_completion_date: nextBusinessDay(today, days_off) }
     : draft;
-}
-
-/**
- * Returns how many of `limit` calls the budget allows. The rest stay planned, and `explain` says
- * why.
- */
-async function withinBudget(
-  tx: Tx,
-  { settings }: SubmitDeps,
-  limit: number,
-  now: number,
-): Promise<number> {
-  const { left } = await leftToSpend(tx, settings.budget, now);
-  return left === null ? limit : Math.min(limit, left);
-}
-
-/**
- * Sends one create per inquiry, `concurrency` at a time. Ends at a stop request or at the first
- * failure that affects all. Returns inquiries that were not tried to `planned`.
- */
-async function sendSingly(
-  deps: SubmitDeps,
-  intents: readonly Intent[],
-  signal: AbortSignal,
-): Promise<Sent> {
-  const waiting = [...intents];
-  const sent: Sent = { accepted: 0, settled: 0 };
-  let is_ended = false;
-  const work = async () => {
-    for (let intent = waiting.shift(); intent !== undefined; intent = waiting.shift()) {
-      if (is_ended || signal.aborted) {
-        waiting.unshift(intent);
-        return;
-      }
-      const { row, request } = intent;
-      const result = await deps.client.create(row.specialty, request, { priority: 'send' });
-      await noticeClock(deps);
-      const now = deps.env.clock.now();
-      await deps.store.write(async (tx) => {
-        const context = { tx, deps, now };
-        if (result.ok) {
-          await bindAccepted(context, row, {
-            inquiry_id: result.value.inquiry_id,
-            evidence: 'reply',
-            reply_group: `single:${row.id}:${now}`,
-            is_sample: true,
-          });
-          await resumeSubmission(context);
-        } else {
-          await settleFailure(context, [row], result.failure);
-        }
-      });
-      if (!result.ok && (result.failure.class === 'unsent' || result.failure.class === 'stopped')) {
-        is_ended = true;
-        continue;
-      }
-      sent.settled += 1;
-      if (result.ok) {
-        sent.accepted += 1;
-        deps.onOpen();
-      } else if (result.failure.class === 'refused') {
-        deps.env.log('inquiry_refused', { inquiry: row.id, http_status: result.failure.status });
-      }
-    }
-  };
-  const workers = await Promise.allSettled(Array.from({ length: deps.settings.concurrency }, work));
-  if (waiting.length > 0) {
-    const now = deps.env.clock.now();
-    await deps.store.write((tx) =>
-      backToPlanned(
-        { tx, deps, now },
-        waiting.map(({ row }) => row.id),
-        { reason: 'Not sent: an earlier request did not reach the service.', due_at: now },
-      ),
-    );
-  }
-  for (const worker of workers) if (worker.status === 'rejected') throw worker.reason;
-  return sent;
 }
 
 async function sendBulk(
@@ -350,17 +277,8 @@ async function sendBulk(
         result.failure.class === 'stopped' || (result.failure.class === 'unsent' && !is_learned);
       return { accepted: 0, settled: is_waiting ? 0 : rows.length };
     }
-    const reply_group = `bulk:${rows[0]?.id ?? 0}:${now}`;
-    let accepted = 0;
-    for (const [index, item] of result.items.entries()) {
-      const row = rows[index];
-      if (row === undefined) continue;
-      // The first and the last item show whether the order is right. Reading the answers reveals
-      // any error in between.
-      const is_sample = index === 0 || index === rows.length - 1;
-      await settleItem(context, row, item, { reply_group, is_sample });
-      if (item.outcome === 'created') accepted += 1;
-    }
+    await settleItems(context, intents, result.items, `bulk:${rows[0]?.id ?? 0}:${now}`);
+    const accepted = result.items.filter(({ outcome }) => outcome === 'created').length;
     if (accepted > 0) {
       await resumeSubmission(context);
       tx.after(() => deps.onOpen());

@@ -2,52 +2,58 @@
  * Makes every change of a delivery's state, following the table in `domain/states.ts` and recording
  * it in the audit trail.
  */
-import type { Selectable } from 'kysely';
+import type { Selectable, Updateable } from 'kysely';
 import { type DeliveryState, isDeliveryStep } from '../../domain/states.ts';
 import { deliverySubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Tx } from '../engine/database.ts';
+import { preparedUpdate } from '../engine/prepared.ts';
 import type { Tables } from '../engine/tables.ts';
 
 type DeliveryToMove = Pick<Selectable<Tables['deliveries']>, 'id' | 'key' | 'state' | 'failures'>;
 
 /**
- * Settles one delivery after an attempt to write it. A failed one leaves its batch, so that the
+ * Settles deliveries after an attempt to write them. A failed one leaves its batch, so that the
  * retry is a batch of its own and the written deliveries are not written again (G7).
  */
-export async function settleDelivery(
+export async function settleDeliveries(
   tx: Tx,
-  delivery: DeliveryToMove,
-  outcome: { to: DeliveryState; reason: string; due_at: number },
+  deliveries: readonly DeliveryToMove[],
+  { to, reason, due_at }: { to: DeliveryState; reason: string; due_at: number },
   now: number,
 ): Promise<void> {
-  checkStep(delivery.state, outcome.to);
-  const is_delivered = outcome.to === 'delivered';
-  const settled = await tx
-    .updateTable('deliveries')
-    .set({
-      state: outcome.to,
-      due_at: outcome.due_at,
-      failures: is_delivered ? delivery.failures : delivery.failures + 1,
+  for (const { state } of deliveries) checkStep(state, to);
+  const is_delivered = to === 'delivered';
+  // A delivery that was parked during the write, because its appointment had changed, stays parked.
+  const settled = await SETTLE(
+    tx,
+    deliveries.map(({ id, state, failures }) => ({
+      id,
+      was: state,
+      state: to,
+      due_at,
+      failures: is_delivered ? failures : failures + 1,
       delivered_at: is_delivered ? now : null,
       ...(is_delivered ? {} : { batch: null }),
-    })
-    .where('id', '=', delivery.id)
-    // A delivery that was parked during the write, because its appointment had changed, stays
-    // parked.
-    .where('state', '=', delivery.state)
-    .returning('id')
-    .execute();
-  if (settled.length === 0) return;
-  await writeAudit(tx, [
-    {
-      at: now,
-      subject: deliverySubject(delivery.key),
-      from_state: delivery.state,
-      to_state: outcome.to,
-      reason: outcome.reason,
-    },
-  ]);
+    })),
+  );
+  const ids = new Set(settled.map(({ id }) => id));
+  await writeAudit(
+    tx,
+    deliveries
+      .filter(({ id }) => ids.has(id))
+      .map(({ key, state }) => ({
+        at: now,
+        subject: deliverySubject(key),
+        from_state: state,
+        to_state: to,
+        reason,
+      })),
+  );
 }
+
+const SETTLE = preparedUpdate<
+  Updateable<Tables['deliveries']> & { id: number; was: DeliveryState }
+>('deliveries', 'state');
 
 /** Parks the waiting deliveries of an appointment, or only those of one inquiry. */
 export async function parkDeliveriesOf(
@@ -62,8 +68,7 @@ export async function parkDeliveriesOf(
     .where('appointment', '=', what.appointment)
     .where('state', 'in', ['pending', 'failed']);
   if (what.inquiry !== undefined) query = query.where('inquiry', '=', what.inquiry);
-  for (const delivery of await query.execute())
-    await settleDelivery(tx, delivery, { to: 'parked', reason, due_at: now }, now);
+  await settleDeliveries(tx, await query.execute(), { to: 'parked', reason, due_at: now }, now);
 }
 
 /** Parks waiting deliveries to other ranks, which the coverage had before. */
@@ -85,8 +90,7 @@ export async function parkOtherRanks(
     .where('state', 'in', ['pending', 'failed'])
     .execute();
   const reason = 'The order of the coverages of the appointment has changed.';
-  for (const other of others)
-    await settleDelivery(tx, other, { to: 'parked', reason, due_at: now }, now);
+  await settleDeliveries(tx, others, { to: 'parked', reason, due_at: now }, now);
 }
 
 /**

@@ -96,25 +96,29 @@ export async function nameNextVisit(
   await update.execute();
 }
 
-/** Resolves attention items: those of `subject` with one of `reasons`, or all of its items. */
+/** Resolves attention items: those of the subjects with one of `reasons`, or all of their items. */
 export async function resolveAttention(
   tx: Tx,
-  subject: string,
+  about: string | readonly string[],
   now: number,
   reasons?: readonly AttentionReason[],
 ): Promise<void> {
-  if (reasons === undefined) await RESOLVE(tx, { subject, now });
-  else await RESOLVE_SOME(tx, { subject, now }, reasons.join(' '));
+  const subjects = typeof about === 'string' ? [about] : about;
+  if (subjects.length === 0) return;
+  if (reasons === undefined) await RESOLVE(tx, { subjects, now });
+  else await RESOLVE_SOME(tx, { subjects, now }, reasons.join(' '));
 }
 
-const RESOLVE = prepared<{ subject: string; now: number }>()((tx, place) =>
-  resolved(tx, place('now')).where('subject', '=', place('subject')),
+type About = { subjects: readonly string[]; now: number };
+
+const RESOLVE = prepared<About>()((tx, place) =>
+  resolved(tx, place('now')).where('subject', 'in', place('subjects')),
 );
 
 /** Reasons are fixed names without spaces, and callers pass only a few different lists. */
-const RESOLVE_SOME = prepared<{ subject: string; now: number }>()((tx, place, reasons: string) =>
+const RESOLVE_SOME = prepared<About>()((tx, place, reasons: string) =>
   resolved(tx, place('now'))
-    .where('subject', '=', place('subject'))
+    .where('subject', 'in', place('subjects'))
     .where('reason', 'in', reasons.split(' ') as AttentionReason[]),
 );
 

@@ -41,7 +41,11 @@ type AccessLink = {
 };
 
 const sha256 = (...parts: (string | Buffer)[]): Buffer =>
-  hash('sha256', Buffer.concat(parts.map((part) => Buffer.from(part))), 'buffer');
+  hash(
+    'sha256',
+    Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part))),
+    'buffer',
+  );
 
 /**
  * Seals the words of a row with a salted hash. Only this hash is in the chain, so the words can be

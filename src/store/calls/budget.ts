@@ -12,6 +12,7 @@ import { SPECIALTIES } from '../../domain/specialty.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import { dueForSubmission } from './due-inquiries.ts';
+import type { InquiryRow } from './inquiries.ts';
 
 /** The limits on calls, and the prices of calls. */
 export type BudgetRules = { limits: CallLimits; prices: PriceList };
@@ -107,8 +108,11 @@ async function nextPrice(
   { limits, prices }: BudgetRules,
   now: number,
 ): Promise<Cents | null> {
-  const [row] = await dueForSubmission(db, { now, limit: 1, specialties: SPECIALTIES });
-  const draft = row === undefined ? null : readDraft(row.draft);
+  const due: InquiryRow[] = [];
+  for (const specialty of SPECIALTIES)
+    due.push(...(await dueForSubmission(db, { now, limit: 1, specialty })));
+  const [next] = due.toSorted((a, b) => a.visit_at - b.visit_at || a.id - b.id);
+  const draft = next === undefined ? null : readDraft(next.draft);
   if (draft === null) return null;
   return priceAt(prices, draft, { at: now, time_zone: limits.time_zone }).price_cents;
 }

@@ -3,11 +3,10 @@
  * service's list that is not ours. Only retention deletes rows.
  */
 import { type Insertable, type Selectable, sql } from 'kysely';
-import { givenNameOf } from '../../domain/inquiry.ts';
 import { canonicalExternalId } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { prepared, preparedRows } from '../engine/prepared.ts';
+import { prepared, preparedRows, preparedUpdate } from '../engine/prepared.ts';
 import type { Tables } from '../engine/tables.ts';
 import type { InquiryRow } from './inquiries.ts';
 
@@ -28,31 +27,44 @@ export type SeenInquiry = {
 
 const IDS_PER_STATEMENT = 500;
 
+/** A request that is about to leave. `body`: its exact content. */
+type Intent = { row: InquiryRow; given_name: string; body: string };
+
 /**
- * Stores the intent of a call before its request leaves. Reuses the row of a call that was proven
+ * Stores the intents of calls before their requests leave. Reuses the row of a call that was proven
  * unsent.
  */
-export async function intendCall(tx: Tx, row: InquiryRow, body: string): Promise<void> {
-  const values = {
-    external_id: canonicalExternalId(row.external_id),
-    match_key: row.match_key,
-    given_name: givenNameOf(row),
-    body,
-    sent_at: row.sent_at,
-    sent_service_at: row.sent_service_at,
-    fate: 'out' as const,
-  };
-  const call = { ...values, inquiry: row.id, specialty: row.specialty, service_status: '' };
-  const [unsent] = await UNSENT(tx, { inquiry: row.id });
-  if (unsent === undefined) await INTEND(tx, [call]);
-  else await tx.updateTable('calls').set(values).where('id', '=', unsent.id).execute();
+export async function intendCalls(tx: Tx, intents: readonly Intent[]): Promise<void> {
+  if (intents.length === 0) return;
+  const unsent = new Map(
+    (await UNSENT(tx, { inquiries: intents.map(({ row }) => row.id) })).map(({ id, inquiry }) => [
+      inquiry,
+      id,
+    ]),
+  );
+  const fresh = [];
+  for (const { row, given_name, body } of intents) {
+    const call = {
+      external_id: canonicalExternalId(row.external_id),
+      match_key: row.match_key,
+      given_name,
+      body,
+      sent_at: row.sent_at,
+      sent_service_at: row.sent_service_at,
+      fate: 'out' as const,
+    };
+    const id = unsent.get(row.id);
+    if (id !== undefined) await tx.updateTable('calls').set(call).where('id', '=', id).execute();
+    else fresh.push({ ...call, inquiry: row.id, specialty: row.specialty, service_status: '' });
+  }
+  await INTEND(tx, fresh);
 }
 
-const UNSENT = prepared<{ inquiry: number }>()((tx, place) =>
+const UNSENT = prepared<{ inquiries: readonly number[] }>()((tx, place) =>
   tx
     .selectFrom('calls')
-    .select('id')
-    .where('inquiry', '=', place('inquiry'))
+    .select(['id', 'inquiry'])
+    .where('inquiry', 'in', place('inquiries'))
     .where('fate', '=', sql.lit('unsent')),
 );
 
@@ -73,6 +85,21 @@ export async function settleCalls(
     .where('fate', 'in', from)
     .execute();
 }
+
+/** Returns what became of the calls of these inquiries. */
+export async function fatesOf(
+  tx: Tx,
+  inquiries: readonly number[],
+): Promise<Pick<CallRow, 'id' | 'inquiry' | 'fate'>[]> {
+  return inquiries.length === 0 ? [] : await FATES(tx, { inquiries });
+}
+
+const FATES = prepared<{ inquiries: readonly number[] }>()((tx, place) =>
+  tx
+    .selectFrom('calls')
+    .select(['id', 'inquiry', 'fate'])
+    .where('inquiry', 'in', place('inquiries')),
+);
 
 /** Returns the call of the inquiry whose reply is outstanding. */
 export async function callUnderWay(tx: Tx, inquiry: number): Promise<CallRow | null> {
@@ -198,44 +225,36 @@ export type Claim = {
   call: number | null;
 };
 
-type Accepted = { call: number; role: Claim['role'] };
-
-/** Assigns the service's inquiry to our inquiry: it serves it, or is a duplicate call. */
-export async function claimCall(
-  tx: Tx,
-  seen: SeenInquiry,
-  { inquiry, specialty, role, call }: Claim,
-): Promise<void> {
-  if (call === null) {
-    await tx
-      .insertInto('calls')
-      .values({ ...valuesOf(seen, specialty), inquiry, role })
-      .onConflict((conflict) => conflict.column('service_id').doUpdateSet({ inquiry, role }))
-      .execute();
-    return;
+/** Assigns inquiries at the service to ours: each serves its inquiry, or is a duplicate call. */
+export async function claimCalls(tx: Tx, claims: readonly (SeenInquiry & Claim)[]): Promise<void> {
+  const accepted = [];
+  for (const claim of claims) {
+    const { call, service_id, service_status, inquiry, specialty, role } = claim;
+    if (call !== null) accepted.push({ id: call, service_id, service_status, role });
+    else
+      await tx
+        .insertInto('calls')
+        .values({ ...valuesOf(claim, specialty), inquiry, role })
+        .onConflict((conflict) => conflict.column('service_id').doUpdateSet({ inquiry, role }))
+        .execute();
   }
-  const { service_id, service_status } = seen;
-  // Merges the row that a list created earlier into the row of this call.
-  await FORGET_SHOWN(tx, { service_id });
-  await ACCEPT(tx, { call, service_id, service_status, role });
+  if (accepted.length === 0) return;
+  // Merges the rows that a list created earlier into the rows of these calls.
+  await FORGET_SHOWN(tx, { service_ids: accepted.map(({ service_id }) => service_id) });
+  await ACCEPT(
+    tx,
+    accepted.map((call) => ({ ...call, fate: 'accepted' })),
+  );
 }
 
-const FORGET_SHOWN = prepared<{ service_id: string }>()((tx, place) =>
-  tx.deleteFrom('calls').where('service_id', '=', place('service_id')),
+const FORGET_SHOWN = prepared<{ service_ids: readonly string[] }>()((tx, place) =>
+  tx.deleteFrom('calls').where('service_id', 'in', place('service_ids')),
 );
 
-const ACCEPT = prepared<Pick<SeenInquiry, 'service_id' | 'service_status'> & Accepted>()(
-  (tx, place) =>
-    tx
-      .updateTable('calls')
-      .set({
-        service_id: place('service_id'),
-        service_status: place('service_status'),
-        role: place('role'),
-        fate: 'accepted',
-      })
-      .where('id', '=', place('call')),
-);
+const ACCEPT = preparedUpdate<
+  Pick<SeenInquiry, 'service_id' | 'service_status'> &
+    Pick<Claim, 'role'> & { id: number; fate: 'accepted' }
+>('calls');
 
 /** Marks the calls of these inquiries as lost: their IDs belong to other inquiries. */
 export async function loseIds(tx: Tx, inquiries: readonly number[]): Promise<void> {

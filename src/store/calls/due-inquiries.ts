@@ -1,18 +1,14 @@
 /** Queries for due inquiries and for the time of the next one. */
 import { sql } from 'kysely';
-import type { Specialty } from '../../domain/specialty.ts';
+import { SPECIALTIES, type Specialty } from '../../domain/specialty.ts';
 import type { InquiryState } from '../../domain/states.ts';
 import { earlier } from '../../domain/time.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { InquiryRow } from './inquiries.ts';
 
-export type Claim = {
-  /** Inquiries that become due later are left out. */
-  now: number;
-  limit: number;
-  specialties: readonly Specialty[];
-};
+/** `now`: inquiries that become due later are left out. */
+export type Claim = { now: number; limit: number; specialty: Specialty };
 
 /**
  * Returns planned inquiries that may be sent now, nearest visit first. Leaves out those on hold,
@@ -20,16 +16,19 @@ export type Claim = {
  */
 export async function dueForSubmission(
   db: Db | Tx,
-  { now, limit, specialties }: Claim,
+  { now, limit, specialty }: Claim,
 ): Promise<InquiryRow[]> {
-  if (limit <= 0 || specialties.length === 0) return [];
-  return await db
+  return limit <= 0 ? [] : await DUE(db, { now }, specialty, limit);
+}
+
+const DUE = prepared<{ now: number }>()((db, place, specialty: Specialty, limit: number) =>
+  db
     .selectFrom('inquiries')
     .selectAll()
     .where('state', '=', sql.lit('planned'))
-    .where('due_at', '<=', now)
+    .where('due_at', '<=', place('now'))
     .where('hold_reason', 'is', null)
-    .where('specialty', 'in', specialties)
+    .where('specialty', '=', sql.lit(specialty))
     .where((where) =>
       where.not(
         where.exists(
@@ -38,15 +37,14 @@ export async function dueForSubmission(
             .innerJoin('appointments', 'appointments.id', 'inquiry_appointments.appointment')
             .select('appointments.id')
             .whereRef('inquiry_appointments.inquiry', '=', 'inquiries.id')
-            .where('appointments.plan_due_at', '<=', now),
+            .where('appointments.plan_due_at', '<=', place('now')),
         ),
       ),
     )
     .orderBy('visit_at')
     .orderBy('id')
-    .limit(sql.lit(limit))
-    .execute();
-}
+    .limit(sql.lit(limit)),
+);
 
 /**
  * Returns the specialty and the state of all inquiries that may need to be sent or looked up soon,
@@ -59,18 +57,20 @@ export async function waitingToSend(
   return await WAITING(db, { now });
 }
 
-const WAITING = prepared<{ now: number }>()((db, place) =>
-  db
-    .selectFrom('inquiries')
-    .select(['specialty', 'state'])
-    .distinct()
-    .where((where) =>
-      where.or([
-        where.and([where('state', '=', sql.lit('planned')), where('due_at', '<=', place('now'))]),
-        where('state', 'in', ['sending', 'uncertain']),
-      ]),
-    ),
-);
+const WAITING = prepared<{ now: number }>()((db, place) => {
+  const select = () => db.selectFrom('inquiries').select(['specialty', 'state']);
+  const planned = SPECIALTIES.map((specialty) =>
+    select()
+      .where('state', '=', sql.lit('planned'))
+      .where('specialty', '=', sql.lit(specialty))
+      .where('due_at', '<=', place('now'))
+      .limit(sql.lit(1))
+      .as('planned'),
+  );
+  let waiting = select().distinct().where('state', 'in', ['sending', 'uncertain']);
+  for (const one of planned) waiting = waiting.unionAll(db.selectFrom(one).selectAll());
+  return waiting;
+});
 
 export async function uncertainDue(db: Db, now: number, limit: number): Promise<InquiryRow[]> {
   return await LOOKUPS(db, { now }, limit);

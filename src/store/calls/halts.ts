@@ -59,10 +59,9 @@ export async function halt(
 
 /** Resumes submission. Returns whether it was stopped for that reason. */
 export async function endHalt(tx: Tx, reason: HaltReason): Promise<boolean> {
-  const ended = await tx
-    .deleteFrom('halts')
-    .where('reason', '=', reason)
-    .returning('reason')
-    .execute();
-  return ended.length > 0;
+  return (await END(tx, { reason })).length > 0;
 }
+
+const END = prepared<{ reason: HaltReason }>()((tx, place) =>
+  tx.deleteFrom('halts').where('reason', '=', place('reason')).returning('reason'),
+);

@@ -4,7 +4,7 @@ import type { Specialty } from '../../domain/specialty.ts';
 import { type InquiryState, isInquiryStep } from '../../domain/states.ts';
 import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { prepared, preparedRows } from '../engine/prepared.ts';
+import { prepared, preparedRows, preparedUpdate } from '../engine/prepared.ts';
 import type { Tables } from '../engine/tables.ts';
 
 const IDS_PER_STATEMENT = 500;
@@ -24,7 +24,7 @@ export type NewInquiry = Pick<
   | 'match_key'
   | 'due_at'
   | 'visit_at'
-> & { draft: InquiryDraft };
+> & { hold_reason?: string | null; draft: InquiryDraft };
 
 /** Columns that a change of state may also set. */
 export type InquiryChanges = Omit<
@@ -48,7 +48,7 @@ export async function addPlanned(
       draft: JSON.stringify(inquiry.draft),
       state: 'planned',
       service_status: null,
-      hold_reason: null,
+      hold_reason: inquiry.hold_reason ?? null,
       service_id: null,
       reply_group: null,
       sent_at: null,
@@ -97,37 +97,42 @@ export async function moveInquiries(
   step: InquiryStep,
   now: number,
 ): Promise<{ id: number }[]> {
-  if (!isInquiryStep(step.from, step.to))
-    throw new Error(`An inquiry cannot go from ${step.from} to ${step.to}.`);
-  if (ids.length === 0) return [];
-  const { from, to, reason, set = {} } = step;
-  const columns = Object.keys(set).join(' ');
-  const given = { ...set, ids, to, reason, updated_at: now };
-  const moved = await MOVE(tx, given, columns, from);
+  const { set = {}, ...how } = step;
+  return await moveEach(
+    tx,
+    ids.map((id) => ({ ...set, id })),
+    how,
+    now,
+  );
+}
+
+/**
+ * Moves inquiries as `moveInquiries` does. Each has its own values of the other columns that change
+ * with the state; all must name the same columns.
+ */
+export async function moveEach(
+  tx: Tx,
+  each: readonly (InquiryChanges & { id: number })[],
+  { from, to, reason }: Omit<InquiryStep, 'set'>,
+  now: number,
+): Promise<{ id: number }[]> {
+  if (!isInquiryStep(from, to)) throw new Error(`An inquiry cannot go from ${from} to ${to}.`);
+  const moved = await MOVE(
+    tx,
+    each.map((changes) => ({ ...changes, was: from, state: to, reason, updated_at: now })),
+  );
+  const step = { at: now, from_state: from, to_state: to, reason };
   await writeAudit(
     tx,
-    moved.map(({ id }) => ({
-      at: now,
-      subject: inquirySubject(id),
-      from_state: step.from,
-      to_state: step.to,
-      reason: step.reason,
-    })),
+    moved.map(({ id }) => ({ ...step, subject: inquirySubject(id) })),
   );
   return moved;
 }
 
-const MOVE = prepared<Moved>()((tx, place, columns: string, from: InquiryState) =>
-  tx
-    .updateTable('inquiries')
-    .set({ ...placesOf(place, columns), state: place('to') })
-    .set({ reason: place('reason'), updated_at: place('updated_at') })
-    .where('id', 'in', place('ids'))
-    .where('state', '=', sql.lit(from))
-    .returning('id'),
+const MOVE = preparedUpdate<InquiryChanges & { id: number; was: InquiryState }>(
+  'inquiries',
+  'state',
 );
-
-type Moved = { ids: readonly number[]; to: InquiryState; reason: string; updated_at: number };
 
 /** Changes columns but not the state. */
 export async function updateInquiry(

@@ -1,6 +1,7 @@
 /** How long the calling service takes with each payer, learned from earlier calls. */
 import { TURNAROUND_CALLS_KEPT, type Turnaround, turnaroundOf } from '../../domain/turnaround.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 
 /**
  * Saves a call that took `took_ms`, including `open_ms` in which the payer answers the phone, and
@@ -35,13 +36,13 @@ export async function keepTurnaround(
  */
 export async function turnaround(db: Db | Tx, payer: string | null): Promise<Turnaround | null> {
   if (payer === null) return null;
-  const rows = await db
-    .selectFrom('turnarounds')
-    .select('took_ms')
-    .where('payer', '=', payer)
-    .execute();
+  const rows = await TOOK(db, { payer });
   return turnaroundOf(rows.map(({ took_ms }) => took_ms));
 }
+
+const TOOK = prepared<{ payer: string }>()((db, place) =>
+  db.selectFrom('turnarounds').select('took_ms').where('payer', '=', place('payer')),
+);
 
 /**
  * Like `turnaround`, in hours in which the payer answers the phone, without nights and weekends.

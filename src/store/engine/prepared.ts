@@ -1,5 +1,6 @@
 import { type Compilable, type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from './database.ts';
+import type { Tables } from './tables.ts';
 
 /**
  * A placeholder in a compiled statement for a value of each run; for lists and rows, with an index.
@@ -89,6 +90,32 @@ export function preparedRows<Given extends Values>() {
   };
 }
 
+/**
+ * Prepares an update of rows of `table`, each with its own values, by `id`. With `guard`, a row is
+ * updated only if that column still has the value `was`. Returns the IDs of the updated rows.
+ */
+export function preparedUpdate<Given extends Values & { id: number; was?: unknown }>(
+  table: keyof Tables,
+  guard?: string,
+): (db: Db | Tx, rows: readonly Given[]) => Promise<{ id: number }[]> {
+  const given = (column: string) => sql.ref(`given.${column}`);
+  const own = (column: string) => sql.ref(`${table}.${column}`);
+  return preparedRows<Given>()((db, rows) => {
+    const columns = Object.keys(rows[0] ?? {});
+    const names = sql.join(columns.map((column) => sql.ref(column)));
+    const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`);
+    const set = columns
+      .filter((column) => column !== 'id' && column !== 'was')
+      .map((column) => sql`${sql.ref(column)} = ${given(column)}`);
+    const unchanged = guard === undefined ? sql`` : sql`and ${own(guard)} = ${given('was')}`;
+    const statement = sql<{ id: number }>`
+      with given(${names}) as (values ${sql.join(values)})
+      update ${sql.table(table)} set ${sql.join(set)} from given
+      where ${own('id')} = ${given('id')} ${unchanged} returning ${sql.ref('id')}`;
+    return { compile: () => statement.compile(db) };
+  });
+}
+
 /** Prepares a statement without values and results, such as a savepoint. */
 export function preparedText(text: string): (tx: Tx) => Promise<void> {
   const runText = prepared()((tx) => ({ compile: () => sql.raw<never>(text).compile(tx) }));
@@ -129,9 +156,13 @@ function lengthsOf(given: Values): string[] {
  * columns for all.
  */
 function columnsOf(rows: readonly Values[]): string {
-  const [first = '', ...others] = new Set(rows.map((row) => Object.keys(row).join('\n')));
-  if (others.length > 0) throw new Error('The rows of one statement differ in their columns.');
-  return first;
+  const columns = Object.keys(rows[0] ?? {});
+  const is_like_first = (row: Values) => {
+    const names = Object.keys(row);
+    return names.length === columns.length && names.every((name, at) => name === columns[at]);
+  };
+  if (rows.every(is_like_first)) return columns.join('\n');
+  throw new Error('The rows of one statement differ in their columns.');
 }
 
 const paddedLength = (list: readonly unknown[]): number =>

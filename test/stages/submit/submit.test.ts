@@ -98,6 +98,28 @@ test('an ID that another inquiry has is not used, and nothing is sent again', as
   expect(sent).toBe(1);
 });
 
+test('an ID given to two inquiries that are bound together serves only the first', async () => {
+  const clinic = await install({ settings: { mode: 'single', concurrency: 2 } });
+  const { create } = clinic.client;
+  const ids: string[] = [];
+  clinic.client.create = async (...call) => {
+    const result = await create(...call);
+    if (result.ok) ids.push(result.value.inquiry_id);
+    return result.ok ? { ok: true, value: { inquiry_id: ids[0] as never } } : result;
+  };
+  await clinic.read(
+    clinic.visit('A-1', { coverages: [aCoverage({ member_id: 'W1' })] }),
+    clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W2' })] }),
+  );
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(ids).toHaveLength(2);
+  const states = (await clinic.inquiries()).map(({ state }) => state);
+  expect(states.toSorted()).toEqual(['open', 'uncertain']);
+  await lookUp(clinic);
+  expect(await clinic.service.ledger()).toHaveLength(2);
+});
+
 /** An inquiry of another installation on the account. */
 const FOREIGN = {
   type: 'BENEFITS',

@@ -1,0 +1,114 @@
+/** Single creates: several at a time, and the replies that arrive together in one commit. */
+import { GroupCommit } from '../../store/engine/group-commit.ts';
+import type { SubmitContext, SubmitDeps } from './deps.ts';
+import { noticeClock } from './notice-clock.ts';
+import {
+  backToPlanned,
+  bindAccepted,
+  type Intent,
+  resumeSubmission,
+  settleFailure,
+} from './outcome.ts';
+
+/** Replies to single creates that arrive within this time share a commit. */
+const REPLIES_TOGETHER_MS = 10;
+
+/**
+ * `settled`: how many were accepted or refused, became uncertain, or taught eligd the form of a
+ * bulk. Inquiries that were proven unsent are not counted and wait until they are due again.
+ */
+export type Sent = { accepted: number; settled: number };
+
+/** A reply to a single create. */
+type Reply = { intent: Intent; result: Awaited<ReturnType<SubmitDeps['client']['create']>> };
+
+/**
+ * Sends one create per inquiry, `concurrency` at a time. Ends at a stop request or at the first
+ * failure that affects all. Returns inquiries that were not tried to `planned`.
+ */
+export async function sendSingly(
+  deps: SubmitDeps,
+  intents: readonly Intent[],
+  signal: AbortSignal,
+): Promise<Sent> {
+  const waiting = [...intents];
+  const sent: Sent = { accepted: 0, settled: 0 };
+  const all_in = new AbortController();
+  const replies = new GroupCommit<Reply, null>({
+    items_per_commit_max: intents.length,
+    gather: () => deps.env.clock.sleep(REPLIES_TOGETHER_MS, all_in.signal).catch(() => {}),
+    commit: async (take) => {
+      const taken = take();
+      const now = deps.env.clock.now();
+      await deps.store.write((tx) => settleReplies({ tx, deps, now }, taken));
+      return taken.map(() => ({ value: null }));
+    },
+  });
+  const commits: Promise<null>[] = [];
+  let is_ended = false;
+  const end = () => {
+    is_ended = true;
+  };
+  const work = async () => {
+    while (!is_ended && !signal.aborted) {
+      const intent = waiting.shift();
+      if (intent === undefined) return;
+      const { row, request } = intent;
+      const result = await deps.client.create(row.specialty, request, { priority: 'send' });
+      await noticeClock(deps);
+      const commit = replies.add({ intent, result });
+      commit.catch(end);
+      commits.push(commit);
+      if (result.ok) sent.accepted += 1;
+      if (!result.ok && ['unsent', 'stopped'].includes(result.failure.class)) end();
+      else sent.settled += 1;
+    }
+  };
+  const workers = await Promise.allSettled(Array.from({ length: deps.settings.concurrency }, work));
+  all_in.abort();
+  const settled = [...workers, ...(await Promise.allSettled(commits))];
+  if (waiting.length > 0) {
+    const now = deps.env.clock.now();
+    await deps.store.write((tx) =>
+      backToPlanned(
+        { tx, deps, now },
+        waiting.map(({ row }) => row.id),
+        { reason: 'Not sent: an earlier request did not reach the service.', due_at: now },
+      ),
+    );
+  }
+  for (const each of settled) if (each.status === 'rejected') throw each.reason;
+  return sent;
+}
+
+/** Settles single creates in one transaction. A failure that stops sending has the last word. */
+async function settleReplies(context: SubmitContext, replies: readonly Reply[]): Promise<void> {
+  const { tx, deps, now } = context;
+  const accepted = replies.flatMap(({ intent, result }) =>
+    result.ok ? [{ intent, inquiry_id: result.value.inquiry_id }] : [],
+  );
+  await bindAccepted(
+    context,
+    accepted.map(({ intent, inquiry_id }) => ({
+      intent,
+      inquiry_id,
+      evidence: 'reply',
+      reply_group: `single:${intent.row.id}:${now}`,
+      is_sample: true,
+    })),
+  );
+  if (accepted.length > 0) {
+    await resumeSubmission(context);
+    tx.after(() => deps.onOpen());
+  }
+  for (const { intent, result } of replies) {
+    if (result.ok) continue;
+    const { row } = intent;
+    const { failure } = result;
+    await settleFailure(context, [row], failure);
+    if (failure.class === 'refused')
+      tx.after(() =>
+        deps.env.log('inquiry_refused', { inquiry: row.id, http_status: failure.status }),
+      );
+  }
+}
