@@ -40,8 +40,19 @@ type AccessLink = {
   patient: string | null;
 };
 
-const sha256 = (...parts: (string | Buffer)[]): Buffer =>
-  hash('sha256', Buffer.concat(parts.map((part) => Buffer.from(part))), 'buffer');
+/** The parts of most rows; longer ones are copied. */
+const scratch = Buffer.alloc(1024);
+
+function sha256(before: Buffer, text: string, after: Buffer = NOTHING): Buffer {
+  const bytes_max = before.length + 3 * text.length + after.length;
+  const whole = bytes_max > scratch.length ? Buffer.alloc(bytes_max) : scratch;
+  before.copy(whole);
+  const end = before.length + whole.write(text, before.length);
+  after.copy(whole, end);
+  return hash('sha256', whole.subarray(0, end + after.length), 'buffer');
+}
+
+const NOTHING = Buffer.alloc(0);
 
 /**
  * Seals the words of a row with a salted hash. Only this hash is in the chain, so the words can be
