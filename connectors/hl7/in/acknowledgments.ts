@@ -134,16 +134,3 @@ export function repliesToUnreadable(
       `${fault.what}\rERR|||${fault.code}^^HL70357|E||||${fault.what}\r`,
   ];
 }
-
-/**
- * Returns the replies to a message that could repeatedly not be stored while others could: this is
- * eligd's error, not the sender's.
- */
-export function repliesToUnstorable(message: Message, settings: ReplySettings): string[] {
-  const fault: Fault = {
-    code: 207,
-    at: 'MSH-10',
-    what: 'not stored; report it to the administrator of eligd',
-  };
-  return answer(message, { accept: 'CE', application: 'AE', fault }, settings);
-}

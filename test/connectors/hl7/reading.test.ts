@@ -15,7 +15,7 @@ import {
 import { MessageSplitter, splitMessages } from '../../../connectors/hl7/v2/batches.ts';
 import { parseMessage } from '../../../connectors/hl7/v2/message.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
-import { adt, insurance, msh, siu } from './messages.ts';
+import { adt, insurance, msh, siu, whole } from './messages.ts';
 
 const SETTINGS: ReadingSettings = {
   fields: {},
@@ -28,7 +28,7 @@ function read(bytes: string | Buffer, settings: Partial<ReadingSettings> = {}) {
   const [found] = splitMessages(Buffer.from(bytes));
   const message = parseMessage(found?.text ?? '');
   if (message === null) throw new Error('It is no message.');
-  return messageReader({ ...SETTINGS, ...settings })(message);
+  return whole(messageReader({ ...SETTINGS, ...settings })(message));
 }
 
 function contentOf(bytes: string | Buffer, settings: Partial<ReadingSettings> = {}): Content {
