@@ -161,7 +161,7 @@ export type Connector = {
   listen?: (call: ListenCall) => Promise<void>;
   /**
    * Reads a message that `keep` has committed, perhaps in an earlier process. `received_at`: when
-   * (epoch milliseconds). Required for using `keep`.
+   * (epoch milliseconds). A connector that uses `keep` has it.
    */
   readMessage?: (text: string, received_at: number) => PullBatch;
   /**
@@ -262,10 +262,10 @@ export type PullCall = {
   accept: (batch: PullBatch) => Promise<void>;
   /**
    * Commits a message as its sender wrote it, which is faster than reading it first. Only after it
-   * resolves may the connector answer the message (G3): with the returned reply, which is the stored
-   * one if the message came before. eligd soon passes the text to `readMessage`,
-   * in the order of the messages; after a crash, at the next start. Undefined where nothing is
-   * stored (`eligd preview`) or the connector has no `readMessage`: then use `accept`.
+   * resolves may the connector answer the message (G3): with the returned reply, the stored one if
+   * the message came before. eligd soon passes the text to `readMessage`, in the order of the
+   * messages; after a crash, at the next start. Undefined where nothing is stored, as in `eligd
+   * preview`: then use `accept`.
    */
   keep?: (message: KeptMessage) => Promise<string>;
   /**

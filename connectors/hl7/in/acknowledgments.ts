@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { encode } from '../v2/escapes.ts';
 import type { Message, Segment } from '../v2/message.ts';
 import { HEADER_FIELD_CHARS_MAX } from './header-length.ts';
-import type { Fault, Reading } from './reading.ts';
+import type { Fault, Reading } from './result.ts';
 
 /** The result for a message: accepted, faulty content, or refused as a whole. */
 type Verdict = { accept: 'CA' | 'CE' | 'CR'; application: 'AA' | 'AE' | 'AR'; fault: Fault | null };

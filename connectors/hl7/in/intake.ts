@@ -8,7 +8,8 @@ import { type FoundMessage, splitMessages } from '../v2/batches.ts';
 import { type Message, parseMessage } from '../v2/message.ts';
 import { readInstant, writeInstant } from '../v2/times.ts';
 import { type ReplySettings, repliesTo, repliesToUnreadable } from './acknowledgments.ts';
-import { messageReader, type Reading } from './reading.ts';
+import { messageReader } from './reading.ts';
+import type { Reading } from './result.ts';
 
 /** The longest MSH-10 that HL7 allows. */
 const CONTROL_ID_SHOWN_CHARS = 199;
@@ -86,7 +87,7 @@ export class MessageIntake implements FrameIntake {
     const message = parseMessage(text);
     const reading = message === null ? null : this.#read(message);
     if (message === null || reading === null || reading.kind === 'refused')
-      throw new Error('A message that eligd had kept is none under this configuration.');
+      throw new Error('This configuration refuses a message that eligd has acknowledged.');
     return this.#batchOf({ text, message, reading }, received_at);
   }
 

@@ -2,56 +2,26 @@
  * Reads one message: whether it can be accepted, from the fields that decide it, and on request its
  * content for eligd. Pure; the same message gives the same result.
  */
-import type {
-  AppointmentInput,
-  AppointmentStatus,
-  Patient,
-} from '../../../src/domain/appointment.ts';
-import type { ClaimInput } from '../../../src/domain/claim.ts';
-import type { IdentifiedPatient, PatientUpdate } from '../../../src/domain/patient-update.ts';
-import { idsOfSeveral, isSomebodyElse } from '../../../src/domain/person.ts';
+import type { AppointmentInput, Patient } from '../../../src/domain/appointment.ts';
+import type { PatientUpdate } from '../../../src/domain/patient-update.ts';
+import { isSomebodyElse } from '../../../src/domain/person.ts';
 import type { RejectedItem } from '../../contract.ts';
-import { type FieldOverrides, FieldReader, type Scope, scopeOf } from '../v2/fields.ts';
-import type { Message, Segment } from '../v2/message.ts';
+import { FieldReader, type Scope, scopeOf } from '../v2/fields.ts';
+import type { Message } from '../v2/message.ts';
 import { NO_APPOINTMENT, type ReadVisit, startOf, statusReader, visitOf } from './appointments.ts';
 import { claimOf, isOfPatientAlone } from './charges.ts';
 import { HEADER_FIELD_CHARS_MAX, longHeaderField } from './header-length.ts';
 import { patientGroups } from './patient-groups.ts';
 import { coveragesOf, patientAsWritten, patientOf } from './patients.ts';
-
-/** The content of a message, in the contract's types. */
-export type Content = {
-  appointments: AppointmentInput[];
-  claims: ClaimInput[];
-  patients: PatientUpdate[];
-  cancelled_ids: string[];
-  rejected: RejectedItem[];
-};
-
-/** What is wrong with a message. `code`: from table 0357; `at`: the field. */
-export type Fault = { code: 100 | 101 | 102 | 200 | 205 | 207; at: string; what: string };
-
-export type Reading =
-  | { kind: 'content'; content: () => Content }
-  /** Contains nothing for eligd: acknowledged, so that the feed continues. */
-  | { kind: 'ignored' }
-  /**
-   * The content has a problem (AE) that someone has to fix. `content` puts it on the attention
-   * list.
-   */
-  | { kind: 'faulty'; content: () => Content; fault: Fault }
-  /** Not a message for eligd (AR): the sender is misconfigured. Nothing is kept. */
-  | { kind: 'refused'; fault: Fault };
-
-export type ReadingSettings = {
-  fields: FieldOverrides;
-  statuses: Readonly<Record<string, AppointmentStatus>>;
-  /** The meaning of an ADT without IN1. */
-  without_insurance: 'unknown' | 'self_pay';
-  time_zone: string;
-  /** Whether to keep the segments of patient and insurance for returning them. Undefined: no. */
-  keeps_segments?: boolean;
-};
+import { identified, readDeletions, readMerges, readPatient, sharedIds } from './registrations.ts';
+import {
+  type Content,
+  faulty,
+  NOTHING,
+  type Reading,
+  type ReadingSettings,
+  refused,
+} from './result.ts';
 
 const DESCRIBES_PATIENT = new Set(['A04', 'A05', 'A08', 'A28', 'A31']);
 /** Charges posted, in the original or the newer form. */
@@ -121,41 +91,6 @@ function withTooMuch(limit: string): Reading {
       value_class: limit,
       remedy: 'Nothing of it was taken. Have the sender split it into several messages.',
     },
-  );
-}
-
-const NOTHING: Content = {
-  appointments: [],
-  claims: [],
-  patients: [],
-  cancelled_ids: [],
-  rejected: [],
-};
-
-function refused(code: Fault['code'], at: string, what: string): Reading {
-  return { kind: 'refused', fault: { code, at, what } };
-}
-
-/** Returns a reading with a fault: for the attention list, and for the sender. */
-function faulty(
-  fault: Fault,
-  item: Omit<RejectedItem, 'position'>,
-  restOf: () => Partial<Content> = () => NOTHING,
-): Reading {
-  return {
-    kind: 'faulty',
-    fault,
-    content: () => ({ ...NOTHING, ...restOf(), rejected: [{ position: 'message', ...item }] }),
-  };
-}
-
-function withoutPatientId(restOf: () => Partial<Content>): Reading {
-  const remedy =
-    'Have the sender fill PID-3, or set "fields: patient_id:" to the field with the ID.';
-  return faulty(
-    { code: 101, at: 'PID-3', what: 'the patient has no ID' },
-    { field: 'PID-3', value_class: 'empty', remedy },
-    restOf,
   );
 }
 
@@ -286,17 +221,6 @@ function otherPatients(
   });
 }
 
-/**
- * Returns IDs that a message gives to several people, such as a family's number: data stored under
- * such an ID would reach all of them.
- */
-function sharedIds(groups: readonly Scope[], fields: FieldReader): ReadonlySet<string | null> {
-  if (groups.length < 2) return NO_IDS;
-  return idsOfSeveral(groups.map((group) => patientOf(group, fields).patient));
-}
-
-const NO_IDS: ReadonlySet<string | null> = new Set();
-
 /** Returns one claim for each patient group with charges. */
 function readCharges(
   message: Message,
@@ -341,83 +265,4 @@ function readCharges(
     { field: 'PV1-19', value_class, remedy },
     content,
   );
-}
-
-/** Reads each patient's current data; a patient without an ID is reported separately (G7). */
-function readPatient(message: Message, fields: FieldReader, settings: ReadingSettings): Reading {
-  const groups = patientGroups(message);
-  const shared = sharedIds(groups, fields);
-  const patientsOf = () =>
-    groups.flatMap((group): PatientUpdate[] => {
-      const patient = identified(group, fields, settings);
-      if (patient === null || shared.has(patient.id)) return [];
-      const { coverages } = coveragesOf(group, fields, settings);
-      const known = coverages ?? (settings.without_insurance === 'self_pay' ? [] : null);
-      return [{ kind: 'described', patient, coverages: known }];
-    });
-  const content = () => ({ ...NOTHING, patients: patientsOf() });
-  if (shared.size > 0 && !shared.has(null)) return withSharedId(content);
-  return ofPatients(groups, fields, content);
-}
-
-function withSharedId(content: () => Content): Reading {
-  const remedy =
-    'Have the sender give each patient a separate ID in PID-3, or set "fields: ' +
-    'patient_id:" to the field with the ID.';
-  return faulty(
-    { code: 205, at: 'PID-3', what: 'several patients have the same ID' },
-    { field: 'PID-3', value_class: 'the same for several patients', remedy },
-    content,
-  );
-}
-
-function readDeletions(message: Message, fields: FieldReader): Reading {
-  const groups = patientGroups(message);
-  const patientsOf = () =>
-    groups.flatMap((group): PatientUpdate[] => {
-      const patient_id = fields.one(group, 'patient_id');
-      return patient_id === '' ? [] : [{ kind: 'deleted', patient_id }];
-    });
-  return ofPatients(groups, fields, () => ({ ...NOTHING, patients: patientsOf() }));
-}
-
-function ofPatients(
-  groups: readonly Scope[],
-  fields: FieldReader,
-  content: () => Content,
-): Reading {
-  const has_ids = groups.every((group) => fields.one(group, 'patient_id') !== '');
-  return has_ids ? { kind: 'content', content } : withoutPatientId(content);
-}
-
-/** Reads merges. A message may contain several pairs: each MRG belongs to the PID before it. */
-function readMerges(message: Message, fields: FieldReader, settings: ReadingSettings): Reading {
-  const patients: PatientUpdate[] = [];
-  let pid: Segment | null = null;
-  for (const segment of message.segments) {
-    if (segment.name === 'PID') pid = segment;
-    if (segment.name !== 'MRG' || pid === null) continue;
-    const into = identified(scopeOf([pid]), fields, settings);
-    const from_id = fields.one(scopeOf([segment]), 'prior_patient_id');
-    if (into !== null && from_id !== '') patients.push({ kind: 'merged', from_id, into });
-  }
-  const content = () => ({ ...NOTHING, patients });
-  if (patients.length > 0 && patients.length === message.all('MRG').length)
-    return { kind: 'content', content };
-  const remedy = 'Have the sender fill PID-3 with the remaining ID and MRG-1 with the merged one.';
-  return faulty(
-    { code: 101, at: 'MRG-1', what: 'it does not name the merged patients' },
-    { field: 'MRG-1', value_class: 'empty', remedy },
-    content,
-  );
-}
-
-function identified(
-  scope: Scope,
-  fields: FieldReader,
-  { keeps_segments }: ReadingSettings,
-): IdentifiedPatient | null {
-  const { patient } = patientOf(scope, fields);
-  if (patient.id === null) return null;
-  return { ...patient, id: patient.id, ...(keeps_segments ? patientAsWritten(scope) : {}) };
 }

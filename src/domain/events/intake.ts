@@ -13,8 +13,8 @@ export const INTAKE_EVENTS = {
     level: 'error',
     fields: ['connector', 'error_code'],
     means:
-      'A message that was stored and acknowledged could not be read; it is on the attention list, ' +
-      'and holds up no other.',
+      'A message that was stored and acknowledged could not be read; it is on the attention ' +
+      'list, and holds up no other.',
     next:
       'Report it as a bug. The sender can find the message by its control ID. If it is about a ' +
       'visit, have the office call the payer.',

@@ -1,4 +1,4 @@
-/** The messages of a connector: acknowledged when they are stored, read when their senders pause. */
+/** The messages of a connector: acknowledged when stored, and read when their senders pause. */
 import type { Connector, KeptMessage } from '../../../connectors/contract.ts';
 import type { Env } from '../../domain/env.ts';
 import { errorCode } from '../../domain/errors.ts';

@@ -4,7 +4,8 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Content, messageReader } from '../../../connectors/hl7/in/reading.ts';
+import { messageReader } from '../../../connectors/hl7/in/reading.ts';
+import type { Content } from '../../../connectors/hl7/in/result.ts';
 import { parseMessage } from '../../../connectors/hl7/v2/message.ts';
 import { isNpi } from '../../../src/domain/identifiers.ts';
 import { msh, numbered, type WholeReading, whole } from './messages.ts';

@@ -1,5 +1,5 @@
 /** Messages as a scheduling system writes them. */
-import type { Content, Reading } from '../../../connectors/hl7/in/reading.ts';
+import type { Content, Reading } from '../../../connectors/hl7/in/result.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../../src/domain/claim.ts';
 

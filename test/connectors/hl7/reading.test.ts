@@ -7,11 +7,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { appointment } from '../../../connectors/conformance/examples.ts';
-import {
-  type Content,
-  messageReader,
-  type ReadingSettings,
-} from '../../../connectors/hl7/in/reading.ts';
+import { messageReader } from '../../../connectors/hl7/in/reading.ts';
+import type { Content, ReadingSettings } from '../../../connectors/hl7/in/result.ts';
 import { MessageSplitter, splitMessages } from '../../../connectors/hl7/v2/batches.ts';
 import { parseMessage } from '../../../connectors/hl7/v2/message.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
