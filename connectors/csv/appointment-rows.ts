@@ -5,19 +5,21 @@ import type { RejectedItem } from '../contract.ts';
 import { billedAmount } from './claim-rows.ts';
 import type { CellRow } from './records.ts';
 import type { ReadRow, RowMapper } from './rows.ts';
+import { ownText } from './values.ts';
 
 /**
- * How many appointments are remembered; if an export repeats an older one, each of its rows is read
- * separately.
+ * At least this many appointments are remembered, and at most twice as many; if an export repeats an
+ * older one, each of its rows is read separately.
  */
-const REMEMBERED_MAX = 20_000;
+const REMEMBERED_MIN = 20_000;
 /** More rows than any visit has: a file that repeats one ID must not take quadratic time. */
 const ROWS_MAX = 200;
 
 /** The appointments of a file so far, each joined from its rows. */
 export class AppointmentRows {
-  /** By ID, the most recent last. Most appointments have one row, so its text is kept. */
-  readonly #known = new Map<string, Remembered>();
+  /** By ID, the most recent ones and those before. */
+  #known = new Map<string, Remembered>();
+  #known_before = new Map<string, Remembered>();
   readonly #map: RowMapper;
 
   /** `map`: reads the cells of a remembered row again. */
@@ -46,7 +48,7 @@ export class AppointmentRows {
   }
 
   #before(source_id: string): Known | null {
-    const remembered = this.#known.get(source_id);
+    const remembered = this.#known.get(source_id) ?? this.#known_before.get(source_id);
     if (remembered === undefined) return null;
     if ('known' in remembered) return JSON.parse(remembered.known) as Known;
     const read = this.#map({ number: 0, cells: JSON.parse(remembered.cells) as string[] });
@@ -54,11 +56,11 @@ export class AppointmentRows {
   }
 
   #remember(source_id: string, remembered: Remembered): void {
-    this.#known.delete(source_id);
-    this.#known.set(source_id, remembered);
-    if (this.#known.size <= REMEMBERED_MAX) return;
-    const oldest = this.#known.keys().next().value;
-    if (oldest !== undefined) this.#known.delete(oldest);
+    if (this.#known.size >= REMEMBERED_MIN && !this.#known.has(source_id)) {
+      this.#known_before = this.#known;
+      this.#known = new Map();
+    }
+    this.#known.set(ownText(source_id), remembered);
   }
 }
 

@@ -70,7 +70,7 @@ function memoized<T>(read: (text: string) => T): (text: string) => T {
     if (found !== undefined) return found;
     if (known.size >= MEMO_MAX) known.clear();
     const value = read(text);
-    known.set(text, value);
+    known.set(values.ownText(text), value);
     return value;
   };
 }

@@ -129,10 +129,19 @@ function lengthsOf(given: Values): string[] {
  * columns for all.
  */
 function columnsOf(rows: readonly Values[]): string {
-  const [first = '', ...others] = new Set(rows.map((row) => Object.keys(row).join('\n')));
-  if (others.length > 0) throw new Error('The rows of one statement differ in their columns.');
-  return first;
+  const columns = Object.keys(rows[0] ?? {});
+  for (const row of rows) {
+    let count = 0;
+    for (const column in row) {
+      if (column !== columns[count]) throw new Error(DIFFERENT_COLUMNS);
+      count += 1;
+    }
+    if (count !== columns.length) throw new Error(DIFFERENT_COLUMNS);
+  }
+  return columns.join('\n');
 }
+
+const DIFFERENT_COLUMNS = 'The rows of one statement differ in their columns.';
 
 const paddedLength = (list: readonly unknown[]): number =>
   2 ** Math.ceil(Math.log2(Math.max(1, list.length)));
