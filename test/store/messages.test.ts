@@ -122,6 +122,22 @@ describe('messages that arrive together', () => {
     expect(await store.db.selectFrom('unread_messages').selectAll().execute()).toEqual([]);
   });
 
+  test('large messages are read a few at a time, and a text comes back as it was', async () => {
+    const seen: string[] = [];
+    const read = (text: string) => {
+      seen.push(text);
+      return message('1');
+    };
+    const texts = ['a\0ü\u{1f600}', 'b', 'c', 'd'].map((text) => text.padEnd(3_000_000, 'x'));
+    const kept = texts.map((text, index) => ({ key: `${index}`, name: 'M', reply: '', text }));
+    await store.write((tx) => keepMessages(tx, 'lab', kept, FRIDAY_MS));
+    for (const expected of [2, 2, 0]) {
+      const { messages } = await store.write((tx) => readMessages(tx, 'lab', read, FRIDAY_MS));
+      expect(messages).toBe(expected);
+    }
+    expect(seen).toEqual(texts);
+  });
+
   test('a text that the connector cannot read blocks no other, and is listed (G7)', async () => {
     const texts = ['no JSON', JSON.stringify(message('2', { appointments: [visit('A')] }))];
     const kept = texts.map((text, index) => ({

@@ -104,12 +104,11 @@ export class Messages {
     const { store, env, connector_id, connector, onRead } = this.#deps;
     const read = connector.readMessage?.bind(connector);
     if (read === undefined) return 0;
-    const since_ms = this.#unread_since_ms;
-    const { messages, counts, errors } = await store.write((tx) =>
+    const stored = this.#stored;
+    const { messages, has_more, counts, errors } = await store.write((tx) =>
       readMessages(tx, connector_id, read, env.clock.now()),
     );
-    if (messages < MESSAGES_PER_COMMIT_MAX && this.#unread_since_ms === since_ms)
-      this.#unread_since_ms = null;
+    if (!has_more) this.#unread_since_ms = this.#stored === stored ? null : env.clock.elapsed();
     for (const error of errors)
       env.log('message_not_read', { connector: connector_id, error_code: errorCode(error) });
     if (messages > 0) onRead(counts);

@@ -32,8 +32,9 @@ export type MessageContent = Omit<IntakeBatch, 'source'> & {
 /** A message that is being read, with the row of its source. */
 type Message = MessageContent & { row: number };
 
-/** To keep a commit short. */
+/** To keep a commit short, and to bound the memory for large messages. */
 const READ_TOGETHER = 500;
+const READ_BYTES = 8_000_000;
 
 /**
  * Stores messages that `readMessages` reads later, a repeated one not again. Returns the reply of
@@ -97,8 +98,16 @@ const REPLIES = prepared<{ connector: string; keys: readonly string[] }>()((tx, 
     .where('key', 'in', place('keys')),
 );
 
-/** `messages`: how many were read; `errors`: of those that are on the attention list instead. */
-type ReadResult = { messages: number; counts: IntakeCounts; errors: unknown[] };
+/**
+ * `messages`: how many were read; `has_more`: others are still unread; `errors`: of those that are
+ * on the attention list instead.
+ */
+type ReadResult = {
+  messages: number;
+  has_more: boolean;
+  counts: IntakeCounts;
+  errors: unknown[];
+};
 
 /**
  * Reads the oldest unread messages: each completely, or not at all and on the attention list (G2,
@@ -111,12 +120,9 @@ export async function readMessages(
   now: number,
 ): Promise<ReadResult> {
   const context = { tx, connector, now };
-  const unread = await UNREAD(tx, { connector });
-  const result: ReadResult = {
-    messages: unread.length,
-    counts: { ...NOTHING_COUNTED },
-    errors: [],
-  };
+  const { unread, has_more } = await unreadMessages(tx, connector);
+  const counts = { ...NOTHING_COUNTED };
+  const result: ReadResult = { messages: unread.length, has_more, counts, errors: [] };
   if (unread.length === 0) return result;
   const messages: Message[] = [];
   const fail = async ({ key, name }: { key: string; name: string }, error: unknown) => {
@@ -145,14 +151,38 @@ export async function readMessages(
   return result;
 }
 
-const UNREAD = prepared<{ connector: string }>()((tx, place) =>
+/** Returns the oldest messages that are read together, at least one if there is any. */
+async function unreadMessages(tx: Tx, connector: string) {
+  const sizes = await SIZES(tx, { connector });
+  let bytes = 0;
+  const end = sizes.findIndex(({ size }, index) => {
+    bytes += size;
+    return index > 0 && bytes > READ_BYTES;
+  });
+  const last = sizes.at(end === -1 ? -1 : end - 1)?.source;
+  return {
+    unread: last === undefined ? [] : await UNREAD(tx, { connector, last }),
+    has_more: end !== -1 || sizes.length === READ_TOGETHER,
+  };
+}
+
+const SIZES = prepared<{ connector: string }>()((tx, place) =>
+  tx
+    .selectFrom('unread_messages')
+    .select(['source', sql<number>`octet_length(text)`.as('size')])
+    .where('connector', '=', place('connector'))
+    .orderBy('source')
+    .limit(sql.lit(READ_TOGETHER)),
+);
+
+const UNREAD = prepared<{ connector: string; last: number }>()((tx, place) =>
   tx
     .selectFrom('unread_messages')
     .innerJoin('sources', 'sources.id', 'unread_messages.source')
     .select(['source', 'text', 'first_seen_at', 'key', 'name'])
     .where('unread_messages.connector', '=', place('connector'))
-    .orderBy('source')
-    .limit(sql.lit(READ_TOGETHER)),
+    .where('source', '<=', place('last'))
+    .orderBy('source'),
 );
 
 const FORGET = prepared<{ sources: readonly number[] }>()((tx, place) =>
