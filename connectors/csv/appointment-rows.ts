@@ -8,8 +8,8 @@ import type { ReadRow, RowMapper } from './rows.ts';
 import { ownText } from './values.ts';
 
 /**
- * At least this many appointments are remembered, and at most twice as many; if an export repeats an
- * older one, each of its rows is read separately.
+ * At least this many appointments are remembered, and at most twice as many; if an export repeats
+ * an older one, each of its rows is read separately.
  */
 const REMEMBERED_MIN = 20_000;
 /** More rows than any visit has: a file that repeats one ID must not take quadratic time. */

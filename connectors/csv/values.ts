@@ -12,8 +12,8 @@ export type DateOrder = 'mdy' | 'dmy' | 'ymd';
 export type Read<T> = { value: T | null; fault: string | null };
 
 /**
- * Returns a copy of a cell to keep. The cell itself is a view into the text of its part of the file,
- * which would stay in memory with it.
+ * Returns a copy of a cell to keep. The cell itself is a view into the text of its part of the
+ * file, which would stay in memory with it.
  */
 export const ownText = (cell: string): string => Buffer.from(cell).toString();
 
