@@ -3,55 +3,69 @@ import type { AppointmentInput, CoverageInput } from '../../src/domain/appointme
 import { isSomebodyElse } from '../../src/domain/person.ts';
 import type { RejectedItem } from '../contract.ts';
 import { billedAmount } from './claim-rows.ts';
-import type { ReadRow } from './rows.ts';
+import type { CellRow } from './records.ts';
+import type { ReadRow, RowMapper } from './rows.ts';
+import { ownText } from './values.ts';
 
 /**
- * How many appointments are remembered; if an export repeats an older one, each of its rows is read
- * separately.
+ * At least this many appointments are remembered, and at most twice as many; if an export repeats
+ * an older one, each of its rows is read separately.
  */
-const REMEMBERED_MAX = 20_000;
+const REMEMBERED_MIN = 20_000;
 /** More rows than any visit has: a file that repeats one ID must not take quadratic time. */
 const ROWS_MAX = 200;
 
 /** The appointments of a file so far, each joined from its rows. */
 export class AppointmentRows {
-  /**
-   * By ID, the most recent last; as JSON, which takes a fifth of the memory of objects, because
-   * most appointments have one row.
-   */
-  readonly #known = new Map<string, string>();
+  /** By ID, the most recent ones and those before. */
+  #known = new Map<string, Remembered>();
+  #known_before = new Map<string, Remembered>();
+  readonly #map: RowMapper;
+
+  /** `map`: reads the cells of a remembered row again. */
+  constructor(map: RowMapper) {
+    this.#map = map;
+  }
 
   /**
    * Returns the appointment including this row, or the reason for rejecting the row: another
    * patient's appointment has its ID. A row at another time is a newer version of the appointment
    * and replaces the earlier rows.
    */
-  add({ appointment: row, has_status }: ReadRow, number: number): AppointmentInput | RejectedItem {
-    const { source_id } = row;
-    const text = this.#known.get(source_id);
-    const before = text === undefined ? undefined : (JSON.parse(text) as Known);
-    if (before !== undefined && isSomebodyElse(before.appointment.patient, row.patient))
+  add(read: ReadRow, { number, cells }: CellRow): AppointmentInput | RejectedItem {
+    const { source_id, patient, starts_at } = read.appointment;
+    const before = this.#before(source_id);
+    if (before !== null && isSomebodyElse(before.appointment.patient, patient))
       return rejectedRow(number, ANOTHER_PATIENT);
-    const earlier = before?.appointment.starts_at === row.starts_at ? before : undefined;
-    if (earlier !== undefined && earlier.amounts.length >= ROWS_MAX)
-      return rejectedRow(number, TOO_MANY_ROWS);
-    const amounts = [...(earlier?.amounts ?? []), row.billed_amount ?? ''];
-    const amount = billedAmount(amounts);
-    const appointment = earlier === undefined ? row : joined(earlier.appointment, row);
-    if (earlier !== undefined && !has_status) appointment.status = earlier.appointment.status;
-    const charges = [...(earlier?.charges ?? []), chargesOf(row)];
-    Object.assign(appointment, joinedCharges(charges));
-    if (amount === '') delete appointment.billed_amount;
-    else appointment.billed_amount = amount;
-    this.#known.delete(source_id);
-    this.#known.set(source_id, JSON.stringify({ appointment, amounts, charges } satisfies Known));
-    if (this.#known.size > REMEMBERED_MAX) {
-      const oldest = this.#known.keys().next().value;
-      if (oldest !== undefined) this.#known.delete(oldest);
+    if (before?.appointment.starts_at !== starts_at) {
+      this.#remember(source_id, { cells: JSON.stringify(cells) });
+      return ofFirstRow(read).appointment;
     }
-    return appointment;
+    if (before.amounts.length >= ROWS_MAX) return rejectedRow(number, TOO_MANY_ROWS);
+    const known = withRow(before, read);
+    this.#remember(source_id, { known: JSON.stringify(known) });
+    return known.appointment;
+  }
+
+  #before(source_id: string): Known | null {
+    const remembered = this.#known.get(source_id) ?? this.#known_before.get(source_id);
+    if (remembered === undefined) return null;
+    if ('known' in remembered) return JSON.parse(remembered.known) as Known;
+    const read = this.#map({ number: 0, cells: JSON.parse(remembered.cells) as string[] });
+    return 'appointment' in read ? ofFirstRow(read) : null;
+  }
+
+  #remember(source_id: string, remembered: Remembered): void {
+    if (this.#known.size >= REMEMBERED_MIN && !this.#known.has(source_id)) {
+      this.#known_before = this.#known;
+      this.#known = new Map();
+    }
+    this.#known.set(ownText(source_id), remembered);
   }
 }
+
+/** As JSON, which takes a fifth of the memory: the cells of the only row, or the joined rows. */
+type Remembered = { cells: string } | { known: string };
 
 /** An appointment with the charges of each of its rows. */
 type Known = { appointment: AppointmentInput; amounts: string[]; charges: Charges[] };
@@ -62,6 +76,34 @@ const chargesOf = ({ procedure_fees, procedure_counts }: AppointmentInput): Char
   ...(procedure_fees === undefined ? {} : { procedure_fees }),
   ...(procedure_counts === undefined ? {} : { procedure_counts }),
 });
+
+function ofFirstRow({ appointment }: ReadRow): Known {
+  return withSums({
+    appointment,
+    amounts: [appointment.billed_amount ?? ''],
+    charges: [chargesOf(appointment)],
+  });
+}
+
+function withRow(before: Known, { appointment: row, has_status }: ReadRow): Known {
+  const appointment = joined(before.appointment, row);
+  if (!has_status) appointment.status = before.appointment.status;
+  return withSums({
+    appointment,
+    amounts: [...before.amounts, row.billed_amount ?? ''],
+    charges: [...before.charges, chargesOf(row)],
+  });
+}
+
+/** Sets the sums over all rows in the appointment. */
+function withSums(known: Known): Known {
+  const { appointment, amounts, charges } = known;
+  Object.assign(appointment, joinedCharges(charges));
+  const amount = billedAmount(amounts);
+  if (amount === '') delete appointment.billed_amount;
+  else appointment.billed_amount = amount;
+  return known;
+}
 
 /**
  * Returns the charges of all rows. Two rows with one code and different fees are two procedures,

@@ -23,7 +23,7 @@ import { ReasonsFile } from './reasons.ts';
 import { type Row, RowReader } from './records.ts';
 import { type MappedRow, type RowMapper, rowMapper } from './rows.ts';
 
-const ROWS_PER_BATCH = 500;
+const ROWS_PER_BATCH = 1000;
 
 type Intake = {
   config: CsvConfig;
@@ -215,7 +215,7 @@ class FileReader {
   private readonly map: RowMapper | ClaimMapper;
   /** By ID: adjacent rows of one appointment are offered as one. */
   private appointments = new Map<string, AppointmentInput>();
-  private readonly appointment_rows = new AppointmentRows();
+  private readonly appointment_rows: AppointmentRows;
   private claims: ClaimInput[] = [];
   private readonly claim_rows = new ClaimRows();
   private rejects: RejectedItem[] = [];
@@ -232,9 +232,9 @@ class FileReader {
         : config.export;
     this.source = { key, name, completeness };
     const settings = { ...config, time_zone: env.time_zone };
-    this.map = of_claims
-      ? claimMapper(understood.layout.columns, settings)
-      : rowMapper(understood.layout.columns, settings);
+    const mapRow = rowMapper(understood.layout.columns, settings);
+    this.map = of_claims ? claimMapper(understood.layout.columns, settings) : mapRow;
+    this.appointment_rows = new AppointmentRows(mapRow);
     this.reasons = reasons;
   }
 
@@ -261,7 +261,7 @@ class FileReader {
       if (this.appointments.size + this.claims.length + this.rejects.length >= ROWS_PER_BATCH)
         await this.hand(false);
       const read = this.map(row);
-      const mapped = this.joined(read, row.number);
+      const mapped = this.joined(read, row);
       if ('rejected' in mapped) {
         this.rejected += 1;
         this.rejects.push(mapped.rejected);
@@ -277,9 +277,9 @@ class FileReader {
   }
 
   /** Joins an appointment with its earlier rows. */
-  private joined(mapped: MappedRow | MappedClaim, number: number): MappedRow | MappedClaim {
-    if (!('appointment' in mapped)) return mapped;
-    const whole = this.appointment_rows.add(mapped, number);
+  private joined(mapped: MappedRow | MappedClaim, row: Row): MappedRow | MappedClaim {
+    if (!('appointment' in mapped && 'cells' in row)) return mapped;
+    const whole = this.appointment_rows.add(mapped, row);
     return 'starts_at' in whole ? { ...mapped, appointment: whole } : { rejected: whole };
   }
 

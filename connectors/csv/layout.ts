@@ -1,7 +1,7 @@
 /** Finds the header of a file, and with it the separator and the columns. */
 import type { CanonicalColumn, ColumnMap, ColumnPlan, RowKind } from './columns.ts';
 import { countKnown, missingColumn, planColumns } from './columns.ts';
-import { strictRow } from './records.ts';
+import { isLeftOpen, strictRow } from './records.ts';
 
 export type Layout = {
   separator: string;
@@ -68,8 +68,7 @@ function headerAt(
   for (let count = 1; count <= LINES_OF_HEADER && at + count <= lines.length; count += 1) {
     const header = strictRow(lines.slice(at, at + count).join('\n'), separator);
     if (header !== null) return { header, separator, known: countOf(header), lines: count };
-    // Only an open quotation mark can extend a header over several lines.
-    if (!lines[at]?.includes('"')) return null;
+    if (!isLeftOpen(lines[at] ?? '', separator)) return null;
   }
   return null;
 }

@@ -17,7 +17,8 @@
 import { parse } from 'csv-parse/sync';
 
 /** `number` is the row's number in a spreadsheet: it starts at 1 and includes the header. */
-export type Row = { number: number; cells: string[] } | { number: number; fault: RowFault };
+export type Row = CellRow | { number: number; fault: RowFault };
+export type CellRow = { number: number; cells: string[] };
 export type RowFault =
   | 'stray quotation mark'
   | 'unclear quotation mark'
@@ -195,6 +196,11 @@ function normalLineEnds(text: string): string {
  */
 function atLineEnd(text: string, separator: string, inside: boolean): LineEnd {
   return lineEnd(placeAfter(inside ? BEGIN.inside : BEGIN.outside, text, separator));
+}
+
+/** Returns whether a quoted cell of the line continues on the next one. */
+export function isLeftOpen(line: string, separator: string): boolean {
+  return line.includes('"') && atLineEnd(line, separator, false) === 'inside';
 }
 
 /** Returns where a line ends if it begins inside a quoted cell. */

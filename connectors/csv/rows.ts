@@ -122,7 +122,7 @@ export function readTreatment(
       values.readSpecialty,
       'Use dental, medical, or mental_health.',
     ),
-    procedure_codes: cells.codes('procedure_codes', values.readProcedureCodes),
+    procedure_codes: cells.codes('procedure_codes', cells.sheet.proceduresOf),
     diagnosis_codes: cells.codes('diagnosis_codes', values.readDiagnosisCodes),
   };
 }

@@ -21,6 +21,8 @@ export type Sheet = {
   statusOf: (text: string) => AppointmentStatus | null;
   startOf: (text: string) => Read<string>;
   dateOf: (text: string) => Read<string>;
+  proceduresOf: typeof values.readProcedureCodes;
+  countsOf: typeof values.readProcedureCounts;
   has_second_coverage: boolean;
 };
 
@@ -68,7 +70,7 @@ function memoized<T>(read: (text: string) => T): (text: string) => T {
     if (found !== undefined) return found;
     if (known.size >= MEMO_MAX) known.clear();
     const value = read(text);
-    known.set(text, value);
+    known.set(values.ownText(text), value);
     return value;
   };
 }
@@ -82,6 +84,8 @@ export function sheetOf(columns: ColumnPlan, settings: Settings): Sheet {
     statusOf: memoized((text) => (text === '' ? 'booked' : stateOf(text))),
     startOf: memoized((text) => readStart(text, settings)),
     dateOf: memoized((text) => readDate(text, settings)),
+    proceduresOf: memoized(values.readProcedureCodes),
+    countsOf: memoized(values.readProcedureCounts),
     has_second_coverage: [
       'carrier_2',
       'payor_id_2',
@@ -106,7 +110,7 @@ export function rejectedRow(number: number, fault: RowFault): RejectedItem {
 /** The cells of one row by canonical column, and the list of their problems. */
 export class Cells {
   readonly problems: FieldProblem[] = [];
-  private readonly sheet: Sheet;
+  readonly sheet: Sheet;
   private readonly cells: readonly string[];
 
   constructor(sheet: Sheet, cells: readonly string[]) {
@@ -120,7 +124,8 @@ export class Cells {
   }
 
   plain(column: CanonicalColumn): string {
-    return values.plainCell(this.raw(column));
+    const cell = this.raw(column);
+    return cell === '' ? '' : values.plainCell(cell);
   }
 
   name(column: CanonicalColumn): string {
@@ -168,7 +173,9 @@ export class Cells {
     column: CanonicalColumn,
     readCell: (text: string) => { codes: string[]; lost: boolean },
   ): string[] {
-    const { codes, lost } = readCell(this.plain(column));
+    const text = this.plain(column);
+    if (text === '') return [];
+    const { codes, lost } = readCell(text);
     if (lost)
       this.report(
         column,
@@ -180,7 +187,7 @@ export class Cells {
 
   /** Returns how often each repeated code is scheduled; null: no code is repeated. */
   counts(): Record<string, number> | null {
-    return values.readProcedureCounts(this.plain('procedure_codes'));
+    return this.sheet.countsOf(this.plain('procedure_codes'));
   }
 
   /** Returns the charge for each code; null if the export has none, or no readable one. */

@@ -11,6 +11,12 @@ export type DateOrder = 'mdy' | 'dmy' | 'ymd';
  */
 export type Read<T> = { value: T | null; fault: string | null };
 
+/**
+ * Returns a copy of a cell to keep. The cell itself is a view into the text of its part of the
+ * file, which would stay in memory with it.
+ */
+export const ownText = (cell: string): string => Buffer.from(cell).toString();
+
 const EMPTY = { value: null, fault: null } as const;
 const NULL_WORDS = new Set(['NULL', '\\N', 'N/A', '#N/A', '(null)', '<null>']);
 

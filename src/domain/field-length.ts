@@ -13,6 +13,8 @@ const OWN_TEXT = 'as_written';
  * connector read, such as `patient.last_name`; null: none.
  */
 export function tooLongField(input: object): string | null {
+  // Nearly all: what is short as a whole has no part that is too long.
+  if (JSON.stringify(input).length <= Math.min(FIELD_LENGTH_MAX, LIST_LENGTH_MAX)) return null;
   for (const name in input) {
     const value: unknown = input[name as keyof typeof input];
     if (name === OWN_TEXT) continue;

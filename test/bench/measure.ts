@@ -2,6 +2,8 @@
  * Shared by the parts of the bench: child processes that measure, and the median of several runs.
  */
 import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
@@ -23,10 +25,24 @@ export function spread(values: readonly number[]): Spread {
 /** As systemd/eligd.service and bin/eligd start it. */
 const NODE_OPTIONS = ['--max-semi-space-size=4'];
 
+/** A folder for compiled code, as the package has it; the first child fills it. */
+let compiled: string | null = null;
+
+function compiledFolder(): string {
+  if (compiled !== null) return compiled;
+  const folder = mkdtempSync(join(tmpdir(), 'eligd-bench-compiled-'));
+  process.once('exit', () => rmSync(folder, { recursive: true }));
+  compiled = folder;
+  return folder;
+}
+
 /** Runs a module of this folder as a process and returns the JSON that it prints. */
 export async function measureInChild<Result>(module: string, job: object): Promise<Result> {
   const args = [...NODE_OPTIONS, join(import.meta.dirname, module), JSON.stringify(job)];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_COMPILE_CACHE: compiledFolder() },
+  });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', resolve);

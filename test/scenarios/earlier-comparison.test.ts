@@ -48,7 +48,7 @@ test('a second run within the hour sends what is new without reading the list ag
   expect(await service.ledger()).toHaveLength(2);
 });
 
-test('on an older copy of the database, eligd reads the list and makes only new calls', async () => {
+test('on an older copy of the database, eligd reads the list and repeats no call', async () => {
   const { service, once, pass, drop, database } = await comparedClinic();
   // On its first day, a database that lists calls it does not know waits for a person.
   pass(26 * 60);

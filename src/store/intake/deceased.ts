@@ -1,6 +1,7 @@
 /** Patients who have died according to messages, independent of any appointment. */
 import type { AppointmentInput, Patient } from '../../domain/appointment.ts';
 import type { Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
 
 /** Saves what the message says about the patient's death; if it says nothing, changes nothing. */
@@ -35,16 +36,19 @@ export async function deceasedOf(
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (let first = 0; first < patient_ids.length; first += IDS_PER_STATEMENT) {
-    const rows = await tx
-      .selectFrom('deceased_patients')
-      .select('patient_id')
-      .where('connector', '=', connector)
-      .where('patient_id', 'in', patient_ids.slice(first, first + IDS_PER_STATEMENT))
-      .execute();
-    for (const { patient_id } of rows) found.add(patient_id);
+    const ids = patient_ids.slice(first, first + IDS_PER_STATEMENT);
+    for (const { patient_id } of await DECEASED(tx, { connector, ids })) found.add(patient_id);
   }
   return found;
 }
+
+const DECEASED = prepared<{ connector: string; ids: readonly string[] }>()((tx, place) =>
+  tx
+    .selectFrom('deceased_patients')
+    .select('patient_id')
+    .where('connector', '=', place('connector'))
+    .where('patient_id', 'in', place('ids')),
+);
 
 /** Returns the appointment with the known death of its patient, unless it has its own value. */
 export function withDeath(

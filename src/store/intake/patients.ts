@@ -7,6 +7,7 @@ import type { ClaimInput } from '../../domain/claim.ts';
 import { inForce } from '../../domain/coverage-period.ts';
 import type { PatientUpdate } from '../../domain/patient-update.ts';
 import type { Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 import { addAlias, aliasesOf, resolveMerge, withCurrentIds } from './aliases.ts';
 import { changeContent, IDS_PER_STATEMENT, type NamedAppointment } from './appointments.ts';
 import type { IntakeContext } from './context.ts';
@@ -236,17 +237,20 @@ export async function insuranceOf(
 ): Promise<Map<string, CoverageInput[]>> {
   const known = new Map<string, CoverageInput[]>();
   for (let first = 0; first < patient_ids.length; first += IDS_PER_STATEMENT) {
-    const rows = await tx
-      .selectFrom('patients')
-      .select(['patient_id', 'coverages'])
-      .where('connector', '=', connector)
-      .where('patient_id', 'in', patient_ids.slice(first, first + IDS_PER_STATEMENT))
-      .execute();
-    for (const { patient_id, coverages } of rows)
+    const ids = patient_ids.slice(first, first + IDS_PER_STATEMENT);
+    for (const { patient_id, coverages } of await INSURANCE(tx, { connector, ids }))
       known.set(patient_id, JSON.parse(coverages) as CoverageInput[]);
   }
   return known;
 }
+
+const INSURANCE = prepared<{ connector: string; ids: readonly string[] }>()((tx, place) =>
+  tx
+    .selectFrom('patients')
+    .select(['patient_id', 'coverages'])
+    .where('connector', '=', place('connector'))
+    .where('patient_id', 'in', place('ids')),
+);
 
 async function storeInsurance(
   { tx, connector, now }: IntakeContext,
