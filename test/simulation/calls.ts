@@ -143,7 +143,7 @@ export class Calls {
     this.#years.set(call.id, new Set(years));
     need.calls.push(call);
     const first = before.findLast((one) => years.some((year) => this.#yearsFor(one).has(year)));
-    if (first === undefined || years.some((year) => this.#isDueFor(year, before, call))) return;
+    if (first === undefined || years.every((year) => this.#isDueFor(year, before, call))) return;
     const { is_known } = first.carrier;
     if (this.clone_from !== null) return;
     const { settle_ms } = this.#world.plan.config;
@@ -238,8 +238,7 @@ export class Calls {
     const last = possible.at(-1);
     // An answer to an inquiry that eligd does not know proves nothing.
     if (last?.carrier.is_known === 'no' && !this.#heard.has(last.id)) return false;
-    const certain = possible.filter((one) => this.#yearsFor(one).size === 1);
-    return this.#isAnotherCallDue(possible, call) || this.#isAnotherCallDue(certain, call);
+    return this.#isAnotherCallDue(possible, call);
   }
 
   /**
@@ -269,31 +268,12 @@ export class Calls {
       this.#series_starts.add(call.id);
       return true;
     }
-    // Two calls that eligd made because the list showed the first one too late are one attempt. If
-    // the process died just after the reply, the test cannot tell.
-    const extra = new Set(this.excused.map(({ first }) => first.id));
-    const attempts = before.filter(
-      (one) =>
-        !extra.has(one.id) &&
-        !(one.carrier.is_known === 'perhaps' && !this.#heard.has(one.id) && this.#isShownLate(one)),
-    );
-    const has_ended = (one: Accepted, as: string) =>
-      one.timeline.some(({ at, status }) => at <= now && status === as);
-    // Of two calls for one attempt, eligd may use the first, whose answer it read, and the service
-    // may have canceled the second.
-    const serving = (one: Accepted): Accepted => {
-      const pair = this.excused.find(({ second }) => second.id === one.id);
-      return pair !== undefined &&
-        has_ended(one, 'CANCELLED') &&
-        this.#answered_at.has(pair.first.id)
-        ? serving(pair.first)
-        : one;
-    };
-    const was_unsuccessful = (one: Accepted) => has_ended(serving(one), 'UNSUCCESSFUL');
-    const series = attempts.slice(
+    const was_unsuccessful = (one: Accepted) =>
+      one.timeline.some(({ at, status }) => at <= now && status === 'UNSUCCESSFUL');
+    const series = before.slice(
       Math.max(
         0,
-        attempts.findLastIndex(({ id }) => this.#series_starts.has(id)),
+        before.findLastIndex(({ id }) => this.#series_starts.has(id)),
       ),
     );
     const in_a_row = series.length - 1 - series.findLastIndex((one) => !was_unsuccessful(one));
@@ -341,8 +321,7 @@ export class Calls {
     );
     const possible = [...known.slice(Math.max(0, current)), ...versions.slice(last_seen + 1)];
     const isTheirs = ({ input }: Pick<Known, 'input'>) => input.patient.id === patient;
-    // The visit changed to another patient while the request was in progress.
-    const theirs = possible.some(isTheirs) ? possible.filter(isTheirs) : versions.filter(isTheirs);
+    const theirs = possible.filter(isTheirs);
     return new Set(theirs.map(({ input }) => localYear(input.starts_at, plan.time_zone)));
   }
 

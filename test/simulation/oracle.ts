@@ -570,8 +570,7 @@ export class Oracle {
 
   /** eligd asks the office only for what it cannot find out. */
   #checkUndecided(machine: Machine): void {
-    const { service, plan } = this.#world;
-    if (plan.service.list_cap !== null) return;
+    const { service } = this.#world;
     const undecided = readState(machine, (raw) =>
       raw
         .prepare(
