@@ -45,8 +45,8 @@ const LOOKUPS_PER_STEP = 20;
 /**
  * Returns whether eligd must read the list before it plans or sends: because it may send something,
  * because the list may show something that the office must know, or because an older database may
- * have been put in place: its calls must not look like another installation's. Inquiries that become
- * due later are still compared with the list before they are sent.
+ * have been put in place: its calls must not look like another installation's. Inquiries that
+ * become due later are still compared with the list before they are sent.
  */
 export async function isListWanted(
   deps: Pick<SubmitDeps, 'store' | 'env' | 'sends'>,
