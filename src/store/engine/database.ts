@@ -34,7 +34,7 @@ import * as retention from '../../../migrations/0031-retention.ts';
 import * as attentionInquiry from '../../../migrations/0032-attention-inquiry.ts';
 import * as openAppointments from '../../../migrations/0033-open-appointments.ts';
 import * as names from '../../../migrations/0034-names.ts';
-import * as closedAppointments from '../../../migrations/0035-closed-appointments.ts';
+import * as closedAppointments from '../../../migrations/0037-closed-appointments.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import { damaged, unusable } from './damage.ts';
 import { openKeyed, type Raw } from './driver.ts';
@@ -99,7 +99,7 @@ const MIGRATIONS = {
   '0032-attention-inquiry': attentionInquiry,
   '0033-open-appointments': openAppointments,
   '0034-names': names,
-  '0035-closed-appointments': closedAppointments,
+  '0037-closed-appointments': closedAppointments,
 };
 
 const CACHED_STATEMENTS_MAX = 400;
