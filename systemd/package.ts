@@ -99,7 +99,7 @@ async function makePackage(options: Options): Promise<void> {
     mkdirSync(out, { recursive: true });
     const environment = { ...process.env, SOURCE_DATE_EPOCH: String(sourceDate()) };
     const deb = join(out, `eligd_${version}_${debian}.deb`);
-    const compression = is_quick ? ['-Znone'] : ['-Zxz', '-z6'];
+    const compression = is_quick ? ['-Znone'] : ['-Zxz', '-z9', '-Sextreme'];
     execFileSync('dpkg-deb', ['--root-owner-group', ...compression, '--build', tree, deb], {
       env: environment,
       stdio: 'pipe',

@@ -9,7 +9,9 @@ const NOT_RUN = [
   // For libraries with two kinds of modules: the kind that eligd does not import.
   /^nodemailer\/dist\/cjs(?:\/|$)/,
   /^pdfkit\/js\/pdfkit\.js$/,
-  /^fflate\/(?:umd|lib\/(?:browser|worker))/,
+  /^fflate\/(?:umd|esm\/browser|lib\/(?:browser|worker|index))/,
+  /^(?:linebreak|unicode-properties)\/dist\/main\.cjs$/,
+  /^@noble\/(?:ciphers|hashes)\/(?:src|[^/]+\.js)(?:\/|$)/,
   /^@swc\/helpers\/_(?:\/|$)/,
   /\/pako\/dist(?:\/|$)/,
   // For PDFKit and its font reader: files that Node does not load; for the fonts: all except the
@@ -17,10 +19,15 @@ const NOT_RUN = [
   /^pdfkit\/(?:\.yarn|tools|types|js\/pdfkit\.(?:browser|old|standalone))/,
   /^@swc\/helpers\/(?:src|scripts)(?:\/|$)/,
   /^fontkit\/(?:dist\/(?:browser|main)|src)/,
-  /^brotli\/(?:build|enc)/,
+  /^brotli\/(?:build|enc|dec\/dictionary(?:-browser|\.bin))/,
+  /^pdfkit\/js\/data\/(?!Helvetica\.)./,
   /^dejavu-fonts-ttf\/(?!package\.json|ttf$|ttf\/DejaVuSansCondensed(?:-Bold)?\.ttf$|LICENSE)./,
   /\/(?:tests?|__tests__|benchmarks?|bench|examples?|docs|\.github)(?:\/|$)/,
-  /\.(?:map|markdown|ya?ml|taprc|gyp|gypi|h|html|sh)$/,
+  /\.(?:map|markdown|ya?ml|taprc|gyp|gypi|h|html|sh|mk|stamp|d)$/,
+  /\/(?:(?:binding\.)?Makefile|\.(?:gitattributes|npmignore|prettierignore))$/,
+  // Types for CommonJS, and of the previous version: the contract is an ES module.
+  /\.d\.cts$/,
+  /^zod\/(?:src|v3|mini|v4-mini|v4\/mini)(?:\/|$)/,
   /(?<!\.d)\.[cm]?ts$/,
 ];
 /** Types, except zod's and undici's, which the types of `eligd/connector` name. */

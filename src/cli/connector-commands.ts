@@ -108,7 +108,7 @@ async function callOf(
   options: CommandCall['options'],
   { cwd, stdout, stderr }: CliContext,
 ): Promise<CommandCall> {
-  const { readKeyFile } = await import('../ops/connectors.ts');
+  const { readKeyFile } = await import('../ops/open-connectors.ts');
   return {
     options,
     resolvePath: (path) => resolve(cwd, path),

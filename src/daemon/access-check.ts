@@ -3,20 +3,35 @@
  * command would prove nothing about the daemon's.
  */
 import { MINUTE_MS } from '../domain/time.ts';
-import { logStageFailure } from '../stages/loop.ts';
+import { logStageFailure, Waker } from '../stages/loop.ts';
 import { accessAnswer, accessQuestion, answerAccess } from '../store/bookkeeping/access-check.ts';
+import { onNextChange } from '../store/engine/file-changes.ts';
 import type { Parts } from './parts.ts';
 
+/** The shortest time between two looks while the database changes. */
 const LOOK_MS = 1_000;
+/** How often to look if the system does not say that the database changed; check waits longer. */
+const SELDOM_MS = 5_000;
 /** After this time, the command has given up on the answer. */
 const QUESTION_OLD_MS = MINUTE_MS;
 
 /** Runs until `signal` is aborted. */
 export async function answerAccessChecks(parts: Parts, signal: AbortSignal): Promise<void> {
-  const { env, idle_ms } = parts.options;
+  const { env, idle_ms, config } = parts.options;
+  const changed = new Waker();
+  // What is written into the database is first written into this file.
+  const watched = () => onNextChange(`${config.state.path}-wal`, () => changed.wake());
   let answered = (await accessAnswer(parts.store.db).catch(() => null))?.asked ?? null;
+  let unwatch = () => {};
+  let looked_ms = env.clock.elapsed();
   while (!signal.aborted) {
-    await env.clock.sleep(Math.max(LOOK_MS, idle_ms ?? 0), signal).catch(() => {});
+    if (idle_ms === undefined) await changed.wait(env, SELDOM_MS, signal);
+    unwatch();
+    const rest_ms = Math.max(LOOK_MS, idle_ms ?? 0) - (env.clock.elapsed() - looked_ms);
+    if (rest_ms > 0) await env.clock.sleep(rest_ms, signal).catch(() => {});
+    looked_ms = env.clock.elapsed();
+    // Watches before it looks, so that no question falls between the two.
+    if (idle_ms === undefined && !signal.aborted) unwatch = watched();
     try {
       const asked = await accessQuestion(parts.store.db);
       if (asked === null || asked.question === answered || signal.aborted) continue;
@@ -26,6 +41,7 @@ export async function answerAccessChecks(parts: Parts, signal: AbortSignal): Pro
       logStageFailure(env, 'access check', error, LOOK_MS);
     }
   }
+  unwatch();
 }
 
 async function answer(

@@ -7,7 +7,7 @@ import { ClockWatch } from '../domain/clock-watch.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { Metrics } from '../http/metrics.ts';
 import type { HttpService } from '../http/server.ts';
-import { type ConnectorMeans, createConnectors } from '../ops/connectors.ts';
+import { type ConnectorMeans, createConnectors } from '../ops/open-connectors.ts';
 import { configNotes } from '../ops/profile.ts';
 import { Progress } from '../ops/progress.ts';
 import { newConnectorState } from '../stages/connector-state.ts';

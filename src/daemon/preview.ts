@@ -11,7 +11,7 @@ import { type Cents, priceAt } from '../domain/price.ts';
 import type { SituationWord } from '../domain/situation.ts';
 import { addDays, localDate, startOfDay } from '../domain/time.ts';
 import type { Config } from '../ops/config.ts';
-import { createConnectors, type OpenConnector } from '../ops/connectors.ts';
+import { createConnectors, type OpenConnector } from '../ops/open-connectors.ts';
 import { PayerFile } from '../ops/payer-file.ts';
 import { pricesOf } from '../ops/prices.ts';
 import { clinicProfile, policyOf } from '../ops/profile.ts';

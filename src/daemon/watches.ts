@@ -1,7 +1,8 @@
 /** The daemon's time-driven checks: due jobs, exports, the database file, and the clock. */
 import { MINUTE_MS } from '../domain/time.ts';
-import { logStageFailure } from '../stages/loop.ts';
+import { logStageFailure, Waker } from '../stages/loop.ts';
 import { demandReconciliation } from '../stages/submit/index.ts';
+import { onNextChange } from '../store/engine/file-changes.ts';
 import { rescueDatabase } from '../store/engine/identity.ts';
 import { watchExports } from './export-watch.ts';
 import { Jobs } from './jobs.ts';
@@ -12,7 +13,10 @@ import type { Parts } from './parts.ts';
  */
 const CLOCK_JUMP_MS = 5 * MINUTE_MS;
 const CLOCK_CHECK_MS = MINUTE_MS;
-const FILE_CHECK_MS = 1_000;
+/** How often to look at the database file if the system does not say that it changed. */
+const FILE_CHECK_MS = 30_000;
+/** With a pace of its own, nothing is watched, so that a simulated clock decides alone. */
+const PACED_CHECK_MS = 1_000;
 
 /**
  * Runs jobs when they are due by the clinic's clock. It checks often, because timers stop while a
@@ -44,15 +48,22 @@ export async function watchDatabase(
   lost: AbortController,
   signal: AbortSignal,
 ): Promise<void> {
-  const { env, config } = options;
+  const { env, config, idle_ms } = options;
+  const changed = new Waker();
+  const watched = () => onNextChange(config.state.path, () => changed.wake());
+  const rest_ms = idle_ms === undefined ? FILE_CHECK_MS : Math.max(PACED_CHECK_MS, idle_ms);
   while (!signal.aborted) {
-    await env.clock.sleep(Math.max(FILE_CHECK_MS, options.idle_ms ?? 0), signal).catch(() => {});
+    // Watches before it looks, so that no change falls between the two.
+    const unwatch = idle_ms === undefined ? watched() : () => {};
     try {
       identity.check();
+      await changed.wait(env, rest_ms, signal);
     } catch {
       env.log('database_gone', { path: config.state.path });
       await rescueDatabase(store.db, config.state.path).catch(() => {});
       lost.abort();
+    } finally {
+      unwatch();
     }
   }
 }

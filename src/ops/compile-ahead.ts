@@ -29,6 +29,8 @@ const files = [
 for (const file of files)
   if (file.endsWith('.js') && !/\/(?:main|compile-ahead)\.js$/.test(file) && existsSync(file))
     await import(pathToFileURL(file).href);
+// The log loads it with its first line.
+module.createRequire(import.meta.url)('pino');
 module.flushCompileCache();
 for (const made of readdirSync(folder)) {
   const own = join(folder, made.replace(/-\d+$/, `-${user_id}`));

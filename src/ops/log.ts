@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module';
 import { styleText } from 'node:util';
-import { type DestinationStream, destination, pino } from 'pino';
+import type { DestinationStream, Logger } from 'pino';
 import type { Log, LogFields } from '../domain/env.ts';
 import type { EventDescription, EventLevel } from '../domain/events.ts';
 import { describedEvent, eventNameToLog } from './event-catalog.ts';
@@ -30,17 +31,32 @@ type LogOptions = {
  * fields and values that are not plain are dropped, even if a cast hides them from the compiler
  * (G6).
  */
-export function createLog({
+export function createLog(options: LogOptions): Log {
+  let logger: Logger | null = null;
+  const log: Log = (event, fields) => {
+    const entry = describedEvent(event);
+    if (entry === null) log('event_unknown', { event_name: eventNameToLog(event) });
+    else {
+      logger ??= createLogger(options);
+      logger[entry.level]({ event, ...allowed(entry, fields ?? {}), ...advice(entry) });
+    }
+  };
+  return log;
+}
+
+/** Loads pino with the first line: most commands log nothing, and end sooner without it. */
+function createLogger({
   level,
   to,
   pretty = false,
   priorities = false,
   now = Date.now,
-}: LogOptions): Log {
+}: LogOptions): Logger {
+  const { destination, pino } = createRequire(import.meta.url)('pino') as typeof import('pino');
   // Synchronous, because the last lines before a crash are the ones that matter.
   const raw = typeof to === 'number' ? destination({ fd: to, sync: true }) : to;
   const stream = pretty ? prettyStream(raw) : priorities ? priorityStream(raw) : raw;
-  const logger = pino(
+  return pino(
     {
       level,
       base: null,
@@ -49,12 +65,6 @@ export function createLog({
     },
     stream,
   );
-  const log: Log = (event, fields) => {
-    const entry = describedEvent(event);
-    if (entry === null) log('event_unknown', { event_name: eventNameToLog(event) });
-    else logger[entry.level]({ event, ...allowed(entry, fields ?? {}), ...advice(entry) });
-  };
-  return log;
 }
 
 /**

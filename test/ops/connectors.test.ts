@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { builtInTypes } from '../../src/ops/built-in-connectors.ts';
 import { parseConfig } from '../../src/ops/config.ts';
-import { createConnectors, loadConnectorType } from '../../src/ops/connectors.ts';
+import { loadConnectorType } from '../../src/ops/connectors.ts';
 import { createEnv } from '../../src/ops/env.ts';
 import { createLog } from '../../src/ops/log.ts';
+import { createConnectors } from '../../src/ops/open-connectors.ts';
 import { openSecrets } from '../../src/ops/secrets.ts';
 
 let root: string;

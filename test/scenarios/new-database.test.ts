@@ -112,6 +112,21 @@ test('a daemon whose database is deleted saves it, stops calling, and exits', as
   rescued.close();
 }, 20_000);
 
+test('an idle daemon is told at once that its database was deleted', async () => {
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  // At its own pace, which is a look every half minute.
+  const daemon = await clinic.daemon();
+  const run = daemon.run(new AbortController().signal);
+  run.catch(() => {});
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  lose(clinic);
+  const begun_ms = performance.now();
+  await expect(run).rejects.toThrow('was deleted while eligd was running');
+  expect(performance.now() - begun_ms).toBeLessThan(10_000);
+  await daemon.close();
+}, 60_000);
+
 test('eligd refuses to back up a damaged database and keeps the good copies', async () => {
   const machine = setMachineClock();
   const service = await startService();

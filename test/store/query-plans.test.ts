@@ -43,8 +43,9 @@ import { readTrail } from '../../src/store/views/audit.ts';
 import { changesSince } from '../../src/store/views/changes.ts';
 import { callsBetween, countDuplicates, plannedDrafts } from '../../src/store/views/cost.ts';
 import { oldestWaiting } from '../../src/store/views/oldest-waiting.ts';
-import { countSituations, lastReads } from '../../src/store/views/overview.ts';
+import { countSituations, lastReads, listAppointments } from '../../src/store/views/overview.ts';
 import { visitsBetween, visitTimes } from '../../src/store/views/schedule.ts';
+import { findSubject } from '../../src/store/views/subject.ts';
 import { dayCounts } from '../../src/store/views/week.ts';
 import { aCoverage, anAppointment, aRule, facts } from '../domain/examples.ts';
 import { NOW } from './clinic.ts';
@@ -358,6 +359,21 @@ describe('the daily purge, the audit trail, and the access log', () => {
       await readTrail(db, { from: 0, before: NOW, about }, 9);
     };
     expect((await planOf(work)).filter((step) => /^SCAN (?!l\b|h\b)\w+$/.test(step))).toEqual([]);
+  });
+});
+
+describe('the commands that read', () => {
+  const open = 'INDEX appointments_open';
+  test.each([
+    ['the list', () => listAppointments(db, {}, 50, NOW), open],
+    ['what waits', () => listAppointments(db, { situation: 'waiting' }, 50, NOW), open],
+    ['a visit', () => findSubject(db, 'front-desk:A-1'), 'appointments_upcoming (connector>?'],
+    ['closed visits', () => countSituations(db, NOW), 'COVERING INDEX appointments_closed'],
+    ['open visits', () => countSituations(db, NOW), open],
+  ])('the commands find %s by index', async (_, work, step) => {
+    const plan = await planOf(work);
+    expect(plan.join('\n')).toContain(step);
+    expect(plan.filter((detail) => /^SCAN appointments$/.test(detail))).toEqual([]);
   });
 });
 

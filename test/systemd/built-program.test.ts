@@ -75,6 +75,21 @@ state: { path: ./state/eligd.db }
     expect(existsSync(join(folder, 'dropbox/outbox/schedule.html'))).toBe(true);
   });
 
+  it('a packaged command that only reads loads nothing for connections', () => {
+    const list = 'process.on("exit", () => console.error(process.moduleLoadList.join("\\n")))';
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      [
+        ...['--import', `data:text/javascript,${list}`, join(program, 'dist/program/main.js')],
+        ...['status', '--config', configuration],
+      ],
+      { encoding: 'utf8' },
+    );
+    expect(stdout).toContain('Running:');
+    expect(stderr).toContain('NativeModule fs');
+    expect(stderr).not.toMatch(/^NativeModule (?:http2?|tls)$/m);
+  });
+
   it('the packaged program is compiled for its user, who can read but not change it', () => {
     const uid = process.geteuid?.() === 0 ? NOBODY : Number(process.geteuid?.());
     for (const shared of [folder, program]) chmodSync(shared, 0o755);

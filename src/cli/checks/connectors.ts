@@ -1,7 +1,7 @@
 import { ConnectorError } from '../../../connectors/contract.ts';
 import type { Env } from '../../domain/env.ts';
 import type { Config } from '../../ops/config.ts';
-import { type ConnectorMeans, createConnectors } from '../../ops/connectors.ts';
+import { type ConnectorMeans, createConnectors } from '../../ops/open-connectors.ts';
 import type { SecretSource } from '../../ops/secrets.ts';
 import { bad, badBecause, type CheckedLine, fine } from './line.ts';
 

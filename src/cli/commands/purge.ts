@@ -11,7 +11,7 @@ import {
 import { EligdError } from '../../domain/errors.ts';
 import { DAY_MS, localDate } from '../../domain/time.ts';
 import type { Config } from '../../ops/config.ts';
-import { createConnectors } from '../../ops/connectors.ts';
+import { createConnectors } from '../../ops/open-connectors.ts';
 import { connectorJournal } from '../../store/bookkeeping/journal.ts';
 import { openStore } from '../../store/engine/store.ts';
 import { actorOf } from '../actor.ts';

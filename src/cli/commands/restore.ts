@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { DatabaseKey, parseDatabaseKey } from '../../domain/database-key.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Config } from '../../ops/config.ts';
-import { createConnectors } from '../../ops/connectors.ts';
+import { createConnectors } from '../../ops/open-connectors.ts';
 import { readTrusted } from '../../ops/trusted-files.ts';
 import { settleRestored } from '../../store/bookkeeping/after-restore.ts';
 import { connectorJournal } from '../../store/bookkeeping/journal.ts';

@@ -138,8 +138,13 @@ export async function expireAttention(tx: Tx, before: number, now: number): Prom
     .set({ resolved_at: now })
     .where('resolved_at', 'is', null)
     .where('since', '<', before)
-    .where('appointment', 'in', (select) =>
-      select.selectFrom('appointments').select('id').where('starts_at', '<', before),
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('appointments as visit')
+          .select('visit.id')
+          .whereRef('visit.id', '=', 'attention.appointment')
+          .where('visit.starts_at', '<', before),
+      ),
     )
     .where(({ not, exists, selectFrom }) =>
       not(

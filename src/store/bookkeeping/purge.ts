@@ -285,10 +285,7 @@ async function purgePatients(tx: Tx, before: number, held: readonly string[]): P
             .selectFrom('appointments')
             .select('appointments.id')
             .whereRef('appointments.connector', '=', 'patients.connector')
-            .where(
-              sql<boolean>`
-                json_extract(appointments.content, '$.patient.id') = patients.patient_id`,
-            ),
+            .where(sql<boolean>`appointments.content -> 'patient' ->> 'id' = patients.patient_id`),
         ),
       ),
     )

@@ -133,7 +133,7 @@ function openToPoll(db: Db | Tx, states: string) {
     .selectAll()
     .where('service_id', 'is not', null)
     .where('state', 'in', states.split(' ') as InquiryState[])
-    .orderBy('poll_at');
+    .orderBy('poll_at', (order) => order.asc().nullsFirst());
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Clock } from '../../domain/env.ts';
 import type { LearnedPace } from '../../domain/pace.ts';
 import {
@@ -56,7 +56,8 @@ async function takeSlots(
   await FREE(tx, {
     ended_until: now - WINDOW_MS,
     taken_until: now - ABANDONED_MS,
-    held: JSON.stringify(held),
+    // No slot has the number 0; a list in a statement is never empty.
+    held: [0, ...held],
   });
   let { taken, first_ended_at, last_at } = await takenSlots(tx);
   if (last_at !== null && last_at > now) {
@@ -64,7 +65,10 @@ async function takeSlots(
     // latest now, so they are held for a minute.
     await tx
       .updateTable('rate_slots')
-      .set({ taken_at: sql`min(taken_at, ${now})`, ended_at: sql`min(ended_at, ${now})` })
+      .set({
+        taken_at: sql`case when taken_at > ${now} then ${now} else taken_at end`,
+        ended_at: sql`case when ended_at > ${now} then ${now} else ended_at end`,
+      })
       .execute();
     ({ taken, first_ended_at } = await takenSlots(tx));
   }
@@ -81,7 +85,11 @@ const TAKE = prepared<{ now: number }>()((tx, place, count: number) =>
     .returning('id'),
 );
 
-const FREE = prepared<{ ended_until: number; taken_until: number; held: string }>()((tx, place) =>
+const FREE = prepared<{
+  ended_until: number;
+  taken_until: number;
+  held: readonly number[];
+}>()((tx, place) =>
   tx
     .deleteFrom('rate_slots')
     .where((where) =>
@@ -92,14 +100,20 @@ const FREE = prepared<{ ended_until: number; taken_until: number; held: string }
     )
     // Keep the held slots: if the clock was set forward, they only seem old, and the next process
     // must find them.
-    .where(sql<SqlBool>`id not in (select value from json_each(${place('held')}))`),
+    .where('id', 'not in', place('held')),
 );
 
 type Taken = { taken: number; first_ended_at: number | null; last_at: number | null };
 
 async function takenSlots(tx: Tx): Promise<Taken> {
-  const [taken] = await TAKEN(tx, {});
-  return taken ?? { taken: 0, first_ended_at: null, last_at: null };
+  const [found] = await TAKEN(tx, {});
+  const times = [found?.last_taken_at ?? null, found?.last_ended_at ?? null];
+  const known = times.filter((each) => each !== null);
+  return {
+    taken: found?.taken ?? 0,
+    first_ended_at: found?.first_ended_at ?? null,
+    last_at: known.length === 0 ? null : Math.max(...known),
+  };
 }
 
 const TAKEN = prepared()((tx) =>
@@ -107,8 +121,9 @@ const TAKEN = prepared()((tx) =>
     .selectFrom('rate_slots')
     .select((select) => [
       select.fn.countAll<number>().as('taken'),
-      select.fn.min('ended_at').as('first_ended_at'),
-      sql<number | null>`max(max(taken_at, coalesce(ended_at, 0)))`.as('last_at'),
+      select.fn.min<number | null>('ended_at').as('first_ended_at'),
+      select.fn.max<number | null>('ended_at').as('last_ended_at'),
+      select.fn.max<number | null>('taken_at').as('last_taken_at'),
     ]),
 );
 

@@ -85,8 +85,8 @@ function upcomingOf(tx: Tx, { connector, now }: Upcoming) {
     .where('starts_at', '>=', now);
 }
 
-const LOCATION = sql<string | null>`json_extract(content, '$.location')`;
-const PROVIDER = sql<string | null>`json_extract(content, '$.provider.rendering_npi')`;
+const LOCATION = sql<string | null>`content ->> 'location'`;
+const PROVIDER = sql<string | null>`content -> 'provider' ->> 'rendering_npi'`;
 
 const placeOf = (location: string | null, provider: string | null): Place => ({
   location: (location ?? '').trim().toLowerCase(),

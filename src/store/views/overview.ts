@@ -49,18 +49,43 @@ type CountedPart =
   | { visits_before: number; ids: { above: number; to: number } }
   | null;
 
-/** Counts the appointments in one pass. Leaves out rows that another row has replaced. */
+/** Counts the appointments in one pass. */
 export async function situationGroups(
   db: Db,
   now: number,
   part: CountedPart = null,
 ): Promise<SituationGroup[]> {
-  return await db
+  const judged = countedBySituation(db, now, part);
+  return await (part === null ? judged.unionAll(closedGroups(db)) : judged).execute();
+}
+
+/** Closed ones need no other rows, and there are years of them: reads only their index. */
+function closedGroups(db: Db) {
+  return db
+    .selectFrom('appointments')
+    .select((select) => [
+      'kind' as const,
+      sql<SituationWord>`'closed'`.as('situation'),
+      sql<string | null>`closed_reason`.as('reason'),
+      select.fn.countAll<number>().as('count'),
+      sql<number | null>`null`.as('next_at'),
+      select.fn.min('starts_at').as('first_visit_at'),
+    ])
+    .where('closed_reason', 'is not', null)
+    .groupBy(['kind', 'closed_reason']);
+}
+
+function countedBySituation(db: Db, now: number, part: CountedPart) {
+  return db
     .selectFrom((from) =>
       from
         .selectFrom('appointments')
         .where((where) => {
-          if (part === null) return sql<SqlBool>`true`;
+          if (part === null)
+            return where.and([
+              where('superseded_at', 'is', null),
+              where('closed_reason', 'is', null),
+            ]);
           if ('visits_from' in part)
             return where.and([
               where('superseded_at', 'is', null),
@@ -95,11 +120,10 @@ export async function situationGroups(
         'reason',
       ),
       select.fn.countAll<number>().as('count'),
-      select.fn.min('plan_due_at').as('next_at'),
+      select.fn.min<number | null>('plan_due_at').as('next_at'),
       select.fn.min('starts_at').as('first_visit_at'),
     ])
-    .groupBy(['kind', 'situation', 'reason'])
-    .execute();
+    .groupBy(['kind', 'situation', 'reason']);
 }
 
 function foldCounts(groups: readonly SituationGroup[], of: SubjectKind): SituationCounts {
@@ -197,8 +221,12 @@ function overviewQuery(db: Db, filter: OverviewFilter, now: number) {
       .where('kind', '=', sql.lit('appointment'))
       .where('starts_at', '>=', filter.between.from)
       .where('starts_at', '<', filter.between.to);
-  if (filter.situation === undefined) return query.where('closed_reason', 'is', null);
-  return query.where(situationAt(now), '=', filter.situation);
+  if (filter.situation === 'closed') return query.where('closed_reason', 'is not', null);
+  // A row that another row has replaced is closed, so the index of open ones has the others.
+  const open = query.where('superseded_at', 'is', null).where('closed_reason', 'is', null);
+  return filter.situation === undefined
+    ? open
+    : open.where(situationAt(now), '=', filter.situation);
 }
 
 /**

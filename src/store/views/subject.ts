@@ -2,7 +2,6 @@
  * One appointment or inquiry with everything that belongs to it: for `show` and `explain`.
  * Read-only.
  */
-import { sql } from 'kysely';
 import type { OpenEntry, Progress } from '../../domain/explanation.ts';
 import { saysWho } from '../../domain/says-who.ts';
 import { type AnswerRecord, latestRecord } from '../answers/answers.ts';
@@ -70,18 +69,41 @@ async function namedBy(
   db: Db,
   text: string,
 ): Promise<{ id: number; kind: SubjectKind; connector: string }[]> {
-  return await db
-    .selectFrom('appointments')
-    .select(['id', 'kind', 'connector'])
-    .where('superseded_at', 'is', null)
-    .where((where) =>
-      where.or([
-        where('source_id', '=', text),
-        where(sql<string>`connector || ':' || source_id`, '=', text),
-      ]),
-    )
-    .orderBy('connector')
-    .execute();
+  const found = [];
+  for (const connector of await connectorsOf(db)) {
+    const prefix = `${connector}:`;
+    const ids = [text, ...(text.startsWith(prefix) ? [text.slice(prefix.length)] : [])];
+    found.push(
+      ...(await db
+        .selectFrom('appointments')
+        .select(['id', 'kind', 'connector'])
+        .where('superseded_at', 'is', null)
+        .where('connector', '=', connector)
+        .where('kind', 'in', ['appointment', 'claim'])
+        .where('source_id', 'in', ids)
+        .execute()),
+    );
+  }
+  return found;
+}
+
+/**
+ * Returns the connectors of all appointments, also those that the configuration no longer has, in
+ * order. Reads one entry of an index for each, not one for each appointment.
+ */
+async function connectorsOf(db: Db): Promise<string[]> {
+  const known: string[] = [];
+  for (let last = ''; ; ) {
+    const { next } = await db
+      .selectFrom('appointments')
+      .select((select) => select.fn.min<string | null>('connector').as('next'))
+      .where('superseded_at', 'is', null)
+      .where('connector', '>', last)
+      .executeTakeFirstOrThrow();
+    if (next === null) return known;
+    known.push(next);
+    last = next;
+  }
 }
 
 /**
