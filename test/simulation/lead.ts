@@ -28,14 +28,17 @@ const LISTING_MS = HOUR_MS;
 export class LeadCheck {
   readonly #world: World;
   readonly payers: PayerClock;
+  /** Visits that the operator withdrew. */
+  readonly #withdrawn: ReadonlyMap<string, number>;
   /** Patients that eligd made a call about. */
   readonly #called = new Set<string>();
   /** Visits that were listed as too near for a call, by ID and time. */
   readonly #listed = new Set<string>();
   #calm_at = Number.POSITIVE_INFINITY;
 
-  constructor(world: World) {
+  constructor(world: World, withdrawn: ReadonlyMap<string, number>) {
     this.#world = world;
+    this.#withdrawn = withdrawn;
     this.payers = new PayerClock(world.plan.config.payer_hours);
   }
 
@@ -107,7 +110,8 @@ export class LeadCheck {
       const { input } = this.#world.pms.book.current(visit);
       const is_settled =
         this.#called.has(input.patient.id ?? '') ||
-        this.#listed.has(nameOf(visit.source_id, input.starts_at));
+        this.#listed.has(nameOf(visit.source_id, input.starts_at)) ||
+        this.#withdrawn.has(visit.source_id);
       if (visit.is_probe && !is_settled)
         this.#failIfKnown(visit.source_id, Date.parse(input.starts_at), 'never');
     }
