@@ -21,6 +21,9 @@ import type {
 import { claimEssence, essence, PATIENT_DATA } from './examples.ts';
 import { DIRECT_NETWORK } from './network.ts';
 
+/** When the daemon of the harness receives a message; before the visits of the examples. */
+const RECEIVED_AT = Date.parse('2026-11-23T15:00:00.000Z');
+
 export type Harness<Config> = {
   type: ConnectorType<Config>;
   /** Creates an empty PMS for one test. */
@@ -201,7 +204,7 @@ class Core {
       accept: async (batch) => offer(batch),
       ...(readMessage && {
         keep: async ({ key, reply, text }) => {
-          if (text !== null && !this.replies.has(key)) offer(readMessage(text, Date.now()));
+          if (text !== null && !this.replies.has(key)) offer(readMessage(text, RECEIVED_AT));
           this.replies.set(key, this.replies.get(key) ?? reply);
           return this.replies.get(key) ?? reply;
         },

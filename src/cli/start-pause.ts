@@ -14,7 +14,8 @@ type Failed = { state_path: string; notifier: Notifier; signal: AbortSignal };
 /**
  * Returns the error with which a failed start ends. After a temporary failure under systemd, it
  * first prints the error and waits as long as starts have been failing, at most five minutes, so
- * that the restarts become rarer. (RestartSteps= needs systemd 254.)
+ * that the restarts become rarer. (RestartSteps= needs systemd 254.) A stop during the wait is
+ * no failure.
  */
 export async function afterPause(
   error: unknown,
@@ -31,5 +32,5 @@ export async function afterPause(
   const seconds = Math.ceil(pause_ms / 1000);
   await notifier.tell(`STATUS=The start failed: ${error.what} Next attempt in ${seconds} s.`);
   await realClock.sleep(pause_ms, signal).catch(() => {});
-  return new StatusExit(code);
+  return new StatusExit(signal.aborted ? 0 : code);
 }

@@ -61,8 +61,8 @@ export function readVerifications(answered: Answered, id: InquiryId): Result<unk
 }
 
 /**
- * Reads the subscription; null when there is none: 404, 204, null, `{}` or `[]` (docs/service.md
- * "Subscription bodies").
+ * Reads the subscription; null when there is none: 404, 204, null, `{}`, `[]`, or an object whose
+ * `callback_url` is null or empty (docs/service.md "Subscription bodies").
  */
 export function readSubscription(answered: Answered): Result<Subscription | null> {
   const settled = settle(answered);
@@ -75,11 +75,16 @@ export function readSubscription(answered: Answered): Result<Subscription | null
     return { ok: true, value: null };
   const inner =
     typeof one === 'object' && one !== null && 'subscription' in one ? one.subscription : one;
-  if (inner === null) return { ok: true, value: null };
+  if (inner === null || hasNoAddress(inner)) return { ok: true, value: null };
   const parsed = subscriptionSchema.safeParse(inner);
   return parsed.success
     ? { ok: true, value: parsed.data }
     : fail(ambiguous('unreadable_reply', { status }));
+}
+
+function hasNoAddress(subscription: unknown): boolean {
+  if (typeof subscription !== 'object' || subscription === null) return false;
+  return 'callback_url' in subscription && ['', null].includes(subscription.callback_url as string);
 }
 
 /** Returns success for any 2xx, and for a 404: the subscription does not exist, as wanted. */

@@ -165,10 +165,14 @@ async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal): 
   };
   const onAbort = () => halt('aborted');
   const deadline = setTimeout(() => halt('timeout'), wire.timeout_ms);
-  const started_ms = performance.now();
+  let is_late = false;
+  let late_timer: NodeJS.Timeout | undefined;
   const onPiece = () => {
+    late_timer ??= setTimeout(() => {
+      is_late = true;
+    }, LIST_MS_MAX);
     wire.onListGrows?.();
-    if (performance.now() - started_ms < LIST_MS_MAX) deadline.refresh();
+    if (!is_late) deadline.refresh();
   };
   signal.addEventListener('abort', onAbort, { once: true });
   try {
@@ -178,6 +182,7 @@ async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal): 
     ]);
   } finally {
     clearTimeout(deadline);
+    clearTimeout(late_timer);
     signal.removeEventListener('abort', onAbort);
   }
 }

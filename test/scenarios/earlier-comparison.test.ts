@@ -80,3 +80,21 @@ test.for<[string, (clinic: Compared) => unknown]>([
   expect(await clinic.once()).toBeGreaterThan(0);
   expect(await clinic.service.ledger()).toHaveLength(2);
 });
+
+test('a clinic without visits reads the list once a day, not at each run', async () => {
+  const machine = setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  const boot: Boot = { id: 'first boot', awake_ms: 1_000_000 };
+  const once = async () => {
+    const daemon = await clinic.daemon({ boot: () => ({ ...boot }) });
+    await daemon.once(new AbortController().signal);
+    await daemon.close();
+    return (await service.traffic()).by_route['GET /api/v0/dental/inquiries'] ?? 0;
+  };
+  await once();
+  machine.pass({ hours: 26 });
+  const read = await once();
+  machine.pass({ minutes: 10 });
+  expect(await once()).toBe(read);
+});

@@ -127,6 +127,8 @@ test('a subscription is set and read back, and every form of "none" is null', as
     { text: 'null' },
     { json: [] },
     { json: { subscription: null } },
+    { json: { callback_url: null, update_frequency_min: 5 } },
+    { json: { callback_url: '' } },
   ]) {
     const none = await serve((seen) => (seen.method === 'GET' ? reply : { json: {} }));
     const other = testClient(none.base_url).client;

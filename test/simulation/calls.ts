@@ -321,7 +321,8 @@ export class Calls {
     );
     const possible = [...known.slice(Math.max(0, current)), ...versions.slice(last_seen + 1)];
     const isTheirs = ({ input }: Pick<Known, 'input'>) => input.patient.id === patient;
-    const theirs = possible.filter(isTheirs);
+    // The visit changed to another patient while the request was in progress.
+    const theirs = possible.some(isTheirs) ? possible.filter(isTheirs) : versions.filter(isTheirs);
     return new Set(theirs.map(({ input }) => localYear(input.starts_at, plan.time_zone)));
   }
 

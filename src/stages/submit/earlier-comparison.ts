@@ -4,9 +4,13 @@
  * comparison if nothing can have been sent that its database does not contain (G1).
  */
 import { z } from 'zod';
-import type { Specialty } from '../../domain/specialty.ts';
+import { SPECIALTIES, type Specialty } from '../../domain/specialty.ts';
 import { HOUR_MS } from '../../domain/time.ts';
-import { readLearned, writeLearned } from '../../store/bookkeeping/learned-settings.ts';
+import {
+  forgetLearned,
+  readLearned,
+  writeLearned,
+} from '../../store/bookkeeping/learned-settings.ts';
 import { currentHalts } from '../../store/calls/halts.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import type { Reconciled, SubmitDeps } from './deps.ts';
@@ -17,7 +21,7 @@ const RELIED_ON_MS = HOUR_MS;
  * How far the two clocks may differ: the service's `Date` has whole seconds, and a reply takes some
  * time.
  */
-const CLOCKS_DIFFER_MS = 5_000;
+const ELAPSED_DIFFERS_MS = 5_000;
 const SENDS = 'sends';
 
 const KEPT = z.object({
@@ -45,12 +49,32 @@ export async function hasEverySend({ store, sends }: Pick<SubmitDeps, 'store' | 
   return Number((await readLearned(store.db, SENDS))?.value ?? 0) === sends.read();
 }
 
+/**
+ * Makes the two counts of sends agree after a comparison. Until then, every process reads the list.
+ * The comparisons that the database kept are forgotten: it may be an older one, and the lists of
+ * other specialties are still to be compared.
+ */
+async function agreeOnSends(deps: SubmitDeps): Promise<void> {
+  if (await hasEverySend(deps)) return;
+  const { store, env, sends } = deps;
+  const count = await store.write(async (tx) => {
+    for (const specialty of SPECIALTIES) await forgetLearned(tx, nameOf(specialty));
+    const counted = Number((await readLearned(tx, SENDS))?.value ?? 0);
+    const most = Math.max(counted, sends.read());
+    await writeLearned(tx, SENDS, String(most), env.clock.now());
+    return most;
+  });
+  sends.write(count);
+}
+
 /** Keeps a comparison for the next process, if the boot ID and the service's clock are known. */
 export async function keepComparison(
-  { store, env }: SubmitDeps,
+  deps: SubmitDeps,
   specialty: Specialty,
   { at, service_at, hides_calls }: Reconciled & { at: number },
 ): Promise<void> {
+  const { store, env } = deps;
+  await agreeOnSends(deps);
   const boot = env.boot?.() ?? null;
   if (boot === null || service_at === null) return;
   // `at` is when the list was asked for, and the machine was awake since.
@@ -83,7 +107,7 @@ export async function earlierComparison(
   const awake_ms = boot.awake_ms - kept.awake_ms;
   const by_service_ms = now - skew_ms - kept.service_at;
   if (awake_ms < 0 || awake_ms > RELIED_ON_MS) return null;
-  if (Math.abs(by_service_ms - awake_ms) > CLOCKS_DIFFER_MS) return null;
+  if (Math.abs(by_service_ms - awake_ms) > ELAPSED_DIFFERS_MS) return null;
   return {
     at: now - awake_ms,
     service_at: kept.service_at,

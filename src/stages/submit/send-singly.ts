@@ -39,9 +39,7 @@ export async function sendSingly(
     gather: () => deps.env.clock.sleep(REPLIES_TOGETHER_MS, all_in.signal).catch(() => {}),
     commit: async (take) => {
       const taken = take();
-      const now = deps.env.clock.now();
-      await deps.store.write((tx) => settleReplies({ tx, deps, now }, taken));
-      return taken.map(() => ({ value: null }));
+      return await settleTogether(deps, taken);
     },
   });
   const commits: Promise<null>[] = [];
@@ -79,6 +77,24 @@ export async function sendSingly(
   }
   for (const each of settled) if (each.status === 'rejected') throw each.reason;
   return sent;
+}
+
+/** Settles replies in one commit, or each in its own, so that a bad one harms no other (G7). */
+async function settleTogether(deps: SubmitDeps, replies: readonly Reply[]) {
+  const settle = async (some: readonly Reply[]) => {
+    const now = deps.env.clock.now();
+    await deps.store.write((tx) => settleReplies({ tx, deps, now }, some));
+    return { value: null };
+  };
+  try {
+    const settled = await settle(replies);
+    return replies.map(() => settled);
+  } catch (error) {
+    if (replies.length === 1) throw error;
+  }
+  return await Promise.all(
+    replies.map((reply) => settle([reply]).catch((error: unknown) => ({ error }))),
+  );
 }
 
 /** Settles single creates in one transaction. A failure that stops sending has the last word. */

@@ -200,12 +200,14 @@ async function commitIntents(
     const out = { ...row, draft: JSON.stringify(draft), ...sent, state: 'sending' as const };
     return { row: out, draft, request: inquiryRequest(draft, row.external_id, needs), sent };
   });
-  await moveEach(
+  const moved = await moveEach(
     tx,
     intents.map(({ row: { id, draft }, sent }) => ({ id, draft, ...sent })),
     { from: 'planned', to: 'sending', reason: 'It is being sent to the service.' },
     now,
   );
+  // Nothing may leave for a row that is not in `sending` (G1).
+  if (moved.length !== intents.length) throw new Error('A row to be sent is no longer planned.');
   await intendCalls(
     tx,
     intents.map(({ row, draft, request }) => ({
