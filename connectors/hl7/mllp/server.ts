@@ -150,7 +150,7 @@ class Listener {
     };
     const session = new Session(
       this.#intake,
-      this.#call,
+      this.#call.accept,
       peer,
       this.#config.max_message_megabytes * 1_000_000,
     );

@@ -2,11 +2,10 @@
  * One connection from a sender: bytes in, replies out in the order of the messages. It uses no
  * socket, so tests can run without one.
  */
-import type { ListenCall } from '../../contract.ts';
+import type { Accepted, PullBatch } from '../../contract.ts';
 import { type Frame, FrameReader, frame } from './frames.ts';
 
-/** Where messages go. */
-export type Taker = Pick<ListenCall, 'accept' | 'keep'>;
+export type Accept = (batch: PullBatch) => Promise<Accepted>;
 
 /** The replies to one message, each a message of its own; empty if none is due. */
 export type Answers = readonly string[];
@@ -17,7 +16,7 @@ export interface FrameIntake {
    * Returns one promise for each message, in order. Each resolves after its commit (G3), and
    * rejects when the commit failed.
    */
-  takeFrame: (body: Buffer, is_too_large: boolean, taker: Taker) => Promise<Answers>[];
+  takeFrame: (body: Buffer, is_too_large: boolean, accept: Accept) => Promise<Answers>[];
 }
 
 export type Peer = {
@@ -38,7 +37,7 @@ const UNANSWERED_MAX = 256;
 /** Reads the frames of one connection and sends the replies. */
 export class Session {
   readonly #intake: FrameIntake;
-  readonly #taker: Taker;
+  readonly #accept: Accept;
   readonly #peer: Peer;
   readonly #frames: FrameReader;
   /** The number of messages and other frames received. */
@@ -48,9 +47,9 @@ export class Session {
   #is_over = false;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(intake: FrameIntake, taker: Taker, peer: Peer, bytes_max: number) {
+  constructor(intake: FrameIntake, accept: Accept, peer: Peer, bytes_max: number) {
     this.#intake = intake;
-    this.#taker = taker;
+    this.#accept = accept;
     this.#peer = peer;
     this.#frames = new FrameReader(bytes_max);
   }
@@ -74,7 +73,7 @@ export class Session {
   }
 
   #take({ body, is_too_large }: Frame): void {
-    for (const answers of this.#intake.takeFrame(body, is_too_large, this.#taker)) {
+    for (const answers of this.#intake.takeFrame(body, is_too_large, this.#accept)) {
       this.messages += 1;
       this.#unanswered += 1;
       // Handled at once, so that a failure while an earlier message waits is not an unhandled

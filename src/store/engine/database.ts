@@ -35,8 +35,7 @@ import * as attentionInquiry from '../../../migrations/0032-attention-inquiry.ts
 import * as openAppointments from '../../../migrations/0033-open-appointments.ts';
 import * as names from '../../../migrations/0034-names.ts';
 import * as dueBySpecialty from '../../../migrations/0035-due-by-specialty.ts';
-import * as unreadMessages from '../../../migrations/0036-unread-messages.ts';
-import * as closedAppointments from '../../../migrations/0037-closed-appointments.ts';
+import * as closedAppointments from '../../../migrations/0036-closed-appointments.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import { damaged, unusable } from './damage.ts';
 import { openKeyed, type Raw } from './driver.ts';
@@ -102,8 +101,7 @@ const MIGRATIONS = {
   '0033-open-appointments': openAppointments,
   '0034-names': names,
   '0035-due-by-specialty': dueBySpecialty,
-  '0036-unread-messages': unreadMessages,
-  '0037-closed-appointments': closedAppointments,
+  '0036-closed-appointments': closedAppointments,
 };
 
 const CACHED_STATEMENTS_MAX = 400;

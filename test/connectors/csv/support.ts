@@ -74,6 +74,7 @@ export function openCsv(
         claims.push(...(batch.claims ?? []));
         rejected.push(...batch.rejected);
         if (batch.source.is_last) finished.add(batch.source.key);
+        return { reply: null };
       },
     });
   return {

@@ -74,6 +74,7 @@ export async function bench(
       const accept = async (batch: PullBatch) => {
         batches.push(batch);
         cursor = batch.cursor ?? cursor;
+        return { reply: null };
       };
       const { signal } = new AbortController();
       await connector

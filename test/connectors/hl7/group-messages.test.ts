@@ -4,11 +4,10 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { messageReader } from '../../../connectors/hl7/in/reading.ts';
-import type { Content } from '../../../connectors/hl7/in/result.ts';
+import { type Content, messageReader, type Reading } from '../../../connectors/hl7/in/reading.ts';
 import { parseMessage } from '../../../connectors/hl7/v2/message.ts';
 import { isNpi } from '../../../src/domain/identifiers.ts';
-import { msh, numbered, type WholeReading, whole } from './messages.ts';
+import { msh, numbered } from './messages.ts';
 
 /** Each value of a person has the person's number, so the test sees where it went. */
 type Person = {
@@ -24,19 +23,18 @@ const NPIS = [1, 2, 3].map(
   (number) => Array.from({ length: 10 }, (_, last) => `10${number}000000${last}`).find(isNpi) ?? '',
 );
 
-function read(...lines: string[]): WholeReading {
+function read(...lines: string[]): Reading {
   const message = parseMessage(lines.join('\r'));
   if (message === null) throw new Error('It is no message.');
-  const reader = messageReader({
+  return messageReader({
     fields: {},
     statuses: {},
     without_insurance: 'unknown',
     time_zone: 'America/Chicago',
-  });
-  return whole(reader(message));
+  })(message);
 }
 
-function content(reading: WholeReading): Content {
+function content(reading: Reading): Content {
   if (reading.kind !== 'content' && reading.kind !== 'faulty')
     throw new Error(`It is ${reading.kind}.`);
   return reading.content;
