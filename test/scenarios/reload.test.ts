@@ -81,7 +81,7 @@ test('SIGHUP checks payer map and fees, and keeps the old ones if the start fail
   // Only the start itself finds that these certificates cannot be read.
   const tls = '\nservice:\n  tls:\n    authorities_file: ./missing.pem';
   writeFileSync(clinic.file, right.replace('\nservice:', tls));
-  await daemon.reload(/reload_refused.*missing\.pem[\s\S]*daemon_started[\s\S]*reconciliation/);
+  await daemon.reload(/reload_refused.*missing\.pem[\s\S]*daemon_started/);
   writeFileSync(clinic.file, right.replace('look_ahead_days: 14', 'look_ahead_days: 9'));
   await daemon.reload(/reload_applied[\s\S]*"look_ahead_days":9/);
   await stopped(daemon);
@@ -125,7 +125,7 @@ test('a reload never changes the key of the database', async () => {
   expect(log).not.toContain('daemon_stopping');
   // The old key is still in force: the database opens again.
   writeFileSync(file, before);
-  await daemon.reload(/reload_applied[\s\S]*daemon_started[\s\S]*reconciliation_done/);
+  await daemon.reload(/reload_applied[\s\S]*daemon_started/);
   await stopped(daemon);
 }, 90_000);
 
@@ -139,14 +139,12 @@ test('a changed log level is in force after a reload, in both directions', async
   const requests = await requestCount();
   writeFileSync(clinic.file, `${right}log:\n  level: warn\n`);
   await daemon.reload(/reload_applied/);
-  // It has started again with the new level once it compares the service's list again.
+  // It has started again with the new level once it asks the service again.
   await expect.poll(requestCount, { timeout: 30_000 }).toBeGreaterThan(requests);
   const [, after] = daemon.log().split('reload_applied');
   expect(after).not.toMatch(/"level":"(info|debug)"/);
   writeFileSync(clinic.file, right);
-  expect(await daemon.reload(/daemon_started[\s\S]*reconciliation_done/)).toContain(
-    '"event":"reload_applied"',
-  );
+  expect(await daemon.reload(/daemon_started/)).toContain('"event":"reload_applied"');
   await stopped(daemon);
 }, 90_000);
 

@@ -143,7 +143,7 @@ export class Calls {
     this.#years.set(call.id, new Set(years));
     need.calls.push(call);
     const first = before.findLast((one) => years.some((year) => this.#yearsFor(one).has(year)));
-    if (first === undefined || years.every((year) => this.#isDueFor(year, before, call))) return;
+    if (first === undefined || years.some((year) => this.#isDueFor(year, before, call))) return;
     const { is_known } = first.carrier;
     if (this.clone_from !== null) return;
     const { settle_ms } = this.#world.plan.config;

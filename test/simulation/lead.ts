@@ -28,17 +28,14 @@ const LISTING_MS = HOUR_MS;
 export class LeadCheck {
   readonly #world: World;
   readonly payers: PayerClock;
-  /** Visits that the operator withdrew. */
-  readonly #withdrawn: ReadonlyMap<string, number>;
   /** Patients that eligd made a call about. */
   readonly #called = new Set<string>();
   /** Visits that were listed as too near for a call, by ID and time. */
   readonly #listed = new Set<string>();
   #calm_at = Number.POSITIVE_INFINITY;
 
-  constructor(world: World, withdrawn: ReadonlyMap<string, number>) {
+  constructor(world: World) {
     this.#world = world;
-    this.#withdrawn = withdrawn;
     this.payers = new PayerClock(world.plan.config.payer_hours);
   }
 
@@ -110,20 +107,21 @@ export class LeadCheck {
       const { input } = this.#world.pms.book.current(visit);
       const is_settled =
         this.#called.has(input.patient.id ?? '') ||
-        this.#listed.has(nameOf(visit.source_id, input.starts_at)) ||
-        this.#withdrawn.has(visit.source_id);
+        this.#listed.has(nameOf(visit.source_id, input.starts_at));
       if (visit.is_probe && !is_settled)
         this.#failIfKnown(visit.source_id, Date.parse(input.starts_at), 'never');
     }
   }
 
-  /** Except if eligd could not know the visit in time. */
+  /** Except if eligd could not know the visit in time, or made a call about the patient. */
   #failIfKnown(source_id: string, starts_at: number, when: string): void {
     const { plan, pms } = this.#world;
     const { config } = plan;
     const visit = pms.book.visits.get(source_id);
-    if (visit === undefined) return;
-    const { at } = pms.book.current(visit);
+    if (visit === undefined || config.late_visits === 'buy' || config.calls_per_day !== null)
+      return;
+    const { at, input } = pms.book.current(visit);
+    if (this.#called.has(input.patient.id ?? '')) return;
     const opens_at = starts_at - config.look_ahead_days * DAY_MS;
     const known_at =
       Math.max(at, this.#calm_at, opens_at) + config.pull_seconds * 1000 + LISTING_MS;

@@ -57,7 +57,7 @@ export class Oracle {
   constructor(world: World, operator: Pick<Operator, 'withdrawn' | 'asked'>) {
     this.#world = world;
     this.#operator = operator;
-    this.#lead = new LeadCheck(world, operator.withdrawn);
+    this.#lead = new LeadCheck(world);
     this.calls = new Calls(world, operator.asked);
   }
 
