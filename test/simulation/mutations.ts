@@ -98,8 +98,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   no_settle_time: one(
     'eligd looks a lost reply up at once.',
     'src/stages/submit/outcome.ts',
-    'lookup_at: now + deps.settings.settle_ms, empty_lookups: 0',
-    'lookup_at: now, empty_lookups: 0',
+    'const listed_by = now + deps.settings.settle_ms;',
+    'const listed_by = now;',
   ),
   equality_for_match: one(
     'The returned request must equal the request as sent.',

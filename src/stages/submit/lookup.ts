@@ -38,6 +38,7 @@ type LookupResult = { kind: 'found' } | { kind: 'absent' } | { kind: 'inconclusi
  */
 export async function lookUp(deps: SubmitDeps, row: InquiryRow): Promise<void> {
   const { store, env, settings } = deps;
+  const asked_at = env.clock.now();
   const result = await search(deps, row);
   await noticeClock(deps);
   const now = env.clock.now();
@@ -55,7 +56,9 @@ export async function lookUp(deps: SubmitDeps, row: InquiryRow): Promise<void> {
         await raiseUnconfirmed(tx, row, result.why, now);
     });
   } else {
-    await store.write((tx) => countAbsence({ tx, deps, now }, row));
+    // The clock may have been set back meanwhile.
+    const absent_at = Math.min(asked_at, now);
+    await store.write((tx) => countAbsence({ tx, deps, now }, row, absent_at));
   }
 }
 
@@ -188,18 +191,30 @@ async function isFound(
   });
 }
 
-async function countAbsence(context: SubmitContext, row: InquiryRow): Promise<void> {
+/**
+ * Counts a lookup that did not find the call. Two of them prove its absence: the first at least one
+ * settle time after its request has ended, the second one settle time later (G1).
+ */
+async function countAbsence(
+  context: SubmitContext,
+  row: InquiryRow,
+  absent_at: number,
+): Promise<void> {
   const { tx, deps, now } = context;
   const current = await inquiryById(tx, row.id);
-  // The clock was set meanwhile, so the lookups have started over (G1).
-  if (current?.state !== 'uncertain' || (current.lookup_at ?? now) > now) return;
+  if (current?.state !== 'uncertain') return;
+  if (current.absence_at !== null && absent_at < current.absence_at) {
+    await updateInquiry(tx, row.id, { lookup_at: current.absence_at }, now);
+    return;
+  }
   await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed']);
   const empty_lookups = current.empty_lookups + 1;
   if (empty_lookups < LOOKUPS_FOR_ABSENCE) {
+    const again_at = now + deps.settings.settle_ms;
     await updateInquiry(
       tx,
       row.id,
-      { empty_lookups, lookup_at: now + deps.settings.settle_ms },
+      { empty_lookups, lookup_at: again_at, absence_at: again_at },
       now,
     );
   } else if (current.was_accepted === 1) {

@@ -232,6 +232,7 @@ export async function makeUncertain(
   why: { reason: string; was_accepted: boolean },
 ): Promise<void> {
   if (ids.length === 0) return;
+  const listed_by = now + deps.settings.settle_ms;
   const moved = await moveInquiries(
     tx,
     ids,
@@ -240,7 +241,8 @@ export async function makeUncertain(
       to: 'uncertain',
       reason: why.reason,
       set: {
-        lookup_at: now + deps.settings.settle_ms,
+        lookup_at: listed_by,
+        absence_at: listed_by,
         empty_lookups: 0,
         ...(why.was_accepted ? { was_accepted: 1 } : {}),
       },

@@ -299,6 +299,7 @@ export async function recoverSending(
   rows: readonly InquiryRow[],
 ): Promise<void> {
   const { settle_ms, timeout_ms } = deps.settings;
+  const listed_by = now + timeout_ms + settle_ms;
   const moved = await moveInquiries(
     tx,
     rows.map(({ id }) => id),
@@ -306,7 +307,7 @@ export async function recoverSending(
       from: 'sending',
       to: 'uncertain',
       reason: 'eligd stopped while the request was in progress.',
-      set: { lookup_at: now + timeout_ms + settle_ms, empty_lookups: 0 },
+      set: { lookup_at: listed_by, absence_at: listed_by, empty_lookups: 0 },
     },
     now,
   );

@@ -220,6 +220,8 @@ type InquiryTable = {
   sent_at: number | null;
   sent_service_at: Generated<number | null>;
   lookup_at: number | null;
+  /** A lookup before this time proves no absence: the service may list the call later (G1). */
+  absence_at: Generated<number | null>;
   empty_lookups: Generated<number>;
   poll_at: number | null;
   empty_polls: Generated<number>;

@@ -278,6 +278,7 @@ async function doubtIds(context: CollectContext, row: InquiryRow): Promise<void>
         was_accepted: 1,
         poll_at: null,
         lookup_at: now,
+        absence_at: now + deps.settings.settle_ms,
         empty_lookups: 0,
       },
     },

@@ -1,0 +1,15 @@
+import { type Kysely, sql } from 'kysely';
+
+/**
+ * A lookup could be taken early, because the operator asked for it or because the IDs in a reply
+ * proved wrong, and counted as proof that the service does not have the call. From now on, each row
+ * says from when a lookup proves that.
+ */
+const STATEMENTS = [
+  'ALTER TABLE inquiries ADD COLUMN absence_at INTEGER',
+  `UPDATE inquiries SET absence_at = lookup_at WHERE state = 'uncertain'`,
+];
+
+export async function up(db: Kysely<never>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+}
