@@ -2,18 +2,25 @@ import { canonicalExternalId } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import type { ListedInquiry } from '../../service/api.ts';
-import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
+import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { readLearned, writeLearned } from '../../store/bookkeeping/learned-settings.ts';
-import { inquiriesToBeListed, noteSeen, ownersOf, sampleOfOurs } from '../../store/calls/calls.ts';
+import {
+  inquiriesToBeListed,
+  noteSeen,
+  ownersOf,
+  type SeenInquiry,
+  sampleOfOurs,
+} from '../../store/calls/calls.ts';
 import {
   type InquiryRow,
   inquiryById,
   moveInquiries,
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
+import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
 import type { Tx } from '../../store/engine/database.ts';
-import { aboutInquiry, attributeCalls } from './attribute.ts';
+import { attributeCalls } from './attribute.ts';
 import type { SubmitContext, SubmitDeps } from './deps.ts';
 import { isUsualCap } from './list-end.ts';
 import { noticeClock } from './notice-clock.ts';
@@ -83,7 +90,8 @@ async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> 
   );
   if (!filtered.ok)
     return { kind: 'inconclusive', why: `the list could not be read (${filtered.failure.class})` };
-  if (await isFound(deps, row, filtered.value.inquiries)) return { kind: 'found' };
+  const shown = await find(deps, row, filtered.value.inquiries);
+  if (shown !== null) return shown;
   const is_filter_trusted =
     filtered.value.is_complete &&
     !filtered.value.ignored_filter &&
@@ -93,7 +101,8 @@ async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> 
   const all = await client.list(row.specialty, {}, { priority: 'urgent' });
   if (!all.ok)
     return { kind: 'inconclusive', why: `the list could not be read (${all.failure.class})` };
-  if (await isFound(deps, row, all.value.inquiries)) return { kind: 'found' };
+  const found = await find(deps, row, all.value.inquiries);
+  if (found !== null) return found;
   // The filter proves nothing here, so a fixed cap could hide the call for good (G1).
   const is_end_doubtful = !all.value.is_end_proven && isUsualCap(all.value.total_count);
   if (!all.value.is_complete || is_end_doubtful)
@@ -167,17 +176,35 @@ async function filterShowsOurs(
   return is_shown;
 }
 
-/** Returns whether the list shows the call of the inquiry under the label that it was sent with. */
-async function isFound(
+/**
+ * Looks for the call of the inquiry under the label that it was sent with. Returns null if the list
+ * shows nothing that may be the call.
+ */
+async function find(
   deps: SubmitDeps,
   row: InquiryRow,
   listed: readonly ListedInquiry[],
-): Promise<boolean> {
+): Promise<LookupResult | null> {
   const label = canonicalExternalId(row.external_id);
-  const alike = listed
-    .map(seenInquiry)
-    .filter((each) => each.match_key === row.match_key && each.external_id === label);
-  if (alike.length === 0) return false;
+  const labelled = listed.map(seenInquiry).filter(({ external_id }) => external_id === label);
+  const alike = labelled.filter(({ match_key }) => match_key === row.match_key);
+  if (alike.length > 0 && (await isServed(deps, row, alike))) return { kind: 'found' };
+  const unreadable = labelled.filter(({ match_key }) => match_key === '');
+  const owners = await ownersOf(
+    deps.store.db,
+    unreadable.map(({ service_id }) => service_id),
+  );
+  return unreadable.some(({ service_id }) => (owners.get(service_id) ?? null) === null)
+    ? { kind: 'inconclusive', why: 'the list shows a call under its ID that cannot be read' }
+    : null;
+}
+
+/** Returns whether one of the listed inquiries now serves the row. */
+async function isServed(
+  deps: SubmitDeps,
+  row: InquiryRow,
+  alike: readonly SeenInquiry[],
+): Promise<boolean> {
   await noticeClock(deps);
   const now = deps.env.clock.now();
   return await deps.store.write(async (tx) => {
@@ -244,9 +271,9 @@ async function countAbsence(
  * before the visit.
  */
 async function raiseUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: number): Promise<void> {
-  await raiseAttention(
+  await raiseForInquiry(
     tx,
-    await aboutInquiry(tx, row),
+    row,
     {
       reason: 'unconfirmed',
       what:
@@ -262,9 +289,9 @@ async function raiseUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: numbe
 }
 
 async function raiseUndecidable(tx: Tx, row: InquiryRow, now: number): Promise<void> {
-  await raiseAttention(
+  await raiseForInquiry(
     tx,
-    await aboutInquiry(tx, row),
+    row,
     {
       reason: 'undecidable',
       what:

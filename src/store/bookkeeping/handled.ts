@@ -23,6 +23,7 @@ const TO_HANDLE: readonly AttentionReason[] = [
   ...ANSWER_REASONS,
   'coverage_conflict',
   'duplicate_call',
+  'doubtful_call',
 ];
 
 /** Replaces the items about the answer of a visit with `entries`, except those already handled. */
@@ -38,7 +39,7 @@ export async function raiseVerdict(
 }
 
 /** Returns whether the newest item of this kind has the same text and was handled by someone. */
-async function isHandled(tx: Tx, subject: string, entry: Attention): Promise<boolean> {
+export async function isHandled(tx: Tx, subject: string, entry: Attention): Promise<boolean> {
   const { reason, what, words = null } = entry;
   const last = await tx
     .selectFrom('attention')

@@ -119,27 +119,52 @@ const OF_INQUIRIES = prepared<{ inquiries: readonly number[] }>()((tx, place) =>
 type Alike = {
   specialty: Specialty;
   match_keys: readonly string[];
+  /** Listed calls with these labels are also included when their requests are unreadable. */
+  labels: readonly string[];
   /** Inquiries whose calls are also included, whatever their content. */
   of: readonly number[];
 };
 
 /** Returns every call with these match keys: ours and those that lists have shown. */
-export async function callsAlike(tx: Tx, { specialty, match_keys, of }: Alike): Promise<CallRow[]> {
+export async function callsAlike(
+  tx: Tx,
+  { specialty, match_keys, labels, of }: Alike,
+): Promise<CallRow[]> {
   const keys = match_keys.filter((key) => key !== '');
   const alike = keys.length === 0 ? [] : await ALIKE(tx, { match_keys: keys, specialty });
+  if (labels.length > 0) alike.push(...(await UNREADABLE(tx, { labels, specialty })));
   const known = new Set(alike.map(({ id }) => id));
   return [...alike, ...(await callsOf(tx, of)).filter(({ id }) => !known.has(id))];
 }
 
+const UNREADABLE = prepared<{ labels: readonly string[]; specialty: Specialty }>()((tx, place) =>
+  unreadable(tx)
+    .selectAll()
+    .where('external_id', 'in', place('labels'))
+    .where('specialty', '=', place('specialty')),
+);
+
+const ANY_UNREADABLE = prepared()((tx) => unreadable(tx).select('id').limit(sql.lit(1)));
+
+/** Listed calls whose requests could not be read; calls that retention has emptied have no label. */
+function unreadable(db: Db | Tx) {
+  return db
+    .selectFrom('calls')
+    .where('match_key', '=', sql.lit(''))
+    .where('external_id', '<>', sql.lit(''));
+}
+
 /**
- * Returns the inquiries that have calls, or whose match key has calls: the service may hold them.
+ * Returns the inquiries that have calls, or whose match key has calls: the service may hold them. A
+ * listed call whose request is unreadable may be any of them.
  */
 export async function withCalls(
   tx: Tx,
   rows: readonly Pick<InquiryRow, 'id' | 'match_key'>[],
 ): Promise<Set<number>> {
-  if (rows.length === 0) return new Set();
-  const called = await CALLED(tx, { ids: rows.map(({ id }) => id) });
+  const all = rows.map(({ id }) => id);
+  if (rows.length === 0 || (await ANY_UNREADABLE(tx, {})).length > 0) return new Set(all);
+  const called = await CALLED(tx, { ids: all });
   const asked = await ASKED(tx, { match_keys: rows.map(({ match_key }) => match_key) });
   const ids = new Set(called.map(({ inquiry }) => inquiry));
   const match_keys = new Set(asked.map(({ match_key }) => match_key));
