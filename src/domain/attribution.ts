@@ -237,10 +237,10 @@ type Others = {
 
 /**
  * Returns the listed calls that can serve the need although this database does not know them
- * (`fits`), and those of which that is uncertain (`doubtful`). Their answers are fresh, and no other
- * need waits under their labels. One fits if it asks the same questions for the same patient; those
- * under the need's own labels come first. One is doubtful if it may be for the same patient: it does
- * not say the name, or has the label of the need and a request that cannot be read.
+ * (`fits`), and those of which that is uncertain (`doubtful`). Their answers are fresh, and no
+ * other need waits under their labels. One fits if it asks the same questions for the same patient;
+ * those under the need's own labels come first. One is doubtful if it may be for the same patient:
+ * it does not say the name, or has the label of the need and a request that cannot be read.
  */
 function unclaimedFor(
   need: Need,

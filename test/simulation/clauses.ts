@@ -78,7 +78,10 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   ),
   doubtful_without_name: without("each.given_name === '' || need.given_name === ''", 'false'),
   doubtful_without_own_name: without(" || need.given_name === ''"),
-  doubtful_names_nobody_else: without("each.given_name === '' || need.given_name === '');", 'true);'),
+  doubtful_names_nobody_else: without(
+    "each.given_name === '' || need.given_name === '');",
+    'true);',
+  ),
   doubtful_if_unreadable: without("each.match_key === '' && isLabelled(each)", 'false'),
   doubtful_if_labelled: without(
     "each.match_key === '' && isLabelled(each)",

@@ -15,8 +15,8 @@ const LOOK_AGAIN_MS = MINUTE_MS;
 const IDS_NAMED_MAX = 3;
 
 /**
- * Puts the doubtful calls on the attention list. Returns whether eligd's own call must wait: for two
- * settle times after the list first showed them, unless the office marks the entry as done.
+ * Puts the doubtful calls on the attention list. Returns whether eligd's own call must wait: for
+ * two settle times after the list first showed them, unless the office marks the entry as done.
  */
 export async function waitForOffice(
   { tx, deps, now }: SubmitContext,

@@ -186,10 +186,10 @@ async function find(
   listed: readonly ListedInquiry[],
 ): Promise<LookupResult | null> {
   const label = canonicalExternalId(row.external_id);
-  const labelled = listed.map(seenInquiry).filter(({ external_id }) => external_id === label);
-  const alike = labelled.filter(({ match_key }) => match_key === row.match_key);
+  const under_label = listed.map(seenInquiry).filter(({ external_id }) => external_id === label);
+  const alike = under_label.filter(({ match_key }) => match_key === row.match_key);
   if (alike.length > 0 && (await isServed(deps, row, alike))) return { kind: 'found' };
-  const unreadable = labelled.filter(({ match_key }) => match_key === '');
+  const unreadable = under_label.filter(({ match_key }) => match_key === '');
   const owners = await ownersOf(
     deps.store.db,
     unreadable.map(({ service_id }) => service_id),

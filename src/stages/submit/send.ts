@@ -85,8 +85,9 @@ function needsLabelCheck({ memory }: SubmitDeps, { specialty, retry }: InquiryRo
 
 /**
  * `intents`: what may be sent now. `adopted`: how many need no call, because the service already
- * holds them. `moved`: how many wait for their payer or for the office. `sends`: the new count of sends; 0 when
- * nothing is sent. `to_check`: nothing was claimed, and the labels of these must be queried first.
+ * holds them. `moved`: how many wait for their payer or for the office. `sends`: the new count of
+ * sends; 0 when nothing is sent. `to_check`: nothing was claimed, and the labels of these must be
+ * queried first.
  */
 type Claimed = {
   intents: Intent[];

@@ -144,9 +144,12 @@ const UNREADABLE = prepared<{ labels: readonly string[]; specialty: Specialty }>
     .where('specialty', '=', place('specialty')),
 );
 
-const ANY_UNREADABLE = prepared()((tx) => unreadable(tx).select('id').limit(sql.lit(1)));
+/** The order makes SQLite choose the small index. */
+const ANY_UNREADABLE = prepared()((tx) =>
+  unreadable(tx).select('external_id').orderBy('external_id').limit(sql.lit(1)),
+);
 
-/** Listed calls whose requests could not be read; calls that retention has emptied have no label. */
+/** Listed calls whose requests are unreadable. Calls that retention has emptied have no label. */
 function unreadable(db: Db | Tx) {
   return db
     .selectFrom('calls')
@@ -155,8 +158,8 @@ function unreadable(db: Db | Tx) {
 }
 
 /**
- * Returns the inquiries that have calls, or whose match key has calls: the service may hold them. A
- * listed call whose request is unreadable may be any of them.
+ * Returns the inquiries that have calls, or whose match key has calls: the service may hold them.
+ * A listed call whose request is unreadable may be any of them.
  */
 export async function withCalls(
   tx: Tx,

@@ -1,4 +1,4 @@
-/** Attention items about an inquiry, with the visit that shows the front desk who the patient is. */
+/** Attention items about an inquiry, with the visit that shows the office whom it concerns. */
 import type { Attention } from '../../domain/attention.ts';
 import { type AttentionSubject, raiseAttention } from '../bookkeeping/attention.ts';
 import { inquirySubject } from '../bookkeeping/audit.ts';
