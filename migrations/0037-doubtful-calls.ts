@@ -9,8 +9,8 @@ import { type Kysely, sql } from 'kysely';
 const STATEMENTS = [
   'ALTER TABLE inquiries ADD COLUMN absence_at INTEGER',
   `UPDATE inquiries SET absence_at = lookup_at WHERE state = 'uncertain'`,
-  `CREATE INDEX calls_unreadable ON calls (external_id)
-    WHERE match_key = '' AND external_id <> ''`,
+  `CREATE INDEX calls_unreadable ON calls (match_key, external_id)
+    WHERE match_key = '' AND external_id > ''`,
 ];
 
 export async function up(db: Kysely<never>): Promise<void> {

@@ -213,7 +213,7 @@ describe('the claim of', () => {
         openWriteQueue(db).write((tx) =>
           callsAlike(tx, { specialty: 'dental', match_keys: ['KEY'], labels: ['A-1'], of: [] }),
         ),
-      'calls USING INDEX calls_unreadable (external_id=?)',
+      'calls USING INDEX calls_unreadable (match_key=? AND external_id=?)',
     ],
     [
       'calls of an older database',
