@@ -46,7 +46,7 @@ function entryAbout(doubtful: readonly DoubtfulCall[], wait_ms: number): Attenti
       `that may be for this patient (${named}). eligd waits up to ${minutes} minutes, and then ` +
       'makes its own call.',
     next:
-      'Ask the calling service whom that call is about. If it is about this patient, put the ' +
-      'visit on hold with "eligd hold". If not, "eligd done" ends the wait.',
+      'Ask the calling service whom it is about. If it is about this patient, hold the call that ' +
+      'eligd would make ("eligd hold"); if not, mark this entry as done ("eligd done").',
   };
 }
