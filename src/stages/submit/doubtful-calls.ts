@@ -38,7 +38,7 @@ export async function waitForOffice(
 function entryAbout(doubtful: readonly DoubtfulCall[], wait_ms: number): Attention {
   const ids = doubtful.map(({ service_id }) => service_id).toSorted();
   const named = ids.slice(0, IDS_NAMED_MAX).join(', ');
-  const minutes = Math.ceil(wait_ms / MINUTE_MS);
+  const minutes = Math.max(2, Math.ceil(wait_ms / MINUTE_MS));
   return {
     reason: 'doubtful_call',
     what:
