@@ -111,8 +111,8 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
   for (const need of needs) {
     if (need.stage !== 'calling' || isServed(need, verdicts)) continue;
     const { inquiry } = need;
-    const { fits, doubtful } = unclaimedFor(need, free, { verdicts, needs, clock });
-    const taken = duplicateFor(need, by_age) ?? fits[0];
+    const { fit, doubtful } = unclaimedFor(need, free, { verdicts, needs, clock });
+    const taken = duplicateFor(need, by_age) ?? fit;
     if (taken !== undefined) verdicts.set(taken.service_id, { is: 'call', inquiry, call: null });
     else
       for (const { service_id } of doubtful) verdicts.set(service_id, { is: 'doubtful', inquiry });
@@ -236,17 +236,17 @@ type Others = {
 };
 
 /**
- * Returns the listed calls that can serve the need although this database does not know them
- * (`fits`), and those of which that is uncertain (`doubtful`). Their answers are fresh, and no
- * other need waits under their labels. One fits if it asks the same questions for the same patient;
- * those under the need's own labels come first. One is doubtful if it may be for the same patient:
- * it does not say the name, or has the label of the need and a request that cannot be read.
+ * Returns the listed call that serves the need although this database does not know it (`fit`), and
+ * those that may be for the same patient (`doubtful`). Their answers are fresh, and no other need
+ * waits under their labels. A fit asks the same questions for the same patient; one under the
+ * need's own labels comes first. A doubtful call does not say the name, or has a label of the need
+ * and a request that cannot be read; it has an answer, or will have one.
  */
 function unclaimedFor(
   need: Need,
   free: readonly ListedInquiry[],
   { verdicts, needs, clock }: Others,
-): { fits: ListedInquiry[]; doubtful: ListedInquiry[] } {
+): { fit: ListedInquiry | undefined; doubtful: ListedInquiry[] } {
   const others = needs.filter(
     ({ inquiry, stage }) =>
       inquiry !== need.inquiry && ['planned', 'out', 'sought'].includes(stage),
@@ -262,12 +262,14 @@ function unclaimedFor(
   const isFitting = (each: ListedInquiry) =>
     each.given_name === need.given_name || (each.given_name === '' && isLabelled(each));
   const fits = alike.filter(isFitting);
-  const nameless = alike.filter((each) => each.given_name === '' || need.given_name === '');
-  const unreadable = usable.filter((each) => each.match_key === '' && isLabelled(each));
-  return {
-    fits: [...fits.filter(isLabelled), ...fits.filter((each) => !isLabelled(each))],
-    doubtful: [...nameless, ...unreadable],
-  };
+  const doubtful = usable.filter(
+    (each) =>
+      (finalOutcome(each.status) ?? 'successful') === 'successful' &&
+      (each.match_key === need.match_key
+        ? each.given_name === '' || need.given_name === ''
+        : each.match_key === '' && isLabelled(each)),
+  );
+  return { fit: fits.find(isLabelled) ?? fits[0], doubtful };
 }
 
 /** Returns whether no earlier list contained it and it was created since the last comparison. */

@@ -286,6 +286,17 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: doubtful(1), L2: is('unclaimed') },
   },
   {
+    what: 'a call that ended without an answer is not doubtful',
+    account: {
+      needs: [need(1, 'calling')],
+      listed: [
+        listed('L1', { match_key: '', status: 'CANCELLED' }),
+        listed('L2', { match_key: '', status: 'UNSUCCESSFUL' }),
+      ],
+    },
+    verdicts: { L1: is('unclaimed'), L2: is('unclaimed') },
+  },
+  {
     what: 'an old call is not doubtful',
     account: {
       needs: [need(1, 'calling')],

@@ -36,7 +36,7 @@ import {
 import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
 import { priceNow, type SubmitContext, type SubmitDeps } from './deps.ts';
-import { type DoubtfulCall, waitForOffice } from './doubtful-calls.ts';
+import { waitForOffice } from './doubtful-calls.ts';
 
 export type Question = {
   specialty: Specialty;
@@ -56,13 +56,13 @@ export type Question = {
 type Calling = { row: InquiryRow; labels: readonly string[]; earlier: readonly number[] };
 
 /**
- * `served`: the inquiries that an inquiry at the service now serves. `doubtful`: listed inquiries
- * that may be calls for the inquiry that eligd is about to send.
+ * `served`: the inquiries that an inquiry at the service now serves. `doubtful`: IDs of listed
+ * inquiries that may be calls for the inquiry that eligd is about to send.
  */
 type Attributed = {
   served: ReadonlySet<number>;
   strangers: number;
-  doubtful: readonly DoubtfulCall[];
+  doubtful: readonly string[];
 };
 
 /**
@@ -84,12 +84,12 @@ export async function attributeCalls(
     compared_at: question.compared_at ?? null,
   });
   const served = new Set<number>();
-  const doubtful: DoubtfulCall[] = [];
+  const doubtful: string[] = [];
   let strangers = 0;
   for (const each of account.listed) {
     const verdict = verdicts.get(each.service_id);
     if (verdict?.is === 'stranger') strangers += 1;
-    if (verdict?.is === 'doubtful') doubtful.push(each);
+    if (verdict?.is === 'doubtful') doubtful.push(each.service_id);
     if (verdict?.is !== 'call' && verdict?.is !== 'duplicate') continue;
     const row = rows.get(verdict.inquiry);
     if (row === undefined) continue;
@@ -143,7 +143,7 @@ export async function checkBeforeCall(
   const question = { specialty, match_keys, calling: { row, labels, earlier } };
   const { served, doubtful } = await attributeCalls(context, question);
   if (served.has(row.id)) return 'served';
-  return (await waitForOffice(context, row, doubtful)) ? 'wait' : 'call';
+  return (await waitForOffice(context, { row, earlier, doubtful })) ? 'wait' : 'call';
 }
 
 const WAITING: ReadonlySet<InquiryState> = new Set(['uncertain', 'undecidable', 'planned']);
@@ -168,11 +168,8 @@ async function gather({ tx, now }: SubmitContext, question: Question) {
 }
 
 /** Returns the call as an inquiry that the service lists; empty if it does not count as listed. */
-function listedOf(
-  call: CallRow,
-  { shown, fresh }: Question,
-): (ListedInquiry & { seen_at: number | null })[] {
-  const { service_id, inquiry, role, external_id, match_key, given_name, seen_at } = call;
+function listedOf(call: CallRow, { shown, fresh }: Question): ListedInquiry[] {
+  const { service_id, inquiry, role, external_id, match_key, given_name } = call;
   if (service_id === null) return [];
   // An inquiry that serves a row counts only when the list shows it now: the row may be the subject
   // of another lookup.
@@ -183,7 +180,7 @@ function listedOf(
   const created_at = call.sent_service_at;
   const status = call.service_status;
   const asked = { external_id, match_key, given_name };
-  return [{ ...asked, service_id, status, created_at, claim, is_new, seen_at }];
+  return [{ ...asked, service_id, status, created_at, claim, is_new }];
 }
 
 /** Returns the call as a request of ours whose reply brought no ID; empty if it is not. */

@@ -1,3 +1,4 @@
+import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
 import { canonicalExternalId } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
@@ -5,13 +6,7 @@ import type { ListedInquiry } from '../../service/api.ts';
 import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { readLearned, writeLearned } from '../../store/bookkeeping/learned-settings.ts';
-import {
-  inquiriesToBeListed,
-  noteSeen,
-  ownersOf,
-  type SeenInquiry,
-  sampleOfOurs,
-} from '../../store/calls/calls.ts';
+import { ownersOf, type SeenInquiry } from '../../store/calls/calls.ts';
 import {
   type InquiryRow,
   inquiryById,
@@ -19,6 +14,12 @@ import {
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
 import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
+import {
+  describeCalls,
+  inquiriesToBeListed,
+  noteSeen,
+  sampleOfOurs,
+} from '../../store/calls/listed-calls.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { attributeCalls } from './attribute.ts';
 import type { SubmitContext, SubmitDeps } from './deps.ts';
@@ -186,16 +187,24 @@ async function find(
   listed: readonly ListedInquiry[],
 ): Promise<LookupResult | null> {
   const label = canonicalExternalId(row.external_id);
-  const under_label = listed.map(seenInquiry).filter(({ external_id }) => external_id === label);
-  const alike = under_label.filter(({ match_key }) => match_key === row.match_key);
+  const seen = listed.map(seenInquiry);
+  const alike = seen.filter(
+    ({ external_id, match_key }) => external_id === label && match_key === row.match_key,
+  );
   if (alike.length > 0 && (await isServed(deps, row, alike))) return { kind: 'found' };
-  const unreadable = under_label.filter(({ match_key }) => match_key === '');
+  const sent_at = (row.sent_service_at ?? Number.NEGATIVE_INFINITY) - CLOCKS_DIFFER_MS;
+  const unreadable = seen.filter(
+    ({ external_id, match_key, created_at }) =>
+      match_key === '' &&
+      (external_id === '' || external_id === label) &&
+      (created_at === null || created_at >= sent_at),
+  );
   const owners = await ownersOf(
     deps.store.db,
     unreadable.map(({ service_id }) => service_id),
   );
   return unreadable.some(({ service_id }) => (owners.get(service_id) ?? null) === null)
-    ? { kind: 'inconclusive', why: 'the list shows a call under its ID that cannot be read' }
+    ? { kind: 'inconclusive', why: 'the list shows a call that cannot be read' }
     : null;
 }
 
@@ -213,6 +222,8 @@ async function isServed(
     const { specialty, match_key } = row;
     const shown = new Set(alike.map(({ service_id }) => service_id));
     await noteSeen(tx, specialty, alike, now);
+    // An earlier list may have shown them without the fields that tell whose they are.
+    await describeCalls(tx, alike);
     const question = { specialty, match_keys: [match_key], shown };
     return (await attributeCalls({ tx, deps, now }, question)).served.has(row.id);
   });
@@ -231,7 +242,10 @@ async function countAbsence(
   const current = await inquiryById(tx, row.id);
   if (current?.state !== 'uncertain') return;
   if (current.absence_at !== null && absent_at < current.absence_at) {
-    await updateInquiry(tx, row.id, { lookup_at: current.absence_at }, now);
+    const { settle_ms, timeout_ms } = deps.settings;
+    // The clock may have been ahead when the time was set.
+    const absence_at = Math.min(current.absence_at, now + timeout_ms + settle_ms);
+    await updateInquiry(tx, row.id, { lookup_at: absence_at, absence_at }, now);
     return;
   }
   await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed']);

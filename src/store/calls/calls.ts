@@ -25,7 +25,7 @@ export type SeenInquiry = {
   created_at: number | null;
 };
 
-const IDS_PER_STATEMENT = 500;
+export const IDS_PER_STATEMENT = 500;
 
 /** A request that is about to leave. `body`: its exact content. */
 type Intent = { row: InquiryRow; given_name: string; body: string };
@@ -193,39 +193,8 @@ const ALIKE = prepared<{ match_keys: readonly string[]; specialty: Specialty }>(
     .where('specialty', '=', place('specialty')),
 );
 
-/**
- * Saves the listed inquiries and returns those that were not known before. For an inquiry that
- * serves no row, the status in the list is the latest.
- */
-export async function noteSeen(
-  tx: Tx,
-  specialty: Specialty,
-  seen: readonly SeenInquiry[],
-  now: number,
-): Promise<SeenInquiry[]> {
-  const fresh: SeenInquiry[] = [];
-  for (let first = 0; first < seen.length; first += IDS_PER_STATEMENT) {
-    const part = seen.slice(first, first + IDS_PER_STATEMENT);
-    const known = await ownersOf(
-      tx,
-      part.map(({ service_id }) => service_id),
-    );
-    fresh.push(...part.filter(({ service_id }) => !known.has(service_id)));
-    await tx
-      .insertInto('calls')
-      .values(part.map((each) => ({ ...valuesOf(each, specialty), seen_at: now })))
-      .onConflict((conflict) =>
-        conflict
-          .column('service_id')
-          .doUpdateSet({ service_status: (excluded) => excluded.ref('excluded.service_status') })
-          .where('calls.role', '!=', 'serves'),
-      )
-      .execute();
-  }
-  return fresh;
-}
-
-function valuesOf({ created_at, ...seen }: SeenInquiry, specialty: Specialty) {
+/** The columns of a listed inquiry. */
+export function valuesOf({ created_at, ...seen }: SeenInquiry, specialty: Specialty) {
   const external_id = canonicalExternalId(seen.external_id);
   const sent_service_at = created_at;
   const { service_id, match_key, given_name, service_status } = seen;
@@ -327,47 +296,3 @@ const OWNERS = prepared<{ service_ids: readonly string[] }>()((db, place) =>
     .select(['service_id', 'inquiry'])
     .where('service_id', 'in', place('service_ids')),
 );
-
-/**
- * Returns our inquiries that a complete list of the specialty must show: all open ones, and those
- * sent last.
- */
-export async function inquiriesToBeListed(db: Db, specialty: Specialty): Promise<Sample[]> {
-  const ours = ofOurs(db, specialty);
-  const open = await ours.where('state', '=', 'open').execute();
-  const newest = await ours
-    .where('sent_at', '=', (select) =>
-      select
-        .selectFrom('inquiries')
-        .select('sent_at')
-        .where('specialty', '=', specialty)
-        .where('is_verified', '=', 1)
-        .where('sent_at', 'is not', null)
-        .orderBy('sent_at', 'desc')
-        .limit(1),
-    )
-    .execute();
-  return [...open, ...newest];
-}
-
-/** An inquiry of ours that eligd has verified in a read form. */
-type Sample = { service_id: string; external_id: string };
-
-/** A verified inquiry was sent and has an ID at the service. */
-function ofOurs(db: Db, specialty: Specialty) {
-  return db
-    .selectFrom('inquiries')
-    .select(['service_id', 'external_id'])
-    .where('specialty', '=', specialty)
-    .where('is_verified', '=', 1)
-    .where('sent_at', 'is not', null)
-    .$narrowType<{ service_id: string }>();
-}
-
-/**
- * Returns the last of them, as a test whether a filtered query returns our inquiries; null: none
- * yet.
- */
-export async function sampleOfOurs(db: Db, specialty: Specialty): Promise<Sample | null> {
-  return (await ofOurs(db, specialty).orderBy('sent_at', 'desc').executeTakeFirst()) ?? null;
-}

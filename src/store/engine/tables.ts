@@ -21,6 +21,8 @@ export type Tables = {
   deceased_patients: { connector: string; patient_id: string; told_at: number };
   appointments: AppointmentTable;
   inquiries: InquiryTable;
+  /** Listed calls that may be for the patient of an inquiry, which waits for the office. */
+  doubtful_calls: { inquiry: number; service_id: string; wait_until: number };
   calls: {
     id: Generated<number>;
     inquiry: number | null;

@@ -1,47 +1,29 @@
 import { expect, test } from 'vitest';
-import { MINUTE_MS } from '../../../src/domain/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
+import { ensureReconciled, newSubmitMemory } from '../../../src/stages/submit/index.ts';
 import { handle } from '../../../src/store/bookkeeping/handled.ts';
 import { type Installation, install, reconcile, SETTLE_MS, send } from '../installation.ts';
-import { lookUp, loseCreates, TWINS, twin } from './lost-calls.ts';
-
-/** The service's list shows the requests of calls without these fields. */
-function withhold({ client }: Installation, ...fields: string[]): void {
-  const { list } = client;
-  client.list = async (...given) => {
-    const result = await list(...given);
-    if (!result.ok) return result;
-    const inquiries = result.value.inquiries.map((each) => ({
-      ...each,
-      request: Object.fromEntries(
-        Object.entries(each.request).filter(([name]) => !fields.includes(name)),
-      ),
-    }));
-    return { ok: true, value: { ...result.value, inquiries } };
-  };
-}
+import { anOldCall, hideCalls, labelsOf, twin, withhold } from './lost-calls.ts';
 
 /** A database was lost after a call under a label that the clinic no longer uses. */
 async function haveNamelessCall(clinic: Installation): Promise<void> {
-  await clinic.service.createBeside({ ...TWINS, patient_name: 'Ada Example', external_id: 'OLD' });
+  await anOldCall(clinic);
   withhold(clinic, 'patient_name');
-  await reconcile(clinic);
+  await ensureReconciled(clinic.submit, 'dental');
 }
-
-const labels = async ({ service }: Installation) =>
-  (await service.ledger()).map(({ external_id }) => external_id);
 
 test('a call that may be for the patient delays ours for two settle times', async () => {
   const clinic = await install();
   await haveNamelessCall(clinic);
   await send(clinic, clinic.visit('A-1', twin('Ada')));
-  expect(await labels(clinic)).toEqual(['OLD']);
+  expect(await labelsOf(clinic)).toEqual(['OLD']);
   expect(await clinic.attention()).toEqual(['doubtful_call']);
   clinic.pass(2 * SETTLE_MS - MINUTE_MS);
   await clinic.submitNow();
-  expect(await labels(clinic)).toEqual(['OLD']);
+  expect(await labelsOf(clinic)).toEqual(['OLD']);
   clinic.pass(MINUTE_MS + 1_000);
   await clinic.submitNow();
-  expect(await labels(clinic)).toEqual(['OLD', 'A-1']);
+  expect(await labelsOf(clinic)).toEqual(['OLD', 'A-1']);
   expect(await clinic.attention()).toEqual(['doubtful_call']);
 });
 
@@ -55,16 +37,98 @@ test('our call is made within a minute once the office has marked the entry as d
   );
   clinic.pass(MINUTE_MS + 1_000);
   await clinic.submitNow();
-  expect(await labels(clinic)).toEqual(['OLD', 'A-1']);
+  expect(await labelsOf(clinic)).toEqual(['OLD', 'A-1']);
   expect(await clinic.attention()).toEqual([]);
 });
 
-test('a lost call whose listed request cannot be read is not made again (G1)', async () => {
+test('a nameless call that the list names later serves the visit (G1)', async () => {
   const clinic = await install();
-  await send(clinic, clinic.visit('A-0'));
-  await loseCreates(clinic, 1);
-  withhold(clinic, 'dob');
+  await anOldCall(clinic);
+  const withheld = withhold(clinic, 'patient_name');
+  await ensureReconciled(clinic.submit, 'dental');
   await send(clinic, clinic.visit('A-1', twin('Ada')));
-  for (let round = 0; round < 5; round += 1) await lookUp(clinic);
-  expect(await labels(clinic)).toEqual(['A-0', 'A-1']);
+  withheld.on = false;
+  await reconcile(clinic);
+  clinic.pass(11 * MINUTE_MS);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['OLD']);
+});
+
+test('a doubtful call listed before the visit came delays ours', async () => {
+  const clinic = await install();
+  await anOldCall(clinic);
+  withhold(clinic, 'patient_name');
+  await ensureReconciled(clinic.submit, 'dental');
+  clinic.pass(11 * MINUTE_MS);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect(await labelsOf(clinic)).toEqual(['OLD']);
+});
+
+test('a call first listed by a clock that was ahead delays ours for minutes', async () => {
+  const clinic = await install();
+  await anOldCall(clinic);
+  withhold(clinic, 'patient_name');
+  clinic.pass(365 * DAY_MS);
+  await ensureReconciled(clinic.submit, 'dental');
+  clinic.pass(-365 * DAY_MS);
+  clinic.submit.memory = newSubmitMemory();
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  for (let hour = 0; hour < 24; hour += 1) {
+    clinic.pass(HOUR_MS);
+    await clinic.submitNow();
+  }
+  expect(await labelsOf(clinic)).toEqual(['OLD', 'A-1']);
+});
+
+test('the entry goes when the visit is canceled', async () => {
+  const clinic = await install();
+  await anOldCall(clinic);
+  withhold(clinic, 'patient_name');
+  await ensureReconciled(clinic.submit, 'dental');
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  await send(clinic, { ...clinic.visit('A-1', twin('Ada')), status: 'cancelled' } as never);
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('what the office cleared does not come back for the next attempt', async () => {
+  const clinic = await install();
+  await anOldCall(clinic);
+  withhold(clinic, 'patient_name');
+  await ensureReconciled(clinic.submit, 'dental');
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  await clinic.store.write((tx) => handle('')(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  clinic.pass(MINUTE_MS + 1_000);
+  await clinic.submitNow();
+  const { read } = clinic.client;
+  clinic.client.read = async (...given) => {
+    const result = await read(...given);
+    return result.ok && result.value !== null
+      ? { ok: true, value: { ...result.value, status: 'UNSUCCESSFUL' } }
+      : result;
+  };
+  await clinic.collectAll();
+  clinic.pass(2 * HOUR_MS);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('the wait begins again for a fourth call that the entry does not name', async () => {
+  const clinic = await install();
+  for (const mark of 'abcde') await anOldCall(clinic, `OLD-${mark}`);
+  withhold(clinic, 'patient_name');
+  const { show } = hideCalls(clinic);
+  const order = (await clinic.service.ledger())
+    .map(({ id }, index) => ({ id, index }))
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  for (const { index } of order.slice(0, 4)) await show(index);
+  clinic.submit.settings.is_shared_account = true;
+  await ensureReconciled(clinic.submit, 'dental');
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  await clinic.store.write((tx) => handle('')(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await show(order[4]!.index);
+  await reconcile(clinic);
+  clinic.pass(MINUTE_MS + 1_000);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).not.toContain('A-1');
 });
