@@ -101,6 +101,12 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'const listed_by = now + deps.settings.settle_ms;',
     'const listed_by = now;',
   ),
+  early_lookup_counts: one(
+    'A lookup proves an absence before the settle time is over.',
+    'src/stages/submit/lookup.ts',
+    'absent_at < current.absence_at',
+    'false',
+  ),
   equality_for_match: one(
     'The returned request must equal the request as sent.',
     'src/stages/submit/seen.ts',
@@ -156,7 +162,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   unclaimed_not_taken: one(
     'eligd does not check the service’s inquiries before a call.',
     'src/domain/attribution.ts',
-    'return fits.find(isLabelled) ?? fits[0] ?? null;',
+    'fit: fits.find(isLabelled) ?? fits[0], doubtful',
     'return fits.length > 0 ? null : null;',
   ),
   late_find_ignored: one(
