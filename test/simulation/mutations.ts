@@ -163,7 +163,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'eligd does not check the service’s inquiries before a call.',
     'src/domain/attribution.ts',
     'fit: fits.find(isLabelled) ?? fits[0], doubtful',
-    'return fits.length > 0 ? null : null;',
+    'fit: undefined, doubtful',
   ),
   late_find_ignored: one(
     'eligd does not report a duplicate call that is listed late.',
@@ -215,8 +215,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   refused_unsaid: one(
     'An inquiry that the service refused is on no list.',
     'src/stages/submit/outcome.ts',
-    '  await raiseAttention(\n    tx,\n    await aboutInquiry(tx, row),',
-    '  (async () => {})(\n    tx,\n    await aboutInquiry(tx, row),',
+    '  await raiseForInquiry(\n    tx,',
+    '  (async () => {})(\n    tx,',
   ),
   unknown_is_no: one(
     'A missing answer of the payer reads as no.',
