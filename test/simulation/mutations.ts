@@ -313,8 +313,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   twins_mixed_up: one(
     "A twin's inquiry serves the other one after the database was lost.",
     'src/domain/attribution.ts',
-    "(each.given_name === need.given_name || (each.given_name === '' && isLabelled(each))) &&",
-    '',
+    "each.given_name === need.given_name || (each.given_name === '' && isLabelled(each));",
+    'true;',
   ),
   lead_by_wall_clock: one(
     'The lead time before a visit is counted in hours of the clock.',
