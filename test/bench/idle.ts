@@ -91,7 +91,8 @@ state: { path: ./state/eligd.db }
 }
 
 function node(args: string[]): ChildProcess {
-  return spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
+  const env = { ...process.env, MALLOC_ARENA_MAX: '1' };
+  return spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
 /** Milliseconds of processor time until `word` is printed. */
