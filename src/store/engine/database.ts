@@ -353,11 +353,11 @@ function withStatementCache(raw: Raw, onError: (error: unknown) => void): Sqlite
         return asKysely(raw.prepare('select 1'));
       const text = statement_text === 'begin' ? 'begin immediate' : statement_text;
       const known = prepared.get(text);
-      if (known !== undefined) return asKysely(known);
+      if (known !== undefined) return known;
       const statement = watched(raw, text, onError);
       if (prepared.size >= CACHED_STATEMENTS_MAX) prepared.clear();
       prepared.set(text, statement);
-      return asKysely(statement);
+      return statement;
     },
     close: () => raw.close(),
   };
@@ -367,7 +367,7 @@ function withStatementCache(raw: Raw, onError: (error: unknown) => void): Sqlite
 function watched(raw: Raw, text: string, onError: (error: unknown) => void): Statement {
   const telling =
     <Given, Value>(work: (given: Given) => Value) =>
-    (given: Given) => {
+    (given: Given): Value => {
       try {
         return work(given);
       } catch (error) {
@@ -375,14 +375,17 @@ function watched(raw: Raw, text: string, onError: (error: unknown) => void): Sta
         throw error;
       }
     };
-  const statement = telling(() => raw.prepare(text))(null);
-  statement.all = telling(statement.all.bind(statement) as (given: unknown) => never);
-  statement.run = telling(statement.run.bind(statement) as (given: unknown) => never);
-  return statement;
+  const statement = telling(() => asKysely(raw.prepare(text)))(null);
+  return {
+    reader: statement.reader,
+    all: telling((parameters) => statement.all(parameters)),
+    run: telling((parameters) => statement.run(parameters)),
+    iterate: (parameters) => statement.iterate(parameters),
+  };
 }
 
-type Statement = ReturnType<Raw['prepare']>;
+type Statement = ReturnType<SqliteDatabase['prepare']>;
 
-function asKysely(statement: Statement): ReturnType<SqliteDatabase['prepare']> {
-  return statement as unknown as ReturnType<SqliteDatabase['prepare']>;
+function asKysely(statement: ReturnType<Raw['prepare']>): Statement {
+  return statement as unknown as Statement;
 }
