@@ -79,23 +79,23 @@ async function makeReport(parts: Parts, health: HealthReport, now: number): Prom
     fees: () => readFees(config),
     budget: () => budgetRules(config, parts.payers),
   };
-  return await scheduleReport(source, health, now);
+  return await scheduleReport(source, health, now, { for_paper: config.report.folder !== null });
 }
 
 async function writeReport(parts: Parts, report: Report, signal: AbortSignal): Promise<void> {
   const { folder } = parts.options.config.report;
-  const { text } = report;
+  const { text, pdf } = report;
   const targets = [
     ...parts.connectors.map(
       ({ connector }) =>
         async () =>
           await connector.publishSchedule?.(text, signal),
     ),
-    ...(folder === null
+    ...(folder === null || pdf === null
       ? []
       : [
           async () => await replaceFile(folder, 'schedule.html', text),
-          async () => await replaceFile(folder, 'schedule.pdf', await report.pdf()),
+          async () => await replaceFile(folder, 'schedule.pdf', await pdf()),
         ]),
   ];
   // A target that cannot be written does not prevent writing the others.

@@ -347,7 +347,9 @@ async function publishAttention(deps: DeliverDeps, signal: AbortSignal): Promise
   const { store, env, connector, connector_id, memory } = deps;
   if (connector.publishAttention === undefined) return;
   const rows = await openAttention(store.db, connector_id);
-  const mark = createHash('sha256').update(JSON.stringify(rows)).digest('base64');
+  const hash = createHash('sha256');
+  for (const row of rows) hash.update(`${JSON.stringify(row)}\n`);
+  const mark = hash.digest('base64');
   const now = env.clock.now();
   const { published } = memory;
   const is_current = published?.mark === mark && Math.abs(now - published.at) < PUBLISH_AGAIN_MS;
