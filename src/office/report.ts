@@ -16,8 +16,8 @@ import {
 import { dayWords, momentWords } from './times.ts';
 
 /**
- * `text`: the page; `pdf`: builds the same for paper, null if nobody wants it; `mark`: a fingerprint
- * of everything but the page's time.
+ * `text`: the page; `pdf`: builds the same for paper, null if nobody wants it; `mark`: a
+ * fingerprint of everything but the page's time.
  */
 export type Report = { text: string; pdf: (() => Promise<Buffer>) | null; mark: string };
 

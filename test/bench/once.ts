@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- once`: `eligd once` of the packaged program with nothing to do, in a clinic with
- * two weeks of answered visits and in one with 100,000 more. Each run relies on the check and the
- * comparison of the one before, as from cron.
+ * `npm run bench -- once`: `eligd once` of the packaged program with nothing to do, in a clinic
+ * with two weeks of answered visits and in one with 100,000 more. Each run relies on the check and
+ * the comparison of the one before, as from cron.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -61,8 +61,8 @@ type DeliverDeps = {
 type DeliverContext = { tx: Tx; deps: DeliverDeps; now: number };
 
 /**
- * `failures`: consecutive failures to write. `published`: a fingerprint of the attention list that the
- * PMS has, and when it was written. `schedule_at`: when the schedule was written.
+ * `failures`: consecutive failures to write. `published`: a fingerprint of the attention list that
+ * the PMS has, and when it was written. `schedule_at`: when the schedule was written.
  */
 export type DeliverMemory = {
   failures: number;
