@@ -1,4 +1,4 @@
-/** When a start leaves out the check of the whole database: what it reads from the disk shows it. */
+/** When a start leaves out the check of the whole database, by what it reads from the disk. */
 import {
   closeSync,
   copyFileSync,
