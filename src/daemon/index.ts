@@ -78,7 +78,7 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
     const lock: InstanceLock = lockInstance(config.state.path);
     closers.push(() => lock.release());
     clearRecodings(dirname(config.state.path));
-    const opened = await openStore(config.state.path);
+    const opened = await openStore(config.state.path, { env, sends: lock.sends });
     closers.push(() => opened.close());
     const identity = new FileIdentity(config.state.path);
     const store = watchedStore(opened, { progress, identity, clock: env.clock, metrics });

@@ -22,23 +22,15 @@ const REST_FACTOR = 20;
 
 /** Runs until `signal` is aborted. */
 export async function keepReport(parts: Parts, signal: AbortSignal): Promise<void> {
-  const { options, store, connectors } = parts;
+  const { options, connectors } = parts;
   const { env, config } = options;
   const has_place = connectors.some(({ connector }) => connector.publishSchedule !== undefined);
   if (config.report.folder === null && !has_place) return;
-  let written = { at: Number.NEGATIVE_INFINITY, mark: '', seen: '' };
+  let written: Written = { at: Number.NEGATIVE_INFINITY, mark: '', seen: '' };
   while (!signal.aborted) {
     const begun = env.clock.elapsed();
-    const now = env.clock.now();
     try {
-      const health = await liveHealth(parts, store.db);
-      const seen = `${await changeMark(store.db)} ${healthMark(health)}`;
-      if (seen !== written.seen || now - written.at >= HOUR_MS) {
-        const report = await makeReport(parts, health, now);
-        if (report.mark !== written.mark || now - written.at >= HOUR_MS)
-          await writeReport(parts, report, signal);
-        written = { at: report.mark === written.mark ? written.at : now, mark: report.mark, seen };
-      }
+      written = await writeIfChanged(parts, written, signal);
     } catch (error) {
       const reason =
         error instanceof ConnectorError ? error.message : (errorCode(error) ?? 'failed');
@@ -48,6 +40,27 @@ export async function keepReport(parts: Parts, signal: AbortSignal): Promise<voi
     const rest_ms = Math.max(MINUTE_MS, options.idle_ms ?? 0, took_ms * REST_FACTOR);
     await env.clock.sleep(rest_ms, signal).catch(() => {});
   }
+}
+
+/** When the files were written, and the fingerprints of their content and of what it is made of. */
+type Written = { at: number; mark: string; seen: string };
+
+/** A separate function, because a loop that sleeps would keep the report and all its visits. */
+async function writeIfChanged(
+  parts: Parts,
+  written: Written,
+  signal: AbortSignal,
+): Promise<Written> {
+  const { options, store } = parts;
+  const now = options.env.clock.now();
+  const health = await liveHealth(parts, store.db);
+  const seen = `${await changeMark(store.db)} ${healthMark(health)}`;
+  const is_old = now - written.at >= HOUR_MS;
+  if (seen === written.seen && !is_old) return written;
+  const report = await makeReport(parts, health, now);
+  if (report.mark === written.mark && !is_old) return { ...written, seen };
+  await writeReport(parts, report, signal);
+  return { at: now, mark: report.mark, seen };
 }
 
 /** Writes the report once: for `eligd once`. */
@@ -66,23 +79,23 @@ async function makeReport(parts: Parts, health: HealthReport, now: number): Prom
     fees: () => readFees(config),
     budget: () => budgetRules(config, parts.payers),
   };
-  return await scheduleReport(source, health, now);
+  return await scheduleReport(source, health, now, { for_paper: config.report.folder !== null });
 }
 
 async function writeReport(parts: Parts, report: Report, signal: AbortSignal): Promise<void> {
   const { folder } = parts.options.config.report;
-  const { text } = report;
+  const { text, pdf } = report;
   const targets = [
     ...parts.connectors.map(
       ({ connector }) =>
         async () =>
           await connector.publishSchedule?.(text, signal),
     ),
-    ...(folder === null
+    ...(folder === null || pdf === null
       ? []
       : [
           async () => await replaceFile(folder, 'schedule.html', text),
-          async () => await replaceFile(folder, 'schedule.pdf', await report.pdf()),
+          async () => await replaceFile(folder, 'schedule.pdf', await pdf()),
         ]),
   ];
   // A target that cannot be written does not prevent writing the others.

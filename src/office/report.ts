@@ -16,10 +16,10 @@ import {
 import { dayWords, momentWords } from './times.ts';
 
 /**
- * `text`: the page; `pdf`: builds the same for paper; `mark`: a fingerprint of everything but the
- * page's time.
+ * `text`: the page; `pdf`: builds the same for paper, null if nobody wants it; `mark`: a
+ * fingerprint of everything but the page's time.
  */
-export type Report = { text: string; pdf: () => Promise<Buffer>; mark: string };
+export type Report = { text: string; pdf: (() => Promise<Buffer>) | null; mark: string };
 
 const STYLE_ELEMENT = constantHtml(`<style>${STYLE}</style>`);
 /** The file runs and loads nothing, even if a name looks like code. */
@@ -27,10 +27,15 @@ const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256')
   .update(STYLE)
   .digest('base64')}'`;
 
+/**
+ * Makes the report, one day after the other. With `for_paper`, the visits of all days are in memory
+ * at once.
+ */
 export async function scheduleReport(
   source: ScheduleSource,
   report: HealthReport,
   now: number,
+  { for_paper }: { for_paper: boolean },
 ): Promise<Report> {
   const { time_zone, name } = source.config.clinic;
   const days = (await readDays(source, now)).slice(0, source.config.report.days);
@@ -38,7 +43,7 @@ export async function scheduleReport(
   const read: ReportDay[] = [];
   for (const { date } of days) {
     const lines = await readDay(source, date, now);
-    read.push({ date, lines });
+    if (for_paper) read.push({ date, lines });
     sections.push(html`<section class="sheet"><div class="head"><h2>${dayWords(date)}</h2>
 <p class="soft">${countWords(lines)}</p></div>
 ${scheduleTable(lines, { now, time_zone, has_links: false })}</section>`);
@@ -61,5 +66,5 @@ on the phone; not a guarantee of payment.</footer></main></body></html>
     .digest('base64');
   const health = healthWords(report);
   const pdf = () => schedulePdf({ clinic: name, health, days: read, now, time_zone });
-  return { text: page.text, pdf, mark };
+  return { text: page.text, pdf: for_paper ? pdf : null, mark };
 }

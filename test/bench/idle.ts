@@ -27,6 +27,10 @@ const IDLE_MS = 120_000;
 /** Linux counts processor time in hundredths of a second. */
 const TICK_MS = 10;
 
+const UNIT = readFileSync(join(ROOT, 'systemd/eligd.service'), 'utf8');
+/** The options of Node in the unit that limit its memory. */
+export const MEMORY_OPTIONS = UNIT.match(/--max-\S+/g) ?? [];
+
 /** `base_url`: of a service whose list is empty. */
 export async function benchIdle(base_url: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'eligd-bench-idle-'));
@@ -59,8 +63,8 @@ const app = require('fastify')();
 new (require('better-sqlite3'))(':memory:').exec('create table t (a)');
 app.listen({ port: 0 }).then(() => console.log('listening'));`;
 
-/** Arguments of Node for the daemon as its unit starts it, compiled ahead as in the package. */
-async function prepare(folder: string, base_url: string): Promise<string[]> {
+/** Builds the packaged program in the folder, compiled ahead, and returns its main file. */
+export async function buildPackaged(folder: string): Promise<string> {
   const program = join(folder, 'eligd');
   await buildProgram(ROOT, program);
   for (const part of ['package.json', 'config'])
@@ -69,6 +73,12 @@ async function prepare(folder: string, base_url: string): Promise<string[]> {
   const compile = join(program, 'dist/program/compile-ahead.js');
   const compiling = node([compile, join(program, 'compiled'), String(process.getuid?.() ?? 0)]);
   await new Promise((done) => compiling.once('exit', done));
+  return join(program, 'dist/program/main.js');
+}
+
+/** Arguments of Node for the daemon as its unit starts it. */
+async function prepare(folder: string, base_url: string): Promise<string[]> {
+  const main = await buildPackaged(folder);
   mkdirSync(join(folder, 'dropbox'));
   const configuration = join(folder, 'eligd.yaml');
   writeFileSync(
@@ -85,13 +95,12 @@ state: { path: ./state/eligd.db }
     'ELIGD_SERVICE_PROJECT_ID=clinic\nELIGD_SERVICE_API_KEY=bench\n',
     { mode: 0o600 },
   );
-  const unit = readFileSync(join(ROOT, 'systemd/eligd.service'), 'utf8');
-  const main = join(program, 'dist/program/main.js');
-  return [...(unit.match(/--max-\S+/g) ?? []), main, 'run', '--config', configuration];
+  return [...MEMORY_OPTIONS, main, 'run', '--config', configuration];
 }
 
 function node(args: string[]): ChildProcess {
-  return spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
+  const env = { ...process.env, MALLOC_ARENA_MAX: '1' };
+  return spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
 /** Milliseconds of processor time until `word` is printed. */

@@ -15,9 +15,11 @@ import type { AnsweringJob } from './hl7-server.ts';
 import { benchIdle } from './idle.ts';
 import type { IntakeJob, IntakeResult } from './intake.ts';
 import type { LatencyResult } from './latency.ts';
+import type { LongRunJob, LongRunResult } from './long-run.ts';
 import { inTurn, measureInChild, printTable, type Spread, spread } from './measure.ts';
 import type { MetricsResult } from './metrics.ts';
 import type { OfficeResult } from './office.ts';
+import { benchOnce } from './once.ts';
 import type { SubmitJob, SubmitResult } from './submit.ts';
 import { BODY_BYTES, benchReceiver, DELIVERIES } from './webhook.ts';
 
@@ -30,6 +32,8 @@ const SINGLES = 2_000;
 const BULKED = 10_000;
 const BULK_SIZE = 50;
 const CONCURRENCY = 4;
+const ANSWER_WAVES = 10;
+const VISITS_A_WAVE = 600;
 const HL7_MESSAGES = 16_000;
 /** How long people wait for an office page, on a machine that does nothing else. */
 const OFFICE_PAGE_MS_MAX = 200;
@@ -57,6 +61,8 @@ try {
     memory: benchMemory,
     submit: () => benchSubmit(`http://127.0.0.1:${port}`),
     idle: () => benchIdle(`http://127.0.0.1:${port}`),
+    once: () => benchOnce(`http://127.0.0.1:${port}`),
+    answers: benchAnswers,
     hl7: benchHl7,
     reports: benchReports,
     latency: benchLatency,
@@ -248,6 +254,27 @@ async function benchFortnight(): Promise<void> {
     ...rows,
   ]);
   console.log();
+}
+
+/** Memory and space of a daemon while thousands of visits are answered and written. */
+async function benchAnswers(): Promise<void> {
+  const job: LongRunJob = { waves: ANSWER_WAVES, visits_a_wave: VISITS_A_WAVE };
+  const run = await measureInChild<LongRunResult>('long-run.ts', job);
+  printTable([
+    ['a run with answers: written', 'RSS, MB', 'heap, MB'],
+    ...run.samples.map(({ delivered, rss_mb, heap_mb }) =>
+      [delivered, rss_mb, heap_mb].map((each) => String(each)),
+    ),
+  ]);
+  const kilobytes = (bytes: number) => (bytes / 1_000).toFixed(1);
+  const largest = run.tables
+    .slice(0, 5)
+    .map(({ name, bytes_per_visit }) => `${name} ${kilobytes(bytes_per_visit)}`);
+  console.log(
+    `For each visit ${Math.round(run.cpu_ms_per_visit)} ms of processor time, ` +
+      `${kilobytes(run.log_bytes_per_visit)} KB of log, and ${kilobytes(run.bytes_per_visit)} KB ` +
+      `of database (${largest.join(', ')}).\n`,
+  );
 }
 
 /** A table in which every line is compared with the first one. */

@@ -41,7 +41,7 @@ export async function measureInChild<Result>(module: string, job: object): Promi
   const args = [...NODE_OPTIONS, join(import.meta.dirname, module), JSON.stringify(job)];
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_COMPILE_CACHE: compiledFolder() },
+    env: { ...process.env, MALLOC_ARENA_MAX: '1', NODE_COMPILE_CACHE: compiledFolder() },
   });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);

@@ -1,5 +1,7 @@
 /** The service's checks of its calls' transcripts, and what eligd does with them. */
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openSqlite } from '../../src/store/engine/driver.ts';
 import { type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
 import { type MachineClock, setMachineClock } from '../support/machine-clock.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -67,6 +69,11 @@ describe('the checks of a call', () => {
       ['2', 'high'],
     ]);
     expect(clinic.written()[1]?.notes).toMatch(/call checks arrived/);
+    // The service's answer is the same, and stored once.
+    const raw = openSqlite(join(clinic.state, 'eligd.db'), { readonly: true });
+    const stored = raw.prepare('select length(raw) > 100 from answers order by id').pluck();
+    expect(stored.all()).toEqual([0, 1]);
+    raw.close();
     const times = await asked(service);
     machine.pass({ days: 3 });
     await clinic.once();

@@ -64,7 +64,8 @@ export function everyPage(
   const pages: Record<string, () => Promise<unknown>> = {
     'what every page says about eligd': () => office.health(),
     'whether something has changed': () => changeMark(db),
-    'the files': async () => await scheduleReport(office, await office.health(), now),
+    'the files': async () =>
+      await scheduleReport(office, await office.health(), now, { for_paper: true }),
   };
   for (const { path, show } of PAGES)
     for (const id of path.includes(':id') ? ids : ids.slice(0, 1)) {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   type AttentionEntry,
   type ClaimDelivery,
@@ -60,12 +61,12 @@ type DeliverDeps = {
 type DeliverContext = { tx: Tx; deps: DeliverDeps; now: number };
 
 /**
- * `failures`: consecutive failures to write. `published`: the attention list that the PMS has, and
- * when it was written. `schedule_at`: when the schedule was written.
+ * `failures`: consecutive failures to write. `published`: a fingerprint of the attention list that
+ * the PMS has, and when it was written. `schedule_at`: when the schedule was written.
  */
 export type DeliverMemory = {
   failures: number;
-  published: { text: string; at: number } | null;
+  published: { mark: string; at: number } | null;
   schedule_at: number | null;
 };
 
@@ -346,14 +347,16 @@ async function publishAttention(deps: DeliverDeps, signal: AbortSignal): Promise
   const { store, env, connector, connector_id, memory } = deps;
   if (connector.publishAttention === undefined) return;
   const rows = await openAttention(store.db, connector_id);
-  const text = JSON.stringify(rows);
+  const hash = createHash('sha256');
+  for (const row of rows) hash.update(`${JSON.stringify(row)}\n`);
+  const mark = hash.digest('base64');
   const now = env.clock.now();
   const { published } = memory;
-  const is_current = published?.text === text && Math.abs(now - published.at) < PUBLISH_AGAIN_MS;
+  const is_current = published?.mark === mark && Math.abs(now - published.at) < PUBLISH_AGAIN_MS;
   if (is_current) return;
   try {
     await connector.publishAttention(rows.map(toEntry), signal, new Date(now).toISOString());
-    memory.published = { text, at: now };
+    memory.published = { mark, at: now };
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error;
     if (await noteFailure(deps, 'write', error))

@@ -6,6 +6,9 @@ import type { VerificationTimes } from '../calls/due-inquiries.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 
+/** The JSON in place of a raw answer that was erased. */
+export const NO_RAW = 'null';
+
 /** The record that eligd makes of an answer; `schema` says which kind it is. */
 export type AnswerRecord = EligibilityRecord | ClaimStatusRecord;
 
@@ -75,7 +78,8 @@ export async function storeAnswer(
 
 /**
  * Stores the service's verifications of an inquiry's calls: with the newest answer while that has
- * no record, otherwise as another revision of it. Returns whether they were new.
+ * no record, otherwise as another revision of it, which takes over the raw answer. Returns whether
+ * they were new.
  */
 export async function storeVerifications(
   tx: Tx,
@@ -104,6 +108,7 @@ export async function storeVerifications(
       .insertInto('answers')
       .values({ ...answer, verifications: text, revision: newest.revision + 1, received_at: now })
       .execute();
+    await tx.updateTable('answers').set({ raw: NO_RAW }).where('id', '=', newest.id).execute();
   }
   return true;
 }

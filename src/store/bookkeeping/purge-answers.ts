@@ -4,6 +4,7 @@
  * made of the answer stays with the visit.
  */
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { NO_RAW } from '../answers/answers.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import type { Store } from '../engine/store.ts';
 import { isHeldInquiry } from './legal-holds.ts';
@@ -74,7 +75,7 @@ async function eraseSome(tx: Tx, kind: AnswerKind, before: number): Promise<numb
   if (kind === 'answers')
     await tx
       .updateTable('answers')
-      .set({ raw: 'null', verifications: null })
+      .set({ raw: NO_RAW, verifications: null })
       .where('id', 'in', ids)
       .execute();
   else if (kind === 'requests')

@@ -38,6 +38,7 @@ import * as dueBySpecialty from '../../../migrations/0035-due-by-specialty.ts';
 import * as closedAppointments from '../../../migrations/0036-closed-appointments.ts';
 import * as doubtfulCalls from '../../../migrations/0037-doubtful-calls.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
+import type { NotedFile } from './closing-note.ts';
 import { damaged, unusable } from './damage.ts';
 import { openKeyed, type Raw } from './driver.ts';
 import { refuseExposed } from './exposed.ts';
@@ -113,6 +114,8 @@ const DATABASES = new WeakMap<Db, SqliteDatabase>();
 /** Returns the driver below Kysely, for a database that `openDatabase` opened. */
 export const databaseBelow = (db: Db): SqliteDatabase | undefined => DATABASES.get(db);
 
+const CHECK_CACHE_KB = 500;
+
 const CHECKPOINT_PAGES = 8_000; // 32 MB
 
 const BUSY_TIMEOUT_MS = 10_000;
@@ -133,10 +136,11 @@ export const RESTORING = '.restoring';
  * migrates it. Uses WAL with synchronous FULL: a commit is on the disk before the outside effect
  * that relies on it (G3).
  *
- * Throws EligdError `configuration` when the folder cannot be created, the file is damaged or not a
+ * Checks the whole file, unless `file` says that a process before has left it sound. Throws
+ * EligdError `configuration` when the folder cannot be created, the file is damaged or not a
  * database, or a newer eligd wrote the database.
  */
-export async function openDatabase(path: string): Promise<Db> {
+export async function openDatabase(path: string, file?: NotedFile): Promise<Db> {
   const existed = existsSync(path);
   if (!existed) refuseHalfRestored(path);
   refuseEmpty(path);
@@ -151,12 +155,15 @@ export async function openDatabase(path: string): Promise<Db> {
     raw.pragma('foreign_keys = ON');
     // Deleted and replaced data is patient data: SQLite overwrites its bytes, also in free pages.
     raw.pragma('secure_delete = ON');
-    if (existed) refuseDamaged(raw, path);
+    if (!existed || file?.isKnownSound(raw) !== true) {
+      if (existed) refuseDamaged(raw, path);
+      file?.wasChecked();
+    }
   } catch (error) {
     raw.close();
     throw unusable(path, error);
   }
-  const database = withStatementCache(raw);
+  const database = withStatementCache(raw, (error) => file?.noteError(error));
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
   DATABASES.set(db, database);
   try {
@@ -277,8 +284,12 @@ function pause(duration_ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, duration_ms);
 }
 
+/** Reads each page once, so a large cache would only take memory. */
 function refuseDamaged(raw: Raw, path: string): void {
+  const cache = raw.pragma('cache_size', { simple: true });
+  raw.pragma(`cache_size = -${CHECK_CACHE_KB}`);
   if (raw.pragma('quick_check(1)', { simple: true }) !== 'ok') throw damaged(path);
+  raw.pragma(`cache_size = ${cache}`);
 }
 
 /**
@@ -334,8 +345,8 @@ function appliedMigrations(raw: Raw): string[] {
  * start with the write lock: one that reads first and then writes fails at once if another process
  * wrote in between, regardless of `busy_timeout`.
  */
-function withStatementCache(raw: Raw): SqliteDatabase {
-  const prepared = new Map<string, ReturnType<Raw['prepare']>>();
+function withStatementCache(raw: Raw, onError: (error: unknown) => void): SqliteDatabase {
+  const prepared = new Map<string, Statement>();
   return {
     prepare: (statement_text: string) => {
       // When a commit fails because the disk is full, SQLite has already rolled back. Kysely's
@@ -344,16 +355,39 @@ function withStatementCache(raw: Raw): SqliteDatabase {
         return asKysely(raw.prepare('select 1'));
       const text = statement_text === 'begin' ? 'begin immediate' : statement_text;
       const known = prepared.get(text);
-      if (known !== undefined) return asKysely(known);
-      const statement = raw.prepare(text);
+      if (known !== undefined) return known;
+      const statement = watched(raw, text, onError);
       if (prepared.size >= CACHED_STATEMENTS_MAX) prepared.clear();
       prepared.set(text, statement);
-      return asKysely(statement);
+      return statement;
     },
     close: () => raw.close(),
   };
 }
 
-function asKysely(statement: ReturnType<Raw['prepare']>): ReturnType<SqliteDatabase['prepare']> {
-  return statement as unknown as ReturnType<SqliteDatabase['prepare']>;
+/** Prepares a statement that tells `onError` its errors. */
+function watched(raw: Raw, text: string, onError: (error: unknown) => void): Statement {
+  const telling =
+    <Given, Value>(work: (given: Given) => Value) =>
+    (given: Given): Value => {
+      try {
+        return work(given);
+      } catch (error) {
+        onError(error);
+        throw error;
+      }
+    };
+  const statement = telling(() => asKysely(raw.prepare(text)))(null);
+  return {
+    reader: statement.reader,
+    all: telling((parameters) => statement.all(parameters)),
+    run: telling((parameters) => statement.run(parameters)),
+    iterate: (parameters) => statement.iterate(parameters),
+  };
+}
+
+type Statement = ReturnType<SqliteDatabase['prepare']>;
+
+function asKysely(statement: ReturnType<Raw['prepare']>): Statement {
+  return statement as unknown as Statement;
 }

@@ -1,4 +1,5 @@
-import { type Db, openDatabase, type Tx } from './database.ts';
+import { type Holder, NotedFile } from './closing-note.ts';
+import { type Db, databaseBelow, openDatabase, type Tx } from './database.ts';
 import { openWriteQueue } from './write-queue.ts';
 
 /**
@@ -11,9 +12,13 @@ export type Store = {
   close: () => Promise<void>;
 };
 
-/** Opens and migrates the database at `path`; throws like `openDatabase`. */
-export async function openStore(path: string): Promise<Store> {
-  const db = await openDatabase(path);
+/**
+ * Opens and migrates the database at `path`; throws like `openDatabase`. The holder of the instance
+ * lock names itself, so that the check of the whole file need not be repeated at each start.
+ */
+export async function openStore(path: string, holder?: Holder): Promise<Store> {
+  const file = holder && new NotedFile(path, holder);
+  const db = await openDatabase(path, file);
   const queue = openWriteQueue(db);
   return {
     db,
@@ -21,6 +26,9 @@ export async function openStore(path: string): Promise<Store> {
     close: async () => {
       await queue.idle();
       await db.destroy();
+      // Kysely does not close a database that it has never used.
+      databaseBelow(db)?.close();
+      file?.leaveNote();
     },
   };
 }
