@@ -380,6 +380,21 @@ describe('claims of a patient', () => {
     expect(await states(clinic)).toEqual(['planned']);
   });
 
+  test('an answer that arrives while its claim is closed is written later (G2)', async () => {
+    const clinic = await install();
+    await claimed(clinic, { claim_number: 'PAID-1' });
+    const before = JSON.parse((await appointment(clinic)).content) as ClaimInput;
+    await clinic.readClaims({ ...before, status: 'settled' });
+    await clinic.planNow();
+    clinic.pass(6 * DAY_MS);
+    await clinic.service.advance({ days: 6 });
+    await clinic.collectAll();
+    expect(await clinic.deliveries()).toEqual([]);
+    await clinic.readClaims(before);
+    await clinic.planNow();
+    expect(await clinic.deliveries()).toHaveLength(1);
+  });
+
   test('claims keep the insurance that they were sent to', async () => {
     const clinic = await install();
     await say(clinic, described([aCoverage()]));
