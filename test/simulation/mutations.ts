@@ -393,7 +393,9 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
       {
         file: 'src/stages/collect/conclude/index.ts',
         find: 'await planDelivery(tx, { ...delivery, notes: all_notes, coordination }, now);',
-        put: "if (kind !== 'claim') await planDelivery(tx, { ...delivery, notes: all_notes }, now);",
+        put:
+          "if (kind !== 'claim') await planDelivery(" +
+          'tx, { ...delivery, notes: all_notes }, now);',
       },
       {
         file: 'src/stages/plan/claims.ts',
