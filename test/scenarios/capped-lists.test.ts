@@ -1,6 +1,6 @@
 /**
  * The service truncates its list without saying so, and the database has lost its rows (G1).
- * `ELIGD_CAPS=1-300` tries 260 visits with every cap in the range; it takes hours.
+ * `ELIGD_CAPS=1-300` tries 260 visits with every cap in the range, in both ways; it takes hours.
  */
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,6 +22,7 @@ const CAPS =
 /** Ways to truncate the list: only `limit` raises the cap, or nothing does. */
 const CUTS = [
   ...CAPS.map((list_page_size) => ({ list_paging: 'limit', list_page_size })),
+  ...(RANGE === null ? [] : CAPS).map((list_truncate) => ({ list_paging: 'none', list_truncate })),
   { list_paging: 'none', list_truncate: 10 },
   { list_paging: 'none', list_truncate: 10, list_order: 'reverse' },
 ];

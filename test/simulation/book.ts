@@ -1,11 +1,15 @@
 /** The appointment book of a practice and its changes. */
 import type { AppointmentInput, CoverageInput } from '../../src/domain/appointment.ts';
+import type { ClaimInput } from '../../src/domain/claim.ts';
+import type { PatientUpdate } from '../../src/domain/patient-update.ts';
+import { ClaimBook, type ClaimVersion } from './claim-book.ts';
 import { CODES, HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
 import { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Story } from './story.ts';
 
 type Person = {
+  /** The ID of one record; a person may have two. */
   id: string;
   first_name: string;
   last_name: string;
@@ -19,13 +23,28 @@ type Person = {
  */
 export type Version = { seq: number; at: number; input: AppointmentInput; is_present: boolean };
 
+/** The practice found that two records are about one person. */
+export type Merge = {
+  seq: number;
+  at: number;
+  update: Extract<PatientUpdate, { kind: 'merged' }>;
+};
+
+/** What a queue or a list of changes transports. */
+export type Entry = Version | Merge | ClaimVersion;
+
 export type Visit = { source_id: string; versions: Version[]; is_probe: boolean };
 
 export class Book {
   readonly visits = new Map<string, Visit>();
   readonly #people: Person[] = [];
   /** The book calls it after every change. */
-  onChange: (version: Version) => void = () => {};
+  onChange: (entry: Entry) => void = () => {};
+  readonly merges: Merge[] = [];
+  readonly claims: ClaimBook;
+  /** The ID of the person's first record, by the ID of the second one. */
+  readonly #first_record = new Map<string, string>();
+  readonly #random_of_merges: Random;
   readonly #plan: Plan;
   readonly #scheduler: Scheduler;
   readonly #story: Story;
@@ -38,7 +57,72 @@ export class Book {
     this.#scheduler = scheduler;
     this.#story = story;
     this.#random = new Random(plan.seed, 'pms');
+    this.#random_of_merges = new Random(plan.seed, 'records');
     for (let count = 0; count < plan.pms.patients; count += 1) this.#addPerson();
+    for (let count = 0; count < plan.pms.merges; count += 1) this.#addSecondRecord();
+    this.claims = new ClaimBook(plan, {
+      now: () => this.#scheduler.now,
+      seq: () => {
+        this.#seq += 1;
+        return this.#seq;
+      },
+      pick: (random) => {
+        const { coverages, ...patient } = random.pick(this.#people);
+        return { patient, coverages };
+      },
+      onChange: (version, what) => {
+        this.onChange(version);
+        const { source_id, patient, coverage, claim_number } = version.claim;
+        const whose = `${patient.id}, ${coverage.payor_id}/${coverage.member_id}`;
+        const told = `claim ${source_id} ${what}: ${whose}, ${claim_number || 'no number'}`;
+        this.#story.tell(this.#scheduler.now, 'practice', told, [source_id]);
+      },
+    });
+  }
+
+  /** One ID for a person, whichever of the records the given one names. */
+  personOf(record_id: string | null): string {
+    return this.#first_record.get(record_id ?? '') ?? record_id ?? '';
+  }
+
+  /** A record that was merged has the birth date of the other one, if its own is missing. */
+  birthDatesOf({ id, birth_date }: AppointmentInput['patient']): readonly (string | null)[] {
+    const person = this.#people.find((one) => this.personOf(one.id) === this.personOf(id));
+    return birth_date === null && this.#isMerged(id ?? '')
+      ? [null, person?.birth_date ?? null]
+      : [birth_date];
+  }
+
+  #isMerged(id: string): boolean {
+    return this.merges.some(({ update: { from_id, into } }) => from_id === id || into.id === id);
+  }
+
+  /** Everything in the order in which it happened. */
+  entries(): Entry[] {
+    const versions = [...this.history()].map(({ version }) => version);
+    return [...versions, ...this.merges, ...this.claims.history()].sort((a, b) => a.seq - b.seq);
+  }
+
+  /**
+   * Whether eligd may have seen this of the version. eligd stores what comes under a merged record
+   * under the other one.
+   */
+  isShownAs(version: Version, content: string): boolean {
+    return [version.input, shownAsChange(version)].some((input) =>
+      this.isContentOf(input, content),
+    );
+  }
+
+  /** Whether eligd's stored content is that of the input, apart from the record of the patient. */
+  isContentOf(input: AppointmentInput | ClaimInput, content: string): boolean {
+    if (JSON.stringify(input) === content) return true;
+    const { id } = input.patient;
+    if (!this.#isMerged(id ?? '')) return false;
+    const stored = JSON.parse(content) as AppointmentInput;
+    return (
+      this.personOf(stored.patient.id) === this.personOf(id) &&
+      JSON.stringify({ ...stored, patient: null }) === JSON.stringify({ ...input, patient: null })
+    );
   }
 
   current(visit: Visit): Version {
@@ -83,10 +167,65 @@ export class Book {
     return person;
   }
 
+  /** The front desk has entered a patient again, with the same data. */
+  #addSecondRecord(): void {
+    const random = this.#random_of_merges;
+    const person = random.pick(this.#people.filter(({ id }) => this.personOf(id) === id));
+    const id = `P${this.#people.length + 1}`;
+    this.#first_record.set(id, person.id);
+    this.#people.push({ ...structuredClone(person), id });
+  }
+
+  /** The practice merges the next two records of one person, in either direction. */
+  merge(): void {
+    const random = this.#random_of_merges;
+    const second = this.#people.find(
+      ({ id }) =>
+        this.personOf(id) !== id && !this.#isMerged(id) && !this.#isMerged(this.personOf(id)),
+    );
+    const first = this.#people.find(({ id }) => id === this.personOf(second?.id ?? ''));
+    if (first === undefined || second === undefined) return;
+    const [from, into] = random.chance(0.5) ? [first, second] : [second, first];
+    const { id, first_name, last_name, birth_date } = into;
+    this.#seq += 1;
+    const merge: Merge = {
+      seq: this.#seq,
+      at: this.#scheduler.now,
+      update: { kind: 'merged', from_id: from.id, into: { id, first_name, last_name, birth_date } },
+    };
+    this.merges.push(merge);
+    this.#people.splice(this.#people.indexOf(from), 1, into);
+    this.onChange(merge);
+    this.#story.tell(this.#scheduler.now, 'practice', `${from.id} is merged into ${into.id}`);
+  }
+
+  /** Shortly before a merge, both records have a visit. */
+  bookBoth(days_ahead: number): void {
+    for (const second of this.#people.filter(({ id }) => this.personOf(id) !== id)) {
+      const first = this.#people.find(({ id }) => id === this.personOf(second.id));
+      for (const person of first === undefined ? [] : [first, second])
+        this.add(days_ahead + this.#random_of_merges.next(), 'ordinary', person);
+    }
+  }
+
+  /** The patient books another visit, with the same insurance. */
+  bookAgain(source_id: string): void {
+    const last = this.visits.get(source_id);
+    if (last === undefined) return;
+    this.#numbers += 1;
+    const visit: Visit = { source_id: `A${9000 + this.#numbers}`, versions: [], is_probe: false };
+    this.visits.set(visit.source_id, visit);
+    const starts_at = new Date(
+      Math.round(this.#scheduler.now / HOUR_MS + this.#random_of_merges.int(30, 100)) * HOUR_MS,
+    ).toISOString();
+    const input = { ...this.current(last).input, source_id: visit.source_id, starts_at };
+    this.#change(visit, { ...input, status: 'booked' }, true, 'is booked as another visit');
+  }
+
   /** A new appointment, this many days from now. */
-  add(days_ahead: number, kind: 'ordinary' | 'probe' = 'ordinary'): Visit {
+  add(days_ahead: number, kind: 'ordinary' | 'probe' = 'ordinary', of?: Person): Visit {
     const random = this.#random;
-    const person = kind === 'probe' ? this.#addProbePerson() : random.pick(this.#people);
+    const person = of ?? (kind === 'probe' ? this.#addProbePerson() : random.pick(this.#people));
     this.#numbers += 1;
     const visit: Visit = {
       source_id: `${kind === 'probe' ? 'probe' : 'A'}${9000 + this.#numbers}`,
@@ -156,7 +295,9 @@ export class Book {
     const visit = random.pick(upcoming);
     const { input, is_present } = this.current(visit);
     const person =
-      this.#people.find(({ id }) => id === input.patient.id) ?? random.pick(this.#people);
+      this.#people.find(({ id }) => id === input.patient.id) ??
+      this.#people.find(({ id }) => this.personOf(id) === this.personOf(input.patient.id)) ??
+      random.pick(this.#people);
     switch (random.int(0, 10)) {
       case 0:
         this.#change(visit, { ...input, status: 'cancelled' }, is_present, 'is cancelled');
@@ -262,11 +403,6 @@ export class Book {
 /** A queue or a change log reports a removed visit as canceled. */
 export function shownAsChange({ input, is_present }: Version): AppointmentInput {
   return is_present ? input : { ...input, status: 'cancelled' };
-}
-
-/** Whether eligd may have seen this of the version. */
-export function isShownAs(version: Version, content: string): boolean {
-  return [version.input, shownAsChange(version)].some((input) => JSON.stringify(input) === content);
 }
 
 function coverage(payor_id: string, member_id: string): CoverageInput {

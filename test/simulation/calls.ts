@@ -1,19 +1,22 @@
 /** Calls and their needs: G1, and the calls of other programs for the same practice. */
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
-import { isShownAs } from './book.ts';
+import type { Merge } from './book.ts';
+import type { Claim } from './claim-book.ts';
 import { readState } from './evidence.ts';
 import type { World } from './network.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './plan.ts';
 import type { Accepted } from './service.ts';
+import { claimSaidIn, DECIDED } from './service-answers.ts';
 import { Broken } from './story.ts';
 
-type Need = { key: string; patient: string; calls: Accepted[] };
+/** `patient`: the person, who may have two records. */
+type Need = { key: string; patient: string; calls: Accepted[]; claim: Claim | null };
 
 /** The content that eligd stored about a visit, and when. */
 type Known = { at: number; input: AppointmentInput };
 
 /** For this long after a visit moved, eligd may still send what it planned before. */
-const STALE_PLAN_MS = 10 * MINUTE_MS;
+export const STALE_PLAN_MS = 10 * MINUTE_MS;
 
 export class Calls {
   readonly #world: World;
@@ -30,6 +33,9 @@ export class Calls {
   is_state_lost = false;
   /** The period of the calls that the database does not know. */
   #forgotten = { from: 0, until: 0 };
+  /** Which record each call was made for, and which ones eligd knows to be merged, since when. */
+  readonly #record_of = new Map<string, string>();
+  #merges: { from_id: string; into_id: string; at: number }[] = [];
   clone_from: number | null = null;
   /**
    * Calls of the second installation, except those that the first one adopted from the list instead
@@ -53,7 +59,7 @@ export class Calls {
   readonly #answered_at = new Map<string, number>();
   /** By visit, on the clinic's own machine. */
   #known = new Map<string, Known[]>();
-  readonly counts = { calls: 0, second_attempts: 0, excused: 0 };
+  readonly counts = { claims: 0, calls: 0, second_attempts: 0, excused: 0 };
 
   /** By patient: when the operator ordered another call (`eligd ask`). */
   readonly #asked: ReadonlyMap<string, readonly number[]>;
@@ -96,10 +102,12 @@ export class Calls {
   /** The need that eligd made a call for, or null if no visit has that need. */
   #needOf(call: Accepted): Need | null {
     const { pms } = this.#world;
+    if (call.request.type === 'CLAIMS_STATUS') return this.#needOfClaim(call);
     const dob = isoDate(String(call.request.dob));
     const candidates = [...pms.book.history()].flatMap(({ visit, version }) => {
       const { patient, coverages } = version.input;
-      if (visit.source_id !== call.external_id || patient.birth_date !== dob) return [];
+      if (visit.source_id !== call.external_id) return [];
+      if (!pms.book.birthDatesOf(patient).includes(dob)) return [];
       const coverage = coverages.find(
         ({ member_id, payor_id }) =>
           canonical(member_id) === canonical(String(call.request.member_id)) &&
@@ -113,12 +121,46 @@ export class Calls {
     const found = named ?? candidates[0];
     if (found === undefined) return null;
     const key = [
-      found.patient.id,
+      pms.book.personOf(found.patient.id),
       dob,
       found.coverage.payor_id,
       canonical(found.coverage.member_id),
     ].join('|');
-    const need = this.#needs.get(key) ?? { key, patient: found.patient.id ?? '', calls: [] };
+    const need = this.#needs.get(key) ?? {
+      key,
+      patient: pms.book.personOf(found.patient.id),
+      calls: [],
+      claim: null,
+    };
+    this.#record_of.set(call.id, found.patient.id ?? '');
+    this.#needs.set(key, need);
+    this.#need_of.set(call.id, need);
+    return need;
+  }
+
+  /** The need of a call about a claim, or null if the practice has no such claim. */
+  #needOfClaim(call: Accepted): Need | null {
+    this.counts.claims += 1;
+    const { book } = this.#world.pms;
+    const { request, external_id } = call;
+    const claim = book.claims.claims.get(external_id);
+    const version = claim?.versions.find(
+      ({ claim: { patient, coverage, claim_number, date_of_service, billed_amount } }) =>
+        patient.birth_date === isoDate(String(request.dob)) &&
+        canonical(coverage.member_id) === canonical(String(request.member_id)) &&
+        claim_number === (request.claim_number ?? '') &&
+        Number(billed_amount) === (request.billed_amount ?? Number(billed_amount)) &&
+        date_of_service === isoDate(String(request.claims_date_of_service)),
+    );
+    if (claim === undefined || version === undefined) return null;
+    const { patient } = version.claim;
+    const key = `claim ${external_id}`;
+    const need = this.#needs.get(key) ?? {
+      key,
+      patient: book.personOf(patient.id),
+      calls: [],
+      claim,
+    };
     this.#needs.set(key, need);
     this.#need_of.set(call.id, need);
     return need;
@@ -138,15 +180,44 @@ export class Calls {
       );
       return;
     }
-    const before = [...need.calls];
+    const before = need.calls.filter((one) => this.#areOneNeed(one, call));
     const years = [...this.#yearsOf(need, call)];
     this.#years.set(call.id, new Set(years));
     need.calls.push(call);
-    const first = before.findLast((one) => years.some((year) => this.#yearsFor(one).has(year)));
-    if (first === undefined || years.some((year) => this.#isDueFor(year, before, call))) return;
-    const { is_known } = first.carrier;
-    if (this.clone_from !== null) return;
+    const first = this.#duplicated(before, call);
+    if (first === null || this.clone_from !== null) return;
+    for (const series of [before, ...this.#seriesAtMerge(before)]) {
+      const own = this.#duplicated(series, call);
+      if (own === null) return;
+      if (!this.#isExcused(own, call)) continue;
+      this.excused.push({ first: own, second: call });
+      this.counts.excused += 1;
+      return;
+    }
     const { settle_ms } = this.#world.plan.config;
+    const is_told = first.carrier.is_known === 'surely' && !this.is_state_lost;
+    this.#fail(
+      `Two calls for one need (${need.key}): ${first.id} of ${iso(first.accepted_at)} and ` +
+        `${call.id} of ${iso(call.accepted_at)}. ` +
+        (`The first one's request ended ${iso(first.carrier.ended_at ?? first.accepted_at)}` +
+          `${is_told ? ' with the word that it is accepted' : ''}, ` +
+          `and the list showed it from ${iso(first.visible_at)}; the settle time is ` +
+          `${settle_ms / 1000} s.`),
+      [...about, first.external_id, first.id],
+    );
+  }
+
+  /** The call for the same need after which this one is not due; null: there is none. */
+  #duplicated(before: readonly Accepted[], call: Accepted): Accepted | null {
+    const years = [...this.#yearsFor(call)];
+    const first = before.findLast((one) => years.some((year) => this.#yearsFor(one).has(year)));
+    if (first === undefined || years.some((year) => this.#isDueFor(year, before, call)))
+      return null;
+    return first;
+  }
+
+  /** Whether eligd could not know of the first call. */
+  #isExcused(first: Accepted, call: Accepted): boolean {
     const { plan, service } = this.#world;
     // No list shows it, not even the one for its label, and nothing indicates that: it is not
     // listable.
@@ -157,21 +228,52 @@ export class Calls {
       (this.is_state_lost || !this.#unproven.has(first.external_id));
     // After a reply that the inquiry was accepted, no list can justify another call (docs/design.md
     // "Absence is proven").
-    const is_told = is_known === 'surely' && !this.is_state_lost;
-    if (!is_told && (this.#isShownLate(first) || is_hidden)) {
-      this.excused.push({ first, second: call });
-      this.counts.excused += 1;
-      return;
-    }
-    this.#fail(
-      `Two calls for one need (${need.key}): ${first.id} of ${iso(first.accepted_at)} and ` +
-        `${call.id} of ${iso(call.accepted_at)}. ` +
-        (`The first one's request ended ${iso(first.carrier.ended_at ?? first.accepted_at)}` +
-          `${is_told ? ' with the word that it is accepted' : ''}, ` +
-          `and the list showed it from ${iso(first.visible_at)}; the settle time is ` +
-          `${settle_ms / 1000} s.`),
-      [...about, first.external_id, first.id],
+    const is_told = first.carrier.is_known === 'surely' && !this.is_state_lost;
+    return !is_told && (this.#isShownLate(first) || is_hidden);
+  }
+
+  /**
+   * Whether the calls are about one record, or eligd knew in time that the two records had been
+   * merged.
+   */
+  #areOneNeed(one: Accepted, call: Accepted): boolean {
+    const [a, b] = [this.#record_of.get(one.id) ?? '', this.#record_of.get(call.id) ?? ''];
+    const planned_at = call.carrier.sent_at - STALE_PLAN_MS;
+    return (
+      a === b ||
+      this.#merges.some(
+        ({ from_id, into_id, at }) =>
+          at <= planned_at && [a, b].every((id) => id === from_id || id === into_id),
+      )
     );
+  }
+
+  /**
+   * If eligd learned of a merge while it waited for calls about both records, each of them has
+   * attempts of its own.
+   */
+  #seriesAtMerge(before: readonly Accepted[]): Accepted[][] {
+    const recordOf = ({ id }: Accepted) => this.#record_of.get(id) ?? '';
+    const merge = this.#merges.find(({ from_id, into_id }) =>
+      [from_id, into_id].every((id) => before.some((one) => recordOf(one) === id)),
+    );
+    if (merge === undefined) return [];
+    const [earlier, later] = [
+      before.filter(({ carrier }) => carrier.sent_at <= merge.at + STALE_PLAN_MS),
+      before.filter(({ carrier }) => carrier.sent_at > merge.at + STALE_PLAN_MS),
+    ];
+    const series = [merge.from_id, merge.into_id].map((id) =>
+      earlier.filter((one) => recordOf(one) === id),
+    );
+    const isOut = (one: Accepted) =>
+      (this.#answered_at.get(one.id) ?? Number.POSITIVE_INFINITY) > merge.at;
+    return series.every((calls) => calls.some(isOut))
+      ? series.map((calls) => [...calls, ...later])
+      : [];
+  }
+
+  onMerged({ update: { from_id, into } }: Merge): void {
+    this.#merges.push({ from_id, into_id: into.id, at: this.#world.scheduler.now });
   }
 
   /**
@@ -236,9 +338,17 @@ export class Calls {
   #isDueFor(year: string, before: readonly Accepted[], call: Accepted): boolean {
     const possible = before.filter((one) => this.#yearsFor(one).has(year));
     const last = possible.at(-1);
-    // An answer to an inquiry that eligd does not know proves nothing.
-    if (last?.carrier.is_known === 'no' && !this.#heard.has(last.id)) return false;
-    return this.#isAnotherCallDue(possible, call);
+    // An answer to an inquiry that eligd does not know proves nothing; after a lost database, its
+    // age in the list does.
+    if (last?.carrier.is_known === 'no' && !this.#heard.has(last.id)) {
+      if (!this.#isOldInList(last, call)) return false;
+      this.#series_starts.add(call.id);
+      return true;
+    }
+    const claim = this.needOf(call)?.claim ?? null;
+    return claim === null
+      ? this.#isAnotherCallDue(possible, call)
+      : this.#isClaimDueAgain(possible, call, claim);
   }
 
   /**
@@ -264,7 +374,7 @@ export class Calls {
       ended !== undefined &&
       ended_at + reverify_ms <= machine_now &&
       service.statusOf(last, now).at >= ended.at;
-    if (is_old || (this.is_state_lost && last.accepted_at + reverify_ms <= machine_now)) {
+    if (is_old || this.#isOldInList(last, call)) {
       this.#series_starts.add(call.id);
       return true;
     }
@@ -280,6 +390,45 @@ export class Calls {
     if (in_a_row === 0 || in_a_row >= plan.config.attempts) return false;
     this.counts.second_attempts += 1;
     return true;
+  }
+
+  /**
+   * Whether docs/claims.md requires another call about a claim: the payer has not decided it and
+   * some days have passed, or the call was unsuccessful, or the claim has changed since.
+   */
+  #isClaimDueAgain(before: readonly Accepted[], call: Accepted, claim: Claim): boolean {
+    const { plan } = this.#world;
+    const last = before.at(-1);
+    if (last === undefined || this.#isOrdered(last, call) || this.#isOldInList(last, call))
+      return true;
+    // Without its database, eligd cannot tell that a call with another claim number was about this
+    // claim (docs/design.md "Ambiguous").
+    const numberOf = ({ request }: Accepted) => canonical(String(request.claim_number ?? ''));
+    if (this.is_state_lost && numberOf(last) !== numberOf(call)) return true;
+    const seconds = new Set(this.excused.map(({ second }) => second));
+    const made = before.filter((one) => !seconds.has(one)).length;
+    if (made >= plan.pms.claim_calls_max && !this.is_state_lost) return false;
+    const now = call.accepted_at;
+    const ended = last.timeline.find(
+      ({ at, status }) => at <= now && /SUCCESS|CANCELLED/.test(status),
+    );
+    if (ended === undefined || ended.status === 'CANCELLED') return false;
+    const wait_ms = plan.pms.ask_again_days * DAY_MS;
+    const read_at = Math.min(ended.at, this.#answered_at.get(last.id) ?? now);
+    const is_time = read_at + wait_ms <= Math.max(now, this.#world.machine().wallNow());
+    if (ended.status === 'UNSUCCESSFUL') return is_time || plan.config.attempts > 1;
+    const said = claimSaidIn(last.id);
+    if (said === 'PAID' && !plan.service.poison_answer) return false;
+    const is_changed = claim.versions.some(({ at }) => at > last.carrier.sent_at - STALE_PLAN_MS);
+    if (DECIDED.includes(said)) return is_changed || (plan.service.poison_answer && is_time);
+    return is_time;
+  }
+
+  /** Whether eligd, without its database, can only see that the last call was long ago. */
+  #isOldInList(last: Accepted, call: Accepted): boolean {
+    const now = Math.max(call.accepted_at, this.#world.machine().wallNow());
+    const reverify_ms = this.#world.plan.config.reverify_after_days * DAY_MS;
+    return this.is_state_lost && last.accepted_at + reverify_ms <= now;
   }
 
   /**
@@ -301,6 +450,7 @@ export class Calls {
   forgetSince(kept: ReadonlyMap<string, Known> | null, kept_at: number): void {
     this.is_state_lost = true;
     this.#forgotten = { from: kept_at, until: this.#world.scheduler.now };
+    this.#merges = this.#merges.filter(({ at }) => at <= kept_at);
     this.#known = new Map([...(kept ?? [])].map(([id, known]) => [id, [known]]));
   }
 
@@ -308,7 +458,8 @@ export class Calls {
    * The years of the versions that eligd may have known when it called: the last one that it
    * stored, and those that it may have stored since without an acknowledgment.
    */
-  #yearsOf({ patient }: Need, call: Accepted): Set<string> {
+  #yearsOf({ patient, claim }: Need, call: Accepted): Set<string> {
+    if (claim !== null) return new Set(['of service']);
     const { pms, plan } = this.#world;
     const versions = pms.book.visits.get(call.external_id)?.versions ?? [];
     const known = call.machine === 'clinic' ? (this.#known.get(call.external_id) ?? []) : [];
@@ -317,10 +468,12 @@ export class Calls {
     const last = known.at(-1);
     const content = JSON.stringify(last?.input);
     const last_seen = versions.findLastIndex(
-      (version) => last !== undefined && version.at <= last.at && isShownAs(version, content),
+      (version) =>
+        last !== undefined && version.at <= last.at && pms.book.isShownAs(version, content),
     );
     const possible = [...known.slice(Math.max(0, current)), ...versions.slice(last_seen + 1)];
-    const isTheirs = ({ input }: Pick<Known, 'input'>) => input.patient.id === patient;
+    const isTheirs = ({ input }: Pick<Known, 'input'>) =>
+      pms.book.personOf(input.patient.id) === patient;
     // The visit changed to another patient while the request was in progress.
     const theirs = possible.some(isTheirs) ? possible.filter(isTheirs) : versions.filter(isTheirs);
     return new Set(theirs.map(({ input }) => localYear(input.starts_at, plan.time_zone)));

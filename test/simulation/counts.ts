@@ -43,5 +43,8 @@ export function countsOf(
     'appointments accepted': pms.counts.accepted,
     'records written': pms.counts.delivered,
     'records written again': pms.counts.repeated,
+    'calls about claims': oracle.calls.counts.claims,
+    'answers about claims written': pms.counts.claims_delivered,
+    'records merged': pms.book.merges.length,
   };
 }

@@ -19,9 +19,9 @@ type Statement = Database.Statement<unknown[]>;
 export function watchDisk(): void {
   const { prepare, exec } = Database.prototype;
   Database.prototype.prepare = function (this: Database.Database, text: string) {
-    const statement = prepare.call(this, text) as Statement;
     const life = owners.getStore();
-    if (!(life instanceof Life)) return statement;
+    if (!(life instanceof Life)) return prepare.call(this, text);
+    const statement = prepare.call(this, compiledOnce(text)) as Statement;
     life.connections.add(this);
     return watched(statement, text, life) as never;
   } as typeof prepare;
@@ -31,6 +31,15 @@ export function watchDisk(): void {
     life.connections.add(this);
     return around(life, text, () => exec.call(this, text));
   } as typeof exec;
+}
+
+/**
+ * The same statement, which SQLite compiles once: it compiles a query with an order again whenever
+ * a bare parameter is bound, which takes ten times as long as running it on a small database.
+ */
+function compiledOnce(text: string): string {
+  if (!/^\s*(select|with)\b/i.test(text)) return text;
+  return text.replaceAll(/'[^']*'|"[^"]*"|\?/g, (found) => (found === '?' ? '+?' : found));
 }
 
 function watched(statement: Statement, text: string, life: Life) {

@@ -49,7 +49,7 @@ export class LeadCheck {
     for (const { version } of pms.book.history()) {
       const { input, at } = version;
       const starts_at = Date.parse(input.starts_at);
-      if (input.patient.id !== patient || at > call.accepted_at) continue;
+      if (pms.book.personOf(input.patient.id) !== patient || at > call.accepted_at) continue;
       if (starts_at - at > LONG_MS || this.#isInTime(at, starts_at)) return;
     }
     this.#world.fail(
@@ -106,7 +106,7 @@ export class LeadCheck {
     for (const visit of this.#world.pms.book.visits.values()) {
       const { input } = this.#world.pms.book.current(visit);
       const is_settled =
-        this.#called.has(input.patient.id ?? '') ||
+        this.#called.has(this.#world.pms.book.personOf(input.patient.id)) ||
         this.#listed.has(nameOf(visit.source_id, input.starts_at));
       if (visit.is_probe && !is_settled)
         this.#failIfKnown(visit.source_id, Date.parse(input.starts_at), 'never');
@@ -121,7 +121,7 @@ export class LeadCheck {
     if (visit === undefined || config.late_visits === 'buy' || config.calls_per_day !== null)
       return;
     const { at, input } = pms.book.current(visit);
-    if (this.#called.has(input.patient.id ?? '')) return;
+    if (this.#called.has(pms.book.personOf(input.patient.id))) return;
     const opens_at = starts_at - config.look_ahead_days * DAY_MS;
     const known_at =
       Math.max(at, this.#calm_at, opens_at) + config.pull_seconds * 1000 + LISTING_MS;

@@ -161,6 +161,17 @@ function isDamaged(path: string): boolean {
   }
 }
 
+/** The oracle asks the same things again and again. */
+class Reader extends Database {
+  readonly #known = new Map<string, Database.Statement>();
+
+  override prepare(text: string): never {
+    const statement = this.#known.get(text) ?? super.prepare(text);
+    this.#known.set(text, statement);
+    return statement as never;
+  }
+}
+
 /**
  * One daemon, from its start to its death. All its actions pass through here; after its death, they
  * have no effect.
@@ -287,7 +298,7 @@ export class Life implements Owner {
    */
   reader(): Database.Database | null {
     if (this.#reader === null && existsSync(this.machine.path)) {
-      this.#reader = new Database(this.machine.path);
+      this.#reader = new Reader(this.machine.path);
       this.connections.add(this.#reader);
     }
     return this.#reader;

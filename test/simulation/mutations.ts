@@ -351,6 +351,77 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     ".where('a.starts_at', '>=', before),",
     ".where('a.starts_at', '>=', before).where('a.id', '<', 0),",
   ),
+  merged_needs_stay: one(
+    'The needs of a merged record stay under its old ID.',
+    'src/store/intake/patients.ts',
+    'await mergeNeeds(tx, { connector, from_id, into_id: into.id }, now);',
+    '',
+  ),
+  merged_id_forgotten: one(
+    'A visit that comes late under a merged ID belongs to the old record.',
+    'src/store/intake/aliases.ts',
+    'if (id === undefined) return each;',
+    'if (id !== null) return each;',
+  ),
+  merged_answer_written_again: one(
+    'An answer gets another name when two records are merged.',
+    'src/store/answers/deliveries.ts',
+    'const key = planned?.key ?? (await deliveryKey(tx, delivery));',
+    'void planned; const key = await deliveryKey(tx, delivery);',
+  ),
+  claim_asked_at_once: one(
+    'eligd asks about an undecided claim again as soon as it has the answer.',
+    'src/stages/plan/claims.ts',
+    'if (decided === null && again_at > now) return { ...rest, at: again_at };',
+    '',
+  ),
+  claim_asked_after_decision: one(
+    'eligd asks again about a claim that the payer has denied.',
+    'src/stages/plan/claims.ts',
+    'if (decided !== null && !is_changed) return',
+    'if (decided !== null && !is_changed && latest.attempt > 1000) return',
+  ),
+  claim_calls_unlimited: one(
+    'The number of calls about a claim has no limit.',
+    'src/stages/plan/claims.ts',
+    'if (latest.attempt >= policy.claims.max_calls)',
+    'if (latest.attempt >= 1000)',
+  ),
+  claim_fault_unlisted: one(
+    'A claim that gets no call, because a field is missing, is on no list.',
+    'src/stages/plan/claims.ts',
+    "const entries = decision.kind === 'raise' ? decision.attention : [];",
+    'const entries: Attention[] = [];',
+  ),
+  claim_answer_unwritten: {
+    what: 'The answer about a claim is not written.',
+    changes: [
+      {
+        file: 'src/stages/collect/conclude/index.ts',
+        find: 'await planDelivery(tx, { ...delivery, notes: all_notes, coordination }, now);',
+        put:
+          "if (kind !== 'claim') await planDelivery(" +
+          'tx, { ...delivery, notes: all_notes }, now);',
+      },
+      {
+        file: 'src/stages/plan/claims.ts',
+        find: 'await deliverLatest(tx, latest, row, now);',
+        put: 'void deliverLatest;',
+      },
+    ],
+  },
+  claim_answer_lost: one(
+    'An answer that arrives while its claim is closed is never written.',
+    'src/stages/plan/claims.ts',
+    'await deliverLatest(tx, latest, row, now);',
+    'void deliverLatest;',
+  ),
+  claim_settled_asked: one(
+    'eligd asks about a claim that the practice has settled.',
+    'src/domain/claim-planning.ts',
+    "if (claim.status === 'settled' || is_missing) return",
+    'if (is_missing) return',
+  ),
   stop_waits_for_replies: one(
     'A stop waits for replies that do not arrive.',
     'src/daemon/index.ts',

@@ -261,7 +261,8 @@ export class Network extends Agent {
 
 /** Whether the reply says that the inquiry was accepted, with or without an ID. */
 function saysSuccess({ method }: ServiceRequest, { status, body }: ServiceReply): boolean {
-  return method === 'POST' && status < 300 && (status === 201 || body.includes('"success":true'));
+  if (method !== 'POST' || status >= 300) return false;
+  return status === 201 || body.includes('"success":true') || body.includes('"creation_ts":');
 }
 
 /** Only the form of an address, because an ID in it would be visible to everyone. */

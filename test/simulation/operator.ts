@@ -19,7 +19,7 @@ import {
 import type { Store } from '../../src/store/engine/store.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import type { World } from './network.ts';
-import { HOUR_MS } from './plan.ts';
+import { HOUR_MS, type Plan } from './plan.ts';
 import { Random } from './random.ts';
 
 const OPERATIONS = { retry, hold, release, withdraw } as const;
@@ -58,9 +58,10 @@ export class Operator {
   }
 
   /** The times at which the operator works, in order. */
-  static timesOf({ seed, start_ms }: { seed: number; start_ms: number }, until: number): number[] {
+  static timesOf({ seed, start_ms, withdraws_lost }: Plan, until: number): number[] {
     const random = new Random(seed, 'operator hours');
-    const count = random.chance(0.4) ? 0 : random.logInt(2, 60);
+    const drawn = random.chance(0.4) ? 0 : random.logInt(2, 60);
+    const count = withdraws_lost ? 60 : drawn;
     const times = Array.from(
       { length: count },
       () => start_ms + HOUR_MS + random.next() * (until - start_ms - HOUR_MS),
@@ -71,12 +72,30 @@ export class Operator {
   /** Runs one command on a random row. */
   async act(): Promise<void> {
     await this.#atTheDatabase(async (store) => {
+      if (this.#world.plan.withdraws_lost && (await this.#withdrawLost(store))) return;
       const chosen = await this.#choose(store);
       if (chosen === null) return;
       const { operand, state, source_ids } = chosen;
       const command = this.#random.pick(COMMANDS[state] ?? COMMANDS.other!);
       await this.#run(store, command, operand, source_ids);
     });
+  }
+
+  /** Withdraws a call that the service accepted and does not list; then it is needed again. */
+  async #withdrawLost(store: Store): Promise<boolean> {
+    const lost = await store.db
+      .selectFrom('inquiries')
+      .select('id')
+      .where('state', '=', 'undecidable')
+      .where('was_accepted', '=', 1)
+      .orderBy('id')
+      .executeTakeFirst();
+    if (lost === undefined) return false;
+    const operand = { kind: 'inquiry' as const, id: lost.id };
+    const source_ids = await sourcesOf(store, operand);
+    await this.#run(store, 'withdraw', operand, source_ids);
+    for (const source_id of source_ids) this.#world.pms.book.bookAgain(source_id);
+    return true;
   }
 
   /** Releases what is on hold, so that no hold lasts forever. */
@@ -159,8 +178,10 @@ export class Operator {
     if (command === 'withdraw')
       for (const source_id of source_ids) this.withdrawn.set(source_id, scheduler.now);
     if (command === 'ask')
-      for (const patient of await patientsOf(store, source_ids))
+      for (const record of await patientsOf(store, source_ids)) {
+        const patient = this.#world.pms.book.personOf(record);
         this.asked.set(patient, [...(this.asked.get(patient) ?? []), scheduler.now]);
+      }
   }
 
   /** The work of `eligd ask`, built the same way as in the command. */

@@ -7,8 +7,9 @@ import { dirname } from 'node:path';
 import type { AttentionEntry } from '../../connectors/contract.ts';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import { type AuditLink, auditHash, CHAIN_START } from '../../src/store/bookkeeping/chain.ts';
-import { isShownAs, type Visit } from './book.ts';
+import type { Merge, Visit } from './book.ts';
 import { Calls, canonical, iso, isoDate } from './calls.ts';
+import { ClaimCheck } from './claims.ts';
 import { readState } from './evidence.ts';
 import { LeadCheck } from './lead.ts';
 import type { Life, Machine } from './machine.ts';
@@ -23,7 +24,7 @@ import { Broken } from './story.ts';
 
 /** Values that the world makes up for patients; none of them may leave eligd (G6). */
 const PHI = new RegExp(
-  String.raw`Zfirst|Zlast|Zcarrier|Zsecret|Mx-\d|REFUSED-|Probe\d|Nw\d-|Sx\d` +
+  String.raw`Zfirst|Zlast|Zcarrier|Zclaim|Zsecret|Mx-\d|REFUSED-|Probe\d|Nw\d-|Sx\d` +
     String.raw`|19[4-9]\d-\d\d-\d\d|\bA9\d{3}|probe9\d{3}`,
 );
 
@@ -53,12 +54,14 @@ export class Oracle {
   reported_answers = 0;
 
   readonly #lead: LeadCheck;
+  readonly claims: ClaimCheck;
 
   constructor(world: World, operator: Pick<Operator, 'withdrawn' | 'asked'>) {
     this.#world = world;
     this.#operator = operator;
     this.#lead = new LeadCheck(world);
     this.calls = new Calls(world, operator.asked);
+    this.claims = new ClaimCheck(world, this.calls, operator.withdrawn);
   }
 
   #fail(guarantee: string, what: string, about: readonly string[] = []): void {
@@ -67,8 +70,9 @@ export class Oracle {
 
   onAccepted(call: Accepted): void {
     this.calls.onAccepted(call);
+    this.claims.onAccepted(call);
     const need = this.calls.needOf(call);
-    if (need !== undefined) this.#lead.onAccepted(call, need.patient);
+    if (need?.claim === null) this.#lead.onAccepted(call, need.patient);
   }
 
   onListed(entries: readonly AttentionEntry[]): void {
@@ -88,13 +92,18 @@ export class Oracle {
     const taken = this.acknowledged.get(life.machine.name) ?? new Map();
     this.acknowledged.set(life.machine.name, taken);
     for (const [id, input] of latest) {
-      if (rows?.get(id) !== JSON.stringify(input)) {
+      const stored = rows?.get(id);
+      if (stored === undefined || !this.#world.pms.book.isContentOf(input, stored)) {
         this.#fail('G3', `${id} was acknowledged and is not in the database.`, [id]);
         return;
       }
       taken.set(id, { input, at: this.#world.scheduler.now });
       if (life.machine.name === 'clinic') this.calls.onAcknowledged(input);
     }
+  }
+
+  onMerged(life: Life, merge: Merge): void {
+    if (life.machine.name === 'clinic') this.calls.onMerged(merge);
   }
 
   /**
@@ -163,7 +172,7 @@ export class Oracle {
     }
     const need = this.calls.needOf(call);
     const is_same =
-      need?.patient === appointment.patient.id &&
+      need?.patient === this.#world.pms.book.personOf(appointment.patient.id) &&
       isoDate(String(call.request.dob)) === appointment.patient.birth_date &&
       canonical(String(call.request.member_id)) === canonical(appointment.coverage.member_id);
     if (!is_same) {
@@ -367,7 +376,7 @@ export class Oracle {
       const is_newer =
         row !== undefined &&
         row.updated_at > (acknowledged?.at ?? 0) &&
-        visit.versions.some((version) => isShownAs(version, row.content));
+        visit.versions.some((version) => pms.book.isShownAs(version, row.content));
       const last = acknowledged === undefined || is_newer ? stored : acknowledged;
       if (last === undefined) {
         this.#checkNeverTaken(visit, calm_at);
@@ -402,7 +411,7 @@ export class Oracle {
         return;
       }
       // The entry about a visit is removed when the visit is over; until then it was on the list.
-      const until = output.listed_until.get(input.patient.id ?? '') ?? 0;
+      const until = output.listed_until.get(pms.book.personOf(input.patient.id)) ?? 0;
       if (until > Math.min(Date.parse(input.starts_at) - HOUR_MS, this.#world.scheduler.now))
         continue;
       const missing = input.coverages.findIndex(
@@ -411,7 +420,8 @@ export class Oracle {
           !written.some(
             (one) =>
               one.source_id === visit.source_id &&
-              one.delivery.appointment.patient.id === input.patient.id &&
+              pms.book.personOf(one.delivery.appointment.patient.id) ===
+                pms.book.personOf(input.patient.id) &&
               canonical(one.delivery.appointment.coverage.member_id) ===
                 canonical(each.member_id) &&
               (one.rank === index + 1 || input.coverages[0]?.member_id === each.member_id),
@@ -438,6 +448,7 @@ export class Oracle {
       return;
     }
     this.#lead.checkEnd();
+    this.claims.checkEnd(machine, calm_at);
     this.#checkUndecided(machine);
     this.#checkReported(machine);
     this.#checkTold(machine);
@@ -563,6 +574,7 @@ export class Oracle {
     kept_at: number,
   ): void {
     this.calls.forgetSince(kept, kept_at);
+    this.claims.forgetSince(machine, kept_at);
     this.#reports.clear();
     this.#told.clear();
     this.acknowledged.set(machine.name, new Map(kept ?? []));

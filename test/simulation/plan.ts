@@ -97,6 +97,12 @@ export function drawPlan(seed: number) {
       twins: random.chance(0.25),
       families: random.chance(0.4),
       reused_ids: random.chance(0.3),
+      ...drawClaims(new Random(seed, 'claims')),
+      /** Patients who have two records until the practice merges them. An export cannot say so. */
+      merges:
+        pms_kind !== 'export' && new Random(seed, 'merges').chance(0.5)
+          ? new Random(seed, 'merged').int(1, 3)
+          : 0,
       malformed: rate(0.05, 0.2),
       refused: rate(0.05, 0.2),
       two_coverages: rate(0.1, 0.4),
@@ -212,6 +218,11 @@ export function drawPlan(seed: number) {
        */
       halved: new Random(seed, 'halved').chance(0.4) ? 0.3 : 0,
     },
+    /**
+     * The operator withdraws calls that the service accepted and does not list, and the patient
+     * books another visit.
+     */
+    withdraws_lost: new Random(seed, 'withdraws lost').chance(0.15),
     machine: {
       /**
        * Points of interaction (statements, requests, calls of the connector) between two crashes,
@@ -243,6 +254,16 @@ export function drawPlan(seed: number) {
       damage_first: random.chance(0.4),
       clone: can_lose_state && random.chance(0.06) ? random.pick(['copy', 'empty'] as const) : null,
     },
+  };
+}
+
+/** Claims whose payers are to be asked; most practices have none here. */
+function drawClaims(random: Random) {
+  return {
+    claims: random.chance(0.4) ? random.int(1, 5) : 0,
+    ask_after_days: random.pick([3, 14]),
+    ask_again_days: random.pick([1, 1, 2, 5]),
+    claim_calls_max: random.int(1, 4),
   };
 }
 

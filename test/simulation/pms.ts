@@ -4,16 +4,18 @@
  */
 import {
   type AttentionEntry,
+  type ClaimDelivery,
   type Connector,
   ConnectorError,
   type Delivery,
-  type DeliveryBatch,
   type DeliveryOutcome,
   type PullBatch,
   type PullCall,
 } from '../../connectors/contract.ts';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
-import { Book, shownAsChange, type Version } from './book.ts';
+import type { ClaimInput } from '../../src/domain/claim.ts';
+import { Book, type Entry, type Merge, shownAsChange, type Version } from './book.ts';
+import { type ClaimVersion, shownClaim } from './claim-book.ts';
 import type { Life } from './machine.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
 import { Random } from './random.ts';
@@ -33,9 +35,16 @@ export type Written = {
 export type Output = {
   written: Map<string, Written>;
   attention: AttentionEntry[];
+  /** The answers about claims, by key. */
+  claims: Map<string, { delivery: ClaimDelivery; at: number }>;
+  /** Claims that were on the list. */
+  claims_listed: Set<string>;
   /** Until when each patient was on the list, by ID; infinite for patients on the list now. */
   listed_until: Map<string, number>;
 };
+
+/** A record that the connector is to write. */
+type Writing = { key: string; source_id: string; write: () => void };
 
 export class Pms {
   readonly book: Book;
@@ -44,6 +53,7 @@ export class Pms {
     accepted: 0,
     acknowledged: 0,
     delivered: 0,
+    claims_delivered: 0,
     repeated: 0,
     pull_failures: 0,
     deliver_failures: 0,
@@ -54,7 +64,11 @@ export class Pms {
    * Called after an `accept` has resolved: from then on, the source counts as acknowledged (G3).
    */
   onAcknowledged: (life: Life, inputs: readonly AppointmentInput[]) => void = () => {};
+  /** The same for merged records. */
+  onMerged: (life: Life, merge: Merge) => void = () => {};
   onWritten: (life: Life, written: Written) => void = () => {};
+  onClaimsAcknowledged: (life: Life, claims: readonly ClaimInput[]) => void = () => {};
+  onClaimWritten: (delivery: ClaimDelivery) => void = () => {};
   /** The practice has the current attention list. */
   onListed: (entries: readonly AttentionEntry[]) => void = () => {};
   onBroken: (broken: Broken) => void = () => {};
@@ -62,7 +76,7 @@ export class Pms {
   readonly #scheduler: Scheduler;
   readonly #story: Story;
   readonly #faults: Random;
-  readonly #queues = new Map<string, Version[]>();
+  readonly #queues = new Map<string, Entry[]>();
   readonly #open_until = new Map<string, number>();
 
   constructor(plan: Plan, scheduler: Scheduler, story: Story) {
@@ -80,6 +94,8 @@ export class Pms {
     const output = this.outputs.get(machine) ?? {
       written: new Map(),
       attention: [],
+      claims: new Map(),
+      claims_listed: new Set(),
       listed_until: new Map(),
     };
     this.outputs.set(machine, output);
@@ -110,7 +126,28 @@ export class Pms {
   connector(life: Life): Connector {
     return {
       pull: (call) => this.#pull(life, call),
-      deliver: (batch) => this.#deliver(life, batch),
+      deliver: ({ deliveries }) =>
+        this.#deliver(
+          life,
+          deliveries.map((delivery) => ({
+            key: delivery.key,
+            source_id: delivery.appointment.source_id,
+            write: () => this.#write(life, delivery),
+          })),
+        ),
+      ...(this.#plan.pms.claims === 0
+        ? {}
+        : {
+            deliverClaims: ({ deliveries }) =>
+              this.#deliver(
+                life,
+                deliveries.map((delivery) => ({
+                  key: delivery.key,
+                  source_id: delivery.claim.source_id,
+                  write: () => this.#writeClaim(life, delivery),
+                })),
+              ),
+          }),
       publishAttention: async (entries) => {
         await this.#pause(life, 'attention');
         if (this.#isDown()) throw away();
@@ -126,8 +163,10 @@ export class Pms {
     const { listed_until } = output;
     for (const [patient, until] of listed_until)
       if (until === Number.POSITIVE_INFINITY) listed_until.set(patient, this.#scheduler.now);
-    for (const { patient_name } of entries) {
+    for (const { patient_name, claim_id } of entries) {
+      if (claim_id !== undefined) output.claims_listed.add(claim_id);
       const number = /^Zfirst(\d+)/.exec(patient_name ?? '')?.[1];
+      // Both records of a person have the name of the first one.
       if (number !== undefined) listed_until.set(`P${number}`, Number.POSITIVE_INFINITY);
     }
   }
@@ -164,7 +203,11 @@ export class Pms {
       .map((visit) => this.book.current(visit))
       .filter(({ is_present, input }) => is_present && Date.parse(input.starts_at) > now - DAY_MS);
     const inputs = present.map(({ input }) => input);
-    const key = `export:${hashOf(inputs)}`;
+    const claims = [...this.book.claims.claims.values()]
+      .map((claim) => this.book.claims.current(claim))
+      .filter(({ is_present }) => is_present)
+      .map(({ claim }) => claim);
+    const key = `export:${hashOf(claims.length === 0 ? inputs : [inputs, claims])}`;
     if (inputs.length === 0 || (await call.isAccepted(key))) return;
     const size = this.#plan.pms.batch_size;
     for (let first = 0; first < inputs.length; first += size) {
@@ -173,6 +216,7 @@ export class Pms {
       await this.#accept(life, call, {
         source: { key, name: 'export.csv', is_last, completeness: this.#plan.pms.completeness },
         appointments: part,
+        ...(is_last && claims.length > 0 ? { claims } : {}),
         rejected: this.#rejected(first),
         cursor: null,
       });
@@ -181,59 +225,76 @@ export class Pms {
 
   async #pullChanges(life: Life, call: PullCall): Promise<void> {
     const seen = Number(call.cursor ?? 0);
-    const changed = [...this.book.history()]
-      .map(({ version }) => version)
-      .filter(({ seq }) => seq > seen)
-      .sort((a, b) => a.seq - b.seq);
+    const changed = this.book.entries().filter(({ seq }) => seq > seen);
     const size = this.#plan.pms.batch_size;
     for (let first = 0; first < changed.length; first += size) {
       const part = changed.slice(first, first + size);
       const last = part.at(-1)!;
-      await this.#accept(life, call, {
-        source: {
-          key: `change:${last.seq}`,
-          name: `change ${last.seq}`,
-          is_last: true,
-          completeness: 'changes',
-        },
-        appointments: part.map(shownAsChange),
-        rejected: this.#rejected(first),
-        cursor: String(last.seq),
-      });
+      const source = {
+        key: `change:${last.seq}`,
+        name: `change ${last.seq}`,
+        is_last: true,
+        completeness: 'changes' as const,
+      };
+      const rejected = this.#rejected(first);
+      await this.#acceptEntries(life, call, part, { source, rejected, cursor: String(last.seq) });
     }
   }
 
   /** Messages that are gone once eligd acknowledges them. */
   async #pullQueue(life: Life, call: PullCall): Promise<void> {
     const { name } = life.machine;
-    const queue =
-      this.#queues.get(name) ??
-      [...this.book.history()].map(({ version }) => version).sort((a, b) => a.seq - b.seq);
+    const queue = this.#queues.get(name) ?? this.book.entries();
     this.#queues.set(name, queue);
     for (let message = queue[0]; message !== undefined; message = queue[0]) {
-      await this.#accept(life, call, {
-        source: {
-          key: `message:${message.seq}`,
-          name: `message ${message.seq}`,
-          is_last: true,
-          completeness: 'changes',
-        },
-        appointments: [shownAsChange(message)],
-        rejected: [],
-        cursor: null,
-      });
+      const source = {
+        key: `message:${message.seq}`,
+        name: `message ${message.seq}`,
+        is_last: true,
+        completeness: 'changes' as const,
+      };
+      await this.#acceptEntries(life, call, [message], { source, rejected: [], cursor: null });
       queue.shift();
     }
   }
 
-  async #accept(life: Life, call: PullCall, batch: PullBatch): Promise<void> {
+  async #acceptEntries(
+    life: Life,
+    call: PullCall,
+    entries: readonly Entry[],
+    batch: Pick<PullBatch, 'source' | 'rejected' | 'cursor'>,
+  ): Promise<void> {
+    const versions = entries.filter((entry): entry is Version => 'input' in entry);
+    const merges = entries.filter((entry): entry is Merge => 'update' in entry);
+    const claims = entries.filter((entry): entry is ClaimVersion => 'claim' in entry);
+    await this.#accept(
+      life,
+      call,
+      {
+        ...batch,
+        appointments: versions.map(shownAsChange),
+        ...(claims.length === 0 ? {} : { claims: claims.map(shownClaim) }),
+        ...(merges.length === 0 ? {} : { patients: merges.map(({ update }) => update) }),
+      },
+      merges,
+    );
+  }
+
+  async #accept(
+    life: Life,
+    call: PullCall,
+    batch: PullBatch,
+    merges: readonly Merge[] = [],
+  ): Promise<void> {
     call.signal.throwIfAborted();
     await call.accept(batch);
     if (life.is_dead) await new Promise(() => {});
     this.counts.accepted += batch.appointments.length;
     if (life.point('acknowledge')) await new Promise(() => {});
     this.counts.acknowledged += batch.appointments.length;
+    for (const merge of merges) this.onMerged(life, merge);
     this.onAcknowledged(life, batch.appointments);
+    this.onClaimsAcknowledged(life, batch.claims ?? []);
     await this.#pause(life, 'acknowledged');
   }
 
@@ -249,25 +310,21 @@ export class Pms {
     ];
   }
 
-  async #deliver(life: Life, batch: DeliveryBatch): Promise<DeliveryOutcome[]> {
+  async #deliver(life: Life, deliveries: readonly Writing[]): Promise<DeliveryOutcome[]> {
     const { deliver_failure, item_failure, item_permanent, poison } = this.#plan.pms;
     const faults = this.#faults;
     await this.#pause(life, 'deliver');
     if (this.#isDown()) throw away();
     const fails = !this.is_calm && faults.chance(deliver_failure);
     if (fails) this.counts.deliver_failures += 1;
-    const fails_after = fails ? faults.int(0, batch.deliveries.length) : Number.MAX_SAFE_INTEGER;
+    const fails_after = fails ? faults.int(0, deliveries.length) : Number.MAX_SAFE_INTEGER;
     const outcomes: DeliveryOutcome[] = [];
-    for (const [index, delivery] of batch.deliveries.entries()) {
+    for (const [index, delivery] of deliveries.entries()) {
       if (index === fails_after) break;
-      if (
-        poison &&
-        delivery.appointment.source_id.endsWith('3') &&
-        !delivery.appointment.source_id.startsWith('probe')
-      ) {
+      if (poison && delivery.source_id.endsWith('3') && !delivery.source_id.startsWith('probe')) {
         throw new Error('The connector has stumbled over a record.');
       }
-      if (this.#isOpenElsewhere(delivery.appointment.source_id)) {
+      if (this.#isOpenElsewhere(delivery.source_id)) {
         outcomes.push({
           key: delivery.key,
           outcome: 'failed',
@@ -288,7 +345,7 @@ export class Pms {
         });
         continue;
       }
-      this.#write(life, delivery);
+      delivery.write();
       if (life.point('written')) await new Promise(() => {});
       // Some connectors leave out the outcome of a record.
       if (this.is_calm || !faults.chance(item_failure / 4))
@@ -297,6 +354,29 @@ export class Pms {
     if (fails) throw faults.chance(0.7) ? away() : new Error('The connector has stumbled.');
     await this.#pause(life, 'delivered');
     return faults.shuffled(outcomes);
+  }
+
+  #writeClaim(life: Life, delivery: ClaimDelivery): void {
+    const { claims } = this.output(life.machine.name);
+    const { claim, record, revision, key } = delivery;
+    const before = claims.get(key)?.delivery;
+    const same = (one: ClaimDelivery) => JSON.stringify([one.claim.source_id, one.record]);
+    if (before === undefined) this.counts.claims_delivered += 1;
+    else if (same(before) !== same(delivery))
+      this.onBroken(
+        new Broken('G4', `Two answers about claims were written under the key ${key}.`, [
+          claim.source_id,
+        ]),
+      );
+    claims.set(key, { delivery, at: this.#scheduler.now });
+    this.#story.tell(
+      this.#scheduler.now,
+      life.machine.name,
+      `writes ${key} about the claim ${claim.source_id}: ${record.status} of ` +
+        `${record.inquiry_id}, ${record.claim.status}, revision ${revision}`,
+      [claim.source_id, record.inquiry_id],
+    );
+    this.onClaimWritten(delivery);
   }
 
   /**

@@ -71,7 +71,12 @@ export function saidIn(id: string, version: number): Said {
 }
 
 /** `ended_at`: when the call behind this version ended, as the service writes it. */
-export function answerFor(plan: Plan, id: string, version: number, ended_at: string): unknown {
+export function answerFor(
+  plan: Plan,
+  { id, request }: { id: string; request: Record<string, unknown> },
+  version: number,
+  ended_at: string,
+): unknown {
   const random = new Random(version, `form ${id}`);
   if (plan.service.poison_answer && random.chance(0.3)) {
     return random.pick([
@@ -93,8 +98,11 @@ export function answerFor(plan: Plan, id: string, version: number, ended_at: str
     custom_answers: { 'Anything else?': 'No.' },
     of_tomorrow: { unknown: true },
   };
+  const call_details = { list: [call], object: call, absent: undefined }[service.call_details];
+  if (request.type === 'CLAIMS_STATUS')
+    return { call_details, ...claimAnswer(plan, { id, version, code: other }) };
   return {
-    call_details: { list: [call], object: call, absent: undefined }[service.call_details],
+    call_details,
     plan_information: {
       plan_name: `REF-${id}-${version}`,
       is_active: said.is_active,
@@ -119,6 +127,52 @@ export function answerFor(plan: Plan, id: string, version: number, ended_at: str
       [{ procedure_code: other, procedure_name: 'two' }, { is_covered: true }],
     ],
     extra_info: { missing_tooth_clause: 'None.' },
+  };
+}
+
+/** The payer's word for a claim, and what it means (docs/claims.md). */
+const CLAIM_WORDS = {
+  PAID: 'paid',
+  Pending: 'pending',
+  'In process': 'pending',
+  DENIED: 'denied',
+  'NOT ON FILE': 'not_on_file',
+  PROCESSED: 'unknown',
+  'AWAITING COB': 'unknown',
+} as const;
+type ClaimWord = keyof typeof CLAIM_WORDS;
+
+/**
+ * What the payer said about the claim; null: nothing. After `DECIDED` words, the office has to act
+ * first.
+ */
+export function claimSaidIn(id: string): ClaimWord | null {
+  const words = Object.keys(CLAIM_WORDS) as ClaimWord[];
+  return new Random(1, `claim ${id}`).pick([...words, 'Pending', 'In process', null]);
+}
+
+/** The word that eligd writes for it. */
+export const claimStatusFor = (said: ClaimWord | null) =>
+  said === null ? 'unknown' : CLAIM_WORDS[said];
+
+export const DECIDED: readonly (ClaimWord | null)[] = ['DENIED', 'NOT ON FILE', 'PROCESSED'];
+
+function claimAnswer(
+  { service }: Plan,
+  { id, version, code }: { id: string; version: number; code: string },
+): Record<string, unknown> {
+  const said = claimSaidIn(id);
+  const is_paid = said === 'PAID';
+  return {
+    status: said,
+    number: `REF-${id}-${version}`,
+    timeline: {
+      date_received: dateOf('2026-03-04', service.dates),
+      date_paid: is_paid ? dateOf('2026-03-09', service.dates) : null,
+    },
+    code_details: is_paid
+      ? [{ procedure_code: code, amound_paid: amountOf(90, service.amounts) }]
+      : null,
   };
 }
 

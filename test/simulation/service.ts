@@ -116,9 +116,10 @@ export class Service {
    * may be late.
    */
   #isUselessAndLate(inquiry: Accepted): boolean {
-    const { seed, service, config } = this.#plan;
+    const { seed, service, config, withdraws_lost } = this.#plan;
     const random = new Random(seed, `useless ${inquiry.id}`);
-    if (service.shown_after !== 'late' || !random.chance(0.1)) return false;
+    if (service.shown_after !== 'late' && !withdraws_lost) return false;
+    if (!random.chance(withdraws_lost ? 0.3 : 0.1)) return false;
     inquiry.visible_at =
       this.#scheduler.now +
       2 * config.settle_ms +
@@ -500,7 +501,7 @@ export class Service {
       results:
         stage.results === null
           ? null
-          : answerFor(this.#plan, inquiry.id, stage.results, this.#timestamp(said_at)),
+          : answerFor(this.#plan, inquiry, stage.results, this.#timestamp(said_at)),
       request: this.#echo(inquiry.request),
     };
   }
@@ -519,8 +520,8 @@ export class Service {
           ...request,
           group_id: request.group_id ?? null,
           npi: null,
-          claim_number: null,
-          claims_date_of_service: null,
+          claim_number: request.claim_number ?? null,
+          claims_date_of_service: request.claims_date_of_service ?? null,
         };
       case 'defaults':
         return {
@@ -528,7 +529,7 @@ export class Service {
           is_specialist: false,
           diagnosis_codes: ['Z01.20'],
           desired_completion_date: '01-01-2030',
-          claim_number: '',
+          claim_number: request.claim_number ?? '',
         };
       case 'trimmed_upper':
         return Object.fromEntries(

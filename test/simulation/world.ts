@@ -104,8 +104,9 @@ class LivingWorld {
       isCalm: () => this.#is_calm,
       drawFuse: (machine) => this.#drawFuse(machine),
       onLog: (life, event, fields) => {
-        // Different in every run: the folder, the user, and the name of an appointment in the log.
-        const { path: _, pid: __, appointment: ___, ...shown } = fields;
+        // Different in every run: the folder, the user, the name of an appointment in the log, and
+        // the audit trail's salted hash.
+        const { path: _, pid: __, appointment: ___, audit_head: ____, ...shown } = fields;
         this.story.tell(
           this.scheduler.now,
           life.machine.name,
@@ -128,6 +129,10 @@ class LivingWorld {
     this.service.onFull = (machine) => this.#trouble.setClockAtLimit(machine);
     this.service.onTooMany = (machine, count) => this.oracle.onTooMany(machine, count);
     this.pms.onAcknowledged = (life, inputs) => this.oracle.onAcknowledged(life, inputs);
+    this.pms.onClaimsAcknowledged = (life, claims) =>
+      this.oracle.claims.onAcknowledged(life, claims);
+    this.pms.onClaimWritten = (delivery) => this.oracle.claims.onWritten(delivery);
+    this.pms.onMerged = (life, merge) => this.oracle.onMerged(life, merge);
     this.pms.onListed = (entries) => this.oracle.onListed(entries);
     this.pms.onWritten = (life, written) => this.oracle.onWritten(life, written);
     this.service.reports.onSend = (report, told) => this.#report(report, told);
@@ -209,6 +214,7 @@ class LivingWorld {
     for (let count = 0; count < plan.pms.appointments; count += 1) {
       this.pms.book.add(this.#random.next() * (plan.config.look_ahead_days + 2));
     }
+    for (let count = 0; count < plan.pms.claims; count += 1) this.pms.book.claims.add();
   }
 
   /** Awaits a promise that needs turns of the event loop, but no time. */
@@ -266,6 +272,8 @@ class LivingWorld {
     this.#keepRunning(this.#machine);
     for (let count = 0; count < plan.storm_days * plan.pms.changes_per_day; count += 1)
       happen(sometime(), () => this.pms.book.happen());
+    this.#merge(end);
+    this.#claim(end);
     if (plan.pms.down) happen(sometime(), () => this.#trouble.downForADay());
     for (let count = 0; count < plan.network.outages; count += 1)
       happen(sometime(), () => this.#trouble.outage());
@@ -285,6 +293,32 @@ class LivingWorld {
       happen(plan.start_ms + (end - plan.start_ms) / 3, () => this.#clone());
     this.#operator_times = Operator.timesOf(plan, end);
     await this.#interventions(sometime(), sometime(), end);
+  }
+
+  /** The practice merges records, often soon after it has booked visits for both. */
+  #merge(end: number): void {
+    const random = new Random(this.plan.seed, 'merging');
+    const { start_ms } = this.plan;
+    for (let count = 0; count < this.plan.pms.merges; count += 1) {
+      const at = start_ms + random.next() * (end - start_ms);
+      const ahead_ms = random.logInt(1, 24 * 60) * MINUTE_MS;
+      if (random.chance(0.5)) {
+        const book = () => this.pms.book.bookBoth(random.int(1, 4));
+        this.scheduler.at(Math.max(start_ms, at - ahead_ms), book, undefined);
+      }
+      this.scheduler.at(at, () => this.pms.book.merge(), undefined);
+    }
+  }
+
+  /** The practice sends claims to payers, and changes them. */
+  #claim(end: number): void {
+    const random = new Random(this.plan.seed, 'claiming');
+    const { start_ms } = this.plan;
+    const { claims } = this.plan.pms;
+    for (let count = 0; count < 4 * claims; count += 1) {
+      const change = () => this.pms.book.claims.happen();
+      this.scheduler.at(start_ms + random.next() * (end - start_ms), change, undefined);
+    }
   }
 
   /** Trouble in several steps: a second daemon by mistake, a restored or lost database. */

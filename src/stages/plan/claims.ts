@@ -12,6 +12,7 @@ import { DAY_MS } from '../../domain/time.ts';
 import type { ClaimDetails } from '../../records/claim-status.ts';
 import { isFinalWord } from '../../records/claim-verdict.ts';
 import { latestRecord } from '../../store/answers/answers.ts';
+import { planDelivery } from '../../store/answers/deliveries.ts';
 import { replaceAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import {
@@ -109,6 +110,7 @@ async function ask(
     if (comes_back) await revive(tx, latest, now);
     if (comes_back || latest.state === 'planned') await revise(tx, latest, planned, now);
     if (latest.state !== 'answered') return rest;
+    await deliverLatest(tx, latest, row, now);
     const said = await claimSaid(tx, latest);
     const decided = said === null ? null : decidedClaim(said, isFinalWord(said.said_status));
     const is_changed = !isSameClaim(latest, planned.draft);
@@ -149,6 +151,26 @@ async function ask(
   };
   await link(tx, join, now);
   return rest;
+}
+
+/**
+ * Plans the delivery of the latest record. The answer may have arrived while the claim was closed,
+ * and then nothing was written (G2).
+ */
+async function deliverLatest(
+  tx: Tx,
+  latest: InquiryRow,
+  { id, connector, input }: ClaimRow,
+  now: number,
+): Promise<void> {
+  const record = await latestRecord(tx, latest.id);
+  if (record === null) return;
+  const { coverage_rank } = input;
+  await planDelivery(
+    tx,
+    { connector, appointment: id, inquiry: latest.id, record: record.id, coverage_rank, notes: [] },
+    now,
+  );
 }
 
 /** Returns the payer's statement about the claim; null when the payer made none. */

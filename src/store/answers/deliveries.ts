@@ -37,7 +37,10 @@ export async function planDelivery(
   },
   now: number,
 ): Promise<boolean> {
-  const key = await deliveryKey(tx, delivery);
+  // A delivery from before a merge of two records keeps its key, or the office would get the answer
+  // twice (G4).
+  const [planned] = await PLANNED(tx, delivery);
+  const key = planned?.key ?? (await deliveryKey(tx, delivery));
   const row = await tx
     .insertInto('deliveries')
     .values({
@@ -67,6 +70,24 @@ export async function planDelivery(
   ]);
   return true;
 }
+
+/** Reads the delivery of the record to the appointment. */
+const PLANNED = prepared<{
+  appointment: number;
+  inquiry: number;
+  record: number;
+  coverage_rank: number;
+}>()((tx, place) =>
+  tx
+    .selectFrom('deliveries')
+    .select('key')
+    .where('appointment', '=', place('appointment'))
+    .where('inquiry', '=', place('inquiry'))
+    .where('record', '=', place('record'))
+    .where('coverage_rank', '=', place('coverage_rank'))
+    .orderBy('id', 'desc')
+    .limit(sql.lit(1)),
+);
 
 /** Reads the parts of the answer that the delivery key depends on. */
 const ANSWER_OF_RECORD = prepared<{ record: number }>()((tx, place) =>

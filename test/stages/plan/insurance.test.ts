@@ -12,7 +12,7 @@ import { DAY_MS } from '../../../src/domain/time.ts';
 import { addPlanned } from '../../../src/store/calls/inquiries.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install } from '../installation.ts';
+import { connector, endCalls, type Installation, install } from '../installation.ts';
 
 const ADA = { id: 'P-1', first_name: 'Ada', last_name: 'Example', birth_date: '1980-01-02' };
 const OF_PATIENT = { coverages: [], insurance: 'of_patient' as const };
@@ -220,6 +220,25 @@ describe('two merged records of one person', () => {
   });
 });
 
+describe('an answer that waits to be written when two records are merged', () => {
+  test('an answer that waits during a merge is written once (G4)', async () => {
+    const clinic = await install();
+    await endCalls(clinic, 1);
+    await clinic.collectNow();
+    const { patient } = JSON.parse((await appointment(clinic)).content);
+    await say(clinic, { kind: 'merged', from_id: patient.id, into: { ...patient, id: 'P-2' } });
+    await clinic.planNow();
+    const written: string[] = [];
+    await clinic.deliverNow(
+      connector(({ appointment }) => written.push(`${appointment.patient.id}`)),
+    );
+    await clinic.read(clinic.visit('A-0', { patient: { ...patient, first_name: 'Adda' } }));
+    await clinic.planNow();
+    await clinic.deliverNow(connector(() => written.push('again')));
+    expect(written).toEqual(['P-2']);
+  });
+});
+
 describe('messages under an ID that was merged into another', () => {
   const merged: PatientUpdate = { kind: 'merged', from_id: 'P-1', into: { ...ADA, id: 'P-2' } };
   const other = { ...ADA, id: 'P-2' };
@@ -359,6 +378,21 @@ describe('claims of a patient', () => {
     await clinic.planNow();
     expect(await clinic.attention()).toEqual([]);
     expect(await states(clinic)).toEqual(['planned']);
+  });
+
+  test('an answer that arrives while its claim is closed is written later (G2)', async () => {
+    const clinic = await install();
+    await claimed(clinic, { claim_number: 'PAID-1' });
+    const before = JSON.parse((await appointment(clinic)).content) as ClaimInput;
+    await clinic.readClaims({ ...before, status: 'settled' });
+    await clinic.planNow();
+    clinic.pass(6 * DAY_MS);
+    await clinic.service.advance({ days: 6 });
+    await clinic.collectAll();
+    expect(await clinic.deliveries()).toEqual([]);
+    await clinic.readClaims(before);
+    await clinic.planNow();
+    expect(await clinic.deliveries()).toHaveLength(1);
   });
 
   test('claims keep the insurance that they were sent to', async () => {
