@@ -114,6 +114,8 @@ const DATABASES = new WeakMap<Db, SqliteDatabase>();
 /** Returns the driver below Kysely, for a database that `openDatabase` opened. */
 export const databaseBelow = (db: Db): SqliteDatabase | undefined => DATABASES.get(db);
 
+/** As many pages of 4 KB as SQLite's cache holds here. */
+const CACHE_PAGES = 4_000;
 const CHECK_CACHE_KB = 500;
 
 const CHECKPOINT_PAGES = 8_000; // 32 MB
@@ -284,12 +286,14 @@ function pause(duration_ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, duration_ms);
 }
 
-/** Reads each page once, so a large cache would only take memory. */
+/** Keeps a file that fits into the cache there; for a larger one, it would only take memory. */
 function refuseDamaged(raw: Raw, path: string): void {
-  const cache = raw.pragma('cache_size', { simple: true });
-  raw.pragma(`cache_size = -${CHECK_CACHE_KB}`);
+  const [cache_size, pages] = ['cache_size', 'page_count'].map(
+    (name) => raw.pragma(name, { simple: true }) as number,
+  );
+  if ((pages ?? 0) > CACHE_PAGES) raw.pragma(`cache_size = -${CHECK_CACHE_KB}`);
   if (raw.pragma('quick_check(1)', { simple: true }) !== 'ok') throw damaged(path);
-  raw.pragma(`cache_size = ${cache}`);
+  raw.pragma(`cache_size = ${cache_size}`);
 }
 
 /**
