@@ -113,7 +113,7 @@ export class Calls {
           canonical(member_id) === canonical(String(call.request.member_id)) &&
           payor_id === call.request.insurance_payor_id,
       );
-      return coverage === undefined ? [] : [{ patient, coverage }];
+      return coverage === undefined ? [] : [{ patient, coverage, at: version.at }];
     });
     const named = candidates.find(({ patient }) =>
       String(call.request.patient_name).startsWith(`${patient.first_name} `),
@@ -132,7 +132,12 @@ export class Calls {
       calls: [],
       claim: null,
     };
-    this.#record_of.set(call.id, found.patient.id ?? '');
+    // A visit may have passed from one record of the person to the other.
+    const last = candidates.findLast(
+      ({ patient, at }) =>
+        at <= call.carrier.sent_at && pms.book.personOf(patient.id) === need.patient,
+    );
+    this.#record_of.set(call.id, (last ?? found).patient.id ?? '');
     this.#needs.set(key, need);
     this.#need_of.set(call.id, need);
     return need;
