@@ -21,7 +21,12 @@ import {
   settleCalls,
 } from '../../store/calls/calls.ts';
 import { endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
-import { type InquiryRow, moveEach, moveInquiries } from '../../store/calls/inquiries.ts';
+import {
+  type InquiryRow,
+  moveEach,
+  moveInquiries,
+  withNewerAttempt,
+} from '../../store/calls/inquiries.ts';
 import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
 import { replanAppointmentsOf, withoutAppointment } from '../../store/calls/links.ts';
 import { turnaround } from '../../store/calls/turnarounds.ts';
@@ -192,7 +197,8 @@ export async function settleFailure(
 /**
  * Moves rows to `planned`: the request provably did not reach the service, so sending it again is
  * safe. Planning could not withdraw them while they were in `sending`, so rows that no longer serve
- * a visit (canceled or past) are withdrawn here.
+ * a visit (canceled or past) are withdrawn here. So is a row whose need has a newer inquiry, such
+ * as that of another record of the patient which was merged meanwhile (G1).
  */
 export async function backToPlanned(
   { tx, deps, now }: SubmitContext,
@@ -212,13 +218,11 @@ export async function backToPlanned(
   );
   if (from === 'sending') await settleCalls(tx, ids, { from: ['out'], to: 'unsent' });
   else await settleCalls(tx, ids, { from: ['lost'], to: 'absent' });
-  const needless = await withoutAppointment(tx, ids);
-  await moveInquiries(
-    tx,
-    needless,
-    { from: 'planned', to: 'withdrawn', reason: 'No appointment needs it any longer.' },
-    now,
-  );
+  for (const [needless, why] of [
+    [await withNewerAttempt(tx, ids), 'A newer inquiry is about the same need.'],
+    [await withoutAppointment(tx, ids), 'No appointment needs it any longer.'],
+  ] as const)
+    await moveInquiries(tx, needless, { from: 'planned', to: 'withdrawn', reason: why }, now);
   await replanAppointmentsOf(tx, ids, now);
   tx.after(() => deps.onReplan());
 }

@@ -12,7 +12,8 @@ import { DAY_MS } from '../../../src/domain/time.ts';
 import { addPlanned } from '../../../src/store/calls/inquiries.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { connector, endCalls, type Installation, install } from '../installation.ts';
+import { connector, endCalls, type Installation, install, send } from '../installation.ts';
+import { lookUp, loseCreates } from '../submit/lost-calls.ts';
 
 const ADA = { id: 'P-1', first_name: 'Ada', last_name: 'Example', birth_date: '1980-01-02' };
 const OF_PATIENT = { coverages: [], insurance: 'of_patient' as const };
@@ -218,6 +219,29 @@ describe('two merged records of one person', () => {
     expect(await clinic.service.ledger()).toHaveLength(1);
     expect((await states(clinic)).toSorted()).toEqual(['open', 'withdrawn']);
   });
+});
+
+test('a lost call for a record merged into one that has its answer is not made again', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  const other = { ...ADA, id: 'P-2' };
+  const coverages = [aCoverage({ member_id: 'ACTIVE0' })];
+  await send(clinic, clinic.visit('A-1', { patient: ADA, coverages }));
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, clinic.visit('B-1', { patient: other, coverages }));
+  clinic.pass(2 * DAY_MS);
+  await clinic.service.advance({ days: 2 });
+  await clinic.collectAll();
+  await say(clinic, { kind: 'merged', from_id: 'P-2', into: ADA });
+  await clinic.planNow();
+  for (let step = 0; step < 3; step += 1) {
+    await lookUp(clinic);
+    await clinic.planNow();
+  }
+  expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual(['A-1']);
+  const visits: string[] = [];
+  await clinic.deliverNow(connector(({ appointment }) => visits.push(appointment.source_id)));
+  expect(visits.toSorted()).toEqual(['A-1', 'B-1']);
 });
 
 describe('an answer that waits to be written when two records are merged', () => {
