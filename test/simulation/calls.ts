@@ -398,7 +398,7 @@ export class Calls {
   }
 
   /**
-   * Whether docs/claims.md requires another call about a claim: the payer has not decided it and
+   * Whether another call about a claim is due (docs/questions.md): the payer has not decided it and
    * some days have passed, or the call was unsuccessful, or the claim has changed since.
    */
   #isClaimDueAgain(before: readonly Accepted[], call: Accepted, claim: Claim): boolean {

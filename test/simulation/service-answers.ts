@@ -130,7 +130,7 @@ export function answerFor(
   };
 }
 
-/** The payer's word for a claim, and what it means (docs/claims.md). */
+/** The payer's word for a claim, and what it means (docs/questions.md). */
 const CLAIM_WORDS = {
   PAID: 'paid',
   Pending: 'pending',

@@ -110,7 +110,8 @@ export class MessageIntake implements FrameIntake {
       is_last: true,
       completeness: 'changes' as const,
       reply: JSON.stringify(replies),
-      ...this.#writtenOf(message),
+      // The sender and the time are part of the header; a faulty one is listed already.
+      ...(isHeaderFaulty(reading) ? {} : this.#writtenOf(message)),
     };
     try {
       const { reply } = await accept({ source, cursor: null, ...content });
@@ -203,4 +204,8 @@ export class MessageIntake implements FrameIntake {
       this.#stamp = { second, text: writeInstant(second * 1000, this.#env.time_zone) };
     return { at: this.#stamp.text };
   }
+}
+
+function isHeaderFaulty(reading: Reading): boolean {
+  return reading.kind === 'faulty' && reading.fault.at.startsWith('MSH-');
 }
