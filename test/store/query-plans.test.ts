@@ -32,6 +32,11 @@ import type { Tables } from '../../src/store/engine/tables.ts';
 import { openWriteQueue } from '../../src/store/engine/write-queue.ts';
 import { lastArrivals, noteRepeatedArrival, readBook } from '../../src/store/intake/arrivals.ts';
 import { isLatestSource } from '../../src/store/intake/intake.ts';
+import {
+  keepMessages,
+  type MessageContent,
+  readMessages,
+} from '../../src/store/intake/messages.ts';
 import { takePatientUpdates } from '../../src/store/intake/patients.ts';
 import { countAttention } from '../../src/store/views/alerts.ts';
 import { readTrail } from '../../src/store/views/audit.ts';
@@ -105,6 +110,13 @@ function changeOfPatient(kind: 'described' | 'merged' = 'described'): Promise<un
     takePatientUpdates({ tx, connector: 'front-desk', now: NOW }, [update], { changed: 0 }),
   );
 }
+
+const NO_CONTENT: MessageContent = {
+  source: { key: '', name: '', is_last: true, completeness: 'changes' },
+  appointments: [],
+  rejected: [],
+  cursor: null,
+};
 
 /** As on the first day, with an empty database. */
 async function olderCalls(tx: Tx): Promise<void> {
@@ -279,6 +291,16 @@ test('costs are read by an index of the day of the call', async () => {
   expect(duplicates).toContain('INDEX calls_inquiry (inquiry=?)');
   const planned = (await planOf(() => plannedDrafts(db))).join('\n');
   expect(planned).toBe('SEARCH inquiries USING INDEX inquiries_due (state=?)');
+});
+
+test('unread messages are found by their connector, in order', async () => {
+  const keep = (tx: Tx) =>
+    keepMessages(tx, 'lab', [{ key: 'K', name: 'M', reply: '', text: 'T' }], NOW);
+  await openWriteQueue(db).write(keep);
+  const read = (tx: Tx) => readMessages(tx, 'lab', () => NO_CONTENT, NOW);
+  const plan = (await planOf(() => openWriteQueue(db).write(read))).join('\n');
+  expect(plan).toContain('unread_messages USING INDEX unread_messages_connector (connector=?');
+  expect(plan).not.toMatch(/SCAN|TEMP B-TREE/);
 });
 
 test('the oldest waiting appointment reads no delivery by its state', async () => {

@@ -3,7 +3,7 @@
  * use instead (`2026-11-24T09:30`).
  */
 import { Temporal } from 'temporal-polyfill';
-import { isDate } from '../../../src/domain/time.ts';
+import { instantOf, isDate } from '../../../src/domain/time.ts';
 
 const DATE = String.raw`(\d{4})-?(\d{2})-?(\d{2})`;
 const CLOCK = String.raw`(\d{2})(?::?(\d{2})(?::?(\d{2})(?:\.(\d{1,9}))?)?)?`;
@@ -18,6 +18,21 @@ export type Fault = { fault: string };
  * clinic's (docs/design.md "Time").
  */
 export function readInstant(text: string, time_zone: string): string | Fault {
+  const key = `${text} ${time_zone}`;
+  const known = instants.get(key);
+  if (known !== undefined) return known;
+  const read = instantIn(text, time_zone);
+  if (typeof read !== 'string') return read;
+  if (instants.size >= INSTANTS_MAX) instants.clear();
+  instants.set(key, read);
+  return read;
+}
+
+/** A message is read twice, and visits share few times. */
+const INSTANTS_MAX = 1_000;
+const instants = new Map<string, string>();
+
+function instantIn(text: string, time_zone: string): string | Fault {
   const found = FORM.exec(text);
   if (found === null) return { fault: 'not a time' };
   const [, year, month, day, hour, minute = '0', second = '0', fraction = '0', offset] = found;
@@ -47,18 +62,8 @@ export function readInstant(text: string, time_zone: string): string | Fault {
     );
     return new Date(utc).toISOString();
   }
-  const wall = Temporal.PlainDateTime.from({
-    year: parts[0],
-    month: parts[1],
-    day: parts[2],
-    hour: parts[3],
-    minute: parts[4],
-    second: Math.min(parts[5], 59),
-    millisecond,
-  });
-  return new Date(
-    wall.toZonedDateTime(time_zone, { disambiguation: 'compatible' }).epochMilliseconds,
-  ).toISOString();
+  const minute_ms = instantOf(`${year}-${month}-${day}`, parts[3], time_zone, parts[4]);
+  return new Date(minute_ms + Math.min(parts[5], 59) * 1000 + millisecond).toISOString();
 }
 
 function offsetMinutes(offset: string): number | null {

@@ -9,6 +9,16 @@ export const INTAKE_EVENTS = {
       'A connector’s appointments were stored; vanished is how many are missing from a full ' +
       'export.',
   },
+  message_not_read: {
+    level: 'error',
+    fields: ['connector', 'error_code'],
+    means:
+      'A message that was stored and acknowledged could not be read; it is on the attention ' +
+      'list, and holds up no other.',
+    next:
+      'Report it as a bug. The sender can find the message by its control ID. If it is about a ' +
+      'visit, have the office call the payer.',
+  },
   appointment_planned: {
     level: 'info',
     fields: ['appointment', 'connector', 'inquiry'],

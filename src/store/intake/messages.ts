@@ -1,11 +1,14 @@
 /**
- * Takes in messages: each is a complete source in one batch, arrives alone, must be answered
- * quickly, and may be sent again.
+ * Takes in messages: each arrives alone, must be answered quickly, and may be sent again. So its
+ * text is stored first, which is all that an acknowledgment needs (G3), and read soon after.
  */
+import { sql } from 'kysely';
+import { FIELD_LENGTH_MAX } from '../../domain/field-length.ts';
 import type { Tx } from '../engine/database.ts';
-import { preparedText } from '../engine/prepared.ts';
+import { prepared, preparedRows, preparedText } from '../engine/prepared.ts';
 import type { NamedAppointment } from './appointments.ts';
 import { takeClaims } from './claims.ts';
+import type { IntakeContext } from './context.ts';
 import {
   type IntakeBatch,
   type IntakeCounts,
@@ -15,44 +18,186 @@ import {
 } from './intake.ts';
 import { MessageTimes } from './message-times.ts';
 import { takePatientUpdates } from './patients.ts';
-import { reject } from './rejected.ts';
+import { type Rejected, reject } from './rejected.ts';
 import { limited, siftLong } from './sift.ts';
 
-/** A batch that is a complete message, with its reply. */
-export type Message = Omit<IntakeBatch, 'source'> & {
-  source: IntakeBatch['source'] & { reply: string; written?: { at: string; by: string } };
+/** The contract's KeptMessage has exactly these parts. */
+export type KeptMessage = { key: string; name: string; reply: string; text: string | null };
+
+/** What a text says; `written`: when and by whom. */
+export type MessageContent = Omit<IntakeBatch, 'source'> & {
+  source: IntakeBatch['source'] & { written?: { at: string; by: string } };
 };
 
-/** `reply`: the message's own, or the stored one if the message came before. */
-type MessageOutcome = { reply: string } | { error: unknown };
+/** A message that is being read, with the row of its source. */
+type Message = MessageContent & { row: number };
+
+/** To keep a commit short, and to bound the memory for large messages. */
+const READ_TOGETHER = 500;
+const READ_BYTES = 8_000_000;
 
 /**
- * Stores messages that arrived close together: each completely or not at all (G3, G7), in their
- * order, and a repeated one not again. Rows of all messages are written in shared statements,
- * because once they share the disk flush, statements are the main cost.
+ * Stores messages that `readMessages` reads later, a repeated one not again. Returns the reply of
+ * each: its own, or the stored one if the message came before.
  */
-export async function acceptMessages(
+export async function keepMessages(
   tx: Tx,
   connector: string,
-  messages: readonly Message[],
+  messages: readonly KeptMessage[],
   now: number,
-): Promise<{ outcomes: MessageOutcome[]; counts: IntakeCounts }> {
-  const together = await inSavepoint(tx, () => takeAll(tx, connector, messages.map(limited), now));
-  if ('value' in together) {
-    const { replies, counts } = together.value;
-    return { outcomes: replies.map((reply) => ({ reply })), counts };
-  }
-  if (messages.length === 1) return { outcomes: [together], counts: { ...NOTHING_COUNTED } };
-  const outcomes: MessageOutcome[] = [];
-  const counts = { ...NOTHING_COUNTED };
-  for (const message of messages) {
-    const alone = await acceptMessages(tx, connector, [message], now);
-    outcomes.push(...alone.outcomes);
-    for (const [name, count] of Object.entries(alone.counts))
-      counts[name as keyof IntakeCounts] += count;
-  }
-  return { outcomes, counts };
+): Promise<string[]> {
+  const first = new Map<string, KeptMessage>();
+  for (const message of messages) if (!first.has(message.key)) first.set(message.key, message);
+  const sources = [...first.values()].map(({ key, name, reply }) => ({
+    connector,
+    key,
+    name: name.slice(0, FIELD_LENGTH_MAX),
+    first_seen_at: now,
+    completed_at: now,
+    reply,
+  }));
+  const added = await ADD_SOURCES(tx, sources);
+  const unread = added.flatMap(({ id, key }) => {
+    const text = first.get(key)?.text ?? null;
+    return text === null ? [] : [{ source: id, connector, text }];
+  });
+  await ADD_UNREAD(tx, unread);
+  const replies = new Map([...first].map(([key, { reply }]) => [key, reply]));
+  const fresh = new Set(added.map(({ key }) => key));
+  const keys = [...first.keys()].filter((key) => !fresh.has(key));
+  if (keys.length > 0)
+    for (const { key, reply } of await REPLIES(tx, { connector, keys }))
+      if (reply !== null) replies.set(key, reply);
+  return messages.map(({ key, reply }) => replies.get(key) ?? reply);
 }
+
+const ADD_SOURCES = preparedRows<{
+  connector: string;
+  key: string;
+  name: string;
+  first_seen_at: number;
+  completed_at: number;
+  reply: string;
+}>()((tx, rows) =>
+  tx
+    .insertInto('sources')
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .returning(['id', 'key']),
+);
+
+const ADD_UNREAD = preparedRows<{ source: number; connector: string; text: string }>()((tx, rows) =>
+  tx.insertInto('unread_messages').values(rows),
+);
+
+const REPLIES = prepared<{ connector: string; keys: readonly string[] }>()((tx, place) =>
+  tx
+    .selectFrom('sources')
+    .select(['key', 'reply'])
+    .where('connector', '=', place('connector'))
+    .where('key', 'in', place('keys')),
+);
+
+/**
+ * `messages`: how many were read; `has_more`: others are still unread; `errors`: of those that are
+ * on the attention list instead.
+ */
+type ReadResult = {
+  messages: number;
+  has_more: boolean;
+  counts: IntakeCounts;
+  errors: unknown[];
+};
+
+/**
+ * Reads the oldest unread messages: each completely, or not at all and on the attention list (G2,
+ * G7), in their order. Rows of all messages are written in shared statements.
+ */
+export async function readMessages(
+  tx: Tx,
+  connector: string,
+  read: (text: string, received_at: number) => MessageContent,
+  now: number,
+): Promise<ReadResult> {
+  const context = { tx, connector, now };
+  const { unread, has_more } = await unreadMessages(tx, connector);
+  const counts = { ...NOTHING_COUNTED };
+  const result: ReadResult = { messages: unread.length, has_more, counts, errors: [] };
+  if (unread.length === 0) return result;
+  const messages: Message[] = [];
+  const fail = async ({ key, name }: { key: string; name: string }, error: unknown) => {
+    result.errors.push(error);
+    await reject(context, { key, name }, UNREADABLE);
+  };
+  for (const { source: row, text, first_seen_at, key, name } of unread) {
+    try {
+      const content = read(text, first_seen_at);
+      messages.push(limited({ ...content, row, source: { ...content.source, key, name } }));
+    } catch (error) {
+      await fail({ key, name }, error);
+    }
+  }
+  const together = await inSavepoint(tx, () => takeAll(context, messages));
+  if ('value' in together) result.counts = together.value;
+  else
+    for (const message of messages) {
+      const alone = await inSavepoint(tx, () => takeAll(context, [message]));
+      if ('error' in alone) await fail(message.source, alone.error);
+      else
+        for (const [name, count] of Object.entries(alone.value))
+          result.counts[name as keyof IntakeCounts] += count;
+    }
+  await FORGET(tx, { sources: unread.map(({ source }) => source) });
+  return result;
+}
+
+/** Returns the oldest messages that are read together, at least one if there is any. */
+async function unreadMessages(tx: Tx, connector: string) {
+  const sizes = await SIZES(tx, { connector });
+  let bytes = 0;
+  const end = sizes.findIndex(({ size }, index) => {
+    bytes += size;
+    return index > 0 && bytes > READ_BYTES;
+  });
+  const last = sizes.at(end === -1 ? -1 : end - 1)?.source;
+  return {
+    unread: last === undefined ? [] : await UNREAD(tx, { connector, last }),
+    has_more: end !== -1 || sizes.length === READ_TOGETHER,
+  };
+}
+
+const SIZES = prepared<{ connector: string }>()((tx, place) =>
+  tx
+    .selectFrom('unread_messages')
+    .select(['source', sql<number>`octet_length(text)`.as('size')])
+    .where('connector', '=', place('connector'))
+    .orderBy('source')
+    .limit(sql.lit(READ_TOGETHER)),
+);
+
+const UNREAD = prepared<{ connector: string; last: number }>()((tx, place) =>
+  tx
+    .selectFrom('unread_messages')
+    .innerJoin('sources', 'sources.id', 'unread_messages.source')
+    .select(['source', 'text', 'first_seen_at', 'key', 'name'])
+    .where('unread_messages.connector', '=', place('connector'))
+    .where('source', '<=', place('last'))
+    .orderBy('source'),
+);
+
+const FORGET = prepared<{ sources: readonly number[] }>()((tx, place) =>
+  tx.deleteFrom('unread_messages').where('source', 'in', place('sources')),
+);
+
+/** The message is acknowledged, so its sender does not send it again. */
+const UNREADABLE: Rejected = {
+  position: 'message',
+  field: 'message',
+  value_class: 'received, but eligd could not read it',
+  remedy:
+    'If it is about a visit, call the payer yourself. Report it to the administrator of eligd; ' +
+    'the sender can find the message by its control ID.',
+};
 
 /** A name that no outer savepoint uses: SQLite rolls back to the innermost savepoint of a name. */
 const BEGIN = preparedText('savepoint messages');
@@ -76,28 +221,19 @@ async function inSavepoint<Value>(
 }
 
 async function takeAll(
-  tx: Tx,
-  connector: string,
+  context: IntakeContext,
   messages: readonly Message[],
-  now: number,
-): Promise<{ replies: string[]; counts: IntakeCounts }> {
-  const context = { tx, connector, now };
+): Promise<IntakeCounts> {
+  const { tx, connector, now } = context;
   const counts = { ...NOTHING_COUNTED };
-  const { fresh, stored } = await remember(tx, connector, messages, now);
   const times = await MessageTimes.read(tx, connector, messages);
-  const replies: string[] = [];
-  const taken = new Set<string>();
   let run = new Map<string, NamedAppointment>();
   const finishRun = async () => {
     await takeAppointments(context, [...run.values()], counts);
     run = new Map();
   };
   for (const message of messages) {
-    const { source, cancelled_ids = [] } = message;
-    replies.push(stored.get(source.key) ?? source.reply);
-    const row = fresh.get(source.key);
-    if (row === undefined || taken.has(source.key)) continue;
-    taken.add(source.key);
+    const { source, row, cancelled_ids = [] } = message;
     if (times.isLate(message)) {
       await finishRun();
       await times.recordLate(message, now);
@@ -119,48 +255,5 @@ async function takeAll(
   }
   await finishRun();
   await times.write();
-  return { replies, counts };
-}
-
-/**
- * Stores the messages. `fresh`: rows of the new ones; `stored`: replies of repeated ones, by key.
- */
-async function remember(
-  tx: Tx,
-  connector: string,
-  messages: readonly Message[],
-  now: number,
-): Promise<{ fresh: Map<string, number>; stored: Map<string, string> }> {
-  const by_key = new Map<string, Message>();
-  for (const message of messages)
-    if (!by_key.has(message.source.key)) by_key.set(message.source.key, message);
-  const stored = new Map<string, string>();
-  for (const [key, { source }] of by_key) stored.set(key, source.reply);
-  const rows = await tx
-    .insertInto('sources')
-    .values(
-      [...by_key.values()].map(({ source: { key, name, reply } }) => ({
-        connector,
-        key,
-        name,
-        first_seen_at: now,
-        completed_at: now,
-        reply,
-      })),
-    )
-    .onConflict((conflict) => conflict.doNothing())
-    .returning(['id', 'key'])
-    .execute();
-  const fresh = new Map(rows.map(({ id, key }) => [key, id]));
-  const repeated = [...by_key.keys()].filter((key) => !fresh.has(key));
-  if (repeated.length > 0) {
-    const known = await tx
-      .selectFrom('sources')
-      .select(['key', 'reply'])
-      .where('connector', '=', connector)
-      .where('key', 'in', repeated)
-      .execute();
-    for (const { key, reply } of known) if (reply !== null) stored.set(key, reply);
-  }
-  return { fresh, stored };
+  return counts;
 }

@@ -1,5 +1,5 @@
 /** An HL7 connector with a real store, listening on a real port. */
-import { afterEach } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import { makeSuiteEnv } from '../../../connectors/conformance/harness.ts';
 import type { Connector, ConnectorLog } from '../../../connectors/contract.ts';
 import hl7 from '../../../connectors/hl7/index.ts';
@@ -62,6 +62,12 @@ export async function startInterface(config: Record<string, unknown> = {}, store
     },
     stop.signal,
   );
+  const isRead = () =>
+    expect
+      .poll(() => kept.db.selectFrom('unread_messages').select('source').execute(), {
+        timeout: 10_000,
+      })
+      .toEqual([]);
   const close = async () => {
     stop.abort();
     await listening;
@@ -79,6 +85,7 @@ export async function startInterface(config: Record<string, unknown> = {}, store
       return sender;
     },
     appointments: async (): Promise<AppointmentInput[]> => {
+      await isRead();
       const rows = await kept.db
         .selectFrom('appointments')
         .select('content')
@@ -87,6 +94,9 @@ export async function startInterface(config: Record<string, unknown> = {}, store
       return rows.map(({ content }) => JSON.parse(content) as AppointmentInput);
     },
     sources: () => kept.db.selectFrom('sources').select('name').orderBy('id').execute(),
-    attention: async () => (await openAttention(kept.db)).map(({ what }) => what),
+    attention: async () => {
+      await isRead();
+      return (await openAttention(kept.db)).map(({ what }) => what);
+    },
   };
 }

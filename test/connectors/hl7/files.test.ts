@@ -136,7 +136,6 @@ describe('a file', () => {
       const accept = async (batch: PullBatch) => {
         await meanwhile();
         taken.push(batch);
-        return { reply: null };
       };
       await connector.pull?.({ cursor: null, isAccepted: async () => false, accept, signal });
     };
