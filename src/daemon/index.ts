@@ -13,6 +13,7 @@ import { Progress } from '../ops/progress.ts';
 import { newConnectorState } from '../stages/connector-state.ts';
 import { newDeliverMemory } from '../stages/deliver/index.ts';
 import { type LoopOptions, logStageFailure, runLoop, Waker } from '../stages/loop.ts';
+import { messagesOf } from '../stages/pull/index.ts';
 import { connectorJournal } from '../store/bookkeeping/journal.ts';
 import { FileIdentity } from '../store/engine/identity.ts';
 import { type InstanceLock, lockInstance } from '../store/engine/instance-lock.ts';
@@ -35,7 +36,14 @@ import {
   superviseDaemon,
   watchedStore,
 } from './operations.ts';
-import { assemble, type DaemonOptions, makeClient, type Parts, type Pulse } from './parts.ts';
+import {
+  assemble,
+  type DaemonOptions,
+  makeClient,
+  newWakers,
+  type Parts,
+  type Pulse,
+} from './parts.ts';
 import { keepReport } from './report.ts';
 import { contactService, stages } from './steps.ts';
 import { subscriptionStep } from './subscription.ts';
@@ -96,6 +104,7 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
     const made = await makeClient(options, store, clock_watch, progress);
     closers.push(() => made.close());
     const { client, contact } = watchContact(made, { clock: env.clock, onChange, metrics });
+    const wakers = newWakers();
     const means: ConnectorMeans = {
       secrets: options.secrets,
       journal: (id) => connectorJournal(store, id, env.clock),
@@ -104,7 +113,9 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
       closers.push(() => connector.close?.());
       const state = newConnectorState(onChange);
       const memory = newDeliverMemory();
-      return { id, connector, pull: new Waker(), deliver: new Waker(), memory, state };
+      const onAccepted = () => wakers.plan.wake();
+      const messages = messagesOf({ store, env, connector_id: id, connector, onAccepted });
+      return { id, connector, pull: new Waker(), deliver: new Waker(), memory, state, messages };
     });
     await noteNewDatabase(options, store, connectors);
     await noteMode(store, config.mode, env.clock.now());
@@ -114,6 +125,7 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
       client,
       clock_watch,
       connectors,
+      wakers,
       progress,
       metrics,
       contact,
@@ -218,10 +230,17 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
         interval_ms: pull_ms,
       }),
     );
+  // Neither does reading what they sent.
+  const reading = connectors.flatMap(({ id, messages }) =>
+    messages === null
+      ? []
+      : loop({ name: `read ${id}`, step: () => messages.step(signal), waker: messages.arrived }),
+  );
   const reconciled = parts.progress.step('submit', () => contactService(parts));
   await reconciled.catch((error: unknown) => logStageFailure(env, 'submit', error, 0));
   const loops = [
     ...listening,
+    ...reading,
     loop({ name: 'plan', step: step.plan, waker: wakers.plan }),
     loop({ name: 'submit', step: step.submit, waker: wakers.submit }),
     loop({ name: 'collect', step: step.collect, waker: wakers.collect }),

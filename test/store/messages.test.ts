@@ -2,12 +2,10 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import { openAttention } from '../../src/store/bookkeeping/attention.ts';
 import type { Store } from '../../src/store/engine/store.ts';
-import {
-  keepMessages,
-  type MessageContent,
-  readMessages,
-} from '../../src/store/intake/messages.ts';
+import type { MessageContent } from '../../src/store/intake/messages.ts';
+import { keepMessages, unreadCounts } from '../../src/store/intake/unread-messages.ts';
 import { anAppointment, FRIDAY_MS } from '../domain/examples.ts';
+import { readMessages } from './read-messages.ts';
 import { temporaryStore } from './temporary.ts';
 
 let store: Store;
@@ -39,8 +37,8 @@ async function accept(...messages: Message[]): Promise<string[]> {
     reply,
     text: JSON.stringify(content),
   }));
-  const replies = await store.write((tx) => keepMessages(tx, 'lab', kept, FRIDAY_MS));
-  await store.write((tx) => readMessages(tx, 'lab', parsed, FRIDAY_MS));
+  const { replies } = await store.write((tx) => keepMessages(tx, 'lab', kept, FRIDAY_MS));
+  await readMessages(store, parsed);
   return replies;
 }
 
@@ -119,7 +117,7 @@ describe('messages that arrive together', () => {
     expect(await openAttention(store.db)).toMatchObject([
       { what: 'Message: received, but eligd could not read it.', words: 'It is in 2.' },
     ]);
-    expect(await store.db.selectFrom('unread_messages').selectAll().execute()).toEqual([]);
+    expect(await unreadCounts(store.db)).toEqual([]);
   });
 
   test('large messages are read a few at a time, and a text comes back as it was', async () => {
@@ -132,7 +130,7 @@ describe('messages that arrive together', () => {
     const kept = texts.map((text, index) => ({ key: `${index}`, name: 'M', reply: '', text }));
     await store.write((tx) => keepMessages(tx, 'lab', kept, FRIDAY_MS));
     for (const expected of [2, 2, 0]) {
-      const { messages } = await store.write((tx) => readMessages(tx, 'lab', read, FRIDAY_MS));
+      const { messages } = await readMessages(store, read);
       expect(messages).toBe(expected);
     }
     expect(seen).toEqual(texts);
@@ -147,7 +145,7 @@ describe('messages that arrive together', () => {
       text,
     }));
     await store.write((tx) => keepMessages(tx, 'lab', kept, FRIDAY_MS));
-    const { errors } = await store.write((tx) => readMessages(tx, 'lab', parsed, FRIDAY_MS));
+    const { errors } = await readMessages(store, parsed);
     expect(errors).toHaveLength(1);
     expect(await statuses()).toEqual([['A', 'booked']]);
     expect(await openAttention(store.db)).toMatchObject([{ words: 'It is in 0.' }]);

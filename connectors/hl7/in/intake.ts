@@ -8,6 +8,7 @@ import { type FoundMessage, splitMessages } from '../v2/batches.ts';
 import { type Message, parseMessage } from '../v2/message.ts';
 import { readInstant, writeInstant } from '../v2/times.ts';
 import { type ReplySettings, repliesTo, repliesToUnreadable } from './acknowledgments.ts';
+import { longHeaderField } from './header-length.ts';
 import { messageReader } from './reading.ts';
 import type { Reading } from './result.ts';
 
@@ -129,7 +130,10 @@ export class MessageIntake implements FrameIntake {
    * Returns MSH-7 and the sender, unless the configuration does not trust MSH-7 or it was ahead of
    * this machine's clock.
    */
-  #writtenOf({ header }: Message, received_at: number): { written?: { at: string; by: string } } {
+  #writtenOf(message: Message, received_at: number): { written?: { at: string; by: string } } {
+    const { header } = message;
+    // The message is on the attention list for that; its sender is not listed once more.
+    if (longHeaderField(message) !== null) return {};
     const at = readInstant(header.value(7), this.#env.time_zone);
     const is_usable = this.#trusts_clocks && typeof at === 'string';
     if (!is_usable || Date.parse(at) > received_at + AHEAD_MAX_MS) return {};

@@ -18,15 +18,19 @@ import {
 import { IDLE, type StepResult } from '../loop.ts';
 import { Messages } from './messages.ts';
 
-type PullDeps = {
+export type { Messages } from './messages.ts';
+
+type IntakeDeps = {
   store: Store;
   env: Env;
   connector_id: string;
   connector: Connector;
-  state: ConnectorState;
   /** Called after each commit that brought something new. */
   onAccepted: () => void;
 };
+
+/** `messages`: those of the connector (`messagesOf`). */
+type PullDeps = IntakeDeps & { state: ConnectorState; messages: Messages | null };
 
 const LISTENS_AFTER_MS = 10_000;
 
@@ -37,12 +41,10 @@ const LISTENS_AFTER_MS = 10_000;
  */
 export async function pullStep(deps: PullDeps, signal: AbortSignal): Promise<StepResult> {
   const { store, env, connector_id, connector } = deps;
-  const messages = messagesOf(deps);
-  await messages.readAll(signal);
   if (connector.pull === undefined) return IDLE;
   try {
     await connector.pull({
-      ...takingFor(deps, messages),
+      ...takingFor(deps),
       cursor: await cursorOf(store.db, connector_id),
       isAccepted: async (key) => {
         const is_repeated = await isLatestSource(store.db, connector_id, key);
@@ -56,7 +58,6 @@ export async function pullStep(deps: PullDeps, signal: AbortSignal): Promise<Ste
   } catch (error) {
     return await failed(deps, error);
   }
-  await messages.readAll(signal);
   await noteSuccess(deps, 'read');
   return IDLE;
 }
@@ -94,13 +95,11 @@ async function listen(
       () => noteSuccess(deps, 'listen'),
       () => {},
     );
-  const messages = messagesOf(deps);
-  const reading = messages.readInPauses(AbortSignal.any([signal, ended.signal]));
   try {
-    await begin({ ...takingFor(deps, messages), signal });
+    await begin({ ...takingFor(deps), signal });
   } finally {
     ended.abort();
-    await Promise.all([proof, reading]);
+    await proof;
   }
 }
 
@@ -128,25 +127,27 @@ async function failed(
  * Returns the functions to which a connector hands what it has read. They resolve after the commit
  * (G3).
  */
-function takingFor(
-  deps: PullDeps,
-  messages: Messages,
-): Required<Pick<ListenCall, 'accept' | 'keep'>> {
-  const { store, env, connector_id } = deps;
+function takingFor(deps: PullDeps): Pick<ListenCall, 'accept' | 'keep'> {
+  const { store, env, connector_id, messages } = deps;
   return {
     accept: async (batch) =>
       reportAccepted(
         deps,
         await store.write((tx) => acceptBatch(tx, connector_id, batch, env.clock.now())),
       ),
-    keep: (message) => messages.keep(message),
+    ...(messages && { keep: (message) => messages.keep(message) }),
   };
 }
 
-const messagesOf = (deps: PullDeps): Messages =>
-  new Messages({ ...deps, onRead: (counts) => reportAccepted(deps, counts) });
+/** Returns the messages of a connector; null if it has none that are read after their answer. */
+export function messagesOf(deps: IntakeDeps): Messages | null {
+  const { connector } = deps;
+  const read = connector.readMessage?.bind(connector);
+  if (read === undefined) return null;
+  return new Messages({ ...deps, read, onRead: (counts) => reportAccepted(deps, counts) });
+}
 
-function reportAccepted({ env, connector_id, onAccepted }: PullDeps, counts: IntakeCounts): void {
+function reportAccepted({ env, connector_id, onAccepted }: IntakeDeps, counts: IntakeCounts): void {
   env.log('batch_accepted', {
     connector: connector_id,
     accepted: counts.new + counts.changed,

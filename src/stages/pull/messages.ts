@@ -1,23 +1,36 @@
-/** The messages of a connector: acknowledged when stored, and read when their senders pause. */
+/**
+ * The messages of a connector: acknowledged when their texts are stored, and read right after, in
+ * their order. Calls wait for the reading (`hold`).
+ */
 import type { Connector, KeptMessage } from '../../../connectors/contract.ts';
+import { backoffMs } from '../../domain/backoff.ts';
 import type { Env } from '../../domain/env.ts';
 import { errorCode } from '../../domain/errors.ts';
-import { DAY_MS } from '../../domain/time.ts';
+import type { Tx } from '../../store/engine/database.ts';
 import { GroupCommit } from '../../store/engine/group-commit.ts';
 import type { Store } from '../../store/engine/store.ts';
 import type { IntakeCounts } from '../../store/intake/intake.ts';
-import { keepMessages, readMessages } from '../../store/intake/messages.ts';
-import { runLoop, Waker } from '../loop.ts';
+import { type ReadMessage, storeMessages } from '../../store/intake/messages.ts';
+import {
+  type Backlog,
+  beginReading,
+  keepMessages,
+  lastUnread,
+  noteEndedRun,
+  type UnreadMessage,
+  unreadBacklog,
+} from '../../store/intake/unread-messages.ts';
+import { type StepResult, Waker } from '../loop.ts';
 
 type MessagesDeps = {
   store: Store;
   env: Env;
   connector_id: string;
-  connector: Connector;
+  read: NonNullable<Connector['readMessage']>;
   onRead: (counts: IntakeCounts) => void;
 };
 
-/** Limits the statements of a commit. Reading takes as many, so that it never falls behind. */
+/** Limits the statements of a commit. */
 const MESSAGES_PER_COMMIT_MAX = 500;
 /**
  * When the last commit took at least this long, eligd waits briefly for more messages (next
@@ -28,90 +41,242 @@ const GATHER_MS = 1;
 /** Senders that send nothing for this long have paused. */
 const PAUSE_MS = 20;
 /** Without a pause, messages are read after this time. */
-const UNREAD_MS_MAX = 10_000;
+const UNREAD_MS_MAX = 3_000;
+/** With more unread messages than this, senders wait for their answers until some are read. */
+const BACKLOG_MAX: Backlog = { count: 20_000, bytes: 64_000_000 };
+/** A reading that failed by the database is tried again after this time. */
+const RETRY_LIMITS = { first_ms: 1_000, max_ms: 60_000 };
 
-/** Stores messages, and reads them in their order, also those of an earlier process. */
+/** Messages that were read together. `last`: the source of the last one. */
+type Batch = { count: number; last: number };
+
+/** Stores messages and reads them, also those of an earlier process. */
 export class Messages {
+  /** Set when there is something to read. */
+  readonly arrived = new Waker();
   readonly #deps: MessagesDeps;
   readonly #commits: GroupCommit<KeptMessage, string>;
-  readonly #arrived = new Waker();
+  readonly #storing = new Set<Promise<unknown>>();
   #last = { count: 0, duration_ms: 0 };
   /** How many were stored, and when the first one since the last reading was. */
   #stored = 0;
   #unread_since_ms: number | null = null;
+  /** The last message that `step` reads before it waits for a pause again. */
+  #goal: number | null = null;
+  /** Null until the first look at the database. */
+  #backlog: Backlog | null = null;
+  #begun: Promise<void> | null = null;
+  /** The reading in progress: there is one at a time, so that the order holds. */
+  #reading: Promise<Batch | null> = Promise.resolve(null);
+  /** Resolves when messages may be stored again; null: they may. */
+  #held: Promise<void> | null = null;
+  #failures = 0;
+  #retry_at_ms = 0;
 
   constructor(deps: MessagesDeps) {
-    const { env } = deps;
     this.#deps = deps;
     this.#commits = new GroupCommit({
       items_per_commit_max: MESSAGES_PER_COMMIT_MAX,
-      // On a slow disk, a commit for half of the senders costs as much as one for all. So senders
-      // that were just answered get a moment to send their next message.
-      gather: async (waiting) => {
-        if (this.#last.duration_ms < SLOW_COMMIT_MS || waiting() >= this.#last.count) return;
-        await env.clock.sleep(GATHER_MS).catch(() => {});
+      gather: (waiting) => this.#gather(waiting),
+      commit: async (take) => {
+        while (this.#held !== null) await this.#held;
+        return (await this.#store(take)).map((value) => ({ value }));
       },
-      commit: async (take) => (await this.#store(take)).map((value) => ({ value })),
     });
   }
 
-  /** Resolves with the reply after the commit (G3). */
+  /**
+   * Resolves with the reply after the commit (G3). Rejects when the message is not stored: the
+   * sender must send it again.
+   */
   async keep(message: KeptMessage): Promise<string> {
     return await this.#commits.add(message);
   }
 
-  /** Reads all unread messages. */
-  async readAll(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && (await this.#read()) > 0);
+  /**
+   * Waits until the senders pause, but not long, and reads some messages. Throws when the database
+   * fails; then nothing is read until a while later.
+   */
+  async step(signal: AbortSignal): Promise<StepResult> {
+    const { store, env, connector_id } = this.#deps;
+    const wait_ms = this.#retry_at_ms - env.clock.elapsed();
+    if (wait_ms > 0) return { did: 0, next_at: env.clock.now() + wait_ms };
+    if (this.#goal === null) {
+      await this.#pause(signal);
+      this.#goal = await lastUnread(store.db, connector_id);
+    }
+    const { count = 0, last = null } = (await this.#readNext()) ?? {};
+    if (last === null || last >= (this.#goal ?? 0)) {
+      this.#goal = null;
+      this.#unread_since_ms = (this.#backlog?.count ?? 0) > 0 ? env.clock.elapsed() : null;
+    }
+    return { did: count, next_at: null };
   }
 
-  /** Reads messages while others arrive, until `signal` is aborted. */
-  async readInPauses(signal: AbortSignal): Promise<void> {
-    const { env, connector_id } = this.#deps;
-    const step = async () => {
-      await this.#pause(signal);
-      return { did: signal.aborted ? 0 : await this.#read(), next_at: null };
+  /**
+   * Reads all messages that are unread now, but not those that arrive meanwhile. Returns false if
+   * the database failed.
+   */
+  async readAll(): Promise<boolean> {
+    const { store, connector_id } = this.#deps;
+    try {
+      const goal = await lastUnread(store.db, connector_id);
+      if (goal === null) return true;
+      for (;;) {
+        if (this.#isResting()) return false;
+        const batch = await this.#readNext();
+        if (batch === null || batch.last >= goal) return true;
+      }
+    } catch {
+      // `step` tries again, and its loop logs it.
+      this.arrived.wake();
+      return false;
+    }
+  }
+
+  /**
+   * Stops storing messages, so that none is acknowledged, until the returned function is called.
+   * Resolves when no commit is in progress.
+   */
+  async hold(): Promise<() => void> {
+    while (this.#held !== null) await this.#held;
+    const held = Promise.withResolvers<void>();
+    this.#held = held.promise;
+    await Promise.allSettled(this.#storing);
+    return () => {
+      this.#held = null;
+      held.resolve();
     };
-    const name = `read ${connector_id}`;
-    await runLoop({ name, step, waker: this.#arrived, env, interval_ms: DAY_MS, signal });
+  }
+
+  async #gather(waiting: () => number): Promise<void> {
+    await this.#begin();
+    while (this.#isFull()) {
+      if (this.#isResting()) throw new Error('Too many messages are unread.');
+      await this.#readNext();
+    }
+    // On a slow disk, a commit for half of the senders costs as much as one for all. So senders
+    // that were just answered get a moment to send their next message.
+    if (this.#last.duration_ms < SLOW_COMMIT_MS || waiting() >= this.#last.count) return;
+    await this.#deps.env.clock.sleep(GATHER_MS).catch(() => {});
   }
 
   async #store(take: () => readonly KeptMessage[]): Promise<string[]> {
     const { store, env, connector_id } = this.#deps;
     const started_ms = env.clock.elapsed();
-    const replies = await store.write((tx) =>
-      keepMessages(tx, connector_id, take(), env.clock.now()),
-    );
-    const now_ms = env.clock.elapsed();
-    this.#last = { count: replies.length, duration_ms: now_ms - started_ms };
-    this.#stored += replies.length;
-    this.#unread_since_ms ??= now_ms;
-    this.#arrived.wake();
-    return replies;
+    const storing = store.write((tx) => keepMessages(tx, connector_id, take(), env.clock.now()));
+    this.#storing.add(storing);
+    try {
+      const { replies, added } = await storing;
+      const now_ms = env.clock.elapsed();
+      this.#last = { count: replies.length, duration_ms: now_ms - started_ms };
+      if (added.count === 0) return replies;
+      this.#change(added, 1);
+      this.#stored += added.count;
+      this.#unread_since_ms ??= now_ms;
+      this.arrived.wake();
+      return replies;
+    } finally {
+      this.#storing.delete(storing);
+    }
+  }
+
+  /** Looks at what an earlier process left. */
+  #begin(): Promise<void> {
+    const { store, connector_id } = this.#deps;
+    this.#begun ??= (async () => {
+      await store.write((tx) => noteEndedRun(tx, connector_id));
+      this.#backlog = await unreadBacklog(store.db, connector_id);
+    })().catch((error: unknown) => {
+      this.#begun = null;
+      throw error;
+    });
+    return this.#begun;
+  }
+
+  #isFull(): boolean {
+    const { count, bytes } = this.#backlog ?? NO_BACKLOG;
+    return count >= BACKLOG_MAX.count || bytes >= BACKLOG_MAX.bytes;
+  }
+
+  #change({ count, bytes }: Backlog, sign: 1 | -1): void {
+    const before = this.#backlog ?? NO_BACKLOG;
+    this.#backlog = { count: before.count + sign * count, bytes: before.bytes + sign * bytes };
+  }
+
+  #isResting(): boolean {
+    return this.#retry_at_ms > this.#deps.env.clock.elapsed();
   }
 
   async #pause(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps.env;
     const isLate = () => clock.elapsed() - (this.#unread_since_ms ?? 0) >= UNREAD_MS_MAX;
     for (let before = -1; before !== this.#stored && !signal.aborted; ) {
-      if (this.#unread_since_ms !== null && isLate()) return;
+      if (this.#unread_since_ms === null || isLate()) return;
       before = this.#stored;
       await clock.sleep(PAUSE_MS, signal).catch(() => {});
     }
   }
 
-  async #read(): Promise<number> {
-    const { store, env, connector_id, connector, onRead } = this.#deps;
-    const read = connector.readMessage?.bind(connector);
-    if (read === undefined) return 0;
-    const stored = this.#stored;
-    const { messages, has_more, counts, errors } = await store.write((tx) =>
-      readMessages(tx, connector_id, read, env.clock.now()),
-    );
-    if (!has_more) this.#unread_since_ms = this.#stored === stored ? null : env.clock.elapsed();
-    for (const error of errors)
-      env.log('message_not_read', { connector: connector_id, error_code: errorCode(error) });
-    if (messages > 0) onRead(counts);
-    return messages;
+  #readNext(): Promise<Batch | null> {
+    const next = this.#reading.then(() => this.#read());
+    this.#reading = next.catch(() => null);
+    return next;
+  }
+
+  /** Reads the oldest unread messages; null: there is none. */
+  async #read(): Promise<Batch | null> {
+    const { env } = this.#deps;
+    try {
+      await this.#begin();
+      const batch = await this.#readBatch();
+      this.#failures = 0;
+      return batch;
+    } catch (error) {
+      this.#failures += 1;
+      const wait_ms = backoffMs(this.#failures, RETRY_LIMITS, env.random());
+      this.#retry_at_ms = env.clock.elapsed() + wait_ms;
+      throw error;
+    }
+  }
+
+  async #readBatch(): Promise<Batch | null> {
+    const { store, env, connector_id, onRead } = this.#deps;
+    if ((await lastUnread(store.db, connector_id)) === null) {
+      this.#backlog = NO_BACKLOG;
+      return null;
+    }
+    const contextOf = (tx: Tx) => ({ tx, connector: connector_id, now: env.clock.now() });
+    const { messages, set_aside } = await store.write((tx) => beginReading(contextOf(tx)));
+    this.#change(set_aside, -1);
+    for (let left = set_aside.count; left > 0; left -= 1) this.#reportFailure(null);
+    const last = messages.at(-1)?.source;
+    if (last === undefined) return null;
+    const contents = messages.map((of) => this.#contentOf(of));
+    const { counts, errors } = await store.write((tx) => storeMessages(contextOf(tx), contents));
+    this.#change(sizeOf(messages), -1);
+    for (const error of errors) this.#reportFailure(errorCode(error));
+    onRead(counts);
+    return { count: messages.length, last };
+  }
+
+  #contentOf(of: UnreadMessage): ReadMessage {
+    try {
+      return { of, content: this.#deps.read(of.text, of.received_at) };
+    } catch (error) {
+      return { of, error };
+    }
+  }
+
+  #reportFailure(error_code: string | null): void {
+    const { env, connector_id } = this.#deps;
+    env.log('message_not_read', { connector: connector_id, error_code });
   }
 }
+
+const NO_BACKLOG: Backlog = { count: 0, bytes: 0 };
+
+const sizeOf = (messages: readonly UnreadMessage[]): Backlog => ({
+  count: messages.length,
+  bytes: messages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0),
+});

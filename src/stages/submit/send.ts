@@ -4,7 +4,7 @@ import { givenName } from '../../domain/matching.ts';
 import type { StoredPrice } from '../../domain/price.ts';
 import { REFUSED_NEIGHBOR } from '../../domain/refusal.ts';
 import type { Specialty } from '../../domain/specialty.ts';
-import { type LocalDate, localDate } from '../../domain/time.ts';
+import { type LocalDate, localDate, MINUTE_MS } from '../../domain/time.ts';
 import { inquiryRequest } from '../../service/request.ts';
 import { raiseAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
@@ -37,6 +37,9 @@ import {
 import { payerTurns } from './payer-turn.ts';
 import { type Sent, sendSingly } from './send-singly.ts';
 
+/** How long claims wait for messages that cannot be read. */
+const UNREAD_MS_MAX = 5 * MINUTE_MS;
+
 type SendOptions = {
   specialty: Specialty;
   limit: number;
@@ -52,10 +55,10 @@ type SendOptions = {
 export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<number> {
   const bulk = await planBulk(deps, options.specialty);
   const limited = { ...options, limit: Math.min(options.limit, bulk.claim_size) };
-  let claimed = await deps.store.write((tx) => claim(tx, deps, limited, null));
+  let claimed = await claimAfterReading(deps, limited, null);
   if (claimed.to_check.length > 0) {
     const checked = await checkLabels(deps, claimed.to_check, options);
-    claimed = await deps.store.write((tx) => claim(tx, deps, limited, checked));
+    claimed = await claimAfterReading(deps, limited, checked);
   }
   if (claimed.intents.length === 0) return claimed.adopted + claimed.moved;
   deps.sends.write(claimed.sends);
@@ -97,6 +100,27 @@ type Claimed = {
   sends: number;
   to_check: readonly InquiryRow[];
 };
+
+/**
+ * Claims inquiries when no acknowledged message is unread: it may cancel the visit. While messages
+ * cannot be read, nothing is claimed, but not for long, so that they do not stop all calls (G7).
+ */
+async function claimAfterReading(
+  deps: SubmitDeps,
+  options: SendOptions,
+  checked: ReadonlySet<number> | null,
+): Promise<Claimed> {
+  const { memory, store, env } = deps;
+  return await deps.afterReading(async (is_read) => {
+    const now_ms = env.clock.elapsed();
+    memory.unread_since_ms = is_read ? null : (memory.unread_since_ms ?? now_ms);
+    if (memory.unread_since_ms !== null && now_ms - memory.unread_since_ms < UNREAD_MS_MAX)
+      return NOTHING_CLAIMED;
+    return await store.write((tx) => claim(tx, deps, options, checked));
+  });
+}
+
+const NOTHING_CLAIMED: Claimed = { intents: [], adopted: 0, moved: 0, sends: 0, to_check: [] };
 
 /**
  * Claims inquiries in one transaction: nearest visit first, within the budget, one specialty at a

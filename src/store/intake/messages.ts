@@ -1,11 +1,8 @@
-/**
- * Takes in messages: each arrives alone, must be answered quickly, and may be sent again. So its
- * text is stored first, which is all that an acknowledgment needs (G3), and read soon after.
- */
-import { sql } from 'kysely';
-import { FIELD_LENGTH_MAX } from '../../domain/field-length.ts';
+/** Stores what messages say: many at once, each completely or not at all. */
+
 import type { Tx } from '../engine/database.ts';
-import { prepared, preparedRows, preparedText } from '../engine/prepared.ts';
+import { isOfContent } from '../engine/error-origin.ts';
+import { preparedText } from '../engine/prepared.ts';
 import type { NamedAppointment } from './appointments.ts';
 import { takeClaims } from './claims.ts';
 import type { IntakeContext } from './context.ts';
@@ -18,192 +15,79 @@ import {
 } from './intake.ts';
 import { MessageTimes } from './message-times.ts';
 import { takePatientUpdates } from './patients.ts';
-import { type Rejected, reject } from './rejected.ts';
+import { reject } from './rejected.ts';
 import { limited, siftLong } from './sift.ts';
-
-/** The contract's KeptMessage has exactly these parts. */
-export type KeptMessage = { key: string; name: string; reply: string; text: string | null };
+import { endReading, type UnreadMessage } from './unread-messages.ts';
 
 /** What a text says; `written`: when and by whom. */
 export type MessageContent = Omit<IntakeBatch, 'source'> & {
   source: IntakeBatch['source'] & { written?: { at: string; by: string } };
 };
 
-/** A message that is being read, with the row of its source. */
+/** A message with what it says, or why the connector could not read it. */
+export type ReadMessage = { of: UnreadMessage } & (
+  | { content: MessageContent }
+  | { error: unknown }
+);
+
+/** A message whose content is stored, with the row of its source. */
 type Message = MessageContent & { row: number };
 
-/** To keep a commit short, and to bound the memory for large messages. */
-const READ_TOGETHER = 500;
-const READ_BYTES = 8_000_000;
+/** `errors`: of the messages that are on the attention list instead. */
+type Stored = { counts: IntakeCounts; errors: unknown[] };
 
 /**
- * Stores messages that `readMessages` reads later, a repeated one not again. Returns the reply of
- * each: its own, or the stored one if the message came before.
+ * Stores what messages say and that they are read: each completely, or not at all and on the
+ * attention list (G2, G7), in their order. Rows of all messages are written in shared statements.
+ * Throws when the database is what fails: then nothing is stored, and the messages stay unread.
  */
-export async function keepMessages(
-  tx: Tx,
-  connector: string,
-  messages: readonly KeptMessage[],
-  now: number,
-): Promise<string[]> {
-  const first = new Map<string, KeptMessage>();
-  for (const message of messages) if (!first.has(message.key)) first.set(message.key, message);
-  const sources = [...first.values()].map(({ key, name, reply }) => ({
-    connector,
-    key,
-    name: name.slice(0, FIELD_LENGTH_MAX),
-    first_seen_at: now,
-    completed_at: now,
-    reply,
-  }));
-  const added = await ADD_SOURCES(tx, sources);
-  const unread = added.flatMap(({ id, key }) => {
-    const text = first.get(key)?.text ?? null;
-    return text === null ? [] : [{ source: id, connector, text }];
-  });
-  await ADD_UNREAD(tx, unread);
-  const replies = new Map([...first].map(([key, { reply }]) => [key, reply]));
-  const fresh = new Set(added.map(({ key }) => key));
-  const keys = [...first.keys()].filter((key) => !fresh.has(key));
-  if (keys.length > 0)
-    for (const { key, reply } of await REPLIES(tx, { connector, keys }))
-      if (reply !== null) replies.set(key, reply);
-  return messages.map(({ key, reply }) => replies.get(key) ?? reply);
-}
-
-const ADD_SOURCES = preparedRows<{
-  connector: string;
-  key: string;
-  name: string;
-  first_seen_at: number;
-  completed_at: number;
-  reply: string;
-}>()((tx, rows) =>
-  tx
-    .insertInto('sources')
-    .values(rows)
-    .onConflict((conflict) => conflict.doNothing())
-    .returning(['id', 'key']),
-);
-
-const ADD_UNREAD = preparedRows<{ source: number; connector: string; text: string }>()((tx, rows) =>
-  tx.insertInto('unread_messages').values(rows),
-);
-
-const REPLIES = prepared<{ connector: string; keys: readonly string[] }>()((tx, place) =>
-  tx
-    .selectFrom('sources')
-    .select(['key', 'reply'])
-    .where('connector', '=', place('connector'))
-    .where('key', 'in', place('keys')),
-);
-
-/**
- * `messages`: how many were read; `has_more`: others are still unread; `errors`: of those that are
- * on the attention list instead.
- */
-type ReadResult = {
-  messages: number;
-  has_more: boolean;
-  counts: IntakeCounts;
-  errors: unknown[];
-};
-
-/**
- * Reads the oldest unread messages: each completely, or not at all and on the attention list (G2,
- * G7), in their order. Rows of all messages are written in shared statements.
- */
-export async function readMessages(
-  tx: Tx,
-  connector: string,
-  read: (text: string, received_at: number) => MessageContent,
-  now: number,
-): Promise<ReadResult> {
-  const context = { tx, connector, now };
-  const { unread, has_more } = await unreadMessages(tx, connector);
-  const counts = { ...NOTHING_COUNTED };
-  const result: ReadResult = { messages: unread.length, has_more, counts, errors: [] };
-  if (unread.length === 0) return result;
-  const messages: Message[] = [];
-  const fail = async ({ key, name }: { key: string; name: string }, error: unknown) => {
-    result.errors.push(error);
-    await reject(context, { key, name }, UNREADABLE);
+export async function storeMessages(
+  context: IntakeContext,
+  messages: readonly ReadMessage[],
+): Promise<Stored> {
+  const { tx } = context;
+  const stored: Stored = { counts: { ...NOTHING_COUNTED }, errors: [] };
+  const failed: UnreadMessage[] = [];
+  const fail = (of: UnreadMessage, error: unknown) => {
+    failed.push(of);
+    stored.errors.push(error);
   };
-  for (const { source: row, text, first_seen_at, key, name } of unread) {
-    try {
-      const content = read(text, first_seen_at);
-      messages.push(limited({ ...content, row, source: { ...content.source, key, name } }));
-    } catch (error) {
-      await fail({ key, name }, error);
-    }
+  const readable: { of: UnreadMessage; message: Message }[] = [];
+  for (const each of messages) {
+    if ('error' in each) fail(each.of, each.error);
+    else readable.push({ of: each.of, message: namedAs(each.of, each.content) });
   }
-  const together = await inSavepoint(tx, () => takeAll(context, messages));
-  if ('value' in together) result.counts = together.value;
+  const all = readable.map(({ message }) => message);
+  const together = await inSavepoint(tx, () => takeAll(context, all));
+  if ('value' in together) stored.counts = together.value;
   else
-    for (const message of messages) {
+    for (const { of, message } of readable) {
       const alone = await inSavepoint(tx, () => takeAll(context, [message]));
-      if ('error' in alone) await fail(message.source, alone.error);
+      if ('error' in alone) fail(of, alone.error);
       else
         for (const [name, count] of Object.entries(alone.value))
-          result.counts[name as keyof IntakeCounts] += count;
+          stored.counts[name as keyof IntakeCounts] += count;
     }
-  await FORGET(tx, { sources: unread.map(({ source }) => source) });
-  return result;
+  const gone = new Set(failed);
+  const read = messages.map(({ of }) => of).filter((of) => !gone.has(of));
+  await endReading(context, { read, failed });
+  return stored;
 }
 
-/** Returns the oldest messages that are read together, at least one if there is any. */
-async function unreadMessages(tx: Tx, connector: string) {
-  const sizes = await SIZES(tx, { connector });
-  let bytes = 0;
-  const end = sizes.findIndex(({ size }, index) => {
-    bytes += size;
-    return index > 0 && bytes > READ_BYTES;
-  });
-  const last = sizes.at(end === -1 ? -1 : end - 1)?.source;
-  return {
-    unread: last === undefined ? [] : await UNREAD(tx, { connector, last }),
-    has_more: end !== -1 || sizes.length === READ_TOGETHER,
-  };
+/** The connector's own names of the source are ignored: those of `keep` are stored. */
+function namedAs({ source: row, key, name }: UnreadMessage, content: MessageContent): Message {
+  return limited({ ...content, row, source: { ...content.source, key, name } });
 }
-
-const SIZES = prepared<{ connector: string }>()((tx, place) =>
-  tx
-    .selectFrom('unread_messages')
-    .select(['source', sql<number>`octet_length(text)`.as('size')])
-    .where('connector', '=', place('connector'))
-    .orderBy('source')
-    .limit(sql.lit(READ_TOGETHER)),
-);
-
-const UNREAD = prepared<{ connector: string; last: number }>()((tx, place) =>
-  tx
-    .selectFrom('unread_messages')
-    .innerJoin('sources', 'sources.id', 'unread_messages.source')
-    .select(['source', 'text', 'first_seen_at', 'key', 'name'])
-    .where('unread_messages.connector', '=', place('connector'))
-    .where('source', '<=', place('last'))
-    .orderBy('source'),
-);
-
-const FORGET = prepared<{ sources: readonly number[] }>()((tx, place) =>
-  tx.deleteFrom('unread_messages').where('source', 'in', place('sources')),
-);
-
-/** The message is acknowledged, so its sender does not send it again. */
-const UNREADABLE: Rejected = {
-  position: 'message',
-  field: 'message',
-  value_class: 'received, but eligd could not read it',
-  remedy:
-    'If it is about a visit, call the payer yourself. Report it to the administrator of eligd; ' +
-    'the sender can find the message by its control ID.',
-};
 
 /** A name that no outer savepoint uses: SQLite rolls back to the innermost savepoint of a name. */
 const BEGIN = preparedText('savepoint messages');
 const END = preparedText('release messages');
 const UNDO = preparedText('rollback to messages');
 
+/**
+ * Runs `work`, and undoes it if it fails by its content. When the disk is full, SQLite itself ends
+ * the whole transaction; then, and after every other failure of the database, throws.
+ */
 async function inSavepoint<Value>(
   tx: Tx,
   work: () => Promise<Value>,
@@ -214,8 +98,13 @@ async function inSavepoint<Value>(
     await END(tx);
     return { value };
   } catch (error) {
-    await UNDO(tx);
-    await END(tx);
+    if (!isOfContent(error)) throw error;
+    try {
+      await UNDO(tx);
+      await END(tx);
+    } catch {
+      throw error;
+    }
     return { error };
   }
 }

@@ -14,6 +14,7 @@ import { countDeliveries } from '../answers/deliveries.ts';
 import { currentHalts, type Halt } from '../calls/halts.ts';
 import type { Db } from '../engine/database.ts';
 import type { SubjectKind } from '../engine/tables.ts';
+import { type UnreadCount, unreadCounts } from '../intake/unread-messages.ts';
 import { situationAt } from './situation.ts';
 
 /** The number of appointments in each situation; the parts add up to `total`. */
@@ -274,6 +275,8 @@ export type StatusOverview = {
   attention: { reason: string; count: number; since: number }[];
   /** When the last source of each connector was read completely. */
   last_reads: { connector: string; at: number }[];
+  /** Messages that are acknowledged and not read yet. */
+  unread_messages: UnreadCount[];
 };
 
 type InquiryCounts = Record<
@@ -324,6 +327,7 @@ export async function readStatus(
     halts: await currentHalts(db),
     attention,
     last_reads: await lastReads(db),
+    unread_messages: await unreadCounts(db),
   };
 }
 

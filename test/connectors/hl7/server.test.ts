@@ -11,7 +11,7 @@ import { describe, expect, test } from 'vitest';
 import { appointment } from '../../../connectors/conformance/examples.ts';
 import { ConnectorError } from '../../../connectors/contract.ts';
 import type { Store } from '../../../src/store/engine/store.ts';
-import { keepMessages } from '../../../src/store/intake/messages.ts';
+import { keepMessages } from '../../../src/store/intake/unread-messages.ts';
 import { temporaryStore } from '../../store/temporary.ts';
 import { later, makeConnector, startInterface } from './clinic-interface.ts';
 import { adt, brokenSiu, msh, siu } from './messages.ts';
