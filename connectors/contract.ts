@@ -161,7 +161,9 @@ export type Connector = {
   listen?: (call: ListenCall) => Promise<void>;
   /**
    * Reads a message that `keep` has committed, perhaps in an earlier process. `received_at`: when
-   * (epoch milliseconds). A connector that uses `keep` has it.
+   * (epoch milliseconds). Pure: it has no effects, and the same text has the same content. If it
+   * throws, the message goes on the attention list, and the others are read. Undefined for a
+   * connector whose sources are not answered one by one: it gets no `keep`.
    */
   readMessage?: (text: string, received_at: number) => PullBatch;
   /**
@@ -263,9 +265,11 @@ export type PullCall = {
   /**
    * Commits a message as its sender wrote it, which is faster than reading it first. Only after it
    * resolves may the connector answer the message (G3): with the returned reply, the stored one if
-   * the message came before. eligd soon passes the text to `readMessage`, in the order of the
-   * messages; after a crash, at the next start. Undefined where nothing is stored, as in `eligd
-   * preview`: then use `accept`.
+   * the message came before. If it rejects, the message is not stored: do not answer it, so that
+   * its sender sends it again. eligd soon passes the text to `readMessage`, in the order of the
+   * messages; after a crash, at the next start. While too much is unread, `keep` waits. Undefined
+   * for a connector without `readMessage`, and where nothing is stored, as in `eligd preview`: then
+   * use `accept`.
    */
   keep?: (message: KeptMessage) => Promise<string>;
   /**

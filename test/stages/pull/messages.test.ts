@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { PullBatch } from '../../../connectors/contract.ts';
+import type { Connector, PullBatch } from '../../../connectors/contract.ts';
 import { afterReading } from '../../../src/daemon/unread.ts';
 import { realClock } from '../../../src/ops/env.ts';
-import { type Messages, messagesOf } from '../../../src/stages/pull/index.ts';
+import { newConnectorState } from '../../../src/stages/connector-state.ts';
+import { type Messages, messagesOf, pullStep } from '../../../src/stages/pull/index.ts';
 import type { Store } from '../../../src/store/engine/store.ts';
 import { unreadBacklog, unreadCounts } from '../../../src/store/intake/unread-messages.ts';
 import { anAppointment } from '../../domain/examples.ts';
@@ -192,4 +193,20 @@ describe('when too much is unread', () => {
     await messages.readAll();
     expect(await statuses()).toHaveLength(301);
   });
+});
+
+test('a connector that reads no messages later has nothing to keep them', async () => {
+  let given: object = {};
+  const connector: Connector = {
+    pull: async (call) => {
+      given = call;
+    },
+    deliver: async () => [],
+    check: async () => [],
+  };
+  const env = { clock: realClock, random: () => 0, log: () => {} };
+  const intake = { store, env, connector_id: 'lab', connector, onAccepted: () => {} };
+  const none = messagesOf(intake);
+  await pullStep({ ...intake, messages: none, state: newConnectorState() }, never);
+  expect([none, 'accept' in given, 'keep' in given]).toEqual([null, true, false]);
 });
