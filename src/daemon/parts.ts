@@ -26,7 +26,7 @@ import type { ConnectorState } from '../stages/connector-state.ts';
 import type { DeliverMemory } from '../stages/deliver/index.ts';
 import { logStageFailure, Waker } from '../stages/loop.ts';
 import type { PlanDeps } from '../stages/plan/deps.ts';
-import type { Messages } from '../stages/pull/index.ts';
+import { afterReading, type Messages } from '../stages/pull/index.ts';
 import { newSubmitMemory, type SubmitDeps } from '../stages/submit/index.ts';
 import { raiseAttention, resolveAttention } from '../store/bookkeeping/attention.ts';
 import { logKey } from '../store/bookkeeping/log-key.ts';
@@ -37,7 +37,6 @@ import type { Store } from '../store/engine/store.ts';
 import type { SituationWatch } from '../store/views/situation-watch.ts';
 import type { ContactWatch } from './contact.ts';
 import { adoptPayers } from './payers.ts';
-import { afterReading } from './unread.ts';
 import { webhookWatch } from './webhook.ts';
 
 export type DaemonOptions = {
@@ -249,7 +248,11 @@ function submitDeps(
       wakers.inbox.wake();
     },
     onReplan: () => wakers.plan.wake(),
-    afterReading: (claim) => afterReading(connectors, claim),
+    afterReading: (claim) =>
+      afterReading(
+        connectors.flatMap(({ messages }) => messages ?? []),
+        claim,
+      ),
     clockSkew: () => clock_watch.skewMs(),
     sends,
     settings: {

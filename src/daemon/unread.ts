@@ -1,37 +1,11 @@
-/** Messages that are acknowledged and not read yet: calls wait for them, and the office is told. */
+/** Tells the office about messages that are acknowledged and stay unread. */
 import { MINUTE_MS } from '../domain/time.ts';
-import type { Messages } from '../stages/pull/index.ts';
 import { openIncidents, setIncidents } from '../store/bookkeeping/incidents.ts';
 import { unreadCounts } from '../store/intake/unread-messages.ts';
 import type { Parts } from './parts.ts';
 
 /** Reading takes a moment; this long, something is wrong. */
 const UNREAD_MS_MAX = 3 * MINUTE_MS;
-
-/**
- * Runs `claim` when all acknowledged messages are read; until it ends, no other is acknowledged. So
- * no call is claimed for a visit whose cancellation is only acknowledged. `is_read`: false when
- * some could not be read, because the database failed.
- */
-export async function afterReading<Value>(
-  connectors: readonly { messages: Messages | null }[],
-  claim: (is_read: boolean) => Promise<Value>,
-): Promise<Value> {
-  const all = connectors.flatMap(({ messages }) => messages ?? []);
-  // Most are read here, while others arrive; so the senders then wait only briefly.
-  for (const messages of all) await messages.readAll();
-  const releases: (() => void)[] = [];
-  try {
-    let is_read = true;
-    for (const messages of all) {
-      releases.push(await messages.hold());
-      is_read = (await messages.readAll()) && is_read;
-    }
-    return await claim(is_read);
-  } finally {
-    for (const release of releases) release();
-  }
-}
 
 /**
  * Raises and ends the incident about messages that stay unread, also those of a connector that is

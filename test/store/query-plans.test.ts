@@ -287,7 +287,7 @@ test('costs are read by an index of the day of the call', async () => {
   expect(planned).toBe('SEARCH inquiries USING INDEX inquiries_due (state=?)');
 });
 
-test('unread messages are found by their connector, in order, and counted by an index', async () => {
+test('unread messages are found by their connector in order, and counted by index', async () => {
   const kept = [{ key: 'K', name: 'M', reply: '', text: 'T' }];
   const context = (tx: Tx) => ({ tx, connector: 'lab', now: NOW });
   await openWriteQueue(db).write((tx) => keepMessages(tx, 'lab', kept, NOW));

@@ -13,9 +13,9 @@ export const INTAKE_EVENTS = {
     level: 'error',
     fields: ['connector', 'error_code'],
     means:
-      'A message that was stored and acknowledged could not be read, or eligd ended several times ' +
-      'while it read it (then there is no error code). It is on the attention list, its text is ' +
-      'kept, and it holds up no other.',
+      'A message that was stored and acknowledged could not be read, or eligd ended several ' +
+      'times while it read it (then there is no error code). It is on the attention list, its ' +
+      'text is kept, and it holds up no other.',
     next:
       'Report it as a bug. The sender can find the message by its control ID; when it sends it ' +
       'again, eligd reads it again. If it is about a visit, have the office call the payer.',

@@ -18,6 +18,7 @@ import {
 import { IDLE, type StepResult } from '../loop.ts';
 import { Messages } from './messages.ts';
 
+export { afterReading } from './after-reading.ts';
 export type { Messages } from './messages.ts';
 
 type IntakeDeps = {

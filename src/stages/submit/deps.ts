@@ -19,8 +19,8 @@ export type SubmitDeps = {
   /** Wakes planning: an inquiry that was proven unsent may not be needed anymore. */
   onReplan: () => void;
   /**
-   * Runs `claim` when all acknowledged messages are read, because they may cancel visits. `is_read`:
-   * false when some could not be read.
+   * Runs `claim` when all acknowledged messages are read, because they may cancel visits.
+   * `is_read`: false when some could not be read.
    */
   afterReading: <Value>(claim: (is_read: boolean) => Promise<Value>) => Promise<Value>;
   /** How far this machine's clock is ahead of the service's; null before the first response. */

@@ -1,8 +1,6 @@
 /**
  * The state of all appointments: queries for `status`, `list`, the demo and the daily summary.
- * Read-only.
- *
- * A claim has a situation like an appointment, and is counted separately.
+ * Read-only. A claim has a situation like an appointment, and is counted separately.
  */
 import { type SqlBool, sql } from 'kysely';
 import type { AppointmentInput } from '../../domain/appointment.ts';

@@ -2,10 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Connector, PullBatch } from '../../../connectors/contract.ts';
-import { afterReading } from '../../../src/daemon/unread.ts';
 import { realClock } from '../../../src/ops/env.ts';
 import { newConnectorState } from '../../../src/stages/connector-state.ts';
-import { type Messages, messagesOf, pullStep } from '../../../src/stages/pull/index.ts';
+import {
+  afterReading,
+  type Messages,
+  messagesOf,
+  pullStep,
+} from '../../../src/stages/pull/index.ts';
 import type { Store } from '../../../src/store/engine/store.ts';
 import { unreadBacklog, unreadCounts } from '../../../src/store/intake/unread-messages.ts';
 import { anAppointment } from '../../domain/examples.ts';
@@ -88,7 +92,7 @@ describe('a claim of calls', () => {
     })();
     for (let claims = 0; claims < 20; claims += 1) {
       await keep('V-100 S15');
-      const seen = await afterReading([{ messages }], async (is_read) => {
+      const seen = await afterReading([messages], async (is_read) => {
         const left = await unread();
         await sleep(5);
         return [is_read, left, await unread()];
@@ -103,11 +107,11 @@ describe('a claim of calls', () => {
     for (let number = 0; number < 200; number += 1) void keep(`V-${number} S12`);
     await keep('V-200 S12');
     await fillDisk();
-    expect(await afterReading([{ messages }], async (is_read) => is_read)).toBe(false);
+    expect(await afterReading([messages], async (is_read) => is_read)).toBe(false);
     await emptyDisk();
     await keep('V-300 S12');
     elapsed_ms += 3_600_000;
-    expect(await afterReading([{ messages }], async (is_read) => is_read)).toBe(true);
+    expect(await afterReading([messages], async (is_read) => is_read)).toBe(true);
     expect(await statuses()).toHaveLength(202);
   });
 });
