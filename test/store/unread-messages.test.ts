@@ -88,6 +88,15 @@ describe('when the database fails while messages are read', () => {
   });
 });
 
+test('content that is no content is the fault of its message alone (G7)', async () => {
+  await keep('V-1', 'none', 'V-2');
+  await readMessages(store, (text) =>
+    text === 'none' ? (undefined as unknown as MessageContent) : visitOf(text),
+  );
+  expect(await visits()).toEqual(['V-1', 'V-2']);
+  expect(await listed()).toHaveLength(1);
+});
+
 describe('a message that could not be read', () => {
   const refuse = () => {
     throw new Error('A bug.');

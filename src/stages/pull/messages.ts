@@ -9,11 +9,13 @@ import { errorCode } from '../../domain/errors.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { GroupCommit } from '../../store/engine/group-commit.ts';
 import type { Store } from '../../store/engine/store.ts';
+import type { IntakeContext } from '../../store/intake/context.ts';
 import type { IntakeCounts } from '../../store/intake/intake.ts';
 import { type ReadMessage, storeMessages } from '../../store/intake/messages.ts';
 import {
   type Backlog,
   beginReading,
+  endReading,
   keepMessages,
   lastUnread,
   noteEndedRun,
@@ -41,7 +43,7 @@ const GATHER_MS = 1;
 /** Senders that send nothing for this long have paused. */
 const PAUSE_MS = 20;
 /** Without a pause, messages are read after this time. */
-const UNREAD_MS_MAX = 3_000;
+const UNREAD_MS_MAX = 5_000;
 /** With more unread messages than this, senders wait for their answers until some are read. */
 const BACKLOG_MAX: Backlog = { count: 20_000, bytes: 64_000_000 };
 /** A reading that failed by the database is tried again after this time. */
@@ -226,7 +228,7 @@ export class Messages {
 
   /** Reads the oldest unread messages; null: there is none. */
   async #read(): Promise<Batch | null> {
-    const { env } = this.#deps;
+    const { store, env } = this.#deps;
     try {
       await this.#begin();
       const batch = await this.#readBatch();
@@ -236,24 +238,33 @@ export class Messages {
       this.#failures += 1;
       const wait_ms = backoffMs(this.#failures, RETRY_LIMITS, env.random());
       this.#retry_at_ms = env.clock.elapsed() + wait_ms;
+      // This process goes on, so no message has ended it.
+      const nothing = { read: [], failed: [] };
+      await store.write((tx) => endReading(this.#contextOf(tx), nothing)).catch(() => {});
       throw error;
     }
   }
 
+  #contextOf(tx: Tx): IntakeContext {
+    const { env, connector_id } = this.#deps;
+    return { tx, connector: connector_id, now: env.clock.now() };
+  }
+
   async #readBatch(): Promise<Batch | null> {
-    const { store, env, connector_id, onRead } = this.#deps;
+    const { store, connector_id, onRead } = this.#deps;
     if ((await lastUnread(store.db, connector_id)) === null) {
       this.#backlog = NO_BACKLOG;
       return null;
     }
-    const contextOf = (tx: Tx) => ({ tx, connector: connector_id, now: env.clock.now() });
-    const { messages, set_aside } = await store.write((tx) => beginReading(contextOf(tx)));
+    const { messages, set_aside } = await store.write((tx) => beginReading(this.#contextOf(tx)));
     this.#change(set_aside, -1);
     for (let left = set_aside.count; left > 0; left -= 1) this.#reportFailure(null);
     const last = messages.at(-1)?.source;
     if (last === undefined) return null;
     const contents = messages.map((of) => this.#contentOf(of));
-    const { counts, errors } = await store.write((tx) => storeMessages(contextOf(tx), contents));
+    const { counts, errors } = await store.write((tx) =>
+      storeMessages(this.#contextOf(tx), contents),
+    );
     this.#change(sizeOf(messages), -1);
     for (const error of errors) this.#reportFailure(errorCode(error));
     onRead(counts);

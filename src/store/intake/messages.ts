@@ -55,7 +55,13 @@ export async function storeMessages(
   const readable: { of: UnreadMessage; message: Message }[] = [];
   for (const each of messages) {
     if ('error' in each) fail(each.of, each.error);
-    else readable.push({ of: each.of, message: namedAs(each.of, each.content) });
+    else {
+      try {
+        readable.push({ of: each.of, message: namedAs(each.of, each.content) });
+      } catch (error) {
+        fail(each.of, error);
+      }
+    }
   }
   const all = readable.map(({ message }) => message);
   const together = await inSavepoint(tx, () => takeAll(context, all));
