@@ -5,22 +5,29 @@ import { unreadCounts } from '../store/intake/unread-messages.ts';
 import type { Parts } from './parts.ts';
 
 /** Reading takes a moment; this long, something is wrong. */
-const UNREAD_MS_MAX = 3 * MINUTE_MS;
+export const UNREAD_MS_MAX = 3 * MINUTE_MS;
 
 /**
  * Raises and ends the incident about messages that stay unread, also those of a connector that is
- * no longer in the configuration.
+ * no longer in the configuration. `is_starting`: what an earlier process left may be read soon.
  */
-export async function watchUnread({ options, store, connectors }: Parts): Promise<void> {
+export async function watchUnread(
+  { options, store, connectors }: Parts,
+  { is_starting }: { is_starting: boolean },
+): Promise<void> {
   const { env } = options;
   const now = env.clock.now();
   const open = (await openIncidents(store.db)).filter(({ reason }) => reason === REASON);
-  const late = (await unreadCounts(store.db)).filter(({ since }) => now - since > UNREAD_MS_MAX);
+  const isRead = (connector: string) =>
+    connectors.some(({ id, messages }) => id === connector && messages !== null);
+  const late = (await unreadCounts(store.db)).filter(
+    ({ connector, since }) => now - since > UNREAD_MS_MAX && !(is_starting && isRead(connector)),
+  );
   const ids = new Set([...open, ...late].flatMap(({ connector }) => connector ?? []));
   const states = [...ids].map((connector) => {
-    const is_read = connectors.some(({ id, messages }) => id === connector && messages !== null);
     const is_late = late.some((each) => each.connector === connector);
-    return { reason: REASON, connector, entry: is_late ? entryOf(connector, is_read) : null };
+    const entry = is_late ? entryOf(connector, isRead(connector)) : null;
+    return { reason: REASON, connector, entry };
   });
   await setIncidents(store, states, now);
   for (const { connector, count } of late)

@@ -7,7 +7,7 @@ import { rescueDatabase } from '../store/engine/identity.ts';
 import { watchExports } from './export-watch.ts';
 import { Jobs } from './jobs.ts';
 import type { Parts } from './parts.ts';
-import { watchUnread } from './unread.ts';
+import { UNREAD_MS_MAX, watchUnread } from './unread.ts';
 
 /**
  * A clock that jumps by more than this causes a reconciliation (docs/design.md "Reconciliation").
@@ -32,7 +32,8 @@ export async function runJobs(parts: Parts, signal: AbortSignal): Promise<void> 
     try {
       const next_at = await parts.progress.step('jobs', () => jobs.runDue(signal));
       await watchExports(parts);
-      await watchUnread(parts);
+      const is_starting = env.clock.now() - parts.pulse.started_at < UNREAD_MS_MAX;
+      await watchUnread(parts, { is_starting });
       wait_ms = Math.min(rest_ms, Math.max(1_000, next_at - env.clock.now()));
     } catch (error) {
       logStageFailure(env, 'jobs', error, wait_ms);

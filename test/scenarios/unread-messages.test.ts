@@ -69,6 +69,32 @@ test('a visit that was booked and canceled before eligd ended costs no call (G1,
   expect((await status()).unread_messages).toEqual([]);
 });
 
+test('a cancellation that a starting daemon still has to read costs no call (G1)', async () => {
+  const { acknowledge, clinic, service, inStore } = await scene();
+  await service.fault({ times: 100_000, when: 'before', action: 'status', status: 500 });
+  await acknowledge([adt('A04', visit()), siu(visit())]);
+  await clinic.once(75);
+  const states = (store: Store) => store.db.selectFrom('inquiries').select('state').execute();
+  expect(await inStore(states)).toEqual([{ state: 'planned' }]);
+  const others = Array.from({ length: 4_000 }, (_, number) =>
+    siu({ ...visit(), status: 'cancelled', source_id: `O-${number}` }, { with_insurance: false }),
+  );
+  await acknowledge([...others, siu(visit({ status: 'cancelled' }))]);
+  await service.clearFaults();
+  const daemon = await clinic.daemon({}, { idle_ms: 50 });
+  const stop = new AbortController();
+  const running = daemon.run(stop.signal);
+  await expect
+    .poll(() => states(daemon.store), { timeout: 30_000 })
+    .toEqual([{ state: 'withdrawn' }]);
+  expect(await service.ledger()).toEqual([]);
+  // A daemon that is reading has nothing to complain about.
+  expect(clinic.logged()).not.toContain('messages_unread');
+  stop.abort();
+  await running;
+  await daemon.close();
+});
+
 test('messages are read although the folder cannot be', async () => {
   const { acknowledge, clinic, visits } = await scene();
   await acknowledge([siu(visit())]);
