@@ -122,6 +122,13 @@ describe('a message that could not be read', () => {
     expect(await unread()).toEqual([]);
   });
 
+  test('is read as its sender corrected it under the same key', async () => {
+    const corrected = { key: 'V-1', name: 'message V-1', reply: 'reply V-1', text: 'V-9' };
+    await store.write((tx) => keepMessages(tx, 'lab', [corrected], FRIDAY_MS));
+    await readMessages(store, visitOf);
+    expect(await visits()).toEqual(['V-9']);
+  });
+
   test('is deleted after the retention time, with its source', async () => {
     await purge(store, limits(FRIDAY_MS + 1), FRIDAY_MS + 1);
     expect(await store.db.selectFrom('unread_messages').selectAll().execute()).toEqual([]);

@@ -73,11 +73,12 @@ export async function keepMessages(
   if (keys.length > 0)
     for (const { id, key, reply, has_failed } of await KNOWN(tx, { connector, keys })) {
       if (reply !== null) replies.set(key, reply);
-      if (has_failed !== 1) continue;
-      await READ_AGAIN(tx, { source: id, now });
+      const text = first.get(key)?.text ?? null;
+      if (has_failed !== 1 || text === null) continue;
+      await READ_AGAIN(tx, { source: id, text, now });
       await forgetRejectedMessages(tx, connector, [key], now);
       added.count += 1;
-      added.bytes += Buffer.byteLength(first.get(key)?.text ?? '');
+      added.bytes += Buffer.byteLength(text);
     }
   return { replies: messages.map(({ key, reply }) => replies.get(key) ?? reply), added };
 }
@@ -113,10 +114,11 @@ const KNOWN = prepared<{ connector: string; keys: readonly string[] }>()((tx, pl
     .where('key', 'in', place('keys')),
 );
 
-const READ_AGAIN = prepared<{ source: number; now: number }>()((tx, place) =>
+/** With the text as it came now: a connector's key may be the sender's own ID of the message. */
+const READ_AGAIN = prepared<{ source: number; text: string; now: number }>()((tx, place) =>
   tx
     .updateTable('unread_messages')
-    .set({ failed_at: null, ended_runs: 0, received_at: place('now') })
+    .set({ failed_at: null, ended_runs: 0, received_at: place('now'), text: place('text') })
     .where('source', '=', place('source')),
 );
 
