@@ -41,7 +41,7 @@ const MESSAGES_PER_COMMIT_MAX = 500;
 const SLOW_COMMIT_MS = 2;
 const GATHER_MS = 1;
 /** Senders that send nothing for this long have paused. */
-const PAUSE_MS = 20;
+const PAUSE_MS = 50;
 /** Without a pause, messages are read after this time. */
 const UNREAD_MS_MAX = 5_000;
 /** With more unread messages than this, senders wait for their answers until some are read. */
