@@ -78,6 +78,7 @@ const ATTENTION_REASONS = {
   undecidable: 'eligd could not find out whether the service has the inquiry.',
   lost_at_service: 'The service no longer knows an inquiry that it had accepted.',
   duplicate_call: 'The service has two or more inquiries for the same call: a duplicate call.',
+  doubtful_call: 'The account at the service holds a call that may be for this patient.',
   unsuccessful: 'No attempt got an answer from the payer.',
   cancelled_by_service: 'The service canceled the inquiry.',
   payer_waits: 'The payer cannot be reached, and the visit is close.',

@@ -69,11 +69,13 @@ export type Clock = {
 
 /**
  * `call`: it serves our inquiry as this call, or as a call from a lost database (`call` null).
- * `duplicate`: our inquiry has another call. `undecided`: the reply is still on its way.
- * `unclaimed`: kept, and checked before every call. `stranger`: another installation made it.
+ * `duplicate`: our inquiry has another call. `doubtful`: it may be a call for our inquiry.
+ * `undecided`: the reply is still on its way. `unclaimed`: kept, and checked before every call.
+ * `stranger`: another installation made it.
  */
 export type Verdict =
   | { is: 'call' | 'duplicate'; inquiry: number; call: number | null }
+  | { is: 'doubtful'; inquiry: number }
   | { is: 'undecided' | 'unclaimed' | 'stranger' };
 
 /** The owner that a listed inquiry may have. */
@@ -108,10 +110,12 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
   }
   for (const need of needs) {
     if (need.stage !== 'calling' || isServed(need, verdicts)) continue;
-    const taken =
-      duplicateFor(need, by_age) ?? unclaimedFor(need, free, { verdicts, needs, clock });
-    if (taken !== null)
-      verdicts.set(taken.service_id, { is: 'call', inquiry: need.inquiry, call: null });
+    const { inquiry } = need;
+    const { fit, doubtful } = unclaimedFor(need, free, { verdicts, needs, clock });
+    const taken = duplicateFor(need, by_age) ?? fit;
+    if (taken !== undefined) verdicts.set(taken.service_id, { is: 'call', inquiry, call: null });
+    else
+      for (const { service_id } of doubtful) verdicts.set(service_id, { is: 'doubtful', inquiry });
   }
   return verdicts;
 }
@@ -207,23 +211,22 @@ function isServed({ inquiry }: Need, verdicts: ReadonlyMap<string, Verdict>): bo
 }
 
 /**
- * Returns a duplicate call of an earlier attempt; null: none. It is already paid for, so it serves
- * as this attempt.
+ * Returns a duplicate call of an earlier attempt, if there is one. It is already paid for, so it
+ * serves as this attempt.
  */
 function duplicateFor(
   { earlier, given_name }: Need,
   listed: readonly ListedInquiry[],
-): ListedInquiry | null {
+): ListedInquiry | undefined {
   const isTheirs = ({ claim }: ListedInquiry) =>
     claim?.role === 'duplicate' && earlier.includes(claim.inquiry);
   // The service may have canceled it because it was a duplicate.
-  const found = listed.find(
+  return listed.find(
     (each) =>
       isTheirs(each) &&
       ['', given_name].includes(each.given_name) &&
       finalOutcome(each.status) !== 'cancelled',
   );
-  return found ?? null;
 }
 
 type Others = {
@@ -233,29 +236,40 @@ type Others = {
 };
 
 /**
- * Returns a listed call that serves the need although this database does not know it; null: none.
- * It asks the same questions for the same patient, its answer is fresh, and no other need waits
- * under its label. Calls under the need's own labels come first.
+ * Returns the listed call that serves the need although this database does not know it (`fit`), and
+ * those that may be for the same patient (`doubtful`). Their answers are fresh, and no other need
+ * waits under their labels. A fit asks the same questions for the same patient; one under the
+ * need's own labels comes first. A doubtful call does not say the name, or has a label of the need
+ * and a request that cannot be read; it has an answer, or will have one.
  */
 function unclaimedFor(
   need: Need,
   free: readonly ListedInquiry[],
   { verdicts, needs, clock }: Others,
-): ListedInquiry | null {
+): { fit: ListedInquiry | undefined; doubtful: ListedInquiry[] } {
   const others = needs.filter(
     ({ inquiry, stage }) =>
       inquiry !== need.inquiry && ['planned', 'out', 'sought'].includes(stage),
   );
   const isLabelled = ({ external_id }: ListedInquiry) => need.labels.includes(external_id);
-  const fits = free.filter(
+  const usable = free.filter(
     (each) =>
       verdicts.get(each.service_id)?.is === 'unclaimed' &&
-      each.match_key === need.match_key &&
-      (each.given_name === need.given_name || (each.given_name === '' && isLabelled(each))) &&
       (each.created_at === null || each.created_at > clock.now - clock.reverify_ms) &&
       !others.some((other) => isAlike(other, each)),
   );
-  return fits.find(isLabelled) ?? fits[0] ?? null;
+  const alike = usable.filter(({ match_key }) => match_key === need.match_key);
+  const isFitting = (each: ListedInquiry) =>
+    each.given_name === need.given_name || (each.given_name === '' && isLabelled(each));
+  const fits = alike.filter(isFitting);
+  const doubtful = usable.filter(
+    (each) =>
+      (finalOutcome(each.status) ?? 'successful') === 'successful' &&
+      (each.match_key === need.match_key
+        ? each.given_name === '' || need.given_name === ''
+        : each.match_key === '' && isLabelled(each)),
+  );
+  return { fit: fits.find(isLabelled) ?? fits[0], doubtful };
 }
 
 /** Returns whether no earlier list contained it and it was created since the last comparison. */

@@ -36,6 +36,7 @@ export const INFORMATIONAL_REASONS: readonly AttentionReason[] = [
   'payers_unreadable',
   'codes_not_asked',
   'duplicate_call',
+  'doubtful_call',
   'answer_late',
   ...VERDICT_REASONS,
 ];

@@ -41,6 +41,7 @@ const TO_HANDLE: ReadonlySet<string> = new Set<AttentionReason>([
   ...ANSWER_REASONS,
   'coverage_conflict',
   'duplicate_call',
+  'doubtful_call',
 ]);
 
 /** Reasons after which another call may help; each call costs money, so a user decides. */

@@ -12,6 +12,7 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
   [/\brun "eligd retry[^"]*"(?: with the ID of the appointment)?/g, RETRY],
   [/ with "eligd ask [^"]*"/g, ' here'],
   [/On hold \(eligd hold\)/g, 'On hold'],
+  [/ \("eligd (?:hold|done)"\)/g, ''],
   [/\bRun "eligd release" to resume/g, 'Choose “Release the call” to resume'],
   [/until "eligd release"/g, 'until you choose “Release the call”'],
   [/\bRun "eligd release submission"/g, 'Choose “Resume calls” under “Needs you”'],

@@ -53,6 +53,7 @@ export const need = (inquiry: number, stage: Need['stage'], given: Partial<Need>
   ...given,
 });
 
+const doubtful = (inquiry: number): Verdict => ({ is: 'doubtful', inquiry });
 const is = (verdict: Verdict['is']) => ({ is: verdict }) as Verdict;
 const serves = (inquiry: number, made: number | null = null): Verdict => ({
   is: 'call',
@@ -261,10 +262,45 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: is('unclaimed'), L2: serves(1) },
   },
   {
-    what: 'without a name, another label proves nothing',
+    what: 'without a name, a call with another label is doubtful',
     account: {
       needs: [need(1, 'calling')],
       listed: [listed('L', { given_name: '', external_id: 'B-1' })],
+    },
+    verdicts: { L: doubtful(1) },
+  },
+  {
+    what: 'if we do not know the patient’s name, a call that has one is doubtful',
+    account: { needs: [need(1, 'calling', { given_name: '' })], listed: [listed('L')] },
+    verdicts: { L: doubtful(1) },
+  },
+  {
+    what: 'a call with an unreadable request is doubtful under the need’s label',
+    account: {
+      needs: [need(1, 'calling')],
+      listed: [
+        listed('L1', { match_key: '' }),
+        listed('L2', { match_key: '', external_id: 'B-1' }),
+      ],
+    },
+    verdicts: { L1: doubtful(1), L2: is('unclaimed') },
+  },
+  {
+    what: 'a call that ended without an answer is not doubtful',
+    account: {
+      needs: [need(1, 'calling')],
+      listed: [
+        listed('L1', { match_key: '', status: 'CANCELLED' }),
+        listed('L2', { match_key: '', status: 'UNSUCCESSFUL' }),
+      ],
+    },
+    verdicts: { L1: is('unclaimed'), L2: is('unclaimed') },
+  },
+  {
+    what: 'an old call is not doubtful',
+    account: {
+      needs: [need(1, 'calling')],
+      listed: [listed('L', { match_key: '', created_at: at(-30 * 24 * 60) })],
     },
     verdicts: { L: is('unclaimed') },
   },

@@ -49,10 +49,10 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   duplicate_not_cancelled: without("finalOutcome(each.status) !== 'cancelled'", 'true'),
   duplicate_serves_next: without('duplicateFor(need, by_age) ?? '),
   only_unclaimed: without("      verdicts.get(each.service_id)?.is === 'unclaimed' &&\n"),
-  unclaimed_asks_the_same: without('      each.match_key === need.match_key &&\n'),
+  unclaimed_asks_the_same: without('({ match_key }) => match_key === need.match_key', '() => true'),
   unclaimed_names_the_patient: without(
-    "(each.given_name === need.given_name || (each.given_name === '' && isLabelled(each)))",
-    'true',
+    "each.given_name === need.given_name || (each.given_name === '' && isLabelled(each));",
+    'true;',
   ),
   unclaimed_without_name: without(" || (each.given_name === '' && isLabelled(each))"),
   unclaimed_without_name_labelled: without(
@@ -69,6 +69,26 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   ),
   others_keep_their_label: without('!others.some((other) => isAlike(other, each))', 'true'),
   own_label_first: without('fits.find(isLabelled) ?? fits[0]', 'fits[0]'),
+  doubtful_only_if_none_fits: without(
+    '    else\n      for (const { service_id } of',
+    '    for (const { service_id } of',
+  ),
+  doubtful_may_bring_an_answer: without(
+    "(finalOutcome(each.status) ?? 'successful') === 'successful'",
+    'true',
+  ),
+  doubtful_going_on: without(
+    "(finalOutcome(each.status) ?? 'successful') === 'successful'",
+    "finalOutcome(each.status) === 'successful'",
+  ),
+  doubtful_without_name: without("each.given_name === '' || need.given_name === ''", 'false'),
+  doubtful_without_own_name: without(" || need.given_name === ''"),
+  doubtful_names_nobody_else: without("each.given_name === '' || need.given_name === ''", 'true'),
+  doubtful_if_unreadable: without("each.match_key === '' && isLabelled(each)", 'false'),
+  doubtful_if_labelled: without(
+    "each.match_key === '' && isLabelled(each)",
+    "each.match_key === ''",
+  ),
   oldest_first: without('(a.created_at ?? 0) - (b.created_at ?? 0) || '),
   stranger_is_new: without('    is_new &&\n'),
   stranger_only_after_a_comparison: without('    compared_at !== null &&\n'),

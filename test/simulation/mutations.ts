@@ -98,8 +98,14 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   no_settle_time: one(
     'eligd looks a lost reply up at once.',
     'src/stages/submit/outcome.ts',
-    'lookup_at: now + deps.settings.settle_ms, empty_lookups: 0',
-    'lookup_at: now, empty_lookups: 0',
+    'const listed_by = now + deps.settings.settle_ms;',
+    'const listed_by = now;',
+  ),
+  early_lookup_counts: one(
+    'A lookup proves an absence before the settle time is over.',
+    'src/stages/submit/lookup.ts',
+    'absent_at < current.absence_at',
+    'false',
   ),
   equality_for_match: one(
     'The returned request must equal the request as sent.',
@@ -156,8 +162,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   unclaimed_not_taken: one(
     'eligd does not check the service’s inquiries before a call.',
     'src/domain/attribution.ts',
-    'return fits.find(isLabelled) ?? fits[0] ?? null;',
-    'return fits.length > 0 ? null : null;',
+    'fit: fits.find(isLabelled) ?? fits[0], doubtful',
+    'fit: undefined, doubtful',
   ),
   late_find_ignored: one(
     'eligd does not report a duplicate call that is listed late.',
@@ -209,8 +215,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   refused_unsaid: one(
     'An inquiry that the service refused is on no list.',
     'src/stages/submit/outcome.ts',
-    '  await raiseAttention(\n    tx,\n    await aboutInquiry(tx, row),',
-    '  (async () => {})(\n    tx,\n    await aboutInquiry(tx, row),',
+    '  await raiseForInquiry(\n    tx,',
+    '  (async () => {})(\n    tx,',
   ),
   unknown_is_no: one(
     'A missing answer of the payer reads as no.',
@@ -307,8 +313,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   twins_mixed_up: one(
     "A twin's inquiry serves the other one after the database was lost.",
     'src/domain/attribution.ts',
-    "(each.given_name === need.given_name || (each.given_name === '' && isLabelled(each))) &&",
-    '',
+    "each.given_name === need.given_name || (each.given_name === '' && isLabelled(each));",
+    'true;',
   ),
   lead_by_wall_clock: one(
     'The lead time before a visit is counted in hours of the clock.',

@@ -16,6 +16,7 @@ import { findSession } from '../../src/store/bookkeeping/office.ts';
 import { countOldAnswers } from '../../src/store/bookkeeping/purge-answers.ts';
 import { oldNamedSubjects } from '../../src/store/bookkeeping/purge-logs.ts';
 import { spentBetween } from '../../src/store/calls/budget.ts';
+import { callsAlike, withCalls } from '../../src/store/calls/calls.ts';
 import {
   dueForPolling,
   dueForSubmission,
@@ -206,6 +207,19 @@ describe('the claim of', () => {
         return readBook(db, about, NOW);
       },
       'appointments_upcoming (connector=? AND starts_at>? AND starts_at<?)',
+    ],
+    [
+      'calls that any need may have',
+      () => openWriteQueue(db).write((tx) => withCalls(tx, [{ id: 1, match_key: 'KEY' }])),
+      'calls USING COVERING INDEX calls_unreadable',
+    ],
+    [
+      'listed calls under labels whose requests are unreadable',
+      () =>
+        openWriteQueue(db).write((tx) =>
+          callsAlike(tx, { specialty: 'dental', match_keys: ['KEY'], labels: ['A-1'], of: [] }),
+        ),
+      'calls USING INDEX calls_unreadable (match_key=? AND external_id=?)',
     ],
     [
       'calls of an older database',

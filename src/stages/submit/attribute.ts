@@ -16,7 +16,7 @@ import type { StoredPrice } from '../../domain/price.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { InquiryState } from '../../domain/states.ts';
 import { DAY_MS } from '../../domain/time.ts';
-import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
+import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import {
   type CallRow,
@@ -33,9 +33,10 @@ import {
   inquiriesByMatch,
   moveInquiries,
 } from '../../store/calls/inquiries.ts';
+import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
-import type { Tx } from '../../store/engine/database.ts';
 import { priceNow, type SubmitContext, type SubmitDeps } from './deps.ts';
+import { waitForOffice } from './doubtful-calls.ts';
 
 export type Question = {
   specialty: Specialty;
@@ -54,8 +55,15 @@ export type Question = {
 
 type Calling = { row: InquiryRow; labels: readonly string[]; earlier: readonly number[] };
 
-/** `served`: the inquiries that an inquiry at the service now serves. */
-type Attributed = { served: ReadonlySet<number>; strangers: number };
+/**
+ * `served`: the inquiries that an inquiry at the service now serves. `doubtful`: IDs of listed
+ * inquiries that may be calls for the inquiry that eligd is about to send.
+ */
+type Attributed = {
+  served: ReadonlySet<number>;
+  strangers: number;
+  doubtful: readonly string[];
+};
 
 /**
  * Decides to which of our inquiries each listed inquiry with these match keys belongs, and records
@@ -76,10 +84,12 @@ export async function attributeCalls(
     compared_at: question.compared_at ?? null,
   });
   const served = new Set<number>();
+  const doubtful: string[] = [];
   let strangers = 0;
   for (const each of account.listed) {
     const verdict = verdicts.get(each.service_id);
     if (verdict?.is === 'stranger') strangers += 1;
+    if (verdict?.is === 'doubtful') doubtful.push(each.service_id);
     if (verdict?.is !== 'call' && verdict?.is !== 'duplicate') continue;
     const row = rows.get(verdict.inquiry);
     if (row === undefined) continue;
@@ -95,7 +105,7 @@ export async function attributeCalls(
   // Any other listed call of an inquiry that is now served is a duplicate call.
   const { specialty } = question;
   for (const id of served) await attributeDuplicates(context, { id, specialty });
-  return { served, strangers };
+  return { served, strangers, doubtful };
 }
 
 /**
@@ -113,13 +123,13 @@ export async function attributeDuplicates(
 
 /**
  * Checks before a call whether the service already holds an inquiry that can serve the row (G1).
- * Returns whether one does.
+ * `wait`: the service holds one that may be for the row, and the row waits for the office.
  */
-export async function isServedAlready(
+export async function checkBeforeCall(
   context: SubmitContext,
   row: InquiryRow,
   external_id_template: string,
-): Promise<boolean> {
+): Promise<'served' | 'wait' | 'call'> {
   const { tx } = context;
   const visits = await appointmentsOf(tx, row.id);
   const labels = visits.map(({ connector, source_id }) =>
@@ -130,8 +140,10 @@ export async function isServedAlready(
   const match_keys = [...new Set([row.match_key, ...calls.map((call) => call.match_key)])];
   const earlier = await attemptsBefore(tx, row);
   const { specialty } = row;
-  const calling = { row, labels, earlier };
-  return (await attributeCalls(context, { specialty, match_keys, calling })).served.has(row.id);
+  const question = { specialty, match_keys, calling: { row, labels, earlier } };
+  const { served, doubtful } = await attributeCalls(context, question);
+  if (served.has(row.id)) return 'served';
+  return (await waitForOffice(context, { row, earlier, doubtful })) ? 'wait' : 'call';
 }
 
 const WAITING: ReadonlySet<InquiryState> = new Set(['uncertain', 'undecidable', 'planned']);
@@ -139,7 +151,8 @@ const WAITING: ReadonlySet<InquiryState> = new Set(['uncertain', 'undecidable', 
 /** Reads the calls and needs that share the match keys. */
 async function gather({ tx, now }: SubmitContext, question: Question) {
   const { specialty, match_keys, calling = null } = question;
-  const calls = await callsAlike(tx, { specialty, match_keys, of: calling?.earlier ?? [] });
+  const { labels = [], earlier = [] } = calling ?? {};
+  const calls = await callsAlike(tx, { specialty, match_keys, labels, of: earlier });
   const asking = await inquiriesByMatch(tx, specialty, match_keys);
   const owners = new Set(calls.flatMap(({ inquiry }) => inquiry ?? []));
   for (const { id } of asking) owners.delete(id);
@@ -166,7 +179,8 @@ function listedOf(call: CallRow, { shown, fresh }: Question): ListedInquiry[] {
   const is_new = fresh?.has(service_id) === true;
   const created_at = call.sent_service_at;
   const status = call.service_status;
-  return [{ service_id, external_id, match_key, given_name, status, created_at, claim, is_new }];
+  const asked = { external_id, match_key, given_name };
+  return [{ ...asked, service_id, status, created_at, claim, is_new }];
 }
 
 /** Returns the call as a request of ours whose reply brought no ID; empty if it is not. */
@@ -265,9 +279,9 @@ async function report(context: SubmitContext, row: InquiryRow, found: Found): Pr
   const { id: inquiry, specialty } = row;
   await claimCalls(tx, [{ ...found, inquiry, specialty, role: 'duplicate' }]);
   tx.after(() => deps.env.log('duplicate_call_found', { inquiry: row.id, service_id }));
-  await raiseAttention(
+  await raiseForInquiry(
     tx,
-    await aboutInquiry(tx, row),
+    row,
     {
       reason: 'duplicate_call',
       what: `The service has a second inquiry (${service_id}) for the same question.`,
@@ -287,15 +301,4 @@ async function resolveDuplicates({ tx, now }: SubmitContext, inquiry: number): P
   const calls = await callsOf(tx, [inquiry]);
   if (calls.every(({ role }) => role !== 'duplicate'))
     await resolveAttention(tx, inquirySubject(inquiry), now, ['duplicate_call']);
-}
-
-/** Returns the subject of an attention item about the inquiry, with the first of its visits. */
-export async function aboutInquiry(tx: Tx, { id, connector }: InquiryRow) {
-  const [appointment] = await appointmentsOf(tx, id);
-  return {
-    connector,
-    appointment: appointment?.id ?? null,
-    inquiry: id,
-    subject: inquirySubject(id),
-  };
 }

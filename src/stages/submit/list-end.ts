@@ -1,7 +1,8 @@
 /** Judges the end of a list: whether it may hide inquiries beyond it (G1). */
 import type { Specialty } from '../../domain/specialty.ts';
 import type { InquiryList } from '../../service/api.ts';
-import { hasUnclaimed, inquiriesToBeListed } from '../../store/calls/calls.ts';
+import { hasUnclaimed } from '../../store/calls/calls.ts';
+import { inquiriesToBeListed } from '../../store/calls/listed-calls.ts';
 import type { Db } from '../../store/engine/database.ts';
 
 /**

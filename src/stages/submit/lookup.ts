@@ -1,19 +1,27 @@
+import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
 import { canonicalExternalId } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import type { ListedInquiry } from '../../service/api.ts';
-import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
+import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { readLearned, writeLearned } from '../../store/bookkeeping/learned-settings.ts';
-import { inquiriesToBeListed, noteSeen, ownersOf, sampleOfOurs } from '../../store/calls/calls.ts';
+import { ownersOf, type SeenInquiry } from '../../store/calls/calls.ts';
 import {
   type InquiryRow,
   inquiryById,
   moveInquiries,
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
+import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
+import {
+  describeCalls,
+  inquiriesToBeListed,
+  noteSeen,
+  sampleOfOurs,
+} from '../../store/calls/listed-calls.ts';
 import type { Tx } from '../../store/engine/database.ts';
-import { aboutInquiry, attributeCalls } from './attribute.ts';
+import { attributeCalls } from './attribute.ts';
 import type { SubmitContext, SubmitDeps } from './deps.ts';
 import { isUsualCap } from './list-end.ts';
 import { noticeClock } from './notice-clock.ts';
@@ -38,6 +46,7 @@ type LookupResult = { kind: 'found' } | { kind: 'absent' } | { kind: 'inconclusi
  */
 export async function lookUp(deps: SubmitDeps, row: InquiryRow): Promise<void> {
   const { store, env, settings } = deps;
+  const asked_at = env.clock.now();
   const result = await search(deps, row);
   await noticeClock(deps);
   const now = env.clock.now();
@@ -55,7 +64,9 @@ export async function lookUp(deps: SubmitDeps, row: InquiryRow): Promise<void> {
         await raiseUnconfirmed(tx, row, result.why, now);
     });
   } else {
-    await store.write((tx) => countAbsence({ tx, deps, now }, row));
+    // The clock may have been set back meanwhile.
+    const absent_at = Math.min(asked_at, now);
+    await store.write((tx) => countAbsence({ tx, deps, now }, row, absent_at));
   }
 }
 
@@ -80,7 +91,8 @@ async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> 
   );
   if (!filtered.ok)
     return { kind: 'inconclusive', why: `the list could not be read (${filtered.failure.class})` };
-  if (await isFound(deps, row, filtered.value.inquiries)) return { kind: 'found' };
+  const shown = await find(deps, row, filtered.value.inquiries);
+  if (shown !== null) return shown;
   const is_filter_trusted =
     filtered.value.is_complete &&
     !filtered.value.ignored_filter &&
@@ -90,7 +102,8 @@ async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> 
   const all = await client.list(row.specialty, {}, { priority: 'urgent' });
   if (!all.ok)
     return { kind: 'inconclusive', why: `the list could not be read (${all.failure.class})` };
-  if (await isFound(deps, row, all.value.inquiries)) return { kind: 'found' };
+  const found = await find(deps, row, all.value.inquiries);
+  if (found !== null) return found;
   // The filter proves nothing here, so a fixed cap could hide the call for good (G1).
   const is_end_doubtful = !all.value.is_end_proven && isUsualCap(all.value.total_count);
   if (!all.value.is_complete || is_end_doubtful)
@@ -164,17 +177,43 @@ async function filterShowsOurs(
   return is_shown;
 }
 
-/** Returns whether the list shows the call of the inquiry under the label that it was sent with. */
-async function isFound(
+/**
+ * Looks for the call of the inquiry under the label that it was sent with. Returns null if the list
+ * shows nothing that may be the call.
+ */
+async function find(
   deps: SubmitDeps,
   row: InquiryRow,
   listed: readonly ListedInquiry[],
-): Promise<boolean> {
+): Promise<LookupResult | null> {
   const label = canonicalExternalId(row.external_id);
-  const alike = listed
-    .map(seenInquiry)
-    .filter((each) => each.match_key === row.match_key && each.external_id === label);
-  if (alike.length === 0) return false;
+  const seen = listed.map(seenInquiry);
+  const alike = seen.filter(
+    ({ external_id, match_key }) => external_id === label && match_key === row.match_key,
+  );
+  if (alike.length > 0 && (await isServed(deps, row, alike))) return { kind: 'found' };
+  const sent_at = (row.sent_service_at ?? Number.NEGATIVE_INFINITY) - CLOCKS_DIFFER_MS;
+  const unreadable = seen.filter(
+    ({ external_id, match_key, created_at }) =>
+      match_key === '' &&
+      (external_id === '' || external_id === label) &&
+      (created_at === null || created_at >= sent_at),
+  );
+  const owners = await ownersOf(
+    deps.store.db,
+    unreadable.map(({ service_id }) => service_id),
+  );
+  return unreadable.some(({ service_id }) => (owners.get(service_id) ?? null) === null)
+    ? { kind: 'inconclusive', why: 'the list shows a call that cannot be read' }
+    : null;
+}
+
+/** Returns whether one of the listed inquiries now serves the row. */
+async function isServed(
+  deps: SubmitDeps,
+  row: InquiryRow,
+  alike: readonly SeenInquiry[],
+): Promise<boolean> {
   await noticeClock(deps);
   const now = deps.env.clock.now();
   return await deps.store.write(async (tx) => {
@@ -183,23 +222,40 @@ async function isFound(
     const { specialty, match_key } = row;
     const shown = new Set(alike.map(({ service_id }) => service_id));
     await noteSeen(tx, specialty, alike, now);
+    // An earlier list may have shown them without the fields that tell whose they are.
+    await describeCalls(tx, alike);
     const question = { specialty, match_keys: [match_key], shown };
     return (await attributeCalls({ tx, deps, now }, question)).served.has(row.id);
   });
 }
 
-async function countAbsence(context: SubmitContext, row: InquiryRow): Promise<void> {
+/**
+ * Counts a lookup that did not find the call. Two of them prove its absence: the first at least one
+ * settle time after its request has ended, the second one settle time later (G1).
+ */
+async function countAbsence(
+  context: SubmitContext,
+  row: InquiryRow,
+  absent_at: number,
+): Promise<void> {
   const { tx, deps, now } = context;
   const current = await inquiryById(tx, row.id);
-  // The clock was set meanwhile, so the lookups have started over (G1).
-  if (current?.state !== 'uncertain' || (current.lookup_at ?? now) > now) return;
+  if (current?.state !== 'uncertain') return;
+  if (current.absence_at !== null && absent_at < current.absence_at) {
+    const { settle_ms, timeout_ms } = deps.settings;
+    // The clock may have been ahead when the time was set.
+    const absence_at = Math.min(current.absence_at, now + timeout_ms + settle_ms);
+    await updateInquiry(tx, row.id, { lookup_at: absence_at, absence_at }, now);
+    return;
+  }
   await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed']);
   const empty_lookups = current.empty_lookups + 1;
   if (empty_lookups < LOOKUPS_FOR_ABSENCE) {
+    const again_at = now + deps.settings.settle_ms;
     await updateInquiry(
       tx,
       row.id,
-      { empty_lookups, lookup_at: now + deps.settings.settle_ms },
+      { empty_lookups, lookup_at: again_at, absence_at: again_at },
       now,
     );
   } else if (current.was_accepted === 1) {
@@ -229,9 +285,9 @@ async function countAbsence(context: SubmitContext, row: InquiryRow): Promise<vo
  * before the visit.
  */
 async function raiseUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: number): Promise<void> {
-  await raiseAttention(
+  await raiseForInquiry(
     tx,
-    await aboutInquiry(tx, row),
+    row,
     {
       reason: 'unconfirmed',
       what:
@@ -247,9 +303,9 @@ async function raiseUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: numbe
 }
 
 async function raiseUndecidable(tx: Tx, row: InquiryRow, now: number): Promise<void> {
-  await raiseAttention(
+  await raiseForInquiry(
     tx,
-    await aboutInquiry(tx, row),
+    row,
     {
       reason: 'undecidable',
       what:

@@ -22,10 +22,11 @@ import {
 } from '../../store/calls/calls.ts';
 import { endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
 import { type InquiryRow, moveEach, moveInquiries } from '../../store/calls/inquiries.ts';
+import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
 import { replanAppointmentsOf, withoutAppointment } from '../../store/calls/links.ts';
 import { turnaround } from '../../store/calls/turnarounds.ts';
 import { learnNeeds } from './account-needs.ts';
-import { aboutInquiry, attributeDuplicates } from './attribute.ts';
+import { attributeDuplicates } from './attribute.ts';
 import type { SubmitContext } from './deps.ts';
 
 /** How soon eligd reads an ID that was assigned only by its position in the reply. */
@@ -232,6 +233,7 @@ export async function makeUncertain(
   why: { reason: string; was_accepted: boolean },
 ): Promise<void> {
   if (ids.length === 0) return;
+  const listed_by = now + deps.settings.settle_ms;
   const moved = await moveInquiries(
     tx,
     ids,
@@ -240,7 +242,8 @@ export async function makeUncertain(
       to: 'uncertain',
       reason: why.reason,
       set: {
-        lookup_at: now + deps.settings.settle_ms,
+        lookup_at: listed_by,
+        absence_at: listed_by,
         empty_lookups: 0,
         ...(why.was_accepted ? { was_accepted: 1 } : {}),
       },
@@ -309,9 +312,9 @@ async function refuse(
     now,
   );
   await settleCalls(tx, [row.id], { from: ['out'], to: 'unsent' });
-  await raiseAttention(
+  await raiseForInquiry(
     tx,
-    await aboutInquiry(tx, row),
+    row,
     {
       reason: 'refused',
       what: `The service rejected the inquiry (${status}).`,

@@ -2,9 +2,10 @@
 import type { InquiryDraft } from '../../domain/inquiry.ts';
 import { isTooLateFor, turnOf } from '../../domain/payer-silence.ts';
 import { payerKey } from '../../domain/turnaround.ts';
-import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
+import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import type { InquiryRow } from '../../store/calls/inquiries.ts';
+import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
 import {
   NEAR_VISIT,
@@ -52,15 +53,5 @@ async function putOff({ tx, now }: SubmitContext, { row, draft, until }: Waiting
   );
   if (draft.claim !== undefined || open_visit === undefined) return;
   if (!isTooLateFor(row.visit_at, until)) return;
-  await raiseAttention(
-    tx,
-    {
-      connector: row.connector,
-      appointment: open_visit.id,
-      inquiry: row.id,
-      subject: inquirySubject(row.id),
-    },
-    NEAR_VISIT,
-    now,
-  );
+  await raiseForInquiry(tx, row, NEAR_VISIT, now);
 }

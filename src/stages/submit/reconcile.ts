@@ -8,8 +8,9 @@ import {
   readLearned,
   writeLearned,
 } from '../../store/bookkeeping/learned-settings.ts';
-import { noteSeen, type SeenInquiry } from '../../store/calls/calls.ts';
+import type { SeenInquiry } from '../../store/calls/calls.ts';
 import { currentHalts, endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
+import { noteSeen } from '../../store/calls/listed-calls.ts';
 import type { Db, Tx } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { attributeCalls } from './attribute.ts';
@@ -247,7 +248,7 @@ export async function compare(
   { specialty, seen, last }: Comparison,
 ): Promise<number> {
   const { tx, deps, now } = context;
-  const fresh = await noteSeen(tx, specialty, seen, now);
+  const { fresh, completed } = await noteSeen(tx, specialty, seen, now);
   const question = {
     specialty,
     fresh: new Set(fresh.map(({ service_id }) => service_id)),
@@ -255,7 +256,7 @@ export async function compare(
     compared_at: last === null ? null : (last.service_at ?? Number.NEGATIVE_INFINITY),
   };
   let strangers = 0;
-  for (const match_key of new Set(fresh.map((each) => each.match_key)))
+  for (const match_key of new Set([...fresh, ...completed].map((each) => each.match_key)))
     strangers += (await attributeCalls(context, { ...question, match_keys: [match_key] }))
       .strangers;
   if (strangers > 0 && !deps.settings.is_shared_account) await stopForStrangers(context, strangers);

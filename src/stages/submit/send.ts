@@ -6,8 +6,6 @@ import { REFUSED_NEIGHBOR } from '../../domain/refusal.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { type LocalDate, localDate, MINUTE_MS } from '../../domain/time.ts';
 import { inquiryRequest } from '../../service/request.ts';
-import { raiseAttention } from '../../store/bookkeeping/attention.ts';
-import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { leftToSpend } from '../../store/calls/budget.ts';
 import { intendCalls, settleCalls, withCalls } from '../../store/calls/calls.ts';
 import { dueForSubmission } from '../../store/calls/due-inquiries.ts';
@@ -17,10 +15,10 @@ import {
   moveInquiries,
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
-import { appointmentsOf } from '../../store/calls/links.ts';
+import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { accountNeeds } from './account-needs.ts';
-import { isServedAlready } from './attribute.ts';
+import { checkBeforeCall } from './attribute.ts';
 import { type BulkPlan, learnFromBulk, planBulk } from './bulk.ts';
 import { priceNow, type SubmitContext, type SubmitDeps } from './deps.ts';
 import { countSend } from './earlier-comparison.ts';
@@ -90,8 +88,9 @@ function needsLabelCheck({ memory }: SubmitDeps, { specialty, retry }: InquiryRo
 
 /**
  * `intents`: what may be sent now. `adopted`: how many need no call, because the service already
- * holds them. `moved`: how many wait for their payer. `sends`: the new count of sends; 0 when
- * nothing is sent. `to_check`: nothing was claimed, and the labels of these must be queried first.
+ * holds them. `moved`: how many wait for their payer or for the office. `sends`: the new count of
+ * sends; 0 when nothing is sent. `to_check`: nothing was claimed, and the labels of these must be
+ * queried first.
  */
 type Claimed = {
   intents: Intent[];
@@ -160,8 +159,11 @@ async function claim(
     // The intents of this claim also add calls, but those have no ID yet and cannot serve any
     // inquiry.
     const may_be_served = row.retry > 0 || known.has(row.id);
-    if (may_be_served && (await isServedAlready(context, row, options.external_id_template))) {
-      claimed.adopted += 1;
+    const check = may_be_served
+      ? await checkBeforeCall(context, row, options.external_id_template)
+      : 'call';
+    if (check !== 'call') {
+      claimed[check === 'served' ? 'adopted' : 'moved'] += 1;
       continue;
     }
     const current = withoutPastDate(draft, today, settings.days_off);
@@ -186,17 +188,10 @@ async function claim(
  * are sent (G7).
  */
 async function setAsideDamaged(tx: Tx, row: InquiryRow, now: number): Promise<void> {
-  const appointments = await appointmentsOf(tx, row.id);
-  const open_visit = appointments.find(({ closed_reason }) => closed_reason === null);
   await updateInquiry(tx, row.id, { hold_reason: DAMAGED_HOLD }, now);
-  await raiseAttention(
+  await raiseForInquiry(
     tx,
-    {
-      connector: row.connector,
-      appointment: open_visit?.id ?? null,
-      inquiry: row.id,
-      subject: inquirySubject(row.id),
-    },
+    row,
     {
       reason: 'inquiry_unreadable',
       what: 'eligd’s stored data about this call is damaged. eligd does not make the call.',
@@ -323,6 +318,7 @@ export async function recoverSending(
   rows: readonly InquiryRow[],
 ): Promise<void> {
   const { settle_ms, timeout_ms } = deps.settings;
+  const listed_by = now + timeout_ms + settle_ms;
   const moved = await moveInquiries(
     tx,
     rows.map(({ id }) => id),
@@ -330,7 +326,7 @@ export async function recoverSending(
       from: 'sending',
       to: 'uncertain',
       reason: 'eligd stopped while the request was in progress.',
-      set: { lookup_at: now + timeout_ms + settle_ms, empty_lookups: 0 },
+      set: { lookup_at: listed_by, absence_at: listed_by, empty_lookups: 0 },
     },
     now,
   );

@@ -24,14 +24,7 @@ export async function raiseAttention(
   entry: Attention,
   now: number,
 ): Promise<void> {
-  const open = await tx
-    .selectFrom('attention')
-    .select('id')
-    .where('subject', '=', about.subject)
-    .where('reason', '=', entry.reason)
-    .where('resolved_at', 'is', null)
-    .executeTakeFirst();
-  if (open === undefined) {
+  if (!(await isOnList(tx, about.subject, entry.reason))) {
     await writeAudit(tx, [
       {
         at: now,
@@ -59,14 +52,29 @@ export async function raiseAttention(
     .execute();
 }
 
+/** Returns whether an item with this reason is open. */
+export async function isOnList(tx: Tx, subject: string, reason: AttentionReason): Promise<boolean> {
+  const open = await tx
+    .selectFrom('attention')
+    .select('id')
+    .where('subject', '=', subject)
+    .where('reason', '=', reason)
+    .where('resolved_at', 'is', null)
+    .executeTakeFirst();
+  return open !== undefined;
+}
+
 /**
  * Returns the columns that add the visit to an item that was raised when its inquiry served none,
- * so that the front desk sees which patient it concerns.
+ * or only closed ones, so that the front desk sees which patient it concerns.
  */
 function visitOf({ connector, appointment }: AttentionSubject) {
   return {
     connector: sql<string | null>`coalesce(attention.connector, ${connector})`,
-    appointment: sql<number | null>`coalesce(attention.appointment, ${appointment})`,
+    appointment: sql<number | null>`case
+      when (select closed_reason from appointments where id = attention.appointment) is null
+        then coalesce(attention.appointment, ${appointment})
+      else coalesce(${appointment}, attention.appointment) end`,
   };
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../../domain/attention.ts';
 import type { Done } from '../../domain/operator.ts';
 import { unquoted } from '../../domain/quotes.ts';
+import { endDoubts } from '../calls/doubtful-calls.ts';
 import type { Tx } from '../engine/database.ts';
 import { type AttentionSubject, replaceAttention, resolveAttention } from './attention.ts';
 import { writeAudit } from './audit.ts';
@@ -23,6 +24,7 @@ const TO_HANDLE: readonly AttentionReason[] = [
   ...ANSWER_REASONS,
   'coverage_conflict',
   'duplicate_call',
+  'doubtful_call',
 ];
 
 /** Replaces the items about the answer of a visit with `entries`, except those already handled. */
@@ -74,9 +76,17 @@ export function handle(note: string, entry: number | null = null) {
   };
 }
 
+type Handled = {
+  subject: string;
+  inquiry: number | null;
+  reason: string;
+  what: string;
+  note: string;
+};
+
 async function handleOne(
   tx: Tx,
-  { subject, reason, what, note }: { subject: string; reason: string; what: string; note: string },
+  { subject, inquiry, reason, what, note }: Handled,
   now: number,
 ): Promise<Done> {
   if (!TO_HANDLE.some((each) => each === reason))
@@ -85,6 +95,8 @@ async function handleOne(
       what: `"${unquoted(what)}" stays on the list until the problem is fixed.`,
     };
   await resolveAttention(tx, subject, now, [reason as AttentionReason]);
+  const is_doubt = reason === 'doubtful_call' && inquiry !== null;
+  if (is_doubt) await endDoubts(tx, inquiry);
   const note_text = note === '' ? '' : ` Note: ${note}`;
   await writeAudit(tx, [
     {
@@ -99,7 +111,9 @@ async function handleOne(
   ]);
   return {
     did: true,
-    what: `Done: ${unquoted(what)} It comes back only if the answer changes.`,
+    what:
+      `Done: ${unquoted(what)} ` +
+      (is_doubt ? 'eligd no longer waits for this.' : 'It comes back only if the answer changes.'),
   };
 }
 
@@ -115,7 +129,7 @@ export async function openEntry(
 const openEntries = (tx: Tx) =>
   tx
     .selectFrom('attention')
-    .select(['subject', 'reason', 'what', 'next', 'words'])
+    .select(['subject', 'inquiry', 'reason', 'what', 'next', 'words'])
     .where('resolved_at', 'is', null);
 
 const entryOf = (tx: Tx, entry: number) => openEntries(tx).where('id', '=', entry).execute();

@@ -25,7 +25,7 @@ export type SeenInquiry = {
   created_at: number | null;
 };
 
-const IDS_PER_STATEMENT = 500;
+export const IDS_PER_STATEMENT = 500;
 
 /** A request that is about to leave. `body`: its exact content. */
 type Intent = { row: InquiryRow; given_name: string; body: string };
@@ -119,27 +119,52 @@ const OF_INQUIRIES = prepared<{ inquiries: readonly number[] }>()((tx, place) =>
 type Alike = {
   specialty: Specialty;
   match_keys: readonly string[];
+  /** Listed calls with these labels are also included when their requests are unreadable. */
+  labels: readonly string[];
   /** Inquiries whose calls are also included, whatever their content. */
   of: readonly number[];
 };
 
 /** Returns every call with these match keys: ours and those that lists have shown. */
-export async function callsAlike(tx: Tx, { specialty, match_keys, of }: Alike): Promise<CallRow[]> {
+export async function callsAlike(
+  tx: Tx,
+  { specialty, match_keys, labels, of }: Alike,
+): Promise<CallRow[]> {
   const keys = match_keys.filter((key) => key !== '');
   const alike = keys.length === 0 ? [] : await ALIKE(tx, { match_keys: keys, specialty });
+  if (labels.length > 0) alike.push(...(await UNREADABLE(tx, { labels, specialty })));
   const known = new Set(alike.map(({ id }) => id));
   return [...alike, ...(await callsOf(tx, of)).filter(({ id }) => !known.has(id))];
 }
 
+const UNREADABLE = prepared<{ labels: readonly string[]; specialty: Specialty }>()((tx, place) =>
+  unreadable(tx)
+    .selectAll()
+    .where('external_id', 'in', place('labels'))
+    .where('specialty', '=', place('specialty')),
+);
+
+const ANY_UNREADABLE = prepared()((tx) => unreadable(tx).select('external_id').limit(sql.lit(1)));
+
+/** Listed calls whose requests are unreadable. Calls that retention has emptied have no label. */
+function unreadable(db: Db | Tx) {
+  return db
+    .selectFrom('calls')
+    .where('match_key', '=', sql.lit(''))
+    .where('external_id', '>', sql.lit(''));
+}
+
 /**
  * Returns the inquiries that have calls, or whose match key has calls: the service may hold them.
+ * A listed call whose request is unreadable may be any of them.
  */
 export async function withCalls(
   tx: Tx,
   rows: readonly Pick<InquiryRow, 'id' | 'match_key'>[],
 ): Promise<Set<number>> {
-  if (rows.length === 0) return new Set();
-  const called = await CALLED(tx, { ids: rows.map(({ id }) => id) });
+  const all = rows.map(({ id }) => id);
+  if (rows.length === 0 || (await ANY_UNREADABLE(tx, {})).length > 0) return new Set(all);
+  const called = await CALLED(tx, { ids: all });
   const asked = await ASKED(tx, { match_keys: rows.map(({ match_key }) => match_key) });
   const ids = new Set(called.map(({ inquiry }) => inquiry));
   const match_keys = new Set(asked.map(({ match_key }) => match_key));
@@ -168,39 +193,8 @@ const ALIKE = prepared<{ match_keys: readonly string[]; specialty: Specialty }>(
     .where('specialty', '=', place('specialty')),
 );
 
-/**
- * Saves the listed inquiries and returns those that were not known before. For an inquiry that
- * serves no row, the status in the list is the latest.
- */
-export async function noteSeen(
-  tx: Tx,
-  specialty: Specialty,
-  seen: readonly SeenInquiry[],
-  now: number,
-): Promise<SeenInquiry[]> {
-  const fresh: SeenInquiry[] = [];
-  for (let first = 0; first < seen.length; first += IDS_PER_STATEMENT) {
-    const part = seen.slice(first, first + IDS_PER_STATEMENT);
-    const known = await ownersOf(
-      tx,
-      part.map(({ service_id }) => service_id),
-    );
-    fresh.push(...part.filter(({ service_id }) => !known.has(service_id)));
-    await tx
-      .insertInto('calls')
-      .values(part.map((each) => ({ ...valuesOf(each, specialty), seen_at: now })))
-      .onConflict((conflict) =>
-        conflict
-          .column('service_id')
-          .doUpdateSet({ service_status: (excluded) => excluded.ref('excluded.service_status') })
-          .where('calls.role', '!=', 'serves'),
-      )
-      .execute();
-  }
-  return fresh;
-}
-
-function valuesOf({ created_at, ...seen }: SeenInquiry, specialty: Specialty) {
+/** The columns of a listed inquiry. */
+export function valuesOf({ created_at, ...seen }: SeenInquiry, specialty: Specialty) {
   const external_id = canonicalExternalId(seen.external_id);
   const sent_service_at = created_at;
   const { service_id, match_key, given_name, service_status } = seen;
@@ -302,47 +296,3 @@ const OWNERS = prepared<{ service_ids: readonly string[] }>()((db, place) =>
     .select(['service_id', 'inquiry'])
     .where('service_id', 'in', place('service_ids')),
 );
-
-/**
- * Returns our inquiries that a complete list of the specialty must show: all open ones, and those
- * sent last.
- */
-export async function inquiriesToBeListed(db: Db, specialty: Specialty): Promise<Sample[]> {
-  const ours = ofOurs(db, specialty);
-  const open = await ours.where('state', '=', 'open').execute();
-  const newest = await ours
-    .where('sent_at', '=', (select) =>
-      select
-        .selectFrom('inquiries')
-        .select('sent_at')
-        .where('specialty', '=', specialty)
-        .where('is_verified', '=', 1)
-        .where('sent_at', 'is not', null)
-        .orderBy('sent_at', 'desc')
-        .limit(1),
-    )
-    .execute();
-  return [...open, ...newest];
-}
-
-/** An inquiry of ours that eligd has verified in a read form. */
-type Sample = { service_id: string; external_id: string };
-
-/** A verified inquiry was sent and has an ID at the service. */
-function ofOurs(db: Db, specialty: Specialty) {
-  return db
-    .selectFrom('inquiries')
-    .select(['service_id', 'external_id'])
-    .where('specialty', '=', specialty)
-    .where('is_verified', '=', 1)
-    .where('sent_at', 'is not', null)
-    .$narrowType<{ service_id: string }>();
-}
-
-/**
- * Returns the last of them, as a test whether a filtered query returns our inquiries; null: none
- * yet.
- */
-export async function sampleOfOurs(db: Db, specialty: Specialty): Promise<Sample | null> {
-  return (await ofOurs(db, specialty).orderBy('sent_at', 'desc').executeTakeFirst()) ?? null;
-}

@@ -5,10 +5,10 @@ import type { Tx } from '../engine/database.ts';
  * Restarts the lookups for all lost replies after the clock was set. The time since the last lookup
  * is unknown, and two lookups prove an absence only when they are a settle time apart (G1).
  */
-export async function restartLookups(tx: Tx, lookup_at: number): Promise<void> {
+export async function restartLookups(tx: Tx, listed_by: number): Promise<void> {
   await tx
     .updateTable('inquiries')
-    .set({ lookup_at, empty_lookups: 0 })
+    .set({ lookup_at: listed_by, absence_at: listed_by, empty_lookups: 0 })
     .where('state', '=', 'uncertain')
     .execute();
 }
@@ -20,7 +20,7 @@ export async function correctDueTimes(
 ): Promise<void> {
   await tx
     .updateTable('inquiries')
-    .set({ lookup_at: lookups.due_at, empty_lookups: 0 })
+    .set({ lookup_at: lookups.due_at, absence_at: lookups.due_at, empty_lookups: 0 })
     .where('state', '=', 'uncertain')
     .where('lookup_at', '>', lookups.after)
     .execute();

@@ -2,6 +2,7 @@ import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { type InquiryDraft, readDraft } from '../../domain/inquiry.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { type InquiryState, isInquiryStep } from '../../domain/states.ts';
+import { resolveAttention } from '../bookkeeping/attention.ts';
 import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared, preparedRows, preparedUpdate } from '../engine/prepared.ts';
@@ -126,6 +127,14 @@ export async function moveEach(
     tx,
     moved.map(({ id }) => ({ ...step, subject: inquirySubject(id) })),
   );
+  // No call waits for the office any longer.
+  if (to === 'withdrawn')
+    await resolveAttention(
+      tx,
+      moved.map(({ id }) => inquirySubject(id)),
+      now,
+      ['doubtful_call'],
+    );
   return moved;
 }
 

@@ -36,7 +36,8 @@ import * as openAppointments from '../../../migrations/0033-open-appointments.ts
 import * as names from '../../../migrations/0034-names.ts';
 import * as dueBySpecialty from '../../../migrations/0035-due-by-specialty.ts';
 import * as closedAppointments from '../../../migrations/0036-closed-appointments.ts';
-import * as unreadMessages from '../../../migrations/0037-unread-messages.ts';
+import * as doubtfulCalls from '../../../migrations/0037-doubtful-calls.ts';
+import * as unreadMessages from '../../../migrations/0038-unread-messages.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import { damaged, unusable } from './damage.ts';
 import { openKeyed, type Raw } from './driver.ts';
@@ -103,7 +104,8 @@ const MIGRATIONS = {
   '0034-names': names,
   '0035-due-by-specialty': dueBySpecialty,
   '0036-closed-appointments': closedAppointments,
-  '0037-unread-messages': unreadMessages,
+  '0037-doubtful-calls': doubtfulCalls,
+  '0038-unread-messages': unreadMessages,
 };
 
 const CACHED_STATEMENTS_MAX = 400;

@@ -30,6 +30,8 @@ export type Tables = {
   deceased_patients: { connector: string; patient_id: string; told_at: number };
   appointments: AppointmentTable;
   inquiries: InquiryTable;
+  /** Listed calls that may be for the patient of an inquiry, which waits for the office. */
+  doubtful_calls: { inquiry: number; service_id: string; wait_until: number };
   calls: {
     id: Generated<number>;
     inquiry: number | null;
@@ -229,6 +231,8 @@ type InquiryTable = {
   sent_at: number | null;
   sent_service_at: Generated<number | null>;
   lookup_at: number | null;
+  /** A lookup before this time proves no absence: the service may list the call later (G1). */
+  absence_at: Generated<number | null>;
   empty_lookups: Generated<number>;
   poll_at: number | null;
   empty_polls: Generated<number>;

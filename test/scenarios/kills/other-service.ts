@@ -14,8 +14,8 @@ import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
-/** Less than the settle time of the clinic's configuration. */
-const LISTED_AFTER_MS = 800;
+/** Longer than the settle time of the clinic’s configuration, and shorter than two. */
+const LISTED_AFTER_MS = 1_500;
 const CALL_MS = 3 * 3_600_000;
 const DELIVER_MS = 500;
 const BASE = '/api/v0/dental';

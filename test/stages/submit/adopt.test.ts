@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { demandReconciliation } from '../../../src/stages/submit/index.ts';
-import { noteSeen } from '../../../src/store/calls/calls.ts';
+import { noteSeen } from '../../../src/store/calls/listed-calls.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
 import {
   callsBringNothing,

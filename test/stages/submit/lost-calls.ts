@@ -139,3 +139,33 @@ export async function goToYearsEnd({ now, pass, service }: Installation): Promis
   await service.advance({ seconds: Math.round(ahead_ms / 1000) });
   return `12-31-${year}`;
 }
+
+/** The list leaves these fields out while `on`, except of the call `not_of`. */
+export function withhold({ client }: Installation, ...fields: string[]) {
+  const { list } = client;
+  const state = { on: true, not_of: '' };
+  client.list = async (...given) => {
+    const result = await list(...given);
+    if (!result.ok || !state.on) return result;
+    const inquiries = result.value.inquiries.map((each) =>
+      each.id === state.not_of
+        ? each
+        : {
+            ...each,
+            request: Object.fromEntries(
+              Object.entries(each.request).filter(([name]) => !fields.includes(name)),
+            ),
+          },
+    );
+    return { ok: true, value: { ...result.value, inquiries } };
+  };
+  return state;
+}
+
+/** The external IDs of all calls that were made, oldest first. */
+export const labelsOf = async ({ service }: Installation) =>
+  (await service.ledger()).map(({ external_id }) => external_id);
+
+/** A call for Ada that the database does not know. */
+export const anOldCall = (clinic: Installation, external_id = 'OLD') =>
+  clinic.service.createBeside({ ...TWINS, patient_name: 'Ada Example', external_id });

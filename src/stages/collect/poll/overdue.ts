@@ -3,9 +3,9 @@ import type { Attention } from '../../../domain/attention.ts';
 import { CLOCKS_DIFFER_MS } from '../../../domain/clock-watch.ts';
 import { completionDate, readDraft } from '../../../domain/inquiry.ts';
 import { overdueAt, urgencyOf } from '../../../domain/polling.ts';
-import { raiseAttention, replaceAttention } from '../../../store/bookkeeping/attention.ts';
-import { inquirySubject } from '../../../store/bookkeeping/audit.ts';
+import { replaceAttention } from '../../../store/bookkeeping/attention.ts';
 import type { InquiryRow } from '../../../store/calls/inquiries.ts';
+import { aboutInquiry } from '../../../store/calls/inquiry-attention.ts';
 import { appointmentsOf } from '../../../store/calls/links.ts';
 import type { Tx } from '../../../store/engine/database.ts';
 import type { CollectDeps } from '../deps.ts';
@@ -51,9 +51,10 @@ export async function raiseOverdue(
   const about = await aboutInquiry(tx, row);
   const urgency = urgencyOf(row.visit_at, now);
   const claim = readDraft(row.draft)?.claim;
+  const visits = await appointmentsOf(tx, row.id);
+  const is_needed = visits.some(({ closed_reason }) => closed_reason === null);
   // No patient comes in for a claim, and the office does not need an answer that serves no visit.
-  const is_awaited =
-    claim === undefined && about.appointment !== null && (urgency === 'call' || urgency === 'tell');
+  const is_awaited = claim === undefined && is_needed && (urgency === 'call' || urgency === 'tell');
   const entries = is_awaited ? [ENTRIES[urgency]] : [];
   await replaceAttention(tx, about, { reasons: ['answer_late', 'answer_missing'], entries }, now);
 }
@@ -76,19 +77,3 @@ const ENTRIES: Readonly<Record<'tell' | 'call', Attention>> = {
     next: 'Call the insurance company yourself before the patient comes.',
   },
 };
-
-/** Raises an attention item about an inquiry, with the first appointment that it still serves. */
-export async function raise(tx: Tx, row: InquiryRow, now: number, entry: Attention): Promise<void> {
-  await raiseAttention(tx, await aboutInquiry(tx, row), entry, now);
-}
-
-async function aboutInquiry(tx: Tx, row: InquiryRow) {
-  const appointments = await appointmentsOf(tx, row.id);
-  const open_visit = appointments.find(({ closed_reason }) => closed_reason === null);
-  return {
-    connector: row.connector,
-    appointment: open_visit?.id ?? null,
-    inquiry: row.id,
-    subject: inquirySubject(row.id),
-  };
-}

@@ -20,13 +20,14 @@ import {
   sameReply,
   updateInquiry,
 } from '../../../store/calls/inquiries.ts';
+import { raiseForInquiry } from '../../../store/calls/inquiry-attention.ts';
 import { logStageFailure } from '../../loop.ts';
 import { isOwn, takeAnswer } from '../conclude/take-answer.ts';
 import type { CollectContext, CollectDeps } from '../deps.ts';
 import { compareWithReport } from '../inbox/event-answer.ts';
 import { UNUSABLE_LIMIT } from './ask.ts';
 import { isUnusable, noteAnswered, noteUnanswered } from './away.ts';
-import { forNextVisit, overdueSince, raise, raiseOverdue } from './overdue.ts';
+import { forNextVisit, overdueSince, raiseOverdue } from './overdue.ts';
 import { noteHeard, pollingFacts } from './webhook-watch.ts';
 
 const FAILURE_LIMITS = { first_ms: MINUTE_MS, max_ms: 30 * MINUTE_MS };
@@ -196,15 +197,20 @@ async function countUnusable({ tx, now }: CollectContext, row: InquiryRow): Prom
 async function setAside({ tx, now }: CollectContext, row: InquiryRow): Promise<void> {
   await forgetLearned(tx, unusableSetting(row));
   await updateInquiry(tx, row.id, { poll_at: null }, now);
-  await raise(tx, row, now, {
-    reason: 'answer_unusable',
-    what:
-      'The calling service sent an answer that eligd cannot use: it is too large, nested too ' +
-      'deeply, or fails in another way. eligd tried three times and set it aside.',
-    next:
-      'Ask the calling service to correct its answer, then run "eligd retry" with the ID of ' +
-      'the appointment. If the visit is close, call the insurance company yourself.',
-  });
+  await raiseForInquiry(
+    tx,
+    row,
+    {
+      reason: 'answer_unusable',
+      what:
+        'The calling service sent an answer that eligd cannot use: it is too large, nested too ' +
+        'deeply, or fails in another way. eligd tried three times and set it aside.',
+      next:
+        'Ask the calling service to correct its answer, then run "eligd retry" with the ID of ' +
+        'the appointment. If the visit is close, call the insurance company yourself.',
+    },
+    now,
+  );
 }
 
 /** Schedules another poll at `poll_at`, or stops polling when the visit is too long ago. */
@@ -236,14 +242,21 @@ function isGivenUp({ settings }: CollectDeps, row: InquiryRow, now: number): boo
 
 async function raiseNoAnswer({ tx, deps, now }: CollectContext, row: InquiryRow): Promise<void> {
   const claim = readDraft(row.draft)?.claim;
-  await raise(tx, row, now, {
-    reason: 'no_answer',
-    what:
-      (claim === undefined ? 'The visit was ' : 'The answer about the claim should have arrived ') +
-      `more than ${deps.settings.give_up_after_days} days ago and the service has not ` +
-      'answered. eligd has stopped polling for it.',
-    next: 'Ask the calling service about this inquiry if the answer still matters.',
-  });
+  await raiseForInquiry(
+    tx,
+    row,
+    {
+      reason: 'no_answer',
+      what:
+        (claim === undefined
+          ? 'The visit was '
+          : 'The answer about the claim should have arrived ') +
+        `more than ${deps.settings.give_up_after_days} days ago and the service has not ` +
+        'answered. eligd has stopped polling for it.',
+      next: 'Ask the calling service about this inquiry if the answer still matters.',
+    },
+    now,
+  );
 }
 
 /**
@@ -278,6 +291,7 @@ async function doubtIds(context: CollectContext, row: InquiryRow): Promise<void>
         was_accepted: 1,
         poll_at: null,
         lookup_at: now,
+        absence_at: now + deps.settings.settle_ms,
         empty_lookups: 0,
       },
     },
@@ -319,11 +333,16 @@ async function countUnknown({ tx, deps, now }: CollectContext, row: InquiryRow):
     },
     now,
   );
-  await raise(tx, row, now, {
-    reason: 'lost_at_service',
-    what:
-      `The service accepted the inquiry under the ID ${row.service_id}, but no longer knows ` +
-      'it. eligd does not send it again, because that could be a second paid call.',
-    next: 'Ask the calling service about it, or call the insurance company yourself.',
-  });
+  await raiseForInquiry(
+    tx,
+    row,
+    {
+      reason: 'lost_at_service',
+      what:
+        `The service accepted the inquiry under the ID ${row.service_id}, but no longer knows ` +
+        'it. eligd does not send it again, because that could be a second paid call.',
+      next: 'Ask the calling service about it, or call the insurance company yourself.',
+    },
+    now,
+  );
 }

@@ -1,0 +1,25 @@
+/** Attention items about an inquiry, with the visit that shows the office whom it concerns. */
+import type { Attention } from '../../domain/attention.ts';
+import { type AttentionSubject, raiseAttention } from '../bookkeeping/attention.ts';
+import { inquirySubject } from '../bookkeeping/audit.ts';
+import type { Tx } from '../engine/database.ts';
+import type { InquiryRow } from './inquiries.ts';
+import { appointmentsOf } from './links.ts';
+
+type Inquiry = Pick<InquiryRow, 'id' | 'connector'>;
+
+/** Names the first open visit that the inquiry serves; if none is open, the first visit. */
+export async function aboutInquiry(tx: Tx, { id, connector }: Inquiry): Promise<AttentionSubject> {
+  const visits = await appointmentsOf(tx, id);
+  const visit = visits.find(({ closed_reason }) => closed_reason === null) ?? visits[0];
+  return { connector, appointment: visit?.id ?? null, inquiry: id, subject: inquirySubject(id) };
+}
+
+export async function raiseForInquiry(
+  tx: Tx,
+  inquiry: Inquiry,
+  entry: Attention,
+  now: number,
+): Promise<void> {
+  await raiseAttention(tx, await aboutInquiry(tx, inquiry), entry, now);
+}

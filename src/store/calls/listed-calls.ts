@@ -1,0 +1,116 @@
+/** What lists of the service show of calls, and which of ours a complete list must show. */
+import type { Specialty } from '../../domain/specialty.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
+import { type CallRow, IDS_PER_STATEMENT, type SeenInquiry, valuesOf } from './calls.ts';
+
+/**
+ * Saves the listed inquiries. Returns those that were not known before, and those whose patient or
+ * question an earlier list did not show and this one does. For an inquiry that serves no row, the
+ * status in the list is the latest.
+ */
+export async function noteSeen(
+  tx: Tx,
+  specialty: Specialty,
+  seen: readonly SeenInquiry[],
+  now: number,
+): Promise<{ fresh: SeenInquiry[]; completed: SeenInquiry[] }> {
+  const fresh: SeenInquiry[] = [];
+  const completed: SeenInquiry[] = [];
+  for (let first = 0; first < seen.length; first += IDS_PER_STATEMENT) {
+    const part = seen.slice(first, first + IDS_PER_STATEMENT);
+    const rows = await KNOWN(tx, { service_ids: part.map(({ service_id }) => service_id) });
+    const known = new Map(rows.map((row) => [row.service_id, row]));
+    fresh.push(...part.filter(({ service_id }) => !known.has(service_id)));
+    completed.push(...part.filter((each) => isCompletion(known.get(each.service_id), each)));
+    await tx
+      .insertInto('calls')
+      .values(part.map((each) => ({ ...valuesOf(each, specialty), seen_at: now })))
+      .onConflict((conflict) =>
+        conflict
+          .column('service_id')
+          .doUpdateSet({ service_status: (excluded) => excluded.ref('excluded.service_status') })
+          .where('calls.role', '!=', 'serves'),
+      )
+      .execute();
+  }
+  await describeCalls(tx, completed);
+  return { fresh, completed };
+}
+
+const KNOWN = prepared<{ service_ids: readonly string[] }>()((tx, place) =>
+  tx
+    .selectFrom('calls')
+    .select(['service_id', 'role', 'external_id', 'match_key', 'given_name'])
+    .where('service_id', 'in', place('service_ids')),
+);
+
+/**
+ * Returns whether `seen` shows what the saved call lacks. A call without a label may be one that
+ * retention has emptied: it stays empty.
+ */
+function isCompletion(
+  known: Pick<CallRow, 'role' | 'external_id' | 'match_key' | 'given_name'> | undefined,
+  seen: SeenInquiry,
+): boolean {
+  if (known?.role !== 'unclaimed' || known.external_id === '') return false;
+  return (
+    (known.match_key === '' && seen.match_key !== '') ||
+    (known.given_name === '' && seen.given_name !== '')
+  );
+}
+
+/** Saves what a list shows now of unclaimed calls that are already known. */
+export async function describeCalls(tx: Tx, seen: readonly SeenInquiry[]): Promise<void> {
+  for (const { service_id, external_id, match_key, given_name, created_at } of seen)
+    await tx
+      .updateTable('calls')
+      .set({ external_id, match_key, given_name, sent_service_at: created_at })
+      .where('service_id', '=', service_id)
+      .where('role', '=', 'unclaimed')
+      .execute();
+}
+
+/**
+ * Returns our inquiries that a complete list of the specialty must show: all open ones, and those
+ * sent last.
+ */
+export async function inquiriesToBeListed(db: Db, specialty: Specialty): Promise<Sample[]> {
+  const ours = ofOurs(db, specialty);
+  const open = await ours.where('state', '=', 'open').execute();
+  const newest = await ours
+    .where('sent_at', '=', (select) =>
+      select
+        .selectFrom('inquiries')
+        .select('sent_at')
+        .where('specialty', '=', specialty)
+        .where('is_verified', '=', 1)
+        .where('sent_at', 'is not', null)
+        .orderBy('sent_at', 'desc')
+        .limit(1),
+    )
+    .execute();
+  return [...open, ...newest];
+}
+
+/** An inquiry of ours that eligd has verified in a read form. */
+type Sample = { service_id: string; external_id: string };
+
+/** A verified inquiry was sent and has an ID at the service. */
+function ofOurs(db: Db, specialty: Specialty) {
+  return db
+    .selectFrom('inquiries')
+    .select(['service_id', 'external_id'])
+    .where('specialty', '=', specialty)
+    .where('is_verified', '=', 1)
+    .where('sent_at', 'is not', null)
+    .$narrowType<{ service_id: string }>();
+}
+
+/**
+ * Returns the last of them, as a test whether a filtered query returns our inquiries; null: none
+ * yet.
+ */
+export async function sampleOfOurs(db: Db, specialty: Specialty): Promise<Sample | null> {
+  return (await ofOurs(db, specialty).orderBy('sent_at', 'desc').executeTakeFirst()) ?? null;
+}

@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
+import { ensureReconciled, newSubmitMemory } from '../../../src/stages/submit/index.ts';
+import { handle } from '../../../src/store/bookkeeping/handled.ts';
+import { type Installation, install, reconcile, SETTLE_MS, send } from '../installation.ts';
+import { anOldCall, hideCalls, labelsOf, twin, withhold } from './lost-calls.ts';
+
+/** A database was lost after a call under a label that the clinic no longer uses. */
+async function haveNamelessCall(clinic: Installation): Promise<void> {
+  await anOldCall(clinic);
+  withhold(clinic, 'patient_name');
+  await ensureReconciled(clinic.submit, 'dental');
+}
+
+test('a call that may be for the patient delays ours for two settle times', async () => {
+  const clinic = await install();
+  await haveNamelessCall(clinic);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect(await labelsOf(clinic)).toEqual(['OLD']);
+  expect(await clinic.attention()).toEqual(['doubtful_call']);
+  clinic.pass(2 * SETTLE_MS - MINUTE_MS);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['OLD']);
+  clinic.pass(MINUTE_MS + 1_000);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['OLD', 'A-1']);
+  expect(await clinic.attention()).toEqual(['doubtful_call']);
+});
+
+test('our call is made within a minute once the office has marked the entry as done', async () => {
+  const clinic = await install();
+  await haveNamelessCall(clinic);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  const [{ id } = { id: 0 }] = await clinic.inquiries();
+  await clinic.store.write((tx) =>
+    handle('another patient')(tx, { kind: 'inquiry', id }, clinic.now()),
+  );
+  clinic.pass(MINUTE_MS + 1_000);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['OLD', 'A-1']);
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('a nameless call that the list names later serves the visit (G1)', async () => {
+  const clinic = await install();
+  await anOldCall(clinic);
+  const withheld = withhold(clinic, 'patient_name');
+  await ensureReconciled(clinic.submit, 'dental');
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  withheld.on = false;
+  await reconcile(clinic);
+  clinic.pass(11 * MINUTE_MS);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['OLD']);
+});
+
+test('a doubtful call listed before the visit came delays ours', async () => {
+  const clinic = await install();
+  await anOldCall(clinic);
+  withhold(clinic, 'patient_name');
+  await ensureReconciled(clinic.submit, 'dental');
+  clinic.pass(11 * MINUTE_MS);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect(await labelsOf(clinic)).toEqual(['OLD']);
+});
+
+test('a call first listed by a clock that was ahead delays ours for minutes', async () => {
+  const clinic = await install();
+  await anOldCall(clinic);
+  withhold(clinic, 'patient_name');
+  clinic.pass(365 * DAY_MS);
+  await ensureReconciled(clinic.submit, 'dental');
+  clinic.pass(-365 * DAY_MS);
+  clinic.submit.memory = newSubmitMemory();
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  for (let hour = 0; hour < 24; hour += 1) {
+    clinic.pass(HOUR_MS);
+    await clinic.submitNow();
+  }
+  expect(await labelsOf(clinic)).toEqual(['OLD', 'A-1']);
+});
+
+test('the entry goes when the visit is canceled', async () => {
+  const clinic = await install();
+  await anOldCall(clinic);
+  withhold(clinic, 'patient_name');
+  await ensureReconciled(clinic.submit, 'dental');
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  await send(clinic, { ...clinic.visit('A-1', twin('Ada')), status: 'cancelled' } as never);
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('what the office cleared does not come back for the next attempt', async () => {
+  const clinic = await install();
+  await anOldCall(clinic);
+  withhold(clinic, 'patient_name');
+  await ensureReconciled(clinic.submit, 'dental');
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  await clinic.store.write((tx) => handle('')(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  clinic.pass(MINUTE_MS + 1_000);
+  await clinic.submitNow();
+  const { read } = clinic.client;
+  clinic.client.read = async (...given) => {
+    const result = await read(...given);
+    return result.ok && result.value !== null
+      ? { ok: true, value: { ...result.value, status: 'UNSUCCESSFUL' } }
+      : result;
+  };
+  await clinic.collectAll();
+  clinic.pass(2 * HOUR_MS);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('the wait begins again for a fourth call that the entry does not name', async () => {
+  const clinic = await install();
+  for (const mark of 'abcde') await anOldCall(clinic, `OLD-${mark}`);
+  withhold(clinic, 'patient_name');
+  const { show } = hideCalls(clinic);
+  const order = (await clinic.service.ledger())
+    .map(({ id }, index) => ({ id, index }))
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  for (const { index } of order.slice(0, 4)) await show(index);
+  clinic.submit.settings.is_shared_account = true;
+  await ensureReconciled(clinic.submit, 'dental');
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  await clinic.store.write((tx) => handle('')(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await show(order[4]!.index);
+  await reconcile(clinic);
+  clinic.pass(MINUTE_MS + 1_000);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).not.toContain('A-1');
+});
