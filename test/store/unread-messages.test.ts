@@ -181,7 +181,18 @@ describe('when eligd ends while it reads', () => {
     expect(await listed()).toEqual([
       ['Message: received, but eligd ended 4 times while it read it.', 'It is in message ends.'],
     ]);
-    await keep('ends');
-    expect(await unread()).toEqual([1]);
+  });
+
+  test('that message is not read again when its file brings it at each start (G7)', async () => {
+    await keep('V-1', 'ends', 'V-2');
+    let ended = 0;
+    for (let runs = 0; runs < 12; runs += 1) {
+      await run('ends');
+      if ((await unread()).length > 0) ended += 1;
+      expect((await keep('V-1', 'ends', 'V-2')).replies[1]).toBe('reply ends');
+      expect((await listed()).length).toBe(runs < 4 ? 0 : 1);
+    }
+    expect(ended).toBe(4);
+    expect(await unread()).toEqual([]);
   });
 });

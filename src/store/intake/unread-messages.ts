@@ -38,8 +38,9 @@ const ENDED_RUNS_MAX = 4;
 
 /**
  * Stores messages that are read later. A repeated one is not stored again, unless it could not be
- * read: then it becomes unread again. Returns the reply of each: its own, or the stored one if the
- * message came before.
+ * read: then it becomes unread again. One that ended eligd too often is never read again, because a
+ * file whose reading it interrupted would bring it again at each start (G7). Returns the reply of
+ * each: its own, or the stored one if the message came before.
  */
 export async function keepMessages(
   tx: Tx,
@@ -71,10 +72,10 @@ export async function keepMessages(
   const fresh = new Set(rows.map(({ key }) => key));
   const keys = [...first.keys()].filter((key) => !fresh.has(key));
   if (keys.length > 0)
-    for (const { id, key, reply, has_failed } of await KNOWN(tx, { connector, keys })) {
+    for (const { id, key, reply, may_be_read } of await KNOWN(tx, { connector, keys })) {
       if (reply !== null) replies.set(key, reply);
       const text = first.get(key)?.text ?? null;
-      if (has_failed !== 1 || text === null) continue;
+      if (may_be_read !== 1 || text === null) continue;
       await READ_AGAIN(tx, { source: id, text, now });
       await forgetRejectedMessages(tx, connector, [key], now);
       added.count += 1;
@@ -105,11 +106,13 @@ const ADD_UNREAD = preparedRows<{
   text: string;
 }>()((tx, rows) => tx.insertInto('unread_messages').values(rows));
 
+const MAY_BE_READ = sql<number>`failed_at is not null and ended_runs < ${sql.lit(ENDED_RUNS_MAX)}`;
+
 const KNOWN = prepared<{ connector: string; keys: readonly string[] }>()((tx, place) =>
   tx
     .selectFrom('sources')
     .leftJoin('unread_messages', 'unread_messages.source', 'sources.id')
-    .select(['sources.id', 'key', 'reply', sql<number>`failed_at is not null`.as('has_failed')])
+    .select(['sources.id', 'key', 'reply', MAY_BE_READ.as('may_be_read')])
     .where('sources.connector', '=', place('connector'))
     .where('key', 'in', place('keys')),
 );
@@ -281,9 +284,9 @@ async function setAside(
 }
 
 const REMEDY =
-  'If it is about a visit, call the payer yourself. Report it to the administrator of eligd. ' +
-  'When the sender sends it again, eligd reads it again; the sender can find the message by its ' +
-  'control ID.';
+  'If it is about a visit, call the payer yourself. Report it to the administrator of eligd. The ' +
+  'sender can find the message by its control ID; let it send the current state of the visit as a ' +
+  'new message, and not this one again, which may be outdated by now.';
 
 const UNREADABLE: Rejected = {
   position: 'message',
