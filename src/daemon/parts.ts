@@ -248,10 +248,11 @@ function submitDeps(
       wakers.inbox.wake();
     },
     onReplan: () => wakers.plan.wake(),
-    afterReading: (claim) =>
+    afterReading: (claim, signal) =>
       afterReading(
         connectors.flatMap(({ messages }) => messages ?? []),
         claim,
+        signal,
       ),
     clockSkew: () => clock_watch.skewMs(),
     sends,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { EligdError } from '../../src/domain/errors.ts';
-import { isOfContent } from '../../src/store/engine/error-origin.ts';
+import { isOfContent, mayBeOfFewRows } from '../../src/store/engine/error-origin.ts';
 
 const coded = (code: string) => Object.assign(new Error('It failed.'), { code });
 
@@ -34,4 +34,12 @@ test('an error without a code is of the content, and a replaced database is not'
   const gone = { what: 'The database is gone.', why: 'Someone replaced it.', next: 'Restart.' };
   expect(isOfContent(new RangeError('Invalid time value'))).toBe(true);
   expect(isOfContent(new EligdError('failed', gone))).toBe(false);
+});
+
+test('only errors of the file may be about a few rows', () => {
+  const of_rows = ['SQLITE_CORRUPT', 'SQLITE_CORRUPT_INDEX', 'SQLITE_IOERR_READ', 'SQLITE_NOMEM'];
+  const of_all = ['SQLITE_FULL', 'SQLITE_BUSY_SNAPSHOT', 'SQLITE_READONLY_DBMOVED', 'ENOSPC'];
+  expect(of_rows.filter((code) => !mayBeOfFewRows(coded(code)))).toEqual([]);
+  expect(of_all.filter((code) => mayBeOfFewRows(coded(code)))).toEqual([]);
+  expect(mayBeOfFewRows(new RangeError('Invalid time value'))).toBe(false);
 });

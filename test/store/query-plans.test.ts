@@ -307,7 +307,7 @@ test('unread messages are found by their connector in order, and counted by inde
   await openWriteQueue(db).write((tx) => keepMessages(tx, 'lab', kept, NOW));
   const read = async () => {
     await lastUnread(db, 'lab');
-    await openWriteQueue(db).write((tx) => beginReading(context(tx)));
+    await openWriteQueue(db).write((tx) => beginReading(context(tx), { is_single: false }));
   };
   const plan = (await planOf(read)).join('\n');
   expect(plan).toContain('unread_messages USING INDEX unread_messages_connector (connector=?');

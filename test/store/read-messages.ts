@@ -6,7 +6,7 @@ import { FRIDAY_MS } from '../domain/examples.ts';
 /** Reads the oldest unread messages of the connector `lab`, as the pull stage does. */
 export async function readMessages(store: Store, read: (text: string) => MessageContent) {
   const at = { connector: 'lab', now: FRIDAY_MS };
-  const { messages } = await store.write((tx) => beginReading({ ...at, tx }));
+  const { messages } = await store.write((tx) => beginReading({ ...at, tx }, { is_single: false }));
   if (messages.length === 0) return { messages: 0, errors: [] };
   const contentOf = (of: UnreadMessage) => {
     try {

@@ -157,7 +157,9 @@ describe('when eligd ends while it reads', () => {
     await store.write((tx) => noteEndedRun(tx, 'lab'));
     const context = { connector: 'lab', now: FRIDAY_MS };
     for (;;) {
-      const { messages } = await store.write((tx) => beginReading({ ...context, tx }));
+      const { messages } = await store.write((tx) =>
+        beginReading({ ...context, tx }, { is_single: false }),
+      );
       if (messages.length === 0 || messages.some(({ text }) => text === ends)) return;
       await readMessages(store, visitOf);
     }

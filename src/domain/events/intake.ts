@@ -13,12 +13,13 @@ export const INTAKE_EVENTS = {
     level: 'error',
     fields: ['connector', 'error_code'],
     means:
-      'A message that was stored and acknowledged could not be read, or eligd ended several ' +
-      'times while it read it (then there is no error code). It is on the attention list, its ' +
-      'text is kept, and it holds up no other.',
+      'A message that was stored and acknowledged could not be read, or the database failed each ' +
+      'time (SQLITE…), or eligd ended several times while it read it (then there is no error ' +
+      'code). It is on the attention list, its text is kept, and it holds up no other.',
     next:
-      'Report it as a bug. The sender can find the message by its control ID; when it sends it ' +
-      'again, eligd reads it again. If it is about a visit, have the office call the payer.',
+      'Report it as a bug; with SQLITE…, run "eligd check". The sender can find the message by ' +
+      'its control ID; let it send the current state of the visit as a new message. If it is ' +
+      'about a visit, have the office call the payer.',
   },
   messages_unread: {
     level: 'error',

@@ -2,35 +2,17 @@
  * The messages of a connector: acknowledged when their texts are stored, and read right after, in
  * their order. Calls wait for the reading (`hold`).
  */
-import type { Connector, KeptMessage } from '../../../connectors/contract.ts';
-import { backoffMs } from '../../domain/backoff.ts';
-import type { Env } from '../../domain/env.ts';
-import { errorCode } from '../../domain/errors.ts';
-import type { Tx } from '../../store/engine/database.ts';
+import type { KeptMessage } from '../../../connectors/contract.ts';
 import { GroupCommit } from '../../store/engine/group-commit.ts';
-import type { Store } from '../../store/engine/store.ts';
-import type { IntakeContext } from '../../store/intake/context.ts';
-import type { IntakeCounts } from '../../store/intake/intake.ts';
-import { type ReadMessage, storeMessages } from '../../store/intake/messages.ts';
 import {
   type Backlog,
-  beginReading,
-  endReading,
   keepMessages,
   lastUnread,
   noteEndedRun,
-  type UnreadMessage,
   unreadBacklog,
 } from '../../store/intake/unread-messages.ts';
-import { type StepResult, Waker } from '../loop.ts';
-
-type MessagesDeps = {
-  store: Store;
-  env: Env;
-  connector_id: string;
-  read: NonNullable<Connector['readMessage']>;
-  onRead: (counts: IntakeCounts) => void;
-};
+import { IDLE, type StepResult, Waker } from '../loop.ts';
+import { MessageReader, type ReaderDeps } from './message-reader.ts';
 
 /** Limits the statements of a commit. */
 const MESSAGES_PER_COMMIT_MAX = 500;
@@ -46,18 +28,14 @@ const PAUSE_MS = 50;
 const UNREAD_MS_MAX = 5_000;
 /** With more unread messages than this, senders wait for their answers until some are read. */
 const BACKLOG_MAX: Backlog = { count: 20_000, bytes: 64_000_000 };
-/** A reading that failed by the database is tried again after this time. */
-const RETRY_LIMITS = { first_ms: 1_000, max_ms: 60_000 };
-
-/** Messages that were read together. `last`: the source of the last one. */
-type Batch = { count: number; last: number };
 
 /** Stores messages and reads them, also those of an earlier process. */
 export class Messages {
   /** Set when there is something to read. */
   readonly arrived = new Waker();
-  readonly #deps: MessagesDeps;
+  readonly #deps: ReaderDeps;
   readonly #commits: GroupCommit<KeptMessage, string>;
+  readonly #reader: MessageReader;
   readonly #storing = new Set<Promise<unknown>>();
   #last = { count: 0, duration_ms: 0 };
   /** How many were stored, and when the first one since the last reading was. */
@@ -68,15 +46,16 @@ export class Messages {
   /** Null until the first look at the database. */
   #backlog: Backlog | null = null;
   #begun: Promise<void> | null = null;
-  /** The reading in progress: there is one at a time, so that the order holds. */
-  #reading: Promise<Batch | null> = Promise.resolve(null);
   /** Resolves when messages may be stored again; null: they may. */
   #held: Promise<void> | null = null;
-  #failures = 0;
-  #retry_at_ms = 0;
 
-  constructor(deps: MessagesDeps) {
+  constructor(deps: ReaderDeps) {
     this.#deps = deps;
+    this.#reader = new MessageReader({
+      ...deps,
+      begin: () => this.#begin(),
+      onDone: (done) => this.#change(done, -1),
+    });
     this.#commits = new GroupCommit({
       items_per_commit_max: MESSAGES_PER_COMMIT_MAX,
       gather: (waiting) => this.#gather(waiting),
@@ -101,14 +80,15 @@ export class Messages {
    */
   async step(signal: AbortSignal): Promise<StepResult> {
     const { store, env, connector_id } = this.#deps;
-    const wait_ms = this.#retry_at_ms - env.clock.elapsed();
-    if (wait_ms > 0) return { did: 0, next_at: env.clock.now() + wait_ms };
+    const rest_ms = this.#reader.restMs();
+    if (rest_ms > 0) return { did: 0, next_at: env.clock.now() + rest_ms };
     if (this.#goal === null) {
       await this.#pause(signal);
       this.#goal = await lastUnread(store.db, connector_id);
     }
-    const { count = 0, last = null } = (await this.#readNext()) ?? {};
-    if (last === null || last >= (this.#goal ?? 0)) {
+    if (this.#goal === null) return IDLE;
+    const { count = 0, last = this.#goal } = (await this.#reader.readNext()) ?? {};
+    if (last >= this.#goal) {
       this.#goal = null;
       this.#unread_since_ms = (this.#backlog?.count ?? 0) > 0 ? env.clock.elapsed() : null;
     }
@@ -116,24 +96,22 @@ export class Messages {
   }
 
   /**
-   * Reads all messages that are unread now, but not those that arrive meanwhile. Returns false if
-   * the database failed.
+   * Reads all messages that are unread now, but not those that arrive meanwhile. Ends early when
+   * the database fails, or when `signal` is aborted.
    */
-  async readAll(): Promise<boolean> {
+  async readAll(signal?: AbortSignal): Promise<void> {
     const { store, connector_id } = this.#deps;
     try {
       const goal = await lastUnread(store.db, connector_id);
-      if (goal === null) return true;
-      for (;;) {
-        if (this.#isResting()) return false;
-        const batch = await this.#readNext();
-        if (batch === null || batch.last >= goal) return true;
+      if (goal === null) return;
+      while (signal?.aborted !== true && this.#reader.restMs() === 0) {
+        const batch = await this.#reader.readNext();
+        if (batch === null || batch.last >= goal) return;
       }
     } catch {
       // `step` tries again, and its loop logs it.
-      this.arrived.wake();
-      return false;
     }
+    this.arrived.wake();
   }
 
   /**
@@ -154,8 +132,8 @@ export class Messages {
   async #gather(waiting: () => number): Promise<void> {
     await this.#begin();
     while (this.#isFull()) {
-      if (this.#isResting()) throw new Error('Too many messages are unread.');
-      await this.#readNext();
+      if (this.#reader.restMs() > 0) throw new Error('Too many messages are unread.');
+      if ((await this.#reader.readNext()) === null) break;
     }
     // On a slow disk, a commit for half of the senders costs as much as one for all. So senders
     // that were just answered get a moment to send their next message.
@@ -206,10 +184,6 @@ export class Messages {
     this.#backlog = { count: before.count + sign * count, bytes: before.bytes + sign * bytes };
   }
 
-  #isResting(): boolean {
-    return this.#retry_at_ms > this.#deps.env.clock.elapsed();
-  }
-
   async #pause(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps.env;
     const isLate = () => clock.elapsed() - (this.#unread_since_ms ?? 0) >= UNREAD_MS_MAX;
@@ -219,75 +193,6 @@ export class Messages {
       await clock.sleep(PAUSE_MS, signal).catch(() => {});
     }
   }
-
-  #readNext(): Promise<Batch | null> {
-    const next = this.#reading.then(() => this.#read());
-    this.#reading = next.catch(() => null);
-    return next;
-  }
-
-  /** Reads the oldest unread messages; null: there is none. */
-  async #read(): Promise<Batch | null> {
-    const { store, env } = this.#deps;
-    try {
-      await this.#begin();
-      const batch = await this.#readBatch();
-      this.#failures = 0;
-      return batch;
-    } catch (error) {
-      this.#failures += 1;
-      const wait_ms = backoffMs(this.#failures, RETRY_LIMITS, env.random());
-      this.#retry_at_ms = env.clock.elapsed() + wait_ms;
-      // This process goes on, so no message has ended it.
-      const nothing = { read: [], failed: [] };
-      await store.write((tx) => endReading(this.#contextOf(tx), nothing)).catch(() => {});
-      throw error;
-    }
-  }
-
-  #contextOf(tx: Tx): IntakeContext {
-    const { env, connector_id } = this.#deps;
-    return { tx, connector: connector_id, now: env.clock.now() };
-  }
-
-  async #readBatch(): Promise<Batch | null> {
-    const { store, connector_id, onRead } = this.#deps;
-    if ((await lastUnread(store.db, connector_id)) === null) {
-      this.#backlog = NO_BACKLOG;
-      return null;
-    }
-    const { messages, set_aside } = await store.write((tx) => beginReading(this.#contextOf(tx)));
-    this.#change(set_aside, -1);
-    for (let left = set_aside.count; left > 0; left -= 1) this.#reportFailure(null);
-    const last = messages.at(-1)?.source;
-    if (last === undefined) return null;
-    const contents = messages.map((of) => this.#contentOf(of));
-    const { counts, errors } = await store.write((tx) =>
-      storeMessages(this.#contextOf(tx), contents),
-    );
-    this.#change(sizeOf(messages), -1);
-    for (const error of errors) this.#reportFailure(errorCode(error));
-    onRead(counts);
-    return { count: messages.length, last };
-  }
-
-  #contentOf(of: UnreadMessage): ReadMessage {
-    try {
-      return { of, content: this.#deps.read(of.text, of.received_at) };
-    } catch (error) {
-      return { of, error };
-    }
-  }
-
-  #reportFailure(error_code: string | null): void {
-    const { env, connector_id } = this.#deps;
-    env.log('message_not_read', { connector: connector_id, error_code });
-  }
 }
 
 const NO_BACKLOG: Backlog = { count: 0, bytes: 0 };
-
-const sizeOf = (messages: readonly UnreadMessage[]): Backlog => ({
-  count: messages.length,
-  bytes: messages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0),
-});

@@ -19,10 +19,10 @@ export type SubmitDeps = {
   /** Wakes planning: an inquiry that was proven unsent may not be needed anymore. */
   onReplan: () => void;
   /**
-   * Runs `claim` when all acknowledged messages are read, because they may cancel visits.
-   * `is_read`: false when some could not be read.
+   * Runs `claim` after the acknowledged messages are read, because they may cancel visits. Those
+   * that cannot be read stay unread.
    */
-  afterReading: <Value>(claim: (is_read: boolean) => Promise<Value>) => Promise<Value>;
+  afterReading: <Value>(claim: () => Promise<Value>, signal: AbortSignal) => Promise<Value>;
   /** How far this machine's clock is ahead of the service's; null before the first response. */
   clockSkew: () => number | null;
   /** The count of sends in the lock file. */
@@ -94,8 +94,6 @@ export type SubmitMemory = {
    * `next_try_at` of the retry on a stopped account for which eligd has already logged in again.
    */
   tried_at: number | null;
-  /** Since when claims wait for messages that cannot be read (monotonic); null: none waits. */
-  unread_since_ms: number | null;
 };
 
 /** Returns the memory of a process that has compared and measured nothing yet. */
@@ -106,6 +104,5 @@ export function newSubmitMemory(): SubmitMemory {
     running: new Map(),
     clock: null,
     tried_at: null,
-    unread_since_ms: null,
   };
 }

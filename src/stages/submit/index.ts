@@ -41,8 +41,6 @@ export {
 } from './reconcile.ts';
 
 const LOOKUPS_PER_STEP = 20;
-/** When to claim again while messages cannot be read. */
-const UNREAD_RETRY_MS = 5_000;
 
 /**
  * Returns whether eligd must read the list before it plans or sends: because it may send something,
@@ -83,7 +81,6 @@ export async function submitStep(
   const reconciled: Specialty[] = [];
   const waiting = await waitingToSend(store.db, env.clock.now());
   const to_send = [...new Set(waiting.map(({ specialty }) => specialty))];
-  if (to_send.length === 0) deps.memory.unread_since_ms = null;
   if (waiting.some(({ state }) => state === 'sending')) await recoverInterrupted(deps);
   const wanted = [...new Set([...to_send, ...reconciliationsDemanded(deps)])];
   for (const specialty of wanted)
@@ -107,11 +104,7 @@ export async function submitStep(
   if (did > 0) return { did, next_at: null };
   const now = env.clock.now();
   const next_try = blocking.map(({ next_try_at }) => next_try_at).reduce(earlier, null);
-  const waits =
-    deps.memory.unread_since_ms === null
-      ? reconciled.length < wanted.length && RECONCILE_RETRY_MS
-      : UNREAD_RETRY_MS;
-  const retry = waits === false ? null : now + waits;
+  const retry = reconciled.length < wanted.length ? now + RECONCILE_RETRY_MS : null;
   return {
     did,
     next_at: earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, now)),

@@ -4,7 +4,7 @@ import { givenName } from '../../domain/matching.ts';
 import type { StoredPrice } from '../../domain/price.ts';
 import { REFUSED_NEIGHBOR } from '../../domain/refusal.ts';
 import type { Specialty } from '../../domain/specialty.ts';
-import { type LocalDate, localDate, MINUTE_MS } from '../../domain/time.ts';
+import { type LocalDate, localDate } from '../../domain/time.ts';
 import { inquiryRequest } from '../../service/request.ts';
 import { leftToSpend } from '../../store/calls/budget.ts';
 import { intendCalls, settleCalls, withCalls } from '../../store/calls/calls.ts';
@@ -34,9 +34,6 @@ import {
 } from './outcome.ts';
 import { payerTurns } from './payer-turn.ts';
 import { type Sent, sendSingly } from './send-singly.ts';
-
-/** How long claims wait for messages that cannot be read. */
-const UNREAD_MS_MAX = 5 * MINUTE_MS;
 
 type SendOptions = {
   specialty: Specialty;
@@ -101,25 +98,19 @@ type Claimed = {
 };
 
 /**
- * Claims inquiries when no acknowledged message is unread: it may cancel the visit. While messages
- * cannot be read, nothing is claimed, but not for long, so that they do not stop all calls (G7).
+ * Claims inquiries after the acknowledged messages are read: they may cancel visits. Visits whose
+ * messages cannot be read wait; the others do not (G7).
  */
 async function claimAfterReading(
   deps: SubmitDeps,
   options: SendOptions,
   checked: ReadonlySet<number> | null,
 ): Promise<Claimed> {
-  const { memory, store, env } = deps;
-  return await deps.afterReading(async (is_read) => {
-    const now_ms = env.clock.elapsed();
-    memory.unread_since_ms = is_read ? null : (memory.unread_since_ms ?? now_ms);
-    if (memory.unread_since_ms !== null && now_ms - memory.unread_since_ms < UNREAD_MS_MAX)
-      return NOTHING_CLAIMED;
-    return await store.write((tx) => claim(tx, deps, options, checked));
-  });
+  return await deps.afterReading(
+    () => deps.store.write((tx) => claim(tx, deps, options, checked)),
+    options.signal,
+  );
 }
-
-const NOTHING_CLAIMED: Claimed = { intents: [], adopted: 0, moved: 0, sends: 0, to_check: [] };
 
 /**
  * Claims inquiries in one transaction: nearest visit first, within the budget, one specialty at a

@@ -6,6 +6,8 @@ import { EligdError, errorCode } from '../../domain/errors.ts';
  * that they cannot read with it, such as malformed JSON.
  */
 const OF_VALUES = /^SQLITE_(?:ERROR|CONSTRAINT|TOOBIG|MISMATCH|RANGE)(?:_|$)/;
+/** SQLite's errors about the whole database: every other write fails, too. */
+const OF_DATABASE = /^SQLITE_(?:FULL|BUSY|LOCKED|READONLY|CANTOPEN|PERM|PROTOCOL|INTERRUPT)(?:_|$)/;
 /** The codes of the system, such as ENOSPC and EIO. */
 const OF_SYSTEM = /^E[A-Z0-9]+$/;
 
@@ -19,4 +21,14 @@ export function isOfContent(error: unknown): boolean {
   if (code === null) return true;
   if (code.startsWith('SQLITE_')) return OF_VALUES.test(code);
   return !OF_SYSTEM.test(code);
+}
+
+/**
+ * Returns whether an error of the database may come from a few rows, such as those of a damaged
+ * page, so that other rows can still be written.
+ */
+export function mayBeOfFewRows(error: unknown): boolean {
+  const code = errorCode(error) ?? '';
+  if (error instanceof EligdError || isOfContent(error)) return false;
+  return code.startsWith('SQLITE_') && !OF_DATABASE.test(code);
 }

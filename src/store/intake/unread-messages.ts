@@ -140,17 +140,21 @@ export async function unreadBacklog(db: Db, connector: string): Promise<Backlog>
 
 /** Returns the source of a connector's last unread message; null: every message is read. */
 export async function lastUnread(db: Db, connector: string): Promise<number | null> {
-  const [row] = await LAST(db, { connector });
-  return row?.source ?? null;
+  return (await END_OF(db, { connector }, 'desc'))[0]?.source ?? null;
 }
 
-const LAST = prepared<{ connector: string }>()((db, place) =>
+/** Returns the source of a connector's oldest unread message; null: every message is read. */
+export async function firstUnread(db: Db, connector: string): Promise<number | null> {
+  return (await END_OF(db, { connector }, 'asc'))[0]?.source ?? null;
+}
+
+const END_OF = prepared<{ connector: string }>()((db, place, order: 'asc' | 'desc') =>
   db
     .selectFrom('unread_messages')
     .select('source')
     .where('connector', '=', place('connector'))
     .where('failed_at', 'is', null)
-    .orderBy('source', 'desc')
+    .orderBy('source', order)
     .limit(sql.lit(1)),
 );
 
@@ -177,15 +181,17 @@ export async function noteEndedRun(tx: Tx, connector: string): Promise<void> {
 /**
  * Returns the oldest unread messages that are read together, in their order, and stores that
  * reading them has begun: this commit comes before the reading. Sets messages aside that have
- * ended eligd too often; `set_aside`: those.
+ * ended eligd too often; `set_aside`: those. `is_single`: reads only the oldest one.
  */
 export async function beginReading(
   context: IntakeContext,
+  { is_single }: { is_single: boolean },
 ): Promise<{ messages: UnreadMessage[]; set_aside: Backlog }> {
   const { tx, connector } = context;
   const set_aside = { count: 0, bytes: 0 };
   for (;;) {
-    const { last, alone } = batchOf(await SIZES(tx, { connector }));
+    const sizes = await SIZES(tx, { connector }, is_single ? 1 : READ_TOGETHER);
+    const { last, alone } = batchOf(sizes);
     if (last === null) return { messages: [], set_aside };
     const rows = await UNREAD(tx, { connector, last });
     const [first] = rows;
@@ -217,14 +223,14 @@ function batchOf(sizes: readonly Size[]): { last: number | null; alone: boolean 
   return { last: sizes.at(end === -1 ? -1 : end - 1)?.source ?? null, alone: false };
 }
 
-const SIZES = prepared<{ connector: string }>()((tx, place) =>
+const SIZES = prepared<{ connector: string }>()((tx, place, limit: number) =>
   tx
     .selectFrom('unread_messages')
     .select(['source', 'ended_runs', sql<number>`octet_length(text)`.as('size')])
     .where('connector', '=', place('connector'))
     .where('failed_at', 'is', null)
     .orderBy('source')
-    .limit(sql.lit(READ_TOGETHER)),
+    .limit(sql.lit(limit)),
 );
 
 const UNREAD = prepared<{ connector: string; last: number }>()((tx, place) =>
@@ -266,10 +272,26 @@ const END = prepared<{ connector: string }>()((tx, place) =>
   tx.deleteFrom('messages_being_read').where('connector', '=', place('connector')),
 );
 
+/**
+ * Sets an unread message aside because the database fails whenever eligd stores what it says.
+ * Returns how much that was.
+ */
+export async function setAsideUnstored(context: IntakeContext, source: number): Promise<Backlog> {
+  const rows = await context.tx
+    .selectFrom('unread_messages')
+    .innerJoin('sources', 'sources.id', 'unread_messages.source')
+    .select(['source', 'key', 'name', sql<number>`octet_length(text)`.as('bytes')])
+    .where('source', '=', source)
+    .where('failed_at', 'is', null)
+    .execute();
+  await setAside(context, rows, UNSTORED);
+  return { count: rows.length, bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
 /** Puts messages on the attention list (G2). Their texts stay, so that they can be read again. */
 async function setAside(
   context: IntakeContext,
-  messages: readonly UnreadMessage[],
+  messages: readonly Pick<UnreadMessage, 'source' | 'key' | 'name'>[],
   item: Rejected,
 ): Promise<void> {
   const { tx, now } = context;
@@ -298,6 +320,12 @@ const UNREADABLE: Rejected = {
 const ENDS_ELIGD: Rejected = {
   ...UNREADABLE,
   value_class: `received, but eligd ended ${ENDED_RUNS_MAX} times while it read it`,
+};
+
+const UNSTORED: Rejected = {
+  ...UNREADABLE,
+  value_class: 'received, but the database failed each time eligd stored what it says',
+  remedy: `${REMEDY} The database may be damaged: run "eligd check".`,
 };
 
 /** `since`: when the message arrived that has been unread longest. */

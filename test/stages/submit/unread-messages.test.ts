@@ -1,29 +1,27 @@
 import { expect, test } from 'vitest';
 import { MINUTE_MS } from '../../../src/domain/time.ts';
+import { keepMessages } from '../../../src/store/intake/unread-messages.ts';
 import { install } from '../installation.ts';
 
-test('no call is claimed while messages cannot be read, but not for long (G1, G7)', async () => {
+test('a visit waits for unread messages of its own connector, and for no others (G1, G7)', async () => {
   const clinic = await install();
-  let can_read = false;
-  clinic.submit.afterReading = (claim) => claim(can_read);
+  const unread = (connector: string) => {
+    const message = { key: connector, name: 'M', reply: '', text: 'T' };
+    return clinic.store.write((tx) => keepMessages(tx, connector, [message], clinic.now()));
+  };
+  const setAside = () =>
+    clinic.store.write((tx) => tx.updateTable('unread_messages').set({ failed_at: 1 }).execute());
   await clinic.read(clinic.visit('A-1'));
   await clinic.planNow();
-  for (let minutes = 0; minutes < 5; minutes += 1) {
-    const { did, next_at } = await clinic.submitNow();
-    expect([did, (next_at ?? 0) - clinic.now() <= 5_000]).toEqual([0, true]);
-    expect(await clinic.service.ledger()).toEqual([]);
+  const [row] = await clinic.store.db.selectFrom('appointments').select('connector').execute();
+  await unread(row?.connector ?? '');
+  for (let minutes = 0; minutes < 20; minutes += 1) {
+    expect(await clinic.submitNow()).toMatchObject({ did: 0 });
     clinic.pass(MINUTE_MS);
   }
-  await clinic.submitNow();
-  expect(await clinic.service.ledger()).toHaveLength(1);
-
-  can_read = true;
-  await clinic.submitNow();
-  can_read = false;
-  await clinic.read(
-    clinic.visit('A-2', { patient: { ...clinic.visit('A-2').patient, id: 'P-2' } }),
-  );
-  await clinic.planNow();
+  expect(await clinic.service.ledger()).toEqual([]);
+  await setAside();
+  await unread('another');
   await clinic.submitNow();
   expect(await clinic.service.ledger()).toHaveLength(1);
 });
