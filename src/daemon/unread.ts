@@ -1,18 +1,27 @@
 /** Tells the office about messages that are acknowledged and stay unread. */
+import type { Env } from '../domain/env.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import { openIncidents, setIncidents } from '../store/bookkeeping/incidents.ts';
+import type { Store } from '../store/engine/store.ts';
 import { unreadCounts } from '../store/intake/unread-messages.ts';
-import type { Parts } from './parts.ts';
 
 /** Reading takes a moment; this long, something is wrong. */
 export const UNREAD_MS_MAX = 3 * MINUTE_MS;
 
+/** `messages`: null if the connector has none that are read after their answer. */
+type Watched = {
+  options: { env: Pick<Env, 'clock' | 'log'> };
+  store: Store;
+  connectors: readonly { id: string; messages: object | null }[];
+};
+
 /**
  * Raises and ends the incident about messages that stay unread, also those of a connector that is
- * no longer in the configuration. `is_starting`: what an earlier process left may be read soon.
+ * no longer in the configuration. `is_starting`: what an earlier process left may be read soon, but
+ * an incident that is open stays open until then.
  */
 export async function watchUnread(
-  { options, store, connectors }: Parts,
+  { options, store, connectors }: Watched,
   { is_starting }: { is_starting: boolean },
 ): Promise<void> {
   const { env } = options;
@@ -20,8 +29,10 @@ export async function watchUnread(
   const open = (await openIncidents(store.db)).filter(({ reason }) => reason === REASON);
   const isRead = (connector: string) =>
     connectors.some(({ id, messages }) => id === connector && messages !== null);
+  const isOpen = (id: string) => open.some(({ connector }) => connector === id);
   const late = (await unreadCounts(store.db)).filter(
-    ({ connector, since }) => now - since > UNREAD_MS_MAX && !(is_starting && isRead(connector)),
+    ({ connector, since }) =>
+      now - since > UNREAD_MS_MAX && !(is_starting && isRead(connector) && !isOpen(connector)),
   );
   const ids = new Set([...open, ...late].flatMap(({ connector }) => connector ?? []));
   const states = [...ids].map((connector) => {
@@ -31,14 +42,15 @@ export async function watchUnread(
   });
   await setIncidents(store, states, now);
   for (const { connector, count } of late)
-    if (!open.some((each) => each.connector === connector))
-      env.log('messages_unread', { connector, messages: count });
+    if (!isOpen(connector)) env.log('messages_unread', { connector, messages: count });
 }
 
 const REASON = 'messages_unread' as const;
 
 function entryOf(connector: string, is_read: boolean): { what: string; next: string } {
-  const what = `Messages of the connector ${connector} are received but not read.`;
+  const what =
+    `Messages of the connector ${connector} are received but not read. eligd makes no call for ` +
+    'its visits until it has read them: they may cancel a visit.';
   if (is_read)
     return {
       what: `${what} The database fails while eligd reads them.`,
@@ -50,6 +62,7 @@ function entryOf(connector: string, is_read: boolean): { what: string; next: str
     what: `${what} The configuration has no connector with this ID that could read them.`,
     next:
       `Put the connector ${connector} back into the configuration, with its old ID and type, and ` +
-      'restart eligd: it reads them.',
+      'restart eligd: it reads them. Then you can remove it again (docs/hl7.md, ' +
+      '"Acknowledgments").',
   };
 }

@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Connector, PullBatch } from '../../../connectors/contract.ts';
+import { DAY_MS } from '../../../src/domain/time.ts';
 import { realClock } from '../../../src/ops/env.ts';
 import { newConnectorState } from '../../../src/stages/connector-state.ts';
+import { IDLE, runLoop, Waker } from '../../../src/stages/loop.ts';
 import {
   afterReading,
   type Messages,
@@ -156,6 +158,55 @@ describe('reading', () => {
     elapsed_ms += 2_000;
     expect(await messages.step(never)).toMatchObject({ did: 300 });
     expect(log).not.toContain('message_not_read');
+  });
+
+  test('is tried at least once a minute while the database fails, and not while idle', async () => {
+    let now = 0;
+    const tries: number[] = [];
+    let looks = 0;
+    const stop = new AbortController();
+    const sleep = async (ms: number, signal?: AbortSignal) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      signal?.throwIfAborted();
+      now += ms;
+      if (now > 1_800_000) stop.abort();
+    };
+    const clock = { now: () => 1_800_000_000_000 + now, elapsed: () => now, sleep };
+    const log = () => void tries.push(now);
+    const env = { clock: { ...realClock, ...clock }, random: () => 0.5, log };
+    const reader = { readMessage: batchOf, deliver: async () => [], check: async () => [] };
+    const connector_id = 'lab';
+    const made = messagesOf({ store, env, connector_id, connector: reader, onAccepted: () => {} });
+    const step = async (signal: AbortSignal) => {
+      looks += 1;
+      return (await made?.step(signal)) ?? IDLE;
+    };
+    const waker = made?.arrived ?? new Waker();
+    const options = {
+      name: 'read lab',
+      step,
+      waker,
+      env,
+      interval_ms: DAY_MS,
+      retry_ms_max: 60_000,
+    };
+    await Promise.all(Array.from({ length: 300 }, (_, number) => keep(`V-${number} S12`)));
+    await fillDisk();
+    await runLoop({ ...options, signal: stop.signal });
+    const gaps = tries.slice(1).map((at, index) => at - (tries[index] ?? 0));
+    expect(tries.length).toBeGreaterThan(30);
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(61_000);
+    await emptyDisk();
+    await made?.readAll();
+    now += 60_000;
+    await made?.readAll();
+    looks = 0;
+    const idle = new AbortController();
+    const running = runLoop({ ...options, env: { ...env, clock: realClock }, signal: idle.signal });
+    await realClock.sleep(300);
+    idle.abort();
+    await running;
+    expect([await unread(), looks <= 3]).toEqual([0, true]);
   });
 
   test('a process that was not ended by reading counts no ended run', async () => {
