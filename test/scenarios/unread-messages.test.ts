@@ -1,10 +1,15 @@
 /** Messages that are acknowledged, but were not read before eligd ended. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import type { PullBatch } from '../../connectors/contract.ts';
+import { writeLearned } from '../../src/store/bookkeeping/learned-settings.ts';
 import { openStore, type Store } from '../../src/store/engine/store.ts';
+import { acceptBatch } from '../../src/store/intake/intake.ts';
 import { keepMessages } from '../../src/store/intake/unread-messages.ts';
 import { adt, siu } from '../connectors/hl7/messages.ts';
+import { field, framed, RawSender } from '../connectors/hl7/peers.ts';
 import { anAppointment } from '../domain/examples.ts';
 import { makeClinic } from '../support/clinic.ts';
 import { freePort } from '../support/free-port.ts';
@@ -17,9 +22,10 @@ function visit(over: { status?: 'cancelled' } = {}) {
   return anAppointment({ source_id: 'V-1', starts_at, ...over });
 }
 
-async function scene(id = 'interface') {
+async function scene(id = 'interface', config: Record<string, unknown> = {}) {
   const service = await startService();
-  const interface_of = { type: 'hl7', folder: './hl7', stable_seconds: 0, write_back: 'none' };
+  const folder = { folder: './hl7', stable_seconds: 0, write_back: 'none' };
+  const interface_of = { type: 'hl7', ...folder, ...config };
   const monitoring = `127.0.0.1:${await freePort()}`;
   const clinic = makeClinic({
     base_url: service.url,
@@ -95,6 +101,37 @@ test('a cancellation that a starting daemon still has to read costs no call (G1)
   await daemon.close();
 });
 
+test('an orderly stop leaves no acknowledged message unread', async () => {
+  const port = await freePort();
+  const { clinic, inStore } = await scene('interface', { listen: `127.0.0.1:${port}` });
+  const daemon = await clinic.daemon();
+  const stop = new AbortController();
+  const running = daemon.run(stop.signal);
+  const sender = await RawSender.to(port);
+  const booking = siu(visit(), { with_insurance: false });
+  let is_over = false;
+  const traffic = (async () => {
+    for (let sent = 0; !is_over; sent += 1) {
+      const message = booking.replaceAll('V-1', `V-${sent}`);
+      sender.socket.write(framed(message.replace(/MSG[^|]*/, `MSG${sent}`)));
+      if (sent % 12 === 0) await sleep(4);
+    }
+  })();
+  await expect.poll(() => sender.answers.length, { timeout: 10_000 }).toBeGreaterThan(1_000);
+  stop.abort();
+  await running;
+  is_over = true;
+  await traffic;
+  await daemon.close();
+  const acknowledged = sender.answers.filter((answer) => field(answer, 'MSA', 1) === 'AA').length;
+  expect(acknowledged).toBeGreaterThan(1_000);
+  const left = await inStore((store) =>
+    store.db.selectFrom('unread_messages').select('source').execute(),
+  );
+  expect(left).toHaveLength(0);
+  sender.close();
+});
+
 test('messages are read although the folder cannot be', async () => {
   const { acknowledge, clinic, visits } = await scene();
   await acknowledge([siu(visit())]);
@@ -129,6 +166,57 @@ describe('messages of a connector that was renamed', () => {
     expect(await visits()).toHaveLength(1);
     const reasons = (await status()).attention.map(({ reason }) => reason);
     expect(reasons).not.toContain('messages_unread');
+  });
+
+  test('may cancel a visit, so it is not called until they are read (G1)', async () => {
+    const { acknowledge, clinic, service, inStore } = await scene('other');
+    const batch: PullBatch = {
+      source: { key: 'K', name: 'before', is_last: true, completeness: 'changes' },
+      appointments: [visit()],
+      rejected: [],
+      cursor: null,
+    };
+    const of_other = visit();
+    const patient = { ...of_other.patient, id: 'P-2', last_name: 'Moss', birth_date: '1970-02-03' };
+    const coverages = of_other.coverages.map((each) => ({ ...each, member_id: 'M-2' }));
+    await inStore((store) =>
+      store.write(async (tx) => {
+        await acceptBatch(tx, 'interface', batch, Date.now());
+        const appointments = [{ ...of_other, patient, coverages }];
+        await acceptBatch(tx, 'other', { ...batch, appointments }, Date.now());
+      }),
+    );
+    await acknowledge([siu(visit({ status: 'cancelled' }))], 'interface');
+    await clinic.once();
+    await clinic.once();
+    const called = await inStore((store) =>
+      store.db
+        .selectFrom('inquiries')
+        .select(['connector', 'state'])
+        .orderBy('connector')
+        .execute(),
+    );
+    expect(called).toMatchObject([
+      { connector: 'interface', state: 'planned' },
+      { connector: 'other', state: expect.not.stringMatching('planned') },
+    ]);
+    expect(await service.ledger()).toHaveLength(1);
+  });
+
+  test('are on the attention list although a job fails', async () => {
+    const { acknowledge, clinic, inStore } = await scene('other');
+    await acknowledge([siu(visit())], 'interface');
+    const damaged = (store: Store) =>
+      store.write((tx) => writeLearned(tx, 'job:reconciliation', 'damaged', Date.now()));
+    await inStore(damaged);
+    const daemon = await clinic.daemon({}, { idle_ms: 50 });
+    const stop = new AbortController();
+    const running = daemon.run(stop.signal);
+    await expect.poll(clinic.logged).toContain('"event":"messages_unread"');
+    expect(clinic.logged()).toMatch(/"event":"stage_failed".*"stage":"jobs"/);
+    stop.abort();
+    await running;
+    await daemon.close();
   });
 
   test('are counted on the metrics page', async () => {
