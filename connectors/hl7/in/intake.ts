@@ -10,7 +10,7 @@ import { readInstant, writeInstant } from '../v2/times.ts';
 import { type ReplySettings, repliesTo, repliesToUnreadable } from './acknowledgments.ts';
 import { longHeaderField } from './header-length.ts';
 import { messageReader } from './reading.ts';
-import type { Reading } from './result.ts';
+import { NOTHING, type Reading } from './result.ts';
 
 /** The longest MSH-10 that HL7 allows. */
 const CONTROL_ID_SHOWN_CHARS = 199;
@@ -26,8 +26,6 @@ const AHEAD_MAX_MS = 10 * 60_000;
 
 /** A message that is committed. */
 type Found = { text: string; message: Message; reading: Exclude<Reading, { kind: 'refused' }> };
-
-const NO_CONTENT = { appointments: [], rejected: [] };
 
 const namesOf = ({ text, message }: Found) => ({
   key: `hl7:${hash('sha256', text)}`,
@@ -113,7 +111,7 @@ export class MessageIntake implements FrameIntake {
 
   #batchOf(found: Found, received_at: number): PullBatch {
     const { message, reading } = found;
-    const content = reading.kind === 'ignored' ? NO_CONTENT : reading.content();
+    const content = reading.kind === 'ignored' ? NOTHING : reading.content();
     return {
       source: {
         ...namesOf(found),

@@ -18,21 +18,6 @@ export type Fault = { fault: string };
  * clinic's (docs/design.md "Time").
  */
 export function readInstant(text: string, time_zone: string): string | Fault {
-  const key = `${text} ${time_zone}`;
-  const known = instants.get(key);
-  if (known !== undefined) return known;
-  const read = instantIn(text, time_zone);
-  if (typeof read !== 'string') return read;
-  if (instants.size >= INSTANTS_MAX) instants.clear();
-  instants.set(key, read);
-  return read;
-}
-
-/** A message is read twice, and visits share few times. */
-const INSTANTS_MAX = 1_000;
-const instants = new Map<string, string>();
-
-function instantIn(text: string, time_zone: string): string | Fault {
   const found = FORM.exec(text);
   if (found === null) return { fault: 'not a time' };
   const [, year, month, day, hour, minute = '0', second = '0', fraction = '0', offset] = found;
