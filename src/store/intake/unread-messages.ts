@@ -307,8 +307,8 @@ async function setAside(
 
 const REMEDY =
   'If it is about a visit, call the payer yourself. Report it to the administrator of eligd. The ' +
-  'sender can find the message by its control ID; let it send the current state of the visit as a ' +
-  'new message, and not this one again, which may be outdated by now.';
+  'sender can find the message by its control ID; let it send the current state of the visit as ' +
+  'a new message, and not this one again, which may be outdated by now.';
 
 const UNREADABLE: Rejected = {
   position: 'message',

@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../../../src/domain/time.ts';
 import { keepMessages } from '../../../src/store/intake/unread-messages.ts';
 import { install } from '../installation.ts';
 
-test('a visit waits for unread messages of its own connector, and for no others (G1, G7)', async () => {
+test('a visit waits for unread messages of its connector, and for no others (G1, G7)', async () => {
   const clinic = await install();
   const unread = (connector: string) => {
     const message = { key: connector, name: 'M', reply: '', text: 'T' };
