@@ -354,8 +354,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   stop_waits_for_replies: one(
     'A stop waits for replies that do not arrive.',
     'src/daemon/index.ts',
-    '      () => client.cut(),',
-    '      () => {},',
+    '        client.cut();',
+    '',
   ),
 };
 
