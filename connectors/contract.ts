@@ -160,6 +160,13 @@ export type Connector = {
    */
   listen?: (call: ListenCall) => Promise<void>;
   /**
+   * Reads a message that `keep` has committed, perhaps in an earlier process. `received_at`: when
+   * (epoch milliseconds). Pure: it has no effects, and the same text has the same content. If it
+   * throws, the message goes on the attention list, and the others are read. Undefined for a
+   * connector whose sources are not answered one by one: it gets no `keep`.
+   */
+  readMessage?: (text: string, received_at: number) => PullBatch;
+  /**
    * Writes all records of a batch into the PMS. Repeatable (G4): delivering the same batch again,
    * even after a crash in the middle, leaves the PMS as one call would; `batch.id` and
    * `delivery.key` are stable for that. Returns one outcome per delivery, in any order; a delivery
@@ -254,7 +261,17 @@ export type PullCall = {
    * Batches are committed in the order of the calls; a connector that offers the next batch without
    * waiting shares its commit.
    */
-  accept: (batch: PullBatch) => Promise<Accepted>;
+  accept: (batch: PullBatch) => Promise<void>;
+  /**
+   * Commits a message as its sender wrote it, which is faster than reading it first. Only after it
+   * resolves may the connector answer the message (G3): with the returned reply, the stored one if
+   * the message came before. If it rejects, the message is not stored: do not answer it, so that
+   * its sender sends it again. eligd soon passes the text to `readMessage`, in the order of the
+   * messages; after a crash, at the next start. While too much is unread, `keep` waits. Undefined
+   * for a connector without `readMessage`, and where nothing is stored, as in `eligd preview`: then
+   * use `accept`.
+   */
+  keep?: (message: KeptMessage) => Promise<string>;
   /**
    * Returns whether the last completely accepted source has this key; then reading it again would
    * change nothing.
@@ -268,13 +285,17 @@ export type PullCall = {
   signal: AbortSignal;
 };
 
-export type ListenCall = Pick<PullCall, 'accept' | 'signal'>;
+export type ListenCall = Pick<PullCall, 'accept' | 'keep' | 'signal'>;
 
-/**
- * `reply`: the answer to the source, if it has a `reply`: its own, or the stored one if it came
- * before.
- */
-export type Accepted = { reply: string | null };
+/** A message that its sender may send again. `key` and `name` are as in the source of a batch. */
+export type KeptMessage = {
+  key: string;
+  name: string;
+  /** The answer to the message; eligd stores it. */
+  reply: string;
+  /** Null: the message has nothing to read. */
+  text: string | null;
+};
 
 /**
  * A part of one source (a file, a message, a page), small enough for one commit: a few hundred
@@ -302,15 +323,9 @@ export type PullBatch = {
      */
     kept_as?: string;
     /**
-     * For a source that is one message, complete in this batch, and that its sender may send again:
-     * the reply. It is stored with the message; when a message with this key comes again, `accept`
-     * only returns the stored reply.
-     */
-    reply?: string;
-    /**
-     * For a source with a `reply`: when its sender wrote it (ISO 8601), and who the sender is. A
-     * message about a visit that is older than the same sender's latest about it changes nothing;
-     * it is kept in the visit's history. Undefined if unknown or not trustworthy.
+     * For one message, complete in this batch: when its sender wrote it (ISO 8601), and who the
+     * sender is. A message about a visit that is older than the same sender's latest about it
+     * changes nothing; it is kept in the visit's history. Undefined if unknown or not trustworthy.
      */
     written?: { at: string; by: string };
   };

@@ -21,6 +21,9 @@ import type {
 import { claimEssence, essence, PATIENT_DATA } from './examples.ts';
 import { DIRECT_NETWORK } from './network.ts';
 
+/** When the daemon of the harness receives a message; before the visits of the examples. */
+const RECEIVED_AT = Date.parse('2026-11-23T15:00:00.000Z');
+
 export type Harness<Config> = {
   type: ConnectorType<Config>;
   /** Creates an empty PMS for one test. */
@@ -121,13 +124,15 @@ export class Bench<Config> {
   }
 
   async receive(offer: () => Promise<void>): Promise<void> {
-    const { pull, listen } = this.connector();
+    const connector = this.connector();
+    const { pull, listen } = connector;
     const stop = new AbortController();
+    const call = this.core.call(connector, stop.signal);
     if (pull !== undefined) {
       await offer();
-      return pull(this.core.call(stop.signal));
+      return pull(call);
     }
-    const listening = listen?.(this.core.call(stop.signal));
+    const listening = listen?.(call);
     try {
       await offer();
     } finally {
@@ -184,26 +189,30 @@ class Core {
   private readonly insurance = new Map<string, CoverageInput[]>();
   private cursor: string | null = null;
 
-  call(signal: AbortSignal): PullCall {
+  call({ readMessage }: Connector, signal: AbortSignal): PullCall {
+    const offer = (batch: PullBatch) => {
+      this.offered.push(batch.source.key);
+      if (this.fate === 'refuse') throw new Error('The database is full.');
+      this.commit(batch);
+      this.onAccept();
+      if (this.fate === 'commit and die') throw new Error('The power went.');
+    };
     return {
       cursor: this.cursor,
       signal,
       isAccepted: async (key) => this.finished.has(key),
-      accept: async (batch) => {
-        this.offered.push(batch.source.key);
-        if (this.fate === 'refuse') throw new Error('The database is full.');
-        this.commit(batch);
-        this.onAccept();
-        if (this.fate === 'commit and die') throw new Error('The power went.');
-        return { reply: this.replies.get(batch.source.key) ?? null };
-      },
+      accept: async (batch) => offer(batch),
+      ...(readMessage && {
+        keep: async ({ key, reply, text }) => {
+          if (text !== null && !this.replies.has(key)) offer(readMessage(text, RECEIVED_AT));
+          this.replies.set(key, this.replies.get(key) ?? reply);
+          return this.replies.get(key) ?? reply;
+        },
+      }),
     };
   }
 
   private commit(batch: PullBatch): void {
-    const { key, reply } = batch.source;
-    if (this.replies.has(key)) return;
-    if (reply !== undefined) this.replies.set(key, reply);
     this.batches.push(batch);
     for (const update of batch.patients ?? []) {
       if (update.kind === 'described' && update.coverages !== null)

@@ -202,23 +202,25 @@ function failureTests<Config>(bench: Bench<Config>): void {
 
 function stoppingTests<Config>(bench: Bench<Config>): void {
   it('accepts nothing when it is stopped before it begins', async () => {
-    const { pull } = bench.connect();
+    const connector = bench.connect();
+    const { pull } = connector;
     if (pull === undefined) return;
     await bench.pms.offer({ name: 'late', appointments: [appointment(1)] });
-    await promptly(pull(bench.core.call(AbortSignal.abort())));
+    await promptly(pull(bench.core.call(connector, AbortSignal.abort())));
     expect(bench.core.summary()).toEqual([]);
     await bench.receive(async () => undefined);
     expect(bench.core.summary()).toHaveLength(1);
   });
 
   it('stops promptly in the middle and loses nothing', async () => {
-    const { pull } = bench.connect();
+    const connector = bench.connect();
+    const { pull } = connector;
     if (pull === undefined) return;
     await bench.pms.offer({ name: 'one', appointments: [appointment(1)] });
     await bench.pms.offer({ name: 'two', appointments: [appointment(2)] });
     const stop = new AbortController();
     bench.core.onAccept = () => stop.abort();
-    await promptly(pull(bench.core.call(stop.signal)));
+    await promptly(pull(bench.core.call(connector, stop.signal)));
     bench.core.onAccept = () => undefined;
     await bench.receive(async () => undefined);
     expect(bench.core.summary()).toEqual([appointment(1), appointment(2)].map(essence));
@@ -226,10 +228,11 @@ function stoppingTests<Config>(bench: Bench<Config>): void {
   });
 
   it('stops listening promptly', async () => {
-    const { listen } = bench.connect();
+    const connector = bench.connect();
+    const { listen } = connector;
     if (listen === undefined) return;
     const stop = new AbortController();
-    const listening = listen(bench.core.call(stop.signal));
+    const listening = listen(bench.core.call(connector, stop.signal));
     stop.abort();
     await promptly(listening);
   });

@@ -56,16 +56,6 @@ export const EVENTS = {
       'connection; the sender sends them again.',
     next: 'Check disk space and permissions of the database.',
   },
-  hl7_message_unstorable: {
-    level: 'error',
-    fields: ['connector', 'error_code'],
-    means:
-      'A message repeatedly could not be stored, although others could; eligd answered it with ' +
-      'AE, so that it does not hold up the others.',
-    next:
-      'Report it as a bug. The sender can find the message by its control ID. If it is about a ' +
-      'visit, have the office call the payer.',
-  },
   hl7_file_read: {
     level: 'info',
     fields: ['connector', 'messages', 'size'],

@@ -2,7 +2,8 @@
  * The HL7 v2 connector: appointments (SIU), insurance (ADT), and charges (DFT) arrive over MLLP or
  * in files; answers leave as PIN^I07, ORU^R01, or ADT^A08.
  *
- *     socket ─▶ frames ─▶ message ─▶ reading ─▶ accept (commit) ─▶ acknowledgment
+ *     socket ─▶ frames ─▶ message ─▶ verdict ─▶ keep (commit) ─▶ acknowledgment
+ *                                                 └─▶ reading, in the next pause
  *     record ─▶ pin-i07, oru-r01 or adt-a08 ─▶ socket ─▶ acknowledgment ─▶ outcome
  */
 import type { Connector, ConnectorType, DeliveryOutcome } from '../contract.ts';
@@ -64,6 +65,7 @@ function create(config: Hl7Config, env: Hl7Env): Connector {
           readAgain: (since, signal) => drop.readAgain(since, signal),
         }),
     ...(folder === null ? {} : { keptFiles: () => keptFiles(folder) }),
+    readMessage: (text, received_at) => intake.readMessage(text, received_at),
     readFile: (path, call) => readMessageFile(config, intake, path, call),
     ...(listen === undefined
       ? {}

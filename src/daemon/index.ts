@@ -4,7 +4,7 @@
  */
 import { dirname } from 'node:path';
 import { ClockWatch } from '../domain/clock-watch.ts';
-import { DAY_MS } from '../domain/time.ts';
+import { DAY_MS, MINUTE_MS } from '../domain/time.ts';
 import type { Metrics } from '../http/metrics.ts';
 import type { HttpService } from '../http/server.ts';
 import { type ConnectorMeans, createConnectors } from '../ops/open-connectors.ts';
@@ -13,6 +13,7 @@ import { Progress } from '../ops/progress.ts';
 import { newConnectorState } from '../stages/connector-state.ts';
 import { newDeliverMemory } from '../stages/deliver/index.ts';
 import { type LoopOptions, logStageFailure, runLoop, Waker } from '../stages/loop.ts';
+import { messagesOf } from '../stages/pull/index.ts';
 import { connectorJournal } from '../store/bookkeeping/journal.ts';
 import { FileIdentity } from '../store/engine/identity.ts';
 import { type InstanceLock, lockInstance } from '../store/engine/instance-lock.ts';
@@ -35,7 +36,14 @@ import {
   superviseDaemon,
   watchedStore,
 } from './operations.ts';
-import { assemble, type DaemonOptions, makeClient, type Parts, type Pulse } from './parts.ts';
+import {
+  assemble,
+  type DaemonOptions,
+  makeClient,
+  newWakers,
+  type Parts,
+  type Pulse,
+} from './parts.ts';
 import { keepReport } from './report.ts';
 import { contactService, stages } from './steps.ts';
 import { subscriptionStep } from './subscription.ts';
@@ -96,6 +104,7 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
     const made = await makeClient(options, store, clock_watch, progress);
     closers.push(() => made.close());
     const { client, contact } = watchContact(made, { clock: env.clock, onChange, metrics });
+    const wakers = newWakers();
     const means: ConnectorMeans = {
       secrets: options.secrets,
       journal: (id) => connectorJournal(store, id, env.clock),
@@ -104,7 +113,9 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
       closers.push(() => connector.close?.());
       const state = newConnectorState(onChange);
       const memory = newDeliverMemory();
-      return { id, connector, pull: new Waker(), deliver: new Waker(), memory, state };
+      const onAccepted = () => wakers.plan.wake();
+      const messages = messagesOf({ store, env, connector_id: id, connector, onAccepted });
+      return { id, connector, pull: new Waker(), deliver: new Waker(), memory, state, messages };
     });
     await noteNewDatabase(options, store, connectors);
     await noteMode(store, config.mode, env.clock.now());
@@ -114,6 +125,7 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
       client,
       clock_watch,
       connectors,
+      wakers,
       progress,
       metrics,
       contact,
@@ -187,7 +199,7 @@ async function run(parts: Parts, signal: AbortSignal): Promise<void> {
 
 /** Runs one of the daemon's loops and watches its progress. */
 type RunLoop = (
-  of: Pick<LoopOptions, 'name' | 'step' | 'waker'> & { interval_ms?: number },
+  of: Pick<LoopOptions, 'name' | 'step' | 'waker' | 'retry_ms_max'> & { interval_ms?: number },
 ) => Promise<void>;
 
 async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
@@ -218,10 +230,21 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
         interval_ms: pull_ms,
       }),
     );
+  const reading = readMessages(parts, loop, signal);
   const reconciled = parts.progress.step('submit', () => contactService(parts));
   await reconciled.catch((error: unknown) => logStageFailure(env, 'submit', error, 0));
+  const pulling = connectors.map((each) =>
+    loop({
+      name: `pull ${each.id}`,
+      step: () => step.pull(each),
+      waker: each.pull,
+      interval_ms: pull_ms,
+    }),
+  );
+  const received = Promise.all([...listening, ...pulling]);
   const loops = [
-    ...listening,
+    received.then(() => readRest(parts, stop_limit.over)),
+    ...reading,
     loop({ name: 'plan', step: step.plan, waker: wakers.plan }),
     loop({ name: 'submit', step: step.submit, waker: wakers.submit }),
     loop({ name: 'collect', step: step.collect, waker: wakers.collect }),
@@ -234,15 +257,9 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
     keepAlerts(parts, signal),
     runJobs(parts, signal),
     supervision,
-    ...connectors.flatMap((each) => [
-      loop({
-        name: `pull ${each.id}`,
-        step: () => step.pull(each),
-        waker: each.pull,
-        interval_ms: pull_ms,
-      }),
+    ...connectors.map((each) =>
       loop({ name: `deliver ${each.id}`, step: () => step.deliver(each), waker: each.deliver }),
-    ]),
+    ),
   ];
   signal.addEventListener('abort', () => env.log('daemon_stopping'), { once: true });
   try {
@@ -252,23 +269,45 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
   }
 }
 
+/** Reads messages after they were acknowledged; each wakes its loop. */
+function readMessages({ connectors }: Parts, loop: RunLoop, signal: AbortSignal): Promise<void>[] {
+  return connectors.flatMap(({ id, messages }) => {
+    if (messages === null) return [];
+    const step = () => messages.step(signal);
+    const times = { interval_ms: DAY_MS, retry_ms_max: MINUTE_MS };
+    return loop({ name: `read ${id}`, step, waker: messages.arrived, ...times });
+  });
+}
+
+/** Reads what was acknowledged before the stop, so that a long stop leaves nothing to be read. */
+async function readRest({ connectors }: Parts, over: AbortSignal): Promise<void> {
+  for (const { messages } of connectors) await messages?.readAll(over);
+}
+
 /**
  * Makes a stop end within ten seconds; `end` cancels that. Requests that wait for their turn at the
  * service fail at once; requests already sent get a few seconds for their replies. After the next
- * start, eligd looks up those that were cut off (G1).
+ * start, eligd looks up those that were cut off (G1). `over`: aborted when the time is up.
  */
-function limitStop({ client, options: { env } }: Parts, signal: AbortSignal): { end: () => void } {
+function limitStop(
+  { client, options: { env } }: Parts,
+  signal: AbortSignal,
+): { end: () => void; over: AbortSignal } {
+  const ended = new AbortController();
   const over = new AbortController();
   const onAbort = () => {
     void client.close();
-    env.clock.sleep(STOP_GRACE_MS, over.signal).then(
-      () => client.cut(),
+    env.clock.sleep(STOP_GRACE_MS, ended.signal).then(
+      () => {
+        over.abort();
+        client.cut();
+      },
       () => {},
     );
   };
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });
-  return { end: () => over.abort() };
+  return { end: () => ended.abort(), over: over.signal };
 }
 
 /** Keeps the webhook subscription correct while the daemon runs. It remains after a stop. */

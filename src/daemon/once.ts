@@ -6,6 +6,7 @@ import { sendAlertsOnce } from './alerts.ts';
 import type { Parts } from './parts.ts';
 import { writeReportOnce } from './report.ts';
 import { contactService, stages } from './steps.ts';
+import { watchUnread } from './unread.ts';
 
 /**
  * The maximum number of steps of one stage: far more than any installation needs, because every
@@ -53,6 +54,9 @@ export async function once(parts: Parts, signal: AbortSignal): Promise<OnceResul
   };
   for (const each of parts.connectors)
     await guarded(`pull ${each.id}`, () => noted(each.id, step.pull(each)));
+  for (const { id, messages } of parts.connectors)
+    if (messages !== null)
+      await guarded(`read ${id}`, () => untilIdle(() => messages.step(signal)));
   await guarded('submit', async () => {
     result.is_service_away = !(await contactService(parts));
   });
@@ -76,6 +80,7 @@ export async function once(parts: Parts, signal: AbortSignal): Promise<OnceResul
     checked = await askForAllChecks(parts.collect, signal);
   });
   if (checked > 0) await deliverAll();
+  await guarded('unread', () => watchUnread(parts, { is_starting: false }));
   await guarded('alerts', () => sendAlertsOnce(parts));
   await guarded('report', () => writeReportOnce(parts, signal));
   return { ...result, connectors_away: [...away] };

@@ -26,6 +26,7 @@ import type { ConnectorState } from '../stages/connector-state.ts';
 import type { DeliverMemory } from '../stages/deliver/index.ts';
 import { logStageFailure, Waker } from '../stages/loop.ts';
 import type { PlanDeps } from '../stages/plan/deps.ts';
+import { afterReading, type Messages } from '../stages/pull/index.ts';
 import { newSubmitMemory, type SubmitDeps } from '../stages/submit/index.ts';
 import { raiseAttention, resolveAttention } from '../store/bookkeeping/attention.ts';
 import { logKey } from '../store/bookkeeping/log-key.ts';
@@ -71,9 +72,21 @@ export type RunningConnector = {
   deliver: Waker;
   memory: DeliverMemory;
   state: ConnectorState;
+  /** Null if the connector has no messages that are read after their answer. */
+  messages: Messages | null;
 };
 
 type Wakers = { plan: Waker; submit: Waker; collect: Waker; inbox: Waker; subscription: Waker };
+
+export function newWakers(): Wakers {
+  return {
+    plan: new Waker(),
+    submit: new Waker(),
+    collect: new Waker(),
+    inbox: new Waker(),
+    subscription: new Waker(),
+  };
+}
 
 /** The state that the heartbeat keeps between two beats. */
 export type Pulse = {
@@ -178,23 +191,15 @@ function judgeClock(
 
 /** Returns all parts of a daemon. `made`: the parts that are created first. */
 export async function assemble(
-  made: Omit<Parts, 'submit' | 'collect' | 'plan' | 'payers' | 'wakers' | 'webhook_counts'>,
+  made: Omit<Parts, 'submit' | 'collect' | 'plan' | 'payers' | 'webhook_counts'>,
 ): Promise<Parts> {
-  const { options, store, client, clock_watch, connectors, sends } = made;
-  const wakers: Wakers = {
-    plan: new Waker(),
-    submit: new Waker(),
-    collect: new Waker(),
-    inbox: new Waker(),
-    subscription: new Waker(),
-  };
+  const { options, store, client, clock_watch, connectors, sends, wakers } = made;
   const policy = policyOf(options.config);
   const payers = new PayerFile(options.config);
   const means: Means = { options, policy, payers, store, client, connectors, wakers, sends };
   return {
     ...made,
     payers,
-    wakers,
     webhook_counts: newWebhookCounts(),
     plan: await planDeps(means, clock_watch),
     submit: submitDeps(means, clock_watch),
@@ -229,7 +234,7 @@ async function planDeps(
 }
 
 function submitDeps(
-  { options, policy, payers, store, client, wakers, sends }: Means,
+  { options, policy, payers, store, client, connectors, wakers, sends }: Means,
   clock_watch: ClockWatch,
 ): SubmitDeps {
   const { config, env } = options;
@@ -243,6 +248,12 @@ function submitDeps(
       wakers.inbox.wake();
     },
     onReplan: () => wakers.plan.wake(),
+    afterReading: (claim, signal) =>
+      afterReading(
+        connectors.flatMap(({ messages }) => messages ?? []),
+        claim,
+        signal,
+      ),
     clockSkew: () => clock_watch.skewMs(),
     sends,
     settings: {

@@ -214,7 +214,6 @@ async function readInto(store: Store, { id, read: readAll }: Reader, env: Env): 
       for (const { source_id } of batch.appointments) ids.add(source_id);
       for (const { source_id } of batch.claims ?? []) claims.add(source_id);
       await store.write((tx) => acceptBatch(tx, id, batch, env.clock.now()));
-      return { reply: null };
     },
   });
   await reading.catch((error: unknown) => {

@@ -41,12 +41,13 @@ export function stages(parts: Parts, signal: AbortSignal) {
   const { time_zone } = config.clinic;
   const fees = new FeeFile(config);
   const { attention } = config.policy;
-  const intake = ({ id, connector, state }: RunningConnector) => ({
+  const intake = ({ id, connector, state, messages }: RunningConnector) => ({
     store,
     env,
     connector_id: id,
     connector,
     state,
+    messages,
     onAccepted: () => wakers.plan.wake(),
   });
   return {

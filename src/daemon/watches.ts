@@ -7,6 +7,7 @@ import { rescueDatabase } from '../store/engine/identity.ts';
 import { watchExports } from './export-watch.ts';
 import { Jobs } from './jobs.ts';
 import type { Parts } from './parts.ts';
+import { UNREAD_MS_MAX, watchUnread } from './unread.ts';
 
 /**
  * A clock that jumps by more than this causes a reconciliation (docs/design.md "Reconciliation").
@@ -28,13 +29,15 @@ export async function runJobs(parts: Parts, signal: AbortSignal): Promise<void> 
   const rest_ms = parts.options.idle_ms ?? CLOCK_CHECK_MS;
   while (!signal.aborted) {
     let wait_ms = rest_ms;
-    try {
+    const guarded = (work: () => Promise<void>) =>
+      work().catch((error: unknown) => logStageFailure(env, 'jobs', error, wait_ms));
+    await guarded(async () => {
       const next_at = await parts.progress.step('jobs', () => jobs.runDue(signal));
-      await watchExports(parts);
       wait_ms = Math.min(rest_ms, Math.max(1_000, next_at - env.clock.now()));
-    } catch (error) {
-      logStageFailure(env, 'jobs', error, wait_ms);
-    }
+    });
+    await guarded(() => watchExports(parts));
+    const is_starting = env.clock.now() - parts.pulse.started_at < UNREAD_MS_MAX;
+    await guarded(() => watchUnread(parts, { is_starting }));
     await env.clock.sleep(wait_ms, signal).catch(() => {});
   }
 }

@@ -87,6 +87,7 @@ const EXPORT_AGE_MS_MAX = 4 * DAY_MS;
 const EXPORT_REASONS = [
   'connector_cannot_read',
   'connector_cannot_listen',
+  'messages_unread',
   'export_missing',
   'export_empty',
   'export_small',

@@ -14,6 +14,8 @@ type Span = { from: Instant; until: Instant; offset_ms: number };
 
 /** Spans by zone: Temporal is slow, and eligd asks about the same few months again and again. */
 const spans = new Map<string, Span[]>();
+/** Those of 25 years; messages with made-up years must not fill the list. */
+const SPANS_MAX = 50;
 
 /** Returns how far the clock of `time_zone` (IANA) is ahead of UTC at an instant. */
 function offsetAt(at: Instant, time_zone: string): number {
@@ -29,7 +31,7 @@ function offsetAt(at: Instant, time_zone: string): number {
       until: end?.epochMilliseconds ?? Number.POSITIVE_INFINITY,
       offset_ms: zoned.offsetNanoseconds / 1_000_000,
     };
-    spans.set(time_zone, [...known, span]);
+    spans.set(time_zone, [...known.slice(1 - SPANS_MAX), span]);
   }
   return span.offset_ms;
 }

@@ -134,6 +134,16 @@ function gauges(options: MonitoringOptions): () => Promise<void> {
     'When a connector last read a source to its end.',
     'connector',
   );
+  const unread = gauge(
+    'unread_messages',
+    'Messages that are received and not read yet, by connector.',
+    'connector',
+  );
+  const unread_since = gauge(
+    'oldest_unread_message_timestamp_seconds',
+    'When the oldest message that is not read yet was received; absent when all are read.',
+    'connector',
+  );
   const backup = gauge('last_backup_timestamp_seconds', 'When the newest backup was written.');
   return async () => {
     await metrics.follow(store);
@@ -177,6 +187,11 @@ function gauges(options: MonitoringOptions): () => Promise<void> {
     stopped.set(answers.calls.is === 'no' ? 1 : 0);
     oldest.set((oldest_at ?? Number.NaN) / 1000);
     for (const { connector, at } of status.last_reads) reads.set({ connector }, at / 1000);
+    for (const each of [unread, unread_since]) each.reset();
+    for (const { connector, count, since } of status.unread_messages) {
+      unread.set({ connector }, count);
+      unread_since.set({ connector }, since / 1000);
+    }
     backup.set((newestBackupAt() ?? Number.NaN) / 1000);
   };
 }

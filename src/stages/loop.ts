@@ -49,6 +49,8 @@ export type LoopOptions = {
   waker: Waker;
   env: Env;
   interval_ms: number;
+  /** The longest pause after failures; left out: five minutes. */
+  retry_ms_max?: number;
   signal: AbortSignal;
 };
 
@@ -65,8 +67,10 @@ export async function runLoop({
   waker,
   env,
   interval_ms,
+  retry_ms_max = FAILURE_LIMITS.max_ms,
   signal,
 }: LoopOptions): Promise<void> {
+  const limits = { ...FAILURE_LIMITS, max_ms: retry_ms_max };
   let failures = 0;
   while (!signal.aborted) {
     let wait_ms = interval_ms;
@@ -78,7 +82,7 @@ export async function runLoop({
     } catch (error) {
       if (signal.aborted) return;
       failures += 1;
-      wait_ms = backoffMs(failures, FAILURE_LIMITS, env.random());
+      wait_ms = backoffMs(failures, limits, env.random());
       logStageFailure(env, name, error, wait_ms);
     }
     await waker.wait(env, wait_ms, signal);

@@ -224,6 +224,7 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
       sends: newSendCount(),
       onOpen: () => {},
       onReplan: () => {},
+      afterReading: (claim) => claim(),
       settings: { ...polling, ...submission, ...limits, timeout_ms: 30_000 },
     },
     collect: {

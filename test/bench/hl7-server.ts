@@ -13,7 +13,8 @@ import { DIRECT_NETWORK } from '../../connectors/conformance/network.ts';
 import hl7 from '../../connectors/hl7/index.ts';
 import { realClock } from '../../src/ops/env.ts';
 import { newConnectorState } from '../../src/stages/connector-state.ts';
-import { listenStep } from '../../src/stages/pull/index.ts';
+import { runLoop } from '../../src/stages/loop.ts';
+import { listenStep, messagesOf } from '../../src/stages/pull/index.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import { freePort, Unframer } from '../connectors/hl7/peers.ts';
 import { jobOfChild } from './measure.ts';
@@ -45,15 +46,20 @@ async function eligd(): Promise<void> {
     secret: (name) => ({ name, value: null }),
     journal: { read: async () => null, write: async () => {} },
   });
-  const deps = {
-    store,
-    env,
-    connector_id: 'interface',
-    connector,
-    state: newConnectorState(),
-    onAccepted: () => {},
-  };
-  await listenStep(deps, stop.signal);
+  const intake = { store, env, connector_id: 'interface', connector, onAccepted: () => {} };
+  const messages = messagesOf(intake);
+  if (messages === null) throw new Error('The connector reads no messages after their answer.');
+  await Promise.all([
+    listenStep({ ...intake, state: newConnectorState(), messages }, stop.signal),
+    runLoop({
+      name: 'read interface',
+      step: (signal) => messages.step(signal),
+      waker: messages.arrived,
+      env,
+      interval_ms: 1_000,
+      signal: stop.signal,
+    }),
+  ]);
   await store.close();
   rmSync(folder, { recursive: true });
 }

@@ -55,6 +55,7 @@ async function throughEligd(): Promise<Omit<IntakeResult, 'rss_mb'>> {
         connector_id: 'front-desk',
         connector,
         state: newConnectorState(),
+        messages: null,
         onAccepted: () => {},
       },
       new AbortController().signal,

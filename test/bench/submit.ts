@@ -111,6 +111,7 @@ function submitDeps(store: Store): SubmitDeps {
     sends: newSendCount(),
     onOpen: () => {},
     onReplan: () => {},
+    afterReading: (claim) => claim(),
     settings: {
       is_observing: false,
       mode: job.batch_size === 1 ? 'single' : 'bulk',

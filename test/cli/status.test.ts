@@ -9,6 +9,7 @@ import { halt } from '../../src/store/calls/halts.ts';
 import { closeAppointment } from '../../src/store/calls/links.ts';
 import { lockInstance } from '../../src/store/engine/instance-lock.ts';
 import { openStore } from '../../src/store/engine/store.ts';
+import { keepMessages } from '../../src/store/intake/unread-messages.ts';
 import { Clinic, NOW, VISIT } from '../store/clinic.ts';
 import { run } from './capture.ts';
 import { differences, pathsOf } from './json-page.ts';
@@ -45,6 +46,8 @@ async function fill(): Promise<{ delivered: number }> {
         .execute()),
   );
   await clinic.open((await clinic.planned('asked')).inquiry);
+  const message = { key: 'K', name: 'message 1', reply: '[]', text: 'MSH' };
+  await clinic.store.write((tx) => keepMessages(tx, 'front-desk', [message], NOW));
   const delivered = await clinic.planned('delivered');
   await clinic.open(delivered.inquiry);
   await clinic.answer(delivered.inquiry, { deliver_to: [delivered.appointment] });
@@ -135,6 +138,7 @@ describe('status', () => {
       'To write:    1 to write, 0 to try again, 0 need you; the oldest since 2026-11-20',
       '             09:00.',
       'Last read:   front-desk 2026-11-20 09:00',
+      'To read:     1 message of front-desk, the oldest since 2026-11-20 09:00.',
       'For you:     2 entries on the attention list (1 refused, 1 submission stopped),',
       '             the oldest since 2026-11-20 09:00.',
       'Next:        See what needs you, and what to do about it: eligd list --attention',

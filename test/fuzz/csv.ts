@@ -73,7 +73,6 @@ export async function csvTarget(): Promise<Target> {
       for (const { problems } of batch.appointments)
         for (const { value_class } of problems) words.add(value_class);
       for (const { value_class } of batch.rejected) words.add(value_class);
-      return { reply: null };
     };
     const signal = new AbortController().signal;
     for (let pulls = 0; pulls < 2; pulls += 1)

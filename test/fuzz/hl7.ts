@@ -16,7 +16,7 @@ import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { DIRECT_NETWORK } from '../../connectors/conformance/network.ts';
-import type { ConnectorEnv, PullBatch } from '../../connectors/contract.ts';
+import type { ConnectorEnv, KeptMessage, PullBatch } from '../../connectors/contract.ts';
 import { type Hl7Config, hl7ConfigSchema } from '../../connectors/hl7/config.ts';
 import { MessageIntake } from '../../connectors/hl7/in/intake.ts';
 import { Session } from '../../connectors/hl7/mllp/session.ts';
@@ -128,11 +128,12 @@ async function runInput(seed: number): Promise<void> {
   const answers: string[] = [];
   const frames = new Unframer();
   let is_over = false;
-  const accept = async (batch: PullBatch) => {
-    expectStorable(batch);
+  const accept = async () => {};
+  const keep = async ({ name, reply, text }: KeptMessage) => {
+    if (text !== null) expectStorable(intake.readMessage(text, Date.now()));
     if (does_fail && dice(4) === 0) throw new Error('The database is full.');
-    committed.add(batch.source.name.slice('message '.length));
-    return { reply: batch.source.reply ?? null };
+    committed.add(name.slice('message '.length));
+    return reply;
   };
   const peer = {
     write: (bytes: Buffer) => void answers.push(...frames.push(bytes)),
@@ -142,7 +143,7 @@ async function runInput(seed: number): Promise<void> {
       is_over = true;
     },
   };
-  const session = new Session(intake, accept, peer, BYTES_MAX);
+  const session = new Session(intake, { accept, keep }, peer, BYTES_MAX);
   const { stream, good } = makeStream(dice, seed);
   for (let at = 0; at < stream.length && !is_over; ) {
     const size = dice(3) === 0 ? 1 + dice(7) : 1 + dice(4000);

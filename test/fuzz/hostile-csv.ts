@@ -218,7 +218,6 @@ export async function hostileCsvTarget(): Promise<Target> {
         });
       for (const { position } of batch.rejected) reported.add(position);
       is_file_rejected ||= batch.source?.kept_as !== undefined;
-      return { reply: null };
     };
     const { signal } = new AbortController();
     for (let pulls = 0; pulls < 2; pulls += 1)

@@ -120,7 +120,7 @@ describe('connectors', () => {
     const [made] = await createConnectors(config, createEnv({ log }), means);
     await made?.connector.pull?.({
       cursor: null,
-      accept: async () => ({ reply: null }),
+      accept: async () => {},
       isAccepted: async () => false,
       signal: new AbortController().signal,
     });

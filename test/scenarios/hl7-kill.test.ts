@@ -5,6 +5,7 @@ test('a daemon that is killed while it receives loses and repeats nothing (G3)',
   const {
     duration_ms: _,
     sent_again,
+    unread_when_killed,
     ...result
   } = await soak({ messages: 3000, connections: 8, kills: 2 });
   expect(result).toEqual({
@@ -16,4 +17,5 @@ test('a daemon that is killed while it receives loses and repeats nothing (G3)',
     twice: 0,
   });
   expect(sent_again).toBeGreaterThan(0);
+  expect(unread_when_killed).toBeGreaterThan(0);
 }, 60_000);

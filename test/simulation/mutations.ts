@@ -128,10 +128,10 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   acknowledged_before_commit: one(
     'A batch is acknowledged before its commit.',
     'src/stages/pull/index.ts',
-    'reportAccepted(\n      deps,\n      await store.write((tx) => acceptBatch(tx, connector_id, ' +
-      'batch, env.clock.now())),\n    );',
-    'void store.write((tx) => acceptBatch(tx, connector_id, batch, ' +
-      'env.clock.now())).catch(() => {});',
+    'accept: async (batch) =>\n      reportAccepted(\n        deps,\n        await store.write(' +
+      '(tx) => acceptBatch(tx, connector_id, batch, env.clock.now())),\n      ),',
+    'accept: async (batch) => {\n      void store.write((tx) => ' +
+      'acceptBatch(tx, connector_id, batch, env.clock.now())).catch(() => {});\n    },',
   ),
   delivered_before_written: one(
     'A delivery is marked before it is written.',
@@ -425,8 +425,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   stop_waits_for_replies: one(
     'A stop waits for replies that do not arrive.',
     'src/daemon/index.ts',
-    '      () => client.cut(),',
-    '      () => {},',
+    '        client.cut();',
+    '',
   ),
 };
 

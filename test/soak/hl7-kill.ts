@@ -9,6 +9,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { appointment } from '../../connectors/conformance/examples.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import { siu } from '../connectors/hl7/messages.ts';
@@ -24,6 +25,8 @@ export type SoakResult = {
   stored_appointments: number;
   /** Acknowledged, but not in the database. */
   lost: string[];
+  /** How many acknowledged messages were not read yet when the daemon was killed at the end. */
+  unread_when_killed: number;
   /** Appointments that were inserted more than once. */
   twice: number;
   duration_ms: number;
@@ -32,6 +35,7 @@ export type SoakResult = {
 const ELIGD = join(import.meta.dirname, '../../bin/eligd');
 /** Messages of a connection that wait for their answer. */
 const WINDOW = 32;
+const POLL_MS = 100;
 /** Far enough ahead that eligd makes no call about them. */
 const VISIT = '2038-01-05T15:30:00.000Z';
 
@@ -71,11 +75,18 @@ export async function soak({ messages, connections, kills }: Soak): Promise<Soak
       }),
     );
     await killing;
+    const database = join(folder, 'state/eligd.db');
+    daemon.kill('SIGKILL');
+    await once(daemon, 'exit');
+    const unread_when_killed = await countUnread(database);
+    daemon = start(file);
+    while ((await countUnread(database)) > 0) await sleep(POLL_MS);
     daemon.kill('SIGTERM');
     await once(daemon, 'exit');
-    const stored = await look(join(folder, 'state/eligd.db'), acknowledged);
+    const stored = await look(database, acknowledged);
     return {
       ...counts,
+      unread_when_killed,
       acknowledged: acknowledged.size,
       ...stored,
       duration_ms: performance.now() - started_ms,
@@ -158,6 +169,15 @@ function messageOf(id: string): string {
     patient: { ...appointment(1).patient, id: `P${id}` },
   };
   return siu(one, { control_id: id, with_insurance: false });
+}
+
+async function countUnread(path: string): Promise<number> {
+  const store = await openStore(path);
+  try {
+    return (await store.db.selectFrom('unread_messages').select('source').execute()).length;
+  } finally {
+    await store.close();
+  }
 }
 
 async function look(path: string, acknowledged: ReadonlySet<string>) {

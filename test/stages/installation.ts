@@ -129,6 +129,7 @@ export async function install({
     sends: newSendCount(),
     onOpen: () => {},
     onReplan: () => {},
+    afterReading: (claim) => claim(),
     settings: {
       ...polling,
       is_observing: false,

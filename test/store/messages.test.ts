@@ -2,8 +2,10 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import { openAttention } from '../../src/store/bookkeeping/attention.ts';
 import type { Store } from '../../src/store/engine/store.ts';
-import { acceptMessages, type Message } from '../../src/store/intake/messages.ts';
+import type { MessageContent } from '../../src/store/intake/messages.ts';
+import { keepMessages, unreadCounts } from '../../src/store/intake/unread-messages.ts';
 import { anAppointment, FRIDAY_MS } from '../domain/examples.ts';
+import { readMessages } from './read-messages.ts';
 import { temporaryStore } from './temporary.ts';
 
 let store: Store;
@@ -11,20 +13,33 @@ beforeEach(async () => {
   store = await temporaryStore();
 });
 
+type Message = MessageContent & { reply: string };
+
 const message = (key: string, parts: Partial<Omit<Message, 'source'>> = {}): Message => ({
   appointments: [],
   rejected: [],
   cursor: null,
+  reply: `reply to ${key}`,
   ...parts,
-  source: { key, name: key, is_last: true, completeness: 'changes', reply: `reply to ${key}` },
+  source: { key, name: key, is_last: true, completeness: 'changes' },
 });
 
 const visit = (source_id: string, over: Partial<AppointmentInput> = {}) =>
   anAppointment({ source_id, ...over });
 
-async function accept(...messages: Message[]) {
-  const { outcomes } = await store.write((tx) => acceptMessages(tx, 'lab', messages, FRIDAY_MS));
-  return outcomes.map((outcome) => ('reply' in outcome ? outcome.reply : 'error'));
+const parsed = (text: string) => JSON.parse(text) as MessageContent;
+
+/** Stores messages and reads them. A text is the content as JSON here. */
+async function accept(...messages: Message[]): Promise<string[]> {
+  const kept = messages.map(({ reply, ...content }) => ({
+    key: content.source.key,
+    name: content.source.name,
+    reply,
+    text: JSON.stringify(content),
+  }));
+  const { replies } = await store.write((tx) => keepMessages(tx, 'lab', kept, FRIDAY_MS));
+  await readMessages(store, parsed);
+  return replies;
 }
 
 const statuses = async () => {
@@ -93,16 +108,47 @@ describe('messages that arrive together', () => {
 
   test('if one message cannot be stored, the others are (G7)', async () => {
     const bad = { ...visit('B'), starts_at: 'no time' };
-    expect(
-      await accept(
-        message('1', { appointments: [visit('A')] }),
-        message('2', { appointments: [bad] }),
-        message('3', { appointments: [visit('C')] }),
-      ),
-    ).toEqual(['reply to 1', 'error', 'reply to 3']);
+    await accept(
+      message('1', { appointments: [visit('A')] }),
+      message('2', { appointments: [bad] }),
+      message('3', { appointments: [visit('C')] }),
+    );
     expect((await statuses()).map(([id]) => id)).toEqual(['A', 'C']);
-    const sources = await store.db.selectFrom('sources').select('key').orderBy('id').execute();
-    expect(sources.map(({ key }) => key)).toEqual(['1', '3']);
+    expect(await openAttention(store.db)).toMatchObject([
+      { what: 'Message: received, but eligd could not read it.', words: 'It is in 2.' },
+    ]);
+    expect(await unreadCounts(store.db)).toEqual([]);
+  });
+
+  test('large messages are read a few at a time, and a text comes back as it was', async () => {
+    const seen: string[] = [];
+    const read = (text: string) => {
+      seen.push(text);
+      return message('1');
+    };
+    const texts = ['a\0ü\u{1f600}', 'b', 'c', 'd'].map((text) => text.padEnd(3_000_000, 'x'));
+    const kept = texts.map((text, index) => ({ key: `${index}`, name: 'M', reply: '', text }));
+    await store.write((tx) => keepMessages(tx, 'lab', kept, FRIDAY_MS));
+    for (const expected of [2, 2, 0]) {
+      const { messages } = await readMessages(store, read);
+      expect(messages).toBe(expected);
+    }
+    expect(seen).toEqual(texts);
+  });
+
+  test('a text that the connector cannot read blocks no other, and is listed (G7)', async () => {
+    const texts = ['no JSON', JSON.stringify(message('2', { appointments: [visit('A')] }))];
+    const kept = texts.map((text, index) => ({
+      key: `${index}`,
+      name: `${index}`,
+      reply: '',
+      text,
+    }));
+    await store.write((tx) => keepMessages(tx, 'lab', kept, FRIDAY_MS));
+    const { errors } = await readMessages(store, parsed);
+    expect(errors).toHaveLength(1);
+    expect(await statuses()).toEqual([['A', 'booked']]);
+    expect(await openAttention(store.db)).toMatchObject([{ words: 'It is in 0.' }]);
   });
 });
 
@@ -111,9 +157,7 @@ describe('a message that arrives again', () => {
     const first = message('1', { appointments: [visit('A')] });
     await accept(first);
     await accept(message('2', { cancelled_ids: ['A'] }));
-    expect(await accept({ ...first, source: { ...first.source, reply: 'another reply' } })).toEqual(
-      ['reply to 1'],
-    );
+    expect(await accept({ ...first, reply: 'another reply' })).toEqual(['reply to 1']);
     expect(await statuses()).toEqual([['A', 'cancelled']]);
   });
 

@@ -34,6 +34,12 @@ import { openWriteQueue } from '../../src/store/engine/write-queue.ts';
 import { lastArrivals, noteRepeatedArrival, readBook } from '../../src/store/intake/arrivals.ts';
 import { isLatestSource } from '../../src/store/intake/intake.ts';
 import { takePatientUpdates } from '../../src/store/intake/patients.ts';
+import {
+  beginReading,
+  keepMessages,
+  lastUnread,
+  unreadCounts,
+} from '../../src/store/intake/unread-messages.ts';
 import { countAttention } from '../../src/store/views/alerts.ts';
 import { readTrail } from '../../src/store/views/audit.ts';
 import { changesSince } from '../../src/store/views/changes.ts';
@@ -293,6 +299,27 @@ test('costs are read by an index of the day of the call', async () => {
   expect(duplicates).toContain('INDEX calls_inquiry (inquiry=?)');
   const planned = (await planOf(() => plannedDrafts(db))).join('\n');
   expect(planned).toBe('SEARCH inquiries USING INDEX inquiries_due (state=?)');
+});
+
+test('unread messages are found by their connector in order, and counted by index', async () => {
+  const kept = [{ key: 'K', name: 'M', reply: '', text: 'T' }];
+  const context = (tx: Tx) => ({ tx, connector: 'lab', now: NOW });
+  await openWriteQueue(db).write((tx) => keepMessages(tx, 'lab', kept, NOW));
+  const read = async () => {
+    await lastUnread(db, 'lab');
+    await openWriteQueue(db).write((tx) => beginReading(context(tx), { is_single: false }));
+  };
+  const plan = (await planOf(read)).join('\n');
+  expect(plan).toContain('unread_messages USING INDEX unread_messages_connector (connector=?');
+  expect(plan).toContain('unread_messages USING COVERING INDEX unread_messages_connector');
+  expect(plan).not.toMatch(/SCAN|TEMP B-TREE/);
+  const counted = (await planOf(() => unreadCounts(db))).join('\n');
+  expect(counted).toMatch(
+    /^.*SCAN unread_messages USING COVERING INDEX unread_messages_connector/m,
+  );
+  expect(counted).not.toMatch(/SCAN unread_messages$|TEMP B-TREE/m);
+  const again = (tx: Tx) => keepMessages(tx, 'lab', kept, NOW);
+  expect((await planOf(() => openWriteQueue(db).write(again))).join('\n')).not.toMatch(/SCAN/);
 });
 
 test('the oldest waiting appointment reads no delivery by its state', async () => {

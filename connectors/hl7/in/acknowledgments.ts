@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { encode } from '../v2/escapes.ts';
 import type { Message, Segment } from '../v2/message.ts';
 import { HEADER_FIELD_CHARS_MAX } from './header-length.ts';
-import type { Fault, Reading } from './reading.ts';
+import type { Fault, Reading } from './result.ts';
 
 /** The result for a message: accepted, faulty content, or refused as a whole. */
 type Verdict = { accept: 'CA' | 'CE' | 'CR'; application: 'AA' | 'AE' | 'AR'; fault: Fault | null };
@@ -133,17 +133,4 @@ export function repliesToUnreadable(
     `MSH|^~\\&|||||${settings.at}||ACK|${settings.at.slice(0, 14)}|P|2.5.1\rMSA|AR||` +
       `${fault.what}\rERR|||${fault.code}^^HL70357|E||||${fault.what}\r`,
   ];
-}
-
-/**
- * Returns the replies to a message that could repeatedly not be stored while others could: this is
- * eligd's error, not the sender's.
- */
-export function repliesToUnstorable(message: Message, settings: ReplySettings): string[] {
-  const fault: Fault = {
-    code: 207,
-    at: 'MSH-10',
-    what: 'not stored; report it to the administrator of eligd',
-  };
-  return answer(message, { accept: 'CE', application: 'AE', fault }, settings);
 }

@@ -41,7 +41,10 @@ export const DIAGNOSIS_CODE = /^[A-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?$/;
  * Everything about the appointment except patient and insurance. `starts_at` is the fault if the
  * field is not a time.
  */
-type ReadVisit = Omit<AppointmentInput, 'patient' | 'coverages' | 'insurance' | 'starts_at'> & {
+export type ReadVisit = Omit<
+  AppointmentInput,
+  'patient' | 'coverages' | 'insurance' | 'starts_at'
+> & {
   starts_at: string | { field: string; fault: string };
 };
 
@@ -107,7 +110,11 @@ function resourceGroups({ segments }: Scope): Scope[] {
 /**
  * Returns the first value that is a time, because some senders put only a day in one of the fields.
  */
-function startOf(scope: Scope, fields: FieldReader, time_zone: string): ReadVisit['starts_at'] {
+export function startOf(
+  scope: Scope,
+  fields: FieldReader,
+  time_zone: string,
+): ReadVisit['starts_at'] {
   const values = fields.all(scope, 'starts_at');
   for (const value of values) {
     const read = readInstant(value, time_zone);

@@ -165,7 +165,7 @@ export class FileDrop {
       // All messages are offered before the first result is awaited, and each result is handled.
       const taken = messages
         .slice(first, first + AT_ONCE)
-        .map((found) => this.#intake.take(found, call.accept));
+        .map((found) => this.#intake.take(found, call));
       const failed = (await Promise.allSettled(taken)).find(
         (result) => result.status === 'rejected',
       );
@@ -227,7 +227,7 @@ export async function readMessageFile(
   const messages = [...splitter.push(content.toString('latin1')), ...splitter.end()];
   for (const found of messages) {
     signal.throwIfAborted();
-    await intake.take(found, accept);
+    await intake.take(found, { accept });
   }
   if (messages.length > 0) return;
   const source = { key: `hl7-file:${name}`, name, is_last: true, completeness: 'changes' } as const;

@@ -1,26 +1,17 @@
 /** Turns the bytes of a frame or a file into committed messages and their replies. */
 import { hash } from 'node:crypto';
-import { errorCode } from '../../../src/domain/errors.ts';
+import type { PullBatch } from '../../contract.ts';
 import type { Hl7Config } from '../config.ts';
 import type { Hl7Env } from '../events.ts';
-import type { Accept, Answers, FrameIntake } from '../mllp/session.ts';
+import type { Answers, FrameIntake, Taker } from '../mllp/session.ts';
 import { type FoundMessage, splitMessages } from '../v2/batches.ts';
 import { type Message, parseMessage } from '../v2/message.ts';
 import { readInstant, writeInstant } from '../v2/times.ts';
-import {
-  type ReplySettings,
-  repliesTo,
-  repliesToUnreadable,
-  repliesToUnstorable,
-} from './acknowledgments.ts';
-import { messageReader, type Reading } from './reading.ts';
+import { type ReplySettings, repliesTo, repliesToUnreadable } from './acknowledgments.ts';
+import { longHeaderField } from './header-length.ts';
+import { messageReader } from './reading.ts';
+import { NOTHING, type Reading } from './result.ts';
 
-/**
- * After this many failures to store a message while others were stored, eligd answers it with an
- * error.
- */
-const FAILURES_BEFORE_ANSWER = 3;
-const FAILING_MAX = 1000;
 /** The longest MSH-10 that HL7 allows. */
 const CONTROL_ID_SHOWN_CHARS = 199;
 /** More than a batch has; a frame of many more messages would hold up all other senders. */
@@ -33,12 +24,13 @@ const REFUSED_LOG_MS = 60_000;
  */
 const AHEAD_MAX_MS = 10 * 60_000;
 
-/** A message that gets `replies` once it is committed under `key`. */
-type ReadMessage = {
-  key: string;
-  reading: Exclude<Reading, { kind: 'refused' }>;
-  replies: Answers;
-};
+/** A message that is committed. */
+type Found = { text: string; message: Message; reading: Exclude<Reading, { kind: 'refused' }> };
+
+const namesOf = ({ text, message }: Found) => ({
+  key: `hl7:${hash('sha256', text)}`,
+  name: `message ${message.control_id.slice(0, CONTROL_ID_SHOWN_CHARS)}`,
+});
 
 /** Reads messages, has them committed, and builds their replies. */
 export class MessageIntake implements FrameIntake {
@@ -46,12 +38,6 @@ export class MessageIntake implements FrameIntake {
   readonly #read: (message: Message) => Reading;
   readonly #trusts_clocks: boolean;
   #stamp = { second: -1, text: '' };
-  /**
-   * Messages that could not be stored, by key: the number of failures, and of other messages stored
-   * by then.
-   */
-  readonly #failing = new Map<string, { times: number; stored: number }>();
-  #stored = 0;
   /** By reason: the refusals since the last log line, and the time of the next one. */
   readonly #refused = new Map<string, { count: number; next_ms: number }>();
 
@@ -70,98 +56,86 @@ export class MessageIntake implements FrameIntake {
    * commit failed. The messages are offered in order, so that one sender's messages are committed
    * in order.
    */
-  takeFrame(body: Buffer, is_too_large: boolean, accept: Accept): Promise<Answers>[] {
+  takeFrame(body: Buffer, is_too_large: boolean, taker: Taker): Promise<Answers>[] {
     const messages = splitMessages(body);
     if (is_too_large) return [this.#tooLarge(messages[0]?.text ?? '')];
     if (messages.length > MESSAGES_PER_FRAME_MAX)
       return [this.#unreadable(`more than ${MESSAGES_PER_FRAME_MAX} messages in a frame`)];
     if (messages.length === 0)
       return [this.#unreadable('the frame holds no message: it does not begin with MSH')];
-    return messages.map((found) => this.take(found, accept));
+    return messages.map((found) => this.take(found, taker));
   }
 
   /** Takes one message. Resolves with its replies after the commit (G3). */
-  take({ text, is_too_large }: FoundMessage, accept: Accept): Promise<Answers> {
+  take({ text, is_too_large }: FoundMessage, taker: Taker): Promise<Answers> {
     if (is_too_large) return this.#tooLarge(text);
     const message = parseMessage(text);
     if (message === null)
       return this.#unreadable('the delimiters in MSH-1 and MSH-2 cannot be used');
-    const settings = this.#replySettings();
     const reading = this.#read(message);
-    const replies = repliesTo(message, reading, settings);
+    const replies = repliesTo(message, reading, this.#replySettings());
     if (reading.kind === 'refused') {
       this.#countRefusal(reading.fault.what);
       return Promise.resolve(replies);
     }
-    const key = `hl7:${hash('sha256', text)}`;
-    return this.#commit(message, { key, reading, replies }, accept);
+    return this.#commit({ text, message, reading }, replies, taker);
   }
 
-  async #commit(
-    message: Message,
-    { key, reading, replies }: ReadMessage,
-    accept: Accept,
-  ): Promise<Answers> {
-    const content =
-      reading.kind === 'ignored' ? { appointments: [], rejected: [] } : reading.content;
-    const source = {
-      key,
-      name: `message ${message.control_id.slice(0, CONTROL_ID_SHOWN_CHARS)}`,
-      is_last: true,
-      completeness: 'changes' as const,
-      reply: JSON.stringify(replies),
-      // The sender and the time are part of the header; a faulty one is listed already.
-      ...(isHeaderFaulty(reading) ? {} : this.#writtenOf(message)),
-    };
-    try {
-      const { reply } = await accept({ source, cursor: null, ...content });
-      this.#stored += 1;
-      this.#failing.delete(key);
-      if (reading.kind === 'faulty')
-        this.#env.log('hl7_message_faulty', {
-          connector: this.#env.connector_id,
-          field: reading.fault.at,
-        });
-      return reply === null || reply === source.reply ? replies : (JSON.parse(reply) as string[]);
-    } catch (error) {
-      if (!this.#isAtFault(key)) throw error;
-      this.#env.log('hl7_message_unstorable', {
-        connector: this.#env.connector_id,
-        error_code: errorCode(error),
+  /** Reads a message that was committed at `received_at`. */
+  readMessage(text: string, received_at: number): PullBatch {
+    const message = parseMessage(text);
+    const reading = message === null ? null : this.#read(message);
+    if (message === null || reading === null || reading.kind === 'refused')
+      throw new Error('This configuration refuses a message that eligd has acknowledged.');
+    return this.#batchOf({ text, message, reading }, received_at);
+  }
+
+  async #commit(found: Found, replies: Answers, { accept, keep }: Taker): Promise<Answers> {
+    const { text, reading } = found;
+    const reply = JSON.stringify(replies);
+    let stored = reply;
+    if (keep === undefined) await accept(this.#batchOf(found, this.#env.clock.now()));
+    else
+      stored = await keep({
+        ...namesOf(found),
+        reply,
+        text: reading.kind === 'ignored' ? null : text,
       });
-      return repliesToUnstorable(message, this.#replySettings());
-    }
+    if (reading.kind === 'faulty')
+      this.#env.log('hl7_message_faulty', {
+        connector: this.#env.connector_id,
+        field: reading.fault.at,
+      });
+    return stored === reply ? replies : (JSON.parse(stored) as string[]);
+  }
+
+  #batchOf(found: Found, received_at: number): PullBatch {
+    const { message, reading } = found;
+    const content = reading.kind === 'ignored' ? NOTHING : reading.content();
+    return {
+      source: {
+        ...namesOf(found),
+        is_last: true,
+        completeness: 'changes',
+        ...this.#writtenOf(message, received_at),
+      },
+      cursor: null,
+      ...content,
+    };
   }
 
   /**
-   * Returns MSH-7 and the sender, unless the configuration does not trust MSH-7 or it is ahead of
+   * Returns MSH-7 and the sender, unless the configuration does not trust MSH-7 or it was ahead of
    * this machine's clock.
    */
-  #writtenOf({ header }: Message): { written?: { at: string; by: string } } {
+  #writtenOf(message: Message, received_at: number): { written?: { at: string; by: string } } {
+    const { header } = message;
+    // The message is on the attention list for that; its sender is not listed once more.
+    if (longHeaderField(message) !== null) return {};
     const at = readInstant(header.value(7), this.#env.time_zone);
     const is_usable = this.#trusts_clocks && typeof at === 'string';
-    if (!is_usable || Date.parse(at) > this.#env.clock.now() + AHEAD_MAX_MS) return {};
+    if (!is_usable || Date.parse(at) > received_at + AHEAD_MAX_MS) return {};
     return { written: { at, by: `${header.raw(3)}|${header.raw(4)}` } };
-  }
-
-  /**
-   * Returns whether this message cannot be stored although the database works: a bad message must
-   * not block the others (G7).
-   */
-  #isAtFault(key: string): boolean {
-    const before = this.#failing.get(key);
-    // Only failures between which other messages were stored count.
-    const times =
-      before === undefined || before.stored < this.#stored
-        ? (before?.times ?? 0) + 1
-        : before.times;
-    this.#failing.delete(key);
-    this.#failing.set(key, { times, stored: this.#stored });
-    if (this.#failing.size > FAILING_MAX) {
-      const oldest = this.#failing.keys().next().value;
-      if (oldest !== undefined) this.#failing.delete(oldest);
-    }
-    return times > FAILURES_BEFORE_ANSWER;
   }
 
   #tooLarge(head: string): Promise<Answers> {
@@ -204,8 +178,4 @@ export class MessageIntake implements FrameIntake {
       this.#stamp = { second, text: writeInstant(second * 1000, this.#env.time_zone) };
     return { at: this.#stamp.text };
   }
-}
-
-function isHeaderFaulty(reading: Reading): boolean {
-  return reading.kind === 'faulty' && reading.fault.at.startsWith('MSH-');
 }

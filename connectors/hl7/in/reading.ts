@@ -1,57 +1,27 @@
 /**
- * Reads one message: its content for eligd, and whether it can be accepted. Pure; the same message
- * gives the same result.
+ * Reads one message: whether it can be accepted, from the fields that decide it, and on request its
+ * content for eligd. Pure; the same message gives the same result.
  */
-import type {
-  AppointmentInput,
-  AppointmentStatus,
-  Patient,
-} from '../../../src/domain/appointment.ts';
-import type { ClaimInput } from '../../../src/domain/claim.ts';
-import type { IdentifiedPatient, PatientUpdate } from '../../../src/domain/patient-update.ts';
-import { idsOfSeveral, isSomebodyElse } from '../../../src/domain/person.ts';
+import type { AppointmentInput, Patient } from '../../../src/domain/appointment.ts';
+import type { PatientUpdate } from '../../../src/domain/patient-update.ts';
+import { isSomebodyElse } from '../../../src/domain/person.ts';
 import type { RejectedItem } from '../../contract.ts';
-import { type FieldOverrides, FieldReader, type Scope, scopeOf } from '../v2/fields.ts';
-import type { Message, Segment } from '../v2/message.ts';
-import { NO_APPOINTMENT, statusReader, visitOf } from './appointments.ts';
+import { FieldReader, type Scope, scopeOf } from '../v2/fields.ts';
+import type { Message } from '../v2/message.ts';
+import { NO_APPOINTMENT, type ReadVisit, startOf, statusReader, visitOf } from './appointments.ts';
 import { claimOf, isOfPatientAlone } from './charges.ts';
 import { HEADER_FIELD_CHARS_MAX, longHeaderField } from './header-length.ts';
 import { patientGroups } from './patient-groups.ts';
 import { coveragesOf, patientAsWritten, patientOf } from './patients.ts';
-
-/** The content of a message, in the contract's types. */
-export type Content = {
-  appointments: AppointmentInput[];
-  claims: ClaimInput[];
-  patients: PatientUpdate[];
-  cancelled_ids: string[];
-  rejected: RejectedItem[];
-};
-
-/** What is wrong with a message. `code`: from table 0357; `at`: the field. */
-export type Fault = { code: 100 | 101 | 102 | 200 | 205 | 207; at: string; what: string };
-
-export type Reading =
-  | { kind: 'content'; content: Content }
-  /** Contains nothing for eligd: acknowledged, so that the feed continues. */
-  | { kind: 'ignored' }
-  /**
-   * The content has a problem (AE) that someone has to fix. `content` puts it on the attention
-   * list.
-   */
-  | { kind: 'faulty'; content: Content; fault: Fault }
-  /** Not a message for eligd (AR): the sender is misconfigured. Nothing is kept. */
-  | { kind: 'refused'; fault: Fault };
-
-export type ReadingSettings = {
-  fields: FieldOverrides;
-  statuses: Readonly<Record<string, AppointmentStatus>>;
-  /** The meaning of an ADT without IN1. */
-  without_insurance: 'unknown' | 'self_pay';
-  time_zone: string;
-  /** Whether to keep the segments of patient and insurance for returning them. Undefined: no. */
-  keeps_segments?: boolean;
-};
+import { identified, readDeletions, readMerges, readPatient, sharedIds } from './registrations.ts';
+import {
+  type Content,
+  faulty,
+  NOTHING,
+  type Reading,
+  type ReadingSettings,
+  refused,
+} from './result.ts';
 
 const DESCRIBES_PATIENT = new Set(['A04', 'A05', 'A08', 'A28', 'A31']);
 /** Charges posted, in the original or the newer form. */
@@ -124,41 +94,6 @@ function withTooMuch(limit: string): Reading {
   );
 }
 
-const NOTHING: Content = {
-  appointments: [],
-  claims: [],
-  patients: [],
-  cancelled_ids: [],
-  rejected: [],
-};
-
-function refused(code: Fault['code'], at: string, what: string): Reading {
-  return { kind: 'refused', fault: { code, at, what } };
-}
-
-/** Returns a reading with a fault: for the attention list, and for the sender. */
-function faulty(
-  fault: Fault,
-  item: Omit<RejectedItem, 'position'>,
-  rest: Partial<Content> = {},
-): Reading {
-  return {
-    kind: 'faulty',
-    fault,
-    content: { ...NOTHING, ...rest, rejected: [{ position: 'message', ...item }] },
-  };
-}
-
-function withoutPatientId(rest: Partial<Content>): Reading {
-  const remedy =
-    'Have the sender fill PID-3, or set "fields: patient_id:" to the field with the ID.';
-  return faulty(
-    { code: 101, at: 'PID-3', what: 'the patient has no ID' },
-    { field: 'PID-3', value_class: 'empty', remedy },
-    rest,
-  );
-}
-
 function readSchedule(
   message: Message,
   fields: FieldReader,
@@ -166,10 +101,9 @@ function readSchedule(
   settings: ReadingSettings,
 ): Reading {
   const groups = patientGroups(message);
-  const [first = message, ...others] = groups;
-  const about = { event: message.event, scope: first };
-  const visit = visitOf(about, fields, statusOf, settings.time_zone);
-  if (visit.source_id === '') {
+  const [first = message] = groups;
+  const source_id = fields.one(first, 'appointment_id');
+  if (source_id === '') {
     const remedy =
       'Have the sender fill SCH-2 or SCH-1, or set "fields: appointment_id:" to the field ' +
       'with the ID.';
@@ -178,12 +112,31 @@ function readSchedule(
       { field: 'SCH-2', value_class: 'empty', remedy },
     );
   }
+  const start = startOf(first, fields, settings.time_zone);
+  // For a canceled visit, the other fields do not matter.
+  const is_cancelled = () => statusOf(message.event, fields.all(first, 'status')) === 'cancelled';
+  if (typeof start !== 'string' && !is_cancelled()) return withoutStart(source_id, start);
+  return {
+    kind: 'content',
+    content: () => {
+      const about = { event: message.event, scope: first };
+      const visit = visitOf(about, fields, statusOf, settings.time_zone);
+      return scheduleOf(visit, groups, fields, settings);
+    },
+  };
+}
+
+function scheduleOf(
+  visit: ReadVisit,
+  groups: readonly Scope[],
+  fields: FieldReader,
+  settings: ReadingSettings,
+): Content {
+  const [first = scopeOf([]), ...others] = groups;
   const { patient, problems } = patientOf(first, fields);
   const has_patient = patient.id !== null || patient.last_name !== '';
-  // For a canceled visit, the other fields do not matter.
-  if (visit.status === 'cancelled' && (typeof visit.starts_at !== 'string' || !has_patient))
-    return { kind: 'content', content: { ...NOTHING, cancelled_ids: [visit.source_id] } };
-  if (typeof visit.starts_at !== 'string') return withoutStart(visit.source_id, visit.starts_at);
+  if (typeof visit.starts_at !== 'string' || (visit.status === 'cancelled' && !has_patient))
+    return { ...NOTHING, cancelled_ids: [visit.source_id] };
   const insurance = coveragesOf(first, fields, settings);
   const appointment: AppointmentInput = {
     ...visit,
@@ -199,16 +152,13 @@ function readSchedule(
     appointment.coverages = insurance.coverages;
   else appointment.insurance = 'of_patient';
   return {
-    kind: 'content',
-    content: {
-      ...NOTHING,
-      appointments: [appointment],
-      patients: groups
-        .flatMap((group) => patientOfVisit(group, fields, settings))
-        .filter(({ patient: { id } }) => !shared.has(id)),
-      rejected:
-        visit.status === 'booked' ? otherPatients(others, patient, visit.source_id, fields) : [],
-    },
+    ...NOTHING,
+    appointments: [appointment],
+    patients: groups
+      .flatMap((group) => patientOfVisit(group, fields, settings))
+      .filter(({ patient: { id } }) => !shared.has(id)),
+    rejected:
+      visit.status === 'booked' ? otherPatients(others, patient, visit.source_id, fields) : [],
   };
 }
 
@@ -271,14 +221,6 @@ function otherPatients(
   });
 }
 
-/**
- * Returns IDs that a message gives to several people, such as a family's number: data stored under
- * such an ID would reach all of them.
- */
-function sharedIds(groups: readonly Scope[], fields: FieldReader): Set<string | null> {
-  return idsOfSeveral(groups.map((group) => patientOf(group, fields).patient));
-}
-
 /** Returns one claim for each patient group with charges. */
 function readCharges(
   message: Message,
@@ -288,14 +230,17 @@ function readCharges(
   if (message.all('FT1').length === 0) return { kind: 'ignored' };
   const groups = patientGroups(message);
   const posted = groups.filter((group) => group.all('FT1').length > 0);
-  const claims = posted
+  const ids = posted
     .filter((group) => !isOfPatientAlone(group))
-    .map((group) => claimOf(group, fields, time_zone));
-  const own = claims.filter(
+    .map((group) => ({ group, source_id: fields.one(group, 'claim_id') }));
+  const own = ids.filter(
     ({ source_id }, at) =>
-      source_id !== '' && claims.findIndex((each) => each.source_id === source_id) === at,
+      source_id !== '' && ids.findIndex((each) => each.source_id === source_id) === at,
   );
-  const content = { ...NOTHING, claims: own };
+  const content = () => ({
+    ...NOTHING,
+    claims: own.map(({ group }) => claimOf(group, fields, time_zone)),
+  });
   const placed = posted.reduce((sum, group) => sum + group.all('FT1').length, 0);
   if (placed < message.all('FT1').length) {
     const remedy = 'Have the sender put each FT1 after the PID of its patient.';
@@ -305,8 +250,8 @@ function readCharges(
       content,
     );
   }
-  if (own.length === claims.length) return { kind: 'content', content };
-  const is_nameless = claims.some(({ source_id }) => source_id === '');
+  if (own.length === ids.length) return { kind: 'content', content };
+  const is_nameless = ids.some(({ source_id }) => source_id === '');
   const remedy = is_nameless
     ? 'Have the sender fill FT1-34 or PV1-19, or set "fields: claim_id:" to the field with ' +
       "the claim's ID."
@@ -320,76 +265,4 @@ function readCharges(
     { field: 'PV1-19', value_class, remedy },
     content,
   );
-}
-
-/** Reads each patient's current data; a patient without an ID is reported separately (G7). */
-function readPatient(message: Message, fields: FieldReader, settings: ReadingSettings): Reading {
-  const groups = patientGroups(message);
-  const shared = sharedIds(groups, fields);
-  const patients = groups.flatMap((group): PatientUpdate[] => {
-    const patient = identified(group, fields, settings);
-    if (patient === null || shared.has(patient.id)) return [];
-    const { coverages } = coveragesOf(group, fields, settings);
-    const known = coverages ?? (settings.without_insurance === 'self_pay' ? [] : null);
-    return [{ kind: 'described', patient, coverages: known }];
-  });
-  if (shared.size > 0 && !shared.has(null)) return withSharedId(patients);
-  return ofPatients(patients, groups.length);
-}
-
-function withSharedId(patients: PatientUpdate[]): Reading {
-  const remedy =
-    'Have the sender give each patient a separate ID in PID-3, or set "fields: ' +
-    'patient_id:" to the field with the ID.';
-  return faulty(
-    { code: 205, at: 'PID-3', what: 'several patients have the same ID' },
-    { field: 'PID-3', value_class: 'the same for several patients', remedy },
-    { patients },
-  );
-}
-
-function readDeletions(message: Message, fields: FieldReader): Reading {
-  const groups = patientGroups(message);
-  const patients = groups.flatMap((group): PatientUpdate[] => {
-    const { patient } = patientOf(group, fields);
-    return patient.id === null ? [] : [{ kind: 'deleted', patient_id: patient.id }];
-  });
-  return ofPatients(patients, groups.length);
-}
-
-function ofPatients(patients: PatientUpdate[], expected: number): Reading {
-  const content = { ...NOTHING, patients };
-  return patients.length === expected ? { kind: 'content', content } : withoutPatientId(content);
-}
-
-/** Reads merges. A message may contain several pairs: each MRG belongs to the PID before it. */
-function readMerges(message: Message, fields: FieldReader, settings: ReadingSettings): Reading {
-  const patients: PatientUpdate[] = [];
-  let pid: Segment | null = null;
-  for (const segment of message.segments) {
-    if (segment.name === 'PID') pid = segment;
-    if (segment.name !== 'MRG' || pid === null) continue;
-    const into = identified(scopeOf([pid]), fields, settings);
-    const from_id = fields.one(scopeOf([segment]), 'prior_patient_id');
-    if (into !== null && from_id !== '') patients.push({ kind: 'merged', from_id, into });
-  }
-  const content = { ...NOTHING, patients };
-  if (patients.length > 0 && patients.length === message.all('MRG').length)
-    return { kind: 'content', content };
-  const remedy = 'Have the sender fill PID-3 with the remaining ID and MRG-1 with the merged one.';
-  return faulty(
-    { code: 101, at: 'MRG-1', what: 'it does not name the merged patients' },
-    { field: 'MRG-1', value_class: 'empty', remedy },
-    content,
-  );
-}
-
-function identified(
-  scope: Scope,
-  fields: FieldReader,
-  { keeps_segments }: ReadingSettings,
-): IdentifiedPatient | null {
-  const { patient } = patientOf(scope, fields);
-  if (patient.id === null) return null;
-  return { ...patient, id: patient.id, ...(keeps_segments ? patientAsWritten(scope) : {}) };
 }

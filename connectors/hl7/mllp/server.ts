@@ -150,7 +150,7 @@ class Listener {
     };
     const session = new Session(
       this.#intake,
-      this.#call.accept,
+      this.#call,
       peer,
       this.#config.max_message_megabytes * 1_000_000,
     );

@@ -2,10 +2,11 @@
  * One connection from a sender: bytes in, replies out in the order of the messages. It uses no
  * socket, so tests can run without one.
  */
-import type { Accepted, PullBatch } from '../../contract.ts';
+import type { ListenCall } from '../../contract.ts';
 import { type Frame, FrameReader, frame } from './frames.ts';
 
-export type Accept = (batch: PullBatch) => Promise<Accepted>;
+/** Where messages go. */
+export type Taker = Pick<ListenCall, 'accept' | 'keep'>;
 
 /** The replies to one message, each a message of its own; empty if none is due. */
 export type Answers = readonly string[];
@@ -16,7 +17,7 @@ export interface FrameIntake {
    * Returns one promise for each message, in order. Each resolves after its commit (G3), and
    * rejects when the commit failed.
    */
-  takeFrame: (body: Buffer, is_too_large: boolean, accept: Accept) => Promise<Answers>[];
+  takeFrame: (body: Buffer, is_too_large: boolean, taker: Taker) => Promise<Answers>[];
 }
 
 export type Peer = {
@@ -37,7 +38,7 @@ const UNANSWERED_MAX = 256;
 /** Reads the frames of one connection and sends the replies. */
 export class Session {
   readonly #intake: FrameIntake;
-  readonly #accept: Accept;
+  readonly #taker: Taker;
   readonly #peer: Peer;
   readonly #frames: FrameReader;
   /** The number of messages and other frames received. */
@@ -47,9 +48,9 @@ export class Session {
   #is_over = false;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(intake: FrameIntake, accept: Accept, peer: Peer, bytes_max: number) {
+  constructor(intake: FrameIntake, taker: Taker, peer: Peer, bytes_max: number) {
     this.#intake = intake;
-    this.#accept = accept;
+    this.#taker = taker;
     this.#peer = peer;
     this.#frames = new FrameReader(bytes_max);
   }
@@ -73,7 +74,7 @@ export class Session {
   }
 
   #take({ body, is_too_large }: Frame): void {
-    for (const answers of this.#intake.takeFrame(body, is_too_large, this.#accept)) {
+    for (const answers of this.#intake.takeFrame(body, is_too_large, this.#taker)) {
       this.messages += 1;
       this.#unanswered += 1;
       // Handled at once, so that a failure while an earlier message waits is not an unhandled

@@ -3,7 +3,7 @@
  * use instead (`2026-11-24T09:30`).
  */
 import { Temporal } from 'temporal-polyfill';
-import { isDate } from '../../../src/domain/time.ts';
+import { instantOf, isDate } from '../../../src/domain/time.ts';
 
 const DATE = String.raw`(\d{4})-?(\d{2})-?(\d{2})`;
 const CLOCK = String.raw`(\d{2})(?::?(\d{2})(?::?(\d{2})(?:\.(\d{1,9}))?)?)?`;
@@ -47,18 +47,8 @@ export function readInstant(text: string, time_zone: string): string | Fault {
     );
     return new Date(utc).toISOString();
   }
-  const wall = Temporal.PlainDateTime.from({
-    year: parts[0],
-    month: parts[1],
-    day: parts[2],
-    hour: parts[3],
-    minute: parts[4],
-    second: Math.min(parts[5], 59),
-    millisecond,
-  });
-  return new Date(
-    wall.toZonedDateTime(time_zone, { disambiguation: 'compatible' }).epochMilliseconds,
-  ).toISOString();
+  const minute_ms = instantOf(`${year}-${month}-${day}`, parts[3], time_zone, parts[4]);
+  return new Date(minute_ms + Math.min(parts[5], 59) * 1000 + millisecond).toISOString();
 }
 
 function offsetMinutes(offset: string): number | null {

@@ -122,6 +122,10 @@ function statusJson(status: StatusPage, config: Config, now: number): Record<str
     })),
     budget: { day: spendingJson(budget.day), month: spendingJson(budget.month) },
     connectors: lastReads(status, config).map(({ id, at }) => ({ id, last_read_at: isoTime(at) })),
+    unread_messages: status.unread_messages.map(({ since, ...rest }) => ({
+      ...rest,
+      since: isoTime(since),
+    })),
     attention: attention.map(({ since, ...rest }) => ({ ...rest, since: isoTime(since) })),
     next: nextSteps(status),
   };
@@ -210,6 +214,7 @@ function statusLines(status: StatusPage, config: Config, { now, budget }: Moment
         .map(({ id, at }) => `${id} ${at === null ? 'never' : time(at)}`)
         .join(', '),
     ),
+    ...unreadLines(status, config),
     ...incidentLines(status, config),
     ...attentionLines(status, config),
     ...nextSteps(status).flatMap((step) => wrapped('Next:', step)),
@@ -219,6 +224,16 @@ function statusLines(status: StatusPage, config: Config, { now, budget }: Moment
 function moneyLines({ budget }: StatusPage): string[] {
   const { spent, left } = budgetSentences(budget);
   return [...wrapped('Spent:', spent), ...(left === null ? [] : wrapped('Left:', left))];
+}
+
+/** Returns one line about messages that are received and not read yet, if there are any. */
+function unreadLines({ unread_messages }: StatusOverview, config: Config): string[] {
+  const parts = unread_messages.map(
+    ({ connector, count, since }) =>
+      `${count} ${count === 1 ? 'message' : 'messages'} of ${connector}, the oldest since ` +
+      `${clinicTime(since, config)}`,
+  );
+  return parts.length === 0 ? [] : wrapped('To read:', `${parts.join('; ')}.`);
 }
 
 /** Returns one line for each recurring incident, with its count. */

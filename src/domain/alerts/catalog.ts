@@ -112,6 +112,12 @@ export const ALERTS = {
     after_ms: SOME_MINUTES_MS,
     because_of: ['connector_cannot_read'],
   },
+  messages_unread: {
+    level: 'urgent',
+    title: 'messages of the practice management system are received but not read',
+    next: SEE_ATTENTION,
+    because_of: ['database_damaged', 'database_unusable'],
+  },
   export_missing: {
     level: 'urgent',
     title: 'the appointment export did not arrive',

@@ -36,6 +36,7 @@ const GROWTH_DAYS_MIN = 7;
 /** Incident reasons that are also alert names. */
 const SAME_NAME = [
   'clock_wrong', 'connector_cannot_read', 'connector_cannot_listen', 'connector_cannot_write',
+  'messages_unread',
   'export_missing', 'export_empty', 'export_small', 'port_taken', 'payer_unreachable',
   'database_damaged', 'backup_missing',
   'purge_missing', 'webhook_silent', 'subscription_elsewhere', 'subscription_failed',

@@ -1,11 +1,5 @@
-import {
-  type Accepted,
-  type Connector,
-  ConnectorError,
-  type PullBatch,
-} from '../../../connectors/contract.ts';
+import { type Connector, ConnectorError, type ListenCall } from '../../../connectors/contract.ts';
 import type { Env } from '../../domain/env.ts';
-import { GroupCommit } from '../../store/engine/group-commit.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { noteRepeatedArrival } from '../../store/intake/arrivals.ts';
 import {
@@ -14,7 +8,6 @@ import {
   type IntakeCounts,
   isLatestSource,
 } from '../../store/intake/intake.ts';
-import { acceptMessages, type Message } from '../../store/intake/messages.ts';
 import { keepRejectedFiles, rejectedFiles } from '../../store/intake/rejected.ts';
 import {
   type ConnectorState,
@@ -23,28 +16,23 @@ import {
   noteSuccess,
 } from '../connector-state.ts';
 import { IDLE, type StepResult } from '../loop.ts';
+import { Messages } from './messages.ts';
 
-type PullDeps = {
+export { afterReading } from './after-reading.ts';
+export type { Messages } from './messages.ts';
+
+type IntakeDeps = {
   store: Store;
   env: Env;
   connector_id: string;
   connector: Connector;
-  state: ConnectorState;
   /** Called after each commit that brought something new. */
   onAccepted: () => void;
 };
 
-/**
- * The maximum number of messages in one commit, to keep its statements far below SQLite's limit on
- * rows.
- */
-const MESSAGES_PER_COMMIT_MAX = 500;
-/**
- * When the last commit took at least this long, eligd waits briefly for more messages (next
- * constant).
- */
-const SLOW_COMMIT_MS = 2;
-const GATHER_MS = 1;
+/** `messages`: those of the connector (`messagesOf`). */
+type PullDeps = IntakeDeps & { state: ConnectorState; messages: Messages | null };
+
 const LISTENS_AFTER_MS = 10_000;
 
 /**
@@ -57,6 +45,7 @@ export async function pullStep(deps: PullDeps, signal: AbortSignal): Promise<Ste
   if (connector.pull === undefined) return IDLE;
   try {
     await connector.pull({
+      ...takingFor(deps),
       cursor: await cursorOf(store.db, connector_id),
       isAccepted: async (key) => {
         const is_repeated = await isLatestSource(store.db, connector_id, key);
@@ -65,7 +54,6 @@ export async function pullStep(deps: PullDeps, signal: AbortSignal): Promise<Ste
         return is_repeated;
       },
       stillRejected: (kept_as) => keepRejected(deps, kept_as),
-      accept: acceptFor(deps),
       signal,
     });
   } catch (error) {
@@ -109,7 +97,7 @@ async function listen(
       () => {},
     );
   try {
-    await begin({ accept: acceptFor(deps), signal });
+    await begin({ ...takingFor(deps), signal });
   } finally {
     ended.abort();
     await proof;
@@ -137,26 +125,30 @@ async function failed(
 }
 
 /**
- * Returns the function to which a connector hands its batches. It resolves after the commit (G3).
+ * Returns the functions to which a connector hands what it has read. They resolve after the commit
+ * (G3).
  */
-function acceptFor(deps: PullDeps): (batch: PullBatch) => Promise<Accepted> {
-  const { store, env, connector_id } = deps;
-  const messages = messagesOf(deps);
-  return async (batch) => {
-    if (isMessage(batch)) return await messages.add(batch);
-    reportAccepted(
-      deps,
-      await store.write((tx) => acceptBatch(tx, connector_id, batch, env.clock.now())),
-    );
-    return { reply: null };
+function takingFor(deps: PullDeps): Pick<ListenCall, 'accept' | 'keep'> {
+  const { store, env, connector_id, messages } = deps;
+  return {
+    accept: async (batch) =>
+      reportAccepted(
+        deps,
+        await store.write((tx) => acceptBatch(tx, connector_id, batch, env.clock.now())),
+      ),
+    ...(messages && { keep: (message) => messages.keep(message) }),
   };
 }
 
-function isMessage(batch: PullBatch): batch is PullBatch & Message {
-  return batch.source.reply !== undefined;
+/** Returns the messages of a connector; null if it has none that are read after their answer. */
+export function messagesOf(deps: IntakeDeps): Messages | null {
+  const { connector } = deps;
+  const read = connector.readMessage?.bind(connector);
+  if (read === undefined) return null;
+  return new Messages({ ...deps, read, onRead: (counts) => reportAccepted(deps, counts) });
 }
 
-function reportAccepted({ env, connector_id, onAccepted }: PullDeps, counts: IntakeCounts): void {
+function reportAccepted({ env, connector_id, onAccepted }: IntakeDeps, counts: IntakeCounts): void {
   env.log('batch_accepted', {
     connector: connector_id,
     accepted: counts.new + counts.changed,
@@ -165,30 +157,4 @@ function reportAccepted({ env, connector_id, onAccepted }: PullDeps, counts: Int
     ...(counts.vanished > 0 ? { vanished: counts.vanished } : {}),
   });
   if (counts.new + counts.changed + counts.vanished > 0) onAccepted();
-}
-
-/** Groups messages that arrive during a commit into the next one. */
-function messagesOf(deps: PullDeps): GroupCommit<Message, Accepted> {
-  const { store, env, connector_id } = deps;
-  let last = { count: 0, duration_ms: 0 };
-  return new GroupCommit<Message, Accepted>({
-    items_per_commit_max: MESSAGES_PER_COMMIT_MAX,
-    // On a slow disk, a commit for half of the senders costs as much as one for all. So senders
-    // that were just answered get a moment to send their next message.
-    gather: async (waiting) => {
-      if (last.duration_ms < SLOW_COMMIT_MS || waiting() >= last.count) return;
-      await env.clock.sleep(GATHER_MS).catch(() => {});
-    },
-    commit: async (take) => {
-      const started_ms = env.clock.elapsed();
-      const { outcomes, counts } = await store.write((tx) =>
-        acceptMessages(tx, connector_id, take(), env.clock.now()),
-      );
-      last = { count: outcomes.length, duration_ms: env.clock.elapsed() - started_ms };
-      reportAccepted(deps, counts);
-      return outcomes.map((outcome) =>
-        'reply' in outcome ? { value: outcome } : { error: outcome.error },
-      );
-    },
-  });
 }

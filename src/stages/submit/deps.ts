@@ -18,6 +18,11 @@ export type SubmitDeps = {
   onOpen: () => void;
   /** Wakes planning: an inquiry that was proven unsent may not be needed anymore. */
   onReplan: () => void;
+  /**
+   * Runs `claim` after the acknowledged messages are read, because they may cancel visits. Those
+   * that cannot be read stay unread.
+   */
+  afterReading: <Value>(claim: () => Promise<Value>, signal: AbortSignal) => Promise<Value>;
   /** How far this machine's clock is ahead of the service's; null before the first response. */
   clockSkew: () => number | null;
   /** The count of sends in the lock file. */

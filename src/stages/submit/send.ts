@@ -50,10 +50,10 @@ type SendOptions = {
 export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<number> {
   const bulk = await planBulk(deps, options.specialty);
   const limited = { ...options, limit: Math.min(options.limit, bulk.claim_size) };
-  let claimed = await deps.store.write((tx) => claim(tx, deps, limited, null));
+  let claimed = await claimAfterReading(deps, limited, null);
   if (claimed.to_check.length > 0) {
     const checked = await checkLabels(deps, claimed.to_check, options);
-    claimed = await deps.store.write((tx) => claim(tx, deps, limited, checked));
+    claimed = await claimAfterReading(deps, limited, checked);
   }
   if (claimed.intents.length === 0) return claimed.adopted + claimed.moved;
   deps.sends.write(claimed.sends);
@@ -96,6 +96,21 @@ type Claimed = {
   sends: number;
   to_check: readonly InquiryRow[];
 };
+
+/**
+ * Claims inquiries after the acknowledged messages are read: they may cancel visits. Visits whose
+ * messages cannot be read wait; the others do not (G7).
+ */
+async function claimAfterReading(
+  deps: SubmitDeps,
+  options: SendOptions,
+  checked: ReadonlySet<number> | null,
+): Promise<Claimed> {
+  return await deps.afterReading(
+    () => deps.store.write((tx) => claim(tx, deps, options, checked)),
+    options.signal,
+  );
+}
 
 /**
  * Claims inquiries in one transaction: nearest visit first, within the budget, one specialty at a

@@ -12,7 +12,9 @@ export type Claim = { now: number; limit: number; specialty: Specialty };
 
 /**
  * Returns planned inquiries that may be sent now, nearest visit first. Leaves out those on hold,
- * and those with a changed appointment that waits for planning, because planning may withdraw them.
+ * those with a changed appointment that waits for planning, because planning may withdraw them, and
+ * those of a connector with unread messages, which may cancel the visit. That connector may no
+ * longer exist.
  */
 export async function dueForSubmission(
   db: Db | Tx,
@@ -38,6 +40,17 @@ const DUE = prepared<{ now: number }>()((db, place, specialty: Specialty, limit:
             .select('appointments.id')
             .whereRef('inquiry_appointments.inquiry', '=', 'inquiries.id')
             .where('appointments.plan_due_at', '<=', place('now')),
+        ),
+      ),
+    )
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom('unread_messages')
+            .select('unread_messages.source')
+            .whereRef('unread_messages.connector', '=', 'inquiries.connector')
+            .where('unread_messages.failed_at', 'is', null),
         ),
       ),
     )

@@ -15,6 +15,15 @@ export type Tables = {
     completed_at: number | null;
     reply: string | null;
   };
+  unread_messages: {
+    source: number;
+    connector: string;
+    received_at: number;
+    ended_runs: Generated<number>;
+    failed_at: number | null;
+    text: string;
+  };
+  messages_being_read: { connector: string; last_source: number };
   patients: { connector: string; patient_id: string; coverages: string; updated_at: number };
   patient_aliases: { connector: string; alias: string; patient_id: string; merged_at: number };
   visit_messages: { connector: string; source_id: string; sender: string; written_at: number };

@@ -1,11 +1,11 @@
-/**
- * Takes in messages: each is a complete source in one batch, arrives alone, must be answered
- * quickly, and may be sent again.
- */
+/** Stores what messages say: many at once, each completely or not at all. */
+
 import type { Tx } from '../engine/database.ts';
+import { isOfContent } from '../engine/error-origin.ts';
 import { preparedText } from '../engine/prepared.ts';
 import type { NamedAppointment } from './appointments.ts';
 import { takeClaims } from './claims.ts';
+import type { IntakeContext } from './context.ts';
 import {
   type IntakeBatch,
   type IntakeCounts,
@@ -17,41 +17,72 @@ import { MessageTimes } from './message-times.ts';
 import { takePatientUpdates } from './patients.ts';
 import { reject } from './rejected.ts';
 import { limited, siftLong } from './sift.ts';
+import { endReading, type UnreadMessage } from './unread-messages.ts';
 
-/** A batch that is a complete message, with its reply. */
-export type Message = Omit<IntakeBatch, 'source'> & {
-  source: IntakeBatch['source'] & { reply: string; written?: { at: string; by: string } };
+/** What a text says; `written`: when and by whom. */
+export type MessageContent = Omit<IntakeBatch, 'source'> & {
+  source: IntakeBatch['source'] & { written?: { at: string; by: string } };
 };
 
-/** `reply`: the message's own, or the stored one if the message came before. */
-type MessageOutcome = { reply: string } | { error: unknown };
+/** A message with what it says, or why the connector could not read it. */
+export type ReadMessage = { of: UnreadMessage } & (
+  | { content: MessageContent }
+  | { error: unknown }
+);
+
+/** A message whose content is stored, with the row of its source. */
+type Message = MessageContent & { row: number };
+
+/** `errors`: of the messages that are on the attention list instead. */
+type Stored = { counts: IntakeCounts; errors: unknown[] };
 
 /**
- * Stores messages that arrived close together: each completely or not at all (G3, G7), in their
- * order, and a repeated one not again. Rows of all messages are written in shared statements,
- * because once they share the disk flush, statements are the main cost.
+ * Stores what messages say and that they are read: each completely, or not at all and on the
+ * attention list (G2, G7), in their order. Rows of all messages are written in shared statements.
+ * Throws when the database is what fails: then nothing is stored, and the messages stay unread.
  */
-export async function acceptMessages(
-  tx: Tx,
-  connector: string,
-  messages: readonly Message[],
-  now: number,
-): Promise<{ outcomes: MessageOutcome[]; counts: IntakeCounts }> {
-  const together = await inSavepoint(tx, () => takeAll(tx, connector, messages.map(limited), now));
-  if ('value' in together) {
-    const { replies, counts } = together.value;
-    return { outcomes: replies.map((reply) => ({ reply })), counts };
+export async function storeMessages(
+  context: IntakeContext,
+  messages: readonly ReadMessage[],
+): Promise<Stored> {
+  const { tx } = context;
+  const stored: Stored = { counts: { ...NOTHING_COUNTED }, errors: [] };
+  const failed: UnreadMessage[] = [];
+  const fail = (of: UnreadMessage, error: unknown) => {
+    failed.push(of);
+    stored.errors.push(error);
+  };
+  const readable: { of: UnreadMessage; message: Message }[] = [];
+  for (const each of messages) {
+    if ('error' in each) fail(each.of, each.error);
+    else {
+      try {
+        readable.push({ of: each.of, message: namedAs(each.of, each.content) });
+      } catch (error) {
+        fail(each.of, error);
+      }
+    }
   }
-  if (messages.length === 1) return { outcomes: [together], counts: { ...NOTHING_COUNTED } };
-  const outcomes: MessageOutcome[] = [];
-  const counts = { ...NOTHING_COUNTED };
-  for (const message of messages) {
-    const alone = await acceptMessages(tx, connector, [message], now);
-    outcomes.push(...alone.outcomes);
-    for (const [name, count] of Object.entries(alone.counts))
-      counts[name as keyof IntakeCounts] += count;
-  }
-  return { outcomes, counts };
+  const all = readable.map(({ message }) => message);
+  const together = await inSavepoint(tx, () => takeAll(context, all));
+  if ('value' in together) stored.counts = together.value;
+  else
+    for (const { of, message } of readable) {
+      const alone = await inSavepoint(tx, () => takeAll(context, [message]));
+      if ('error' in alone) fail(of, alone.error);
+      else
+        for (const [name, count] of Object.entries(alone.value))
+          stored.counts[name as keyof IntakeCounts] += count;
+    }
+  const gone = new Set(failed);
+  const read = messages.map(({ of }) => of).filter((of) => !gone.has(of));
+  await endReading(context, { read, failed });
+  return stored;
+}
+
+/** The connector's own names of the source are ignored: those of `keep` are stored. */
+function namedAs({ source: row, key, name }: UnreadMessage, content: MessageContent): Message {
+  return limited({ ...content, row, source: { ...content.source, key, name } });
 }
 
 /** A name that no outer savepoint uses: SQLite rolls back to the innermost savepoint of a name. */
@@ -59,6 +90,10 @@ const BEGIN = preparedText('savepoint messages');
 const END = preparedText('release messages');
 const UNDO = preparedText('rollback to messages');
 
+/**
+ * Runs `work`, and undoes it if it fails by its content. When the disk is full, SQLite itself ends
+ * the whole transaction; then, and after every other failure of the database, throws.
+ */
 async function inSavepoint<Value>(
   tx: Tx,
   work: () => Promise<Value>,
@@ -69,35 +104,31 @@ async function inSavepoint<Value>(
     await END(tx);
     return { value };
   } catch (error) {
-    await UNDO(tx);
-    await END(tx);
+    if (!isOfContent(error)) throw error;
+    try {
+      await UNDO(tx);
+      await END(tx);
+    } catch {
+      throw error;
+    }
     return { error };
   }
 }
 
 async function takeAll(
-  tx: Tx,
-  connector: string,
+  context: IntakeContext,
   messages: readonly Message[],
-  now: number,
-): Promise<{ replies: string[]; counts: IntakeCounts }> {
-  const context = { tx, connector, now };
+): Promise<IntakeCounts> {
+  const { tx, connector, now } = context;
   const counts = { ...NOTHING_COUNTED };
-  const { fresh, stored } = await remember(tx, connector, messages, now);
   const times = await MessageTimes.read(tx, connector, messages);
-  const replies: string[] = [];
-  const taken = new Set<string>();
   let run = new Map<string, NamedAppointment>();
   const finishRun = async () => {
     await takeAppointments(context, [...run.values()], counts);
     run = new Map();
   };
   for (const message of messages) {
-    const { source, cancelled_ids = [] } = message;
-    replies.push(stored.get(source.key) ?? source.reply);
-    const row = fresh.get(source.key);
-    if (row === undefined || taken.has(source.key)) continue;
-    taken.add(source.key);
+    const { source, row, cancelled_ids = [] } = message;
     if (times.isLate(message)) {
       await finishRun();
       await times.recordLate(message, now);
@@ -119,48 +150,5 @@ async function takeAll(
   }
   await finishRun();
   await times.write();
-  return { replies, counts };
-}
-
-/**
- * Stores the messages. `fresh`: rows of the new ones; `stored`: replies of repeated ones, by key.
- */
-async function remember(
-  tx: Tx,
-  connector: string,
-  messages: readonly Message[],
-  now: number,
-): Promise<{ fresh: Map<string, number>; stored: Map<string, string> }> {
-  const by_key = new Map<string, Message>();
-  for (const message of messages)
-    if (!by_key.has(message.source.key)) by_key.set(message.source.key, message);
-  const stored = new Map<string, string>();
-  for (const [key, { source }] of by_key) stored.set(key, source.reply);
-  const rows = await tx
-    .insertInto('sources')
-    .values(
-      [...by_key.values()].map(({ source: { key, name, reply } }) => ({
-        connector,
-        key,
-        name,
-        first_seen_at: now,
-        completed_at: now,
-        reply,
-      })),
-    )
-    .onConflict((conflict) => conflict.doNothing())
-    .returning(['id', 'key'])
-    .execute();
-  const fresh = new Map(rows.map(({ id, key }) => [key, id]));
-  const repeated = [...by_key.keys()].filter((key) => !fresh.has(key));
-  if (repeated.length > 0) {
-    const known = await tx
-      .selectFrom('sources')
-      .select(['key', 'reply'])
-      .where('connector', '=', connector)
-      .where('key', 'in', repeated)
-      .execute();
-    for (const { key, reply } of known) if (reply !== null) stored.set(key, reply);
-  }
-  return { fresh, stored };
+  return counts;
 }

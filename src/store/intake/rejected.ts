@@ -113,6 +113,17 @@ function rejectedSubject(connector: string, source: RejectingSource, item: Rejec
   return `source:${connector}:${source.key}:${item.position}:${item.field}`;
 }
 
+/** Resolves the entries about whole messages of these sources, because they are read again. */
+export async function forgetRejectedMessages(
+  tx: Tx,
+  connector: string,
+  keys: readonly string[],
+  now: number,
+): Promise<void> {
+  const subjects = keys.map((key) => `source:${connector}:${key}:message:message`);
+  await resolveAttention(tx, subjects, now, ['row_unreadable']);
+}
+
 /**
  * Returns the subject of an item with a readable ID: one entry, which is resolved when the item is
  * readable.

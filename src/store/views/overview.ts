@@ -1,8 +1,6 @@
 /**
  * The state of all appointments: queries for `status`, `list`, the demo and the daily summary.
- * Read-only.
- *
- * A claim has a situation like an appointment, and is counted separately.
+ * Read-only. A claim has a situation like an appointment, and is counted separately.
  */
 import { type SqlBool, sql } from 'kysely';
 import type { AppointmentInput } from '../../domain/appointment.ts';
@@ -14,6 +12,7 @@ import { countDeliveries } from '../answers/deliveries.ts';
 import { currentHalts, type Halt } from '../calls/halts.ts';
 import type { Db } from '../engine/database.ts';
 import type { SubjectKind } from '../engine/tables.ts';
+import { type UnreadCount, unreadCounts } from '../intake/unread-messages.ts';
 import { situationAt } from './situation.ts';
 
 /** The number of appointments in each situation; the parts add up to `total`. */
@@ -274,6 +273,8 @@ export type StatusOverview = {
   attention: { reason: string; count: number; since: number }[];
   /** When the last source of each connector was read completely. */
   last_reads: { connector: string; at: number }[];
+  /** Messages that are acknowledged and not read yet. */
+  unread_messages: UnreadCount[];
 };
 
 type InquiryCounts = Record<
@@ -324,6 +325,7 @@ export async function readStatus(
     halts: await currentHalts(db),
     attention,
     last_reads: await lastReads(db),
+    unread_messages: await unreadCounts(db),
   };
 }
 

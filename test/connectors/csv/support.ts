@@ -74,7 +74,6 @@ export function openCsv(
         claims.push(...(batch.claims ?? []));
         rejected.push(...batch.rejected);
         if (batch.source.is_last) finished.add(batch.source.key);
-        return { reply: null };
       },
     });
   return {

@@ -74,7 +74,6 @@ export async function bench(
       const accept = async (batch: PullBatch) => {
         batches.push(batch);
         cursor = batch.cursor ?? cursor;
-        return { reply: null };
       };
       const { signal } = new AbortController();
       await connector

@@ -36,7 +36,6 @@ test('eligd reads visits again when the server starts or stops accepting answers
     cursor: world.cursor(),
     accept: async (batch) => {
       batches.push(batch);
-      return { reply: null };
     },
     isAccepted: async () => false,
     signal: new AbortController().signal,

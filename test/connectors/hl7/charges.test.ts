@@ -5,7 +5,7 @@ import { type Hl7Config, hl7ConfigSchema } from '../../../connectors/hl7/config.
 import { messageReader } from '../../../connectors/hl7/in/reading.ts';
 import { claimMessageFor } from '../../../connectors/hl7/out/write-back.ts';
 import { parseMessage } from '../../../connectors/hl7/v2/message.ts';
-import { dft, payment } from './messages.ts';
+import { dft, payment, whole } from './messages.ts';
 
 const config = (over: object = {}) => hl7ConfigSchema.parse({ folder: './hl7', ...over });
 const writing = (written_with: Hl7Config) => ({
@@ -17,7 +17,7 @@ const writing = (written_with: Hl7Config) => ({
 function read(text: string, over: object = {}) {
   const message = parseMessage(text);
   if (message === null) throw new Error('The message was not understood.');
-  return messageReader({ ...config(over), time_zone: 'America/Chicago' })(message);
+  return whole(messageReader({ ...config(over), time_zone: 'America/Chicago' })(message));
 }
 
 function claimsOf(text: string, over: object = {}) {

@@ -1,5 +1,5 @@
 /** An HL7 connector with a real store, listening on a real port. */
-import { afterEach } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import { makeSuiteEnv } from '../../../connectors/conformance/harness.ts';
 import type { Connector, ConnectorLog } from '../../../connectors/contract.ts';
 import hl7 from '../../../connectors/hl7/index.ts';
@@ -7,9 +7,11 @@ import type { AppointmentInput } from '../../../src/domain/appointment.ts';
 import type { Env } from '../../../src/domain/env.ts';
 import { realClock } from '../../../src/ops/env.ts';
 import { newConnectorState } from '../../../src/stages/connector-state.ts';
-import { listenStep } from '../../../src/stages/pull/index.ts';
+import { IDLE, runLoop, Waker } from '../../../src/stages/loop.ts';
+import { listenStep, messagesOf } from '../../../src/stages/pull/index.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import type { Store } from '../../../src/store/engine/store.ts';
+import { unreadCounts } from '../../../src/store/intake/unread-messages.ts';
 import { temporaryStore } from '../../store/temporary.ts';
 import { freePort, RawSender } from './peers.ts';
 
@@ -51,17 +53,20 @@ export async function startInterface(config: Record<string, unknown> = {}, store
     (event) => void events.push(event),
   );
   const stop = new AbortController();
-  const listening = listenStep(
-    {
-      store: kept,
+  const intake = { store: kept, env, connector_id: 'interface', connector, onAccepted: () => {} };
+  const messages = messagesOf(intake);
+  const listening = Promise.all([
+    listenStep({ ...intake, state: newConnectorState(), messages }, stop.signal),
+    runLoop({
+      name: 'read interface',
+      step: async (signal) => (await messages?.step(signal)) ?? IDLE,
+      waker: messages?.arrived ?? new Waker(),
       env,
-      connector_id: 'interface',
-      connector,
-      state: newConnectorState(),
-      onAccepted: () => {},
-    },
-    stop.signal,
-  );
+      interval_ms: 1_000,
+      signal: stop.signal,
+    }),
+  ]);
+  const isRead = () => expect.poll(() => unreadCounts(kept.db), { timeout: 10_000 }).toEqual([]);
   const close = async () => {
     stop.abort();
     await listening;
@@ -79,6 +84,7 @@ export async function startInterface(config: Record<string, unknown> = {}, store
       return sender;
     },
     appointments: async (): Promise<AppointmentInput[]> => {
+      await isRead();
       const rows = await kept.db
         .selectFrom('appointments')
         .select('content')
@@ -87,6 +93,9 @@ export async function startInterface(config: Record<string, unknown> = {}, store
       return rows.map(({ content }) => JSON.parse(content) as AppointmentInput);
     },
     sources: () => kept.db.selectFrom('sources').select('name').orderBy('id').execute(),
-    attention: async () => (await openAttention(kept.db)).map(({ what }) => what),
+    attention: async () => {
+      await isRead();
+      return (await openAttention(kept.db)).map(({ what }) => what);
+    },
   };
 }

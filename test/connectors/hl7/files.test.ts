@@ -8,7 +8,7 @@ import type { PullBatch } from '../../../connectors/contract.ts';
 import { entryText } from '../../../src/domain/attention.ts';
 import { realClock } from '../../../src/ops/env.ts';
 import { newConnectorState } from '../../../src/stages/connector-state.ts';
-import { pullStep } from '../../../src/stages/pull/index.ts';
+import { messagesOf, pullStep } from '../../../src/stages/pull/index.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { temporaryStore } from '../../store/temporary.ts';
 import { later, makeConnector } from './clinic-interface.ts';
@@ -36,21 +36,16 @@ async function fileDrop(config: Record<string, unknown> = {}) {
   );
   const store = await temporaryStore();
   const env = { clock: realClock, random: Math.random, log: () => {} };
+  const intake = { store, env, connector_id: 'interface', connector, onAccepted: () => {} };
+  const messages = messagesOf(intake);
   return {
     connector,
     said,
-    pull: () =>
-      pullStep(
-        {
-          store,
-          env,
-          connector_id: 'interface',
-          connector,
-          state: newConnectorState(),
-          onAccepted: () => {},
-        },
-        signal,
-      ),
+    pull: async () => {
+      const result = await pullStep({ ...intake, state: newConnectorState(), messages }, signal);
+      await messages?.readAll();
+      return result;
+    },
     ids: async () =>
       (await store.db.selectFrom('appointments').select('source_id').orderBy('id').execute()).map(
         ({ source_id }) => source_id,
@@ -136,7 +131,6 @@ describe('a file', () => {
       const accept = async (batch: PullBatch) => {
         await meanwhile();
         taken.push(batch);
-        return { reply: null };
       };
       await connector.pull?.({ cursor: null, isAccepted: async () => false, accept, signal });
     };

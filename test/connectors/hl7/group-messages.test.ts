@@ -4,10 +4,11 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Content, messageReader, type Reading } from '../../../connectors/hl7/in/reading.ts';
+import { messageReader } from '../../../connectors/hl7/in/reading.ts';
+import type { Content } from '../../../connectors/hl7/in/result.ts';
 import { parseMessage } from '../../../connectors/hl7/v2/message.ts';
 import { isNpi } from '../../../src/domain/identifiers.ts';
-import { msh, numbered } from './messages.ts';
+import { msh, numbered, type WholeReading, whole } from './messages.ts';
 
 /** Each value of a person has the person's number, so the test sees where it went. */
 type Person = {
@@ -23,18 +24,19 @@ const NPIS = [1, 2, 3].map(
   (number) => Array.from({ length: 10 }, (_, last) => `10${number}000000${last}`).find(isNpi) ?? '',
 );
 
-function read(...lines: string[]): Reading {
+function read(...lines: string[]): WholeReading {
   const message = parseMessage(lines.join('\r'));
   if (message === null) throw new Error('It is no message.');
-  return messageReader({
+  const reader = messageReader({
     fields: {},
     statuses: {},
     without_insurance: 'unknown',
     time_zone: 'America/Chicago',
-  })(message);
+  });
+  return whole(reader(message));
 }
 
-function content(reading: Reading): Content {
+function content(reading: WholeReading): Content {
   if (reading.kind !== 'content' && reading.kind !== 'faulty')
     throw new Error(`It is ${reading.kind}.`);
   return reading.content;

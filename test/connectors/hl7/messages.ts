@@ -1,4 +1,5 @@
 /** Messages as a scheduling system writes them. */
+import type { Content, Reading } from '../../../connectors/hl7/in/result.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../../src/domain/claim.ts';
 
@@ -128,4 +129,14 @@ export function brokenSiu(source_id: string, starts_at = 'soon'): string {
     'PID|1||P-0^^^PMS^MR',
     `AIS|1||D0120|${starts_at}`,
   ].join('\r');
+}
+
+/** A reading with its content. */
+export type WholeReading =
+  | (Omit<Extract<Reading, { content: unknown }>, 'content'> & { content: Content })
+  | Exclude<Reading, { content: unknown }>;
+
+/** Reads all of a message, not only what decides its reply. */
+export function whole(reading: Reading): WholeReading {
+  return 'content' in reading ? { ...reading, content: reading.content() } : reading;
 }

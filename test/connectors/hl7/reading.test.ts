@@ -7,15 +7,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { appointment } from '../../../connectors/conformance/examples.ts';
-import {
-  type Content,
-  messageReader,
-  type ReadingSettings,
-} from '../../../connectors/hl7/in/reading.ts';
+import { messageReader } from '../../../connectors/hl7/in/reading.ts';
+import type { Content, ReadingSettings } from '../../../connectors/hl7/in/result.ts';
 import { MessageSplitter, splitMessages } from '../../../connectors/hl7/v2/batches.ts';
 import { parseMessage } from '../../../connectors/hl7/v2/message.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
-import { adt, insurance, msh, siu } from './messages.ts';
+import { adt, insurance, msh, siu, whole } from './messages.ts';
 
 const SETTINGS: ReadingSettings = {
   fields: {},
@@ -28,7 +25,7 @@ function read(bytes: string | Buffer, settings: Partial<ReadingSettings> = {}) {
   const [found] = splitMessages(Buffer.from(bytes));
   const message = parseMessage(found?.text ?? '');
   if (message === null) throw new Error('It is no message.');
-  return messageReader({ ...SETTINGS, ...settings })(message);
+  return whole(messageReader({ ...SETTINGS, ...settings })(message));
 }
 
 function contentOf(bytes: string | Buffer, settings: Partial<ReadingSettings> = {}): Content {

@@ -11,6 +11,7 @@ import { describe, expect, test } from 'vitest';
 import { appointment } from '../../../connectors/conformance/examples.ts';
 import { ConnectorError } from '../../../connectors/contract.ts';
 import type { Store } from '../../../src/store/engine/store.ts';
+import { keepMessages } from '../../../src/store/intake/unread-messages.ts';
 import { temporaryStore } from '../../store/temporary.ts';
 import { later, makeConnector, startInterface } from './clinic-interface.ts';
 import { adt, brokenSiu, msh, siu } from './messages.ts';
@@ -382,22 +383,28 @@ test('an idle connection is closed', async () => {
   await sender.ended();
 });
 
-test('a message that can never be stored is answered, so it blocks no other (G7)', async () => {
+test('eligd reads what an earlier process has acknowledged but not read (G2)', async () => {
+  const store = await temporaryStore();
+  const texts = [siu(visit), siu({ ...visit, status: 'cancelled' })];
+  const messages = texts.map((text, index) => ({ key: `${index}`, name: 'M', reply: '[]', text }));
+  await store.write((tx) => keepMessages(tx, 'interface', messages, Date.now()));
+  const clinic = await startInterface({}, store);
+  expect(await clinic.appointments()).toMatchObject([{ status: 'cancelled' }]);
+});
+
+test('a message that cannot be read later blocks no other and is listed (G2, G7)', async () => {
   const real = await temporaryStore();
   const clinic = await startInterface({}, real);
   // No message can cause such an error, so a trigger of the database simulates a bug.
   await sql`create trigger defect before insert on appointments when new.source_id = 'A-13'
     begin select raise(abort, 'defect'); end`.execute(real.db);
-  const bad = siu(appointment(13));
-  for (let tries = 0; tries < 3; tries += 1) {
-    const sender = await clinic.sender();
-    sender.write(framed(bad));
-    await sender.ended();
-    expect(sender.answers).toEqual([]);
-    expect(code(await (await clinic.sender()).ask(siu(appointment(20 + tries))))).toBe('AA');
-  }
-  expect(code(await (await clinic.sender()).ask(bad))).toBe('AE');
-  expect(clinic.events).toContain('hl7_message_unstorable');
+  const sender = await clinic.sender();
+  for (const number of [12, 13, 14])
+    expect(code(await sender.ask(siu(appointment(number))))).toBe('AA');
+  const visits = await clinic.appointments();
+  expect(visits.map(({ source_id }) => source_id)).toEqual(['A-12', 'A-14']);
+  expect(await clinic.attention()).toEqual(['Message: received, but eligd could not read it.']);
+  expect(clinic.events).toContain('message_not_read');
 });
 
 describe('a port that is taken', () => {
@@ -406,7 +413,7 @@ describe('a port that is taken', () => {
     const port = await listening(other);
     later(() => new Promise<void>((resolve) => other.close(() => resolve())));
     const connector = makeConnector({ listen: `127.0.0.1:${port}`, write_back: 'none' });
-    const call = { accept: async () => ({ reply: null }), signal: new AbortController().signal };
+    const call = { accept: async () => {}, signal: new AbortController().signal };
     const failure = await connector.listen?.(call).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ConnectorError);
     expect(failure).toMatchObject({

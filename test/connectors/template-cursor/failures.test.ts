@@ -75,7 +75,6 @@ async function pull(): Promise<PullBatch[]> {
     isAccepted: async () => false,
     accept: async (batch) => {
       batches.push(batch);
-      return { reply: null };
     },
   });
   return batches;

@@ -1,0 +1,200 @@
+import { sql } from 'kysely';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { openAttention } from '../../src/store/bookkeeping/attention.ts';
+import { purge } from '../../src/store/bookkeeping/purge.ts';
+import type { Store } from '../../src/store/engine/store.ts';
+import type { MessageContent } from '../../src/store/intake/messages.ts';
+import {
+  beginReading,
+  keepMessages,
+  noteEndedRun,
+  unreadCounts,
+} from '../../src/store/intake/unread-messages.ts';
+import { anAppointment, FRIDAY_MS } from '../domain/examples.ts';
+import { readMessages } from './read-messages.ts';
+import { temporaryStore } from './temporary.ts';
+
+let store: Store;
+beforeEach(async () => {
+  store = await temporaryStore();
+});
+
+const keep = (...keys: string[]) =>
+  store.write(
+    async (tx) =>
+      await keepMessages(
+        tx,
+        'lab',
+        keys.map((key) => ({ key, name: `message ${key}`, reply: `reply ${key}`, text: key })),
+        FRIDAY_MS,
+      ),
+  );
+
+/** A text is the ID of a visit here. */
+const visitOf = (text: string): MessageContent => ({
+  source: { key: '', name: '', is_last: true, completeness: 'changes' },
+  appointments: [anAppointment({ source_id: text })],
+  rejected: [],
+  cursor: null,
+});
+
+const visits = async () =>
+  (await store.db.selectFrom('appointments').select('source_id').orderBy('id').execute()).map(
+    ({ source_id }) => source_id,
+  );
+const unread = async () => (await unreadCounts(store.db)).map(({ count }) => count);
+const listed = async () => (await openAttention(store.db)).map(({ what, words }) => [what, words]);
+
+/** Limits the database file to its present size, so that SQLite reports a full disk. */
+async function fillDisk() {
+  const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(store.db);
+  await sql`pragma max_page_count = ${sql.lit(rows[0]?.page_count ?? 0)}`.execute(store.db);
+}
+const emptyDisk = () => sql`pragma max_page_count = 1000000`.execute(store.db);
+
+const longVisitOf = (text: string): MessageContent => ({
+  ...visitOf(text),
+  appointments: [
+    anAppointment({ source_id: text, diagnosis_codes: Array.from({ length: 900 }, () => 'M54.5') }),
+  ],
+});
+
+describe('when the database fails while messages are read', () => {
+  test('they stay unread, none is listed, and they are read later (G2, G3)', async () => {
+    const keys = Array.from({ length: 20 }, (_, index) => `V-${index}`);
+    await keep(...keys);
+    await fillDisk();
+    await expect(readMessages(store, longVisitOf)).rejects.toMatchObject({ code: 'SQLITE_FULL' });
+    expect(await unread()).toEqual([20]);
+    expect(await visits()).toEqual([]);
+    expect(await listed()).toEqual([]);
+    await emptyDisk();
+    await readMessages(store, longVisitOf);
+    expect(await visits()).toEqual(keys);
+    expect(await unread()).toEqual([]);
+  });
+
+  test('one bad message among them is still the only one that is listed (G7)', async () => {
+    await keep('V-1', 'bad', 'V-2');
+    const read = (text: string) => {
+      if (text === 'bad') throw new RangeError('Not readable.');
+      return visitOf(text);
+    };
+    await readMessages(store, read);
+    expect(await visits()).toEqual(['V-1', 'V-2']);
+    expect(await listed()).toEqual([
+      ['Message: received, but eligd could not read it.', 'It is in message bad.'],
+    ]);
+  });
+});
+
+test('content that is no content is the fault of its message alone (G7)', async () => {
+  await keep('V-1', 'none', 'V-2');
+  await readMessages(store, (text) =>
+    text === 'none' ? (undefined as unknown as MessageContent) : visitOf(text),
+  );
+  expect(await visits()).toEqual(['V-1', 'V-2']);
+  expect(await listed()).toHaveLength(1);
+});
+
+describe('a message that could not be read', () => {
+  const refuse = () => {
+    throw new Error('A bug.');
+  };
+  beforeEach(async () => {
+    await keep('V-1');
+    await readMessages(store, refuse);
+  });
+
+  test('is not unread, and its text is kept', async () => {
+    expect(await unread()).toEqual([]);
+    const kept = await store.db.selectFrom('unread_messages').select('text').execute();
+    expect(kept).toEqual([{ text: 'V-1' }]);
+  });
+
+  test('is read again when the sender sends it again, with the same reply', async () => {
+    expect((await keep('V-1')).replies).toEqual(['reply V-1']);
+    expect(await listed()).toEqual([]);
+    await readMessages(store, visitOf);
+    expect(await visits()).toEqual(['V-1']);
+    expect(await store.db.selectFrom('unread_messages').selectAll().execute()).toEqual([]);
+    await keep('V-1');
+    expect(await unread()).toEqual([]);
+  });
+
+  test('is read as its sender corrected it under the same key', async () => {
+    const corrected = { key: 'V-1', name: 'message V-1', reply: 'reply V-1', text: 'V-9' };
+    await store.write((tx) => keepMessages(tx, 'lab', [corrected], FRIDAY_MS));
+    await readMessages(store, visitOf);
+    expect(await visits()).toEqual(['V-9']);
+  });
+
+  test('is deleted after the retention time, with its source', async () => {
+    await purge(store, limits(FRIDAY_MS + 1), FRIDAY_MS + 1);
+    expect(await store.db.selectFrom('unread_messages').selectAll().execute()).toEqual([]);
+    expect(await store.db.selectFrom('sources').selectAll().execute()).toEqual([]);
+  });
+});
+
+const limits = (visits_before: number) => ({
+  visits: visits_before,
+  answers: null,
+  requests: null,
+  recordings: null,
+  logs: null,
+});
+
+test('a purge never deletes a message that is not read (G2)', async () => {
+  await keep('V-1', 'V-2');
+  await purge(store, limits(FRIDAY_MS + 1), FRIDAY_MS + 1);
+  await readMessages(store, visitOf);
+  expect(await visits()).toEqual(['V-1', 'V-2']);
+});
+
+describe('when eligd ends while it reads', () => {
+  /** A process that reads until a message ends it. */
+  async function run(ends: string): Promise<void> {
+    await store.write((tx) => noteEndedRun(tx, 'lab'));
+    const context = { connector: 'lab', now: FRIDAY_MS };
+    for (;;) {
+      const { messages } = await store.write((tx) =>
+        beginReading({ ...context, tx }, { is_single: false }),
+      );
+      if (messages.length === 0 || messages.some(({ text }) => text === ends)) return;
+      await readMessages(store, visitOf);
+    }
+  }
+
+  test('only the message that ends it is set aside, after some runs (G7)', async () => {
+    await keep('V-1', 'V-2', 'ends', 'V-3');
+    const seen: string[][] = [];
+    for (let runs = 0; runs < 5; runs += 1) {
+      await run('ends');
+      seen.push(await visits());
+    }
+    expect(seen).toEqual([
+      [],
+      ['V-1', 'V-2'],
+      ['V-1', 'V-2'],
+      ['V-1', 'V-2'],
+      ['V-1', 'V-2', 'V-3'],
+    ]);
+    expect(await unread()).toEqual([]);
+    expect(await listed()).toEqual([
+      ['Message: received, but eligd ended 4 times while it read it.', 'It is in message ends.'],
+    ]);
+  });
+
+  test('that message is not read again when its file brings it at each start (G7)', async () => {
+    await keep('V-1', 'ends', 'V-2');
+    let ended = 0;
+    for (let runs = 0; runs < 12; runs += 1) {
+      await run('ends');
+      if ((await unread()).length > 0) ended += 1;
+      expect((await keep('V-1', 'ends', 'V-2')).replies[1]).toBe('reply ends');
+      expect((await listed()).length).toBe(runs < 4 ? 0 : 1);
+    }
+    expect(ended).toBe(4);
+    expect(await unread()).toEqual([]);
+  });
+});
