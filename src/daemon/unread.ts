@@ -61,8 +61,7 @@ function entryOf(connector: string, is_read: boolean): { what: string; next: str
   return {
     what: `${what} The configuration has no connector with this ID that could read them.`,
     next:
-      `Put the connector ${connector} back into the configuration, with its old ID and type, and ` +
-      'restart eligd: it reads them. Then you can remove it again (docs/hl7.md, ' +
-      '"Acknowledgments").',
+      `Put the connector ${connector} back into the configuration, with its old ID, type, and ` +
+      'settings, and restart eligd: it reads them. Then you can remove it again.',
   };
 }

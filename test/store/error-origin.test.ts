@@ -36,9 +36,16 @@ test('an error without a code is of the content, and a replaced database is not'
   expect(isOfContent(new EligdError('failed', gone))).toBe(false);
 });
 
-test('only errors of the file may be about a few rows', () => {
-  const of_rows = ['SQLITE_CORRUPT', 'SQLITE_CORRUPT_INDEX', 'SQLITE_IOERR_READ', 'SQLITE_NOMEM'];
-  const of_all = ['SQLITE_FULL', 'SQLITE_BUSY_SNAPSHOT', 'SQLITE_READONLY_DBMOVED', 'ENOSPC'];
+test('only errors of what is read may be about a few rows', () => {
+  const of_rows = ['SQLITE_CORRUPT', 'SQLITE_CORRUPT_INDEX', 'SQLITE_IOERR_READ'];
+  const of_all = [
+    'SQLITE_FULL',
+    'SQLITE_BUSY_SNAPSHOT',
+    'SQLITE_IOERR_WRITE',
+    'SQLITE_NOMEM',
+    'SQLITE_READONLY_DBMOVED',
+    'ENOSPC',
+  ];
   expect(of_rows.filter((code) => !mayBeOfFewRows(coded(code)))).toEqual([]);
   expect(of_all.filter((code) => mayBeOfFewRows(coded(code)))).toEqual([]);
   expect(mayBeOfFewRows(new RangeError('Invalid time value'))).toBe(false);

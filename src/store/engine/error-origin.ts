@@ -6,8 +6,11 @@ import { EligdError, errorCode } from '../../domain/errors.ts';
  * that they cannot read with it, such as malformed JSON.
  */
 const OF_VALUES = /^SQLITE_(?:ERROR|CONSTRAINT|TOOBIG|MISMATCH|RANGE)(?:_|$)/;
-/** SQLite's errors about the whole database: every other write fails, too. */
-const OF_DATABASE = /^SQLITE_(?:FULL|BUSY|LOCKED|READONLY|CANTOPEN|PERM|PROTOCOL|INTERRUPT)(?:_|$)/;
+/**
+ * SQLite's errors about what it reads. A failure to write may pass, and small writes may succeed
+ * during it (a quota), so it never is about a few rows.
+ */
+const OF_PAGES = /^SQLITE_(?:CORRUPT|IOERR_READ|IOERR_SHORT_READ)(?:_|$)/;
 /** The codes of the system, such as ENOSPC and EIO. */
 const OF_SYSTEM = /^E[A-Z0-9]+$/;
 
@@ -28,7 +31,5 @@ export function isOfContent(error: unknown): boolean {
  * page, so that other rows can still be written.
  */
 export function mayBeOfFewRows(error: unknown): boolean {
-  const code = errorCode(error) ?? '';
-  if (error instanceof EligdError || isOfContent(error)) return false;
-  return code.startsWith('SQLITE_') && !OF_DATABASE.test(code);
+  return !(error instanceof EligdError) && OF_PAGES.test(errorCode(error) ?? '');
 }
