@@ -6,10 +6,11 @@ import { inquiriesToBeListed } from '../../store/calls/listed-calls.ts';
 import type { Db } from '../../store/engine/database.ts';
 
 /**
- * Returns whether a fixed cap may hide calls of ours beyond the end of the list. A proven end hides
- * nothing. An assumed end is in doubt when the list has the length of a usual cap, when it omits
- * inquiries that are known to exist, or when it shows calls unknown to this database: then the
- * database has forgotten some calls, perhaps more than the list shows.
+ * Returns whether a fixed cap may hide calls of ours beyond the end of the list. It may when the
+ * list omits inquiries that are known to exist, or when it shows calls unknown to this database:
+ * then the database has forgotten some calls, perhaps more than the list shows, whatever the list
+ * says of its end. Otherwise only an assumed end is in doubt, if the list has the length of a usual
+ * cap.
  */
 export async function mayHideCalls(
   db: Db,
@@ -17,8 +18,7 @@ export async function mayHideCalls(
   list: Pick<InquiryList, 'is_complete' | 'is_end_proven' | 'inquiries' | 'total_count'>,
 ): Promise<boolean> {
   if (!list.is_complete) return true;
-  if (list.is_end_proven) return false;
-  if (isUsualCap(list.total_count)) return true;
+  if (!list.is_end_proven && isUsualCap(list.total_count)) return true;
   const shown = new Set<string>(list.inquiries.map(({ id }) => id));
   const must_show = await inquiriesToBeListed(db, specialty);
   if (!must_show.every(({ service_id }) => shown.has(service_id))) return true;

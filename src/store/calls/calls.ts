@@ -269,6 +269,8 @@ export async function hasUnclaimed(db: Db, specialty: Specialty): Promise<boolea
     .select('service_id')
     .where('inquiry', 'is', null)
     .where('specialty', '=', sql.lit(specialty))
+    // Calls that retention has emptied were ours.
+    .where('external_id', '<>', sql.lit(''))
     .limit(sql.lit(1))
     .executeTakeFirst();
   return row !== undefined;
