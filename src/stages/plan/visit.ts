@@ -19,6 +19,7 @@ import {
 } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { listForMapping } from '../../store/bookkeeping/unmapped-payers.ts';
+import { callsInstead } from '../../store/calls/attempts.ts';
 import {
   addPlanned,
   type InquiryRow,
@@ -201,12 +202,15 @@ async function inquiryFor(
   const { tx, external_id_template } = context;
   const { now, is_clock_trusted } = context.facts;
   const newest = await latestForNeed(tx, coverage.need_base, coverage.benefit_year);
-  const latest = newest === null ? null : await answeredBefore(tx, newest);
+  let latest = newest === null ? null : await answeredBefore(tx, newest);
   const is_too_late = coverage.call_by < now;
-  const reuse =
-    latest === null
-      ? 'new'
-      : await reuseOf(context, latest, appointment, { coverage, is_too_late });
+  const reuseIt = (inquiry: InquiryRow) =>
+    reuseOf(context, inquiry, appointment, { coverage, is_too_late });
+  let reuse = latest === null ? 'new' : await reuseIt(latest);
+  // The call for a record of the patient that was merged since may be answered later (G1).
+  if (latest !== null && reuse === 'new')
+    for (const other of await callsInstead(tx, latest))
+      if (reuse === 'new' && (await reuseIt(other)) === 'serve') [latest, reuse] = [other, 'serve'];
   if (is_too_late && (reuse !== 'serve' || latest?.state === 'planned')) {
     if (latest?.state === 'planned')
       await unlink(tx, latest.id, appointment.id, now).then(() => revise(context, latest.id));

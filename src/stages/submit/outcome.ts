@@ -13,6 +13,7 @@ import type {
 } from '../../service/api.ts';
 import { isWebhookDriven } from '../../store/answers/webhook-watch.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
+import { servedByOthers } from '../../store/calls/attempts.ts';
 import {
   callUnderWay,
   claimCalls,
@@ -21,12 +22,7 @@ import {
   settleCalls,
 } from '../../store/calls/calls.ts';
 import { endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
-import {
-  type InquiryRow,
-  moveEach,
-  moveInquiries,
-  withNewerAttempt,
-} from '../../store/calls/inquiries.ts';
+import { type InquiryRow, moveEach, moveInquiries } from '../../store/calls/inquiries.ts';
 import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
 import { replanAppointmentsOf, withoutAppointment } from '../../store/calls/links.ts';
 import { turnaround } from '../../store/calls/turnarounds.ts';
@@ -197,7 +193,7 @@ export async function settleFailure(
 /**
  * Moves rows to `planned`: the request provably did not reach the service, so sending it again is
  * safe. Planning could not withdraw them while they were in `sending`, so rows that no longer serve
- * a visit (canceled or past) are withdrawn here. So is a row whose need has a newer inquiry, such
+ * a visit (canceled or past) are withdrawn here. So is a row whose need another inquiry serves, such
  * as that of another record of the patient which was merged meanwhile (G1).
  */
 export async function backToPlanned(
@@ -219,7 +215,7 @@ export async function backToPlanned(
   if (from === 'sending') await settleCalls(tx, ids, { from: ['out'], to: 'unsent' });
   else await settleCalls(tx, ids, { from: ['lost'], to: 'absent' });
   for (const [needless, why] of [
-    [await withNewerAttempt(tx, ids), 'A newer inquiry is about the same need.'],
+    [await servedByOthers(tx, ids, now), 'Another inquiry is about the same need.'],
     [await withoutAppointment(tx, ids), 'No appointment needs it any longer.'],
   ] as const)
     await moveInquiries(tx, needless, { from: 'planned', to: 'withdrawn', reason: why }, now);

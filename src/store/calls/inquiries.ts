@@ -206,27 +206,6 @@ const LATEST = prepared<{ need_base: string; benefit_year: number }>()((db, plac
     .limit(sql.lit(1)),
 );
 
-/** Returns those of the inquiries that are not the newest for their need. */
-export async function withNewerAttempt(tx: Tx, ids: readonly number[]): Promise<number[]> {
-  return (await FOLLOWED(tx, { ids })).map(({ id }) => id);
-}
-
-const FOLLOWED = prepared<{ ids: readonly number[] }>()((tx, place) =>
-  tx
-    .selectFrom('inquiries as i')
-    .select('i.id')
-    .where('i.id', 'in', place('ids'))
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('inquiries as newer')
-          .select('newer.id')
-          .whereRef('newer.need_base', '=', 'i.need_base')
-          .whereRef('newer.benefit_year', '=', 'i.benefit_year')
-          .whereRef('newer.attempt', '>', 'i.attempt'),
-      ),
-    ),
-);
-
 /**
  * Returns the procedure codes that the calls for a need asked about: one list for each call that
  * was sent at `since` or later; null: at any time.

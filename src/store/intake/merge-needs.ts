@@ -4,7 +4,8 @@
  */
 import { mergeNeed } from '../../domain/merged-needs.ts';
 import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
-import { type InquiryRow, moveInquiries } from '../calls/inquiries.ts';
+import { orderAttempts } from '../calls/attempts.ts';
+import { moveInquiries } from '../calls/inquiries.ts';
 import type { Tx } from '../engine/database.ts';
 
 /**
@@ -42,7 +43,17 @@ export async function mergeNeeds(
       .where('benefit_year', '=', first.benefit_year)
       .execute();
     const { order, unneeded } = mergeNeed(existing, rows);
-    await renumber(tx, order, { need_base, patient_key: renamed(first.patient_key) }, now);
+    await orderAttempts(tx, order, { need_base, patient_key: renamed(first.patient_key) }, now);
+    await writeAudit(
+      tx,
+      order.map(({ id, state }) => ({
+        at: now,
+        subject: inquirySubject(id),
+        from_state: state,
+        to_state: state,
+        reason: 'Two records of the patient were merged in the practice management system.',
+      })),
+    );
     await moveInquiries(
       tx,
       unneeded.map(({ id }) => id),
@@ -54,37 +65,4 @@ export async function mergeNeeds(
       now,
     );
   }
-}
-
-async function renumber(
-  tx: Tx,
-  order: readonly InquiryRow[],
-  { need_base, patient_key }: Pick<InquiryRow, 'need_base' | 'patient_key'>,
-  now: number,
-): Promise<void> {
-  // Use temporary numbers first: (need, year, attempt) is unique.
-  for (const [index, { id }] of order.entries()) {
-    await tx
-      .updateTable('inquiries')
-      .set({ attempt: -1 - index })
-      .where('id', '=', id)
-      .execute();
-  }
-  for (const [index, { id }] of order.entries()) {
-    await tx
-      .updateTable('inquiries')
-      .set({ need_base, patient_key, attempt: index + 1, updated_at: now })
-      .where('id', '=', id)
-      .execute();
-  }
-  await writeAudit(
-    tx,
-    order.map(({ id, state }) => ({
-      at: now,
-      subject: inquirySubject(id),
-      from_state: state,
-      to_state: state,
-      reason: 'Two records of the patient were merged in the practice management system.',
-    })),
-  );
 }

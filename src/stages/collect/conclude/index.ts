@@ -24,6 +24,7 @@ import { planDelivery } from '../../../store/answers/deliveries.ts';
 import { addEarlier, keepTerms } from '../../../store/answers/plan-terms.ts';
 import { raiseAttention, resolveAttention } from '../../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../../store/bookkeeping/audit.ts';
+import { givesWay } from '../../../store/calls/attempts.ts';
 import {
   addPlanned,
   type InquiryRow,
@@ -279,7 +280,8 @@ async function replanClaim(
 
 /**
  * Plans another attempt after an UNSUCCESSFUL call, if attempts and time before the visit are left.
- * Each attempt is a new need. Returns whether another attempt exists.
+ * Each attempt is a new need. Returns whether another attempt exists, also as the call for another
+ * record of the patient that was merged since.
  */
 async function planAttempt(
   { tx, deps, now }: CollectContext,
@@ -288,6 +290,7 @@ async function planAttempt(
 ): Promise<boolean> {
   const { attempts, attempt_pause_ms } = deps.settings;
   const due_at = now + attempt_pause_ms;
+  if (await givesWay(tx, row, now)) return true;
   const in_time: LinkedAppointment[] = [];
   for (const each of needing) if ((await callByOf(tx, deps, each)) > due_at) in_time.push(each);
   if (row.retry + 1 >= attempts) return false;
