@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import { parseConfig } from '../../src/ops/config.ts';
 import { openSecrets } from '../../src/ops/secrets.ts';
+import { STOPPED_RETRY_MS } from '../../src/stages/submit/outcome.ts';
 import { resolveAttention } from '../../src/store/bookkeeping/attention.ts';
 import { endHalt, haltSubject } from '../../src/store/calls/halts.ts';
 import { openStore } from '../../src/store/engine/store.ts';
@@ -328,8 +329,8 @@ class LivingWorld {
     const backup = join(this.#folder, 'backup.db');
     await this.#passDaily(first);
     const is_clear = restore === null && clone === null;
-    if (rollback !== null && is_clear && this.plan.service.shown_after !== 'late')
-      await this.#rollBack(rollback);
+    const is_listed_late = this.plan.service.shown_after === 'late' || this.plan.withdraws_lost;
+    if (rollback !== null && is_clear && !is_listed_late) await this.#rollBack(rollback);
     if (second_daemon) await this.#startSecond();
     if (restore === 'backup') this.#machine.backup(backup);
     const kept =
@@ -539,7 +540,9 @@ class LivingWorld {
     const work = async () => {
       const store = await openStore(this.#machine.path);
       await store.write(async (tx) => {
-        if (await endHalt(tx, reason)) this.oracle.stopped_until = this.scheduler.now;
+        // The daemon sees it when it looks again.
+        if (await endHalt(tx, reason))
+          this.oracle.stopped_until = this.scheduler.now + STOPPED_RETRY_MS;
         await resolveAttention(tx, haltSubject(reason), Math.round(this.scheduler.now));
       });
       await store.close();
