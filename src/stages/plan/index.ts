@@ -10,6 +10,7 @@ import {
 import { appointmentSubject } from '../../store/bookkeeping/audit.ts';
 import { planLearned } from '../../store/calls/learned.ts';
 import {
+  type AppointmentRow,
   appointmentDueForPlanning,
   closeAppointment,
   dueForPlanning,
@@ -39,25 +40,27 @@ export async function planStep(deps: PlanDeps): Promise<StepResult> {
   // Each appointment is planned in a savepoint of a shared commit, so a bad appointment does not
   // affect the others (G7).
   const results = await Promise.allSettled(
-    due.map((id) => store.write((tx) => planOne(tx, deps, id, now))),
+    due.map(({ id }) => store.write((tx) => planOne(tx, deps, id, now))),
   );
   for (const [index, result] of results.entries()) {
     if (result.status === 'fulfilled') continue;
-    const id = due[index];
+    const appointment = due[index];
     const is_collision = errorCode(result.reason)?.startsWith('SQLITE_CONSTRAINT') === true;
     if (!is_collision) logStageFailure(env, 'plan', result.reason, RETRY_MS);
-    if (id === undefined) continue;
+    if (appointment === undefined) continue;
     await store.write(async (tx) => {
       await setPlanDue(
         tx,
-        id,
+        appointment.id,
         now + RETRY_MS,
         is_collision ? 'other_inquiry_first' : 'planning_failed',
       );
-      if (!is_collision) await raisePlanningFailed(tx, id, now);
+      if (!is_collision) await raisePlanningFailed(tx, appointment, now);
     });
   }
-  const planned = due.filter((_, index) => results[index]?.status === 'fulfilled');
+  const planned = due
+    .filter((_, index) => results[index]?.status === 'fulfilled')
+    .map(({ id }) => id);
   if (planned.length > 0) {
     deps.onPlanned();
     await logInquiries(deps, planned, now);
@@ -85,12 +88,14 @@ async function logInquiries(
 }
 
 /**
- * Puts the appointment on the attention list while eligd retries: eligd or a connector has a bug
- * (G2).
+ * Puts the appointment on the attention list while eligd retries: eligd or a connector has a bug,
+ * or the stored appointment is damaged (G2).
  */
-async function raisePlanningFailed(tx: Tx, id: number, now: number): Promise<void> {
-  const appointment = await appointmentDueForPlanning(tx, id);
-  if (appointment === null) return;
+async function raisePlanningFailed(
+  tx: Tx,
+  appointment: Pick<AppointmentRow, 'id' | 'connector'>,
+  now: number,
+): Promise<void> {
   await raiseAttention(
     tx,
     subjectOf(appointment),

@@ -11,10 +11,10 @@ import type { InquiryRow } from './inquiries.ts';
 export type Claim = { now: number; limit: number; specialty: Specialty };
 
 /**
- * Returns planned inquiries that may be sent now, nearest visit first. Leaves out those on hold,
- * those with a changed appointment that waits for planning, because planning may withdraw them, and
- * those of a connector with unread messages, which may cancel the visit. That connector may no
- * longer exist.
+ * Returns planned inquiries that may be sent now, nearest visit first. Leaves out those on hold;
+ * those with a changed appointment that waits for planning, because planning may withdraw them,
+ * also if it failed and no other open appointment needs them; and those of a connector with unread
+ * messages, which may cancel the visit. That connector may no longer exist.
  */
 export async function dueForSubmission(
   db: Db | Tx,
@@ -22,6 +22,13 @@ export async function dueForSubmission(
 ): Promise<InquiryRow[]> {
   return limit <= 0 ? [] : await DUE(db, { now }, specialty, limit);
 }
+
+/** An open visit or claim that the inquiry serves and that was planned with success. */
+const NEEDING = sql`(
+  select other.id from inquiry_appointments as of_other
+    join appointments as other on other.id = of_other.appointment
+    where of_other.inquiry = inquiries.id and other.closed_reason is null
+      and other.plan_wait is distinct from 'planning_failed')`;
 
 const DUE = prepared<{ now: number }>()((db, place, specialty: Specialty, limit: number) =>
   db
@@ -39,7 +46,15 @@ const DUE = prepared<{ now: number }>()((db, place, specialty: Specialty, limit:
             .innerJoin('appointments', 'appointments.id', 'inquiry_appointments.appointment')
             .select('appointments.id')
             .whereRef('inquiry_appointments.inquiry', '=', 'inquiries.id')
-            .where('appointments.plan_due_at', '<=', place('now')),
+            .where((appointment) =>
+              appointment.or([
+                appointment('appointments.plan_due_at', '<=', place('now')),
+                appointment.and([
+                  appointment('appointments.plan_wait', '=', sql.lit('planning_failed')),
+                  appointment.not(appointment.exists(NEEDING)),
+                ]),
+              ]),
+            ),
         ),
       ),
     )

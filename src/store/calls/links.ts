@@ -164,15 +164,14 @@ export async function visitsOf(
 }
 
 /** Returns appointments that are due for planning, longest waiting first. */
-export async function dueForPlanning(db: Db, now: number, limit: number): Promise<number[]> {
-  const rows = await DUE_FOR_PLANNING(db, { now }, limit);
-  return rows.map(({ id }) => id);
+export async function dueForPlanning(db: Db, now: number, limit: number) {
+  return await DUE_FOR_PLANNING(db, { now }, limit);
 }
 
 const DUE_FOR_PLANNING = prepared<{ now: number }>()((db, place, limit: number) =>
   db
     .selectFrom('appointments')
-    .select('id')
+    .select(['id', 'connector'])
     .where('plan_due_at', '<=', place('now'))
     .orderBy('plan_due_at')
     .limit(sql.lit(limit)),

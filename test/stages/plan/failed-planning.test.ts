@@ -1,0 +1,84 @@
+/** What a visit that cannot be planned does to the call that was planned for it before. */
+import { expect, test } from 'vitest';
+import { type Installation, install } from '../installation.ts';
+
+const setContent = ({ store }: Installation, source_id: string, content: string) =>
+  store.write((tx) =>
+    tx.updateTable('appointments').set({ content }).where('source_id', '=', source_id).execute(),
+  );
+
+/** Cancels visits whose planning then fails. */
+async function cancel(clinic: Installation, ...source_ids: string[]): Promise<void> {
+  for (const source_id of source_ids) {
+    await clinic.read(clinic.visit(source_id, { status: 'cancelled' }));
+    await setContent(clinic, source_id, '{"damaged');
+  }
+  await clinic.planNow();
+}
+
+/** The calls after some minutes in which eligd plans and sends again and again. */
+async function callsMade(clinic: Installation) {
+  for (let minutes = 0; minutes < 3; minutes += 1) {
+    await clinic.submitNow();
+    clinic.pass(61_000);
+    await clinic.planNow();
+  }
+  return await clinic.service.ledger();
+}
+
+test.each([1, 2])(
+  'no call is made for %i canceled visits that cannot be planned',
+  async (count) => {
+    const clinic = await install();
+    const ids = ['A-1', 'A-2'].slice(0, count);
+    await clinic.read(...ids.map((id) => clinic.visit(id)));
+    await clinic.planNow();
+    expect(await clinic.inquiries()).toHaveLength(1);
+    await cancel(clinic, ...ids);
+    expect(await callsMade(clinic)).toEqual([]);
+    expect(await clinic.attention()).toEqual(ids.map(() => 'planning_failed'));
+  },
+);
+
+test('the call is made for another visit, or once the visit can be planned (G7)', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1'), clinic.visit('A-2'));
+  await clinic.planNow();
+  await cancel(clinic, 'A-1');
+  expect(await callsMade(clinic)).toHaveLength(1);
+
+  const other = await install();
+  await other.read(other.visit('A-1'));
+  await other.planNow();
+  await cancel(other, 'A-1');
+  await setContent(other, 'A-1', JSON.stringify(other.visit('A-1')));
+  expect(await callsMade(other)).toHaveLength(1);
+  expect(await other.attention()).toEqual([]);
+});
+
+test('a visit that was closed while its call was sent does not make it necessary', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1'), clinic.visit('A-2'));
+  await clinic.planNow();
+  // As after a request that the service provably did not take, while one visit was canceled.
+  await clinic.store.write((tx) =>
+    tx
+      .updateTable('appointments')
+      .set({ closed_reason: 'cancelled', closed_at: clinic.now(), plan_due_at: null })
+      .where('source_id', '=', 'A-1')
+      .execute(),
+  );
+  await cancel(clinic, 'A-2');
+  expect(await callsMade(clinic)).toEqual([]);
+});
+
+test('a visit whose stored text is unreadable is listed, and others are planned (G7)', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.read(clinic.visit('A-1', { status: 'cancelled' }), clinic.visit('A-2'));
+  await setContent(clinic, 'A-1', '{"damaged');
+  await clinic.planNow();
+  expect(await clinic.attention()).toEqual(['planning_failed']);
+  expect(await callsMade(clinic)).toHaveLength(1);
+});
