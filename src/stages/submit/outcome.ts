@@ -193,8 +193,8 @@ export async function settleFailure(
 /**
  * Moves rows to `planned`: the request provably did not reach the service, so sending it again is
  * safe. Planning could not withdraw them while they were in `sending`, so rows that no longer serve
- * a visit (canceled or past) are withdrawn here. So is a row whose need another inquiry serves, such
- * as that of another record of the patient which was merged meanwhile (G1).
+ * a visit (canceled or past) are withdrawn here. So is a row whose need another inquiry serves,
+ * such as that of another record of the patient which was merged meanwhile (G1).
  */
 export async function backToPlanned(
   { tx, deps, now }: SubmitContext,

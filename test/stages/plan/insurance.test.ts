@@ -246,7 +246,7 @@ test('a lost call for a record merged into one that has its answer is not made a
   expect(visits.toSorted()).toEqual(['A-1', 'B-1']);
 });
 
-test('of two lost calls for merged records, one that the service has serves both visits', async () => {
+test('of two lost calls for merged records, the one that arrived serves both', async () => {
   const clinic = await install();
   await clinic.planNow();
   const coverages = [aCoverage({ member_id: 'ACTIVE0' })];
