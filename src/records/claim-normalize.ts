@@ -52,7 +52,11 @@ export function normalizeClaim({
   const of = { asked: asked.procedure_codes, is_dental, claim_words };
   const claim = readClaim(results, of, remainder);
   results.finish();
-  const billed = readAmount(asked.billed_amount);
+  // A call from a lost database asked about the claim as it was then, which only its echo says.
+  const echoed = inquiry.request?.billed_amount;
+  const billed = readAmount(
+    typeof echoed === 'number' && echoed > 0 ? echoed : asked.billed_amount,
+  );
   return {
     schema: CLAIM_SCHEMA,
     ...head,

@@ -97,6 +97,17 @@ describe('the answer about a claim', () => {
   });
 
   it.each([
+    [175, '175.00'],
+    [0, '180.00'],
+    ['175', '180.00'],
+  ])('a call that the service says asked about %j was about %s', (billed_amount, said) => {
+    const { inquiry } = inputOf(whole);
+    const request = { ...inquiry.request, billed_amount };
+    const record = recordOf(whole, { inquiry: { ...inquiry, request } });
+    expect(record.asked.billed_amount).toEqual(usd(said));
+  });
+
+  it.each([
     [-120, '-120.00'],
     ['-120.5', '-120.50'],
     ['-$1,200', '-1200.00'],
