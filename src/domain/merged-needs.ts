@@ -15,7 +15,7 @@ const ADVANCEMENT: readonly InquiryState[] = [
 type Attempt = { attempt: number; state: InquiryState };
 
 type MergedNeed<Row> = {
-  /** The attempts of both needs in their new order, the winner last. */
+  /** The attempts of both needs in their new order: those of one after those of the other. */
   order: Row[];
   /** Planned attempts that lost; eligd does not send them. */
   unneeded: Row[];
@@ -23,7 +23,8 @@ type MergedNeed<Row> = {
 
 /**
  * Merges one need that two records of the same patient both had (G1). The newest attempt that is
- * more advanced becomes the last one, which planning finds; eligd no longer sends the other.
+ * more advanced becomes the last one, which planning finds, after the attempts that it follows;
+ * eligd no longer sends the other.
  */
 export function mergeNeed<Row extends Attempt>(
   standing: readonly Row[],
@@ -31,9 +32,9 @@ export function mergeNeed<Row extends Attempt>(
 ): MergedNeed<Row> {
   const [newest_standing, newest_moving] = [newest(standing), newest(moving)];
   const winner = winnerOf(newest_standing, newest_moving);
-  const others = [...inOrder(standing), ...inOrder(moving)].filter((row) => row !== winner);
+  const [first, last] = winner === newest_standing ? [moving, standing] : [standing, moving];
   return {
-    order: winner === undefined ? others : [...others, winner],
+    order: [...inOrder(first), ...inOrder(last)],
     unneeded: [newest_standing, newest_moving].flatMap((row) =>
       row !== undefined && row !== winner && row.state === 'planned' ? [row] : [],
     ),

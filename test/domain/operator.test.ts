@@ -62,6 +62,14 @@ describe('two merged records of one patient', () => {
     expect(unneeded.map(({ id }) => id)).toEqual([2]);
   });
 
+  test('attempts that follow one another stay together', () => {
+    const { order } = mergeNeed(
+      [attempt(1, 1, 'answered'), attempt(2, 2, 'open')],
+      [attempt(7, 1, 'open')],
+    );
+    expect(order.map(({ id }) => id)).toEqual([7, 1, 2]);
+  });
+
   test('of two inquiries in the same state, the one in use counts', () => {
     const { order, unneeded } = mergeNeed([attempt(1, 1, 'planned')], [attempt(7, 1, 'planned')]);
     expect(order.map(({ id }) => id)).toEqual([7, 1]);
