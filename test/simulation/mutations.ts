@@ -369,6 +369,24 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'const key = planned?.key ?? (await deliveryKey(tx, delivery));',
     'void planned; const key = await deliveryKey(tx, delivery);',
   ),
+  merged_call_made_again: one(
+    'A call proven absent is made again while the call for a merged record is under way.',
+    'src/store/calls/attempts.ts',
+    'if (is_newest && !attempts.some((other) => isOfOtherRecord(other, row))) continue;',
+    'if (is_newest) continue;',
+  ),
+  merged_call_tried_again: one(
+    'An unsuccessful call is made again while the call for a merged record is under way.',
+    'src/store/calls/attempts.ts',
+    'if (!attempts.some((other) => isOfOtherRecord(other, row) && mayServe(other))) return false;',
+    'if (attempts.length >= 0) return false;',
+  ),
+  merged_answer_forgotten: one(
+    'The later answer of two merged records does not count.',
+    'src/store/calls/attempts.ts',
+    "(other) => other.id !== inquiry.id && (other.state === 'answered' || isUnderWay(other))",
+    '() => false',
+  ),
   claim_asked_at_once: one(
     'eligd asks about an undecided claim again as soon as it has the answer.',
     'src/stages/plan/claims.ts',
