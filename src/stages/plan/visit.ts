@@ -19,7 +19,7 @@ import {
 } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { listForMapping } from '../../store/bookkeeping/unmapped-payers.ts';
-import { callsInstead } from '../../store/calls/attempts.ts';
+import { makeNewest, olderCalls } from '../../store/calls/attempts.ts';
 import {
   addPlanned,
   type InquiryRow,
@@ -207,10 +207,12 @@ async function inquiryFor(
   const reuseIt = (inquiry: InquiryRow) =>
     reuseOf(context, inquiry, appointment, { coverage, is_too_late });
   let reuse = latest === null ? 'new' : await reuseIt(latest);
-  // The call for a record of the patient that was merged since may be answered later (G1).
-  if (latest !== null && reuse === 'new')
-    for (const other of await callsInstead(tx, latest))
-      if (reuse === 'new' && (await reuseIt(other)) === 'serve') [latest, reuse] = [other, 'serve'];
+  // A call for a merged record of the patient may be under way, or answered later (G1).
+  const fresher = latest !== null && reuse === 'new' ? await fresherCall(tx, latest, now) : null;
+  if (fresher !== null && (await reuseIt(fresher)) === 'serve') {
+    await makeNewest(tx, fresher, now);
+    [latest, reuse] = [fresher, 'serve'];
+  }
   if (is_too_late && (reuse !== 'serve' || latest?.state === 'planned')) {
     if (latest?.state === 'planned')
       await unlink(tx, latest.id, appointment.id, now).then(() => revise(context, latest.id));
@@ -268,6 +270,14 @@ async function inquiryFor(
   if (added === null) return 'other_first';
   await link(tx, { inquiry: added.id, ...join }, now);
   return added;
+}
+
+/** Returns an older call for the need that is under way, or was answered later. */
+async function fresherCall(tx: Tx, latest: InquiryRow, now: number): Promise<InquiryRow | null> {
+  const latest_at = await answeredAt(tx, latest, now);
+  for (const other of await olderCalls(tx, latest))
+    if (other.state !== 'answered' || (await answeredAt(tx, other, now)) > latest_at) return other;
+  return null;
 }
 
 async function reasonToCall(

@@ -1,9 +1,8 @@
 /**
- * The attempts for one need: calls about the same questions, one after another. When two records of
- * a patient are merged, calls for both may be under way; then the newest attempt is not always the
- * one that brings the answer (G1).
+ * The attempts for one need: calls about the same questions, one after another. The newest serves
+ * the visits. When two records of a patient are merged, calls for both may be under way, and the
+ * newest may not be the one that brings the answer (G1).
  */
-import { outcomeOf } from '../../domain/outcome.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import { type InquiryRow, inquiriesById } from './inquiries.ts';
@@ -12,8 +11,8 @@ import { planAgain } from './links.ts';
 type Need = Pick<InquiryRow, 'need_base' | 'benefit_year'>;
 
 /**
- * Returns those of the unsent inquiries whose need another inquiry serves: a newer attempt, or the
- * call for another record of the patient. The latter becomes the newest, which planning uses.
+ * Returns those of the unsent inquiries whose need another inquiry serves: a newer attempt, or a
+ * call for another record of the patient. The latter becomes the newest.
  */
 export async function servedByOthers(
   tx: Tx,
@@ -23,52 +22,73 @@ export async function servedByOthers(
   const served: number[] = [];
   for (const row of await inquiriesById(tx, ids)) {
     const attempts = await attemptsFor(tx, row);
-    const is_newest = attempts.at(-1)?.id === row.id;
-    if (is_newest && !attempts.some((other) => isOfOtherRecord(other, row))) continue;
-    if (is_newest) await putFirst(tx, row, attempts, now);
+    const other = otherCall(attempts, row, mayHaveBeenMade);
+    if (attempts.at(-1)?.id === row.id && other === undefined) continue;
+    if (other !== undefined) await makeNewest(tx, other, now);
     await planAgain(tx, row.id, now);
     served.push(row.id);
   }
   return served;
 }
 
-/**
- * Returns whether the call for another record of the patient serves the visits of an unsuccessful
- * call: it is under way, or brought the answer. It becomes the newest, which planning uses.
- */
-export async function givesWay(tx: Tx, row: InquiryRow, now: number): Promise<boolean> {
-  const attempts = await attemptsFor(tx, row);
-  if (!attempts.some((other) => isOfOtherRecord(other, row) && mayServe(other))) return false;
-  await putFirst(tx, row, attempts, now);
-  await planAgain(tx, row.id, now);
-  return true;
+/** Returns the call for another record of the patient that is under way; null: there is none. */
+export async function otherUnderWay(db: Db | Tx, row: InquiryRow): Promise<InquiryRow | null> {
+  return otherCall(await attemptsFor(db, row), row, isUnderWay) ?? null;
 }
 
-/** Returns the calls for the need of an inquiry that may serve it instead, the newest first. */
-export async function callsInstead(db: Db, inquiry: InquiryRow): Promise<InquiryRow[]> {
-  const attempts = await attemptsFor(db, inquiry);
-  return attempts
-    .filter((other) => other.id !== inquiry.id && (other.state === 'answered' || isUnderWay(other)))
+/**
+ * Returns the older calls for the need of an inquiry that are under way or brought an answer, the
+ * newest first.
+ */
+export async function olderCalls(tx: Tx, inquiry: InquiryRow): Promise<InquiryRow[]> {
+  return (await attemptsFor(tx, inquiry))
+    .filter((other) => other.attempt < inquiry.attempt)
+    .filter((other) => other.state === 'answered' || isUnderWay(other))
     .toReversed();
 }
 
-/**
- * Returns whether an older attempt is a call for another record of the patient. One for the same
- * record was answered before the newer one was planned.
- */
-function isOfOtherRecord(other: InquiryRow, row: InquiryRow): boolean {
-  if (other.attempt >= row.attempt - row.retry) return false;
-  return other.state === 'answered' ? (other.answered_at ?? 0) > row.created_at : isUnderWay(other);
+/** Makes an inquiry, with the attempts that it follows, the newest for its need. */
+export async function makeNewest(tx: Tx, { id }: InquiryRow, now: number): Promise<void> {
+  const [row] = await inquiriesById(tx, [id]);
+  if (row === undefined) return;
+  const attempts = await attemptsFor(tx, row);
+  const [its, others] = [
+    attempts.filter((other) => isInSeries(other, row)),
+    attempts.filter((other) => !isInSeries(other, row)),
+  ];
+  await orderAttempts(tx, [...others, ...its], {}, now);
+  for (const other of others) await planAgain(tx, other.id, now);
 }
 
-function mayServe(call: InquiryRow): boolean {
-  return call.state === 'answered'
-    ? outcomeOf(call.service_status) === 'successful'
-    : isUnderWay(call);
+/** An older attempt that is no part of the series that led to this one. */
+function otherCall(
+  attempts: readonly InquiryRow[],
+  { id }: InquiryRow,
+  isCall: (row: InquiryRow) => boolean,
+): InquiryRow | undefined {
+  const row = attempts.find((each) => each.id === id);
+  return row === undefined
+    ? undefined
+    : attempts.findLast(
+        (other) => other.attempt < row.attempt && !isInSeries(other, row) && isCall(other),
+      );
 }
 
-function isUnderWay({ state, poll_at }: InquiryRow): boolean {
-  return state === 'sending' || state === 'uncertain' || (state === 'open' && poll_at !== null);
+/** Whether an attempt is this one, or one of the unsuccessful ones right before it. */
+function isInSeries(other: InquiryRow, { attempt, retry }: InquiryRow): boolean {
+  return other.attempt <= attempt && other.attempt >= attempt - retry;
+}
+
+/** Whether it waits for its first answer. An answer that was taken back may already be replaced. */
+function isUnderWay({ state, poll_at, answered_at }: InquiryRow): boolean {
+  if (state === 'sending' || state === 'uncertain') return true;
+  return state === 'open' && poll_at !== null && answered_at === null;
+}
+
+/** Whether the service may have it, so that no other call may be made (G1). */
+function mayHaveBeenMade(row: InquiryRow): boolean {
+  if (row.state === 'undecidable') return row.was_accepted === 1;
+  return isUnderWay(row) || (row.state === 'open' && row.answered_at === null);
 }
 
 /** Returns all attempts for the need, the newest last. */
@@ -84,15 +104,6 @@ const ATTEMPTS = prepared<Need>()((db, place) =>
     .where('benefit_year', '=', place('benefit_year'))
     .orderBy('attempt'),
 );
-
-async function putFirst(
-  tx: Tx,
-  row: InquiryRow,
-  attempts: readonly InquiryRow[],
-  now: number,
-): Promise<void> {
-  await orderAttempts(tx, [row, ...attempts.filter(({ id }) => id !== row.id)], {}, now);
-}
 
 /** Numbers all attempts for a need in this order, the newest last. */
 export async function orderAttempts(
