@@ -41,6 +41,8 @@ export type CurrentInquiry = {
   sent_at: number | null;
   overdue_since: number | null;
   reason: string | null;
+  /** 1: its connector has messages that are not read yet, and it is not sent before that. */
+  has_unread: number;
 };
 
 /** The facts that every explanation needs in addition to the appointment's rows. */
@@ -277,6 +279,13 @@ function explainPlanned(inquiry: CurrentInquiry, { halts, budget, now }: Facts):
     return explained(
       `The call is planned for later. ${inquiry.reason ?? ''}`.trim(),
       inquiry.due_at,
+    );
+  if (inquiry.has_unread === 1)
+    return explained(
+      'The call waits until eligd has read messages that it has received from the practice ' +
+        'management system: they may cancel the visit.',
+      null,
+      'If it still waits after a few minutes, see "eligd list --attention" for what to do.',
     );
   if (budget !== null) return explained(budgetWords(budget), budget.until);
   return explained('The call is planned and goes out with the next batch.');

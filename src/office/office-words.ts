@@ -17,6 +17,7 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
   [/until "eligd release"/g, 'until you choose “Release the call”'],
   [/\bRun "eligd release submission"/g, 'Choose “Resume calls” under “Needs you”'],
   [/\brun "eligd release submission"/g, 'choose “Resume calls” under “Needs you”'],
+  [/\bsee "eligd list --attention"/g, 'see “Needs you”'],
   [/: "eligd list --attention --patients" shows the IDs\./g, '; the call sheet has the IDs.'],
   [/See it with "eligd show" and enter it by hand/g, 'Enter it by hand'],
   [/See "eligd explain", and call/g, 'See below what happened, and call'],

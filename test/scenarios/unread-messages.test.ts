@@ -201,6 +201,14 @@ describe('messages of a connector that was renamed', () => {
       { connector: 'other', state: expect.not.stringMatching('planned') },
     ]);
     expect(await service.ledger()).toHaveLength(1);
+    for (const command of [['explain', 'interface:V-1'], ['list']]) {
+      const said = (await clinic.run(...command)).stdout.replaceAll(/\s+/g, ' ');
+      expect(said).toContain('The call waits until eligd has read messages that it has received');
+      expect(said).not.toContain('goes out with the next batch');
+    }
+    expect((await clinic.run('status')).stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'Calls for their visits wait.',
+    );
   });
 
   test('are on the attention list although a job fails', async () => {

@@ -233,7 +233,9 @@ function unreadLines({ unread_messages }: StatusOverview, config: Config): strin
       `${count} ${count === 1 ? 'message' : 'messages'} of ${connector}, the oldest since ` +
       `${clinicTime(since, config)}`,
   );
-  return parts.length === 0 ? [] : wrapped('To read:', `${parts.join('; ')}.`);
+  return parts.length === 0
+    ? []
+    : wrapped('To read:', `${parts.join('; ')}. Calls for their visits wait.`);
 }
 
 /** Returns one line for each recurring incident, with its count. */

@@ -51,7 +51,7 @@ async function currentInquiries(
   return await db
     .selectFrom('inquiry_appointments as l')
     .innerJoin('inquiries as i', 'i.id', 'l.inquiry')
-    .select([
+    .select(({ exists, selectFrom }) => [
       'l.appointment',
       'l.coverage_rank',
       stageOfLink.as('stage'),
@@ -65,6 +65,14 @@ async function currentInquiries(
       'i.sent_at',
       'i.overdue_since',
       'i.reason',
+      exists(
+        selectFrom('unread_messages')
+          .select('source')
+          .whereRef('connector', '=', 'i.connector')
+          .where('failed_at', 'is', null),
+      )
+        .$castTo<number>()
+        .as('has_unread'),
     ])
     .where('l.appointment', 'in', appointments)
     .where(isCurrentLink)
