@@ -4,7 +4,7 @@ import { type Done, said } from '../domain/operator.ts';
 import { unquoted } from '../domain/quotes.ts';
 import { type AskRules, askAgain, quoteOf, retryQuote } from '../store/bookkeeping/ask-again.ts';
 import { actingAs, writeAudit } from '../store/bookkeeping/audit.ts';
-import { handle, openEntry } from '../store/bookkeeping/handled.ts';
+import { type Handleable, handle, openEntry } from '../store/bookkeeping/handled.ts';
 import {
   hold,
   type Operand,
@@ -106,8 +106,8 @@ export function askRules(office: Office): AskRules {
   };
 }
 
-/** `POST /visit/:id/done` and `POST /inquiry/:id/done` */
-export function markDone(kind: Operand['kind']) {
+/** `POST /visit/:id/done`, `POST /inquiry/:id/done`, and `POST /entry/:id/done` */
+export function markDone(kind: Handleable['kind']) {
   return async (office: Office, visit: Visit): Promise<Answer> => {
     const { params, form, session, now } = visit;
     const id = Number(params.id);
@@ -131,7 +131,7 @@ export function markDone(kind: Operand['kind']) {
 /** Asks again if the entry has changed, so that nobody removes an entry that they have not read. */
 function changedEntry(
   entry: Pick<Attention, 'what' | 'next' | 'words'>,
-  { kind, id }: Operand,
+  { kind, id }: Handleable,
   visit: Visit,
 ): Answer {
   const back = backTo(visit.form, id);

@@ -14,7 +14,7 @@ export type Kept = { path: string; form: URLSearchParams };
 
 /** Matches only the addresses of our own forms. */
 const FORM_PATH =
-  /^\/(?:(?:visit|inquiry)\/\d{1,15}\/[a-z]{1,20}|payers\/map|submission\/release)$/;
+  /^\/(?:(?:visit|inquiry|entry)\/\d{1,15}\/[a-z]{1,20}|payers\/map|submission\/release)$/;
 const CHARS_MAX = 48 * 1024;
 
 /**

@@ -7,6 +7,7 @@ import { localDate, startOfDay } from '../domain/time.ts';
 import type { ShownRecord } from '../store/bookkeeping/access-log.ts';
 import { quoteOf, retryQuote } from '../store/bookkeeping/ask-again.ts';
 import { type AttentionRow, openAttention } from '../store/bookkeeping/attention.ts';
+import { type Handleable, TO_HANDLE } from '../store/bookkeeping/handled.ts';
 import type { Operand } from '../store/bookkeeping/operator.ts';
 import { halted, haltsMark } from '../store/calls/halts.ts';
 import { withProgress } from '../store/views/progress.ts';
@@ -180,7 +181,8 @@ function actionsOf(
   row: AttentionRow,
   { csrf, quotes, again, operated }: NonNullable<Offers>,
 ): Html | null {
-  const subject = operandOf(row);
+  const entry: Handleable | null = TO_HANDLE.has(row.reason) ? { kind: 'entry', id: row.id } : null;
+  const subject = operandOf(row) ?? entry;
   if (subject === null) return null;
   const visit = row.kind === 'appointment' ? row.appointment : null;
   return html`<div class="actions no-print">${entryActions(

@@ -10,6 +10,7 @@ import {
 import { isWithdrawable, refuseWithdrawal } from '../domain/operator.ts';
 import type { Cents } from '../domain/price.ts';
 import { CALL_REASONS } from '../records/schedule-line.ts';
+import { type Handleable, TO_HANDLE } from '../store/bookkeeping/handled.ts';
 import type { Operand } from '../store/bookkeeping/operator.ts';
 import type { ScheduledVisit } from '../store/views/schedule.ts';
 import type { SubjectDetail } from '../store/views/subject.ts';
@@ -34,15 +35,6 @@ export const isOperation = (name: string): name is OperationName => Object.hasOw
 
 export const WITHDRAW_QUESTION = 'eligd closes this visit and makes no call for it. Withdraw it?';
 export const RESUME_QUESTION = 'Calls cost money. Has the problem that stopped them been fixed?';
-
-/** Reasons that a user can take off the list. */
-const TO_HANDLE: ReadonlySet<string> = new Set<AttentionReason>([
-  ...VERDICT_REASONS,
-  ...ANSWER_REASONS,
-  'coverage_conflict',
-  'duplicate_call',
-  'doubtful_call',
-]);
 
 /** Reasons after which another call may help; each call costs money, so a user decides. */
 const TO_ASK: ReadonlySet<string> = new Set<AttentionReason>([
@@ -97,10 +89,10 @@ export type Operated = Pick<ScheduledVisit, 'id' | 'closed_reason'> & {
   inquiries: ScheduledVisit['progress']['inquiries'];
 };
 
-type Target = { subject: Operand; csrf: string; back: 'visit' | 'attention' };
+type Target = { subject: Handleable; csrf: string; back: 'visit' | 'attention' };
 
-export const addressOf = ({ kind, id }: Operand) =>
-  `/${kind === 'appointment' ? 'visit' : 'inquiry'}/${id}`;
+export const addressOf = ({ kind, id }: Handleable) =>
+  `/${kind === 'appointment' ? 'visit' : kind}/${id}`;
 
 const commonFields = ({ csrf, back }: Target) =>
   html`<input type="hidden" name="csrf" value="${csrf}">

@@ -96,6 +96,7 @@ export const ACTIONS: readonly {
   { path: '/visit/:id/called', role: 'operator', act: enterByForm },
   { path: '/visit/:id/done', role: 'operator', act: markDone('appointment') },
   { path: '/inquiry/:id/done', role: 'operator', act: markDone('inquiry') },
+  { path: '/entry/:id/done', role: 'operator', act: markDone('entry') },
   { path: '/visit/:id/:operation', role: 'operator', act: operate('appointment') },
   { path: '/inquiry/:id/:operation', role: 'operator', act: operate('inquiry') },
   {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openStore } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
+import { reject } from '../../src/store/intake/rejected.ts';
 import { keepMessages } from '../../src/store/intake/unread-messages.ts';
 import { anAppointment } from '../domain/examples.ts';
 import type { Clinic } from '../support/clinic.ts';
@@ -34,4 +35,34 @@ test('a visit with unread messages says that its call waits, and where to look',
   await expect
     .poll(async () => (await maria.get('/attention')).text, { timeout: 10_000 })
     .toContain('Messages of the connector removed are received but not read');
+});
+
+test('an entry about an unreadable message has a button to mark it as done', async () => {
+  const office = await startOffice({
+    fill: async (clinic) => {
+      await clinic.once();
+      const store = await openStore(join(clinic.state, 'eligd.db'));
+      const unreadable = {
+        ...{ position: 'message', field: 'message', value_class: 'unreadable' },
+        remedy: 'Ask the sender.',
+      };
+      await store.write((tx) =>
+        reject({ tx, connector: 'c', now: Date.now() }, { key: 'K', name: 'M' }, unreadable),
+      );
+      await store.close();
+    },
+  });
+  const maria = await office.login('operator');
+  const { text } = await maria.get('/attention');
+  const action = /action="(\/entry\/\d+\/done)"/.exec(text)?.[1] ?? 'no form';
+  const hidden = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1];
+  const form = Object.fromEntries(
+    ['csrf', 'back', 'entry', 'shown'].map((name) => [name, hidden(name) ?? '']),
+  );
+  const late = await office.browser().post(action, form, { 'sec-fetch-site': 'same-origin' });
+  expect(late.text).toContain(`name="again" value="${action}`);
+  const changed = await maria.post(action, { ...form, shown: 'other' });
+  expect(changed.text).toContain('The entry has changed since you saw it');
+  expect((await maria.post(action, form)).headers.get('location')).toBe('/attention');
+  expect((await maria.get('/attention')).text).not.toContain('Ask the sender');
 });

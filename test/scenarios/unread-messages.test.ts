@@ -142,6 +142,24 @@ test('messages are read although the folder cannot be', async () => {
   expect(await visits()).toHaveLength(1);
 });
 
+test('an unreadable message is done when the office says so, and may come back', async () => {
+  const { acknowledge, clinic } = await scene();
+  const list = async () => (await clinic.run('list', '--attention')).stdout;
+  await acknowledge(['not readable']);
+  await clinic.once();
+  const entry = /^(entry:\d+) of interface \(row_unreadable/m.exec(await list())?.[1] ?? '';
+  const { stdout } = await clinic.run('done', entry, '--note', 'Asked the sender');
+  expect(stdout).toContain('It comes back only if eligd fails to read it again.');
+  expect(await list()).toBe('Nothing needs you.\n');
+  await clinic.once();
+  expect(await list()).toBe('Nothing needs you.\n');
+  const again = await clinic.run('done', entry);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('Nothing was changed')]);
+  await acknowledge(['not readable']);
+  await clinic.once();
+  expect(await list()).toMatch(/^entry:\d+ of interface \(row_unreadable/m);
+});
+
 describe('messages of a connector that was renamed', () => {
   test('are shown with what to do, kept, and read when it is back (G2)', async () => {
     const { acknowledge, clinic, status, visits, inStore } = await scene('other');

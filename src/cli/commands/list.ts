@@ -15,6 +15,7 @@ import { clinicProfile } from '../../ops/profile.ts';
 import { VERDICT_WORDS } from '../../records/verdict/text.ts';
 import type { ShownRecord } from '../../store/bookkeeping/access-log.ts';
 import { type AttentionRow, openAttention } from '../../store/bookkeeping/attention.ts';
+import { TO_HANDLE } from '../../store/bookkeeping/handled.ts';
 import { knownLogKey } from '../../store/bookkeeping/log-key.ts';
 import { listAppointments, type OverviewFilter } from '../../store/views/overview.ts';
 import { withProgress } from '../../store/views/progress.ts';
@@ -253,7 +254,8 @@ function recordOf({ connector, source_id, content }: AttentionRow): ShownRecord[
 }
 
 /** Names the subject of an entry that is not about a visit. */
-function subjectName({ subject, connector }: AttentionRow): string {
+function subjectName({ id, subject, reason, connector }: AttentionRow): string {
+  if (TO_HANDLE.has(reason)) return `entry:${id} of ${connector ?? 'the installation'}`;
   if (subject.startsWith('payer:')) return `payer of ${connector ?? 'every connector'}`;
   return connector ?? 'the installation';
 }
@@ -318,6 +320,7 @@ function attentionJson(
     shownText(source_id, inputOf(content), patients) !== null;
   const id = is_shown ? source_id : `appointment:${entry.appointment}`;
   return {
+    entry: entry.id,
     connector: entry.connector,
     appointment: entry.kind === 'claim' ? null : id,
     claim: entry.kind === 'claim' ? id : null,

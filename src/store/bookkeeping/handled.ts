@@ -18,14 +18,18 @@ import type { Operand } from './operator.ts';
 /** `to_state` in the trail of an item that someone has handled. */
 const HANDLED = 'done';
 
-/** Reasons of items about an answer, which are done once someone has acted on them. */
-const TO_HANDLE: readonly AttentionReason[] = [
+/** Reasons of items that are done once someone has acted on them. */
+export const TO_HANDLE: ReadonlySet<string> = new Set<AttentionReason>([
   ...VERDICT_REASONS,
   ...ANSWER_REASONS,
   'coverage_conflict',
   'duplicate_call',
   'doubtful_call',
-];
+  'row_unreadable',
+]);
+
+/** What items are about; `entry`: one item, which may be about no visit. */
+export type Handleable = Operand | { kind: 'entry'; id: number };
 
 /** Replaces the items about the answer of a visit with `entries`, except those already handled. */
 export async function raiseVerdict(
@@ -68,7 +72,7 @@ async function isHandled(tx: Tx, subject: string, entry: Attention): Promise<boo
  * `entry`: only the item with this ID; it may be about a call that serves the visit.
  */
 export function handle(note: string, entry: number | null = null) {
-  return async (tx: Tx, subject: Operand, now: number): Promise<Done[]> => {
+  return async (tx: Tx, subject: Handleable, now: number): Promise<Done[]> => {
     const entries = entry === null ? await entriesOf(tx, subject) : await entryOf(tx, entry);
     const done: Done[] = [];
     for (const each of entries) done.push(await handleOne(tx, { ...each, note }, now));
@@ -89,7 +93,7 @@ async function handleOne(
   { subject, inquiry, reason, what, note }: Handled,
   now: number,
 ): Promise<Done> {
-  if (!TO_HANDLE.some((each) => each === reason))
+  if (!TO_HANDLE.has(reason))
     return {
       did: false,
       what: `"${unquoted(what)}" stays on the list until the problem is fixed.`,
@@ -109,12 +113,14 @@ async function handleOne(
         `${unquoted(what)}${note_text}`,
     },
   ]);
-  return {
-    did: true,
-    what:
-      `Done: ${unquoted(what)} ` +
-      (is_doubt ? 'eligd no longer waits for this.' : 'It comes back only if the answer changes.'),
-  };
+  return { did: true, what: `Done: ${unquoted(what)} ${afterwards(reason, is_doubt)}` };
+}
+
+function afterwards(reason: string, is_doubt: boolean): string {
+  if (is_doubt) return 'eligd no longer waits for this.';
+  return reason === 'row_unreadable'
+    ? 'It comes back only if eligd fails to read it again.'
+    : 'It comes back only if the answer changes.';
 }
 
 /** Returns an open item in its current form; null: it is no longer on the list. */
@@ -134,7 +140,7 @@ const openEntries = (tx: Tx) =>
 
 const entryOf = (tx: Tx, entry: number) => openEntries(tx).where('id', '=', entry).execute();
 
-const entriesOf = (tx: Tx, { kind, id }: Operand) =>
+const entriesOf = (tx: Tx, { kind, id }: Handleable) =>
   openEntries(tx)
-    .where(kind === 'appointment' ? 'appointment' : 'inquiry', '=', id)
+    .where(kind === 'entry' ? 'id' : kind, '=', id)
     .execute();
