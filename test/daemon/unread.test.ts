@@ -1,26 +1,57 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { watchUnread } from '../../src/daemon/unread.ts';
 import { realClock } from '../../src/ops/env.ts';
 import { openIncidents } from '../../src/store/bookkeeping/incidents.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { keepMessages } from '../../src/store/intake/unread-messages.ts';
-import { temporaryStore } from '../store/temporary.ts';
+import { readStatus } from '../../src/store/views/overview.ts';
+import { temporaryPath, temporaryStore } from '../store/temporary.ts';
+import { damagePage } from '../support/damage.ts';
+
+const MINUTE_MS = 60_000;
+
+/** A daemon's watch, and a message that came ten minutes ago. */
+async function watchOf(store: Store, text: string) {
+  const logged: string[] = [];
+  const options = { env: { clock: realClock, log: (event: string) => void logged.push(event) } };
+  const connectors = [{ id: 'lab', messages: {} }];
+  const message = { key: 'K', name: 'M', reply: '', text };
+  const came_at = Date.now() - 10 * MINUTE_MS;
+  await store.write((tx) => keepMessages(tx, 'lab', [message], came_at));
+  return {
+    came_at,
+    logged,
+    watch: async (watched: { is_starting: boolean }) => {
+      await watchUnread({ options, store, connectors }, watched);
+      return (await openIncidents(store.db)).length;
+    },
+  };
+}
 
 test('a restart neither ends an open incident about unread messages nor opens one', async () => {
   const store = await temporaryStore();
-  const logged: string[] = [];
-  const options = { env: { clock: realClock, log: (event: string) => void logged.push(event) } };
-  const watched = { options, store, connectors: [{ id: 'lab', messages: {} }] };
-  const message = { key: 'K', name: 'M', reply: '', text: 'T' };
-  const ten_minutes_ago = Date.now() - 10 * 60_000;
-  await store.write((tx) => keepMessages(tx, 'lab', [message], ten_minutes_ago));
+  const { watch, logged } = await watchOf(store, 'T');
   const seen: number[] = [];
-  for (const is_starting of [true, false, true, true, false]) {
-    await watchUnread(watched, { is_starting });
-    seen.push((await openIncidents(store.db)).length);
-  }
+  for (const is_starting of [true, false, true, true, false])
+    seen.push(await watch({ is_starting }));
   expect(seen).toEqual([0, 1, 1, 1, 1]);
   expect(logged).toEqual(['messages_unread']);
   const all = await store.db.selectFrom('attention').select('what').execute();
   expect(all).toHaveLength(1);
   expect(all[0]?.what).toContain('eligd makes no call for its visits');
+});
+
+test('messages on a damaged page are shown, and are on the attention list (G2)', async () => {
+  const path = temporaryPath();
+  const store = await temporaryStore(path);
+  const { watch, came_at } = await watchOf(store, 'TEXT'.repeat(200));
+  await sql`pragma wal_checkpoint(truncate)`.execute(store.db);
+  damagePage(path, 'TEXTTEXT');
+  await sql`pragma shrink_memory`.execute(store.db);
+  const texts = store.db.selectFrom('unread_messages').select('text').execute();
+  await expect(texts).rejects.toMatchObject({ code: 'SQLITE_CORRUPT' });
+  const { unread_messages } = await readStatus(store.db, Date.now());
+  expect(unread_messages).toEqual([{ connector: 'lab', count: 1, since: came_at }]);
+  expect(await watch({ is_starting: false })).toBe(1);
 });

@@ -122,6 +122,12 @@ describe('a message that could not be read', () => {
     expect(await unread()).toEqual([]);
   });
 
+  test('has been unread only since it came again', async () => {
+    const again = { key: 'V-1', name: 'message V-1', reply: '', text: 'V-1' };
+    await store.write((tx) => keepMessages(tx, 'lab', [again], FRIDAY_MS + 9));
+    expect(await unreadCounts(store.db)).toMatchObject([{ count: 1, since: FRIDAY_MS + 9 }]);
+  });
+
   test('is read as its sender corrected it under the same key', async () => {
     const corrected = { key: 'V-1', name: 'message V-1', reply: 'reply V-1', text: 'V-9' };
     await store.write((tx) => keepMessages(tx, 'lab', [corrected], FRIDAY_MS));

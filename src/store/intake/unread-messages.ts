@@ -77,6 +77,7 @@ export async function keepMessages(
       const text = first.get(key)?.text ?? null;
       if (may_be_read !== 1 || text === null) continue;
       await READ_AGAIN(tx, { source: id, text, now });
+      await SEEN_AGAIN(tx, { source: id, now });
       await forgetRejectedMessages(tx, connector, [key], now);
       added.count += 1;
       added.bytes += Buffer.byteLength(text);
@@ -123,6 +124,13 @@ const READ_AGAIN = prepared<{ source: number; text: string; now: number }>()((tx
     .updateTable('unread_messages')
     .set({ failed_at: null, ended_runs: 0, received_at: place('now'), text: place('text') })
     .where('source', '=', place('source')),
+);
+
+const SEEN_AGAIN = prepared<{ source: number; now: number }>()((tx, place) =>
+  tx
+    .updateTable('sources')
+    .set({ first_seen_at: place('now') })
+    .where('id', '=', place('source')),
 );
 
 /** Returns how much of a connector is unread. Reads all of it, so it is called once. */
@@ -331,7 +339,10 @@ const UNSTORED: Rejected = {
 /** `since`: when the message arrived that has been unread longest. */
 export type UnreadCount = { connector: string; count: number; since: number };
 
-/** Returns how many messages are unread, also those of connectors that no longer exist. */
+/**
+ * Returns how many messages are unread, also those of connectors that no longer exist. Reads only
+ * the index of `unread_messages`: their pages may be damaged.
+ */
 export async function unreadCounts(db: Db): Promise<UnreadCount[]> {
   return await COUNTS(db, {});
 }
@@ -349,6 +360,6 @@ const COUNTS = prepared()((db) =>
         .groupBy('connector')
         .as('unread'),
     )
-    .innerJoin('unread_messages', 'unread_messages.source', 'unread.first')
-    .select(['unread.connector', 'unread.count', 'unread_messages.received_at as since']),
+    .innerJoin('sources', 'sources.id', 'unread.first')
+    .select(['unread.connector', 'unread.count', 'sources.first_seen_at as since']),
 );

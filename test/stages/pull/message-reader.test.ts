@@ -1,5 +1,4 @@
 /** What one connector's failing message does to the other messages. */
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
@@ -11,6 +10,7 @@ import type { Store } from '../../../src/store/engine/store.ts';
 import { unreadCounts } from '../../../src/store/intake/unread-messages.ts';
 import { anAppointment } from '../../domain/examples.ts';
 import { temporaryPath, temporaryStore } from '../../store/temporary.ts';
+import { damagePage } from '../../support/damage.ts';
 
 let later_ms = 0;
 let sent = 0;
@@ -71,22 +71,6 @@ test('the messages of only one connector are being read, so only they can end el
 });
 
 const visit = (number: number) => `V-${String(number).padStart(6, '0')}`;
-
-/** Damages the page of a table that has `text`. */
-function damagePage(path: string, text: string): void {
-  const bytes = readFileSync(path);
-  const page_size = bytes.readUInt16BE(16);
-  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) {
-    const page = Math.floor(at / page_size) * page_size;
-    // A leaf of a table.
-    if (bytes[page] !== 13) continue;
-    const file = openSync(path, 'r+');
-    writeSync(file, Buffer.from([0xee]), 0, 1, page);
-    closeSync(file);
-    return;
-  }
-  throw new Error('No page has this text.');
-}
 
 test('a damaged page sets aside only the message that needs it, and keeps its text', async () => {
   const path = temporaryPath();
