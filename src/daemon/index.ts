@@ -14,6 +14,7 @@ import { newConnectorState } from '../stages/connector-state.ts';
 import { newDeliverMemory } from '../stages/deliver/index.ts';
 import { type LoopOptions, logStageFailure, runLoop, Waker } from '../stages/loop.ts';
 import { messagesOf } from '../stages/pull/index.ts';
+import { readHeartbeat } from '../store/bookkeeping/heartbeat.ts';
 import { connectorJournal } from '../store/bookkeeping/journal.ts';
 import { FileIdentity } from '../store/engine/identity.ts';
 import { type InstanceLock, lockInstance } from '../store/engine/instance-lock.ts';
@@ -94,6 +95,7 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
     const clock_watch = new ClockWatch(env.clock);
     const pulse: Pulse = {
       started_at: env.clock.now(),
+      previous_started_at: (await readHeartbeat(store.db))?.started_at ?? null,
       waker: new Waker(),
       write_error: null,
       restarted: await restartOf(options, store),

@@ -80,7 +80,7 @@ export async function once(parts: Parts, signal: AbortSignal): Promise<OnceResul
     checked = await askForAllChecks(parts.collect, signal);
   });
   if (checked > 0) await deliverAll();
-  await guarded('unread', () => watchUnread(parts, { is_starting: false }));
+  await guarded('unread', () => watchUnread(parts, { excused_from: null }));
   await guarded('alerts', () => sendAlertsOnce(parts));
   await guarded('report', () => writeReportOnce(parts, signal));
   return { ...result, connectors_away: [...away] };

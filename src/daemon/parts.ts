@@ -92,6 +92,8 @@ export function newWakers(): Wakers {
 export type Pulse = {
   /** When this process started the daemon. */
   started_at: number;
+  /** When the process before did; null: there was none. */
+  previous_started_at: number | null;
   waker: Waker;
   /** Set when the previous daemon hung or crashed; null: it or the computer was stopped. */
   restarted: { at: number; why: string } | null;

@@ -3,7 +3,7 @@ import type { Env } from '../domain/env.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import { openIncidents, setIncidents } from '../store/bookkeeping/incidents.ts';
 import type { Store } from '../store/engine/store.ts';
-import { unreadCounts } from '../store/intake/unread-messages.ts';
+import { type UnreadCount, unreadCounts } from '../store/intake/unread-messages.ts';
 
 /** Reading takes a moment; this long, something is wrong. */
 export const UNREAD_MS_MAX = 3 * MINUTE_MS;
@@ -17,12 +17,13 @@ type Watched = {
 
 /**
  * Raises and ends the incident about messages that stay unread, also those of a connector that is
- * no longer in the configuration. `is_starting`: what an earlier process left may be read soon, but
- * an incident that is open stays open until then.
+ * no longer in the configuration. `excused_from`: this process has just started, and may soon read
+ * what came since then; before that, the process before had its time to read it. An incident that
+ * is open stays open. Null: this process had its time.
  */
 export async function watchUnread(
   { options, store, connectors }: Watched,
-  { is_starting }: { is_starting: boolean },
+  { excused_from }: { excused_from: number | null },
 ): Promise<void> {
   const { env } = options;
   const now = env.clock.now();
@@ -30,9 +31,10 @@ export async function watchUnread(
   const isRead = (connector: string) =>
     connectors.some(({ id, messages }) => id === connector && messages !== null);
   const isOpen = (id: string) => open.some(({ connector }) => connector === id);
+  const isExcused = ({ connector, since }: UnreadCount) =>
+    excused_from !== null && since >= excused_from && isRead(connector) && !isOpen(connector);
   const late = (await unreadCounts(store.db)).filter(
-    ({ connector, since }) =>
-      now - since > UNREAD_MS_MAX && !(is_starting && isRead(connector) && !isOpen(connector)),
+    (each) => now - each.since > UNREAD_MS_MAX && !isExcused(each),
   );
   const ids = new Set([...open, ...late].flatMap(({ connector }) => connector ?? []));
   const states = [...ids].map((connector) => {

@@ -36,8 +36,10 @@ export async function runJobs(parts: Parts, signal: AbortSignal): Promise<void> 
       wait_ms = Math.min(rest_ms, Math.max(1_000, next_at - env.clock.now()));
     });
     await guarded(() => watchExports(parts));
-    const is_starting = env.clock.now() - parts.pulse.started_at < UNREAD_MS_MAX;
-    await guarded(() => watchUnread(parts, { is_starting }));
+    const { started_at, previous_started_at } = parts.pulse;
+    const is_starting = env.clock.now() - started_at < UNREAD_MS_MAX;
+    const excused_from = is_starting ? (previous_started_at ?? 0) : null;
+    await guarded(() => watchUnread(parts, { excused_from }));
     await env.clock.sleep(wait_ms, signal).catch(() => {});
   }
 }

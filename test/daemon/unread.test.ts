@@ -22,8 +22,8 @@ async function watchOf(store: Store, text: string) {
   return {
     came_at,
     logged,
-    watch: async (watched: { is_starting: boolean }) => {
-      await watchUnread({ options, store, connectors }, watched);
+    watch: async (excused_from: number | null) => {
+      await watchUnread({ options, store, connectors }, { excused_from });
       return (await openIncidents(store.db)).length;
     },
   };
@@ -31,15 +31,21 @@ async function watchOf(store: Store, text: string) {
 
 test('a restart neither ends an open incident about unread messages nor opens one', async () => {
   const store = await temporaryStore();
-  const { watch, logged } = await watchOf(store, 'T');
+  const { watch, came_at, logged } = await watchOf(store, 'T');
   const seen: number[] = [];
-  for (const is_starting of [true, false, true, true, false])
-    seen.push(await watch({ is_starting }));
-  expect(seen).toEqual([0, 1, 1, 1, 1]);
+  for (const excused_from of [0, came_at, null, 0, came_at, null])
+    seen.push(await watch(excused_from));
+  expect(seen).toEqual([0, 0, 1, 1, 1, 1]);
   expect(logged).toEqual(['messages_unread']);
   const all = await store.db.selectFrom('attention').select('what').execute();
   expect(all).toHaveLength(1);
   expect(all[0]?.what).toContain('eligd makes no call for its visits');
+});
+
+test('what also the process before did not read is on the list at the start', async () => {
+  const store = await temporaryStore();
+  const { watch, came_at } = await watchOf(store, 'T');
+  expect(await watch(came_at + 1)).toBe(1);
 });
 
 test('messages on a damaged page are shown, and are on the attention list (G2)', async () => {
@@ -53,5 +59,5 @@ test('messages on a damaged page are shown, and are on the attention list (G2)',
   await expect(texts).rejects.toMatchObject({ code: 'SQLITE_CORRUPT' });
   const { unread_messages } = await readStatus(store.db, Date.now());
   expect(unread_messages).toEqual([{ connector: 'lab', count: 1, since: came_at }]);
-  expect(await watch({ is_starting: false })).toBe(1);
+  expect(await watch(null)).toBe(1);
 });

@@ -2,6 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { PullBatch } from '../../connectors/contract.ts';
 import { writeLearned } from '../../src/store/bookkeeping/learned-settings.ts';
@@ -140,6 +141,30 @@ test('messages are read although the folder cannot be', async () => {
   writeFileSync(folder, 'not a folder');
   await clinic.once(75);
   expect(await visits()).toHaveLength(1);
+});
+
+test('a daemon that restarts every minute says that messages stay unread (G2)', async () => {
+  const { acknowledge, clinic, inStore, status } = await scene();
+  await acknowledge([siu(visit())]);
+  // As if the database failed whenever eligd has read a message.
+  const failing = sql`create trigger failing before delete on unread_messages
+    begin select raise(abort, 'failing'); end`;
+  await inStore((store) => failing.execute(store.db));
+  const seen: boolean[] = [];
+  for (let starts = 0; starts < 2; starts += 1) {
+    const daemon = await clinic.daemon({}, { idle_ms: 50 });
+    const stop = new AbortController();
+    const running = daemon.run(stop.signal);
+    const failures = () => clinic.logged().split('"event":"stage_failed"').length;
+    const before = failures();
+    await expect.poll(failures, { timeout: 5_000 }).toBeGreaterThan(before);
+    stop.abort();
+    await running;
+    await daemon.close();
+    const reasons = (await status()).attention.map(({ reason }) => reason);
+    seen.push(reasons.includes('messages_unread'));
+  }
+  expect(seen).toEqual([false, true]);
 });
 
 test('an unreadable message is done when the office says so, and may come back', async () => {
