@@ -64,6 +64,8 @@ function entryOf(connector: string, is_read: boolean): { what: string; next: str
     what: `${what} The configuration has no connector with this ID that could read them.`,
     next:
       `Put the connector ${connector} back into the configuration, with its old ID, type, and ` +
-      'settings, and restart eligd: it reads them. Then you can remove it again.',
+      'settings, and restart eligd: it reads them. Then you can remove it again. eligd keeps ' +
+      'these messages until then, whatever retention says. Call the insurance companies of ' +
+      'close visits yourself.',
   };
 }

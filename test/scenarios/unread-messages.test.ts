@@ -197,6 +197,8 @@ describe('messages of a connector that was renamed', () => {
       is: 'no',
       next: expect.stringContaining('Put the connector interface back'),
     });
+    const list = (await clinic.run('list', '--attention')).stdout.replaceAll(/\s+/g, ' ');
+    expect(list).toContain('eligd keeps these messages until then, whatever retention says.');
     expect(clinic.logged()).toContain('"event":"messages_unread"');
     const { stdout } = await clinic.run('status');
     expect(stdout).toMatch(/^To read: +1 message of interface, the oldest since /m);
