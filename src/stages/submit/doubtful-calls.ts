@@ -54,7 +54,7 @@ function entryAbout(doubtful: readonly string[], wait_ms: number | null): Attent
       `that may be for this patient (${ids}). ` +
       (wait_ms === null
         ? 'eligd has waited, and makes its own call.'
-        : `eligd waits up to ${minutes} minutes, and then makes its own call.`),
+        : `eligd waits up to ${minutes} minutes for the office, and then may make its own call.`),
     next:
       wait_ms === null
         ? 'Ask the calling service whom it is about. If it is about this patient, ask it not to ' +

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { ensureReconciled, newSubmitMemory } from '../../../src/stages/submit/index.ts';
+import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { handle } from '../../../src/store/bookkeeping/handled.ts';
+import { keepMessages } from '../../../src/store/intake/unread-messages.ts';
 import { type Installation, install, reconcile, SETTLE_MS, send } from '../installation.ts';
 import { anOldCall, hideCalls, labelsOf, twin, withhold } from './lost-calls.ts';
 
@@ -25,6 +27,25 @@ test('a call that may be for the patient delays ours for two settle times', asyn
   await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual(['OLD', 'A-1']);
   expect(await clinic.attention()).toEqual(['doubtful_call']);
+});
+
+test('while something else holds our call, the entry does not promise it (G2)', async () => {
+  const clinic = await install();
+  await haveNamelessCall(clinic);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  const message = { key: 'K', name: 'M', reply: '', text: 'T' };
+  await clinic.store.write((tx) => keepMessages(tx, 'front-desk', [message], clinic.now()));
+  clinic.pass(HOUR_MS);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['OLD']);
+  const entry = async () => (await openAttention(clinic.store.db)).map(({ what }) => what);
+  expect(await entry()).toEqual([
+    expect.stringMatching(/10 minutes for the office, and then may make/),
+  ]);
+  await clinic.store.write((tx) => tx.deleteFrom('unread_messages').execute());
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['OLD', 'A-1']);
+  expect(await entry()).toEqual([expect.stringContaining('has waited, and makes its own call')]);
 });
 
 test('our call is made within a minute once the office has marked the entry as done', async () => {
