@@ -2,6 +2,8 @@
 import { askAboutAll, askForAllChecks } from '../stages/collect/poll/index.ts';
 import { logStageFailure, type StepResult } from '../stages/loop.ts';
 import { closeOldVisits } from '../stages/plan/index.ts';
+import type { Messages } from '../stages/pull/messages.ts';
+import { mayBeOfFewRows } from '../store/engine/error-origin.ts';
 import { sendAlertsOnce } from './alerts.ts';
 import type { Parts } from './parts.ts';
 import { writeReportOnce } from './report.ts';
@@ -13,6 +15,9 @@ import { watchUnread } from './unread.ts';
  * loop must have a bound.
  */
 const ONCE_STEPS_MAX = 10_000;
+
+/** Enough to set aside a few messages that alone fail; the next run continues. */
+const FAILED_READINGS_MAX = 6;
 
 /**
  * `is_service_away`: the service did not answer, or its list could not be read, so nothing was
@@ -54,9 +59,21 @@ export async function once(parts: Parts, signal: AbortSignal): Promise<OnceResul
   };
   for (const each of parts.connectors)
     await guarded(`pull ${each.id}`, () => noted(each.id, step.pull(each)));
+  // Failures that may be about one message are counted in memory, so the run tries again.
+  const readAll = async (messages: Messages) => {
+    for (let failures = 0; !signal.aborted; ) {
+      try {
+        await untilIdle(() => messages.step(signal));
+        if (messages.restMs() === 0) return;
+      } catch (error) {
+        failures += 1;
+        if (failures === FAILED_READINGS_MAX || !mayBeOfFewRows(error)) throw error;
+      }
+      await env.clock.sleep(messages.restMs(), signal).catch(() => {});
+    }
+  };
   for (const { id, messages } of parts.connectors)
-    if (messages !== null)
-      await guarded(`read ${id}`, () => untilIdle(() => messages.step(signal)));
+    if (messages !== null) await guarded(`read ${id}`, () => readAll(messages));
   await guarded('submit', async () => {
     result.is_service_away = !(await contactService(parts));
   });

@@ -13,6 +13,7 @@ import { adt, siu } from '../connectors/hl7/messages.ts';
 import { field, framed, RawSender } from '../connectors/hl7/peers.ts';
 import { anAppointment } from '../domain/examples.ts';
 import { makeClinic } from '../support/clinic.ts';
+import { loseEntries } from '../support/damage.ts';
 import { freePort } from '../support/free-port.ts';
 import { startService } from '../support/service.ts';
 
@@ -141,6 +142,25 @@ test('messages are read although the folder cannot be', async () => {
   writeFileSync(folder, 'not a folder');
   await clinic.once(75);
   expect(await visits()).toHaveLength(1);
+});
+
+test('one run of once sets aside a message that alone fails, and reads others (G7)', async () => {
+  const { acknowledge, clinic, inStore, status } = await scene();
+  await acknowledge([siu(visit(), { with_insurance: false })]);
+  await clinic.once();
+  const database = join(clinic.state, 'eligd.db');
+  loseEntries(database, 'appointments_last_source', 'update appointments set last_source = 0');
+  const other = { ...visit(), source_id: 'V-2' };
+  await acknowledge([
+    siu(visit({ status: 'cancelled' }), { with_insurance: false }),
+    siu(other, { with_insurance: false }),
+  ]);
+  await clinic.once();
+  expect((await status()).unread_messages).toEqual([]);
+  const { stdout } = await clinic.run('list', '--attention');
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain('the database failed each time eligd stored');
+  const ids = (store: Store) => store.db.selectFrom('appointments').select('source_id').execute();
+  expect(await inStore(ids)).toEqual([{ source_id: 'V-1' }, { source_id: 'V-2' }]);
 });
 
 test('a daemon that restarts every minute says that messages stay unread (G2)', async () => {

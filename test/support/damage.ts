@@ -1,4 +1,5 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import Sqlite from 'better-sqlite3';
 
 /** Damages the page of a table that has `text`. */
 export function damagePage(path: string, text: string): void {
@@ -14,4 +15,28 @@ export function damagePage(path: string, text: string): void {
     return;
   }
   throw new Error('No page has this text.');
+}
+
+/**
+ * Takes the entries of rows out of an index, as a lost write does: a change of such a row fails,
+ * and the check at the start does not find it. `change` changes the indexed column of the rows.
+ */
+export function loseEntries(path: string, index: string, change: string): void {
+  const schema = (work: (raw: Sqlite.Database) => void) => {
+    const raw = new Sqlite(path);
+    raw.unsafeMode(true);
+    raw.pragma('writable_schema = on');
+    work(raw);
+    raw.pragma(`schema_version = ${Number(raw.pragma('schema_version', { simple: true })) + 1}`);
+    raw.close();
+  };
+  let row: unknown[] = [];
+  schema((raw) => {
+    row = raw.prepare('select * from sqlite_schema where name = ?').raw().get(index) as unknown[];
+    raw.prepare('delete from sqlite_schema where name = ?').run(index);
+  });
+  const raw = new Sqlite(path);
+  raw.exec(change);
+  raw.close();
+  schema((raw) => raw.prepare('insert into sqlite_schema values (?, ?, ?, ?, ?)').run(...row));
 }

@@ -95,6 +95,11 @@ export class Messages {
     return { did: count, next_at: null };
   }
 
+  /** Returns for how long nothing is read, because the database failed; 0: it may be read. */
+  restMs(): number {
+    return this.#reader.restMs();
+  }
+
   /**
    * Reads all messages that are unread now, but not those that arrive meanwhile. Ends early when
    * the database fails, or when `signal` is aborted.
