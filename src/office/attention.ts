@@ -214,7 +214,8 @@ function operandOf({ subject, inquiry, appointment }: AttentionRow): Operand | n
 }
 
 function titleOf({ kind, content, starts_at, source_id }: AttentionRow, time_zone: string): string {
-  if (content === null) return 'This installation';
+  if (content === null)
+    return starts_at === null ? 'This installation' : `Visit ${momentWords(starts_at, time_zone)}`;
   const input = JSON.parse(content) as AppointmentInput | ClaimInput;
   const name = `${input.patient.first_name} ${input.patient.last_name}`.trim();
   const payer = firstCoverage(input)?.carrier ?? '';

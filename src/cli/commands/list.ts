@@ -292,8 +292,8 @@ function attentionBlock(
 /** Returns the ID of the visit that an entry is about; empty if it is about none. */
 function attentionLabel(entry: AttentionRow, config: Config, patients: boolean): string {
   const { appointment, connector, source_id, content } = entry;
-  if (appointment === null || connector === null || source_id === null || content === null)
-    return '';
+  if (appointment === null || connector === null || source_id === null) return '';
+  if (content === null) return `appointment:${appointment}`;
   const each = { id: appointment, connector, source_id, input: inputOf(content) };
   return appointmentLabel(each, config, patients);
 }
@@ -316,8 +316,7 @@ function attentionJson(
   const { source_id, content } = entry;
   const is_shown =
     source_id === null ||
-    content === null ||
-    shownText(source_id, inputOf(content), patients) !== null;
+    (content !== null && shownText(source_id, inputOf(content), patients) !== null);
   const id = is_shown ? source_id : `appointment:${entry.appointment}`;
   return {
     entry: entry.id,

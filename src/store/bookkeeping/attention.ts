@@ -250,6 +250,7 @@ export type AttentionRow = {
   source_id: string | null;
   starts_at: number | null;
   closed_reason: ClosedReason | null;
+  /** Null: it is about no visit, or the stored text is damaged. */
   content: string | null;
 };
 
@@ -258,9 +259,19 @@ export type AttentionRow = {
  * Items about visits come first, nearest visit at the top.
  */
 export async function openAttention(db: Db, connector?: string): Promise<AttentionRow[]> {
-  return connector === undefined
-    ? await entriesOf(db).execute()
-    : await ENTRIES_FOR(db, {}, connector);
+  const rows =
+    connector === undefined ? await entriesOf(db).execute() : await ENTRIES_FOR(db, {}, connector);
+  return rows.map((row) => (isReadable(row.content) ? row : { ...row, content: null }));
+}
+
+/** One damaged text must not hide the other items (G7). */
+function isReadable(content: string | null): boolean {
+  try {
+    if (content !== null) JSON.parse(content);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const ENTRIES_FOR = prepared()((db, _, connector: string) =>
