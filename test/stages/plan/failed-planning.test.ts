@@ -1,5 +1,6 @@
 /** What a visit that cannot be planned does to the call that was planned for it before. */
 import { expect, test } from 'vitest';
+import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { type Installation, install } from '../installation.ts';
 
 const setContent = ({ store }: Installation, source_id: string, content: string) =>
@@ -36,7 +37,9 @@ test.each([1, 2])(
     expect(await clinic.inquiries()).toHaveLength(1);
     await cancel(clinic, ...ids);
     expect(await callsMade(clinic)).toEqual([]);
-    expect(await clinic.attention()).toEqual(ids.map(() => 'planning_failed'));
+    const listed = await openAttention(clinic.store.db);
+    expect(listed.map(({ reason }) => reason)).toEqual(ids.map(() => 'planning_failed'));
+    expect(listed[0]?.what).toContain('starts no call for it before that succeeds');
   },
 );
 
