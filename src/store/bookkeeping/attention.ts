@@ -264,8 +264,8 @@ export async function openAttention(db: Db, connector?: string): Promise<Attenti
   return rows.map((row) => (isReadable(row.content) ? row : { ...row, content: null }));
 }
 
-/** One damaged text must not hide the other items (G7). */
-function isReadable(content: string | null): boolean {
+/** Returns whether a stored text is not damaged: one visit must not hide the others (G7). */
+export function isReadable(content: string | null): boolean {
   try {
     if (content !== null) JSON.parse(content);
     return true;

@@ -3,6 +3,7 @@ import type { ClaimInput } from '../../domain/claim.ts';
 import { isInsured } from '../../domain/planning.ts';
 import { saysWho } from '../../domain/says-who.ts';
 import { HOUR_MS } from '../../domain/time.ts';
+import { isReadable } from '../bookkeeping/attention.ts';
 import { allOpenTurnarounds } from '../calls/turnarounds.ts';
 import type { Db } from '../engine/database.ts';
 
@@ -15,11 +16,12 @@ export type NamedPayer = {
 };
 
 /**
- * Returns every coverage of open visits and claims. Reads all of them; for commands and startup.
+ * Returns every coverage of open visits and claims, except damaged ones. Reads all of them; for
+ * commands and startup.
  */
 export async function namedPayers(db: Db): Promise<NamedPayer[]> {
   const rows = await openVisits(db).execute();
-  return rows.flatMap(namedIn);
+  return rows.filter(({ content }) => isReadable(content)).flatMap(namedIn);
 }
 
 /** Returns the coverages of the visits and claims with this ID in a connector. */
