@@ -1,0 +1,257 @@
+/**
+ * Two records of one patient that are merged while calls for both are under way (G1, G2); and calls
+ * for one record that only look alike.
+ */
+import { expect, test } from 'vitest';
+import { parseDraft } from '../../../src/domain/inquiry.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
+import { askAgain } from '../../../src/store/bookkeeping/ask-again.ts';
+import { enterAnswer } from '../../../src/store/bookkeeping/entered.ts';
+import { acceptBatch } from '../../../src/store/intake/intake.ts';
+import { aCoverage, NO_BUDGET } from '../../domain/examples.ts';
+import { type Installation, install, send } from '../installation.ts';
+import { callsEnd, labelsOf, lookUp, loseCreates } from './lost-calls.ts';
+
+const ADA = { id: 'P-1', first_name: 'Ada', last_name: 'Example', birth_date: '1980-01-02' };
+const OTHER_ADA = { ...ADA, id: 'P-2' };
+const COVERAGES = [aCoverage({ member_id: 'ACTIVE0' })];
+
+const visit = (clinic: Installation, id: string, patient = ADA) =>
+  clinic.visit(id, { patient, coverages: COVERAGES }, 7);
+
+async function merge(clinic: Installation, { from = OTHER_ADA, into = ADA } = {}): Promise<void> {
+  const source = {
+    key: 'adt:1',
+    name: 'message',
+    is_last: true,
+    completeness: 'changes' as const,
+  };
+  const patients = [{ kind: 'merged' as const, from_id: from.id, into }];
+  const batch = { source, appointments: [], patients, rejected: [], cursor: null };
+  await clinic.store.write((tx) => acceptBatch(tx, 'front-desk', batch, clinic.now()));
+  await clinic.planNow();
+}
+
+/** Time passes for the clinic and for the service. */
+async function pass(clinic: Installation, days: number): Promise<void> {
+  clinic.pass(days * DAY_MS);
+  await clinic.service.advance({ seconds: days * DAY_MS * 0.001 });
+}
+
+/** Two days in which eligd does all that is due. */
+async function goOn(clinic: Installation): Promise<void> {
+  for (let step = 0; step < 8; step += 1) {
+    await clinic.planNow();
+    await clinic.submitNow();
+    await clinic.collectAll();
+    await pass(clinic, 0.25);
+  }
+}
+
+/** The service reports these statuses for the calls with these labels. */
+async function ends(clinic: Installation, statuses: Record<string, string>): Promise<void> {
+  const ledger = await clinic.service.ledger();
+  const by_id = new Map(
+    ledger.map(({ id, external_id }) => [id, statuses[external_id ?? ''] ?? 'SUCCESS']),
+  );
+  callsEnd(clinic, ({ id }) => by_id.get(id) ?? 'SUCCESS');
+}
+
+/** This many creates do not leave. Returns how many were tried. */
+function refuseCreates({ client }: Installation, times: number): { tries: number } {
+  const { create } = client;
+  const seen = { tries: 0 };
+  client.create = async (...given) => {
+    seen.tries += 1;
+    if (seen.tries > times) return await create(...given);
+    const failure = { cause: 'connect', status: null, retry_after_ms: null } as const;
+    return { ok: false, failure: { class: 'unsent', ...failure } };
+  };
+  return seen;
+}
+
+async function order(clinic: Installation): Promise<boolean> {
+  const rules = {
+    facts: clinic.plan.facts(),
+    external_id_template: '{appointment}',
+    budget: NO_BUDGET,
+  };
+  const visits = { kind: 'appointment' as const, id: 1 };
+  const [done] = await clinic.store.write((tx) => askAgain(rules)(tx, visits, clinic.now()));
+  return done?.did === true;
+}
+
+/** The service changes the words of an answer. */
+async function revise(clinic: Installation, id: number): Promise<void> {
+  const { read } = clinic.client;
+  clinic.client.read = async (...given) => {
+    const result = await read(...given);
+    if (!result.ok || result.value === null) return result;
+    return { ok: true, value: { ...result.value, summary: 'Other words.' } };
+  };
+  await clinic.store.db
+    .updateTable('inquiries')
+    .set({ poll_at: clinic.now() })
+    .where('id', '=', id)
+    .execute();
+  await clinic.collectNow();
+  clinic.client.read = read;
+}
+
+/** A visit was answered, and one for the patient's other record was called for. Then they merge. */
+async function oneAnswered(): Promise<Installation> {
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await pass(clinic, 2);
+  await clinic.collectAll();
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await merge(clinic);
+  return clinic;
+}
+
+test('a visit whose merged call fails gets another attempt', async () => {
+  const clinic = await oneAnswered();
+  await pass(clinic, 3.5);
+  await send(clinic, visit(clinic, 'C-1'));
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+  await ends(clinic, { 'B-1': 'UNSUCCESSFUL' });
+  await clinic.collectAll();
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(3);
+});
+
+test('the operator orders no call while the merged record’s call is under way', async () => {
+  const clinic = await oneAnswered();
+  expect(await order(clinic)).toBe(false);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+});
+
+test('a lost call counts as the attempt after the unsuccessful one of the merged record', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, visit(clinic, 'A-1'));
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await merge(clinic, { from: ADA, into: OTHER_ADA });
+  await ends(clinic, { 'B-1': 'UNSUCCESSFUL' });
+  await clinic.collectAll();
+  await clinic.planNow();
+  await lookUp(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(2);
+});
+
+test('an attempt that fails waits for the merged record’s call', async () => {
+  const clinic = await install({ collecting: { attempts: 3, attempt_pause_ms: HOUR_MS } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await pass(clinic, 2);
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await clinic.collectAll();
+  clinic.pass(HOUR_MS + 1000);
+  await clinic.planNow();
+  await clinic.submitNow();
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await merge(clinic);
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL', 'B-1': 'IN_PROGRESS' });
+  await clinic.collectAll();
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1', 'B-1']);
+});
+
+test('no call is made while that of the merged record is undecidable', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  const { create } = clinic.client;
+  const failure = {
+    cause: 'truncated',
+    status: 200,
+    retry_after_ms: null,
+    accepted: true,
+  } as const;
+  clinic.client.create = async () => ({ ok: false, failure: { class: 'ambiguous', ...failure } });
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  clinic.client.create = create;
+  await lookUp(clinic);
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, visit(clinic, 'A-1'));
+  // The merge comes while it is unknown whether either call was made.
+  await merge(clinic);
+  await lookUp(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+  expect(await clinic.attention()).toContain('undecidable');
+});
+
+test('a call that the office overtook with its own answer is tried again if it fails', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  const [row] = await clinic.inquiries();
+  const appointment = await clinic.store.db
+    .selectFrom('appointments')
+    .selectAll()
+    .executeTakeFirstOrThrow();
+  const { need_base, benefit_year } = row!;
+  await clinic.store.write((tx) =>
+    enterAnswer(
+      tx,
+      {
+        appointment,
+        coverage: { need_base, benefit_year, rank: 1, draft: parseDraft(row!.draft) },
+        form_id: 'form',
+        external_id: 'A-1',
+        entered_by: 'ann',
+        results: { plan_active: 'Yes' },
+        summary: null,
+      },
+      clinic.now(),
+    ),
+  );
+  await clinic.collectNow();
+  await clinic.planNow();
+  await ends(clinic, { 'A-1': 'IN_PROGRESS' });
+  await pass(clinic, 3.5);
+  await send(clinic, visit(clinic, 'C-1'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await clinic.collectAll();
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(2);
+});
+
+test('a call that the operator ordered is made, also if the answer before it is revised', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await pass(clinic, 2);
+  await clinic.collectAll();
+  expect(await order(clinic)).toBe(true);
+  clinic.pass(1000);
+  await revise(clinic, 1);
+  refuseCreates(clinic, 1);
+  await clinic.submitNow();
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1']);
+});
+
+test('a call that cannot leave is not tried at once again after the clock was ahead', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 1 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await clinic.service.advance({ days: 2 });
+  clinic.pass(4 * DAY_MS);
+  clinic.collect.clockSkew = () => 2 * DAY_MS;
+  await clinic.collectAll();
+  clinic.collect.clockSkew = () => 0;
+  clinic.pass(-2 * DAY_MS);
+  await pass(clinic, 1.5);
+  const seen = refuseCreates(clinic, 1000);
+  await clinic.read(visit(clinic, 'B-1'));
+  for (let step = 0; step < 10; step += 1) {
+    await clinic.planNow();
+    await clinic.submitNow();
+  }
+  expect(seen.tries).toBeLessThanOrEqual(2);
+});
