@@ -128,7 +128,7 @@ export async function ask(
   const { now, policy } = context.facts;
   const attention = [...decision.attention];
   const late: PlannedCoverage[] = [];
-  const serving = new Set<number>();
+  const serving = new Map<string, number>();
   let wait: string | null = null;
   let plan_again_at = Number.POSITIVE_INFINITY;
   for (const coverage of decision.coverages) {
@@ -137,7 +137,7 @@ export async function ask(
     else if (inquiry === 'other_first') wait = 'other_inquiry_first';
     else if (inquiry === 'clock_first') wait = 'answer_age_unproven';
     else {
-      serving.add(inquiry.id);
+      serving.set(needOf(inquiry), inquiry.id);
       const codes = await newCodes(tx, inquiry, coverage);
       if (codes.length > 0) {
         const item = notAskedAbout(codes, appointment.source_id);
@@ -150,15 +150,18 @@ export async function ask(
   }
   const rank_of = new Map(decision.coverages.map((coverage) => [needOf(coverage), coverage.rank]));
   for (const { id, coverage_rank: before } of await inquiriesOf(tx, appointment.id)) {
-    if (serving.has(id)) continue;
     const inquiry = await inquiryById(tx, id);
+    const served_by = inquiry === null ? undefined : serving.get(needOf(inquiry));
+    if (served_by === id) continue;
     const coverage_rank = inquiry?.state === 'answered' ? rank_of.get(needOf(inquiry)) : undefined;
     if (inquiry !== null && isEnteredFor(inquiry, appointment)) {
       // The office has entered the answer, so the items about what keeps eligd from calling are
       // obsolete.
       if (decision.coverages.length === 0) attention.length = 0;
-    } else if (inquiry === null || coverage_rank === undefined)
-      await leave(context, appointment, id);
+    } else if (served_by !== undefined && served_by < id)
+      // The pages show the answer of the latest inquiry, and that is not the one that serves.
+      await unlink(tx, id, appointment.id, now);
+    else if (inquiry === null || coverage_rank === undefined) await leave(context, appointment, id);
     else if (coverage_rank !== before) {
       // An earlier attempt: the service may revise its answer, which is then written to the
       // coverage's current rank.

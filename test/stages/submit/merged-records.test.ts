@@ -8,6 +8,7 @@ import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
 import { askAgain } from '../../../src/store/bookkeeping/ask-again.ts';
 import { enterAnswer } from '../../../src/store/bookkeeping/entered.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
+import { visitsBetween } from '../../../src/store/views/schedule.ts';
 import { aCoverage, NO_BUDGET } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { callsEnd, labelsOf, lookUp, loseCreates } from './lost-calls.ts';
@@ -141,6 +142,27 @@ test('a lost call counts as the attempt after the unsuccessful one of the merged
   await lookUp(clinic);
   await goOn(clinic);
   expect(await labelsOf(clinic)).toHaveLength(2);
+});
+
+test('the pages show the answer of the call that serves the visits', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await merge(clinic, { from: ADA, into: OTHER_ADA });
+  await ends(clinic, { 'A-1': 'IN_PROGRESS', 'B-1': 'UNSUCCESSFUL' });
+  await clinic.collectAll();
+  await clinic.planNow();
+  await ends(clinic, { 'B-1': 'UNSUCCESSFUL' });
+  await pass(clinic, 2);
+  await clinic.collectAll();
+  await goOn(clinic);
+  const days = { from: 0, to: clinic.now() + 99 * DAY_MS };
+  const visits = await visitsBetween(clinic.store.db, days, clinic.now());
+  expect(visits.map(({ answers }) => answers.map(({ record }) => record.outcome))).toEqual([
+    ['successful'],
+    ['successful'],
+  ]);
 });
 
 test('an attempt that fails waits for the merged record’s call', async () => {
