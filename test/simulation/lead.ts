@@ -27,6 +27,7 @@ const LISTING_MS = HOUR_MS;
 
 export class LeadCheck {
   readonly #world: World;
+  readonly #withdrawn: ReadonlyMap<string, number>;
   readonly payers: PayerClock;
   /** Patients that eligd made a call about. */
   readonly #called = new Set<string>();
@@ -34,8 +35,10 @@ export class LeadCheck {
   readonly #listed = new Set<string>();
   #calm_at = Number.POSITIVE_INFINITY;
 
-  constructor(world: World) {
+  /** `withdrawn`: visits for which the operator wanted no call. */
+  constructor(world: World, withdrawn: ReadonlyMap<string, number>) {
     this.#world = world;
+    this.#withdrawn = withdrawn;
     this.payers = new PayerClock(world.plan.config.payer_hours);
   }
 
@@ -106,6 +109,7 @@ export class LeadCheck {
     for (const visit of this.#world.pms.book.visits.values()) {
       const { input } = this.#world.pms.book.current(visit);
       const is_settled =
+        this.#withdrawn.has(visit.source_id) ||
         this.#called.has(this.#world.pms.book.personOf(input.patient.id)) ||
         this.#listed.has(nameOf(visit.source_id, input.starts_at));
       if (visit.is_probe && !is_settled)

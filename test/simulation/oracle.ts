@@ -59,7 +59,7 @@ export class Oracle {
   constructor(world: World, operator: Pick<Operator, 'withdrawn' | 'asked'>) {
     this.#world = world;
     this.#operator = operator;
-    this.#lead = new LeadCheck(world);
+    this.#lead = new LeadCheck(world, operator.withdrawn);
     this.calls = new Calls(world, operator.asked);
     this.claims = new ClaimCheck(world, this.calls, operator.withdrawn);
   }
