@@ -22,7 +22,7 @@ export async function servedByOthers(
   const served: number[] = [];
   for (const row of await inquiriesById(tx, ids)) {
     const attempts = await attemptsFor(tx, row);
-    const other = otherCall(attempts, row, mayHaveBeenMade);
+    const other = attempts.findLast(({ id, ...call }) => id !== row.id && mayExist(call));
     if (attempts.at(-1)?.id === row.id && other === undefined) continue;
     if (other !== undefined) await makeNewest(tx, other, now);
     await planAgain(tx, row.id, now);
@@ -33,7 +33,8 @@ export async function servedByOthers(
 
 /** Returns the call for another record of the patient that is under way; null: there is none. */
 export async function otherUnderWay(db: Db | Tx, row: InquiryRow): Promise<InquiryRow | null> {
-  return otherCall(await attemptsFor(db, row), row, isUnderWay) ?? null;
+  const attempts = await attemptsFor(db, row);
+  return attempts.findLast((other) => other.id !== row.id && isUnderWay(other)) ?? null;
 }
 
 /**
@@ -60,35 +61,19 @@ export async function makeNewest(tx: Tx, { id }: InquiryRow, now: number): Promi
   for (const other of others) await planAgain(tx, other.id, now);
 }
 
-/** An older attempt that is no part of the series that led to this one. */
-function otherCall(
-  attempts: readonly InquiryRow[],
-  { id }: InquiryRow,
-  isCall: (row: InquiryRow) => boolean,
-): InquiryRow | undefined {
-  const row = attempts.find((each) => each.id === id);
-  return row === undefined
-    ? undefined
-    : attempts.findLast(
-        (other) => other.attempt < row.attempt && !isInSeries(other, row) && isCall(other),
-      );
-}
-
 /** Whether an attempt is this one, or one of the unsuccessful ones right before it. */
 function isInSeries(other: InquiryRow, { attempt, retry }: InquiryRow): boolean {
   return other.attempt <= attempt && other.attempt >= attempt - retry;
 }
 
 /** Whether it waits for its first answer. An answer that was taken back may already be replaced. */
-function isUnderWay({ state, poll_at, answered_at }: InquiryRow): boolean {
-  if (state === 'sending' || state === 'uncertain') return true;
-  return state === 'open' && poll_at !== null && answered_at === null;
+function isUnderWay({ state, answered_at }: Pick<InquiryRow, 'state' | 'answered_at'>): boolean {
+  return ['sending', 'uncertain', 'open'].includes(state) && answered_at === null;
 }
 
 /** Whether the service may have it, so that no other call may be made (G1). */
-function mayHaveBeenMade(row: InquiryRow): boolean {
-  if (row.state === 'undecidable') return row.was_accepted === 1;
-  return isUnderWay(row) || (row.state === 'open' && row.answered_at === null);
+function mayExist(row: Pick<InquiryRow, 'state' | 'answered_at'>): boolean {
+  return row.state === 'undecidable' || isUnderWay(row);
 }
 
 /** Returns all attempts for the need, the newest last. */
