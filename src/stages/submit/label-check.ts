@@ -7,12 +7,13 @@
 import { externalId } from '../../domain/needs.ts';
 import { type InquiryRow, updateInquiry } from '../../store/calls/inquiries.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
+import { latestVisitsOf } from '../../store/calls/listed-calls.ts';
 import type { SubmitDeps } from './deps.ts';
 import { compare, RECONCILE_RETRY_MS } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
 
 /**
- * Queries the label of each row and saves the inquiries that the service shows under it, for the
+ * Queries the labels of each row and of its patient's visits, and saves the inquiries that the service shows under it, for the
  * check that precedes every call. Returns the rows that may be sent now. When a query fails, its
  * row and all later rows wait.
  */
@@ -23,7 +24,11 @@ export async function checkLabels(
 ): Promise<Set<number>> {
   const checked = new Set<number>();
   for (const [index, row] of rows.entries()) {
-    const visits = await appointmentsOf(deps.store.db, row.id);
+    const { db } = deps.store;
+    const own = await appointmentsOf(db, row.id);
+    // No other visit has the label of a call about a claim.
+    const is_claim = own.some(({ kind }) => kind === 'claim');
+    const visits = [...own, ...(is_claim ? [] : await latestVisitsOf(db, row.patient_key))];
     const labels = new Set([
       row.external_id,
       ...visits.map(({ connector, source_id }) =>

@@ -1,8 +1,11 @@
 /** What lists of the service show of calls, and which of ours a complete list must show. */
+import { sql } from 'kysely';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import { type CallRow, IDS_PER_STATEMENT, type SeenInquiry, valuesOf } from './calls.ts';
+
+const VISITS_MAX = 20;
 
 /**
  * Saves the listed inquiries. Returns those that were not known before, and those whose patient or
@@ -113,4 +116,23 @@ function ofOurs(db: Db, specialty: Specialty) {
  */
 export async function sampleOfOurs(db: Db, specialty: Specialty): Promise<Sample | null> {
   return (await ofOurs(db, specialty).orderBy('sent_at', 'desc').executeTakeFirst()) ?? null;
+}
+
+/**
+ * Returns the patient's latest visits, also canceled and withdrawn ones: a call that a lost database
+ * has forgotten has the label of one of them.
+ */
+export async function latestVisitsOf(
+  db: Db,
+  patient_key: string,
+): Promise<{ connector: string; source_id: string }[]> {
+  return await db
+    .selectFrom('appointments')
+    .select(['connector', 'source_id'])
+    .where('patient_key', '=', patient_key)
+    .where('kind', '=', sql.lit('appointment'))
+    .where('superseded_at', 'is', null)
+    .orderBy('starts_at', 'desc')
+    .limit(sql.lit(VISITS_MAX))
+    .execute();
 }

@@ -23,3 +23,19 @@ test('a list that falsely says it is complete hides no call of a lost database (
   await send(clinic, clinic.visit('A-1', twin('Ada')));
   expect(await labelsOf(clinic)).toEqual(['Z-9', 'A-1']);
 });
+
+test('a call under the label of a canceled visit serves the next one of the patient', async () => {
+  const clinic = await install();
+  clinic.submit.settings.is_shared_account = true;
+  await anOldCall(clinic, 'A-1');
+  const { list } = clinic.client;
+  clinic.client.list = async (specialty, filter, options) => {
+    const result = await list(specialty, filter, options);
+    if (!result.ok || filter.external_id !== undefined) return result;
+    return { ok: true, value: { ...result.value, inquiries: [], is_complete: false } };
+  };
+  await ensureReconciled(clinic.submit, 'dental');
+  await clinic.read(clinic.visit('A-1', { ...twin('Ada'), status: 'cancelled' }));
+  await send(clinic, clinic.visit('A-2', twin('Ada')));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
