@@ -111,12 +111,12 @@ async function daysBetween(
   const { time_zone } = config.clinic;
   const range = { from: startOfDay(first, time_zone), to: startOfDay(end, time_zone) };
   const days = new Map<LocalDate, DayOf>();
-  for (const { starts_at, needs_person } of await visitTimes(store.db, range)) {
+  for (const { starts_at, count, listed } of await visitTimes(store.db, range)) {
     const date = localDate(starts_at, time_zone);
     const day = days.get(date) ?? { date, count: 0, listed: 0, last_at: starts_at };
     day.last_at = starts_at;
-    day.count += 1;
-    if (needs_person) day.listed += 1;
+    day.count += count;
+    day.listed += listed;
     days.set(date, day);
   }
   return [...days.values()];

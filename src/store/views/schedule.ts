@@ -189,21 +189,29 @@ async function latestRecords(
   return found;
 }
 
-/** Returns when each visit of the range starts, and whether it has an open attention item. */
+/**
+ * Returns each time at which visits of the range start, with their number and how many of them have
+ * an open attention item.
+ */
 export async function visitTimes(
   db: Db,
   { from, to }: { from: number; to: number },
-): Promise<{ starts_at: number; needs_person: boolean }[]> {
-  const rows = await db
+): Promise<{ starts_at: number; count: number; listed: number }[]> {
+  return await db
     .selectFrom('appointments')
-    .select(({ exists, selectFrom }) => [
+    .select(({ fn, exists, selectFrom }) => [
       'starts_at',
-      exists(
-        selectFrom('attention')
-          .select('attention.id')
-          .whereRef('attention.appointment', '=', 'appointments.id')
-          .where('attention.resolved_at', 'is', null),
-      ).as('is_listed'),
+      fn.countAll<number>().as('count'),
+      fn
+        .sum<number>(
+          exists(
+            selectFrom('attention')
+              .select('attention.id')
+              .whereRef('attention.appointment', '=', 'appointments.id')
+              .where('attention.resolved_at', 'is', null),
+          ),
+        )
+        .as('listed'),
     ])
     .where('superseded_at', 'is', null)
     .where('kind', '=', sql.lit('appointment'))
@@ -212,10 +220,7 @@ export async function visitTimes(
     .where((where) =>
       where.or([where('closed_reason', 'is', null), where('closed_reason', '<>', 'cancelled')]),
     )
+    .groupBy('starts_at')
     .orderBy('starts_at')
     .execute();
-  return rows.map(({ starts_at, is_listed }) => ({
-    starts_at,
-    needs_person: Number(is_listed) === 1,
-  }));
 }
