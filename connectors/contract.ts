@@ -18,6 +18,7 @@ import type {
   ClaimBatch,
   DeliveryBatch,
   DeliveryOutcome,
+  Rows,
   ScheduledLine,
 } from './deliveries.ts';
 import type { CertificateSource, ConnectorNetwork } from './network.ts';
@@ -184,7 +185,7 @@ export type Connector = {
    * has no place for it.
    */
   publishAttention?: (
-    entries: AttentionEntry[],
+    entries: Rows<AttentionEntry>,
     signal: AbortSignal,
     as_of: string,
   ) => Promise<void>;
@@ -192,7 +193,7 @@ export type Connector = {
    * Replaces the schedule of the coming days in the PMS with this whole list, earliest visit first.
    * Repeatable. `as_of`: as in `publishAttention`. Undefined if the PMS has no place for it.
    */
-  publishTable?: (lines: ScheduledLine[], signal: AbortSignal, as_of: string) => Promise<void>;
+  publishTable?: (lines: Rows<ScheduledLine>, signal: AbortSignal, as_of: string) => Promise<void>;
   /**
    * Replaces the file next to the results that shows people and monitoring programs when eligd last
    * worked, and its health. Called about once a minute. `text` is plain, for people. Undefined if
@@ -203,10 +204,11 @@ export type Connector = {
   certificates?: () => CertificateSource[];
   /**
    * Replaces the page of the coming days next to the results, for people without a login: a whole
-   * HTML document with patient data. Called when it has changed, and about once an hour. Undefined
-   * if the PMS has no place for it.
+   * HTML document with patient data, in UTF-8. `html` can be read several times; a large clinic
+   * has megabytes. Called when it has changed, and about once an hour. Undefined if the PMS has no
+   * place for it.
    */
-  publishSchedule?: (html: string, signal: AbortSignal) => Promise<void>;
+  publishSchedule?: (html: Iterable<Uint8Array>, signal: AbortSignal) => Promise<void>;
   /**
    * For `eligd restore`: makes every source acknowledged at `since` (epoch milliseconds) or later
    * readable again, and returns their number. Reading one again does no harm, so in doubt it

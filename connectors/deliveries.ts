@@ -50,6 +50,12 @@ export type DeliveredAppointment = Pick<
   all_coverages?: readonly AppointmentInput['coverages'][number][];
 };
 
+/**
+ * Rows that the connector reads one by one, from the beginning as often as it needs. Without a copy
+ * of all of them, memory does not grow with their number.
+ */
+export type Rows<Row> = AsyncIterable<Row> | Iterable<Row>;
+
 /** A visit of the coming days, with one of its coverages. */
 export type ScheduledLine = {
   source_id: string;

@@ -3,6 +3,7 @@
  * needed, no formulas.
  */
 import { type Options, stringify } from 'csv-stringify/sync';
+import type { Rows } from '../contract.ts';
 
 /** Spreadsheets run a cell that begins like this as a formula; some also accept the wide forms. */
 const FORMULA_START = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
@@ -63,4 +64,26 @@ export function csvFile(
 ): Buffer {
   const records = [header, ...lines].map((values) => values.map(textOf));
   return Buffer.from(stringify(records, { ...OPTIONS, bom: true }));
+}
+
+const LINES_PER_PIECE = 256;
+
+/** Builds the same file in pieces; each time that it is read, it reads the lines again. */
+export function csvPieces(
+  header: readonly string[],
+  lines: Rows<readonly (string | IdCell)[]>,
+): AsyncIterable<Buffer> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      yield csvFile(header, []);
+      let waiting: string[][] = [];
+      for await (const line of lines) {
+        waiting.push(line.map(textOf));
+        if (waiting.length < LINES_PER_PIECE) continue;
+        yield Buffer.from(stringify(waiting, OPTIONS));
+        waiting = [];
+      }
+      if (waiting.length > 0) yield Buffer.from(stringify(waiting, OPTIONS));
+    },
+  };
 }

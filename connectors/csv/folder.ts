@@ -19,6 +19,7 @@ import type { Clock } from '../../src/domain/env.ts';
 import { errorCode } from '../../src/domain/errors.ts';
 import { ConnectorError, type KeptFiles } from '../contract.ts';
 import type { RowKind } from './columns.ts';
+import { holdsPieces, type Pieces } from './pieces.ts';
 
 export const PARTS = ['inbox', 'processing', 'processed', 'rejected', 'outbox'] as const;
 export type Folder = Record<(typeof PARTS)[number] | 'root', string>;
@@ -191,11 +192,12 @@ export async function freeName(directory: string, name: string): Promise<string>
 export async function writeAtomically(
   directory: string,
   name: string,
-  content: Buffer,
+  content: Buffer | Pieces,
   sync: 'directory' | 'file only' = 'directory',
 ): Promise<boolean> {
   const path = join(directory, name);
-  if (await holds(path, content)) return false;
+  const is_there = Buffer.isBuffer(content) ? holds(path, content) : holdsPieces(path, content);
+  if (await is_there) return false;
   const temporary = join(directory, `.${name}.tmp`);
   const handle = await openNew(temporary);
   try {

@@ -22,9 +22,10 @@ import type {
   Delivery,
   DeliveryBatch,
   DeliveryOutcome,
+  Rows,
 } from '../contract.ts';
 import { ConnectorError } from '../contract.ts';
-import { csvFile, type IdCell } from './cells.ts';
+import { csvFile, csvPieces, type IdCell } from './cells.ts';
 import {
   type Folder,
   folderError,
@@ -325,12 +326,30 @@ function claimLine(
  */
 export async function writeAttention(
   folder: Folder,
-  entries: readonly AttentionEntry[],
+  entries: Rows<AttentionEntry>,
   as_of: string,
   time_zone: string,
 ): Promise<void> {
   const as_of_here = wallClockText(as_of, time_zone);
-  const lines = entries.map((entry) => [
+  const lines = {
+    async *[Symbol.asyncIterator]() {
+      let is_empty = true;
+      for await (const entry of entries) {
+        is_empty = false;
+        yield attentionLine(entry, as_of_here, time_zone);
+      }
+      if (is_empty) yield ['', '', '', '', 'nothing', NOTHING_WAITS, '', '', '', as_of_here];
+    },
+  };
+  try {
+    await writeAtomically(folder.outbox, 'attention.csv', csvPieces(ATTENTION_COLUMNS, lines));
+  } catch (error) {
+    throw folderError(error);
+  }
+}
+
+function attentionLine(entry: AttentionEntry, as_of_here: string, time_zone: string): string[] {
+  return [
     entry.source_id ?? '',
     wallClockText(entry.starts_at ?? '', time_zone),
     entry.patient_name ?? '',
@@ -341,14 +360,7 @@ export async function writeAttention(
     wallClockText(entry.since, time_zone),
     entry.claim_id ?? '',
     as_of_here,
-  ]);
-  if (lines.length === 0)
-    lines.push(['', '', '', '', 'nothing', NOTHING_WAITS, '', '', '', as_of_here]);
-  try {
-    await writeAtomically(folder.outbox, 'attention.csv', csvFile(ATTENTION_COLUMNS, lines));
-  } catch (error) {
-    throw folderError(error);
-  }
+  ];
 }
 
 /** Writes when eligd last checked, and its health; called about once a minute. */
@@ -362,9 +374,9 @@ export async function writeHeartbeat(folder: Folder, text: string): Promise<void
 }
 
 /** Replaces `schedule.html`, which people open in a browser from the drop folder. */
-export async function writeSchedule(folder: Folder, html: string): Promise<void> {
+export async function writeSchedule(folder: Folder, html: Iterable<Uint8Array>): Promise<void> {
   try {
-    await writeAtomically(folder.outbox, 'schedule.html', Buffer.from(html));
+    await writeAtomically(folder.outbox, 'schedule.html', html);
   } catch (error) {
     throw folderError(error);
   }

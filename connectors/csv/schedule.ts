@@ -12,7 +12,7 @@ import {
   verdictInOneLine,
   whatToDo,
 } from '../../src/records/verdict/text.ts';
-import type { ScheduledLine } from '../contract.ts';
+import type { Rows, ScheduledLine } from '../contract.ts';
 import { csvFile, type IdCell } from './cells.ts';
 import { type Folder, folderError, writeAtomically } from './folder.ts';
 import { type WorkbookColumn, workbookFile } from './workbook.ts';
@@ -44,17 +44,17 @@ const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 /** Replaces each of the two files atomically; earliest visit first, as given. */
 export async function writeTable(
   folder: Folder,
-  lines: readonly ScheduledLine[],
+  lines: Rows<ScheduledLine>,
   { as_of, time_zone }: { as_of: string; time_zone: string },
 ): Promise<void> {
   const at = minuteText(wallClockText(as_of, time_zone));
   const now = `${at.day} ${at.time}`;
   const nothing = ['', '', 'No visits in the coming days.', ...Array(10).fill(''), now];
-  const rows =
-    lines.length === 0
-      ? [nothing]
-      : lines.map((line) => scheduleCells(line, { time_zone, as_of: now }));
   try {
+    // A workbook needs all of its cells at once.
+    const rows = [];
+    for await (const line of lines) rows.push(scheduleCells(line, { time_zone, as_of: now }));
+    if (rows.length === 0) rows.push(nothing);
     await writeAtomically(folder.outbox, 'schedule.csv', csvFile(SCHEDULE_COLUMNS, rows));
     const workbook = await workbookFile('Schedule', COLUMNS, rows);
     await writeAtomically(folder.outbox, 'schedule.xlsx', workbook);

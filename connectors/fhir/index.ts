@@ -54,7 +54,7 @@ function create(config: FhirConfig, env: FhirEnv): Connector {
       ? {}
       : {
           publishAttention: (entries, signal) =>
-            told(() => publishAttention(parts, entries, signal)),
+            told(async () => publishAttention(parts, await Array.fromAsync(entries), signal)),
         }),
     check: (signal) => told(() => checkServer(parts, signal)),
     close: () => client.close(),

@@ -58,7 +58,7 @@ function create(config: Config, env: ConnectorEnv): Connector {
     pull: (call) => pull(api, call),
     deliver: (batch, signal) => deliver(api, batch, signal),
     publishAttention: async (entries, signal) => {
-      const { status } = await api.put('/attention', entries, signal);
+      const { status } = await api.put('/attention', await Array.fromAsync(entries), signal);
       if (status >= 300) throw unexpected(status);
     },
     check: async (signal) => {

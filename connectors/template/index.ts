@@ -62,7 +62,7 @@ function create(config: Config, env: ConnectorEnv): Connector {
     },
     publishAttention: async (entries) => {
       await prepare(folder);
-      await writeJson(join(folder, 'out', 'attention.json'), entries);
+      await writeJson(join(folder, 'out', 'attention.json'), await Array.fromAsync(entries));
     },
     check: async () => {
       try {

@@ -4,7 +4,7 @@ import { addDays, instantOf, localDate } from '../domain/time.ts';
 import type { Config } from '../ops/config.ts';
 import { judge, type VerdictWord } from '../records/verdict.ts';
 import type { Db } from '../store/engine/database.ts';
-import { visitsBetween } from '../store/views/schedule.ts';
+import { type ScheduledVisit, visitPages } from '../store/views/schedule.ts';
 
 /** Visits by the verdict of their first coverage; `no_answer`: no answer yet. */
 export type ComingVerdicts = Record<VerdictWord | 'no_answer', number>;
@@ -23,16 +23,22 @@ export async function comingVerdicts(db: Db, config: Config, now: number): Promi
   const from = instantOf(today, 0, time_zone);
   const to = instantOf(addDays(today, DAYS), 0, time_zone);
   const found = { eligible: 0, not_eligible: 0, attention: 0, incomplete: 0, no_answer: 0 };
-  for (const { input, answers, closed_reason } of await visitsBetween(db, { from, to }, now)) {
-    const [first] = answers;
-    if (first === undefined) {
-      if (closed_reason === null) found.no_answer += 1;
-      continue;
+  for await (const page of visitPages(db, { from, to }, now))
+    for (const visit of page) {
+      const verdict = verdictWord(visit, time_zone);
+      if (verdict !== null) found[verdict] += 1;
     }
-    const visit = judgedVisit(input, first.coverage_rank, { time_zone, fees: NO_FEES });
-    found[judge(first.record, visit).standing] += 1;
-  }
   return found;
+}
+
+/** Returns null for a closed visit without an answer. */
+function verdictWord(
+  { input, answers: [first], closed_reason }: ScheduledVisit,
+  time_zone: string,
+): keyof ComingVerdicts | null {
+  if (first === undefined) return closed_reason === null ? 'no_answer' : null;
+  const visit = judgedVisit(input, first.coverage_rank, { time_zone, fees: NO_FEES });
+  return judge(first.record, visit).standing;
 }
 
 const WORDS: readonly (readonly [keyof ComingVerdicts, one: string, more: string])[] = [

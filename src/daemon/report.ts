@@ -84,18 +84,18 @@ async function makeReport(parts: Parts, health: HealthReport, now: number): Prom
 
 async function writeReport(parts: Parts, report: Report, signal: AbortSignal): Promise<void> {
   const { folder } = parts.options.config.report;
-  const { text, pdf } = report;
+  const { html, pdf } = report;
   const targets = [
     ...parts.connectors.map(
       ({ connector }) =>
         async () =>
-          await connector.publishSchedule?.(text, signal),
+          await connector.publishSchedule?.(html, signal),
     ),
     ...(folder === null || pdf === null
       ? []
       : [
-          async () => await replaceFile(folder, 'schedule.html', text),
-          async () => await replaceFile(folder, 'schedule.pdf', await pdf()),
+          async () => await replaceFile(folder, 'schedule.html', html),
+          async () => await replaceFile(folder, 'schedule.pdf', pdf()),
         ]),
   ];
   // A target that cannot be written does not prevent writing the others.
@@ -108,12 +108,16 @@ async function writeReport(parts: Parts, report: Report, signal: AbortSignal): P
  * Replaces the file atomically: a reader sees the old page or the new one, never a part. Others may
  * write to the folder, so eligd deletes a link of theirs and never follows it.
  */
-async function replaceFile(folder: string, name: string, content: string | Buffer): Promise<void> {
+async function replaceFile(
+  folder: string,
+  name: string,
+  pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): Promise<void> {
   const temporary = join(folder, `.${name}.part`);
   await rm(temporary, { force: true });
   const file = await open(temporary, 'wx', 0o640);
   try {
-    await file.writeFile(content);
+    await file.writeFile(pieces);
     await file.sync();
   } finally {
     await file.close();

@@ -4,10 +4,13 @@
  * European language, because a name must not lose its accents.
  */
 import { createRequire } from 'node:module';
-import { buffer } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 import type PDFDocument from 'pdfkit';
-import { LINE_NAMES, URGENT_WORDS } from '../records/schedule-line.ts';
-import { countWords, type ReportDay, toDoWords, type VisitLine, who } from './schedule.ts';
+import type { LocalDate } from '../domain/time.ts';
+import { LINE_NAMES, type LineWord, URGENT_WORDS } from '../records/schedule-line.ts';
+import { PackedText } from './packed.ts';
+import { countWords, toDoWords, type VisitLine, who } from './schedule.ts';
 import { clockWords, dayWords, momentWords } from './times.ts';
 
 type Document = InstanceType<typeof PDFDocument>;
@@ -16,12 +19,59 @@ type PdfContent = {
   clinic: string;
   /** A sentence about what does not work; empty: eligd works. */
   health: string;
-  days: readonly ReportDay[];
+  days: readonly PaperDay[];
   now: number;
   time_zone: string;
 };
 
-type Column = { title: string; width: number; text: (each: VisitLine) => string };
+/** What a row says; the layout decides how `name` and `codes` are separated. */
+type PaperLine = {
+  word: LineWord;
+  time: string;
+  name: string;
+  codes: string;
+  payers: string;
+  collect: string;
+  deductible_left: string;
+  maximum_left: string;
+  to_do: string;
+};
+
+/** One day, whose rows are read again for each layout that is tried. */
+export class PaperDay {
+  readonly date: LocalDate;
+  readonly words: readonly LineWord[];
+  readonly #lines = new PackedText();
+
+  /** `words`: those of the lines, to which the caller adds. */
+  constructor(date: LocalDate, words: readonly LineWord[]) {
+    this.date = date;
+    this.words = words;
+  }
+
+  add(lines: readonly VisitLine[], { now, time_zone }: { now: number; time_zone: string }): void {
+    const said = lines.map(
+      ({ visit, line }): PaperLine => ({
+        word: line.word,
+        time: clockWords(visit.starts_at, time_zone),
+        name: who(visit),
+        codes: visit.input.procedure_codes.join(', '),
+        payers: payersOf(visit),
+        collect: line.collect,
+        deductible_left: line.deductible_left,
+        maximum_left: line.maximum_left,
+        to_do: toDoWords(line, now, time_zone),
+      }),
+    );
+    this.#lines.add(JSON.stringify(said));
+  }
+
+  *lines(): Generator<PaperLine> {
+    for (const piece of this.#lines.read()) yield* JSON.parse(piece.toString()) as PaperLine[];
+  }
+}
+
+type Column = { title: string; width: number; text: (each: PaperLine) => string };
 
 /** In points; `widths`: of the columns, which fill the sheet between the margins. */
 type Layout = {
@@ -59,23 +109,20 @@ const LAYOUTS = [
 const LONG_DAY: Layout = LAYOUTS[2];
 
 /** Places the columns between the margins of Letter paper. */
-function columnsOf({ now, time_zone }: PdfContent, { widths, orientation }: Layout): Column[] {
+function columnsOf({ widths, orientation }: Layout): Column[] {
   const separator = orientation === 'landscape' ? '\n' : ' · ';
   const texts: Omit<Column, 'width'>[] = [
-    { title: 'Time', text: ({ visit }) => clockWords(visit.starts_at, time_zone) },
+    { title: 'Time', text: ({ time }) => time },
     {
       title: 'Patient',
-      text: ({ visit }) =>
-        [who(visit), visit.input.procedure_codes.join(', ')]
-          .filter((each) => each !== '')
-          .join(separator),
+      text: ({ name, codes }) => [name, codes].filter((each) => each !== '').join(separator),
     },
-    { title: 'Insurance', text: ({ visit }) => payersOf(visit) },
-    { title: 'Verdict', text: ({ line }) => LINE_NAMES[line.word] },
-    { title: 'Collect', text: ({ line }) => line.collect },
-    { title: 'Deductible left', text: ({ line }) => line.deductible_left },
-    { title: 'Maximum left', text: ({ line }) => line.maximum_left },
-    { title: 'What to do', text: ({ line }) => toDoWords(line, now, time_zone) },
+    { title: 'Insurance', text: ({ payers }) => payers },
+    { title: 'Verdict', text: ({ word }) => LINE_NAMES[word] },
+    { title: 'Collect', text: ({ collect }) => collect },
+    { title: 'Deductible left', text: ({ deductible_left }) => deductible_left },
+    { title: 'Maximum left', text: ({ maximum_left }) => maximum_left },
+    { title: 'What to do', text: ({ to_do }) => to_do },
   ];
   return texts.map((each, index) => ({ ...each, width: widths[index] ?? 0 }));
 }
@@ -84,8 +131,8 @@ function columnsOf({ now, time_zone }: PdfContent, { widths, orientation }: Layo
 const payersOf = ({ input }: VisitLine['visit']): string =>
   input.coverages.map(({ carrier, payor_id }) => carrier || `payer ID ${payor_id}`).join('\n');
 
-/** Builds the whole file. The first call loads the library and its fonts. */
-export async function schedulePdf(content: PdfContent): Promise<Buffer> {
+/** Draws the file while its bytes are read. The first call loads the library and its fonts. */
+export async function* schedulePdf(content: PdfContent): AsyncGenerator<Uint8Array> {
   const { default: PdfDocument } = await import('pdfkit');
   const { resolve } = createRequire(import.meta.url);
   const font = (name: string) => resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`);
@@ -102,36 +149,46 @@ export async function schedulePdf(content: PdfContent): Promise<Buffer> {
   const document = open();
   // Never shown: measures how much room each layout needs.
   const scratch = open();
-  const whole = buffer(document);
+  const bytes = document as unknown as Readable;
+  const drawn = draw(document, scratch, content).then(
+    () => document.end(),
+    (error: Error) => bytes.destroy(error),
+  );
+  yield* bytes;
+  await drawn;
+}
+
+async function draw(document: Document, scratch: Document, content: PdfContent): Promise<void> {
   if (content.days.length === 0) sheet(document, content, null, LAYOUTS[0]);
   for (const day of content.days) {
     const layout = LAYOUTS.find((each) => isOneSheet(scratch, content, day, each)) ?? LONG_DAY;
     sheet(document, content, day, layout);
-    table(document, content, day.lines, layout);
+    await table(document, day.lines(), layout);
   }
-  document.end();
-  return await whole;
 }
 
 function isOneSheet(
   scratch: Document,
   content: PdfContent,
-  day: ReportDay,
+  day: PaperDay,
   layout: Layout,
 ): boolean {
   sheet(scratch, content, day, layout);
-  const columns = columnsOf(content, layout);
-  const rows = [headCells(columns), ...day.lines.map((each) => cellsOf(columns, each))];
-  const heights = rows.map((cells) => rowHeight(scratch, cells, layout));
-  const bottom = heights.reduce((y, height) => y + height, scratch.y);
-  return bottom <= scratch.page.height - layout.margin;
+  const columns = columnsOf(layout);
+  const bottom = scratch.page.height - layout.margin;
+  let y = scratch.y + rowHeight(scratch, headCells(columns), layout);
+  for (const each of day.lines()) {
+    y += rowHeight(scratch, cellsOf(columns, each), layout);
+    if (y > bottom) return false;
+  }
+  return y <= bottom;
 }
 
 /** Begins a sheet with its heading; `day`: null if no day has visits. */
 function sheet(
   document: Document,
   content: PdfContent,
-  day: ReportDay | null,
+  day: PaperDay | null,
   { orientation, margin }: Layout,
 ): void {
   const { clinic, health, now, time_zone } = content;
@@ -139,7 +196,7 @@ function sheet(
   const title = day === null ? 'No visits.' : dayWords(day.date);
   document.font('bold').fontSize(14).fillColor('black').text(title);
   document.font('regular').fontSize(7.5).fillColor(GRAY);
-  if (day !== null) document.text(countWords(day.lines));
+  if (day !== null) document.text(countWords(day.words));
   document.text(
     `${clinic}. As of ${momentWords(now, time_zone)} (${time_zone}). Based on what ` +
       'insurance companies said on the phone; not a guarantee of payment.',
@@ -148,20 +205,23 @@ function sheet(
   document.moveDown(0.6);
 }
 
-function table(
+/** Draws the rows; after each sheet, its bytes can be read before the next one is drawn. */
+async function table(
   document: Document,
-  content: PdfContent,
-  lines: readonly VisitLine[],
+  lines: Iterable<PaperLine>,
   layout: Layout,
-): void {
+): Promise<void> {
   const { orientation, margin } = layout;
-  const columns = columnsOf(content, layout);
+  const columns = columnsOf(layout);
   let y = head(document, columns, layout, document.y);
   for (const each of lines) {
     const cells = cellsOf(columns, each);
     const height = rowHeight(document, cells, layout);
     if (y + height > document.page.height - margin) {
       document.addPage({ size: 'LETTER', layout: orientation, margin });
+      await turn();
+      // Nobody reads any more: the file could not be written.
+      if ((document as unknown as Readable).destroyed) return;
       y = head(document, columns, layout, margin);
     }
     drawRow(document, cells, layout, { y, height });
@@ -171,8 +231,8 @@ function table(
 
 type Cell = { text: string; width: number; font: 'regular' | 'bold' };
 
-function cellsOf(columns: readonly Column[], each: VisitLine): Cell[] {
-  const is_urgent = URGENT_WORDS.has(each.line.word);
+function cellsOf(columns: readonly Column[], each: PaperLine): Cell[] {
+  const is_urgent = URGENT_WORDS.has(each.word);
   return columns.map(({ title, text, width }) => ({
     text: text(each),
     width,

@@ -1,25 +1,32 @@
 /** The coming days as one self-contained file: no server, no network, no login. */
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
+import type { LocalDate } from '../domain/time.ts';
+import type { LineWord } from '../records/schedule-line.ts';
 import type { HealthReport } from '../store/views/health.ts';
 import { STYLE } from './assets.ts';
-import { constantHtml, html } from './html.ts';
+import { constantHtml, type Html, html } from './html.ts';
 import { healthLine, healthMark, healthWords } from './layout.ts';
-import { schedulePdf } from './report-pdf.ts';
+import { PackedText } from './packed.ts';
+import { PaperDay, schedulePdf } from './report-pdf.ts';
 import {
   countWords,
-  type ReportDay,
   readDay,
   readDays,
   type ScheduleSource,
-  scheduleTable,
+  tableFrame,
+  tableRows,
 } from './schedule.ts';
 import { dayWords, momentWords } from './times.ts';
 
 /**
- * `text`: the page; `pdf`: builds the same for paper, null if nobody wants it; `mark`: a
- * fingerprint of everything but the page's time.
+ * `html`: the page, which can be read again; `pdf`: draws the same for paper, null if nobody wants
+ * it; `mark`: a fingerprint of everything but the page's time.
  */
-export type Report = { text: string; pdf: (() => Promise<Buffer>) | null; mark: string };
+export type Report = {
+  html: Iterable<Uint8Array>;
+  pdf: (() => AsyncIterable<Uint8Array>) | null;
+  mark: string;
+};
 
 const STYLE_ELEMENT = constantHtml(`<style>${STYLE}</style>`);
 /** The file runs and loads nothing, even if a name looks like code. */
@@ -27,10 +34,7 @@ const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256')
   .update(STYLE)
   .digest('base64')}'`;
 
-/**
- * Makes the report, one day after the other. With `for_paper`, the visits of all days are in memory
- * at once.
- */
+/** Makes the report, some visits after the other: their answers would take much memory. */
 export async function scheduleReport(
   source: ScheduleSource,
   report: HealthReport,
@@ -38,18 +42,68 @@ export async function scheduleReport(
   { for_paper }: { for_paper: boolean },
 ): Promise<Report> {
   const { time_zone, name } = source.config.clinic;
+  const hash = createHash('sha256').update(healthMark(report));
   const days = (await readDays(source, now)).slice(0, source.config.report.days);
-  const sections = [];
-  const read: ReportDay[] = [];
-  for (const { date } of days) {
-    const lines = await readDay(source, date, now);
-    if (for_paper) read.push({ date, lines });
-    sections.push(html`<section class="sheet"><div class="head"><h2>${dayWords(date)}</h2>
-<p class="soft">${countWords(lines)}</p></div>
-${scheduleTable(lines, { now, time_zone, has_links: false })}</section>`);
+  const read: Day[] = [];
+  for (const { date } of days) read.push(await readOne(source, { date, now, for_paper }, hash));
+  const { head, foot } = frame(source, report, now);
+  const health = healthWords(report);
+  const paper = read.flatMap((day) => day.paper ?? []);
+  return {
+    html: { [Symbol.iterator]: () => pieces(read, head, foot) },
+    pdf: for_paper
+      ? () => schedulePdf({ clinic: name, health, days: paper, now, time_zone })
+      : null,
+    mark: hash.digest('base64'),
+  };
+}
+
+/** One day as markup: `head` and `foot` are around the rows. */
+type Day = { head: Html; rows: PackedText; foot: Html; paper: PaperDay | null };
+
+async function readOne(
+  source: ScheduleSource,
+  { date, now, for_paper }: { date: LocalDate; now: number; for_paper: boolean },
+  hash: Hash,
+): Promise<Day> {
+  const { time_zone } = source.config.clinic;
+  const words: LineWord[] = [];
+  const rows = new PackedText();
+  const paper = for_paper ? new PaperDay(date, words) : null;
+  for await (const lines of readDay(source, date, now)) {
+    words.push(...lines.map(({ line }) => line.word));
+    const { text } = tableRows(lines, { now, time_zone, has_links: false });
+    hash.update(text);
+    rows.add(text);
+    paper?.add(lines, { now, time_zone });
   }
-  const body = html`${sections.length === 0 ? html`<p class="panel">No visits.</p>` : sections}`;
-  const page = html`${constantHtml('<!doctype html>')}
+  const table = tableFrame(words.length);
+  const head = html`<section class="sheet"><div class="head"><h2>${dayWords(date)}</h2>
+<p class="soft">${countWords(words)}</p></div>
+${table.head}`;
+  hash.update(head.text);
+  return { head, rows, foot: html`${table.foot}</section>`, paper };
+}
+
+function* pieces(days: readonly Day[], head: Html, foot: Html): Generator<Uint8Array> {
+  yield Buffer.from(head.text);
+  for (const day of days) {
+    yield Buffer.from(day.head.text);
+    yield* day.rows.read();
+    yield Buffer.from(day.foot.text);
+  }
+  if (days.length === 0) yield Buffer.from(html`<p class="panel">No visits.</p>`.text);
+  yield Buffer.from(foot.text);
+}
+
+/** Returns what is before and after the days. */
+function frame(
+  { config }: ScheduleSource,
+  report: HealthReport,
+  now: number,
+): { head: Html; foot: Html } {
+  const { time_zone, name } = config.clinic;
+  const head = html`${constantHtml('<!doctype html>')}
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -57,14 +111,10 @@ ${scheduleTable(lines, { now, time_zone, has_links: false })}</section>`);
 <body><main><div class="head"><h1>${name}</h1>
 <p>As of <strong>${momentWords(now, time_zone)}</strong></p></div>
 ${healthLine(report, { now, time_zone })}
-${body}
+`;
+  const foot = html`
 <footer>A copy as of the time above (${time_zone}). Based on what insurance companies said
 on the phone; not a guarantee of payment.</footer></main></body></html>
 `;
-  const mark = createHash('sha256')
-    .update(`${healthMark(report)} ${body.text}`)
-    .digest('base64');
-  const health = healthWords(report);
-  const pdf = () => schedulePdf({ clinic: name, health, days: read, now, time_zone });
-  return { text: page.text, pdf: for_paper ? pdf : null, mark };
+  return { head, foot };
 }

@@ -16,11 +16,11 @@ import { readBudget } from '../store/calls/budget.ts';
 import {
   type ScheduledVisit,
   type VisitAnswer,
-  visitsBetween,
+  visitPages,
   visitTimes,
 } from '../store/views/schedule.ts';
 import type { Answer, Office } from './context.ts';
-import { type Html, html, PRINT_BUTTON } from './html.ts';
+import { constantHtml, type Html, html, PRINT_BUTTON } from './html.ts';
 import { moneyWords, officeWords } from './office-words.ts';
 import { clockWords, dayWords, shortDayWords, soonWords } from './times.ts';
 
@@ -32,9 +32,6 @@ export type VisitLine = {
   verdict: Verdict | null;
 };
 
-/** One day of the report. */
-export type ReportDay = { date: LocalDate; lines: readonly VisitLine[] };
-
 /**
  * The parts of the office that the schedule needs, without the current user, because the printed
  * schedule uses them too.
@@ -45,12 +42,12 @@ export async function readMoment({ store, budget }: ScheduleSource, now: number)
   return { now, budget: (await readBudget(store.db, budget(), now)).used_up };
 }
 
-/** Returns the visits of a day, each with its line; canceled ones are left out. */
-export async function readDay(
+/** Returns the visits of a day, each with its line, some at a time; canceled ones are left out. */
+export async function* readDay(
   source: ScheduleSource,
   date: LocalDate,
   now: number,
-): Promise<VisitLine[]> {
+): AsyncGenerator<VisitLine[]> {
   const { time_zone } = source.config.clinic;
   const range = {
     from: startOfDay(date, time_zone),
@@ -58,9 +55,10 @@ export async function readDay(
   };
   const moment = await readMoment(source, now);
   const fees = source.fees();
-  return (await visitsBetween(source.store.db, range, now))
-    .map((visit) => lineOf(visit, moment, { time_zone, fees }))
-    .filter(({ line }) => line.word !== 'cancelled');
+  for await (const visits of visitPages(source.store.db, range, now))
+    yield visits
+      .map((visit) => lineOf(visit, moment, { time_zone, fees }))
+      .filter(({ line }) => line.word !== 'cancelled');
 }
 
 export function lineOf(
@@ -113,12 +111,12 @@ async function daysBetween(
   const { time_zone } = config.clinic;
   const range = { from: startOfDay(first, time_zone), to: startOfDay(end, time_zone) };
   const days = new Map<LocalDate, DayOf>();
-  for (const { starts_at, needs_person } of await visitTimes(store.db, range)) {
+  for (const { starts_at, count, listed } of await visitTimes(store.db, range)) {
     const date = localDate(starts_at, time_zone);
     const day = days.get(date) ?? { date, count: 0, listed: 0, last_at: starts_at };
     day.last_at = starts_at;
-    day.count += 1;
-    if (needs_person) day.listed += 1;
+    day.count += count;
+    day.listed += listed;
     days.set(date, day);
   }
   return [...days.values()];
@@ -133,9 +131,10 @@ export async function schedulePage(
   const { time_zone } = office.config.clinic;
   const days = await readDays(office, now);
   const date = wanted ?? nearestDay(office, days, now);
-  const lines = await readDay(office, date, now);
+  const lines = (await Array.fromAsync(readDay(office, date, now))).flat();
+  const counts = countWords(lines.map(({ line }) => line.word));
   const body = html`<div class="head"><h1>${dayWords(date)}</h1>
-<p class="soft">${countWords(lines)} ${toFirst(lines)}</p>${PRINT_BUTTON}</div>
+<p class="soft">${counts} ${toFirst(lines)}</p>${PRINT_BUTTON}</div>
 ${dayLinks(days, date)}
 ${scheduleTable(lines, { now, time_zone, has_links: true })}`;
   const shows = lines.map(({ visit }) => shownRecord(visit));
@@ -165,12 +164,13 @@ function dayLinks(days: readonly DayOf[], shown: LocalDate): Html {
   })}</ul></nav>`;
 }
 
-export function countWords(lines: readonly VisitLine[]): string {
-  if (lines.length === 0) return 'No visits.';
-  const urgent = lines.filter(({ line }) => URGENT_WORDS.has(line.word)).length;
-  const count = (word: LineWord) => lines.filter(({ line }) => line.word === word).length;
+/** Describes a day by the words of its lines. */
+export function countWords(words: readonly LineWord[]): string {
+  if (words.length === 0) return 'No visits.';
+  const urgent = words.filter((word) => URGENT_WORDS.has(word)).length;
+  const count = (wanted: LineWord) => words.filter((word) => word === wanted).length;
   const parts = [
-    `${lines.length} ${lines.length === 1 ? 'visit' : 'visits'}`,
+    `${words.length} ${words.length === 1 ? 'visit' : 'visits'}`,
     `${count('eligible')} eligible`,
     ...(urgent > 0 ? [`${urgent} to act on`] : []),
     ...(count('waiting') > 0 ? [`${count('waiting')} waiting for an answer`] : []),
@@ -186,11 +186,17 @@ const SIZES = [
 
 type TableSettings = { now: number; time_zone: string; has_links: boolean };
 
-export function scheduleTable(lines: readonly VisitLine[], settings: TableSettings): Html {
-  if (lines.length === 0) return html`<p class="panel">No visits on this day.</p>`;
-  const first = lines.find(({ line }) => URGENT_WORDS.has(line.word));
-  const size = SIZES.find(({ over }) => lines.length > over)?.name ?? 'schedule';
-  return html`<table class="${size}" role="table">
+function scheduleTable(lines: readonly VisitLine[], settings: TableSettings): Html {
+  const { head, foot } = tableFrame(lines.length);
+  return html`${head}${tableRows(lines, settings)}${foot}`;
+}
+
+/** Returns what is around the rows of a table with so many visits. */
+export function tableFrame(visits: number): { head: Html; foot: Html } {
+  if (visits === 0)
+    return { head: html`<p class="panel">No visits on this day.</p>`, foot: constantHtml('') };
+  const size = SIZES.find(({ over }) => visits > over)?.name ?? 'schedule';
+  const head = html`<table class="${size}" role="table">
 <caption class="hidden">Visits by chair time</caption>
 <thead role="rowgroup"><tr role="row">${[
     'Time',
@@ -202,9 +208,14 @@ export function scheduleTable(lines: readonly VisitLine[], settings: TableSettin
     'Maximum left',
     'What to do',
   ].map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
-<tbody role="rowgroup">${lines.map((each) =>
-    row(each, { ...settings, is_first: settings.has_links && each === first }),
-  )}</tbody></table>`;
+<tbody role="rowgroup">`;
+  return { head, foot: constantHtml('</tbody></table>') };
+}
+
+/** Returns the rows of these visits, which may be some of a day. */
+export function tableRows(lines: readonly VisitLine[], settings: TableSettings): Html {
+  const first = settings.has_links && lines.find(({ line }) => URGENT_WORDS.has(line.word));
+  return html`${lines.map((each) => row(each, { ...settings, is_first: each === first }))}`;
 }
 
 const COLORS: Readonly<Record<LineWord, string>> = {

@@ -20,6 +20,7 @@ import { inTurn, measureInChild, printTable, type Spread, spread } from './measu
 import type { MetricsResult } from './metrics.ts';
 import type { OfficeResult } from './office.ts';
 import { benchOnce } from './once.ts';
+import { benchSize } from './size.ts';
 import type { SubmitJob, SubmitResult } from './submit.ts';
 import { BODY_BYTES, benchReceiver, DELIVERIES } from './webhook.ts';
 
@@ -62,6 +63,7 @@ try {
     submit: () => benchSubmit(`http://127.0.0.1:${port}`),
     idle: () => benchIdle(`http://127.0.0.1:${port}`),
     once: () => benchOnce(`http://127.0.0.1:${port}`),
+    size: () => benchRows(`http://127.0.0.1:${port}`),
     answers: benchAnswers,
     hl7: benchHl7,
     reports: benchReports,
@@ -121,6 +123,13 @@ async function benchMemory(): Promise<void> {
     rows.push([`eligd: export of ${count} rows`, spread(measured)]);
   }
   compare('most memory of the process (RSS), MB', rows);
+}
+
+async function benchRows(base_url: string): Promise<void> {
+  await benchSize(base_url, [
+    { rows: FEW_ROWS, file: makeExport(FEW_ROWS) },
+    { rows: LARGE_ROWS, file: makeExport(LARGE_ROWS), rounds: 1 },
+  ]);
 }
 
 async function benchSubmit(base_url: string): Promise<void> {

@@ -38,11 +38,11 @@ export async function benchOnce(base_url: string): Promise<void> {
     await measureInChild('once-clinic.ts', job);
     for (const clinic of [few, many]) {
       pointTo(clinic, base_url);
-      await once(main, clinic);
+      await runOnce(main, clinic);
     }
     const rss = { few: 0, many: 0 };
     const measure = async (name: 'few' | 'many') => {
-      const { cpu_ms, rss_mb } = await once(main, name === 'few' ? few : many);
+      const { cpu_ms, rss_mb } = await runOnce(main, name === 'few' ? few : many);
       rss[name] = Math.max(rss[name], rss_mb);
       return cpu_ms;
     };
@@ -75,7 +75,8 @@ function pointTo(clinic: string, base_url: string): void {
   writeFileSync(join(clinic, '.env'), keys, { mode: 0o600 });
 }
 
-async function once(main: string, clinic: string): Promise<Usage> {
+/** Runs `eligd once` in the folder of a clinic, and returns what it used. */
+export async function runOnce(main: string, clinic: string): Promise<Usage> {
   const usage = `data:text/javascript,${encodeURIComponent(USAGE)}`;
   const config = ['--config', join(clinic, 'eligd.yaml')];
   const args = [...MEMORY_OPTIONS, '--import', usage, main, 'once', ...config];

@@ -19,7 +19,7 @@ const NUMBERED = ['id', 'inquiry', 'appointment', 'answer', 'record'];
 const TEXTS = ['source_id', 'need_base', 'external_id', 'match_key', 'service_id', 'key'];
 const PATIENTS = ['patient_key'];
 const TIMES = ['starts_at', 'visit_at', 'sent_at', 'answered_at', 'received_at', 'delivered_at'];
-/** Each copy is a day earlier, up to the retention time. */
+/** The retention time. */
 const DAYS = 400;
 /** No visit is farther ahead. */
 const AHEAD_DAYS = 14;
@@ -32,8 +32,11 @@ const CLOSED: Readonly<Record<string, string>> = {
 };
 const DAY_MS = 86_400_000;
 
-/** Copies the visits whose answers are written until there are `count`. */
-export function growDatabase(file: string, count: number): void {
+/**
+ * Copies the visits whose answers are written until there are `count`. Each copy is a day earlier;
+ * after `days`, they begin again at the day of the original.
+ */
+export function growDatabase(file: string, count: number, days: number = DAYS): void {
   const raw = new Database(file);
   raw.pragma('synchronous = OFF');
   const one = (text: string) => raw.prepare(text).pluck().get() as number;
@@ -54,7 +57,7 @@ export function growDatabase(file: string, count: number): void {
     for (const [table, chosen] of Object.entries(TABLES)) {
       const names = raw.prepare(`select name from pragma_table_info('${table}')`).pluck();
       const columns = names.all() as string[];
-      const values = columns.map((name) => copiedValue(name, ids));
+      const values = columns.map((name) => copiedValue(name, ids, days));
       raw.exec(
         `insert into ${table} (${columns.join(', ')}) ` +
           `select ${values.join(', ')} from ${table}, copies where ${chosen}`,
@@ -64,10 +67,10 @@ export function growDatabase(file: string, count: number): void {
   raw.close();
 }
 
-function copiedValue(name: string, ids: number): string {
+function copiedValue(name: string, ids: number, days: number): string {
   if (NUMBERED.includes(name)) return `${name} + copy * ${ids}`;
   if (TEXTS.includes(name) || PATIENTS.includes(name)) return `${name} || '-' || copy`;
-  if (TIMES.includes(name)) return `${name} - copy % ${DAYS} * ${DAY_MS}`;
-  if (name in CLOSED) return `iif(copy % ${DAYS} < ${AHEAD_DAYS}, ${name}, ${CLOSED[name]})`;
+  if (TIMES.includes(name)) return `${name} - copy % ${days} * ${DAY_MS}`;
+  if (name in CLOSED) return `iif(copy % ${days} < ${AHEAD_DAYS}, ${name}, ${CLOSED[name]})`;
   return name;
 }

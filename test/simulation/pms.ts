@@ -151,8 +151,9 @@ export class Pms {
       publishAttention: async (entries) => {
         await this.#pause(life, 'attention');
         if (this.#isDown()) throw away();
-        this.#list(this.output(life.machine.name), entries);
-        this.onListed(entries);
+        const listed = await Array.fromAsync(entries);
+        this.#list(this.output(life.machine.name), listed);
+        this.onListed(listed);
       },
       check: async () => [],
     };

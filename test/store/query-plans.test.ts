@@ -46,7 +46,7 @@ import { changesSince } from '../../src/store/views/changes.ts';
 import { callsBetween, countDuplicates, plannedDrafts } from '../../src/store/views/cost.ts';
 import { oldestWaiting } from '../../src/store/views/oldest-waiting.ts';
 import { countSituations, lastReads, listAppointments } from '../../src/store/views/overview.ts';
-import { visitsBetween, visitTimes } from '../../src/store/views/schedule.ts';
+import { visitPages, visitTimes } from '../../src/store/views/schedule.ts';
 import { findSubject } from '../../src/store/views/subject.ts';
 import { dayCounts } from '../../src/store/views/week.ts';
 import { aCoverage, anAppointment, aRule, facts } from '../domain/examples.ts';
@@ -398,7 +398,11 @@ describe('the commands that read', () => {
 
 describe('the office page scans no table', () => {
   test.each([
-    ['a day', () => visitsBetween(db, { from: NOW, to: NOW + 1 }, NOW), 'INDEX appointments_day'],
+    [
+      'a day',
+      () => Array.fromAsync(visitPages(db, { from: NOW, to: NOW + 1 }, NOW)),
+      'INDEX appointments_day',
+    ],
     ['the days', () => visitTimes(db, { from: NOW, to: NOW + 1 }), 'INDEX appointments_day'],
     ['the week', () => dayCounts(db, { from: NOW, to: NOW + 1 }, NOW), 'INDEX appointments_day'],
     ['a session', () => findSession(db, 'x'), 'office_sessions USING INDEX'],

@@ -1,19 +1,13 @@
-import { createHash } from 'node:crypto';
 import {
-  type AttentionEntry,
   type ClaimDelivery,
   type Connector,
   ConnectorError,
   type Delivery,
   type DeliveryOutcome,
 } from '../../../connectors/contract.ts';
-import type { AppointmentInput } from '../../domain/appointment.ts';
-import { entryText } from '../../domain/attention.ts';
 import { backoffMs } from '../../domain/backoff.ts';
-import { type ClaimInput, firstCoverage } from '../../domain/claim.ts';
 import type { Env } from '../../domain/env.ts';
 import { type FeeSchedule, judgedVisit } from '../../domain/fees.ts';
-import { withoutTerminal } from '../../domain/remedy-words.ts';
 import { HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
 import { type AttentionKind, coverageAttention } from '../../records/verdict/attention.ts';
 import { judge } from '../../records/verdict.ts';
@@ -29,17 +23,14 @@ import {
   splitBatch,
 } from '../../store/answers/deliveries.ts';
 import { settleDeliveries } from '../../store/answers/delivery-steps.ts';
-import {
-  type AttentionRow,
-  openAttention,
-  raiseAttention,
-} from '../../store/bookkeeping/attention.ts';
+import { raiseAttention } from '../../store/bookkeeping/attention.ts';
 import { appointmentSubject, deliverySubject } from '../../store/bookkeeping/audit.ts';
 import { raiseVerdict } from '../../store/bookkeeping/handled.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { type ConnectorState, noteFailure, noteSuccess } from '../connector-state.ts';
 import { logStageFailure, type StepResult } from '../loop.ts';
+import { publishAttention } from './attention.ts';
 import { publishTable } from './schedule.ts';
 
 type DeliverDeps = {
@@ -74,9 +65,6 @@ export type DeliverMemory = {
 export function newDeliverMemory(): DeliverMemory {
   return { failures: 0, published: null, schedule_at: null };
 }
-
-/** An unchanged list is also written again after this, because it states its time. */
-const PUBLISH_AGAIN_MS = HOUR_MS;
 
 const DELIVERIES_PER_BATCH = 200;
 /**
@@ -336,53 +324,5 @@ function toDelivery(
     notes,
     verdict: judge(record, judgedVisit(input, coverage_rank, settings)),
     ...(coordination === null ? {} : { coordination }),
-  };
-}
-
-/**
- * Replaces the connector's copy of the attention list when the list has changed, or when the copy
- * is old.
- */
-async function publishAttention(deps: DeliverDeps, signal: AbortSignal): Promise<void> {
-  const { store, env, connector, connector_id, memory } = deps;
-  if (connector.publishAttention === undefined) return;
-  const rows = await openAttention(store.db, connector_id);
-  const hash = createHash('sha256');
-  for (const row of rows) hash.update(`${JSON.stringify(row)}\n`);
-  const mark = hash.digest('base64');
-  const now = env.clock.now();
-  const { published } = memory;
-  const is_current = published?.mark === mark && Math.abs(now - published.at) < PUBLISH_AGAIN_MS;
-  if (is_current) return;
-  try {
-    await connector.publishAttention(rows.map(toEntry), signal, new Date(now).toISOString());
-    memory.published = { mark, at: now };
-  } catch (error) {
-    if (!(error instanceof ConnectorError)) throw error;
-    if (await noteFailure(deps, 'write', error))
-      env.log('delivery_failed', {
-        connector: connector_id,
-        reason: `${error.message} ${error.next}`,
-      });
-    return;
-  }
-  await noteSuccess(deps, 'write');
-}
-
-function toEntry(row: AttentionRow): AttentionEntry {
-  const input =
-    row.content === null ? null : (JSON.parse(row.content) as AppointmentInput | ClaimInput);
-  const is_claim = row.kind === 'claim';
-  return {
-    source_id: is_claim ? null : row.source_id,
-    ...(is_claim && row.source_id !== null ? { claim_id: row.source_id } : {}),
-    starts_at: is_claim || row.starts_at === null ? null : new Date(row.starts_at).toISOString(),
-    patient_name:
-      input === null ? null : `${input.patient.first_name} ${input.patient.last_name}`.trim(),
-    carrier: input === null ? null : (firstCoverage(input)?.carrier ?? null),
-    reason: row.reason,
-    what: entryText(row, { patients: true }),
-    next: withoutTerminal(row.next),
-    since: new Date(row.since).toISOString(),
   };
 }

@@ -15,8 +15,9 @@ import type { SituationWord } from '../../domain/situation.ts';
 import { addDays, instantOf, localDate, MINUTE_MS } from '../../domain/time.ts';
 import { judge } from '../../records/verdict.ts';
 import type { Store } from '../../store/engine/store.ts';
-import { type ScheduledVisit, visitsBetween } from '../../store/views/schedule.ts';
+import { type ScheduledVisit, visitPages } from '../../store/views/schedule.ts';
 import { type ConnectorState, noteFailure } from '../connector-state.ts';
+import { RowsToWrite } from './rows.ts';
 
 type ScheduleDeps = {
   store: Store;
@@ -61,14 +62,17 @@ export async function publishTable(
   const today = localDate(now, time_zone);
   const from = instantOf(today, 0, time_zone);
   const to = instantOf(addDays(today, DAYS), 0, time_zone);
-  const visits = await visitsBetween(store.db, { from, to }, now);
-  const lines = visits
-    .filter((visit) => visit.connector === connector_id && visit.closed_reason !== 'cancelled')
-    .flatMap((visit) => linesOf(visit, deps));
+  const lines = new RowsToWrite(async function* () {
+    for await (const visits of visitPages(store.db, { from, to }, now))
+      yield visits
+        .filter((visit) => visit.connector === connector_id && visit.closed_reason !== 'cancelled')
+        .flatMap((visit) => linesOf(visit, deps));
+  });
   try {
     await connector.publishTable(lines, signal, new Date(now).toISOString());
     memory.schedule_at = now;
-  } catch (error) {
+  } catch (failure) {
+    const error = lines.causeOf(failure);
     if (!(error instanceof ConnectorError)) throw error;
     if (await noteFailure(deps, 'write', error))
       env.log('delivery_failed', {

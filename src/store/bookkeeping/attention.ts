@@ -274,14 +274,30 @@ export function isReadable(content: string | null): boolean {
   }
 }
 
-const ENTRIES_FOR = prepared()((db, _, connector: string) =>
-  entriesOf(db).where((where) =>
-    where.or([
-      where('attention.connector', '=', sql.lit(connector)),
-      where('attention.connector', 'is', null),
-    ]),
-  ),
+/** Returns the same as `openAttention`, some at a time. An item that ends meanwhile is left out. */
+export async function* attentionPages(db: Db, connector: string): AsyncGenerator<AttentionRow[]> {
+  const rows = await IDS_FOR(db, {}, connector);
+  for (let first = 0; first < rows.length; first += ITEMS_PER_PAGE) {
+    const ids = rows.slice(first, first + ITEMS_PER_PAGE).map(({ id }) => id);
+    yield await ENTRIES_WITH(db, { ids });
+  }
+}
+
+const ITEMS_PER_PAGE = 256;
+
+const ENTRIES_FOR = prepared()((db, _, connector: string) => entriesOf(db).where(isFor(connector)));
+
+const IDS_FOR = prepared()((db, _, connector: string) =>
+  entriesOf(db).clearSelect().select('attention.id').where(isFor(connector)),
 );
+
+const ENTRIES_WITH = prepared<{ ids: readonly number[] }>()((db, place) =>
+  entriesOf(db).where('attention.id', 'in', place('ids')),
+);
+
+/** Items about the connector, and about the installation. */
+const isFor = (connector: string) =>
+  sql<SqlBool>`(attention.connector = ${sql.lit(connector)} or attention.connector is null)`;
 
 function entriesOf(db: Db | Tx) {
   return db

@@ -44,6 +44,7 @@ import { damaged, unusable } from './damage.ts';
 import { openKeyed, type Raw } from './driver.ts';
 import { refuseExposed } from './exposed.ts';
 import { databaseKeys } from './keys.ts';
+import { isSound, limitCache } from './page-cache.ts';
 import type { Tables } from './tables.ts';
 
 export type Db = Kysely<Tables>;
@@ -116,10 +117,6 @@ const DATABASES = new WeakMap<Db, SqliteDatabase>();
 /** Returns the driver below Kysely, for a database that `openDatabase` opened. */
 export const databaseBelow = (db: Db): SqliteDatabase | undefined => DATABASES.get(db);
 
-/** As many pages of 4 KB as SQLite's cache holds here. */
-const CACHE_PAGES = 4_000;
-const CHECK_CACHE_KB = 500;
-
 const CHECKPOINT_PAGES = 8_000; // 32 MB
 
 const BUSY_TIMEOUT_MS = 10_000;
@@ -153,6 +150,7 @@ export async function openDatabase(path: string, file?: NotedFile): Promise<Db> 
     raw.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
     useWal(raw);
     raw.pragma('synchronous = FULL');
+    limitCache(raw);
     // Webhook messages and answers are long: with the default of 1000 pages, a few hundred of them
     // would cause a checkpoint.
     raw.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
@@ -288,14 +286,8 @@ function pause(duration_ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, duration_ms);
 }
 
-/** Keeps a file that fits into the cache there; for a larger one, it would only take memory. */
 function refuseDamaged(raw: Raw, path: string): void {
-  const [cache_size, pages] = ['cache_size', 'page_count'].map(
-    (name) => raw.pragma(name, { simple: true }) as number,
-  );
-  if ((pages ?? 0) > CACHE_PAGES) raw.pragma(`cache_size = -${CHECK_CACHE_KB}`);
-  if (raw.pragma('quick_check(1)', { simple: true }) !== 'ok') throw damaged(path);
-  raw.pragma(`cache_size = ${cache_size}`);
+  if (!isSound(raw)) throw damaged(path);
 }
 
 /**

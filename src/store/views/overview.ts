@@ -177,8 +177,6 @@ export type OverviewFilter = {
   payer?: string;
   /** Rows of `appointments`. */
   ids?: readonly number[];
-  /** Visits that start at `from` or later and before `to`, including closed ones. */
-  between?: { from: number; to: number };
 };
 
 function overviewQuery(db: Db, filter: OverviewFilter, now: number) {
@@ -214,12 +212,6 @@ function overviewQuery(db: Db, filter: OverviewFilter, now: number) {
     );
   }
   if (filter.ids !== undefined) return query.where('id', 'in', filter.ids);
-  if (filter.between !== undefined)
-    return query
-      .where('superseded_at', 'is', null)
-      .where('kind', '=', sql.lit('appointment'))
-      .where('starts_at', '>=', filter.between.from)
-      .where('starts_at', '<', filter.between.to);
   if (filter.situation === 'closed') return query.where('closed_reason', 'is not', null);
   // A row that another row has replaced is closed, so the index of open ones has the others.
   const open = query.where('superseded_at', 'is', null).where('closed_reason', 'is', null);

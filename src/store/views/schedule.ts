@@ -15,6 +15,8 @@ import type { AppointmentProgress } from './subject.ts';
  * export.
  */
 const VISITS_MAX = 5_000;
+/** A visit with its answers takes 10 to 20 KB of memory. */
+const VISITS_PER_PAGE = 200;
 const IDS_PER_STATEMENT = 500;
 
 export type ScheduledVisit = AppointmentProgress & {
@@ -83,15 +85,40 @@ export async function answerBefore(
 
 /**
  * Returns visits that start at `from` or later and before `to`, in order of time, including closed
- * ones.
+ * ones, some at a time: with their answers, the visits of a large clinic would take much memory. A
+ * visit that is moved or replaced after the first page is left out.
  */
-export async function visitsBetween(
+export async function* visitPages(
   db: Db,
   range: { from: number; to: number },
   now: number,
-): Promise<ScheduledVisit[]> {
-  const { appointments } = await listAppointments(db, { between: range }, VISITS_MAX, now);
-  return await withAnswers(db, appointments.filter(isVisit));
+): AsyncGenerator<ScheduledVisit[]> {
+  const ids = await visitIds(db, range);
+  for (let first = 0; first < ids.length; first += VISITS_PER_PAGE) {
+    const page = ids.slice(first, first + VISITS_PER_PAGE);
+    // The list counts what is beyond its limit.
+    const { appointments } = await listAppointments(db, { ids: page }, page.length + 1, now);
+    const current = appointments.filter(
+      ({ superseded_at, starts_at }) =>
+        superseded_at === null && starts_at >= range.from && starts_at < range.to,
+    );
+    yield await withAnswers(db, current.filter(isVisit));
+  }
+}
+
+async function visitIds(db: Db, { from, to }: { from: number; to: number }): Promise<number[]> {
+  const rows = await db
+    .selectFrom('appointments')
+    .select('id')
+    .where('superseded_at', 'is', null)
+    .where('kind', '=', sql.lit('appointment'))
+    .where('starts_at', '>=', from)
+    .where('starts_at', '<', to)
+    .orderBy('starts_at')
+    .orderBy('id')
+    .limit(sql.lit(VISITS_MAX))
+    .execute();
+  return rows.map(({ id }) => id);
 }
 
 async function withAnswers(
@@ -162,21 +189,29 @@ async function latestRecords(
   return found;
 }
 
-/** Returns when each visit of the range starts, and whether it has an open attention item. */
+/**
+ * Returns each time at which visits of the range start, with their number and how many of them have
+ * an open attention item.
+ */
 export async function visitTimes(
   db: Db,
   { from, to }: { from: number; to: number },
-): Promise<{ starts_at: number; needs_person: boolean }[]> {
-  const rows = await db
+): Promise<{ starts_at: number; count: number; listed: number }[]> {
+  return await db
     .selectFrom('appointments')
-    .select(({ exists, selectFrom }) => [
+    .select(({ fn, exists, selectFrom }) => [
       'starts_at',
-      exists(
-        selectFrom('attention')
-          .select('attention.id')
-          .whereRef('attention.appointment', '=', 'appointments.id')
-          .where('attention.resolved_at', 'is', null),
-      ).as('is_listed'),
+      fn.countAll<number>().as('count'),
+      fn
+        .sum<number>(
+          exists(
+            selectFrom('attention')
+              .select('attention.id')
+              .whereRef('attention.appointment', '=', 'appointments.id')
+              .where('attention.resolved_at', 'is', null),
+          ),
+        )
+        .as('listed'),
     ])
     .where('superseded_at', 'is', null)
     .where('kind', '=', sql.lit('appointment'))
@@ -185,10 +220,7 @@ export async function visitTimes(
     .where((where) =>
       where.or([where('closed_reason', 'is', null), where('closed_reason', '<>', 'cancelled')]),
     )
+    .groupBy('starts_at')
     .orderBy('starts_at')
     .execute();
-  return rows.map(({ starts_at, is_listed }) => ({
-    starts_at,
-    needs_person: Number(is_listed) === 1,
-  }));
 }

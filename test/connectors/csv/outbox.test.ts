@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
@@ -138,6 +139,35 @@ describe('attention.csv', () => {
     expect((await stat(path)).mtimeMs).toBe(1000);
     await connector.publishAttention?.([], signal, AS_OF);
     expect((await stat(path)).mtimeMs).not.toBe(1000);
+  });
+
+  it('a list of many pieces is not written again when nothing changed', async () => {
+    const { connector } = openCsv(folder);
+    const path = join(folder.path, 'outbox/attention.csv');
+    const entries = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({ ...entry, what: `File ${index}.` }));
+    await connector.publishAttention?.(entries(600), signal, AS_OF);
+    const lines = (await folder.read('outbox', 'attention.csv')).split('\r\n');
+    expect(lines.map((line) => /File \d+\./.exec(line)?.[0])).toEqual([
+      undefined,
+      ...entries(600).map(({ what }) => what),
+      undefined,
+    ]);
+    await utimes(path, 1, 1);
+    await connector.publishAttention?.(entries(600), signal, AS_OF);
+    expect((await stat(path)).mtimeMs).toBe(1000);
+    for (const count of [599, 601]) {
+      await connector.publishAttention?.(entries(count), signal, AS_OF);
+      expect((await folder.read('outbox', 'attention.csv')).match(/File/g)).toHaveLength(count);
+    }
+  });
+
+  it('a pipe with the name of the list is replaced', { timeout: 10_000 }, async () => {
+    const path = join(folder.path, 'outbox/attention.csv');
+    await mkdir(join(folder.path, 'outbox'), { recursive: true });
+    execFileSync('mkfifo', [path]);
+    await openCsv(folder).connector.publishAttention?.([entry], signal, AS_OF);
+    expect((await stat(path)).isFile()).toBe(true);
   });
 
   it('attention.csv runs no formula', async () => {

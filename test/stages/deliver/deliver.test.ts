@@ -1,5 +1,6 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import type { Connector } from '../../../connectors/contract.ts';
+import { type Connector, ConnectorError } from '../../../connectors/contract.ts';
 import { DAY_MS } from '../../../src/domain/time.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { retry } from '../../../src/store/bookkeeping/operator.ts';
@@ -122,4 +123,23 @@ test('a record of a changed visit waits for planning without repeated searches',
   await clinic.read(clinic.visit('A-1', { coverages: [aCoverage({ member_id: 'W-NEW' })] }));
   expect(await clinic.deliverNow(writing)).toMatchObject({ did: 0, next_at: null });
   expect(written).toEqual([]);
+});
+
+test('a list that cannot be read from the database is no fault of the connector', async () => {
+  const clinic = await install();
+  const blaming: Connector = {
+    ...connector(() => {}),
+    publishAttention: async (entries) => {
+      await sql`alter table attention rename to lost`.execute(clinic.store.db);
+      try {
+        await Array.fromAsync(entries);
+      } catch {
+        throw new ConnectorError('transient', { what: 'The folder is full.', next: 'Wait.' });
+      } finally {
+        await sql`alter table lost rename to attention`.execute(clinic.store.db);
+      }
+    },
+  };
+  await expect(clinic.deliverNow(blaming)).rejects.toThrow('no such table');
+  expect(await clinic.attention()).toEqual([]);
 });
