@@ -308,7 +308,9 @@ export class Oracle {
                and not exists (select 1 from attention where inquiry = i.id and resolved_at is null)
                and exists (select 1 from inquiry_appointments j
                            join appointments a on a.id = j.appointment
-                           where j.inquiry = i.id and a.closed_reason is null)
+                           where j.inquiry = i.id and a.closed_reason is null
+                             -- Once it is in the window again, eligd polls again.
+                             and a.plan_wait is not 'outside_window')
            union all
            select a.source_id, 'the delivery is parked and nobody is told'
              from deliveries d join appointments a on a.id = d.appointment

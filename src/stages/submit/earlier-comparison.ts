@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { SPECIALTIES, type Specialty } from '../../domain/specialty.ts';
-import { HOUR_MS } from '../../domain/time.ts';
+import { DAY_MS, HOUR_MS } from '../../domain/time.ts';
 import {
   forgetLearned,
   readLearned,
@@ -23,6 +23,9 @@ const RELIED_ON_MS = HOUR_MS;
  */
 const ELAPSED_DIFFERS_MS = 5_000;
 const SENDS = 'sends';
+const SENDS_LOST = 'sends_lost';
+/** By then, eligd has asked about the visits for which it may have lost a call. */
+const LOST_MS = 7 * DAY_MS;
 
 const KEPT = z.object({
   boot_id: z.string(),
@@ -54,7 +57,7 @@ export async function hasEverySend({ store, sends }: Pick<SubmitDeps, 'store' | 
  * The comparisons that the database kept are forgotten: it may be an older one, and the lists of
  * other specialties are still to be compared.
  */
-async function agreeOnSends(deps: SubmitDeps): Promise<void> {
+export async function agreeOnSends(deps: SubmitDeps): Promise<void> {
   if (await hasEverySend(deps)) return;
   const { store, env, sends } = deps;
   const count = await store.write(async (tx) => {
@@ -62,9 +65,16 @@ async function agreeOnSends(deps: SubmitDeps): Promise<void> {
     const counted = Number((await readLearned(tx, SENDS))?.value ?? 0);
     const most = Math.max(counted, sends.read());
     await writeLearned(tx, SENDS, String(most), env.clock.now());
+    await writeLearned(tx, SENDS_LOST, '1', env.clock.now());
     return most;
   });
   sends.write(count);
+}
+
+/** Returns whether the database lately proved older than the last send: it may lack calls. */
+export async function lacksSends({ store, env }: Pick<SubmitDeps, 'store' | 'env'>) {
+  const lost = await readLearned(store.db, SENDS_LOST);
+  return lost !== null && Math.abs(env.clock.now() - lost.updated_at) < LOST_MS;
 }
 
 /** Keeps a comparison for the next process, if the boot ID and the service's clock are known. */
@@ -74,7 +84,6 @@ export async function keepComparison(
   { at, service_at, hides_calls }: Reconciled & { at: number },
 ): Promise<void> {
   const { store, env } = deps;
-  await agreeOnSends(deps);
   const boot = env.boot?.() ?? null;
   if (boot === null || service_at === null) return;
   // `at` is when the list was asked for, and the machine was awake since.

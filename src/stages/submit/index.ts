@@ -16,6 +16,7 @@ import { dueForPlanning } from '../../store/calls/links.ts';
 import type { StepResult } from '../loop.ts';
 import type { SubmitDeps } from './deps.ts';
 import { hasEverySend } from './earlier-comparison.ts';
+import { checkUndecidable } from './label-check.ts';
 import { lookUp } from './lookup.ts';
 import { noticeClock } from './notice-clock.ts';
 import {
@@ -83,8 +84,14 @@ export async function submitStep(
   const to_send = [...new Set(waiting.map(({ specialty }) => specialty))];
   if (waiting.some(({ state }) => state === 'sending')) await recoverInterrupted(deps);
   const wanted = [...new Set([...to_send, ...reconciliationsDemanded(deps)])];
-  for (const specialty of wanted)
-    if (await ensureReconciled(deps, specialty)) reconciled.push(specialty);
+  for (const specialty of wanted) {
+    const before = deps.memory.reconciled.get(specialty);
+    if (!(await ensureReconciled(deps, specialty))) continue;
+    reconciled.push(specialty);
+    const last = deps.memory.reconciled.get(specialty);
+    if (last?.hides_calls === true && last.at !== before?.at)
+      await checkUndecidable(deps, specialty, options.signal);
+  }
   await stopIfCallsAreOlder(deps, reconciled.length === wanted.length);
   const looked_up = waiting.some(({ state }) => state !== 'planned')
     ? await takeLookups(deps, options.signal)

@@ -5,7 +5,8 @@
  * one.
  */
 import { externalId } from '../../domain/needs.ts';
-import { type InquiryRow, updateInquiry } from '../../store/calls/inquiries.ts';
+import type { Specialty } from '../../domain/specialty.ts';
+import { type InquiryRow, inState, updateInquiry } from '../../store/calls/inquiries.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
 import { latestVisitsOf } from '../../store/calls/listed-calls.ts';
 import type { SubmitDeps } from './deps.ts';
@@ -77,4 +78,19 @@ async function checkLabel(
     await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
   }
   return true;
+}
+
+/**
+ * Queries the labels of calls that the office was told to ask about. A list that is cut off may hide
+ * them for good, and the service may show them only later.
+ */
+export async function checkUndecidable(
+  deps: SubmitDeps,
+  specialty: Specialty,
+  signal: AbortSignal,
+): Promise<void> {
+  const now = deps.env.clock.now();
+  for (const row of await inState(deps.store.db, 'undecidable'))
+    if (row.specialty === specialty && row.visit_at > now)
+      if (signal.aborted || !(await checkLabel(deps, row, row.external_id, signal))) return;
 }

@@ -15,7 +15,12 @@ import type { Db, Tx } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { attributeCalls } from './attribute.ts';
 import type { Reconciled, SubmitContext, SubmitDeps } from './deps.ts';
-import { earlierComparison, keepComparison } from './earlier-comparison.ts';
+import {
+  agreeOnSends,
+  earlierComparison,
+  keepComparison,
+  lacksSends,
+} from './earlier-comparison.ts';
 import { mayHideCalls } from './list-end.ts';
 import { STOPPED_RETRY_MS } from './outcome.ts';
 import { seenInquiry } from './seen.ts';
@@ -74,12 +79,15 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
     listed_inquiries: seen.length,
     unknown_inquiries: fresh,
   });
+  await agreeOnSends(deps);
   const skew_ms = deps.clockSkew();
   const reconciled = {
     at: started_at,
     service_at: skew_ms === null ? null : started_at - skew_ms,
     is_due: false,
-    hides_calls: await mayHideCalls(store.db, specialty, listed.value),
+    // No end of a list proves anything about calls that an older database lacks.
+    hides_calls:
+      (await lacksSends(deps)) || (await mayHideCalls(store.db, specialty, listed.value)),
   };
   memory.reconciled.set(specialty, reconciled);
   await keepComparison(deps, specialty, reconciled);

@@ -1,8 +1,29 @@
 /** A list that says that it is complete, and is not. */
 import { expect, test } from 'vitest';
-import { ensureReconciled } from '../../../src/stages/submit/index.ts';
-import { install, send } from '../installation.ts';
-import { anOldCall, labelsOf, TWINS, twin } from './lost-calls.ts';
+import { demandReconciliation, ensureReconciled } from '../../../src/stages/submit/index.ts';
+import { type Installation, install, send } from '../installation.ts';
+import { anOldCall, labelsOf, lookUp, TWINS, twin } from './lost-calls.ts';
+
+/** Whole lists show only these inquiries; one for a label shows all. */
+function cutLists(
+  { client }: Installation,
+  shown: readonly (string | undefined)[],
+  end: { is_complete: boolean; is_end_proven: boolean },
+): void {
+  const { list } = client;
+  client.list = async (specialty, filter, options) => {
+    const result = await list(specialty, filter, options);
+    if (!result.ok || filter.external_id !== undefined) return result;
+    const inquiries = result.value.inquiries.filter(({ id }) => shown.includes(id));
+    return {
+      ok: true,
+      value: { ...result.value, ...end, inquiries, total_count: inquiries.length },
+    };
+  };
+}
+
+const PROVEN = { is_complete: true, is_end_proven: true };
+const CUT_OFF = { is_complete: false, is_end_proven: false };
 
 test('a list that falsely says it is complete hides no call of a lost database (G1)', async () => {
   const clinic = await install();
@@ -11,14 +32,7 @@ test('a list that falsely says it is complete hides no call of a lost database (
   await clinic.service.createBeside(other);
   const [unknown] = await clinic.service.ledger();
   await anOldCall(clinic, 'A-1');
-  const { list } = clinic.client;
-  clinic.client.list = async (specialty, filter, options) => {
-    const result = await list(specialty, filter, options);
-    if (!result.ok || filter.external_id !== undefined) return result;
-    const inquiries = result.value.inquiries.filter(({ id }) => id === unknown?.id);
-    const value = { ...result.value, inquiries, total_count: 1, is_end_proven: true };
-    return { ok: true, value };
-  };
+  cutLists(clinic, [unknown?.id], PROVEN);
   await ensureReconciled(clinic.submit, 'dental');
   await send(clinic, clinic.visit('A-1', twin('Ada')));
   expect(await labelsOf(clinic)).toEqual(['Z-9', 'A-1']);
@@ -28,14 +42,45 @@ test('a call under the label of a canceled visit serves the next one of the pati
   const clinic = await install();
   clinic.submit.settings.is_shared_account = true;
   await anOldCall(clinic, 'A-1');
-  const { list } = clinic.client;
-  clinic.client.list = async (specialty, filter, options) => {
-    const result = await list(specialty, filter, options);
-    if (!result.ok || filter.external_id !== undefined) return result;
-    return { ok: true, value: { ...result.value, inquiries: [], is_complete: false } };
-  };
+  cutLists(clinic, [], CUT_OFF);
   await ensureReconciled(clinic.submit, 'dental');
   await clinic.read(clinic.visit('A-1', { ...twin('Ada'), status: 'cancelled' }));
   await send(clinic, clinic.visit('A-2', twin('Ada')));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('a database that lacks a send hides no call behind a list that seems complete', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await anOldCall(clinic, 'A-1');
+  // The lock file has counted one send more than the database, which an older one has replaced.
+  clinic.submit.sends.write(clinic.submit.sends.read() + 1);
+  cutLists(clinic, [], PROVEN);
+  demandReconciliation(clinic.submit);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('a call that a list hides leaves the attention list once its label shows it', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  const { create, list } = clinic.client;
+  clinic.client.create = async (...given) => {
+    await create(...given);
+    const failure = { cause: 'truncated', status: 200, retry_after_ms: null } as const;
+    return { ok: false, failure: { class: 'ambiguous', accepted: true, ...failure } };
+  };
+  clinic.client.list = async (...given) => {
+    const result = await list(...given);
+    return result.ok ? { ok: true, value: { ...result.value, inquiries: [] } } : result;
+  };
+  await send(clinic, clinic.visit('A-1'));
+  await lookUp(clinic);
+  expect(await clinic.attention()).toEqual(['undecidable']);
+  clinic.client.list = list;
+  cutLists(clinic, [], CUT_OFF);
+  demandReconciliation(clinic.submit);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual([]);
   expect(await labelsOf(clinic)).toEqual(['A-1']);
 });

@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
 import { askAgain } from '../../../src/store/bookkeeping/ask-again.ts';
 import { enterAnswer } from '../../../src/store/bookkeeping/entered.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
-import { visitsBetween } from '../../../src/store/views/schedule.ts';
+import { visitPages } from '../../../src/store/views/schedule.ts';
 import { aCoverage, NO_BUDGET } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { callsEnd, labelsOf, lookUp, loseCreates } from './lost-calls.ts';
@@ -158,7 +158,7 @@ test('the pages show the answer of the call that serves the visits', async () =>
   await clinic.collectAll();
   await goOn(clinic);
   const days = { from: 0, to: clinic.now() + 99 * DAY_MS };
-  const visits = await visitsBetween(clinic.store.db, days, clinic.now());
+  const visits = (await Array.fromAsync(visitPages(clinic.store.db, days, clinic.now()))).flat();
   expect(visits.map(({ answers }) => answers.map(({ record }) => record.outcome))).toEqual([
     ['successful'],
     ['successful'],
