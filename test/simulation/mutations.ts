@@ -239,7 +239,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   damage_overlooked: one(
     'A damaged database is opened.',
     'src/store/engine/database.ts',
-    "if (raw.pragma('quick_check(1)', { simple: true }) !== 'ok') throw damaged(path);",
+    'if (!isSound(raw)) throw damaged(path);',
     '',
   ),
   strangers_ignored: one(

@@ -55,9 +55,10 @@ export async function hasEverySend({ store, sends }: Pick<SubmitDeps, 'store' | 
 /**
  * Makes the two counts of sends agree after a comparison. Until then, every process reads the list.
  * The comparisons that the database kept are forgotten: it may be an older one, and the lists of
- * other specialties are still to be compared.
+ * other specialties are still to be compared. `listed`: the number of inquiries in the list; a new
+ * account lacks none.
  */
-export async function agreeOnSends(deps: SubmitDeps): Promise<void> {
+export async function agreeOnSends(deps: SubmitDeps, listed: number): Promise<void> {
   if (await hasEverySend(deps)) return;
   const { store, env, sends } = deps;
   const count = await store.write(async (tx) => {
@@ -65,7 +66,7 @@ export async function agreeOnSends(deps: SubmitDeps): Promise<void> {
     const counted = Number((await readLearned(tx, SENDS))?.value ?? 0);
     const most = Math.max(counted, sends.read());
     await writeLearned(tx, SENDS, String(most), env.clock.now());
-    await writeLearned(tx, SENDS_LOST, '1', env.clock.now());
+    if (listed > 0) await writeLearned(tx, SENDS_LOST, '1', env.clock.now());
     return most;
   });
   sends.write(count);

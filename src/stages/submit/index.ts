@@ -88,8 +88,7 @@ export async function submitStep(
     const before = deps.memory.reconciled.get(specialty);
     if (!(await ensureReconciled(deps, specialty))) continue;
     reconciled.push(specialty);
-    const last = deps.memory.reconciled.get(specialty);
-    if (last?.hides_calls === true && last.at !== before?.at)
+    if (deps.memory.reconciled.get(specialty)?.at !== before?.at)
       await checkUndecidable(deps, specialty, options.signal);
   }
   await stopIfCallsAreOlder(deps, reconciled.length === wanted.length);

@@ -14,9 +14,9 @@ import { compare, RECONCILE_RETRY_MS } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
 
 /**
- * Queries the labels of each row and of its patient's visits, and saves the inquiries that the service shows under it, for the
- * check that precedes every call. Returns the rows that may be sent now. When a query fails, its
- * row and all later rows wait.
+ * Queries the labels of each row and of its patient's visits, and saves the inquiries that the
+ * service shows under them, for the check that precedes every call. Returns the rows that may be
+ * sent now. When a query fails, its row and all later rows wait.
  */
 export async function checkLabels(
   deps: SubmitDeps,
@@ -81,8 +81,8 @@ async function checkLabel(
 }
 
 /**
- * Queries the labels of calls that the office was told to ask about. A list that is cut off may hide
- * them for good, and the service may show them only later.
+ * Queries the labels of calls that the office was told to ask about. A list that is cut off may
+ * hide them for good, and the service may show them only later.
  */
 export async function checkUndecidable(
   deps: SubmitDeps,

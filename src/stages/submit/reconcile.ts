@@ -79,7 +79,7 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
     listed_inquiries: seen.length,
     unknown_inquiries: fresh,
   });
-  await agreeOnSends(deps);
+  await agreeOnSends(deps, seen.length);
   const skew_ms = deps.clockSkew();
   const reconciled = {
     at: started_at,

@@ -119,8 +119,8 @@ export async function sampleOfOurs(db: Db, specialty: Specialty): Promise<Sample
 }
 
 /**
- * Returns the patient's latest visits, also canceled and withdrawn ones: a call that a lost database
- * has forgotten has the label of one of them.
+ * Returns the patient's latest visits, also canceled and withdrawn ones: a call that a lost
+ * database has forgotten has the label of one of them.
  */
 export async function latestVisitsOf(
   db: Db,

@@ -1,6 +1,7 @@
 /** A list that says that it is complete, and is not. */
 import { expect, test } from 'vitest';
 import { demandReconciliation, ensureReconciled } from '../../../src/stages/submit/index.ts';
+import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { anOldCall, labelsOf, lookUp, TWINS, twin } from './lost-calls.ts';
 
@@ -52,13 +53,15 @@ test('a call under the label of a canceled visit serves the next one of the pati
 test('a database that lacks a send hides no call behind a list that seems complete', async () => {
   const clinic = await install();
   await clinic.planNow();
+  await send(clinic, clinic.visit('B-1', { coverages: [aCoverage({ member_id: 'W9' })] }));
+  const [known] = await clinic.service.ledger();
   await anOldCall(clinic, 'A-1');
   // The lock file has counted one send more than the database, which an older one has replaced.
   clinic.submit.sends.write(clinic.submit.sends.read() + 1);
-  cutLists(clinic, [], PROVEN);
+  cutLists(clinic, [known?.id], PROVEN);
   demandReconciliation(clinic.submit);
   await send(clinic, clinic.visit('A-1', twin('Ada')));
-  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
 });
 
 test('a call that a list hides leaves the attention list once its label shows it', async () => {

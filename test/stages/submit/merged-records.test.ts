@@ -129,7 +129,7 @@ test('the operator orders no call while the merged record’s call is under way'
   expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
 });
 
-test('a lost call counts as the attempt after the unsuccessful one of the merged record', async () => {
+test('a lost call counts as the attempt after that of the merged record', async () => {
   const clinic = await install();
   await clinic.planNow();
   await loseCreates(clinic, 1, 'before');
@@ -243,7 +243,7 @@ test('a call that the office overtook with its own answer is tried again if it f
   expect(await labelsOf(clinic)).toHaveLength(2);
 });
 
-test('a call that the operator ordered is made, also if the answer before it is revised', async () => {
+test('an ordered call is made, also if the answer before it is revised', async () => {
   const clinic = await install();
   await clinic.planNow();
   await send(clinic, visit(clinic, 'A-1'));
