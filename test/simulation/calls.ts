@@ -191,8 +191,13 @@ export class Calls {
     need.calls.push(call);
     const first = this.#duplicated(before, call);
     if (first === null || this.clone_from !== null) return;
-    if (this.#isExcused(first, call)) {
-      this.excused.push({ first, second: call });
+    for (const series of [before, ...this.#seriesAtMerge(before)]) {
+      const own = this.#duplicated(series, call);
+      if (own === null) return;
+      if (!this.#isExcused(own, call)) continue;
+      // eligd will never hear of the first one, so it is none of its attempts.
+      if (!this.#world.service.shows(own)) this.#series_starts.add(call.id);
+      this.excused.push({ first: own, second: call });
       this.counts.excused += 1;
       return;
     }
@@ -255,6 +260,30 @@ export class Calls {
           at <= planned_at && [a, b].every((id) => id === from_id || id === into_id),
       )
     );
+  }
+
+  /**
+   * If eligd learned of a merge while it waited for a call about either record, each of them has
+   * attempts of its own.
+   */
+  #seriesAtMerge(before: readonly Accepted[]): Accepted[][] {
+    const recordOf = ({ id }: Accepted) => this.#record_of.get(id) ?? '';
+    const merge = this.#merges.find(({ from_id, into_id }) =>
+      [from_id, into_id].every((id) => before.some((one) => recordOf(one) === id)),
+    );
+    if (merge === undefined) return [];
+    const [earlier, later] = [
+      before.filter(({ carrier }) => carrier.sent_at <= merge.at + STALE_PLAN_MS),
+      before.filter(({ carrier }) => carrier.sent_at > merge.at + STALE_PLAN_MS),
+    ];
+    const series = [merge.from_id, merge.into_id].map((id) =>
+      earlier.filter((one) => recordOf(one) === id),
+    );
+    const isOut = (one: Accepted) =>
+      (this.#answered_at.get(one.id) ?? Number.POSITIVE_INFINITY) > merge.at;
+    return series.some((calls) => calls.some(isOut))
+      ? series.map((calls) => [...calls, ...later])
+      : [];
   }
 
   onMerged({ update: { from_id, into } }: Merge): void {

@@ -372,32 +372,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   merged_call_made_again: one(
     'A call proven absent is made again while the call for a merged record is under way.',
     'src/store/calls/attempts.ts',
-    'attempts.at(-1)?.id === row.id && other === undefined',
-    'attempts.at(-1)?.id === row.id',
-  ),
-  merged_call_tried_again: one(
-    'An unsuccessful call is made again while the call for a merged record is under way.',
-    'src/stages/collect/conclude/next-attempt.ts',
-    "status === 'unsuccessful' ? await otherUnderWay(tx, row) : null",
-    'null as InquiryRow | null',
-  ),
-  merged_attempts_apart: one(
-    'The attempts of two merged records are counted one by one.',
-    'src/stages/collect/conclude/next-attempt.ts',
-    'if (next !== retry) await',
-    'if (next < retry) await',
-  ),
-  merged_answer_first: one(
-    'The answer of one of two merged records does not end the other call.',
-    'src/stages/collect/conclude/next-attempt.ts',
-    'if (!is_first) return false;',
-    'if (attempts > 0) return false;',
-  ),
-  merged_answer_forgotten: one(
-    'The later answer of two merged records does not count.',
-    'src/stages/plan/visit.ts',
-    "latest !== null && reuse === 'new' ? await fresherCall(tx, latest, now) : null",
-    'null as InquiryRow | null',
+    'if (is_newest && other === undefined) continue;',
+    'if (is_newest) continue;',
   ),
   claim_asked_at_once: one(
     'eligd asks about an undecided claim again as soon as it has the answer.',

@@ -608,7 +608,8 @@ export class Oracle {
           match_key.includes(
             `|${canonical(String(call.request.member_id))}|${isoDate(String(call.request.dob))}|`,
           ) &&
-          !owned?.has(call.id),
+          !owned?.has(call.id) &&
+          service.shows(call),
       );
       if (shown !== undefined)
         this.#fail(

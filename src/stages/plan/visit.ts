@@ -19,7 +19,6 @@ import {
 } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { listForMapping } from '../../store/bookkeeping/unmapped-payers.ts';
-import { makeNewest, olderCalls } from '../../store/calls/attempts.ts';
 import {
   addPlanned,
   type InquiryRow,
@@ -128,7 +127,7 @@ export async function ask(
   const { now, policy } = context.facts;
   const attention = [...decision.attention];
   const late: PlannedCoverage[] = [];
-  const serving = new Map<string, number>();
+  const serving = new Set<number>();
   let wait: string | null = null;
   let plan_again_at = Number.POSITIVE_INFINITY;
   for (const coverage of decision.coverages) {
@@ -137,7 +136,7 @@ export async function ask(
     else if (inquiry === 'other_first') wait = 'other_inquiry_first';
     else if (inquiry === 'clock_first') wait = 'answer_age_unproven';
     else {
-      serving.set(needOf(inquiry), inquiry.id);
+      serving.add(inquiry.id);
       const codes = await newCodes(tx, inquiry, coverage);
       if (codes.length > 0) {
         const item = notAskedAbout(codes, appointment.source_id);
@@ -150,18 +149,15 @@ export async function ask(
   }
   const rank_of = new Map(decision.coverages.map((coverage) => [needOf(coverage), coverage.rank]));
   for (const { id, coverage_rank: before } of await inquiriesOf(tx, appointment.id)) {
+    if (serving.has(id)) continue;
     const inquiry = await inquiryById(tx, id);
-    const served_by = inquiry === null ? undefined : serving.get(needOf(inquiry));
-    if (served_by === id) continue;
     const coverage_rank = inquiry?.state === 'answered' ? rank_of.get(needOf(inquiry)) : undefined;
     if (inquiry !== null && isEnteredFor(inquiry, appointment)) {
       // The office has entered the answer, so the items about what keeps eligd from calling are
       // obsolete.
       if (decision.coverages.length === 0) attention.length = 0;
-    } else if (served_by !== undefined && served_by < id)
-      // The pages show the answer of the latest inquiry, and that is not the one that serves.
-      await unlink(tx, id, appointment.id, now);
-    else if (inquiry === null || coverage_rank === undefined) await leave(context, appointment, id);
+    } else if (inquiry === null || coverage_rank === undefined)
+      await leave(context, appointment, id);
     else if (coverage_rank !== before) {
       // An earlier attempt: the service may revise its answer, which is then written to the
       // coverage's current rank.
@@ -205,17 +201,12 @@ async function inquiryFor(
   const { tx, external_id_template } = context;
   const { now, is_clock_trusted } = context.facts;
   const newest = await latestForNeed(tx, coverage.need_base, coverage.benefit_year);
-  let latest = newest === null ? null : await answeredBefore(tx, newest);
+  const latest = newest === null ? null : await answeredBefore(tx, newest);
   const is_too_late = coverage.call_by < now;
-  const reuseIt = (inquiry: InquiryRow) =>
-    reuseOf(context, inquiry, appointment, { coverage, is_too_late });
-  let reuse = latest === null ? 'new' : await reuseIt(latest);
-  // A call for a merged record of the patient may be under way, or answered later (G1).
-  const fresher = latest !== null && reuse === 'new' ? await fresherCall(tx, latest, now) : null;
-  if (fresher !== null && (await reuseIt(fresher)) === 'serve') {
-    await makeNewest(tx, fresher, now);
-    [latest, reuse] = [fresher, 'serve'];
-  }
+  const reuse =
+    latest === null
+      ? 'new'
+      : await reuseOf(context, latest, appointment, { coverage, is_too_late });
   if (is_too_late && (reuse !== 'serve' || latest?.state === 'planned')) {
     if (latest?.state === 'planned')
       await unlink(tx, latest.id, appointment.id, now).then(() => revise(context, latest.id));
@@ -273,14 +264,6 @@ async function inquiryFor(
   if (added === null) return 'other_first';
   await link(tx, { inquiry: added.id, ...join }, now);
   return added;
-}
-
-/** Returns an older call for the need that is under way, or was answered later. */
-async function fresherCall(tx: Tx, latest: InquiryRow, now: number): Promise<InquiryRow | null> {
-  const latest_at = await answeredAt(tx, latest, now);
-  for (const other of await olderCalls(tx, latest))
-    if (other.state !== 'answered' || (await answeredAt(tx, other, now)) > latest_at) return other;
-  return null;
 }
 
 async function reasonToCall(

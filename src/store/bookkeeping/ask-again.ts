@@ -8,7 +8,7 @@ import { type Done, requestedBy } from '../../domain/operator.ts';
 import type { PlannedCoverage, PlanningFacts } from '../../domain/planning.ts';
 import { type Cents, priceAt } from '../../domain/price.ts';
 import { localDateTime } from '../../domain/time.ts';
-import { otherUnderWay } from '../calls/attempts.ts';
+import { callUnderWayFor } from '../calls/attempts.ts';
 import { type BudgetRules, readBudget } from '../calls/budget.ts';
 import { currentHalts } from '../calls/halts.ts';
 import { addPlanned, inquiryById, latestForNeed } from '../calls/inquiries.ts';
@@ -104,8 +104,8 @@ export async function quoteOf(
   const { coverages } = await coveragesToAsk(db, rules, visit, now);
   for (const { need_base, benefit_year, draft } of coverages) {
     const latest = await latestForNeed(db, need_base, benefit_year);
-    if (latest === null || refuseAsking((await otherUnderWay(db, latest)) ?? latest) !== null)
-      continue;
+    const other = await callUnderWayFor(db, { need_base, benefit_year });
+    if (latest === null || refuseAsking(other ?? latest) !== null) continue;
     prices.push(callPrice(rules, draft, now));
     after.push(latest.id);
   }
@@ -153,7 +153,7 @@ async function order(
 ): Promise<Done> {
   const { need_base, benefit_year, draft } = coverage;
   const latest = await latestForNeed(tx, need_base, benefit_year);
-  const other = latest === null ? null : await otherUnderWay(tx, latest);
+  const other = await callUnderWayFor(tx, { need_base, benefit_year });
   const refusal = refuseAsking(other ?? latest);
   if (refusal !== null || latest === null)
     return refusal ?? { did: false, what: 'No call has been made for it yet.' };

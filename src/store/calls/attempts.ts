@@ -1,7 +1,6 @@
 /**
  * The attempts for one need: calls about the same questions, one after another. The newest serves
- * the visits. When two records of a patient are merged, calls for both may be under way, and the
- * newest may not be the one that brings the answer (G1).
+ * the visits. When two records of a patient are merged, calls for both may be under way (G1).
  */
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
@@ -12,7 +11,7 @@ type Need = Pick<InquiryRow, 'need_base' | 'benefit_year'>;
 
 /**
  * Returns those of the unsent inquiries whose need another inquiry serves: a newer attempt, or a
- * call for another record of the patient. The latter becomes the newest.
+ * call for another record of the patient that waits for its answer. The latter becomes the newest.
  */
 export async function servedByOthers(
   tx: Tx,
@@ -22,58 +21,29 @@ export async function servedByOthers(
   const served: number[] = [];
   for (const row of await inquiriesById(tx, ids)) {
     const attempts = await attemptsFor(tx, row);
-    const other = attempts.findLast(({ id, ...call }) => id !== row.id && mayExist(call));
-    if (attempts.at(-1)?.id === row.id && other === undefined) continue;
-    if (other !== undefined) await makeNewest(tx, other, now);
+    const is_newest = attempts.at(-1)?.id === row.id;
+    const other = attempts.findLast((each) => each.id !== row.id && isUnderWay(each));
+    if (is_newest && other === undefined) continue;
+    if (is_newest && other !== undefined) {
+      const first = other.attempt - other.retry;
+      const isIts = ({ attempt }: InquiryRow) => attempt >= first && attempt <= other.attempt;
+      const others = attempts.filter((each) => !isIts(each));
+      await orderAttempts(tx, [...others, ...attempts.filter(isIts)], {}, now);
+    }
     await planAgain(tx, row.id, now);
     served.push(row.id);
   }
   return served;
 }
 
-/** Returns the call for another record of the patient that is under way; null: there is none. */
-export async function otherUnderWay(db: Db | Tx, row: InquiryRow): Promise<InquiryRow | null> {
-  const attempts = await attemptsFor(db, row);
-  return attempts.findLast((other) => other.id !== row.id && isUnderWay(other)) ?? null;
+/** Returns the call for the need that waits for its answer; null: there is none. */
+export async function callUnderWayFor(db: Db | Tx, need: Need): Promise<InquiryRow | null> {
+  return (await attemptsFor(db, need)).findLast(isUnderWay) ?? null;
 }
 
-/**
- * Returns the older calls for the need of an inquiry that are under way or brought an answer, the
- * newest first.
- */
-export async function olderCalls(tx: Tx, inquiry: InquiryRow): Promise<InquiryRow[]> {
-  return (await attemptsFor(tx, inquiry))
-    .filter((other) => other.attempt < inquiry.attempt)
-    .filter((other) => other.state === 'answered' || isUnderWay(other))
-    .toReversed();
-}
-
-/** Makes an inquiry, with the attempts that it follows, the newest for its need. */
-export async function makeNewest(tx: Tx, { id }: InquiryRow, now: number): Promise<void> {
-  const [row] = await inquiriesById(tx, [id]);
-  if (row === undefined) return;
-  const attempts = await attemptsFor(tx, row);
-  const [its, others] = [
-    attempts.filter((other) => isInSeries(other, row)),
-    attempts.filter((other) => !isInSeries(other, row)),
-  ];
-  await orderAttempts(tx, [...others, ...its], {}, now);
-  for (const other of others) await planAgain(tx, other.id, now);
-}
-
-/** Whether an attempt is this one, or one of the unsuccessful ones right before it. */
-function isInSeries(other: InquiryRow, { attempt, retry }: InquiryRow): boolean {
-  return other.attempt <= attempt && other.attempt >= attempt - retry;
-}
-
-/** Whether it waits for its first answer. An answer that was taken back may already be replaced. */
-function isUnderWay({ state, answered_at }: Pick<InquiryRow, 'state' | 'answered_at'>): boolean {
+/** An answer that the service has taken back may already be replaced. */
+function isUnderWay({ state, answered_at }: InquiryRow): boolean {
   return ['sending', 'uncertain', 'open'].includes(state) && answered_at === null;
-}
-
-/** Whether the service may have it, so that no other call may be made (G1). */
-function mayExist(row: Pick<InquiryRow, 'state' | 'answered_at'>): boolean {
-  return row.state === 'undecidable' || isUnderWay(row);
 }
 
 /** Returns all attempts for the need, the newest last. */

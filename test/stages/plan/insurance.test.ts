@@ -270,29 +270,6 @@ test('of two lost calls for merged records, the one that arrived serves both', a
   expect(visits.toSorted()).toEqual(['A-1', 'B-1']);
 });
 
-test('the later of two answers for merged records decides whether eligd asks again', async () => {
-  const clinic = await install({ policy: { reverify_after_days: 3 } });
-  await clinic.planNow();
-  const coverages = [aCoverage({ member_id: 'ACTIVE0' })];
-  await send(clinic, clinic.visit('A-1', { patient: ADA, coverages }, 7));
-  const answered = async (days: number) => {
-    clinic.pass(days * DAY_MS);
-    await clinic.service.advance({ days });
-    await clinic.collectAll();
-  };
-  await answered(2);
-  await send(clinic, clinic.visit('B-1', { patient: { ...ADA, id: 'P-2' }, coverages }, 5));
-  await say(clinic, { kind: 'merged', from_id: 'P-2', into: ADA });
-  await clinic.planNow();
-  await answered(2);
-  clinic.pass(1.5 * DAY_MS);
-  await send(clinic, clinic.visit('C-1', { patient: ADA, coverages }, 3));
-  expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual([
-    'A-1',
-    'B-1',
-  ]);
-});
-
 describe('an answer that waits to be written when two records are merged', () => {
   test('an answer that waits during a merge is written once (G4)', async () => {
     const clinic = await install();

@@ -4,11 +4,10 @@
  */
 import { expect, test } from 'vitest';
 import { parseDraft } from '../../../src/domain/inquiry.ts';
-import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
+import { DAY_MS } from '../../../src/domain/time.ts';
 import { askAgain } from '../../../src/store/bookkeeping/ask-again.ts';
 import { enterAnswer } from '../../../src/store/bookkeeping/entered.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
-import { visitPages } from '../../../src/store/views/schedule.ts';
 import { aCoverage, NO_BUDGET } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { callsEnd, labelsOf, lookUp, loseCreates } from './lost-calls.ts';
@@ -111,17 +110,6 @@ async function oneAnswered(): Promise<Installation> {
   return clinic;
 }
 
-test('a visit whose merged call fails gets another attempt', async () => {
-  const clinic = await oneAnswered();
-  await pass(clinic, 3.5);
-  await send(clinic, visit(clinic, 'C-1'));
-  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
-  await ends(clinic, { 'B-1': 'UNSUCCESSFUL' });
-  await clinic.collectAll();
-  await goOn(clinic);
-  expect(await labelsOf(clinic)).toHaveLength(3);
-});
-
 test('the operator orders no call while the merged record’s call is under way', async () => {
   const clinic = await oneAnswered();
   expect(await order(clinic)).toBe(false);
@@ -142,69 +130,6 @@ test('a lost call counts as the attempt after that of the merged record', async 
   await lookUp(clinic);
   await goOn(clinic);
   expect(await labelsOf(clinic)).toHaveLength(2);
-});
-
-test('the pages show the answer of the call that serves the visits', async () => {
-  const clinic = await install();
-  await clinic.planNow();
-  await send(clinic, visit(clinic, 'A-1'));
-  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
-  await merge(clinic, { from: ADA, into: OTHER_ADA });
-  await ends(clinic, { 'A-1': 'IN_PROGRESS', 'B-1': 'UNSUCCESSFUL' });
-  await clinic.collectAll();
-  await clinic.planNow();
-  await ends(clinic, { 'B-1': 'UNSUCCESSFUL' });
-  await pass(clinic, 2);
-  await clinic.collectAll();
-  await goOn(clinic);
-  const days = { from: 0, to: clinic.now() + 99 * DAY_MS };
-  const visits = (await Array.fromAsync(visitPages(clinic.store.db, days, clinic.now()))).flat();
-  expect(visits.map(({ answers }) => answers.map(({ record }) => record.outcome))).toEqual([
-    ['successful'],
-    ['successful'],
-  ]);
-});
-
-test('an attempt that fails waits for the merged record’s call', async () => {
-  const clinic = await install({ collecting: { attempts: 3, attempt_pause_ms: HOUR_MS } });
-  await clinic.planNow();
-  await send(clinic, visit(clinic, 'A-1'));
-  await pass(clinic, 2);
-  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
-  await clinic.collectAll();
-  clinic.pass(HOUR_MS + 1000);
-  await clinic.planNow();
-  await clinic.submitNow();
-  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
-  await merge(clinic);
-  await ends(clinic, { 'A-1': 'UNSUCCESSFUL', 'B-1': 'IN_PROGRESS' });
-  await clinic.collectAll();
-  await goOn(clinic);
-  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1', 'B-1']);
-});
-
-test('no call is made while that of the merged record is undecidable', async () => {
-  const clinic = await install();
-  await clinic.planNow();
-  const { create } = clinic.client;
-  const failure = {
-    cause: 'truncated',
-    status: 200,
-    retry_after_ms: null,
-    accepted: true,
-  } as const;
-  clinic.client.create = async () => ({ ok: false, failure: { class: 'ambiguous', ...failure } });
-  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
-  clinic.client.create = create;
-  await lookUp(clinic);
-  await loseCreates(clinic, 1, 'before');
-  await send(clinic, visit(clinic, 'A-1'));
-  // The merge comes while it is unknown whether either call was made.
-  await merge(clinic);
-  await lookUp(clinic);
-  await goOn(clinic);
-  expect(await labelsOf(clinic)).toEqual([]);
-  expect(await clinic.attention()).toContain('undecidable');
 });
 
 test('a call that the office overtook with its own answer is tried again if it fails', async () => {
