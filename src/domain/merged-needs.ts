@@ -1,3 +1,4 @@
+import { outcomeOf } from './outcome.ts';
 import type { InquiryState } from './states.ts';
 
 /** When two inquiries become the same need, the one whose state is later in this list wins. */
@@ -12,7 +13,12 @@ const ADVANCEMENT: readonly InquiryState[] = [
   'answered',
 ];
 
-type Attempt = { attempt: number; state: InquiryState };
+type Attempt = {
+  attempt: number;
+  state: InquiryState;
+  service_status: string | null;
+  answered_at: number | null;
+};
 
 type MergedNeed<Row> = {
   /** The attempts of both needs in their new order: those of one after those of the other. */
@@ -46,13 +52,21 @@ const inOrder = <Row extends Attempt>(rows: readonly Row[]) =>
 
 const newest = <Row extends Attempt>(rows: readonly Row[]) => inOrder(rows).at(-1);
 
-/** Returns the more advanced of the two newest attempts; in a tie, the standing one. */
+/**
+ * Returns the more advanced of the two newest attempts. Of two answers, a successful one wins, then
+ * the later one; in any other tie, the standing one.
+ */
 function winnerOf<Row extends Attempt>(
   standing: Row | undefined,
   moving: Row | undefined,
 ): Row | undefined {
   if (standing === undefined || moving === undefined) return standing ?? moving;
-  return ADVANCEMENT.indexOf(moving.state) > ADVANCEMENT.indexOf(standing.state)
-    ? moving
-    : standing;
+  const ranks = ({ state, service_status, answered_at }: Row): number[] => [
+    ADVANCEMENT.indexOf(state),
+    state === 'answered' && outcomeOf(service_status) === 'successful' ? 1 : 0,
+    state === 'answered' ? (answered_at ?? 0) : 0,
+  ];
+  const [those, these] = [ranks(standing), ranks(moving)];
+  const differing = these.findIndex((rank, index) => rank !== those[index]);
+  return (these[differing] ?? 0) > (those[differing] ?? 0) ? moving : standing;
 }

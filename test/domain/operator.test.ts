@@ -51,6 +51,13 @@ describe('two merged records of one patient', () => {
     id,
     attempt: number,
     state,
+    service_status: null as string | null,
+    answered_at: null as number | null,
+  });
+  const answer = (id: number, service_status: string, answered_at: number) => ({
+    ...attempt(id, 1, 'answered'),
+    service_status,
+    answered_at,
   });
 
   test('the more advanced inquiry counts, and the planned one is not sent (G1)', () => {
@@ -60,6 +67,14 @@ describe('two merged records of one patient', () => {
     );
     expect(order.map(({ id }) => id)).toEqual([1, 2, 7]);
     expect(unneeded.map(({ id }) => id)).toEqual([2]);
+  });
+
+  test.each([
+    ['later', answer(1, 'SUCCESS', 5), answer(7, 'SUCCESS', 9), 7],
+    ['later, if it is the one in use,', answer(1, 'SUCCESS', 9), answer(7, 'SUCCESS', 5), 1],
+    ['successful', answer(1, 'UNSUCCESSFUL', 9), answer(7, 'SUCCESS', 5), 7],
+  ])('of two answers, the %s one counts', (_, standing, moving, winner) => {
+    expect(mergeNeed([standing], [moving]).order.at(-1)?.id).toBe(winner);
   });
 
   test('attempts that follow one another stay together', () => {

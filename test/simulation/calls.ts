@@ -195,7 +195,7 @@ export class Calls {
       const own = this.#duplicated(series, call);
       if (own === null) return;
       if (!this.#isExcused(own, call)) continue;
-      // eligd will never hear of the first one, so it is none of its attempts.
+      // eligd will never hear of the first one, so its attempts begin with the second one.
       if (!this.#world.service.shows(own)) this.#series_starts.add(call.id);
       this.excused.push({ first: own, second: call });
       this.counts.excused += 1;
