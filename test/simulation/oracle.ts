@@ -584,7 +584,7 @@ export class Oracle {
 
   /** eligd asks the office only for what it cannot find out. */
   #checkUndecided(machine: Machine): void {
-    const { service } = this.#world;
+    const { service, scheduler } = this.#world;
     const undecided = readState(machine, (raw) =>
       raw
         .prepare(
@@ -609,6 +609,8 @@ export class Oracle {
             `|${canonical(String(call.request.member_id))}|${isoDate(String(call.request.dob))}|`,
           ) &&
           !owned?.has(call.id) &&
+          // eligd compares the list once a day.
+          call.visible_at < scheduler.now - 26 * HOUR_MS &&
           service.shows(call),
       );
       if (shown !== undefined)
