@@ -392,7 +392,9 @@ describe('the subscription', () => {
     await everythingWritten(system, 2);
     system.machine.pass({ hours: 1 });
     await new Promise((resolve) => setTimeout(resolve, 200));
-    expect([system.said('webhook_silent'), reasons(system)]).toEqual([0, []]);
+    // The daily jobs of the days that passed at once may still be running.
+    await expect.poll(() => reasons(system), { timeout: 60_000 }).toEqual([]);
+    expect(system.said('webhook_silent')).toBe(0);
     system.machine.pass({ hours: 2 });
     await expect.poll(() => system.said('webhook_silent'), { timeout: 60_000 }).toBe(1);
   });
