@@ -261,7 +261,11 @@ export type AttentionRow = {
 export async function openAttention(db: Db, connector?: string): Promise<AttentionRow[]> {
   const rows =
     connector === undefined ? await entriesOf(db).execute() : await ENTRIES_FOR(db, {}, connector);
-  return rows.map((row) => (isReadable(row.content) ? row : { ...row, content: null }));
+  return rows.map(withoutDamage);
+}
+
+function withoutDamage(row: AttentionRow): AttentionRow {
+  return isReadable(row.content) ? row : { ...row, content: null };
 }
 
 /** Returns whether a stored text is not damaged: one visit must not hide the others (G7). */
@@ -279,7 +283,7 @@ export async function* attentionPages(db: Db, connector: string): AsyncGenerator
   const rows = await IDS_FOR(db, {}, connector);
   for (let first = 0; first < rows.length; first += ITEMS_PER_PAGE) {
     const ids = rows.slice(first, first + ITEMS_PER_PAGE).map(({ id }) => id);
-    yield await ENTRIES_WITH(db, { ids });
+    yield (await ENTRIES_WITH(db, { ids })).map(withoutDamage);
   }
 }
 
