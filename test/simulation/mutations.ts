@@ -369,12 +369,6 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'const key = planned?.key ?? (await deliveryKey(tx, delivery));',
     'void planned; const key = await deliveryKey(tx, delivery);',
   ),
-  merged_call_made_again: one(
-    'A call proven absent is made again while the call for a merged record is under way.',
-    'src/store/calls/attempts.ts',
-    'if (is_newest && other === undefined) continue;',
-    'if (is_newest) continue;',
-  ),
   claim_asked_at_once: one(
     'eligd asks about an undecided claim again as soon as it has the answer.',
     'src/stages/plan/claims.ts',
