@@ -46,6 +46,8 @@ export type Need = Asked & {
   labels: readonly string[];
   /** The failed attempts right before this one. */
   earlier: readonly number[];
+  /** It asks about a claim without a number, which only its label tells from others of the day. */
+  is_unnumbered_claim: boolean;
 };
 
 export type Account = {
@@ -240,7 +242,8 @@ type Others = {
  * those that may be for the same patient (`doubtful`). Their answers are fresh, and no other need
  * waits under their labels. A fit asks the same questions for the same patient; one under the
  * need's own labels comes first. A doubtful call does not say the name, or has a label of the need
- * and a request that cannot be read; it has an answer, or will have one.
+ * and a request that cannot be read; it has an answer, or will have one. For a claim without a
+ * number, both have its label: the patient may have another claim for the same day.
  */
 function unclaimedFor(
   need: Need,
@@ -256,6 +259,7 @@ function unclaimedFor(
     (each) =>
       verdicts.get(each.service_id)?.is === 'unclaimed' &&
       (each.created_at === null || each.created_at > clock.now - clock.reverify_ms) &&
+      (!need.is_unnumbered_claim || isLabelled(each)) &&
       !others.some((other) => isAlike(other, each)),
   );
   const alike = usable.filter(({ match_key }) => match_key === need.match_key);

@@ -28,6 +28,12 @@ export function matchKey(fields: MatchFields): string {
   ].join('|');
 }
 
+/** Returns whether the question is about a claim without a number. */
+export function isUnnumberedClaim(match_key: string): boolean {
+  const [type, , , , claim_number] = match_key.split('|');
+  return type === 'CLAIMS_STATUS' && claim_number === '';
+}
+
 /**
  * Returns the match key of a request as the service echoed it; null when a deciding field is
  * neither text nor a number.

@@ -50,6 +50,7 @@ export const need = (inquiry: number, stage: Need['stage'], given: Partial<Need>
   stage,
   labels: [given.external_id ?? ASKED.external_id],
   earlier: [],
+  is_unnumbered_claim: false,
   ...given,
 });
 
@@ -344,6 +345,29 @@ export const CASES: readonly Case[] = [
       ],
     },
     verdicts: { L1: is('unclaimed'), L2: serves(1) },
+  },
+  {
+    what: 'a call about another claim of the same day does not serve a claim without a number',
+    account: {
+      needs: [need(1, 'calling', { is_unnumbered_claim: true })],
+      listed: [
+        listed('L1', { external_id: 'B', created_at: at(-9) }),
+        listed('L2', { external_id: 'B', given_name: '' }),
+        listed('L3'),
+      ],
+    },
+    verdicts: { L1: is('unclaimed'), L2: is('unclaimed'), L3: serves(1) },
+  },
+  {
+    what: 'without a call under its label, a claim without a number has no call',
+    account: {
+      needs: [need(1, 'calling', { is_unnumbered_claim: true })],
+      listed: [
+        listed('L1', { external_id: 'B' }),
+        listed('L2', { external_id: '', given_name: '' }),
+      ],
+    },
+    verdicts: { L1: is('unclaimed'), L2: is('unclaimed') },
   },
   {
     what: 'the oldest call of a lost database serves',

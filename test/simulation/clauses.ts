@@ -67,6 +67,9 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     'each.created_at === null || each.created_at > clock.now',
     'each.created_at > clock.now',
   ),
+  unnumbered_claim_has_its_label: without(
+    '      (!need.is_unnumbered_claim || isLabelled(each)) &&\n',
+  ),
   others_keep_their_label: without('!others.some((other) => isAlike(other, each))', 'true'),
   own_label_first: without('fits.find(isLabelled) ?? fits[0]', 'fits[0]'),
   doubtful_only_if_none_fits: without(

@@ -10,7 +10,7 @@ import {
   type Stage,
 } from '../../domain/attribution.ts';
 import { givenNameOf, readDraft } from '../../domain/inquiry.ts';
-import { canonicalExternalId } from '../../domain/matching.ts';
+import { canonicalExternalId, isUnnumberedClaim } from '../../domain/matching.ts';
 import { externalId } from '../../domain/needs.ts';
 import type { StoredPrice } from '../../domain/price.ts';
 import type { Specialty } from '../../domain/specialty.ts';
@@ -203,6 +203,7 @@ function needOf(row: InquiryRow, calling: Calling | null): Need {
     stage: is_calling ? 'calling' : stageOf(row),
     labels: is_calling ? calling.labels : [external_id],
     earlier: is_calling ? calling.earlier : [],
+    is_unnumbered_claim: isUnnumberedClaim(row.match_key),
   };
 }
 

@@ -468,3 +468,26 @@ test('an uncertain, withdrawn inquiry is looked up before it is needed again (G1
   ]);
   expect(ledger).toHaveLength(1);
 });
+
+test('a claim’s call does not answer another claim of its day that has no number', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 1);
+  const date_of_service = new Date(clinic.now() - 30 * DAY_MS).toISOString().slice(0, 10);
+  const unnumbered = { ...claim(1), date_of_service, claim_number: '' };
+  await clinic.readClaims({ ...unnumbered, source_id: 'C-1' });
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.store.db.updateTable('inquiries').set({ was_accepted: 1 }).execute();
+  await lookUp(clinic);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['undecidable']);
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await show(0);
+  await reconcile(clinic);
+  await clinic.readClaims({ ...unnumbered, source_id: 'C-2' });
+  await clinic.planNow();
+  await clinic.submitNow();
+  const calls = (await clinic.service.ledger()).map(({ id, external_id }) => [external_id, id]);
+  expect(calls.map(([label]) => label)).toEqual(['C-1', 'C-2']);
+  const [, second] = await clinic.inquiries();
+  expect([second?.external_id, second?.service_id]).toEqual(calls[1]);
+});
