@@ -89,10 +89,13 @@ const OLDER_CALL = prepared<{ after: number }>()((db, place) =>
     .where('c.body', 'is', null)
     .whereRef('c.specialty', '=', 'i.specialty')
     .where(sql<SqlBool>`c.external_id = upper(trim(i.external_id))`)
-    // The service may list a call of this database twice; that is not an older call.
+    // The list may show a call of this database twice, or a call of an earlier attempt that this
+    // database took for proven absent; neither is an older call.
     .where(
       sql<SqlBool>`not exists (
-        select 1 from calls as own where own.inquiry = i.id and own.body is not null)`,
+        select 1 from calls as own
+        where own.match_key = c.match_key and own.external_id = c.external_id
+          and own.specialty = c.specialty and own.body is not null)`,
     )
     .limit(1),
 );

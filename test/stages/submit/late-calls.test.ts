@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { demandReconciliation } from '../../../src/stages/submit/index.ts';
+import { explainDatabase } from '../../../src/store/bookkeeping/new-database.ts';
 import { withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { install, reconcile, send } from '../installation.ts';
@@ -490,4 +491,18 @@ test('a claim’s call does not answer another claim of its day that has no numb
   expect(calls.map(([label]) => label)).toEqual(['C-1', 'C-2']);
   const [, second] = await clinic.inquiries();
   expect([second?.external_id, second?.service_id]).toEqual(calls[1]);
+});
+
+test('on the first day, two calls of ours for one question show no older database', async () => {
+  const clinic = await install();
+  await explainDatabase(clinic.store, [], clinic.now());
+  const { show } = await callTwiceForNothing(clinic, 2);
+  await clinic.submitNow();
+  await show(1);
+  await reconcile(clinic);
+  clinic.pass(2 * HOUR_MS);
+  await send(clinic, clinic.visit('B-1', { coverages: [aCoverage({ member_id: 'W2' })] }));
+  expect(await clinic.attention()).not.toContain('submission_stopped');
+  const ledger = await clinic.service.ledger();
+  expect(ledger.map(({ external_id }) => external_id)).toEqual(['A-1', 'A-1', 'B-1']);
 });
