@@ -250,6 +250,13 @@ export class Oracle {
     }
     if (
       event === 'submission_stopped' &&
+      fields.reason === 'new_database' &&
+      this.calls.clone_from === null &&
+      !this.calls.is_state_lost
+    )
+      this.#fail('alarm', 'Submission was stopped because of a lost database, and none was lost.');
+    if (
+      event === 'submission_stopped' &&
       fields.reason === 'foreign' &&
       life.machine.name === 'clinic'
     )
