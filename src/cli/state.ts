@@ -5,7 +5,7 @@ import { budgetRules, payersForPrices } from '../ops/prices.ts';
 import { readBudget } from '../store/calls/budget.ts';
 import type { Db } from '../store/engine/database.ts';
 import { readDatabase } from '../store/engine/read-only.ts';
-import type { AppointmentOverview } from '../store/views/overview.ts';
+import type { AppointmentOverview } from '../store/views/listed-appointments.ts';
 import {
   type AppointmentProgress,
   readSubject,

@@ -9,7 +9,7 @@ import type { SituationWord } from '../domain/situation.ts';
 import type { Config } from '../ops/config.ts';
 import { nearest, oneOf } from '../ops/nearest.ts';
 import type { Db } from '../store/engine/database.ts';
-import type { AppointmentOverview } from '../store/views/overview.ts';
+import type { AppointmentOverview } from '../store/views/listed-appointments.ts';
 import { type Found, findSubject, knownSourceIds } from '../store/views/subject.ts';
 import type { ExplainedAppointment, ExplainedSubject } from './state.ts';
 import { clinicTime, isoTime } from './times.ts';

@@ -5,6 +5,7 @@
  */
 import type { AppointmentInput } from './appointment.ts';
 import type { ClaimInput } from './claim.ts';
+import { DAMAGED_PATIENT, parsed } from './damaged.ts';
 
 type About = AppointmentInput | ClaimInput;
 
@@ -15,8 +16,12 @@ const MEMBER_ID_CHARS_MIN = 5;
 
 type Person = { name: string; birth_date: string | null };
 
-/** Returns whether a text of a visit or claim says who its patient or a subscriber is. */
+/**
+ * Returns whether a text of a visit or claim says who its patient or a subscriber is. Where the
+ * stored names are damaged, any text may.
+ */
 export function saysWho(text: string, about: About): boolean {
+  if (about.patient === DAMAGED_PATIENT) return true;
   const coverages = 'coverage' in about ? [about.coverage] : about.coverages;
   const { first_name, last_name, birth_date } = about.patient;
   const people = [
@@ -24,6 +29,12 @@ export function saysWho(text: string, about: About): boolean {
     ...coverages.flatMap(({ subscriber }) => subscriber ?? []),
   ];
   return saysWhoOf(text, { people, member_ids: coverages.map(({ member_id }) => member_id) });
+}
+
+/** Does the same for the stored form of a visit or claim. */
+export function storedSaysWho(text: string, content: string): boolean {
+  const about = parsed(content) as About | null;
+  return about === null || saysWho(text, about);
 }
 
 /** Does the same for people and member IDs that the caller knows. */

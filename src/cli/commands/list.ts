@@ -17,7 +17,7 @@ import type { ShownRecord } from '../../store/bookkeeping/access-log.ts';
 import { type AttentionRow, openAttention } from '../../store/bookkeeping/attention.ts';
 import { TO_HANDLE } from '../../store/bookkeeping/handled.ts';
 import { knownLogKey } from '../../store/bookkeeping/log-key.ts';
-import { listAppointments, type OverviewFilter } from '../../store/views/overview.ts';
+import { listAppointments, type OverviewFilter } from '../../store/views/listed-appointments.ts';
 import { withProgress } from '../../store/views/progress.ts';
 import type { CliContext, Output } from '../context.ts';
 import { noteLook, shownRecords } from '../looks.ts';

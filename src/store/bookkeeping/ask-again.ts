@@ -1,6 +1,7 @@
 /** Implements `eligd ask`: orders another call for a visit that already has an answer. */
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import { ordered, refuseAsking } from '../../domain/ask-again.ts';
+import { DAMAGED_PATIENT, readAppointment } from '../../domain/damaged.ts';
 import { budgetWords, CLOSED_WORDS, waitWords } from '../../domain/explanation.ts';
 import { draftMatchKey, type InquiryDraft, readDraft } from '../../domain/inquiry.ts';
 import { externalId } from '../../domain/needs.ts';
@@ -48,6 +49,8 @@ export function askAgain(
       return [
         { did: false, what: 'Name an appointment: eligd asks about claims again automatically.' },
       ];
+    if (visit.input.patient === DAMAGED_PATIENT)
+      return [{ did: false, what: 'The stored data of this appointment is damaged.' }];
     const { coverages, refused } = await coveragesToAsk(tx, rules, visit, now);
     if (coverages.length === 0) return refused;
     const done: Done[] = [];
@@ -204,5 +207,5 @@ async function visitOf(db: Db, id: number): Promise<Visit | null> {
     .executeTakeFirst();
   if (row === undefined || row.kind !== 'appointment') return null;
   const { content, kind: _, ...rest } = row;
-  return { ...rest, input: JSON.parse(content) as AppointmentInput };
+  return { ...rest, input: readAppointment({ ...rest, content }) };
 }

@@ -3,7 +3,7 @@
  */
 import { sql } from 'kysely';
 import { appointmentHash } from '../../domain/appointment-hash.ts';
-import { saysWho } from '../../domain/says-who.ts';
+import { storedSaysWho } from '../../domain/says-who.ts';
 import { appointmentSubject, inquirySubject } from '../bookkeeping/audit.ts';
 import { patientHash } from '../bookkeeping/chain.ts';
 import { patientSubject } from '../bookkeeping/legal-holds.ts';
@@ -165,7 +165,7 @@ export async function visitsOfHashes(
   for (const visit of visits) {
     const hash = appointmentHash(key, visit.connector, visit.source_id);
     if (!hashes.has(hash)) continue;
-    const is_named = saysWho(visit.source_id, JSON.parse(visit.content));
+    const is_named = storedSaysWho(visit.source_id, visit.content);
     found.set(hash, { ...visit, is_named });
   }
   return found;

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import type { EligibilityRecord } from '../../records/eligibility.ts';
 import type { Db } from '../engine/database.ts';
-import { type AppointmentOverview, listAppointments } from './overview.ts';
+import { type AppointmentOverview, listAppointments } from './listed-appointments.ts';
 import { withProgress } from './progress.ts';
 import type { AppointmentProgress } from './subject.ts';
 

@@ -3,7 +3,7 @@
  * Read-only.
  */
 import type { OpenEntry, Progress } from '../../domain/explanation.ts';
-import { saysWho } from '../../domain/says-who.ts';
+import { storedSaysWho } from '../../domain/says-who.ts';
 import { type AnswerRecord, latestRecord } from '../answers/answers.ts';
 import type { DeliveryRow } from '../answers/deliveries.ts';
 import {
@@ -16,7 +16,7 @@ import {
 import { type InquiryRow, inquiryById } from '../calls/inquiries.ts';
 import type { Db } from '../engine/database.ts';
 import type { SubjectKind } from '../engine/tables.ts';
-import { type AppointmentOverview, listAppointments } from './overview.ts';
+import { type AppointmentOverview, listAppointments } from './listed-appointments.ts';
 import { deliveriesTo, openEntries, withProgress } from './progress.ts';
 
 /**
@@ -117,7 +117,7 @@ export async function knownSourceIds(db: Db): Promise<string[]> {
     .where('superseded_at', 'is', null)
     .execute();
   return rows
-    .filter(({ source_id, content }) => !saysWho(source_id, JSON.parse(content)))
+    .filter(({ source_id, content }) => !storedSaysWho(source_id, content))
     .map(({ source_id }) => source_id);
 }
 
