@@ -150,12 +150,11 @@ export class Calls {
     const { request, external_id } = call;
     const claim = book.claims.claims.get(external_id);
     const version = claim?.versions.find(
-      ({ claim: { patient, coverage, claim_number, date_of_service, billed_amount } }) =>
-        patient.birth_date === isoDate(String(request.dob)) &&
-        canonical(coverage.member_id) === canonical(String(request.member_id)) &&
-        claim_number === (request.claim_number ?? '') &&
-        Number(billed_amount) === (request.billed_amount ?? Number(billed_amount)) &&
-        date_of_service === isoDate(String(request.claims_date_of_service)),
+      (each) =>
+        each.claim.patient.birth_date === isoDate(String(request.dob)) &&
+        canonical(each.claim.coverage.member_id) === canonical(String(request.member_id)) &&
+        isAskedAs(each, call) &&
+        each.claim.date_of_service === isoDate(String(request.claims_date_of_service)),
     );
     if (claim === undefined || version === undefined) return null;
     const { patient } = version.claim;
@@ -433,8 +432,8 @@ export class Calls {
     if (ended.status === 'UNSUCCESSFUL') return is_time || plan.config.attempts > 1;
     const said = claimSaidIn(last.id);
     if (said === 'PAID' && !plan.service.poison_answer) return false;
-    const is_changed = claim.versions.some(({ at }) => at > last.carrier.sent_at - STALE_PLAN_MS);
-    if (DECIDED.includes(said)) return is_changed || (plan.service.poison_answer && is_time);
+    if (DECIDED.includes(said))
+      return isClaimChanged(claim, last, call) || (plan.service.poison_answer && is_time);
     return is_time;
   }
 
@@ -512,6 +511,23 @@ export class Calls {
           'it could be seen.',
       );
   }
+}
+
+/** Whether the call asks about the claim as it is in this version. */
+function isAskedAs({ claim }: Claim['versions'][number], { request }: Accepted): boolean {
+  const amount = Number(claim.billed_amount);
+  return (
+    claim.claim_number === (request.claim_number ?? '') &&
+    amount === (request.billed_amount ?? amount)
+  );
+}
+
+/** Whether the call asks about a newer version of the claim than the last one, and differently. */
+function isClaimChanged({ versions }: Claim, last: Accepted, call: Accepted): boolean {
+  const newest = versions.findLastIndex((version) => isAskedAs(version, call));
+  const asked = versions.findIndex((version) => isAskedAs(version, last));
+  const version = versions[newest];
+  return version !== undefined && newest > asked && !isAskedAs(version, last);
 }
 
 /** As the service and the practice may write it, without punctuation. */
