@@ -55,6 +55,8 @@ export class Calls {
   readonly #unproven = new Set<string>();
   /** Calls that eligd knows according to its log. */
   readonly #heard = new Set<string>();
+  /** Calls that eligd reports as duplicates. It reads no answers of theirs. */
+  readonly #duplicates = new Set<string>();
   /** When eligd first read each answer, by the machine's clock, which may have been wrong. */
   readonly #answered_at = new Map<string, number>();
   /** By visit, on the clinic's own machine. */
@@ -75,9 +77,11 @@ export class Calls {
   }
 
   /** The first installation adopted the call, or reported it as a duplicate call. */
-  onTakenOver(id: string): void {
+  onTakenOver(id: string, as: 'serves' | 'duplicate'): void {
     this.#heard.add(id);
     this.#calls_of_clone.delete(id);
+    if (as === 'duplicate') this.#duplicates.add(id);
+    else this.#duplicates.delete(id);
   }
 
   /**
@@ -379,14 +383,18 @@ export class Calls {
     const now = call.accepted_at;
     const reverify_ms = plan.config.reverify_after_days * DAY_MS;
     const machine_now = Math.max(now, this.#world.machine().wallNow());
-    const ended = last.timeline.find(({ status }) =>
+    // The age of a duplicate call counts from the day of the call: eligd does not read its answer.
+    const isOldDuplicate = ({ id, accepted_at }: Accepted) =>
+      this.#duplicates.has(id) && accepted_at + reverify_ms <= machine_now;
+    const serving = before.findLast((one) => !isOldDuplicate(one)) ?? last;
+    const ended = serving.timeline.find(({ status }) =>
       ['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'].includes(status),
     );
-    const ended_at = Math.min(ended?.at ?? now, this.#answered_at.get(last.id) ?? now);
+    const ended_at = Math.min(ended?.at ?? now, this.#answered_at.get(serving.id) ?? now);
     const is_old =
       ended !== undefined &&
       ended_at + reverify_ms <= machine_now &&
-      service.statusOf(last, now).at >= ended.at;
+      service.statusOf(serving, now).at >= ended.at;
     if (is_old || this.#isOldInList(last, call)) {
       this.#series_starts.add(call.id);
       return true;
