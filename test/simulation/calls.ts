@@ -57,6 +57,8 @@ export class Calls {
   readonly #heard = new Set<string>();
   /** Calls that eligd reports as duplicates. It reads no answers of theirs. */
   readonly #duplicates = new Set<string>();
+  /** Listed calls that eligd made serve instead of making one. */
+  readonly #adopted = new Set<string>();
   /** When eligd first read each answer, by the machine's clock, which may have been wrong. */
   readonly #answered_at = new Map<string, number>();
   /** By visit, on the clinic's own machine. */
@@ -82,6 +84,33 @@ export class Calls {
     this.#calls_of_clone.delete(id);
     if (as === 'duplicate') this.#duplicates.add(id);
     else this.#duplicates.delete(id);
+  }
+
+  /**
+   * The first installation made no call, because the list shows this one. If its database lost the
+   * call, it cannot tell which record of the person that was for, so the call counts for the record
+   * that it now serves; a lost call for that record, if there is one, counts for the other record.
+   */
+  onAdopted(id: string, inquiry: unknown): void {
+    this.#adopted.add(id);
+    const call = this.#world.service.accepted.get(id);
+    const need = call === undefined ? undefined : this.needOf(call);
+    if (call === undefined || need === undefined || !this.#isForgotten(call)) return;
+    readState(this.#world.machine(), (raw) => {
+      const key = raw.prepare('select patient_key from inquiries where id = ?').pluck();
+      const [, record = ''] = String(key.get(inquiry)).split('|');
+      const before = this.#record_of.get(id);
+      if (before === undefined || before === record) return;
+      if (this.#world.pms.book.personOf(record) !== need.patient) return;
+      const other = need.calls.find(
+        (one) =>
+          this.#isForgotten(one) &&
+          !this.#adopted.has(one.id) &&
+          this.#record_of.get(one.id) === record,
+      );
+      if (other !== undefined) this.#record_of.set(other.id, before);
+      this.#record_of.set(id, record);
+    });
   }
 
   /**
@@ -338,10 +367,10 @@ export class Calls {
    * The benefit years that a call may count for. The service does not state the year, so a call of
    * a lost database counts for the current year of its visit.
    */
-  #yearsFor({ id, external_id, accepted_at }: Accepted): ReadonlySet<string> {
+  #yearsFor(call: Accepted): ReadonlySet<string> {
+    const { id, external_id, accepted_at } = call;
     const years = this.#years.get(id) ?? new Set();
-    const { from, until } = this.#forgotten;
-    if (accepted_at < from || accepted_at >= until) return years;
+    if (!this.#isForgotten(call)) return years;
     const since = (this.#world.pms.book.visits.get(external_id)?.versions ?? []).filter(
       ({ at }) => at >= accepted_at,
     );
@@ -349,6 +378,12 @@ export class Calls {
       ...years,
       ...since.map(({ input }) => localYear(input.starts_at, this.#world.plan.time_zone)),
     ]);
+  }
+
+  /** Whether the database lost the call. */
+  #isForgotten({ accepted_at }: Accepted): boolean {
+    const { from, until } = this.#forgotten;
+    return from <= accepted_at && accepted_at < until;
   }
 
   /** Whether eligd may call for the need of one benefit year; each year is a need of its own. */
@@ -471,6 +506,7 @@ export class Calls {
   forgetSince(kept: ReadonlyMap<string, Known> | null, kept_at: number): void {
     this.is_state_lost = true;
     this.#forgotten = { from: kept_at, until: this.#world.scheduler.now };
+    this.#adopted.clear();
     this.#merges = this.#merges.filter(({ at }) => at <= kept_at);
     this.#known = new Map([...(kept ?? [])].map(([id, known]) => [id, [known]]));
   }

@@ -267,6 +267,7 @@ export class Oracle {
 
   /** The calls that the clinic's own installation reports. */
   #follow(life: Life, event: string, { service_id, inquiry }: Record<string, unknown>): void {
+    if (event === 'inquiry_adopted') this.calls.onAdopted(String(service_id), inquiry);
     if (/^inquiry_(adopted|found)$/.test(event))
       this.calls.onTakenOver(String(service_id), 'serves');
     else if (event === 'duplicate_call_found')
