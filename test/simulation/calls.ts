@@ -55,6 +55,10 @@ export class Calls {
   readonly #unproven = new Set<string>();
   /** Calls that eligd knows according to its log. */
   readonly #heard = new Set<string>();
+  /** Calls that eligd reports as duplicates. It reads no answers of theirs. */
+  readonly #duplicates = new Set<string>();
+  /** Listed calls that eligd made serve instead of making one. */
+  readonly #adopted = new Set<string>();
   /** When eligd first read each answer, by the machine's clock, which may have been wrong. */
   readonly #answered_at = new Map<string, number>();
   /** By visit, on the clinic's own machine. */
@@ -75,9 +79,38 @@ export class Calls {
   }
 
   /** The first installation adopted the call, or reported it as a duplicate call. */
-  onTakenOver(id: string): void {
+  onTakenOver(id: string, as: 'serves' | 'duplicate'): void {
     this.#heard.add(id);
     this.#calls_of_clone.delete(id);
+    if (as === 'duplicate') this.#duplicates.add(id);
+    else this.#duplicates.delete(id);
+  }
+
+  /**
+   * The first installation made no call, because the list shows this one. If its database lost the
+   * call, it cannot tell which record of the person that was for, so the call counts for the record
+   * that it now serves; a lost call for that record, if there is one, counts for the other record.
+   */
+  onAdopted(id: string, inquiry: unknown): void {
+    this.#adopted.add(id);
+    const call = this.#world.service.accepted.get(id);
+    const need = call === undefined ? undefined : this.needOf(call);
+    if (call === undefined || need === undefined || !this.#isForgotten(call)) return;
+    readState(this.#world.machine(), (raw) => {
+      const key = raw.prepare('select patient_key from inquiries where id = ?').pluck();
+      const [, record = ''] = String(key.get(inquiry)).split('|');
+      const before = this.#record_of.get(id);
+      if (before === undefined || before === record) return;
+      if (this.#world.pms.book.personOf(record) !== need.patient) return;
+      const other = need.calls.find(
+        (one) =>
+          this.#isForgotten(one) &&
+          !this.#adopted.has(one.id) &&
+          this.#record_of.get(one.id) === record,
+      );
+      if (other !== undefined) this.#record_of.set(other.id, before);
+      this.#record_of.set(id, record);
+    });
   }
 
   /**
@@ -150,12 +183,11 @@ export class Calls {
     const { request, external_id } = call;
     const claim = book.claims.claims.get(external_id);
     const version = claim?.versions.find(
-      ({ claim: { patient, coverage, claim_number, date_of_service, billed_amount } }) =>
-        patient.birth_date === isoDate(String(request.dob)) &&
-        canonical(coverage.member_id) === canonical(String(request.member_id)) &&
-        claim_number === (request.claim_number ?? '') &&
-        Number(billed_amount) === (request.billed_amount ?? Number(billed_amount)) &&
-        date_of_service === isoDate(String(request.claims_date_of_service)),
+      (each) =>
+        each.claim.patient.birth_date === isoDate(String(request.dob)) &&
+        canonical(each.claim.coverage.member_id) === canonical(String(request.member_id)) &&
+        isAskedAs(each, call) &&
+        each.claim.date_of_service === isoDate(String(request.claims_date_of_service)),
     );
     if (claim === undefined || version === undefined) return null;
     const { patient } = version.claim;
@@ -335,10 +367,10 @@ export class Calls {
    * The benefit years that a call may count for. The service does not state the year, so a call of
    * a lost database counts for the current year of its visit.
    */
-  #yearsFor({ id, external_id, accepted_at }: Accepted): ReadonlySet<string> {
+  #yearsFor(call: Accepted): ReadonlySet<string> {
+    const { id, external_id, accepted_at } = call;
     const years = this.#years.get(id) ?? new Set();
-    const { from, until } = this.#forgotten;
-    if (accepted_at < from || accepted_at >= until) return years;
+    if (!this.#isForgotten(call)) return years;
     const since = (this.#world.pms.book.visits.get(external_id)?.versions ?? []).filter(
       ({ at }) => at >= accepted_at,
     );
@@ -346,6 +378,12 @@ export class Calls {
       ...years,
       ...since.map(({ input }) => localYear(input.starts_at, this.#world.plan.time_zone)),
     ]);
+  }
+
+  /** Whether the database lost the call. */
+  #isForgotten({ accepted_at }: Accepted): boolean {
+    const { from, until } = this.#forgotten;
+    return from <= accepted_at && accepted_at < until;
   }
 
   /** Whether eligd may call for the need of one benefit year; each year is a need of its own. */
@@ -380,14 +418,18 @@ export class Calls {
     const now = call.accepted_at;
     const reverify_ms = plan.config.reverify_after_days * DAY_MS;
     const machine_now = Math.max(now, this.#world.machine().wallNow());
-    const ended = last.timeline.find(({ status }) =>
+    // The age of a duplicate call counts from the day of the call: eligd does not read its answer.
+    const isOldDuplicate = ({ id, accepted_at }: Accepted) =>
+      this.#duplicates.has(id) && accepted_at + reverify_ms <= machine_now;
+    const serving = before.findLast((one) => !isOldDuplicate(one)) ?? last;
+    const ended = serving.timeline.find(({ status }) =>
       ['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'].includes(status),
     );
-    const ended_at = Math.min(ended?.at ?? now, this.#answered_at.get(last.id) ?? now);
+    const ended_at = Math.min(ended?.at ?? now, this.#answered_at.get(serving.id) ?? now);
     const is_old =
       ended !== undefined &&
       ended_at + reverify_ms <= machine_now &&
-      service.statusOf(last, now).at >= ended.at;
+      service.statusOf(serving, now).at >= ended.at;
     if (is_old || this.#isOldInList(last, call)) {
       this.#series_starts.add(call.id);
       return true;
@@ -433,8 +475,8 @@ export class Calls {
     if (ended.status === 'UNSUCCESSFUL') return is_time || plan.config.attempts > 1;
     const said = claimSaidIn(last.id);
     if (said === 'PAID' && !plan.service.poison_answer) return false;
-    const is_changed = claim.versions.some(({ at }) => at > last.carrier.sent_at - STALE_PLAN_MS);
-    if (DECIDED.includes(said)) return is_changed || (plan.service.poison_answer && is_time);
+    if (DECIDED.includes(said))
+      return isClaimChanged(claim, last, call) || (plan.service.poison_answer && is_time);
     return is_time;
   }
 
@@ -464,6 +506,7 @@ export class Calls {
   forgetSince(kept: ReadonlyMap<string, Known> | null, kept_at: number): void {
     this.is_state_lost = true;
     this.#forgotten = { from: kept_at, until: this.#world.scheduler.now };
+    this.#adopted.clear();
     this.#merges = this.#merges.filter(({ at }) => at <= kept_at);
     this.#known = new Map([...(kept ?? [])].map(([id, known]) => [id, [known]]));
   }
@@ -512,6 +555,23 @@ export class Calls {
           'it could be seen.',
       );
   }
+}
+
+/** Whether the call asks about the claim as it is in this version. */
+function isAskedAs({ claim }: Claim['versions'][number], { request }: Accepted): boolean {
+  const amount = Number(claim.billed_amount);
+  return (
+    claim.claim_number === (request.claim_number ?? '') &&
+    amount === (request.billed_amount ?? amount)
+  );
+}
+
+/** Whether the call asks about a newer version of the claim than the last one, and differently. */
+function isClaimChanged({ versions }: Claim, last: Accepted, call: Accepted): boolean {
+  const newest = versions.findLastIndex((version) => isAskedAs(version, call));
+  const asked = versions.findIndex((version) => isAskedAs(version, last));
+  const version = versions[newest];
+  return version !== undefined && newest > asked && !isAskedAs(version, last);
 }
 
 /** As the service and the practice may write it, without punctuation. */

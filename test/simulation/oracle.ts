@@ -274,8 +274,11 @@ export class Oracle {
 
   /** The calls that the clinic's own installation reports. */
   #follow(life: Life, event: string, { service_id, inquiry }: Record<string, unknown>): void {
-    if (/^inquiry_(adopted|found)$|^duplicate_call_found$/.test(event))
-      this.calls.onTakenOver(String(service_id));
+    if (event === 'inquiry_adopted') this.calls.onAdopted(String(service_id), inquiry);
+    if (/^inquiry_(adopted|found)$/.test(event))
+      this.calls.onTakenOver(String(service_id), 'serves');
+    else if (event === 'duplicate_call_found')
+      this.calls.onTakenOver(String(service_id), 'duplicate');
     else if (event === 'inquiry_absent') this.calls.onAbsent(inquiry);
     else if (event === 'answer_received')
       this.calls.onAnswered(String(service_id), life.machine.wallNow());

@@ -239,7 +239,7 @@ async function inquiryFor(
       await raiseAgain(tx, about, ['undecidable', 'lost_at_service'], now);
     if (latest.state === 'answered')
       await deliverAnswered(context, latest, appointment, coverage.rank);
-    return latest;
+    return (reuse === 'revive' ? await inquiryById(tx, latest.id) : null) ?? latest;
   }
   const added = await addPlanned(
     tx,

@@ -95,6 +95,21 @@ test('an appointment that cannot be planned is listed, and others are planned', 
   expect(await clinic.attention()).toEqual([]);
 });
 
+test('a call that is needed again asks about the codes of the new visit', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.read(clinic.visit('A-1', { status: 'cancelled' }));
+  await clinic.planNow();
+  await clinic.read(clinic.visit('A-2', { procedure_codes: ['D2740'] }));
+  await clinic.planNow();
+  expect(await clinic.attention()).toEqual([]);
+  await clinic.submitNow();
+  expect(await clinic.service.ledger()).toMatchObject([
+    { external_id: 'A-2', request: { benefits_codes: ['D2740'] } },
+  ]);
+});
+
 test('entries leave the list two weeks after the visit, and the visit is closed', async () => {
   const clinic = await install();
   await clinic.read(clinic.visit('A-1'));
