@@ -217,7 +217,7 @@ export class Calls {
       );
       return;
     }
-    const before = need.calls.filter((one) => this.#areOneNeed(one, call));
+    const before = this.#inOrder(need.calls.filter((one) => this.#areOneNeed(one, call)));
     const years = [...this.#yearsOf(need, call)];
     this.#years.set(call.id, new Set(years));
     need.calls.push(call);
@@ -316,6 +316,27 @@ export class Calls {
     return series.some((calls) => calls.some(isOut))
       ? series.map((calls) => [...calls, ...later])
       : [];
+  }
+
+  /**
+   * If eligd learned of a merge after both records had their answers, the calls for the record with
+   * a successful answer count as the newer ones: eligd shows that answer, and its age counts.
+   */
+  #inOrder(calls: Accepted[]): Accepted[] {
+    const recordOf = ({ id }: Accepted) => this.#record_of.get(id) ?? '';
+    for (const { from_id, into_id, at } of this.#merges) {
+      const isBefore = ({ id }: Accepted) => (this.#answered_at.get(id) ?? Infinity) <= at;
+      const [from, into] = [from_id, into_id].map((record) =>
+        calls.filter((one) => recordOf(one) === record && isBefore(one)),
+      );
+      const isUseful = (one: Accepted | undefined) =>
+        one?.timeline.some(({ status }) => status === 'SUCCESS') === true;
+      if (isUseful(from?.at(-1)) === isUseful(into?.at(-1))) continue;
+      const [first, last] = isUseful(from?.at(-1)) ? [into, from] : [from, into];
+      const earlier = [...(first ?? []), ...(last ?? [])];
+      return [...earlier, ...calls.filter((one) => !earlier.includes(one))];
+    }
+    return calls;
   }
 
   onMerged({ update: { from_id, into } }: Merge): void {
@@ -421,7 +442,11 @@ export class Calls {
     // The age of a duplicate call counts from the day of the call: eligd does not read its answer.
     const isOldDuplicate = ({ id, accepted_at }: Accepted) =>
       this.#duplicates.has(id) && accepted_at + reverify_ms <= machine_now;
-    const serving = before.findLast((one) => !isOldDuplicate(one)) ?? last;
+    // A call that the service has forgotten ends when eligd reads the answer of another one.
+    const isReplaced = (one: Accepted) =>
+      one.is_forgotten &&
+      before.some(({ id }) => (this.#answered_at.get(id) ?? 0) > one.accepted_at);
+    const serving = before.findLast((one) => !isOldDuplicate(one) && !isReplaced(one)) ?? last;
     const ended = serving.timeline.find(({ status }) =>
       ['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'].includes(status),
     );
