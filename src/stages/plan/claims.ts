@@ -108,7 +108,7 @@ async function ask(
       latest.state === 'withdrawn' ||
       (latest.state === 'rejected' && !isSameContent(latest, planned.draft));
     if (comes_back) await revive(tx, latest, now);
-    if (comes_back || latest.state === 'planned') await revise(tx, latest, planned, now);
+    await revise(tx, latest.id, planned, now);
     if (latest.state !== 'answered') return rest;
     await deliverLatest(tx, latest, row, now);
     const said = await claimSaid(tx, latest);
@@ -202,19 +202,16 @@ function asksAgainAt(
 }
 
 /**
- * Updates the content of an inquiry that has not been sent. The external ID stays, because it
- * belongs to the claim.
+ * Updates the content of an inquiry that has not been sent. If its request may be at the service,
+ * the content stays as it was sent, because it identifies the call (G1). The external ID stays,
+ * because it belongs to the claim.
  */
-async function revise(
-  tx: Tx,
-  inquiry: InquiryRow,
-  planned: PlannedClaim,
-  now: number,
-): Promise<void> {
+async function revise(tx: Tx, id: number, planned: PlannedClaim, now: number): Promise<void> {
+  if ((await inquiryById(tx, id))?.state !== 'planned') return;
   const draft = JSON.stringify(planned.draft);
   await updateInquiry(
     tx,
-    inquiry.id,
+    id,
     { draft, match_key: draftMatchKey(planned.draft), visit_at: planned.wanted_by },
     now,
   );

@@ -493,6 +493,29 @@ test('a claim’s call does not answer another claim of its day that has no numb
   expect([second?.external_id, second?.service_id]).toEqual(calls[1]);
 });
 
+test('a claim that gets its number keeps the call that is already out', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 1);
+  const date_of_service = new Date(clinic.now() - 30 * DAY_MS).toISOString().slice(0, 10);
+  const sent = { ...claim(1), source_id: 'C-1', date_of_service, claim_number: '' };
+  await clinic.readClaims(sent);
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.store.db.updateTable('inquiries').set({ was_accepted: 1 }).execute();
+  await lookUp(clinic);
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await clinic.readClaims({ ...sent, claim_number: '17-0042' });
+  await clinic.planNow();
+  await show(0);
+  await lookUp(clinic);
+  const ledger = await clinic.service.ledger();
+  expect((await clinic.inquiries()).map(({ state, service_id }) => [state, service_id])).toEqual([
+    ['open', ledger[0]?.id],
+  ]);
+  expect(await clinic.attention()).toEqual([]);
+  expect(ledger).toHaveLength(1);
+});
+
 test('on the first day, two calls of ours for one question show no older database', async () => {
   const clinic = await install();
   await explainDatabase(clinic.store, [], clinic.now());
