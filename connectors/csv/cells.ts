@@ -52,7 +52,10 @@ function textOf(value: string | IdCell): string {
   return is_plain ? text : `="${text}"`;
 }
 
-/** Returns lines with their line ends. Many at once: stringify takes as long to start as to write. */
+/**
+ * Returns lines with their line ends. Pass many at once: stringify takes longer to start than to
+ * write a line.
+ */
 export function csvLines(lines: readonly (readonly string[])[]): string {
   return stringify(
     lines.map((values) => values.map(textOf)),
