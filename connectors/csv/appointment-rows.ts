@@ -39,7 +39,7 @@ export class AppointmentRows {
       return rejectedRow(number, ANOTHER_PATIENT);
     if (before?.appointment.starts_at !== starts_at) {
       this.#remember(source_id, { cells: JSON.stringify(cells) });
-      return ofFirstRow(read).appointment;
+      return firstRow(read);
     }
     if (before.amounts.length >= ROWS_MAX) return rejectedRow(number, TOO_MANY_ROWS);
     const known = withRow(before, read);
@@ -76,6 +76,13 @@ const chargesOf = ({ procedure_fees, procedure_counts }: AppointmentInput): Char
   ...(procedure_fees === undefined ? {} : { procedure_fees }),
   ...(procedure_counts === undefined ? {} : { procedure_counts }),
 });
+
+/** Returns the appointment of its first row, with the sums of the row. */
+function firstRow(read: ReadRow): AppointmentInput {
+  const { procedure_fees, procedure_counts } = read.appointment;
+  const is_plain = procedure_fees === undefined && procedure_counts === undefined;
+  return is_plain ? read.appointment : ofFirstRow(read).appointment;
+}
 
 function ofFirstRow({ appointment }: ReadRow): Known {
   return withSums({

@@ -52,9 +52,15 @@ function textOf(value: string | IdCell): string {
   return is_plain ? text : `="${text}"`;
 }
 
-/** Returns one line, without its line end. */
-export function csvLine(values: readonly (string | IdCell)[]): string {
-  return stringify([values.map(textOf)], OPTIONS);
+/**
+ * Returns lines with their line ends. Pass many at once: stringify takes longer to start than to
+ * write a line.
+ */
+export function csvLines(lines: readonly (readonly string[])[]): string {
+  return stringify(
+    lines.map((values) => values.map(textOf)),
+    OPTIONS,
+  );
 }
 
 /** Builds a whole file, with the byte order mark by which spreadsheets recognize UTF-8. */

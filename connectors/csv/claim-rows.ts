@@ -3,7 +3,7 @@ import type { ClaimInput } from '../../src/domain/claim.ts';
 import { isSomebodyElse } from '../../src/domain/person.ts';
 import { sumOf } from '../../src/records/values.ts';
 import type { RejectedItem } from '../contract.ts';
-import type { ColumnPlan } from './columns.ts';
+import { type ColumnPlan, FIRST_COVERAGE } from './columns.ts';
 import type { CsvConfig } from './config.ts';
 import type { Row } from './records.ts';
 import { patientName, readCoverage, readTreatment } from './rows.ts';
@@ -63,7 +63,7 @@ function mapClaim(
     date_of_service: cells.date('date_of_service'),
     billed_amount: cells.amount('billed_amount'),
     patient,
-    coverage: readCoverage(sheet, cells, patient, (column) => column) ?? NO_COVERAGE,
+    coverage: readCoverage(sheet, cells, patient, FIRST_COVERAGE) ?? NO_COVERAGE,
     coverage_rank: readCoverageRank(cells),
     ...readTreatment(cells),
     place_of_service: cells.name('place_of_service'),

@@ -31,7 +31,7 @@ const COVERAGE = [
 
 export const COVERAGE_COLUMNS: ReadonlySet<string> = new Set(COVERAGE);
 
-export type CoverageColumn = (typeof COVERAGE)[number];
+type CoverageColumn = (typeof COVERAGE)[number];
 
 const SECOND = COVERAGE.map((column) => `${column}_2` as const);
 
@@ -39,6 +39,15 @@ const SECOND = COVERAGE.map((column) => `${column}_2` as const);
 export const CANONICAL_COLUMNS = [...SINGLE, ...CLAIM, ...COVERAGE, ...SECOND] as const;
 
 export type CanonicalColumn = (typeof CANONICAL_COLUMNS)[number];
+
+/** Names the columns of one coverage. */
+export type CoverageColumns = Readonly<Record<CoverageColumn, CanonicalColumn>>;
+
+const namesOf = (name: (column: CoverageColumn) => CanonicalColumn) =>
+  Object.fromEntries(COVERAGE.map((column) => [column, name(column)])) as CoverageColumns;
+
+export const FIRST_COVERAGE: CoverageColumns = namesOf((column) => column);
+export const SECOND_COVERAGE: CoverageColumns = namesOf((column) => `${column}_2`);
 
 /** The kind of a file's rows, by the file's name. */
 export type RowKind = 'appointments' | 'claims';

@@ -22,6 +22,9 @@ const HEAD_BYTES = 65_536;
 /** More than Node's 64 KiB, which means fewer iterations for the same bytes. */
 const READ_CHUNK_BYTES = 262_144;
 
+/** The rows of a piece are in memory together: few of them live so long that moving them costs. */
+const PIECE_BYTES = 16_384;
+
 const NOT_TEXT: Undecodable = {
   value_class: 'not a text file',
   remedy:
@@ -156,7 +159,8 @@ export async function* readText(
     highWaterMark: READ_CHUNK_BYTES,
     signal,
   }) as AsyncIterable<Buffer>) {
-    yield decoder.decode(chunk, { stream: true });
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES)
+      yield decoder.decode(chunk.subarray(at, at + PIECE_BYTES), { stream: true });
   }
   yield decoder.decode();
 }

@@ -1,6 +1,7 @@
 /** Converts the clinic's dates and times to instants. */
 import { Temporal } from 'temporal-polyfill';
-import type { DateParts, TimeParts } from './values.ts';
+import { addDays, DAY_MS, startOfDay } from '../../src/domain/time.ts';
+import { type DateParts, isoDate, type TimeParts } from './values.ts';
 
 /**
  * Returns the instant of a wall time in the contract's form. Without an offset, it is the clinic's
@@ -45,14 +46,16 @@ const days = new Map<string, number | null>();
 
 /**
  * Returns the zone's offset from UTC on that day, in milliseconds; null if its clocks change that
- * day. Temporal is slow, and the visits of an export share few days.
+ * day. The visits of an export share few days.
  */
 function aheadAllDay(date: DateParts, time_zone: string): number | null {
   const key = `${date.year}-${date.month}-${date.day} ${time_zone}`;
   let ahead_ms = days.get(key);
   if (ahead_ms === undefined) {
-    const begin = Temporal.PlainDate.from(calendar(date)).toZonedDateTime(time_zone);
-    ahead_ms = begin.hoursInDay === 24 ? begin.offsetNanoseconds / 1_000_000 : null;
+    const day = isoDate(date);
+    const begin = startOfDay(day, time_zone);
+    const is_usual = startOfDay(addDays(day, 1), time_zone) - begin === DAY_MS;
+    ahead_ms = is_usual ? Date.UTC(date.year, date.month - 1, date.day) - begin : null;
     if (days.size >= DAYS_MAX) days.clear();
     days.set(key, ahead_ms);
   }

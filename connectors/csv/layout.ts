@@ -66,7 +66,10 @@ function headerAt(
   countOf: (header: readonly string[]) => number,
 ) {
   for (let count = 1; count <= LINES_OF_HEADER && at + count <= lines.length; count += 1) {
-    const header = strictRow(lines.slice(at, at + count).join('\n'), separator);
+    const text = lines.slice(at, at + count).join('\n');
+    // Nearly always; starting csv-parse for each separator and line takes longer than this.
+    const is_plain = text !== '' && !text.includes('"');
+    const header = is_plain ? text.split(separator) : strictRow(text, separator);
     if (header !== null) return { header, separator, known: countOf(header), lines: count };
     if (!isLeftOpen(lines[at] ?? '', separator)) return null;
   }

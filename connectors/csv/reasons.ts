@@ -5,7 +5,7 @@
 import { type FileHandle, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FieldProblem } from '../../src/domain/appointment.ts';
-import { csvLine } from './cells.ts';
+import { csvLines } from './cells.ts';
 import { openNew, removeIfThere, syncDirectory } from './folder.ts';
 
 const HEADER = ['row', 'column', 'value_class', 'remedy', 'row_used'];
@@ -22,7 +22,9 @@ export class ReasonsFile {
   count = 0;
   private readonly path: string;
   private handle: FileHandle | null = null;
-  private pending = '';
+  private is_begun = false;
+  private pending: string[][] = [];
+  private pending_chars = 0;
 
   constructor(directory: string, name: string) {
     this.path = join(directory, `.${reasonsName(name)}.tmp`);
@@ -30,17 +32,12 @@ export class ReasonsFile {
 
   /** `row_used`: whether the appointment was accepted despite the problem. */
   async add(position: string, problem: FieldProblem, row_used: boolean): Promise<void> {
-    if (this.count === 0) this.pending = `\ufeff${csvLine(HEADER)}`;
     this.count += 1;
+    const { field, value_class, remedy } = problem;
     const row = position.startsWith('row ') ? position.slice(4) : '';
-    this.pending += csvLine([
-      row,
-      problem.field,
-      problem.value_class,
-      problem.remedy,
-      row_used ? 'yes' : 'no',
-    ]);
-    if (this.pending.length > FLUSH_CHARS) await this.flush();
+    this.pending.push([row, field, value_class, remedy, row_used ? 'yes' : 'no']);
+    this.pending_chars += field.length + value_class.length + remedy.length;
+    if (this.pending_chars > FLUSH_CHARS) await this.flush();
   }
 
   /**
@@ -66,8 +63,12 @@ export class ReasonsFile {
 
   private async flush(): Promise<void> {
     this.handle ??= await openNew(this.path);
-    await this.handle.write(this.pending);
-    this.pending = '';
+    const begin = this.is_begun ? '' : `\ufeff${csvLines([HEADER])}`;
+    const text = begin + csvLines(this.pending);
+    this.is_begun = true;
+    this.pending = [];
+    this.pending_chars = 0;
+    await this.handle.write(text);
   }
 
   private async close(): Promise<void> {

@@ -169,7 +169,7 @@ export class RowReader {
       if (found === 'unclear' && typeof end === 'number') {
         report(end + 1 - i, 'unclear quotation mark');
       } else if (typeof found !== 'string' && typeof end === 'number') {
-        const row = checkedRow(this.nextNumber(), found, this.shape);
+        const row = joinedRow(this.nextNumber(), found, this.shape);
         if (row !== null) rows.push(row);
         i = end + 1;
       } else {
@@ -347,13 +347,19 @@ const isEmpty = (cell: string): boolean => cell === '' || cell.trim() === '';
  * Returns null for a row of empty cells, which spreadsheets leave at the end. Empty cells beyond
  * the header are allowed.
  */
-function checkedRow(number: number, cells: string[] | null, { width, used }: Shape): Row | null {
+function checkedRow(number: number, cells: string[] | null, { width }: Shape): Row | null {
   if (cells === null) return { number, fault: 'stray quotation mark' };
   if (cells.every(isEmpty)) return null;
   if (cells.length < width) return { number, fault: 'too few cells' };
   if (cells.length > width && !cells.slice(width).every(isEmpty))
     return { number, fault: 'too many cells' };
-  for (const i of used)
-    if (cells[i]?.includes('\n')) return { number, fault: 'line break in a cell' };
   return { number, cells };
+}
+
+/** The same for a row of several lines, whose cells may contain line breaks. */
+function joinedRow(number: number, cells: string[], shape: Shape): Row | null {
+  const row = checkedRow(number, cells, shape);
+  const is_broken = [...shape.used].some((i) => cells[i]?.includes('\n'));
+  if (row === null || 'fault' in row || !is_broken) return row;
+  return { number, fault: 'line break in a cell' };
 }

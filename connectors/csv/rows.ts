@@ -11,9 +11,23 @@ import type {
 import { coveragePeriod } from '../../src/domain/coverage-period.ts';
 import { saysDeceased } from '../../src/domain/person.ts';
 import type { RejectedItem } from '../contract.ts';
-import type { CanonicalColumn, ColumnPlan, CoverageColumn } from './columns.ts';
+import {
+  type CanonicalColumn,
+  type ColumnPlan,
+  type CoverageColumns,
+  FIRST_COVERAGE,
+  SECOND_COVERAGE,
+} from './columns.ts';
 import type { Row } from './records.ts';
-import { Cells, DATE_REMEDIES, rejectedRow, type Settings, type Sheet, sheetOf } from './sheet.ts';
+import {
+  Cells,
+  DATE_REMEDIES,
+  rejectedRow,
+  type Settings,
+  type Sheet,
+  sheetOf,
+  withSingleSpaces,
+} from './sheet.ts';
 import type { Read } from './values.ts';
 import * as values from './values.ts';
 import { isSelf, type PersonName, splitName } from './words.ts';
@@ -80,22 +94,20 @@ function mapRow(sheet: Sheet, number: number, row: readonly string[]): MappedRow
   const billed_amount = cells.amount('billed_amount');
   const procedure_fees = cells.fees();
   const procedure_counts = cells.counts();
-  return {
-    has_status: cells.plain('status') !== '',
-    appointment: {
-      source_id,
-      starts_at: start.value,
-      status,
-      patient,
-      coverages: readCoverages(sheet, cells, patient),
-      ...readTreatment(cells),
-      ...(place_of_service === '' ? {} : { place_of_service }),
-      ...(billed_amount === '' ? {} : { billed_amount }),
-      ...(procedure_counts === null ? {} : { procedure_counts }),
-      ...(procedure_fees === null ? {} : { procedure_fees }),
-      problems: cells.problems,
-    },
+  const read: Omit<AppointmentInput, 'problems'> = {
+    source_id,
+    starts_at: start.value,
+    status,
+    patient,
+    coverages: readCoverages(sheet, cells, patient),
+    ...readTreatment(cells),
   };
+  if (place_of_service !== '') read.place_of_service = place_of_service;
+  if (billed_amount !== '') read.billed_amount = billed_amount;
+  if (procedure_counts !== null) read.procedure_counts = procedure_counts;
+  if (procedure_fees !== null) read.procedure_fees = procedure_fees;
+  const has_status = cells.plain('status') !== '';
+  return { has_status, appointment: { ...read, problems: cells.problems } };
 }
 
 /**
@@ -175,9 +187,9 @@ export function patientName(sheet: Sheet, cells: Cells): PersonName {
 type ReadPatient = PersonName & { birth_date: string | null };
 
 function readCoverages(sheet: Sheet, cells: Cells, patient: ReadPatient): CoverageInput[] {
-  const first = readCoverage(sheet, cells, patient, (column) => column);
+  const first = readCoverage(sheet, cells, patient, FIRST_COVERAGE);
   const second = sheet.has_second_coverage
-    ? readCoverage(sheet, cells, patient, (column) => `${column}_2`)
+    ? readCoverage(sheet, cells, patient, SECOND_COVERAGE)
     : null;
   return [first, second].filter((coverage) => coverage !== null);
 }
@@ -190,13 +202,13 @@ export function readCoverage(
   sheet: Sheet,
   cells: Cells,
   patient: ReadPatient,
-  named: (column: CoverageColumn) => CanonicalColumn,
+  named: CoverageColumns,
 ): CoverageInput | null {
   const before = cells.problems.length;
-  const carrier = cells.plain(named('carrier')).replaceAll(/\s+/g, ' ');
-  const payor_id = cells.id(named('payor_id'));
-  const member_id = cells.id(named('member_id'));
-  const group_id = cells.id(named('group_id'));
+  const carrier = withSingleSpaces(cells.plain(named.carrier));
+  const payor_id = cells.id(named.payor_id);
+  const member_id = cells.id(named.member_id);
+  const group_id = cells.id(named.group_id);
   // An unreadable value is not a missing one: the coverage stays, with its problem.
   const is_empty =
     carrier === '' &&
@@ -205,8 +217,8 @@ export function readCoverage(
     group_id === '' &&
     cells.problems.length === before;
   if (is_empty) return null;
-  const first = cells.date(named('coverage_start'));
-  const last = cells.date(named('coverage_end'));
+  const first = cells.date(named.coverage_start);
+  const last = cells.date(named.coverage_end);
   const period = coveragePeriod(first, last, sheet.settings.time_zone);
   return {
     carrier,
@@ -223,20 +235,21 @@ function readSubscriber(
   sheet: Sheet,
   cells: Cells,
   patient: ReadPatient,
-  named: (column: CoverageColumn) => CanonicalColumn,
+  named: CoverageColumns,
 ): Subscriber | null {
-  const relationship = cells.plain(named('relationship'));
+  if (!sheet.with_subscriber.has(named)) return null;
+  const relationship = cells.plain(named.relationship);
   if (isSelf(relationship)) return null;
   const parts = {
-    last_name: cells.name(named('subscriber_last_name')),
-    first_name: cells.name(named('subscriber_first_name')),
+    last_name: cells.name(named.subscriber_last_name),
+    first_name: cells.name(named.subscriber_first_name),
   };
   const person =
     parts.last_name === '' && parts.first_name === ''
-      ? splitName(cells.name(named('subscriber_name')), sheet.settings.name_order)
+      ? splitName(cells.name(named.subscriber_name), sheet.settings.name_order)
       : parts;
   const name = fullName(person);
-  const birth_date = cells.date(named('subscriber_dob'));
+  const birth_date = cells.date(named.subscriber_dob);
   const is_same_person =
     sameWords(name, fullName(patient)) &&
     (birth_date === null || birth_date === patient.birth_date);

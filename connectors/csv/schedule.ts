@@ -13,7 +13,7 @@ import {
   whatToDo,
 } from '../../src/records/verdict/text.ts';
 import type { Rows, ScheduledLine } from '../contract.ts';
-import { csvFile, type IdCell } from './cells.ts';
+import { csvPieces, type IdCell } from './cells.ts';
 import { type Folder, folderError, writeAtomically } from './folder.ts';
 import { type WorkbookColumn, workbookFile } from './workbook.ts';
 
@@ -55,7 +55,7 @@ export async function writeTable(
     const rows = [];
     for await (const line of lines) rows.push(scheduleCells(line, { time_zone, as_of: now }));
     if (rows.length === 0) rows.push(nothing);
-    await writeAtomically(folder.outbox, 'schedule.csv', csvFile(SCHEDULE_COLUMNS, rows));
+    await writeAtomically(folder.outbox, 'schedule.csv', csvPieces(SCHEDULE_COLUMNS, rows));
     const workbook = await workbookFile('Schedule', COLUMNS, rows);
     await writeAtomically(folder.outbox, 'schedule.xlsx', workbook);
   } catch (error) {

@@ -3,10 +3,18 @@ import type { AppointmentStatus, FieldProblem } from '../../src/domain/appointme
 import { appointmentStateReader } from '../../src/domain/appointment-states.ts';
 import { readAmount } from '../../src/records/values.ts';
 import type { RejectedItem } from '../contract.ts';
-import { type CanonicalColumn, COVERAGE_COLUMNS, type ColumnPlan } from './columns.ts';
+import {
+  type CanonicalColumn,
+  COVERAGE_COLUMNS,
+  type ColumnPlan,
+  type CoverageColumns,
+  FIRST_COVERAGE,
+  SECOND_COVERAGE,
+} from './columns.ts';
 import type { CsvConfig } from './config.ts';
 import { instantText } from './instants.ts';
 import type { RowFault } from './records.ts';
+import { readUsualDate } from './usual-date.ts';
 import type { Read, TimeParts } from './values.ts';
 import * as values from './values.ts';
 
@@ -24,6 +32,8 @@ export type Sheet = {
   proceduresOf: typeof values.readProcedureCodes;
   countsOf: typeof values.readProcedureCounts;
   has_second_coverage: boolean;
+  /** The coverages of which the file has a column about the policyholder. */
+  with_subscriber: ReadonlySet<CoverageColumns>;
 };
 
 const ROW_REMEDIES: Record<RowFault, string> = {
@@ -75,6 +85,16 @@ function memoized<T>(read: (text: string) => T): (text: string) => T {
   };
 }
 
+const SUBSCRIBER_COLUMNS = [
+  'relationship',
+  'subscriber_name',
+  'subscriber_last_name',
+  'subscriber_first_name',
+  'subscriber_dob',
+] as const;
+
+const NO_DATE: Read<string> = { value: null, fault: null };
+
 /** Returns what the rows of one file share. */
 export function sheetOf(columns: ColumnPlan, settings: Settings): Sheet {
   const stateOf = appointmentStateReader(settings.statuses);
@@ -83,9 +103,15 @@ export function sheetOf(columns: ColumnPlan, settings: Settings): Sheet {
     columns,
     statusOf: memoized((text) => (text === '' ? 'booked' : stateOf(text))),
     startOf: memoized((text) => readStart(text, settings)),
-    dateOf: memoized((text) => readDate(text, settings)),
+    // Not remembered: birth dates rarely repeat.
+    dateOf: (text) => (text === '' ? NO_DATE : readDate(text, settings)),
     proceduresOf: memoized(values.readProcedureCodes),
     countsOf: memoized(values.readProcedureCounts),
+    with_subscriber: new Set(
+      [FIRST_COVERAGE, SECOND_COVERAGE].filter((names) =>
+        SUBSCRIBER_COLUMNS.some((column) => columns.index[names[column]] !== -1),
+      ),
+    ),
     has_second_coverage: [
       'carrier_2',
       'payor_id_2',
@@ -106,6 +132,10 @@ export function rejectedRow(number: number, fault: RowFault): RejectedItem {
     remedy: ROW_REMEDIES[fault],
   };
 }
+
+/** Returns the text with one space for each run of white space. */
+export const withSingleSpaces = (text: string): string =>
+  /[^\S ]| {2}/.test(text) ? text.replaceAll(/\s+/g, ' ') : text;
 
 /** The cells of one row by canonical column, and the list of their problems. */
 export class Cells {
@@ -129,7 +159,8 @@ export class Cells {
   }
 
   name(column: CanonicalColumn): string {
-    return values.cleanCell(this.raw(column)).replaceAll(/\s+/g, ' ');
+    const cell = this.raw(column);
+    return cell === '' ? '' : withSingleSpaces(values.cleanCell(cell));
   }
 
   /**
@@ -237,6 +268,8 @@ function timeBehindDate(text: string, settings: Settings): TimeParts | null {
 
 /** Reads a date alone; a midnight after it is allowed. */
 function readDate(text: string, settings: Settings): Read<string> {
+  const usual = readUsualDate(text);
+  if (usual !== null) return usual;
   const { value, fault } = values.readDateParts(text, settings.date_order, false);
   if (value === null) return { value: null, fault };
   if (value.rest !== '' && values.readTime(value.rest) === null)

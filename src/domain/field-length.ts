@@ -13,18 +13,28 @@ const OWN_TEXT = 'as_written';
  * connector read, such as `patient.last_name`; null: none.
  */
 export function tooLongField(input: object): string | null {
-  // Nearly all: what is short as a whole has no part that is too long.
-  if (JSON.stringify(input).length <= Math.min(FIELD_LENGTH_MAX, LIST_LENGTH_MAX)) return null;
+  if (Array.isArray(input)) {
+    for (let at = 0; at < input.length; at += 1) {
+      const found = tooLongWithin(String(at), input[at]);
+      if (found !== null) return found;
+    }
+    return null;
+  }
   for (const name in input) {
-    const value: unknown = input[name as keyof typeof input];
-    if (name === OWN_TEXT) continue;
-    if (typeof value === 'string' && value.length > FIELD_LENGTH_MAX) return name;
-    if (typeof value !== 'object' || value === null) continue;
-    if (lengthOf(value) > LIST_LENGTH_MAX) return name;
-    const inner = tooLongField(value);
-    if (inner !== null) return `${name}.${inner}`;
+    const found = tooLongWithin(name, input[name as keyof typeof input]);
+    if (found !== null) return found;
   }
   return null;
+}
+
+/** Returns the field if it, or a part of it, is too long. */
+function tooLongWithin(name: string, value: unknown): string | null {
+  if (name === OWN_TEXT) return null;
+  if (typeof value === 'string') return value.length > FIELD_LENGTH_MAX ? name : null;
+  if (typeof value !== 'object' || value === null) return null;
+  if (lengthOf(value) > LIST_LENGTH_MAX) return name;
+  const inner = tooLongField(value);
+  return inner === null ? null : `${name}.${inner}`;
 }
 
 const lengthOf = (value: object): number =>

@@ -46,6 +46,7 @@ const DAY_OF_DEATH = /(?:^|[-/. ])(?:19[5-9]|20\d)\d|^\d{1,2}[-/.]\d{1,2}[-/.]\d
  * connector. Undefined: empty or unknown (`U`, `unknown`).
  */
 export function saysDeceased(text: string): boolean | undefined {
+  if (text === '') return undefined;
   if (LIVES.test(text)) return false;
   return DIED.test(text) || DAY_OF_DEATH.test(text) ? true : undefined;
 }

@@ -55,10 +55,11 @@ export function prepared<Given extends Values = Record<string, never>>() {
         compiled = build(db, (name) => placeOf(name, given[name]), ...constants).compile();
         known.set(key, compiled);
       }
-      return await run(db, compiled, ({ name, index }) => {
+      const values = filled(compiled, ({ name, index }) => {
         const value = given[name];
         return Array.isArray(value) ? value[Math.min(index, value.length - 1)] : value;
       });
+      return await run(db, compiled, values);
     };
   };
 }
@@ -72,7 +73,11 @@ export function preparedRows<Given extends Values>() {
   return <Row>(
     build: (db: Db | Tx, rows: readonly PlacesOf<Given>[]) => Compilable<Row>,
   ): ((db: Db | Tx, rows: readonly Given[]) => Promise<Row[]>) => {
-    const known = new Map<string, CompiledQuery<Row>>();
+    const known = new Map<string, { compiled: CompiledQuery<Row>; is_in_order: boolean }>();
+    const prepareFor = (db: Db | Tx, part: readonly Given[]) => {
+      const compiled = build(db, part.map(placesOf)).compile();
+      return { compiled, is_in_order: isInOrder(compiled.parameters, part) };
+    };
     return async (db, rows) => {
       const columns = columnsOf(rows);
       const results: Row[] = [];
@@ -80,9 +85,12 @@ export function preparedRows<Given extends Values>() {
         const power = 2 ** Math.floor(Math.log2(rows.length - first));
         const part = rows.slice(first, first + Math.min(ROWS_PER_STATEMENT, power));
         const key = [part.length, columns].join('\n');
-        const compiled = known.get(key) ?? build(db, part.map(placesOf)).compile();
-        known.set(key, compiled);
-        results.push(...(await run(db, compiled, ({ name, index }) => part[index]?.[name])));
+        const { compiled, is_in_order } = known.get(key) ?? prepareFor(db, part);
+        known.set(key, { compiled, is_in_order });
+        const values = is_in_order
+          ? part.flatMap((row) => Object.values(row))
+          : filled(compiled, ({ name, index }) => part[index]?.[name]);
+        results.push(...(await run(db, compiled, values)));
         first += part.length;
       }
       return results;
@@ -130,15 +138,30 @@ export function preparedText(text: string): (tx: Tx) => Promise<void> {
 async function run<Row>(
   db: Db | Tx,
   compiled: CompiledQuery<Row>,
-  fill: (place: Place) => unknown,
+  parameters: readonly unknown[],
 ): Promise<Row[]> {
-  const parameters = compiled.parameters.map((each) => (each instanceof Place ? fill(each) : each));
   const database = 'after' in db ? db.database : undefined;
   if (database === undefined) return (await db.executeQuery<Row>({ ...compiled, parameters })).rows;
   const statement = database.prepare(compiled.sql);
   if (statement.reader) return statement.all(parameters) as Row[];
   statement.run(parameters);
   return [];
+}
+
+/** Returns the parameters of a run: the value of each placeholder, and the constants. */
+const filled = <Row>(
+  { parameters }: CompiledQuery<Row>,
+  valueIn: (place: Place) => unknown,
+): unknown[] => parameters.map((each) => (each instanceof Place ? valueIn(each) : each));
+
+/** Returns whether the parameters are the values of the rows, one row after another. */
+function isInOrder(parameters: readonly unknown[], rows: readonly Values[]): boolean {
+  const names = Object.keys(rows[0] ?? {});
+  const isNext = (each: unknown, at: number) =>
+    each instanceof Place &&
+    each.index === Math.floor(at / names.length) &&
+    each.name === names[at % names.length];
+  return parameters.length === rows.length * names.length && parameters.every(isNext);
 }
 
 /** Returns the name and length of each list; names, because callers pass them in any order. */

@@ -295,7 +295,7 @@ async function insert(
   audit: AuditEntry[],
   now: number,
 ): Promise<void> {
-  for (const { id } of await INSERT(tx, rows)) {
+  for (const { id } of await INSERT(tx, rows.map(withoutNulls))) {
     audit.push({
       at: now,
       subject: appointmentSubject(id),
@@ -306,7 +306,23 @@ async function insert(
   }
 }
 
-const INSERT = preparedRows<PreparedAppointment>()((tx, rows) =>
+/** Leaves out the columns that are null in a new row, as they are without a value. */
+function withoutNulls(row: PreparedAppointment) {
+  return {
+    connector: row.connector,
+    source_id: row.source_id,
+    content: row.content,
+    content_hash: row.content_hash,
+    starts_at: row.starts_at,
+    patient_key: row.patient_key,
+    last_source: row.last_source,
+    plan_due_at: row.plan_due_at,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  };
+}
+
+const INSERT = preparedRows<ReturnType<typeof withoutNulls>>()((tx, rows) =>
   tx.insertInto('appointments').values(rows).returning('id'),
 );
 

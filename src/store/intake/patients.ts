@@ -220,6 +220,8 @@ function withThoseInForce(
   appointment: AppointmentInput,
   all: readonly CoverageInput[],
 ): AppointmentInput {
+  const is_limited = all.some(({ period }) => period !== undefined);
+  if (all === appointment.coverages && !is_limited) return appointment;
   const held = inForce(all, appointment.starts_at);
   const others = all.filter((each) => each.as_written !== undefined && !held.includes(each));
   return {

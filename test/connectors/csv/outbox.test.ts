@@ -5,7 +5,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { batchOf } from '../../../connectors/conformance/examples.ts';
-import { csvFile, csvLine } from '../../../connectors/csv/cells.ts';
+import { csvFile, csvLines } from '../../../connectors/csv/cells.ts';
 import { ATTENTION_COLUMNS, RESULT_COLUMNS } from '../../../connectors/csv/outbox.ts';
 import { cleanCell } from '../../../connectors/csv/values.ts';
 import { deliverySchema } from '../../../src/records/delivery.ts';
@@ -187,7 +187,7 @@ describe('a cell', () => {
     ['a,b', '"a,b"'],
     ['1500.00', '1500.00'],
   ])('a cell of %j is written as %j', (value, expected) => {
-    const written = csvLine([value]).replace(/\r\n$/, '');
+    const written = csvLines([[value]]).replace(/\r\n$/, '');
     expect(
       written.startsWith('"') && !expected.startsWith('"') ? written.slice(1, -1) : written,
     ).toBe(expected);
