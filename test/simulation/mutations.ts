@@ -410,12 +410,6 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
       },
     ],
   },
-  claim_answer_lost: one(
-    'An answer that arrives while its claim is closed is never written.',
-    'src/stages/plan/claims.ts',
-    'await deliverLatest(tx, latest, row, now);',
-    'void deliverLatest;',
-  ),
   claim_settled_asked: one(
     'eligd asks about a claim that the practice has settled.',
     'src/domain/claim-planning.ts',
