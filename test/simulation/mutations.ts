@@ -101,12 +101,6 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'const listed_by = now + deps.settings.settle_ms;',
     'const listed_by = now;',
   ),
-  early_lookup_counts: one(
-    'A lookup proves an absence before the settle time is over.',
-    'src/stages/submit/lookup.ts',
-    'absent_at < current.absence_at',
-    'false',
-  ),
   equality_for_match: one(
     'The returned request must equal the request as sent.',
     'src/stages/submit/seen.ts',
