@@ -224,7 +224,8 @@ export class Session {
         });
         if (sent !== 'paused') return sent;
       } finally {
-        await this.#keepResult('leave', () => pass.leave());
+        // Not awaited: the end of the slot and what the caller stores about the reply share a commit.
+        void this.#keepResult('leave', () => pass.leave());
       }
     }
   }
