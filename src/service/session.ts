@@ -224,7 +224,8 @@ export class Session {
         });
         if (sent !== 'paused') return sent;
       } finally {
-        await this.#keepResult('leave', () => pass.leave());
+        // Not awaited: the end of the slot shares a commit with what the caller stores next.
+        void this.#keepResult('leave', () => pass.leave());
       }
     }
   }

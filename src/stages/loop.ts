@@ -14,6 +14,9 @@ export type StepResult = {
 
 export const IDLE: StepResult = { did: 0, next_at: null };
 
+/** Why a wait ended early. Without a reason, each abort makes an error with a stack. */
+const WOKEN = 'woken';
+
 /** Lets one stage wake another: a step that produces work for the next stage calls its `wake`. */
 export class Waker {
   #is_set = false;
@@ -32,7 +35,7 @@ export class Waker {
   async wait(env: Env, wait_ms: number, signal: AbortSignal): Promise<void> {
     if (!this.#is_set && !signal.aborted) {
       const ended = new AbortController();
-      const end = () => ended.abort();
+      const end = () => ended.abort(WOKEN);
       this.#wakeUp = end;
       signal.addEventListener('abort', end, { once: true });
       await env.clock.sleep(wait_ms, ended.signal).catch(() => {});

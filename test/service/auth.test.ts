@@ -338,6 +338,16 @@ test('a gate failure throws before the request, and keeps its outcome after it',
   expect(server.calls()).toHaveLength(1);
 });
 
+test('a reply does not wait for the end of its slot to be stored', async () => {
+  const server = await serve(() => created);
+  const { gate } = testGate();
+  const left = Promise.withResolvers<void>();
+  const leaving = { ...gate, enter: async () => ({ leave: () => left.promise }) };
+  const { client } = testClient(server.base_url, { gate: leaving });
+  expect(await client.create('dental', aRequest())).toMatchObject({ ok: true });
+  left.resolve();
+});
+
 test('nock can replace the service', async () => {
   const scope = nock('http://service.test')
     .post('/api/v0/medical/inquiries')

@@ -29,7 +29,7 @@ export function watchDisk(): void {
     const life = owners.getStore();
     if (!(life instanceof Life)) return exec.call(this, text);
     life.connections.add(this);
-    return around(life, text, () => exec.call(this, text));
+    return around(life, kindOf(text), () => exec.call(this, text));
   } as typeof exec;
 }
 
@@ -43,11 +43,12 @@ function compiledOnce(text: string): string {
 }
 
 function watched(statement: Statement, text: string, life: Life) {
+  const kind = kindOf(text);
   return {
     reader: statement.reader,
-    get: (...given: unknown[]) => around(life, text, () => statement.get(...given)),
-    all: (...given: unknown[]) => around(life, text, () => statement.all(...given)),
-    run: (...given: unknown[]) => around(life, text, () => statement.run(...given)),
+    get: (...given: unknown[]) => around(life, kind, () => statement.get(...given)),
+    all: (...given: unknown[]) => around(life, kind, () => statement.all(...given)),
+    run: (...given: unknown[]) => around(life, kind, () => statement.run(...given)),
     iterate: (...given: unknown[]) => statement.iterate(...given),
     pluck() {
       statement.pluck();
@@ -56,14 +57,20 @@ function watched(statement: Statement, text: string, life: Life) {
   };
 }
 
-function around<Value>(life: Life, text: string, perform: () => Value): Value {
+type Kind = { writes: boolean; commits: boolean };
+
+function kindOf(text: string): Kind {
+  return { writes: WRITES.test(text), commits: /^\s*commit/i.test(text) };
+}
+
+function around<Value>(life: Life, { writes, commits }: Kind, perform: () => Value): Value {
   if (life.is_dead || life.point('statement')) throw new Error('The process is dead.');
-  if (life.machine.isDiskFull() && WRITES.test(text)) {
+  if (writes && life.machine.isDiskFull()) {
     life.refuse();
     throw new Database.SqliteError('database or disk is full', 'SQLITE_FULL');
   }
   const value = perform();
   // A commit stays, whatever happens to the process now.
-  if (/^\s*commit/i.test(text) && life.point('committed')) throw new Error('The process is dead.');
+  if (commits && life.point('committed')) throw new Error('The process is dead.');
   return value;
 }

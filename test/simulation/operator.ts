@@ -35,6 +35,10 @@ const COMMANDS: Readonly<Record<string, readonly Command[]>> = {
   other: ['retry', 'retry', 'hold', 'release', 'withdraw', 'ask', 'ask'],
 };
 
+const TURNS_MAX = 200;
+/** After so many turns in which nobody else did anything, nobody will before time passes. */
+const QUIET_TURNS = 10;
+
 type Candidate = { operand: Operand; state: string; source_ids: string[] };
 
 export class Operator {
@@ -113,16 +117,26 @@ export class Operator {
   async #atTheDatabase(work: (store: Store) => Promise<void>): Promise<void> {
     const machine = this.#world.machine();
     if (!existsSync(machine.path) || machine.isDiskFull()) return;
-    // A daemon that is starting gets its turns to migrate, because one process cannot wait for
-    // itself.
-    for (let turn = 0; turn < 200; turn += 1)
-      await new Promise<void>((resolve) => machine.scheduler.immediate(resolve));
+    await this.#letFinish();
     if (!existsSync(machine.path) || machine.isDiskFull()) return;
     const store = await openStore(machine.path);
     try {
       await work(store);
     } finally {
       await store.close();
+    }
+  }
+
+  /**
+   * A daemon that is starting gets its turns to migrate, because one process cannot wait for
+   * itself.
+   */
+  async #letFinish(): Promise<void> {
+    const { scheduler } = this.#world;
+    let quiet = 0;
+    for (let turn = 0; turn < TURNS_MAX && quiet < QUIET_TURNS; turn += 1) {
+      await new Promise<void>((resolve) => scheduler.immediate(resolve));
+      quiet = scheduler.isQuiet() ? quiet + 1 : 0;
     }
   }
 

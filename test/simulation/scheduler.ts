@@ -67,6 +67,11 @@ export class Scheduler {
     };
   }
 
+  /** Whether nothing can happen before time passes. */
+  isQuiet(): boolean {
+    return this.#immediates.length === 0;
+  }
+
   /** Advances time until `isOver` or `until`, by at least one turn. */
   async pass(until: number, isOver: () => boolean = () => false): Promise<void> {
     for (;;) {
