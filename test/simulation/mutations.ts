@@ -150,8 +150,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   reconciliation_left_out: one(
     "The service's list is not compared before the first send.",
     'src/stages/submit/reconcile.ts',
-    '  const must_wait =',
-    '  if (specialty) return true;\n  const must_wait =',
+    '  const { env, store, client, memory } = deps;\n  const last =',
+    '  const { env, store, client, memory } = deps;\n  if (specialty) return true;\n  const last =',
   ),
   unclaimed_not_taken: one(
     'eligd does not check the service’s inquiries before a call.',
