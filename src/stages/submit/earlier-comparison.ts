@@ -109,11 +109,10 @@ export async function earlierComparison(
   const kept = stored === null ? undefined : KEPT.safeParse(fromJson(stored.value)).data;
   if (kept === undefined || !(await hasEverySend(deps))) return null;
   if ((await currentHalts(store.db)).length > 0) return null;
-  const booted = env.boot?.() ?? null;
-  if (booted?.id !== kept.boot_id || booted.awake_ms - kept.awake_ms > RELIED_ON_MS) return null;
+  if (env.boot?.()?.id !== kept.boot_id) return null;
   // A small request shows whether the service answers, and the time by its clock.
   if (!(await client.getSubscription({ priority: 'send' })).ok) return null;
-  const [boot, skew_ms, now] = [env.boot?.() ?? null, deps.clockSkew(), env.clock.now()];
+  const [boot, skew_ms, now] = [env.boot(), deps.clockSkew(), env.clock.now()];
   if (boot === null || skew_ms === null) return null;
   const awake_ms = boot.awake_ms - kept.awake_ms;
   const by_service_ms = now - skew_ms - kept.service_at;

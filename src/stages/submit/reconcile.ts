@@ -51,13 +51,13 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
 /** Returns whether the list of the specialty has been compared, now or recently enough. */
 async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
   const { env, store, client, memory } = deps;
-  const must_wait = waitsForRetry(deps, specialty);
-  const known = memory.reconciled.get(specialty) ?? null;
-  const last = must_wait ? known : await lastComparison(deps, specialty);
+  const last = await lastComparison(deps, specialty);
   const at = last?.at ?? null;
   if (at !== null && last?.is_due === false && at > env.clock.now() - DAY_MS) return true;
-  if (must_wait) return false;
   const started_at = env.clock.now();
+  const failed = memory.failures.get(specialty);
+  if (failed !== undefined && failed.since <= started_at && started_at < failed.retry_at)
+    return false;
   const listed = await client.list(specialty, {}, { priority: 'send' });
   if (!listed.ok) {
     await noteFailedReconciliation(deps, specialty, listed.failure);
@@ -93,13 +93,6 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
   await keepComparison(deps, specialty, reconciled);
   memory.failures.delete(specialty);
   return true;
-}
-
-/** Returns whether the last attempt failed, and the next one is not due: nothing is requested. */
-function waitsForRetry({ env, memory }: SubmitDeps, specialty: Specialty): boolean {
-  const failed = memory.failures.get(specialty);
-  const now = env.clock.now();
-  return failed !== undefined && failed.since <= now && now < failed.retry_at;
 }
 
 /**

@@ -163,34 +163,6 @@ test('a process that began without a comparison compares daily, and counts stran
   expect((await currentHalts(clinic.store.db)).map(({ reason }) => reason)).toEqual(['foreign']);
 });
 
-test('a comparison that is too old, or a wait after a failure, costs no request', async () => {
-  let requests = 0;
-  const enter = async () => {
-    requests += 1;
-    return { leave: async () => {} };
-  };
-  const clinic = await install({ gate: { enter, pause: async () => {} } });
-  let awake_ms = DAY_MS;
-  clinic.submit.env = { ...clinic.env, boot: () => ({ id: 'boot', awake_ms }) };
-  await ensureReconciled(clinic.submit, 'dental');
-  const requestsOfNextProcess = async () => {
-    clinic.submit.memory = newSubmitMemory();
-    requests = 0;
-    await ensureReconciled(clinic.submit, 'dental');
-    return requests;
-  };
-  // Only whether the service answers; then only the list.
-  expect(await requestsOfNextProcess()).toBe(1);
-  awake_ms += 2 * HOUR_MS;
-  clinic.pass(2 * HOUR_MS);
-  expect(await requestsOfNextProcess()).toBe(1);
-  await clinic.service.fault({ times: 9, when: 'before', action: 'status', status: 503 });
-  expect(await requestsOfNextProcess()).toBeGreaterThan(0);
-  requests = 0;
-  expect(await ensureReconciled(clinic.submit, 'dental')).toBe(false);
-  expect(requests).toBe(0);
-});
-
 test('a call that a replaced database made shortly before the start stops nothing', async () => {
   const clinic = await install();
   await clinic.service.createBeside(FOREIGN);
