@@ -1,4 +1,4 @@
-/** What stands in for a visit or claim whose stored text is damaged, so that lists show it (G2). */
+/** Reads stored visits and claims. One whose text is damaged is still shown in lists (G2). */
 import type { AppointmentInput, Patient, ProviderInput } from './appointment.ts';
 import type { ClaimInput } from './claim.ts';
 

@@ -6,6 +6,7 @@ import {
   type DeliveryOutcome,
 } from '../../../connectors/contract.ts';
 import { backoffMs } from '../../domain/backoff.ts';
+import { DAMAGED_PATIENT } from '../../domain/damaged.ts';
 import type { Env } from '../../domain/env.ts';
 import { type FeeSchedule, judgedVisit } from '../../domain/fees.ts';
 import { HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
@@ -236,7 +237,30 @@ function parkedRemedy(
   );
 }
 
+/** Writes what is not damaged: one visit must not stop the answers about the others (G7). */
 async function write(
+  deps: DeliverDeps,
+  batch: ClaimedBatch,
+  signal: AbortSignal,
+): Promise<DeliveryOutcome[]> {
+  const isDamaged = ({ input }: DeliveryToWrite) => input.patient === DAMAGED_PATIENT;
+  const damaged = batch.deliveries.filter(isDamaged).map(cannotWriteDamaged);
+  if (damaged.length === 0) return await writeWhole(deps, batch, signal);
+  const deliveries = batch.deliveries.filter((each) => !isDamaged(each));
+  if (deliveries.length === 0) return damaged;
+  const whole = { ...batch, deliveries } as ClaimedBatch;
+  return [...damaged, ...(await writeWhole(deps, whole, signal))];
+}
+
+function cannotWriteDamaged({ key }: DeliveryToWrite): DeliveryOutcome {
+  const failure = {
+    what: 'The stored data of the appointment or claim is damaged.',
+    next: 'Save it again in the practice management system, so that eligd reads it again.',
+  };
+  return { key, outcome: 'failed', is_permanent: true, ...failure };
+}
+
+async function writeWhole(
   { connector, time_zone, fees }: DeliverDeps,
   batch: ClaimedBatch,
   signal: AbortSignal,

@@ -1,5 +1,5 @@
 /** Combines the answers about all coverages of an appointment. */
-import type { AppointmentInput } from '../../domain/appointment.ts';
+import { readAppointment } from '../../domain/damaged.ts';
 import { type Coordination, coordinate } from '../../records/coordination.ts';
 import type { EligibilityRecord } from '../../records/eligibility.ts';
 import { raiseAttention, resolveAttention } from '../bookkeeping/attention.ts';
@@ -21,11 +21,11 @@ export async function joinCoverages(
 ): Promise<Coordination | null> {
   const row = await tx
     .selectFrom('appointments')
-    .select(['kind', 'connector', 'content'])
+    .select(['kind', 'connector', 'source_id', 'starts_at', 'content'])
     .where('id', '=', appointment)
     .executeTakeFirst();
   if (row === undefined || row.kind !== 'appointment') return null;
-  const { coverages } = JSON.parse(row.content) as AppointmentInput;
+  const { coverages } = readAppointment(row);
   if (coverages.length < 2) return null;
   const answers = await newestAnswers(tx, appointment);
   const joined = coordinate(

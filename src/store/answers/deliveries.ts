@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
+import { readAppointment, readClaim } from '../../domain/damaged.ts';
 import type { DeliveryState } from '../../domain/states.ts';
 import type { ClaimStatusRecord } from '../../records/claim-status.ts';
 import type { Coordination } from '../../records/coordination.ts';
@@ -282,6 +283,8 @@ async function deliveriesOf(tx: Tx, batch: string, now: number): Promise<Deliver
       'deliveries.coordination',
       'deliveries.appointment',
       'appointments.kind',
+      'appointments.source_id',
+      'appointments.starts_at',
       'records.revision',
       'records.record',
       'appointments.content',
@@ -300,7 +303,7 @@ async function deliveriesOf(tx: Tx, batch: string, now: number): Promise<Deliver
     notes: JSON.parse(notes) as string[],
     coordination: coordination === null ? null : (JSON.parse(coordination) as Coordination),
     record: JSON.parse(record) as unknown,
-    input: JSON.parse(content) as unknown,
+    input: (row.kind === 'claim' ? readClaim : readAppointment)({ ...row, content }),
   })) as DeliveryToWrite[];
 }
 

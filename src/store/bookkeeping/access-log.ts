@@ -1,6 +1,7 @@
 /** Records who viewed whose record: pages and commands write here before they show a record. */
 import { sql } from 'kysely';
 import { appointmentHash } from '../../domain/appointment-hash.ts';
+import { parsed } from '../../domain/damaged.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { accessHash, CHAIN_START, patientHash } from './chain.ts';
 import { knownLogKey, logKeyIn } from './log-key.ts';
@@ -84,8 +85,8 @@ function shownRecord({
   source_id: string;
   content: string;
 }): ShownRecord {
-  const { patient } = JSON.parse(content) as { patient: { id: string | null } };
-  return { connector, source_id, patient_id: patient.id };
+  const input = parsed(content) as { patient: { id: string | null } } | null;
+  return { connector, source_id, patient_id: input?.patient.id ?? null };
 }
 
 /** Returns the newest hash of the chain. */

@@ -1,5 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Attention, AttentionReason } from '../../domain/attention.ts';
+import { parsed } from '../../domain/damaged.ts';
 import type { ClosedReason } from '../../domain/explanation.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
@@ -264,18 +265,9 @@ export async function openAttention(db: Db, connector?: string): Promise<Attenti
   return rows.map(withoutDamage);
 }
 
+/** A visit whose stored text is damaged must not hide the others (G7). */
 function withoutDamage(row: AttentionRow): AttentionRow {
-  return isReadable(row.content) ? row : { ...row, content: null };
-}
-
-/** Returns whether a stored text is not damaged: one visit must not hide the others (G7). */
-export function isReadable(content: string | null): boolean {
-  try {
-    if (content !== null) JSON.parse(content);
-    return true;
-  } catch {
-    return false;
-  }
+  return row.content === null || parsed(row.content) !== null ? row : { ...row, content: null };
 }
 
 /** Returns the same as `openAttention`, some at a time. An item that ends meanwhile is left out. */

@@ -2,6 +2,7 @@ import { type Insertable, sql } from 'kysely';
 import type { AppointmentInput, CoverageInput } from '../../domain/appointment.ts';
 import { ANSWER_REASONS } from '../../domain/attention.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
+import { readAppointment } from '../../domain/damaged.ts';
 import type { ClosedReason } from '../../domain/explanation.ts';
 import { type InquiryDraft, readDraft } from '../../domain/inquiry.ts';
 import { nameNextVisit, resolveAttention } from '../bookkeeping/attention.ts';
@@ -320,11 +321,11 @@ export async function withoutAppointment(tx: Tx, inquiries: readonly number[]): 
 export async function coveragesOf(tx: Tx, appointment: number): Promise<CoverageInput[]> {
   const row = await tx
     .selectFrom('appointments')
-    .select('content')
+    .select(['source_id', 'starts_at', 'content'])
     .where('id', '=', appointment)
     .where('kind', '=', sql.lit('appointment'))
     .executeTakeFirst();
-  return row === undefined ? [] : (JSON.parse(row.content) as AppointmentInput).coverages;
+  return row === undefined ? [] : readAppointment(row).coverages;
 }
 
 /** Returns the appointments that are not closed. */

@@ -2,6 +2,7 @@
  * IDs of patients who were merged into another. Data that still arrives under such an ID belongs to
  * the surviving record, so that eligd does not call about one person twice (G1).
  */
+import { type SqlBool, sql } from 'kysely';
 import type { AppointmentInput, Patient } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import type { PatientUpdate } from '../../domain/patient-update.ts';
@@ -74,6 +75,7 @@ async function latestPatient(
     .where('patient_key', '>=', `${connector}|${patient_id}|`)
     // "}" is the character after "|", so the range is every key that starts with the ID and "|".
     .where('patient_key', '<', `${connector}|${patient_id}}`)
+    .where(sql<SqlBool>`json_valid(content)`)
     .orderBy('updated_at', 'desc')
     .limit(1)
     .executeTakeFirst();

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { AppointmentInput } from '../../domain/appointment.ts';
+import { parsed } from '../../domain/damaged.ts';
 import { patientKey } from '../../domain/needs.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Tx } from '../engine/database.ts';
@@ -15,7 +16,6 @@ export type KnownAppointment = {
   connector: string;
   source_id: string;
   content: string;
-  content_hash: string;
   patient_key: string;
   closed_reason: string | null;
   missing_since: number | null;
@@ -42,7 +42,7 @@ export async function knownAppointments(
 const KNOWN = prepared<{ connector: string; source_ids: readonly string[] }>()((tx, place) =>
   tx
     .selectFrom('appointments')
-    .select(['id', 'connector', 'source_id', 'content', 'content_hash', 'patient_key'])
+    .select(['id', 'connector', 'source_id', 'content', 'patient_key'])
     .select(['closed_reason', 'missing_since'])
     .where('connector', '=', place('connector'))
     .where('kind', '=', sql.lit('appointment'))
@@ -128,7 +128,8 @@ function changeReason(
   after: AppointmentInput,
 ): string {
   if (row.missing_since !== null) return 'It is in the export again.';
-  const before = JSON.parse(row.content) as AppointmentInput;
+  const before = parsed(row.content) as AppointmentInput | null;
+  if (before === null) return 'Read again; what was stored was damaged.';
   const parts: [string, (appointment: AppointmentInput) => unknown][] = [
     ['status', ({ status }) => status],
     ['time', ({ starts_at }) => starts_at],

@@ -3,6 +3,7 @@
  * rules of their own.
  */
 import { type ClaimInput, claimHorizon } from '../../domain/claim.ts';
+import { parsed } from '../../domain/damaged.ts';
 import { parkDeliveriesOf } from '../answers/delivery-steps.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Tx } from '../engine/database.ts';
@@ -18,7 +19,6 @@ type KnownClaim = {
   id: number;
   source_id: string;
   content: string;
-  content_hash: string;
   patient_key: string;
   missing_since: number | null;
 };
@@ -47,11 +47,7 @@ export async function takeClaims(
     const claim = insuredClaim(each, insurances.get(each.patient.id ?? ''));
     const row = known.get(claim.source_id);
     const prepared = prepare(connector, claim, source, now);
-    if (
-      row !== undefined &&
-      row.content_hash === prepared.content_hash &&
-      row.missing_since === null
-    ) {
+    if (row !== undefined && row.content === prepared.content && row.missing_since === null) {
       await tx
         .updateTable('appointments')
         .set({ last_source: source })
@@ -128,11 +124,12 @@ function prepare(connector: string, claim: ClaimInput, source: number, now: numb
 
 /**
  * Returns whether the ID now belongs to another person: as with appointments, both the birth date
- * and the member ID differ.
+ * and the member ID differ, or the stored data is damaged.
  */
 function isOtherPerson(row: KnownClaim, after: ClaimInput, patient_key: string): boolean {
   if (row.patient_key === patient_key) return false;
-  const before = JSON.parse(row.content) as ClaimInput;
+  const before = parsed(row.content) as ClaimInput | null;
+  if (before === null) return true;
   return (
     before.patient.birth_date !== after.patient.birth_date &&
     before.coverage.member_id !== after.coverage.member_id
@@ -163,7 +160,7 @@ async function knownClaims(
   for (let first = 0; first < source_ids.length; first += IDS_PER_STATEMENT) {
     const rows = await tx
       .selectFrom('appointments')
-      .select(['id', 'source_id', 'content', 'content_hash', 'patient_key', 'missing_since'])
+      .select(['id', 'source_id', 'content', 'patient_key', 'missing_since'])
       .where('connector', '=', connector)
       .where('kind', '=', 'claim')
       .where('superseded_at', 'is', null)

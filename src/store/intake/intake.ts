@@ -1,10 +1,12 @@
 import { sql } from 'kysely';
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
+import { parsed } from '../../domain/damaged.ts';
 import type { PatientUpdate } from '../../domain/patient-update.ts';
 import { parkDeliveriesOf } from '../answers/delivery-steps.ts';
 import { resolveAttention } from '../bookkeeping/attention.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
+import { setPlanDue } from '../calls/links.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared, preparedRows } from '../engine/prepared.ts';
 import {
@@ -131,7 +133,7 @@ export async function takeAppointments(
       (isOtherPerson(row, prepared) && (await supersede(tx, row, now, audit)))
     ) {
       added.push(prepared);
-    } else if (row.content_hash === prepared.content_hash && row.missing_since === null) {
+    } else if (row.content === prepared.content && row.missing_since === null) {
       seen.push({ id: row.id, source });
     } else {
       await update(tx, row, prepared, now);
@@ -149,7 +151,8 @@ export async function takeAppointments(
 
 /**
  * Cancels appointments for which the source gives only the ID. Skips unknown and already canceled
- * ones. The source has named them, so they do not count as vanished.
+ * ones. The source has named them, so they do not count as vanished. Planning puts a damaged one on
+ * the attention list.
  */
 export async function takeCancelled(
   { tx, connector, now }: IntakeContext,
@@ -158,8 +161,12 @@ export async function takeCancelled(
 ): Promise<void> {
   const known = [...(await knownAppointments(tx, connector, source_ids)).values()];
   for (const row of known) {
-    const appointment = JSON.parse(row.content) as AppointmentInput;
-    if (appointment.status === 'cancelled') continue;
+    const appointment = parsed(row.content) as AppointmentInput | null;
+    if (appointment?.status === 'cancelled') continue;
+    if (appointment === null) {
+      await setPlanDue(tx, row.id, now, null);
+      continue;
+    }
     await changeContent(tx, row, { ...appointment, status: 'cancelled' }, now);
     counts.changed += 1;
   }
@@ -235,11 +242,12 @@ async function rememberSource(
 /**
  * Returns whether the row now belongs to another person: the source ID came back with another birth
  * date and another member ID, so it is another appointment (docs/design.md "Needs, appointments,
- * deliveries").
+ * deliveries"). Where the stored data is damaged, another patient counts as another person.
  */
 function isOtherPerson(row: KnownAppointment, next: PreparedAppointment): boolean {
   if (row.patient_key === next.patient_key) return false;
-  const before = JSON.parse(row.content) as AppointmentInput;
+  const before = parsed(row.content) as AppointmentInput | null;
+  if (before === null) return true;
   const after = JSON.parse(next.content) as AppointmentInput;
   const member = (appointment: AppointmentInput) => appointment.coverages[0]?.member_id ?? '';
   return before.patient.birth_date !== after.patient.birth_date && member(before) !== member(after);

@@ -5,8 +5,10 @@ import { createHash } from 'node:crypto';
 import type { CoverageInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import { inForceOn } from '../../domain/coverage-period.ts';
+import { parsed } from '../../domain/damaged.ts';
 import { patientKey } from '../../domain/needs.ts';
 import { appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
+import { setPlanDue } from '../calls/links.ts';
 import type { IntakeContext } from './context.ts';
 
 const NO_COVERAGE: CoverageInput = {
@@ -65,8 +67,9 @@ export async function changeClaimsOf(
     .execute();
   let changed_count = 0;
   for (const { id, content } of rows) {
-    const before = JSON.parse(content) as ClaimInput;
-    if (before.patient.id !== patient_id) continue;
+    const before = parsed(content) as ClaimInput | null;
+    if (before === null) await setPlanDue(tx, id, now, null);
+    if (before?.patient.id !== patient_id) continue;
     const after = contentOf(connector, change(before));
     if (after.content === content) continue;
     await tx

@@ -5,7 +5,9 @@
 import type { AppointmentInput, CoverageInput, Patient } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import { inForce } from '../../domain/coverage-period.ts';
+import { parsed } from '../../domain/damaged.ts';
 import type { PatientUpdate } from '../../domain/patient-update.ts';
+import { setPlanDue } from '../calls/links.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import { addAlias, aliasesOf, resolveMerge, withCurrentIds } from './aliases.ts';
@@ -180,8 +182,9 @@ async function changeAppointmentsOf(
     .execute();
   let changed_count = 0;
   for (const row of rows) {
-    const before = JSON.parse(row.content) as AppointmentInput;
-    if (before.patient.id !== patient_id) continue;
+    const before = parsed(row.content) as AppointmentInput | null;
+    if (before === null) await setPlanDue(tx, row.id, now, null);
+    if (before?.patient.id !== patient_id) continue;
     const changed = change(before);
     const known = await insuranceOf(tx, connector, insuredId(changed));
     const after = insured(changed, known);

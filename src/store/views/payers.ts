@@ -1,9 +1,9 @@
 import type { AppointmentInput, CoverageInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
+import { parsed } from '../../domain/damaged.ts';
 import { isInsured } from '../../domain/planning.ts';
 import { saysWho } from '../../domain/says-who.ts';
 import { HOUR_MS } from '../../domain/time.ts';
-import { isReadable } from '../bookkeeping/attention.ts';
 import { allOpenTurnarounds } from '../calls/turnarounds.ts';
 import type { Db } from '../engine/database.ts';
 
@@ -21,10 +21,10 @@ export type NamedPayer = {
  */
 export async function namedPayers(db: Db): Promise<NamedPayer[]> {
   const rows = await openVisits(db).execute();
-  return rows.filter(({ content }) => isReadable(content)).flatMap(namedIn);
+  return rows.flatMap(namedIn);
 }
 
-/** Returns the coverages of the visits and claims with this ID in a connector. */
+/** Does the same for the visits and claims with these IDs in a connector. */
 export async function namedPayersOf(
   db: Db,
   connector: string,
@@ -43,7 +43,8 @@ function openVisits(db: Db) {
 }
 
 function namedIn({ content }: { content: string }): NamedPayer[] {
-  const treated = JSON.parse(content) as AppointmentInput | ClaimInput;
+  const treated = parsed(content) as AppointmentInput | ClaimInput | null;
+  if (treated === null) return [];
   return coveragesOf(treated)
     .filter(isInsured)
     .map((coverage) => ({
