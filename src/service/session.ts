@@ -224,7 +224,7 @@ export class Session {
         });
         if (sent !== 'paused') return sent;
       } finally {
-        // Not awaited: the end of the slot and what the caller stores about the reply share a commit.
+        // Not awaited: the end of the slot shares a commit with what the caller stores next.
         void this.#keepResult('leave', () => pass.leave());
       }
     }

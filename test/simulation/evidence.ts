@@ -52,7 +52,7 @@ function rowsAbout(
     const appointments = all(`select * from appointments where source_id in (${marks})`, ...about);
     say(
       'appointment',
-      appointments.map(({ content: _, content_hash: __, ...rest }) => rest),
+      appointments.map(({ content: _, ...rest }) => rest),
     );
     for (const { id } of appointments) {
       say('audit', all('select * from audit where subject = ?', `appointment:${id}`));

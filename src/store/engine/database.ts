@@ -38,6 +38,7 @@ import * as dueBySpecialty from '../../../migrations/0035-due-by-specialty.ts';
 import * as closedAppointments from '../../../migrations/0036-closed-appointments.ts';
 import * as doubtfulCalls from '../../../migrations/0037-doubtful-calls.ts';
 import * as unreadMessages from '../../../migrations/0038-unread-messages.ts';
+import * as contentHash from '../../../migrations/0039-content-hash.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { NotedFile } from './closing-note.ts';
 import { damaged, unusable } from './damage.ts';
@@ -108,6 +109,7 @@ const MIGRATIONS = {
   '0036-closed-appointments': closedAppointments,
   '0037-doubtful-calls': doubtfulCalls,
   '0038-unread-messages': unreadMessages,
+  '0039-content-hash': contentHash,
 };
 
 const CACHED_STATEMENTS_MAX = 400;

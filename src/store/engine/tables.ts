@@ -190,7 +190,6 @@ type AppointmentTable = {
   source_id: string;
   superseded_at: number | null;
   content: string;
-  content_hash: string;
   starts_at: number;
   patient_key: string;
   last_source: number | null;

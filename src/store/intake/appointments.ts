@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import { parsed } from '../../domain/damaged.ts';
@@ -65,7 +64,6 @@ export function prepare(
     source_id: appointment.source_id,
     superseded_at: null,
     content,
-    content_hash: hash('sha256', content, 'base64'),
     starts_at: Date.parse(appointment.starts_at),
     patient_key: patientKey(connector, appointment),
     last_source: source,
@@ -90,12 +88,11 @@ export async function changeContent(
   appointment: AppointmentInput,
   now: number,
 ): Promise<void> {
-  const { content, content_hash, patient_key } = prepare(row.connector, appointment, 0, now);
+  const { content, patient_key } = prepare(row.connector, appointment, 0, now);
   await tx
     .updateTable('appointments')
     .set({
       content,
-      content_hash,
       patient_key,
       closed_reason: null,
       closed_at: null,

@@ -320,7 +320,6 @@ function withoutNulls(row: PreparedAppointment) {
     connector: row.connector,
     source_id: row.source_id,
     content: row.content,
-    content_hash: row.content_hash,
     starts_at: row.starts_at,
     patient_key: row.patient_key,
     last_source: row.last_source,

@@ -1,7 +1,6 @@
 /**
  * Claims whose source stores insurance with the patient, and updates about the patients of claims.
  */
-import { createHash } from 'node:crypto';
 import type { CoverageInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import { inForceOn } from '../../domain/coverage-period.ts';
@@ -40,8 +39,7 @@ export function insuredClaim(
 /** Returns the columns of a claim that depend on its content. */
 export function contentOf(connector: string, claim: ClaimInput) {
   const content = JSON.stringify(claim);
-  const content_hash = createHash('sha256').update(content).digest('base64');
-  return { content, content_hash, patient_key: patientKey(connector, claim) };
+  return { content, patient_key: patientKey(connector, claim) };
 }
 
 /**
