@@ -19,6 +19,7 @@ import {
 } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { listForMapping } from '../../store/bookkeeping/unmapped-payers.ts';
+import { followCallUnderWay } from '../../store/calls/attempts.ts';
 import {
   addPlanned,
   type InquiryRow,
@@ -192,6 +193,9 @@ function needOf({ need_base, benefit_year }: { need_base: string; benefit_year: 
   return `${need_base} ${benefit_year}`;
 }
 
+/** An existing inquiry serves the visit, is planned again for it, or does not serve it. */
+type Reuse = 'serve' | 'revive' | 'new';
+
 /** Returns the inquiry that serves a coverage: an existing one (G1), or a new one. */
 async function inquiryFor(
   context: PlanContext,
@@ -200,13 +204,11 @@ async function inquiryFor(
 ): Promise<InquiryRow | 'too_late' | 'other_first' | 'clock_first'> {
   const { tx, external_id_template } = context;
   const { now, is_clock_trusted } = context.facts;
-  const newest = await latestForNeed(tx, coverage.need_base, coverage.benefit_year);
-  const latest = newest === null ? null : await answeredBefore(tx, newest);
   const is_too_late = coverage.call_by < now;
-  const reuse =
-    latest === null
-      ? 'new'
-      : await reuseOf(context, latest, appointment, { coverage, is_too_late });
+  const { newest, latest, reuse } = await newestFor(context, appointment, {
+    coverage,
+    is_too_late,
+  });
   if (is_too_late && (reuse !== 'serve' || latest?.state === 'planned')) {
     if (latest?.state === 'planned')
       await unlink(tx, latest.id, appointment.id, now).then(() => revise(context, latest.id));
@@ -266,6 +268,23 @@ async function inquiryFor(
   return added;
 }
 
+/** Returns the newest attempt for the need of a coverage and what it means for the appointment. */
+async function newestFor(
+  context: PlanContext,
+  appointment: AppointmentRow,
+  about: { coverage: PlannedCoverage; is_too_late: boolean },
+): Promise<{ newest: InquiryRow | null; latest: InquiryRow | null; reuse: Reuse }> {
+  const { tx, facts } = context;
+  const { coverage } = about;
+  const newest = await latestForNeed(tx, coverage.need_base, coverage.benefit_year);
+  const latest = newest === null ? null : await answeredBefore(tx, newest);
+  if (latest === null) return { newest, latest, reuse: 'new' };
+  const reuse = await reuseOf(context, latest, appointment, about);
+  // A call for a record that was merged into this one may be under way (G1).
+  const call = reuse === 'new' ? await followCallUnderWay(tx, coverage, facts.now) : null;
+  return call === null ? { newest, latest, reuse } : { newest: call, latest: call, reuse: 'serve' };
+}
+
 async function reasonToCall(
   { tx, facts }: PlanContext,
   latest: InquiryRow | null,
@@ -287,7 +306,7 @@ async function reuseOf(
   latest: InquiryRow,
   appointment: AppointmentRow,
   { coverage, is_too_late }: { coverage: PlannedCoverage; is_too_late: boolean },
-): Promise<'serve' | 'revive' | 'new'> {
+): Promise<Reuse> {
   if (latest.state === 'withdrawn') return 'revive';
   const may_buy = policy.new_codes === 'call' && is_clock_trusted && !is_too_late;
   if (may_buy && latest.state === 'answered' && (await notAsked(tx, coverage, latest)).length > 0)

@@ -4,7 +4,7 @@
  */
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
-import { type InquiryRow, inquiriesById } from './inquiries.ts';
+import { type InquiryRow, inquiriesById, inquiryById } from './inquiries.ts';
 import { planAgain } from './links.ts';
 
 type Need = Pick<InquiryRow, 'need_base' | 'benefit_year'>;
@@ -24,12 +24,7 @@ export async function servedByOthers(
     const is_newest = attempts.at(-1)?.id === row.id;
     const other = attempts.findLast((each) => each.id !== row.id && isUnderWay(each));
     if (is_newest && other === undefined) continue;
-    if (is_newest && other !== undefined) {
-      const first = other.attempt - other.retry;
-      const isIts = ({ attempt }: InquiryRow) => attempt >= first && attempt <= other.attempt;
-      const others = attempts.filter((each) => !isIts(each));
-      await orderAttempts(tx, [...others, ...attempts.filter(isIts)], {}, now);
-    }
+    if (is_newest && other !== undefined) await putLast(tx, attempts, other, now);
     await planAgain(tx, row.id, now);
     served.push(row.id);
   }
@@ -39,6 +34,34 @@ export async function servedByOthers(
 /** Returns the call for the need that waits for its answer; null: there is none. */
 export async function callUnderWayFor(db: Db | Tx, need: Need): Promise<InquiryRow | null> {
   return (await attemptsFor(db, need)).findLast(isUnderWay) ?? null;
+}
+
+/**
+ * Returns the call for the need that waits for its answer, which becomes the newest attempt; null:
+ * there is none.
+ */
+export async function followCallUnderWay(
+  tx: Tx,
+  need: Need,
+  now: number,
+): Promise<InquiryRow | null> {
+  const attempts = await attemptsFor(tx, need);
+  const call = attempts.findLast(isUnderWay);
+  if (call === undefined) return null;
+  await putLast(tx, attempts, call, now);
+  return await inquiryById(tx, call.id);
+}
+
+/** Numbers the attempt, with those that it followed, after all others. */
+async function putLast(
+  tx: Tx,
+  attempts: readonly InquiryRow[],
+  { attempt: last, retry }: InquiryRow,
+  now: number,
+): Promise<void> {
+  const isIts = ({ attempt }: InquiryRow) => attempt >= last - retry && attempt <= last;
+  const others = attempts.filter((each) => !isIts(each));
+  await orderAttempts(tx, [...others, ...attempts.filter(isIts)], {}, now);
 }
 
 /** An answer that the service has taken back may already be replaced. */

@@ -270,6 +270,36 @@ test('of two lost calls for merged records, the one that arrived serves both', a
   expect(visits.toSorted()).toEqual(['A-1', 'B-1']);
 });
 
+test('after a merge, a call under way serves in place of an answer that is too old', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 2 } });
+  await clinic.planNow();
+  const coverages = [aCoverage({ member_id: 'ACTIVE0' })];
+  await send(clinic, clinic.visit('A-1', { patient: ADA, coverages }));
+  await clinic.service.advance({ days: 2 });
+  clinic.pass(DAY_MS);
+  await clinic.collectAll();
+  clinic.pass(3 * DAY_MS);
+  await send(clinic, clinic.visit('B-1', { patient: { ...ADA, id: 'P-2' }, coverages }, 6));
+  await say(clinic, { kind: 'merged', from_id: 'P-2', into: ADA });
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual([
+    'A-1',
+    'B-1',
+  ]);
+  const ends = (await clinic.service.ledgerWithSteps()).map(({ steps }) =>
+    Date.parse(steps.at(-1)?.at ?? ''),
+  );
+  await clinic.service.advanceTo(new Date(Math.max(...ends) + DAY_MS).toISOString());
+  clinic.pass(Math.max(...ends) + DAY_MS - clinic.now());
+  await clinic.collectAll();
+  await clinic.planNow();
+  const visits: string[] = [];
+  await clinic.deliverNow(connector(({ appointment }) => visits.push(appointment.source_id)));
+  expect(visits).toContain('B-1');
+  expect(await clinic.service.ledger()).toHaveLength(2);
+});
+
 describe('an answer that waits to be written when two records are merged', () => {
   test('an answer that waits during a merge is written once (G4)', async () => {
     const clinic = await install();
