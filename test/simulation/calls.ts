@@ -490,19 +490,22 @@ export class Calls {
     const made = before.filter((one) => !seconds.has(one)).length;
     if (made >= plan.pms.claim_calls_max && !this.is_state_lost) return false;
     const now = call.accepted_at;
-    const ended = last.timeline.find(
+    const wait_ms = plan.pms.ask_again_days * DAY_MS;
+    const said = claimSaidIn(last.id);
+    // The service may revise an answer: eligd has read either one.
+    const endings = last.timeline.filter(
       ({ at, status }) => at <= now && /SUCCESS|CANCELLED/.test(status),
     );
-    if (ended === undefined || ended.status === 'CANCELLED') return false;
-    const wait_ms = plan.pms.ask_again_days * DAY_MS;
-    const read_at = Math.min(ended.at, this.#answered_at.get(last.id) ?? now);
-    const is_time = read_at + wait_ms <= Math.max(now, this.#world.machine().wallNow());
-    if (ended.status === 'UNSUCCESSFUL') return is_time || plan.config.attempts > 1;
-    const said = claimSaidIn(last.id);
-    if (said === 'PAID' && !plan.service.poison_answer) return false;
-    if (DECIDED.includes(said))
-      return isClaimChanged(claim, last, call) || (plan.service.poison_answer && is_time);
-    return is_time;
+    return endings.some((ended) => {
+      if (ended.status === 'CANCELLED') return false;
+      const read_at = Math.min(ended.at, this.#answered_at.get(last.id) ?? now);
+      const is_time = read_at + wait_ms <= Math.max(now, this.#world.machine().wallNow());
+      if (ended.status === 'UNSUCCESSFUL') return is_time || plan.config.attempts > 1;
+      if (said === 'PAID' && !plan.service.poison_answer) return false;
+      if (DECIDED.includes(said))
+        return isClaimChanged(claim, last, call) || (plan.service.poison_answer && is_time);
+      return is_time;
+    });
   }
 
   /** Whether eligd, without its database, can only see that the last call was long ago. */
