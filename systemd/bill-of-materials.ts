@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
@@ -27,7 +27,7 @@ type Parts = {
   /** Seconds since 1970; part of the bill, so that the same commit gives the same bytes. */
   made_at: number;
   packages: Readonly<Record<string, LockedPackage>>;
-  /** The paths of the packages below `node_modules`, for their licenses. */
+  /** Where Node's package is, which npm may have downloaded for another machine. */
   installed: string;
 };
 
@@ -52,7 +52,7 @@ export function writeBillOfMaterials(parts: Parts): void {
     `${JSON.stringify({ ...bill, serialNumber }, null, 2)}\n`,
   );
   const licenses = Object.entries(packages).map(([path, locked]) =>
-    licenseOf(installed, path, locked),
+    licenseOf(existsSync(join(installed, path)) ? installed : root, path, locked),
   );
   const head =
     'eligd itself is not licensed to the public. It includes the programs below, each under ' +

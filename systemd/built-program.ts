@@ -11,24 +11,25 @@ import type { LockedPackage } from './bill-of-materials.ts';
 
 /** Relative to the program; as deep as `src/ops`, because PROJECT_ROOT is relative to it. */
 const FOLDER = 'dist/program';
-/**
- * Libraries that stay separate packages: they have native code, read files at run time, or are not
- * loaded by most installations.
- */
-const KEPT = [
-  ...['better-sqlite3', 'better-sqlite3-multiple-ciphers', 'dejavu-fonts-ttf', 'pdfkit', 'pino'],
-  ...['fastify', 'jose', 'nodemailer', 'openid-client', 'prom-client'],
-];
+/** Libraries that stay separate packages: native code, fonts, and what the log loads later. */
+const KEPT = ['better-sqlite3', 'better-sqlite3-multiple-ciphers', 'dejavu-fonts-ttf', 'pino'];
 
 /**
- * undici works without `node:http2` where that is missing. eligd never uses HTTP/2
- * (src/network/http.ts), and loading it takes 10 ms and 4 MB.
+ * Modules that the libraries name and eligd never uses, and the code that replaces them.
+ * - undici works without `node:http2` where that is missing. eligd never uses HTTP/2
+ *   (src/network/http.ts), and loading it takes 10 ms and 4 MB.
+ * - fontkit unpacks WOFF2 fonts with brotli, which takes 0.8 MB. The PDF's fonts are TrueType.
  */
-const WITHOUT_HTTP2: Plugin = {
-  name: 'without-http2',
-  resolveId: (id) => (id === 'node:http2' ? 'missing-http2.cjs' : null),
-  load: (id) =>
-    id === 'missing-http2.cjs' ? "throw new Error('The package does not use HTTP/2.');" : null,
+const UNUSED: Readonly<Record<string, string>> = {
+  'node:http2': "throw new Error('The package does not use HTTP/2.');",
+  'brotli/decompress.js':
+    "export default () => { throw new Error('The package does not read WOFF2 fonts.'); };",
+};
+
+const withoutUnused: Plugin = {
+  name: 'without-unused',
+  resolveId: (id) => (id in UNUSED ? `unused:${id}` : null),
+  load: (id) => UNUSED[id.replace(/^unused:/, '')] ?? null,
 };
 
 /** Builds `dist/program` and the connectors' modules in the folder `program`. */
@@ -44,7 +45,7 @@ export async function buildProgram(root: string, program: string): Promise<void>
       ...connectorModules(root),
     },
     external: (id) => KEPT.some((name) => id === name || id.startsWith(`${name}/`)),
-    plugins: [WITHOUT_HTTP2],
+    plugins: [withoutUnused],
   });
   await bundle.write({
     dir: program,

@@ -32,7 +32,7 @@ import { parseArgs } from 'node:util';
 import { type LockedPackage, writeBillOfMaterials } from './bill-of-materials.ts';
 import { buildProgram, keptPackages } from './built-program.ts';
 import { type Architecture, checkNodeProgram } from './node-checksums.ts';
-import { isPacked } from './packed-files.ts';
+import { copyPackage, removeSymbols } from './packed-files.ts';
 import { sign } from './sign.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -56,6 +56,11 @@ const NOT_RUN = [
   /^dist\/contract\/(?!connectors\/contract\.js$).*\.js$/,
   /^config\/(?:eligd\.yaml|\.env|state|dropbox)/,
 ];
+/**
+ * The bytes that the package may take without Node's program, which takes 108.5 MB: a larger one
+ * has files in it that no clinic's server needs.
+ */
+const BYTES_MAX = 16_500_000;
 type Options = {
   out: string;
   version: string;
@@ -96,6 +101,7 @@ async function makePackage(options: Options): Promise<void> {
     await buildProgram(ROOT, join(tree, 'usr/lib/eligd'));
     stage(tree, { version, architecture, work });
     writeMaintainerFiles(tree, version, debian);
+    checkSize(tree, architecture);
     mkdirSync(out, { recursive: true });
     const environment = { ...process.env, SOURCE_DATE_EPOCH: String(sourceDate()) };
     const deb = join(out, `eligd_${version}_${debian}.deb`);
@@ -168,7 +174,8 @@ function stage(
   const packages = runningPackages(architecture);
   const kept = keptPackages(packages);
   for (const path of Object.keys(packages))
-    copyPackage(path, { program, architecture, is_run: kept.has(path) });
+    if (path !== nodePackage(architecture))
+      copyPackage(path, { root: ROOT, program, architecture, is_run: kept.has(path) });
   placeNode(program, { architecture, work, locked: packages[nodePackage(architecture)] });
   mkdirSync(join(program, 'node_modules/.bin'), { recursive: true });
   symlinkSync(`../node-linux-${architecture}/bin/node`, join(program, 'node_modules/.bin/node'));
@@ -244,20 +251,6 @@ function runningPackages(architecture: Architecture): Record<string, LockedPacka
   );
 }
 
-type PackageWanted = { program: string; architecture: Architecture; is_run: boolean };
-
-/** Copies a package without those nested in it, which have their own lines in the lockfile. */
-function copyPackage(path: string, { program, architecture, is_run }: PackageWanted): void {
-  if (path === nodePackage(architecture)) return;
-  const inside = (from: string) => from.slice(join(ROOT, 'node_modules').length + 1);
-  cpSync(join(ROOT, path), join(program, path), {
-    recursive: true,
-    filter: (from) =>
-      !from.slice(join(ROOT, path).length).includes('/node_modules') &&
-      (from === join(ROOT, path) || isPacked(inside(from), { architecture, is_run })),
-  });
-}
-
 type NodeWanted = { architecture: Architecture; work: string; locked: LockedPackage | undefined };
 
 /** Copies Node's program after checking that it is the published one, and removes its symbols. */
@@ -272,16 +265,7 @@ function placeNode(program: string, { architecture, work, locked }: NodeWanted):
     mkdirSync(dirname(join(program, path, file)), { recursive: true });
     cpSync(join(from, file), join(program, path, file));
   }
-  const prefix = architecture === 'arm64' ? 'aarch64-linux-gnu-' : 'x86_64-linux-gnu-';
-  const { error } = spawnSync(`${prefix}strip`, [
-    '--strip-unneeded',
-    join(program, path, 'bin/node'),
-  ]);
-  if (error !== undefined)
-    console.error(
-      `eligd: ${prefix}strip is not installed, so the package keeps the symbols of Node and is ` +
-        'larger. Install binutils (for another machine: binutils-aarch64-linux-gnu on Debian).',
-    );
+  removeSymbols(join(program, path, 'bin/node'), architecture);
 }
 
 /** Downloads the package for another machine, because npm has not installed it. */
@@ -310,7 +294,7 @@ function writeMaintainerFiles(tree: string, version: string, architecture: strin
   const control = readFileSync(join(ROOT, 'systemd/debian/control'), 'utf8')
     .replace('@version@', version)
     .replace('@architecture@', architecture)
-    .replace('@size@', String(kilobytesOf(tree)));
+    .replace('@size@', String(Math.ceil(bytesOf(tree) / 1024)));
   writeFileSync(join(folder, 'control'), control);
   writeFileSync(join(folder, 'conffiles'), '/etc/default/eligd\n/etc/eligd/payers.csv\n');
   for (const script of ['postinst', 'prerm', 'postrm']) {
@@ -321,13 +305,31 @@ function writeMaintainerFiles(tree: string, version: string, architecture: strin
   execFileSync('chmod', ['-R', 'u+rwX,go+rX,go-w', tree]);
 }
 
+function checkSize(tree: string, architecture: Architecture): void {
+  const program = join(tree, 'usr/lib/eligd');
+  const bytes = bytesOf(tree) - bytesOf(join(program, nodePackage(architecture), 'bin/node'));
+  if (bytes <= BYTES_MAX) return;
+  const largest = ['node_modules', '.']
+    .flatMap((folder) => readdirSync(join(program, folder)).map((name) => join(folder, name)))
+    .map((name) => ({ name, bytes: bytesOf(join(program, name)) }))
+    .toSorted((a, b) => b.bytes - a.bytes)
+    .slice(0, 8);
+  console.error(
+    `eligd: without Node, the package takes ${bytes} bytes; at most ${BYTES_MAX} are intended. ` +
+      'systemd/packed-files.ts selects the files. The largest:\n' +
+      largest.map((each) => `  ${each.bytes}  ${each.name}`).join('\n'),
+  );
+  process.exitCode = 1;
+}
+
 /** Adds up the files only: the size of folders and blocks differs on every disk. */
-function kilobytesOf(tree: string): number {
-  const files = readdirSync(tree, { recursive: true, withFileTypes: true }).filter((each) =>
+function bytesOf(path: string): number {
+  if (!statSync(path).isDirectory()) return statSync(path).size;
+  const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter((each) =>
     each.isFile(),
   );
-  return Math.ceil(
-    files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0) /
-      1024,
+  return files.reduce(
+    (sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size,
+    0,
   );
 }

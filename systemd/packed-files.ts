@@ -1,4 +1,7 @@
-/** Selects the files of an installed package that the clinic's server needs. */
+/** Selects and copies the files of an installed package that the clinic's server needs. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 
 /**
  * Files of packages that are not needed at run time: sources, tests, benchmarks, pages, other
@@ -6,32 +9,19 @@
  */
 const NOT_RUN = [
   /^better-sqlite3(?:-multiple-ciphers)?\/(?:deps|src)(?:\/|$)/,
-  // For libraries with two kinds of modules: the kind that eligd does not import.
-  /^nodemailer\/dist\/cjs(?:\/|$)/,
-  /^pdfkit\/js\/pdfkit\.js$/,
-  /^fflate\/(?:umd|esm\/browser|lib\/(?:browser|worker|index))/,
-  /^(?:linebreak|unicode-properties)\/dist\/main\.cjs$/,
-  /^@noble\/(?:ciphers|hashes)\/(?:src|[^/]+\.js)(?:\/|$)/,
-  /^@swc\/helpers\/_(?:\/|$)/,
-  /\/pako\/dist(?:\/|$)/,
-  // For PDFKit and its font reader: files that Node does not load; for the fonts: all except the
-  // two on the sheet.
-  /^pdfkit\/(?:\.yarn|tools|types|js\/pdfkit\.(?:browser|old|standalone))/,
-  /^@swc\/helpers\/(?:src|scripts)(?:\/|$)/,
-  /^fontkit\/(?:dist\/(?:browser|main)|src)/,
-  /^brotli\/(?:build|enc|dec\/dictionary(?:-browser|\.bin))/,
-  /^pdfkit\/js\/data\/(?!Helvetica\.)./,
+  // The fonts that are not on the printed sheet.
   /^dejavu-fonts-ttf\/(?!package\.json|ttf$|ttf\/DejaVuSansCondensed(?:-Bold)?\.ttf$|LICENSE)./,
   /\/(?:tests?|__tests__|benchmarks?|bench|examples?|docs|\.github)(?:\/|$)/,
   /\.(?:map|markdown|ya?ml|taprc|gyp|gypi|h|html|sh|mk|stamp|d)$/,
   /\/(?:(?:binding\.)?Makefile|\.(?:gitattributes|npmignore|prettierignore))$/,
-  // Types for CommonJS, and of the previous version: the contract is an ES module.
-  /\.d\.cts$/,
-  /^zod\/(?:src|v3|mini|v4-mini|v4\/mini)(?:\/|$)/,
-  /(?<!\.d)\.[cm]?ts$/,
+  /\.[cm]?ts$/,
 ];
-/** Types, except zod's and undici's, which the types of `eligd/connector` name. */
-const TYPES = /^(?!zod\/|undici\/).*\.d\.[cm]?ts$/;
+/**
+ * What the compiler reads for a clinic's own connector: the types of `eligd/connector` name these
+ * two libraries.
+ */
+const CONTRACT_TYPES =
+  /^(?:undici|zod)\/(?:package\.json$|(?!src\/|v3\/|(?:v4-?\/?)?mini\/).*\.d\.ts$)/;
 /** Debian's policy requires the full license; bill-of-materials.ts reads it. */
 const LICENSE = /^(?:licen[cs]e|copying|notice)/i;
 
@@ -49,8 +39,45 @@ export function isPacked(
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (/^better-sqlite3(?:-multiple-ciphers)?\/prebuilds\/./.test(path))
     return name === `linux-${architecture}.node`;
-  if (LICENSE.test(name)) return true;
-  if (/\.md$/i.test(name)) return false;
-  if (!is_run && /\.(?:[cm]?js|json)$/.test(name) && name !== 'package.json') return false;
-  return !TYPES.test(path) && !NOT_RUN.some((pattern) => pattern.test(path));
+  if (LICENSE.test(name) || CONTRACT_TYPES.test(path)) return true;
+  return is_run && !/\.md$/i.test(name) && !NOT_RUN.some((pattern) => pattern.test(path));
+}
+
+/**
+ * `root` and `program`: the folders of the working copy and of the package. `architecture`: Node's
+ * name. `is_run`: whether the package's code is loaded, and not a part of the built program.
+ */
+type PackageWanted = { root: string; program: string; architecture: string; is_run: boolean };
+
+/**
+ * Copies what is needed of the package at `path`, such as `node_modules/pino`, without the packages
+ * nested in it, which have their own lines in the lockfile.
+ */
+export function copyPackage(
+  path: string,
+  { root, program, architecture, is_run }: PackageWanted,
+): void {
+  const from = join(root, path);
+  for (const entry of readdirSync(from, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name);
+    if (!entry.isFile() || file.slice(from.length).includes('/node_modules/')) continue;
+    const inside = file.slice(join(root, 'node_modules').length + 1);
+    if (!isPacked(inside, { architecture, is_run })) continue;
+    const to = join(program, file.slice(root.length + 1));
+    mkdirSync(dirname(to), { recursive: true });
+    cpSync(file, to);
+    if (to.endsWith('.node')) removeSymbols(to, architecture);
+  }
+}
+
+/** Removes what only a debugger reads. Without binutils, the file stays as it is. */
+export function removeSymbols(binary: string, architecture: string): void {
+  const prefix = architecture === 'arm64' ? 'aarch64-linux-gnu-' : 'x86_64-linux-gnu-';
+  const { error } = spawnSync(`${prefix}strip`, ['--strip-unneeded', binary]);
+  if (error !== undefined)
+    console.error(
+      `eligd: ${prefix}strip is not installed, so the package keeps the symbols of ` +
+        `${basename(binary)} and is larger. Install binutils (for another machine: ` +
+        'binutils-aarch64-linux-gnu on Debian).',
+    );
 }

@@ -139,6 +139,8 @@ export async function* schedulePdf(content: PdfContent): AsyncGenerator<Uint8Arr
   const open = () => {
     const opened = new PdfDocument({
       autoFirstPage: false,
+      // PDFKit's own font, which the sheet does not use, is not in the package.
+      font: '',
       // A PDF reader shows the title in its window, so it contains no patient data.
       info: { Title: 'Schedule', CreationDate: new Date(content.now) },
     });

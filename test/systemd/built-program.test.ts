@@ -16,6 +16,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildProgram, keptPackages } from '../../systemd/built-program.ts';
+import { copyPackage } from '../../systemd/packed-files.ts';
 
 const NOBODY = 65_534;
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -34,7 +35,10 @@ describe('the program that the package brings', () => {
     for (const part of ['package.json', 'bin', 'config']) {
       cpSync(join(ROOT, part), join(program, part), { recursive: true });
     }
-    symlinkSync(join(ROOT, 'node_modules'), join(program, 'node_modules'));
+    const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+    for (const path of keptPackages(packages))
+      copyPackage(path, { root: ROOT, program, architecture: process.arch, is_run: true });
+    mkdirSync(join(folder, 'report'));
     writeFileSync(
       configuration,
       `clinic: { name: A, time_zone: America/Chicago, specialty: dental,
@@ -42,6 +46,7 @@ describe('the program that the package brings', () => {
 service: { base_url: "http://127.0.0.1:9", auth: basic }
 connectors: [{ id: front-desk, type: csv, folder: ./dropbox }]
 state: { path: ./state/eligd.db }
+report: { folder: ./report }
 `,
     );
     writeFileSync(
@@ -73,6 +78,25 @@ state: { path: ./state/eligd.db }
     expect(appointments).toBe(0);
     expect(existsSync(copy)).toBe(true);
     expect(existsSync(join(folder, 'dropbox/outbox/schedule.html'))).toBe(true);
+    const pdf = readFileSync(join(folder, 'report/schedule.pdf'), 'latin1');
+    expect(pdf).toMatch(/^%PDF-/);
+    expect(pdf).toContain('DejaVuSansCondensed');
+    expect(pdf).toMatch(/%%EOF\s*$/);
+  });
+
+  it('each part of the packaged program loads with nothing but the packages beside it', () => {
+    const parts = [
+      ...readdirSync(join(program, 'dist/program')).filter((name) => /-.{8}\.js$/.test(name)),
+      ...['csv', 'fhir', 'hl7'].map((name) => `../../connectors/${name}/index.js`),
+    ];
+    const script = `for (const part of ${JSON.stringify(parts)}) await import('./' + part);
+      console.log('loaded');`;
+    const output = execFileSync(process.execPath, ['--input-type=module', '--eval', script], {
+      cwd: join(program, 'dist/program'),
+      encoding: 'utf8',
+    });
+    expect(parts.length).toBeGreaterThan(50);
+    expect(output).toBe('loaded\n');
   });
 
   it('a packaged command that only reads loads nothing for connections', () => {
@@ -137,9 +161,9 @@ state: { path: ./state/eligd.db }
   it('the package has native packages and what they load, and no other', () => {
     const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
     const kept = keptPackages(lock.packages);
-    for (const name of ['better-sqlite3', 'pino', 'thread-stream', 'find-my-way', 'fontkit'])
+    for (const name of ['better-sqlite3', 'dejavu-fonts-ttf', 'pino', 'thread-stream'])
       expect(kept).toContain(`node_modules/${name}`);
-    for (const name of ['kysely', 'undici', 'zod'])
+    for (const name of ['kysely', 'undici', 'zod', 'fastify', 'pdfkit', 'brotli'])
       expect(kept).not.toContain(`node_modules/${name}`);
   });
 });
