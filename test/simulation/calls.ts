@@ -61,6 +61,8 @@ export class Calls {
   readonly #adopted = new Set<string>();
   /** When eligd first read each answer, by the machine's clock, which may have been wrong. */
   readonly #answered_at = new Map<string, number>();
+  /** Calls of which eligd has read a successful answer; the service may revise an answer. */
+  readonly #successful = new Set<string>();
   /** By visit, on the clinic's own machine. */
   #known = new Map<string, Known[]>();
   readonly counts = { claims: 0, calls: 0, second_attempts: 0, excused: 0 };
@@ -123,8 +125,9 @@ export class Calls {
   }
 
   /** eligd read an answer at this time of the machine's clock. */
-  onAnswered(id: string, wall_now: number): void {
+  onAnswered(id: string, wall_now: number, status: unknown): void {
     this.#heard.add(id);
+    if (status === 'successful') this.#successful.add(id);
     if (!this.#answered_at.has(id)) this.#answered_at.set(id, wall_now);
   }
 
@@ -330,7 +333,7 @@ export class Calls {
         calls.filter((one) => recordOf(one) === record && isBefore(one)),
       );
       const isUseful = (one: Accepted | undefined) =>
-        one?.timeline.some(({ status }) => status === 'SUCCESS') === true;
+        one !== undefined && this.#successful.has(one.id);
       if (isUseful(from?.at(-1)) === isUseful(into?.at(-1))) continue;
       const [first, last] = isUseful(from?.at(-1)) ? [into, from] : [from, into];
       const earlier = [...(first ?? []), ...(last ?? [])];

@@ -273,7 +273,11 @@ export class Oracle {
   }
 
   /** The calls that the clinic's own installation reports. */
-  #follow(life: Life, event: string, { service_id, inquiry }: Record<string, unknown>): void {
+  #follow(
+    life: Life,
+    event: string,
+    { service_id, inquiry, status }: Record<string, unknown>,
+  ): void {
     if (event === 'inquiry_adopted') this.calls.onAdopted(String(service_id), inquiry);
     if (/^inquiry_(adopted|found)$/.test(event))
       this.calls.onTakenOver(String(service_id), 'serves');
@@ -281,7 +285,7 @@ export class Oracle {
       this.calls.onTakenOver(String(service_id), 'duplicate');
     else if (event === 'inquiry_absent') this.calls.onAbsent(inquiry);
     else if (event === 'answer_received')
-      this.calls.onAnswered(String(service_id), life.machine.wallNow());
+      this.calls.onAnswered(String(service_id), life.machine.wallNow(), status);
     else if (event === 'reconciliation_done' && !this.#reconciled.has(life)) {
       this.#reconciled.add(life);
       this.calls.onReconciledAtStart();
