@@ -15,21 +15,29 @@ const FOLDER = 'dist/program';
 const KEPT = ['better-sqlite3', 'better-sqlite3-multiple-ciphers', 'dejavu-fonts-ttf', 'pino'];
 
 /**
- * Modules that the libraries name and eligd never uses, and the code that replaces them.
- * - undici works without `node:http2` where that is missing. eligd never uses HTTP/2
- *   (src/network/http.ts), and loading it takes 10 ms and 4 MB.
+ * Modules that a library (`of`) loads and eligd never uses there, and the code that replaces them.
+ * - undici works without `node:http2` where that is missing. eligd never calls with HTTP/2
+ *   (src/network/http.ts), and loading it takes 10 ms and 4 MB. Fastify needs it to start.
  * - fontkit unpacks WOFF2 fonts with brotli, which takes 0.8 MB. The PDF's fonts are TrueType.
  */
-const UNUSED: Readonly<Record<string, string>> = {
-  'node:http2': "throw new Error('The package does not use HTTP/2.');",
-  'brotli/decompress.js':
-    "export default () => { throw new Error('The package does not read WOFF2 fonts.'); };",
-};
+const UNUSED = [
+  {
+    name: 'node:http2',
+    of: 'node_modules/undici/',
+    code: "throw new Error('The package does not call with HTTP/2.');",
+  },
+  {
+    name: 'brotli/decompress.js',
+    of: 'node_modules/fontkit/',
+    code: "export default () => { throw new Error('The package does not read WOFF2 fonts.'); };",
+  },
+];
 
 const withoutUnused: Plugin = {
   name: 'without-unused',
-  resolveId: (id) => (id in UNUSED ? `unused:${id}` : null),
-  load: (id) => UNUSED[id.replace(/^unused:/, '')] ?? null,
+  resolveId: (id, importer) =>
+    UNUSED.some((each) => each.name === id && importer?.includes(each.of)) ? `unused:${id}` : null,
+  load: (id) => UNUSED.find((each) => id === `unused:${each.name}`)?.code ?? null,
 };
 
 /** Builds `dist/program` and the connectors' modules in the folder `program`. */

@@ -99,6 +99,12 @@ report: { folder: ./report }
     expect(output).toBe('loaded\n');
   });
 
+  // Loading is not enough: what a library does when it is first used shows only in a run.
+  it('the packaged program serves, calls, and shows the demo', () => {
+    const output = eligd('demo', '--exit');
+    expect(output).toMatch(/of 40 appointments are verified/);
+  }, 120_000);
+
   it('a packaged command that only reads loads nothing for connections', () => {
     const list = 'process.on("exit", () => console.error(process.moduleLoadList.join("\\n")))';
     const { stdout, stderr } = spawnSync(
