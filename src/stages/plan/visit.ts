@@ -7,7 +7,7 @@ import { externalId, isNeedOf } from '../../domain/needs.ts';
 import { deliveryNotes } from '../../domain/notes.ts';
 import { finalOutcome, outcomeOf } from '../../domain/outcome.ts';
 import type { PlannedCoverage, PlanningDecision } from '../../domain/planning.ts';
-import { DAY_MS, MINUTE_MS } from '../../domain/time.ts';
+import { MINUTE_MS } from '../../domain/time.ts';
 import { latestRecord } from '../../store/answers/answers.ts';
 import { joinCoverages } from '../../store/answers/coverages.ts';
 import { planDelivery } from '../../store/answers/deliveries.ts';
@@ -19,37 +19,25 @@ import {
 } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { listForMapping } from '../../store/bookkeeping/unmapped-payers.ts';
-import { followCallUnderWay } from '../../store/calls/attempts.ts';
 import {
   addPlanned,
   type InquiryRow,
   inquiryById,
-  latestForNeed,
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
 import {
   type AppointmentRow,
   closeAppointment,
   inquiriesOf,
-  inquiriesOfSource,
   link,
   setCoverageRank,
   setPlanDue,
   unlink,
 } from '../../store/calls/links.ts';
-import type { Tx } from '../../store/engine/database.ts';
 import { type PlanContext, RETRY_MS } from './deps.ts';
-import {
-  answeredBefore,
-  isSameContent,
-  leave,
-  leaveUnsent,
-  revise,
-  reviseAll,
-  revive,
-  subjectOf,
-} from './keep.ts';
+import { leave, leaveUnsent, revise, reviseAll, revive, subjectOf } from './keep.ts';
 import { newCodes, notAsked } from './new-codes.ts';
+import { newestFor } from './reuse.ts';
 
 /** How often planning returns to a visit whose new codes wait for the end of the current call. */
 const NEW_CODES_MS = 15 * MINUTE_MS;
@@ -193,9 +181,6 @@ function needOf({ need_base, benefit_year }: { need_base: string; benefit_year: 
   return `${need_base} ${benefit_year}`;
 }
 
-/** An existing inquiry serves the visit, is planned again for it, or does not serve it. */
-type Reuse = 'serve' | 'revive' | 'new';
-
 /** Returns the inquiry that serves a coverage: an existing one (G1), or a new one. */
 async function inquiryFor(
   context: PlanContext,
@@ -268,23 +253,6 @@ async function inquiryFor(
   return added;
 }
 
-/** Returns the newest attempt for the need of a coverage and what it means for the appointment. */
-async function newestFor(
-  context: PlanContext,
-  appointment: AppointmentRow,
-  about: { coverage: PlannedCoverage; is_too_late: boolean },
-): Promise<{ newest: InquiryRow | null; latest: InquiryRow | null; reuse: Reuse }> {
-  const { tx, facts } = context;
-  const { coverage } = about;
-  const newest = await latestForNeed(tx, coverage.need_base, coverage.benefit_year);
-  const latest = newest === null ? null : await answeredBefore(tx, newest);
-  if (latest === null) return { newest, latest, reuse: 'new' };
-  const reuse = await reuseOf(context, latest, appointment, about);
-  // A call for a record that was merged into this one may be under way (G1).
-  const call = reuse === 'new' ? await followCallUnderWay(tx, coverage, facts.now) : null;
-  return call === null ? { newest, latest, reuse } : { newest: call, latest: call, reuse: 'serve' };
-}
-
 async function reasonToCall(
   { tx, facts }: PlanContext,
   latest: InquiryRow | null,
@@ -295,57 +263,6 @@ async function reasonToCall(
   return codes.length > 0
     ? `No call has asked about ${codes.join(', ')} yet (policy.new_codes).`
     : 'The last answer is too old for this visit.';
-}
-
-/**
- * Returns whether the newest inquiry for the need serves this appointment, must be planned again
- * for it, or is too old.
- */
-async function reuseOf(
-  { tx, facts: { now, policy, is_clock_trusted } }: PlanContext,
-  latest: InquiryRow,
-  appointment: AppointmentRow,
-  { coverage, is_too_late }: { coverage: PlannedCoverage; is_too_late: boolean },
-): Promise<Reuse> {
-  if (latest.state === 'withdrawn') return 'revive';
-  const may_buy = policy.new_codes === 'call' && is_clock_trusted && !is_too_late;
-  if (may_buy && latest.state === 'answered' && (await notAsked(tx, coverage, latest)).length > 0)
-    return 'new';
-  if (latest.state === 'rejected')
-    return isSameContent(latest, coverage.draft) ? 'serve' : 'revive';
-  if (
-    latest.state !== 'answered' ||
-    (await answeredAt(tx, latest, now)) > now - coverage.reverify_after_days * DAY_MS
-  )
-    return 'serve';
-  // A rescheduled appointment keeps its inquiry however old it is, even if rescheduling created a
-  // new appointment.
-  const { replaces } = appointment.input;
-  const linked = await inquiriesOf(tx, appointment.id);
-  if (replaces !== undefined)
-    linked.push(...(await inquiriesOfSource(tx, appointment.connector, replaces)));
-  return linked.some(({ id }) => id === latest.id) ? 'serve' : 'new';
-}
-
-/**
- * Returns when the answer arrived. This machine's clock may have been wrong then, and an answer
- * that seems too old leads to a second paid call (G1). So the call times that the service states
- * also count, and no answer is older than its inquiry.
- */
-async function answeredAt(tx: Tx, inquiry: InquiryRow, now: number): Promise<number> {
-  const record = (await latestRecord(tx, inquiry.id))?.record;
-  const said = [
-    record?.inquiry_created_at,
-    ...(record?.calls ?? []).map(({ ended_at }) => ended_at),
-  ]
-    .map((time) => (time == null ? 0 : Date.parse(time)))
-    .filter((time) => time <= now);
-  const { answered_at, answered_service_at, sent_at, sent_service_at } = inquiry;
-  return Math.max(
-    answered_service_at ?? answered_at ?? 0,
-    sent_service_at ?? sent_at ?? 0,
-    ...said,
-  );
 }
 
 /** Delivers an existing answer to the new appointment without a call. */

@@ -4,14 +4,14 @@
  */
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
-import { type InquiryRow, inquiriesById, inquiryById } from './inquiries.ts';
+import { type InquiryRow, inquiriesById } from './inquiries.ts';
 import { planAgain } from './links.ts';
 
 type Need = Pick<InquiryRow, 'need_base' | 'benefit_year'>;
 
 /**
  * Returns those of the unsent inquiries whose need another inquiry serves: a newer attempt, or a
- * call for another record of the patient that waits for its answer. The latter becomes the newest.
+ * call for another record of the patient that may bring an answer. The latter becomes the newest.
  */
 export async function servedByOthers(
   tx: Tx,
@@ -22,7 +22,7 @@ export async function servedByOthers(
   for (const row of await inquiriesById(tx, ids)) {
     const attempts = await attemptsFor(tx, row);
     const is_newest = attempts.at(-1)?.id === row.id;
-    const other = attempts.findLast((each) => each.id !== row.id && isUnderWay(each));
+    const other = underWay(attempts.filter(({ id }) => id !== row.id));
     if (is_newest && other === undefined) continue;
     if (is_newest && other !== undefined) await putLast(tx, attempts, other, now);
     await planAgain(tx, row.id, now);
@@ -31,25 +31,14 @@ export async function servedByOthers(
   return served;
 }
 
-/** Returns the call for the need that waits for its answer; null: there is none. */
+/** Returns the call for the need that may bring an answer; null: there is none. */
 export async function callUnderWayFor(db: Db | Tx, need: Need): Promise<InquiryRow | null> {
-  return (await attemptsFor(db, need)).findLast(isUnderWay) ?? null;
+  return underWay(await attemptsFor(db, need)) ?? null;
 }
 
-/**
- * Returns the call for the need that waits for its answer, which becomes the newest attempt; null:
- * there is none.
- */
-export async function followCallUnderWay(
-  tx: Tx,
-  need: Need,
-  now: number,
-): Promise<InquiryRow | null> {
-  const attempts = await attemptsFor(tx, need);
-  const call = attempts.findLast(isUnderWay);
-  if (call === undefined) return null;
-  await putLast(tx, attempts, call, now);
-  return await inquiryById(tx, call.id);
+/** Makes a call the newest attempt for its need. */
+export async function makeNewest(tx: Tx, call: InquiryRow, now: number): Promise<void> {
+  await putLast(tx, await attemptsFor(tx, call), call, now);
 }
 
 /** Numbers the attempt, with those that it followed, after all others. */
@@ -64,9 +53,16 @@ async function putLast(
   await orderAttempts(tx, [...others, ...attempts.filter(isIts)], {}, now);
 }
 
-/** An answer that the service has taken back may already be replaced. */
-function isUnderWay({ state, answered_at }: InquiryRow): boolean {
-  return ['sending', 'uncertain', 'open'].includes(state) && answered_at === null;
+/**
+ * Returns the newest call that waits for its answer, or else one that the service may have. An
+ * answer that the service has taken back may already be replaced.
+ */
+function underWay(attempts: readonly InquiryRow[]): InquiryRow | undefined {
+  const waiting = attempts.filter(({ answered_at }) => answered_at === null);
+  return (
+    waiting.findLast(({ state }) => ['sending', 'uncertain', 'open'].includes(state)) ??
+    waiting.findLast(({ state }) => state === 'undecidable')
+  );
 }
 
 /** Returns all attempts for the need, the newest last. */

@@ -9,7 +9,7 @@ import { askAgain } from '../../../src/store/bookkeeping/ask-again.ts';
 import { enterAnswer } from '../../../src/store/bookkeeping/entered.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
 import { aCoverage, NO_BUDGET } from '../../domain/examples.ts';
-import { type Installation, install, send } from '../installation.ts';
+import { connector, type Installation, install, send } from '../installation.ts';
 import { callsEnd, labelsOf, lookUp, loseCreates } from './lost-calls.ts';
 
 const ADA = { id: 'P-1', first_name: 'Ada', last_name: 'Example', birth_date: '1980-01-02' };
@@ -109,6 +109,75 @@ async function oneAnswered(): Promise<Installation> {
   await merge(clinic);
   return clinic;
 }
+
+/** What the PMS receives: by visit, the labels of the calls whose answers it gets, in order. */
+async function written(clinic: Installation): Promise<Record<string, unknown[]>> {
+  const ledger = await clinic.service.ledger();
+  const answers: Record<string, unknown[]> = {};
+  await clinic.deliverNow(
+    connector(({ appointment: { source_id }, record }) => {
+      const call = ledger.find(({ id }) => id === record.inquiry_id);
+      answers[source_id] = [...(answers[source_id] ?? []), call?.external_id];
+    }),
+  );
+  return answers;
+}
+
+/** The service says that it has accepted the call, but its list does not show it. */
+async function sendUndecidable(clinic: Installation, id: string): Promise<void> {
+  const { create } = clinic.client;
+  const lost = { cause: 'truncated', status: 200, retry_after_ms: null, accepted: true } as const;
+  clinic.client.create = async () => ({ ok: false, failure: { class: 'ambiguous', ...lost } });
+  await send(clinic, visit(clinic, id, OTHER_ADA));
+  clinic.client.create = create;
+  await lookUp(clinic);
+}
+
+test('a call under way serves in place of a call that has failed', async () => {
+  const clinic = await install({ collecting: { attempts: 1 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await clinic.collectAll();
+  expect(await clinic.attention()).toEqual(['unsuccessful']);
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await merge(clinic);
+  expect(await clinic.attention()).toEqual([]);
+  await pass(clinic, 2);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+  expect(await written(clinic)).toEqual({
+    'A-1': ['A-1', 'B-1'],
+    'B-1': ['B-1'],
+  });
+});
+
+test('an old answer leads to no call while the merged record’s call is undecidable', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 2 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await pass(clinic, 2);
+  await clinic.collectAll();
+  await pass(clinic, 3);
+  await sendUndecidable(clinic, 'B-1');
+  await merge(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  expect(await clinic.attention()).toContain('undecidable');
+});
+
+test('a lost call is not made again while the merged record’s call is undecidable', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await sendUndecidable(clinic, 'B-1');
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, visit(clinic, 'A-1'));
+  await merge(clinic);
+  await lookUp(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+  expect(await clinic.attention()).toContain('undecidable');
+});
 
 test('the operator orders no call while the merged record’s call is under way', async () => {
   const clinic = await oneAnswered();

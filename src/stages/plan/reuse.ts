@@ -1,0 +1,117 @@
+/** Decides whether an existing inquiry serves a visit, so that no call is made (G1). */
+
+import { outcomeOf } from '../../domain/outcome.ts';
+import type { PlannedCoverage } from '../../domain/planning.ts';
+import { DAY_MS } from '../../domain/time.ts';
+import { latestRecord } from '../../store/answers/answers.ts';
+import { resolveAttention } from '../../store/bookkeeping/attention.ts';
+import { inquirySubject } from '../../store/bookkeeping/audit.ts';
+import { callUnderWayFor, makeNewest } from '../../store/calls/attempts.ts';
+import { type InquiryRow, inquiryById, latestForNeed } from '../../store/calls/inquiries.ts';
+import {
+  type AppointmentRow,
+  inquiriesOf,
+  inquiriesOfSource,
+  planAgain,
+} from '../../store/calls/links.ts';
+import type { Tx } from '../../store/engine/database.ts';
+import type { PlanContext } from './deps.ts';
+import { answeredBefore, isSameContent } from './keep.ts';
+import { notAsked } from './new-codes.ts';
+
+/** An existing inquiry serves the visit, is planned again for it, or does not serve it. */
+type Reuse = 'serve' | 'revive' | 'new';
+type Coverage = { coverage: PlannedCoverage; is_too_late: boolean };
+
+const FAILED = ['unsuccessful', 'cancelled_by_service'] as const;
+
+/** Returns the newest attempt for the need of a coverage and what it means for the appointment. */
+export async function newestFor(
+  context: PlanContext,
+  appointment: AppointmentRow,
+  about: Coverage,
+): Promise<{ newest: InquiryRow | null; latest: InquiryRow | null; reuse: Reuse }> {
+  const { tx } = context;
+  const { need_base, benefit_year } = about.coverage;
+  const newest = await latestForNeed(tx, need_base, benefit_year);
+  const latest = newest === null ? null : await answeredBefore(tx, newest);
+  if (latest === null) return { newest, latest, reuse: 'new' };
+  const reuse = await reuseOf(context, latest, appointment, about);
+  const call = await callInstead(context, latest, about, reuse);
+  return call === null ? { newest, latest, reuse } : { newest: call, latest: call, reuse: 'serve' };
+}
+
+/**
+ * Returns the call that serves instead of the newest attempt, and makes it the newest; null: there
+ * is none. A call for a record that was merged into this one may be under way (G1).
+ */
+async function callInstead(
+  { tx, facts: { now } }: PlanContext,
+  latest: InquiryRow,
+  { coverage }: Coverage,
+  reuse: Reuse,
+): Promise<InquiryRow | null> {
+  const has_failed =
+    latest.state === 'answered' && outcomeOf(latest.service_status) !== 'successful';
+  if (reuse !== 'new' && !has_failed) return null;
+  const call = await callUnderWayFor(tx, coverage);
+  if (call === null) return null;
+  await makeNewest(tx, call, now);
+  if (has_failed) {
+    // The other call is the next attempt for its visits.
+    await resolveAttention(tx, inquirySubject(latest.id), now, FAILED);
+    await planAgain(tx, latest.id, now);
+  }
+  return await inquiryById(tx, call.id);
+}
+
+/**
+ * Returns whether the newest inquiry for the need serves this appointment, must be planned again
+ * for it, or is too old.
+ */
+async function reuseOf(
+  { tx, facts: { now, policy, is_clock_trusted } }: PlanContext,
+  latest: InquiryRow,
+  appointment: AppointmentRow,
+  { coverage, is_too_late }: Coverage,
+): Promise<Reuse> {
+  if (latest.state === 'withdrawn') return 'revive';
+  const may_buy = policy.new_codes === 'call' && is_clock_trusted && !is_too_late;
+  if (may_buy && latest.state === 'answered' && (await notAsked(tx, coverage, latest)).length > 0)
+    return 'new';
+  if (latest.state === 'rejected')
+    return isSameContent(latest, coverage.draft) ? 'serve' : 'revive';
+  if (
+    latest.state !== 'answered' ||
+    (await answeredAt(tx, latest, now)) > now - coverage.reverify_after_days * DAY_MS
+  )
+    return 'serve';
+  // A rescheduled appointment keeps its inquiry however old it is, even if rescheduling created a
+  // new appointment.
+  const { replaces } = appointment.input;
+  const linked = await inquiriesOf(tx, appointment.id);
+  if (replaces !== undefined)
+    linked.push(...(await inquiriesOfSource(tx, appointment.connector, replaces)));
+  return linked.some(({ id }) => id === latest.id) ? 'serve' : 'new';
+}
+
+/**
+ * Returns when the answer arrived. This machine's clock may have been wrong then, and an answer
+ * that seems too old leads to a second paid call (G1). So the call times that the service states
+ * also count, and no answer is older than its inquiry.
+ */
+async function answeredAt(tx: Tx, inquiry: InquiryRow, now: number): Promise<number> {
+  const record = (await latestRecord(tx, inquiry.id))?.record;
+  const said = [
+    record?.inquiry_created_at,
+    ...(record?.calls ?? []).map(({ ended_at }) => ended_at),
+  ]
+    .map((time) => (time == null ? 0 : Date.parse(time)))
+    .filter((time) => time <= now);
+  const { answered_at, answered_service_at, sent_at, sent_service_at } = inquiry;
+  return Math.max(
+    answered_service_at ?? answered_at ?? 0,
+    sent_service_at ?? sent_at ?? 0,
+    ...said,
+  );
+}
