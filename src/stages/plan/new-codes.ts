@@ -1,5 +1,6 @@
 /** Finds procedure codes of a visit that no call has asked about. */
 import { codesNotAsked } from '../../domain/ask-again.ts';
+import { readDraft } from '../../domain/inquiry.ts';
 import type { PlannedCoverage } from '../../domain/planning.ts';
 import { latestRecord } from '../../store/answers/answers.ts';
 import { codesAsked, type InquiryRow } from '../../store/calls/inquiries.ts';
@@ -20,6 +21,21 @@ export async function notAsked(
   const known = serving.state === 'answered' ? await earlierCodes(tx, serving) : known_codes;
   return codesNotAsked(codes, [...asked, [...known]]);
 }
+
+/** Returns whether a call asks about codes of the visit that the serving inquiry leaves out. */
+export async function asksMore(
+  tx: Tx,
+  call: InquiryRow,
+  { codes, known_codes }: PlannedCoverage,
+  serving: InquiryRow,
+): Promise<boolean> {
+  if (codes.length === 0) return false;
+  const known = serving.state === 'answered' ? await earlierCodes(tx, serving) : [...known_codes];
+  const missing = codesNotAsked(codes, [codesOf(serving), known]);
+  return codesNotAsked(missing, [codesOf(call)]).length < missing.length;
+}
+
+const codesOf = ({ draft }: InquiryRow): string[] => readDraft(draft)?.benefits_codes ?? [];
 
 /** Returns the codes whose terms the record of an answer has from earlier calls. */
 async function earlierCodes(tx: Tx, { id }: InquiryRow): Promise<string[]> {

@@ -17,7 +17,7 @@ import {
 import type { Tx } from '../../store/engine/database.ts';
 import type { PlanContext } from './deps.ts';
 import { answeredBefore, isSameContent } from './keep.ts';
-import { notAsked } from './new-codes.ts';
+import { asksMore, notAsked } from './new-codes.ts';
 
 /** An existing inquiry serves the visit, is planned again for it, or does not serve it. */
 type Reuse = 'serve' | 'revive' | 'new';
@@ -37,13 +37,37 @@ export async function newestFor(
   const latest = newest === null ? null : await answeredBefore(tx, newest);
   if (latest === null) return { newest, latest, reuse: 'new' };
   const reuse = await reuseOf(context, latest, appointment, about);
+  const own = await ownAnswer(tx, appointment, about.coverage, latest);
+  if (reuse === 'serve' && own !== null) return { newest, latest: own, reuse };
   const call = await callInstead(context, latest, about, reuse);
   return call === null ? { newest, latest, reuse } : { newest: call, latest: call, reuse: 'serve' };
 }
 
 /**
- * Returns the call that serves instead of the newest attempt, and makes it the newest; null: there
- * is none. A call for a record that was merged into this one may be under way (G1).
+ * Returns the answer that the visit already has if the newest one leaves out codes of the visit, as
+ * it may after a merge of two records; null: it does not.
+ */
+async function ownAnswer(
+  tx: Tx,
+  appointment: AppointmentRow,
+  coverage: PlannedCoverage,
+  latest: InquiryRow,
+): Promise<InquiryRow | null> {
+  const linked = await inquiriesOf(tx, appointment.id);
+  if (latest.state !== 'answered' || linked.some(({ id }) => id === latest.id)) return null;
+  const { need_base, benefit_year } = coverage;
+  for (const { id } of linked) {
+    const row = await inquiryById(tx, id);
+    if (row?.need_base !== need_base || row.benefit_year !== benefit_year) continue;
+    if (row.state !== 'answered' || outcomeOf(row.service_status) !== 'successful') continue;
+    if (await asksMore(tx, row, coverage, latest)) return row;
+  }
+  return null;
+}
+
+/**
+ * Returns the call that serves instead of the newest attempt, and makes it the newest; null if no
+ * call does. A call for a record that was merged into this one may be under way (G1).
  */
 async function callInstead(
   { tx, facts: { now } }: PlanContext,
@@ -51,11 +75,13 @@ async function callInstead(
   { coverage }: Coverage,
   reuse: Reuse,
 ): Promise<InquiryRow | null> {
+  // The office has the answer already.
+  if (reuse === 'serve' && latest.entered_by !== null) return null;
+  const call = await callUnderWayFor(tx, coverage, latest.id);
+  if (call === null) return null;
   const has_failed =
     latest.state === 'answered' && outcomeOf(latest.service_status) !== 'successful';
-  if (reuse !== 'new' && !has_failed) return null;
-  const call = await callUnderWayFor(tx, coverage);
-  if (call === null) return null;
+  if (reuse !== 'new' && !has_failed && !(await asksMore(tx, call, coverage, latest))) return null;
   await makeNewest(tx, call, now);
   if (has_failed) {
     // The other call is the next attempt for its visits.

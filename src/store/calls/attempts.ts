@@ -31,14 +31,31 @@ export async function servedByOthers(
   return served;
 }
 
-/** Returns the call for the need that may bring an answer; null: there is none. */
-export async function callUnderWayFor(db: Db | Tx, need: Need): Promise<InquiryRow | null> {
-  return underWay(await attemptsFor(db, need)) ?? null;
+/** Returns the call for the need, except one, that may bring an answer; null: there is none. */
+export async function callUnderWayFor(
+  db: Db | Tx,
+  need: Need,
+  except: number | null = null,
+): Promise<InquiryRow | null> {
+  return underWay((await attemptsFor(db, need)).filter(({ id }) => id !== except)) ?? null;
 }
 
 /** Makes a call the newest attempt for its need. */
 export async function makeNewest(tx: Tx, call: InquiryRow, now: number): Promise<void> {
   await putLast(tx, await attemptsFor(tx, call), call, now);
+}
+
+/**
+ * Lets a call for another record of the patient take the place of the newest attempt, which was
+ * unsuccessful. Returns whether there is one.
+ */
+export async function giveWay(tx: Tx, row: InquiryRow, now: number): Promise<boolean> {
+  const attempts = await attemptsFor(tx, row);
+  const call = underWay(attempts);
+  if (call === undefined || attempts.at(-1)?.id !== row.id) return false;
+  await putLast(tx, attempts, call, now);
+  await planAgain(tx, row.id, now);
+  return true;
 }
 
 /** Numbers the attempt, with those that it followed, after all others. */

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { parseDraft } from '../../../src/domain/inquiry.ts';
-import { DAY_MS } from '../../../src/domain/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { askAgain } from '../../../src/store/bookkeeping/ask-again.ts';
 import { enterAnswer } from '../../../src/store/bookkeeping/entered.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
@@ -46,6 +46,16 @@ async function goOn(clinic: Installation): Promise<void> {
     await clinic.collectAll();
     await pass(clinic, 0.25);
   }
+}
+
+/** All calls end, and eligd reads their answers. */
+async function finish(clinic: Installation): Promise<void> {
+  const calls = await clinic.service.ledgerWithSteps();
+  const ends = calls.map(({ steps }) => Date.parse(steps.at(-1)?.at ?? ''));
+  const over = Math.max(clinic.now(), ...ends) + MINUTE_MS;
+  await clinic.service.advanceTo(new Date(over).toISOString());
+  clinic.pass(over - clinic.now());
+  await clinic.collectAll();
 }
 
 /** The service reports these statuses for the calls with these labels. */
@@ -150,6 +160,62 @@ test('a call under way serves in place of a call that has failed', async () => {
     'A-1': ['A-1', 'B-1'],
     'B-1': ['B-1'],
   });
+});
+
+test('no further attempt is made while the merged record’s call is under way', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await merge(clinic);
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL', 'B-1': 'IN_PROGRESS' });
+  await clinic.collectAll();
+  await goOn(clinic);
+  await ends(clinic, { 'B-1': 'SUCCESS' });
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+  expect(await written(clinic)).toEqual({ 'A-1': ['A-1', 'B-1'], 'B-1': ['A-1', 'B-1'] });
+});
+
+test.each([
+  ['an answer', true],
+  ['another call', false],
+])('a call under way serves if %s leaves out the codes of its visit', async (_, is_answered) => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, { ...visit(clinic, 'A-1'), procedure_codes: ['D1110'] });
+  if (is_answered) await finish(clinic);
+  await send(clinic, { ...visit(clinic, 'B-1', OTHER_ADA), procedure_codes: ['D2740'] });
+  await merge(clinic);
+  await finish(clinic);
+  await clinic.planNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+  expect(await written(clinic)).toEqual({ 'A-1': ['A-1'], 'B-1': ['B-1'] });
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('a visit keeps the answer about its codes when two records are merged', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, { ...visit(clinic, 'A-1'), procedure_codes: ['D1110'] });
+  await send(clinic, { ...visit(clinic, 'B-1', OTHER_ADA), procedure_codes: ['D2740'] });
+  await finish(clinic);
+  expect(await written(clinic)).toEqual({ 'A-1': ['A-1'], 'B-1': ['B-1'] });
+  await merge(clinic, { from: ADA, into: OTHER_ADA });
+  expect(await written(clinic)).toEqual({});
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('a visit whose call has failed gets the answer of the merged record', async () => {
+  const clinic = await install({ collecting: { attempts: 1 } });
+  await clinic.planNow();
+  await send(clinic, { ...visit(clinic, 'A-1'), procedure_codes: ['D1110'] });
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await clinic.collectAll();
+  await send(clinic, { ...visit(clinic, 'B-1', OTHER_ADA), procedure_codes: ['D2740'] });
+  await finish(clinic);
+  await merge(clinic, { from: ADA, into: OTHER_ADA });
+  expect(await written(clinic)).toEqual({ 'A-1': ['A-1', 'B-1'], 'B-1': ['B-1'] });
 });
 
 test('an old answer leads to no call while the merged record’s call is undecidable', async () => {

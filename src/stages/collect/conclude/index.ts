@@ -24,6 +24,7 @@ import { planDelivery } from '../../../store/answers/deliveries.ts';
 import { addEarlier, keepTerms } from '../../../store/answers/plan-terms.ts';
 import { raiseAttention, resolveAttention } from '../../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../../store/bookkeeping/audit.ts';
+import { giveWay } from '../../../store/calls/attempts.ts';
 import {
   addPlanned,
   type InquiryRow,
@@ -210,6 +211,8 @@ async function follow(context: CollectContext, row: InquiryRow, outcome: Outcome
       'cancelled_by_service',
     ]);
     await withdrawAttempt(tx, row, now);
+  } else if (status === 'unsuccessful' && (await giveWay(tx, row, now))) {
+    notes.push('This call was unsuccessful; the answer of another one is awaited.');
   } else if (status === 'unsuccessful' && (await planAttempt(context, row, needing))) {
     // Tells the front desk at once that this call failed and that another one follows.
     notes.push(
