@@ -6,7 +6,7 @@ import { DAY_MS } from '../../domain/time.ts';
 import { latestRecord } from '../../store/answers/answers.ts';
 import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
-import { callUnderWayFor, makeNewest } from '../../store/calls/attempts.ts';
+import { attemptsFor, callUnderWayFor, makeNewest } from '../../store/calls/attempts.ts';
 import { type InquiryRow, inquiryById, latestForNeed } from '../../store/calls/inquiries.ts';
 import {
   type AppointmentRow,
@@ -39,7 +39,9 @@ export async function newestFor(
   const reuse = await reuseOf(context, latest, appointment, about);
   const own = await ownAnswer(tx, appointment, about.coverage, latest);
   if (reuse === 'serve' && own !== null) return { newest, latest: own, reuse };
-  const call = await callInstead(context, latest, about, reuse);
+  const call =
+    (await callInstead(context, latest, about, reuse)) ??
+    (reuse === 'new' ? await laterAnswer(context, latest, appointment, about) : null);
   return call === null ? { newest, latest, reuse } : { newest: call, latest: call, reuse: 'serve' };
 }
 
@@ -77,10 +79,11 @@ async function callInstead(
 ): Promise<InquiryRow | null> {
   // The office has the answer already.
   if (reuse === 'serve' && latest.entered_by !== null) return null;
-  const call = await callUnderWayFor(tx, coverage, latest.id);
+  // If the service does not have the call after all, none is due.
+  const is_accepted = reuse !== 'new';
+  const call = await callUnderWayFor(tx, coverage, { except: latest.id, is_accepted });
   if (call === null) return null;
-  const has_failed =
-    latest.state === 'answered' && outcomeOf(latest.service_status) !== 'successful';
+  const has_failed = hasFailed(latest);
   if (reuse !== 'new' && !has_failed && !(await asksMore(tx, call, coverage, latest))) return null;
   await makeNewest(tx, call, now);
   if (has_failed) {
@@ -89,6 +92,46 @@ async function callInstead(
     await planAgain(tx, latest.id, now);
   }
   return await inquiryById(tx, call.id);
+}
+
+/**
+ * Returns whether a call for a merged record may serve the visit instead once eligd knows whether
+ * the service has it.
+ */
+export async function mayBeReplaced(
+  tx: Tx,
+  inquiry: InquiryRow,
+  coverage: PlannedCoverage,
+): Promise<boolean> {
+  if (inquiry.state === 'planned' || inquiry.entered_by !== null) return false;
+  const call = await callUnderWayFor(tx, coverage, { except: inquiry.id });
+  if (call?.state !== 'sending' && call?.state !== 'uncertain') return false;
+  return hasFailed(inquiry) || (await asksMore(tx, call, coverage, inquiry));
+}
+
+const hasFailed = ({ state, service_status }: InquiryRow): boolean =>
+  state === 'answered' && outcomeOf(service_status) !== 'successful';
+
+/**
+ * Returns the answer of a call that was made after the newest attempt, for a record that was merged
+ * into this one, and makes it the newest; null if there is none that serves.
+ */
+async function laterAnswer(
+  context: PlanContext,
+  latest: InquiryRow,
+  appointment: AppointmentRow,
+  about: Coverage,
+): Promise<InquiryRow | null> {
+  const { tx, facts } = context;
+  for (const row of await attemptsFor(tx, about.coverage)) {
+    // The service may have revised the answer of an earlier call.
+    if (row.id <= latest.id) continue;
+    if (row.state !== 'answered' || outcomeOf(row.service_status) !== 'successful') continue;
+    if ((await reuseOf(context, row, appointment, about)) !== 'serve') continue;
+    await makeNewest(tx, row, facts.now);
+    return await inquiryById(tx, row.id);
+  }
+  return null;
 }
 
 /**

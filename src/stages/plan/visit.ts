@@ -37,10 +37,13 @@ import {
 import { type PlanContext, RETRY_MS } from './deps.ts';
 import { leave, leaveUnsent, revise, reviseAll, revive, subjectOf } from './keep.ts';
 import { newCodes, notAsked } from './new-codes.ts';
-import { newestFor } from './reuse.ts';
+import { mayBeReplaced, newestFor } from './reuse.ts';
 
-/** How often planning returns to a visit whose new codes wait for the end of the current call. */
-const NEW_CODES_MS = 15 * MINUTE_MS;
+/**
+ * How often planning returns to a visit whose new codes wait for the end of the current call, or
+ * that a call may serve of which it is unknown whether the service has it.
+ */
+const LOOK_AGAIN_MS = 15 * MINUTE_MS;
 
 /**
  * Closes an appointment or postpones it. Unsent inquiries for it are withdrawn; inquiries that were
@@ -126,13 +129,14 @@ export async function ask(
     else if (inquiry === 'clock_first') wait = 'answer_age_unproven';
     else {
       serving.add(inquiry.id);
+      if (await mayBeReplaced(tx, inquiry, coverage)) plan_again_at = now + LOOK_AGAIN_MS;
       const codes = await newCodes(tx, inquiry, coverage);
       if (codes.length > 0) {
         const item = notAskedAbout(codes, appointment.source_id);
         if (!attention.some(({ what }) => what === item.what)) attention.push(item);
         // Another call waits until the current one ends.
         if (policy.new_codes === 'call' && inquiry.state !== 'answered')
-          plan_again_at = now + NEW_CODES_MS;
+          plan_again_at = now + LOOK_AGAIN_MS;
       }
     }
   }

@@ -31,13 +31,17 @@ export async function servedByOthers(
   return served;
 }
 
-/** Returns the call for the need, except one, that may bring an answer; null: there is none. */
+/**
+ * Returns the call for the need that may bring an answer; null: there is none. `except`: another
+ * one. `is_accepted`: one that the service has, or says that it has.
+ */
 export async function callUnderWayFor(
   db: Db | Tx,
   need: Need,
-  except: number | null = null,
+  { except = null, is_accepted = false }: { except?: number | null; is_accepted?: boolean } = {},
 ): Promise<InquiryRow | null> {
-  return underWay((await attemptsFor(db, need)).filter(({ id }) => id !== except)) ?? null;
+  const attempts = (await attemptsFor(db, need)).filter(({ id }) => id !== except);
+  return underWay(attempts, is_accepted) ?? null;
 }
 
 /** Makes a call the newest attempt for its need. */
@@ -46,12 +50,12 @@ export async function makeNewest(tx: Tx, call: InquiryRow, now: number): Promise
 }
 
 /**
- * Lets a call for another record of the patient take the place of the newest attempt, which was
- * unsuccessful. Returns whether there is one.
+ * Lets an accepted call for another record of the patient take the place of the newest attempt,
+ * which was unsuccessful. Returns whether there is one.
  */
 export async function giveWay(tx: Tx, row: InquiryRow, now: number): Promise<boolean> {
   const attempts = await attemptsFor(tx, row);
-  const call = underWay(attempts);
+  const call = underWay(attempts, true);
   if (call === undefined || attempts.at(-1)?.id !== row.id) return false;
   await putLast(tx, attempts, call, now);
   await planAgain(tx, row.id, now);
@@ -74,16 +78,20 @@ async function putLast(
  * Returns the newest call that waits for its answer, or else one that the service may have. An
  * answer that the service has taken back may already be replaced.
  */
-function underWay(attempts: readonly InquiryRow[]): InquiryRow | undefined {
+function underWay(attempts: readonly InquiryRow[], is_accepted = false): InquiryRow | undefined {
   const waiting = attempts.filter(({ answered_at }) => answered_at === null);
+  const states = is_accepted ? ['open'] : ['sending', 'uncertain', 'open'];
   return (
-    waiting.findLast(({ state }) => ['sending', 'uncertain', 'open'].includes(state)) ??
+    waiting.findLast(({ state }) => states.includes(state)) ??
     waiting.findLast(({ state }) => state === 'undecidable')
   );
 }
 
 /** Returns all attempts for the need, the newest last. */
-async function attemptsFor(db: Db | Tx, { need_base, benefit_year }: Need): Promise<InquiryRow[]> {
+export async function attemptsFor(
+  db: Db | Tx,
+  { need_base, benefit_year }: Need,
+): Promise<InquiryRow[]> {
   return await ATTEMPTS(db, { need_base, benefit_year });
 }
 

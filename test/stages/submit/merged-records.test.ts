@@ -162,6 +162,40 @@ test('a call under way serves in place of a call that has failed', async () => {
   });
 });
 
+test('after a call that has failed, a lost call for the merged record is not made again', async () => {
+  const clinic = await install({ collecting: { attempts: 1 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await clinic.collectAll();
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await merge(clinic);
+  await lookUp(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  expect(await clinic.attention()).toEqual(['unsuccessful']);
+});
+
+test('after a call that has failed, a lost call serves if the service has it', async () => {
+  const clinic = await install({ collecting: { attempts: 1 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await clinic.collectAll();
+  await loseCreates(clinic, 1, 'after');
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await merge(clinic);
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL', 'B-1': 'IN_PROGRESS' });
+  await lookUp(clinic);
+  clinic.pass(15 * MINUTE_MS);
+  await clinic.planNow();
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await finish(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+  expect((await written(clinic))['B-1']).toEqual(['A-1', 'B-1']);
+});
+
 test('no further attempt is made while the merged record’s call is under way', async () => {
   const clinic = await install();
   await clinic.planNow();
@@ -216,6 +250,54 @@ test('a visit whose call has failed gets the answer of the merged record', async
   await finish(clinic);
   await merge(clinic, { from: ADA, into: OTHER_ADA });
   expect(await written(clinic)).toEqual({ 'A-1': ['A-1', 'B-1'], 'B-1': ['B-1'] });
+});
+
+test('the later of two answers decides whether a new visit gets a call', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  await pass(clinic, 2);
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await merge(clinic);
+  await finish(clinic);
+  await pass(clinic, 1);
+  await send(clinic, visit(clinic, 'C-1'));
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+  expect((await written(clinic))['C-1']).toEqual(['B-1']);
+  await pass(clinic, 3);
+  await send(clinic, visit(clinic, 'D-1'));
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1', 'D-1']);
+});
+
+test('an old answer leads to a call after the call of the merged record has failed', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  await pass(clinic, 2);
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await merge(clinic);
+  await ends(clinic, { 'B-1': 'UNSUCCESSFUL' });
+  await clinic.collectAll();
+  await pass(clinic, 2);
+  await send(clinic, visit(clinic, 'C-1'));
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1', 'C-1']);
+});
+
+test('an old answer leads to a call also if the answer before it was revised', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 2 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  await pass(clinic, 3);
+  await send(clinic, visit(clinic, 'B-1'));
+  await finish(clinic);
+  await pass(clinic, 1.5);
+  await revise(clinic, 1);
+  await pass(clinic, 1);
+  await send(clinic, visit(clinic, 'C-1'));
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1', 'C-1']);
 });
 
 test('an old answer leads to no call while the merged record’s call is undecidable', async () => {
