@@ -126,6 +126,23 @@ export async function revise(context: PlanContext, id: number): Promise<void> {
     await resolveAttention(tx, inquirySubject(id), now, ['inquiry_unreadable']);
 }
 
+/**
+ * Returns the hold of a new inquiry for the appointment. A merge of two records may have withdrawn
+ * one that the operator holds. `newest`: the newest attempt for the need.
+ */
+export async function firstHold(
+  tx: Tx,
+  { id, missing_since }: AppointmentRow,
+  newest: InquiryRow | null,
+): Promise<string | null> {
+  for (const linked of newest === null ? [] : await inquiriesOf(tx, id)) {
+    const row = await inquiryById(tx, linked.id);
+    if (row?.state !== 'withdrawn' || row.hold_reason !== OPERATOR_HOLD) continue;
+    if (row.need_base === newest?.need_base) return OPERATOR_HOLD;
+  }
+  return missing_since === null ? null : VANISHED_HOLD;
+}
+
 /** Returns the hold of the inquiry. The operator's hold stays until the operator releases it. */
 function holdReason(
   { hold_reason }: InquiryRow,

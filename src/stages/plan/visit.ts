@@ -2,7 +2,7 @@
 
 import { notAskedAbout } from '../../domain/ask-again.ts';
 import { PLANNING_REASONS, unanswered } from '../../domain/attention.ts';
-import { draftMatchKey, mergeDrafts, VANISHED_HOLD } from '../../domain/inquiry.ts';
+import { draftMatchKey, mergeDrafts } from '../../domain/inquiry.ts';
 import { externalId, isNeedOf } from '../../domain/needs.ts';
 import { deliveryNotes } from '../../domain/notes.ts';
 import { finalOutcome, outcomeOf } from '../../domain/outcome.ts';
@@ -35,7 +35,7 @@ import {
   unlink,
 } from '../../store/calls/links.ts';
 import { type PlanContext, RETRY_MS } from './deps.ts';
-import { leave, leaveUnsent, revise, reviseAll, revive, subjectOf } from './keep.ts';
+import { firstHold, leave, leaveUnsent, revise, reviseAll, revive, subjectOf } from './keep.ts';
 import { newCodes, notAsked } from './new-codes.ts';
 import { mayBeReplaced, newestFor } from './reuse.ts';
 
@@ -246,7 +246,7 @@ async function inquiryFor(
       match_key: draftMatchKey(coverage.draft),
       due_at: now,
       visit_at: appointment.starts_at,
-      hold_reason: appointment.missing_since === null ? null : VANISHED_HOLD,
+      hold_reason: await firstHold(tx, appointment, newest),
       draft: mergeDrafts([coverage.draft]),
     },
     await reasonToCall(context, latest, coverage),

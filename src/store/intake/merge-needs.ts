@@ -3,16 +3,17 @@
  * call about one person twice (G1).
  */
 import { mergeNeed } from '../../domain/merged-needs.ts';
+import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
 import { orderAttempts } from '../calls/attempts.ts';
-import { moveInquiries } from '../calls/inquiries.ts';
+import { type InquiryRow, moveInquiries, updateInquiry } from '../calls/inquiries.ts';
 import type { Tx } from '../engine/database.ts';
 
 /**
  * Moves every need of `from_id` to `into_id`. A need keeps the birth date that was asked with; a
  * corrected birth date is a new need, as always. If both records have an inquiry for the same need,
  * the more advanced one becomes the newest attempt, which planning uses, and the unsent one is
- * withdrawn.
+ * withdrawn. The operator's hold stays.
  */
 export async function mergeNeeds(
   tx: Tx,
@@ -54,6 +55,9 @@ export async function mergeNeeds(
         reason: 'Two records of the patient were merged in the practice management system.',
       })),
     );
+    const next = order.at(-1);
+    if (next?.state === 'planned' && unneeded.some(isOnHold))
+      await updateInquiry(tx, next.id, { hold_reason: OPERATOR_HOLD }, now);
     await moveInquiries(
       tx,
       unneeded.map(({ id }) => id),
@@ -66,3 +70,5 @@ export async function mergeNeeds(
     );
   }
 }
+
+const isOnHold = ({ hold_reason }: InquiryRow) => hold_reason === OPERATOR_HOLD;

@@ -7,6 +7,7 @@ import { parseDraft } from '../../../src/domain/inquiry.ts';
 import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { askAgain } from '../../../src/store/bookkeeping/ask-again.ts';
 import { enterAnswer } from '../../../src/store/bookkeeping/entered.ts';
+import { hold, release } from '../../../src/store/bookkeeping/operator.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
 import { aCoverage, NO_BUDGET } from '../../domain/examples.ts';
 import { connector, type Installation, install, send } from '../installation.ts';
@@ -162,7 +163,7 @@ test('a call under way serves in place of a call that has failed', async () => {
   });
 });
 
-test('after a call that has failed, a lost call for the merged record is not made again', async () => {
+test('after a failed call, a lost call for the merged record is not made again', async () => {
   const clinic = await install({ collecting: { attempts: 1 } });
   await clinic.planNow();
   await send(clinic, visit(clinic, 'A-1'));
@@ -177,7 +178,7 @@ test('after a call that has failed, a lost call for the merged record is not mad
   expect(await clinic.attention()).toEqual(['unsuccessful']);
 });
 
-test('after a call that has failed, a lost call serves if the service has it', async () => {
+test('after a failed call, a lost call serves if the service has it', async () => {
   const clinic = await install({ collecting: { attempts: 1 } });
   await clinic.planNow();
   await send(clinic, visit(clinic, 'A-1'));
@@ -325,6 +326,32 @@ test('a lost call is not made again while the merged record’s call is undecida
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual([]);
   expect(await clinic.attention()).toContain('undecidable');
+});
+
+test.each([
+  ['the other one is planned', 0],
+  ['the other one has an old answer', 5],
+])('a call on hold stays on hold after a merge: %s', async (_, days) => {
+  const clinic = await install({ policy: { reverify_after_days: 2 } });
+  await clinic.planNow();
+  await clinic.read(visit(clinic, 'A-1'));
+  await clinic.planNow();
+  if (days > 0) {
+    await clinic.submitNow();
+    await finish(clinic);
+    await pass(clinic, days);
+  }
+  await clinic.read(visit(clinic, 'B-1', OTHER_ADA));
+  await clinic.planNow();
+  const before = await labelsOf(clinic);
+  const on_hold = { kind: 'appointment' as const, id: 2 };
+  await clinic.store.write((tx) => hold(tx, on_hold, clinic.now()));
+  await merge(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(before);
+  await clinic.store.write((tx) => release(tx, on_hold, clinic.now()));
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(before.length + 1);
 });
 
 test('the operator orders no call while the merged record’s call is under way', async () => {
