@@ -12,6 +12,14 @@ import { Broken } from './story.ts';
 /** `patient`: the person, who may have two records. */
 type Need = { key: string; patient: string; calls: Accepted[]; claim: Claim | null };
 
+/** A merge that eligd knows since `at`, with the calls that had a successful answer then. */
+type KnownMerge = {
+  from_id: string;
+  into_id: string;
+  at: number;
+  successful: ReadonlySet<string>;
+};
+
 /** The content that eligd stored about a visit, and when. */
 type Known = { at: number; input: AppointmentInput };
 
@@ -35,7 +43,7 @@ export class Calls {
   #forgotten = { from: 0, until: 0 };
   /** Which record each call was made for, and which ones eligd knows to be merged, since when. */
   readonly #record_of = new Map<string, string>();
-  #merges: { from_id: string; into_id: string; at: number }[] = [];
+  #merges: KnownMerge[] = [];
   clone_from: number | null = null;
   /**
    * Calls of the second installation, except those that the first one adopted from the list instead
@@ -61,7 +69,7 @@ export class Calls {
   readonly #adopted = new Set<string>();
   /** When eligd first read each answer, by the machine's clock, which may have been wrong. */
   readonly #answered_at = new Map<string, number>();
-  /** Calls of which eligd has read a successful answer; the service may revise an answer. */
+  /** Calls whose last answer that eligd read was successful; the service may revise an answer. */
   readonly #successful = new Set<string>();
   /** By visit, on the clinic's own machine. */
   #known = new Map<string, Known[]>();
@@ -128,6 +136,7 @@ export class Calls {
   onAnswered(id: string, wall_now: number, status: unknown): void {
     this.#heard.add(id);
     if (status === 'successful') this.#successful.add(id);
+    else this.#successful.delete(id);
     if (!this.#answered_at.has(id)) this.#answered_at.set(id, wall_now);
   }
 
@@ -327,13 +336,12 @@ export class Calls {
    */
   #inOrder(calls: Accepted[]): Accepted[] {
     const recordOf = ({ id }: Accepted) => this.#record_of.get(id) ?? '';
-    for (const { from_id, into_id, at } of this.#merges) {
+    for (const { from_id, into_id, at, successful } of this.#merges) {
       const isBefore = ({ id }: Accepted) => (this.#answered_at.get(id) ?? Infinity) <= at;
       const [from, into] = [from_id, into_id].map((record) =>
         calls.filter((one) => recordOf(one) === record && isBefore(one)),
       );
-      const isUseful = (one: Accepted | undefined) =>
-        one !== undefined && this.#successful.has(one.id);
+      const isUseful = (one: Accepted | undefined) => one !== undefined && successful.has(one.id);
       if (isUseful(from?.at(-1)) === isUseful(into?.at(-1))) continue;
       const [first, last] = isUseful(from?.at(-1)) ? [into, from] : [from, into];
       const earlier = [...(first ?? []), ...(last ?? [])];
@@ -343,7 +351,9 @@ export class Calls {
   }
 
   onMerged({ update: { from_id, into } }: Merge): void {
-    this.#merges.push({ from_id, into_id: into.id, at: this.#world.scheduler.now });
+    const successful = new Set(this.#successful);
+    const at = this.#world.scheduler.now;
+    this.#merges.push({ from_id, into_id: into.id, at, successful });
   }
 
   /**
