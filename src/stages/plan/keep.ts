@@ -12,6 +12,7 @@ import { outcomeOf } from '../../domain/outcome.ts';
 import { parkDeliveriesOf } from '../../store/answers/delivery-steps.ts';
 import { type AttentionSubject, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { appointmentSubject, inquirySubject } from '../../store/bookkeeping/audit.ts';
+import { attemptsFor } from '../../store/calls/attempts.ts';
 import {
   attemptOfNeed,
   type InquiryRow,
@@ -135,10 +136,10 @@ export async function firstHold(
   { id, missing_since }: AppointmentRow,
   newest: InquiryRow | null,
 ): Promise<string | null> {
-  for (const linked of newest === null ? [] : await inquiriesOf(tx, id)) {
-    const row = await inquiryById(tx, linked.id);
-    if (row?.state !== 'withdrawn' || row.hold_reason !== OPERATOR_HOLD) continue;
-    if (row.need_base === newest?.need_base) return OPERATOR_HOLD;
+  if (newest !== null) {
+    const linked = new Set((await inquiriesOf(tx, id)).map((each) => each.id));
+    const attempts = (await attemptsFor(tx, newest)).filter((each) => linked.has(each.id));
+    if (attempts.some(({ hold_reason }) => hold_reason === OPERATOR_HOLD)) return OPERATOR_HOLD;
   }
   return missing_since === null ? null : VANISHED_HOLD;
 }

@@ -29,7 +29,6 @@ export async function asksMore(
   { codes, known_codes }: PlannedCoverage,
   serving: InquiryRow,
 ): Promise<boolean> {
-  if (codes.length === 0) return false;
   const known = serving.state === 'answered' ? await earlierCodes(tx, serving) : [...known_codes];
   const missing = codesNotAsked(codes, [codesOf(serving), known]);
   return codesNotAsked(missing, [codesOf(call)]).length < missing.length;

@@ -37,8 +37,10 @@ export async function newestFor(
   const latest = newest === null ? null : await answeredBefore(tx, newest);
   if (latest === null) return { newest, latest, reuse: 'new' };
   const reuse = await reuseOf(context, latest, appointment, about);
-  const own = await ownAnswer(tx, appointment, about.coverage, latest);
-  if (reuse === 'serve' && own !== null) return { newest, latest: own, reuse };
+  if (reuse === 'serve') {
+    const own = await ownAnswer(tx, appointment, about.coverage, latest);
+    if (own !== null) return { newest, latest: own, reuse };
+  }
   const call =
     (await callInstead(context, latest, about, reuse)) ??
     (reuse === 'new' ? await laterAnswer(context, latest, appointment, about) : null);
@@ -55,13 +57,12 @@ async function ownAnswer(
   coverage: PlannedCoverage,
   latest: InquiryRow,
 ): Promise<InquiryRow | null> {
-  const linked = await inquiriesOf(tx, appointment.id);
-  if (latest.state !== 'answered' || linked.some(({ id }) => id === latest.id)) return null;
-  const { need_base, benefit_year } = coverage;
-  for (const { id } of linked) {
-    const row = await inquiryById(tx, id);
-    if (row?.need_base !== need_base || row.benefit_year !== benefit_year) continue;
-    if (row.state !== 'answered' || outcomeOf(row.service_status) !== 'successful') continue;
+  // A call that is under way serves, too.
+  if (latest.state !== 'answered') return null;
+  const linked = new Set((await inquiriesOf(tx, appointment.id)).map(({ id }) => id));
+  if (linked.has(latest.id)) return null;
+  for (const row of await attemptsFor(tx, coverage)) {
+    if (!linked.has(row.id) || outcomeOf(row.service_status) !== 'successful') continue;
     if (await asksMore(tx, row, coverage, latest)) return row;
   }
   return null;
@@ -77,8 +78,6 @@ async function callInstead(
   { coverage }: Coverage,
   reuse: Reuse,
 ): Promise<InquiryRow | null> {
-  // The office has the answer already.
-  if (reuse === 'serve' && latest.entered_by !== null) return null;
   // If the service does not have the call after all, none is due.
   const is_accepted = reuse !== 'new';
   const call = await callUnderWayFor(tx, coverage, { except: latest.id, is_accepted });
@@ -103,7 +102,7 @@ export async function mayBeReplaced(
   inquiry: InquiryRow,
   coverage: PlannedCoverage,
 ): Promise<boolean> {
-  if (inquiry.state === 'planned' || inquiry.entered_by !== null) return false;
+  if (inquiry.state === 'planned') return false;
   const call = await callUnderWayFor(tx, coverage, { except: inquiry.id });
   if (call?.state !== 'sending' && call?.state !== 'uncertain') return false;
   return hasFailed(inquiry) || (await asksMore(tx, call, coverage, inquiry));
@@ -114,7 +113,7 @@ const hasFailed = ({ state, service_status }: InquiryRow): boolean =>
 
 /**
  * Returns the answer of a call that was made after the newest attempt, for a record that was merged
- * into this one, and makes it the newest; null if there is none that serves.
+ * into this one; null if there is none that serves.
  */
 async function laterAnswer(
   context: PlanContext,
@@ -122,14 +121,11 @@ async function laterAnswer(
   appointment: AppointmentRow,
   about: Coverage,
 ): Promise<InquiryRow | null> {
-  const { tx, facts } = context;
-  for (const row of await attemptsFor(tx, about.coverage)) {
+  for (const row of await attemptsFor(context.tx, about.coverage)) {
     // The service may have revised the answer of an earlier call.
     if (row.id <= latest.id) continue;
     if (row.state !== 'answered' || outcomeOf(row.service_status) !== 'successful') continue;
-    if ((await reuseOf(context, row, appointment, about)) !== 'serve') continue;
-    await makeNewest(tx, row, facts.now);
-    return await inquiryById(tx, row.id);
+    if ((await reuseOf(context, row, appointment, about)) === 'serve') return row;
   }
   return null;
 }

@@ -50,14 +50,13 @@ export async function makeNewest(tx: Tx, call: InquiryRow, now: number): Promise
 }
 
 /**
- * Lets an accepted call for another record of the patient take the place of the newest attempt,
- * which was unsuccessful. Returns whether there is one.
+ * Has planning let an accepted call for another record of the patient take the place of the newest
+ * attempt, which was unsuccessful. Returns whether there is one.
  */
 export async function giveWay(tx: Tx, row: InquiryRow, now: number): Promise<boolean> {
   const attempts = await attemptsFor(tx, row);
   const call = underWay(attempts, true);
   if (call === undefined || attempts.at(-1)?.id !== row.id) return false;
-  await putLast(tx, attempts, call, now);
   await planAgain(tx, row.id, now);
   return true;
 }

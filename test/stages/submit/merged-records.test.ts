@@ -4,8 +4,8 @@
  */
 import { expect, test } from 'vitest';
 import { parseDraft } from '../../../src/domain/inquiry.ts';
-import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
-import { askAgain } from '../../../src/store/bookkeeping/ask-again.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
+import { askAgain, quoteOf } from '../../../src/store/bookkeeping/ask-again.ts';
 import { enterAnswer } from '../../../src/store/bookkeeping/entered.ts';
 import { hold, release } from '../../../src/store/bookkeeping/operator.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
@@ -81,14 +81,17 @@ function refuseCreates({ client }: Installation, times: number): { tries: number
   return seen;
 }
 
+const rulesOf = (clinic: Installation) => ({
+  facts: clinic.plan.facts(),
+  external_id_template: '{appointment}',
+  budget: NO_BUDGET,
+});
+
 async function order(clinic: Installation): Promise<boolean> {
-  const rules = {
-    facts: clinic.plan.facts(),
-    external_id_template: '{appointment}',
-    budget: NO_BUDGET,
-  };
   const visits = { kind: 'appointment' as const, id: 1 };
-  const [done] = await clinic.store.write((tx) => askAgain(rules)(tx, visits, clinic.now()));
+  const [done] = await clinic.store.write((tx) =>
+    askAgain(rulesOf(clinic))(tx, visits, clinic.now()),
+  );
   return done?.did === true;
 }
 
@@ -197,6 +200,74 @@ test('after a failed call, a lost call serves if the service has it', async () =
   expect((await written(clinic))['B-1']).toEqual(['A-1', 'B-1']);
 });
 
+test('a failed call is tried again if the merged record’s call was not made', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await merge(clinic);
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await clinic.collectAll();
+  await lookUp(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(2);
+});
+
+test('a lost call about the codes of a visit serves it if the service has it', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, { ...visit(clinic, 'A-1'), procedure_codes: ['D1110'] });
+  await finish(clinic);
+  await loseCreates(clinic, 1, 'after');
+  await send(clinic, { ...visit(clinic, 'B-1', OTHER_ADA), procedure_codes: ['D2740'] });
+  await merge(clinic);
+  await lookUp(clinic);
+  clinic.pass(15 * MINUTE_MS);
+  await clinic.planNow();
+  await finish(clinic);
+  expect((await written(clinic))['B-1']).toEqual(['A-1', 'B-1']);
+});
+
+test.each([
+  ['lost', 'reset'],
+  ['on its way', 'none'],
+])('an old answer leads to no call while the merged record’s call is %s', async (_, fault) => {
+  const clinic = await install({ policy: { reverify_after_days: 2 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  await pass(clinic, 3);
+  if (fault === 'reset') await loseCreates(clinic, 1, 'after');
+  const { create } = clinic.client;
+  clinic.client.create = async (...given) => {
+    if (fault === 'none') await merge(clinic);
+    return await create(...given);
+  };
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  clinic.client.create = create;
+  if (fault === 'reset') await merge(clinic);
+  await lookUp(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+});
+
+test('the attempts of a merged record stay together when its call serves', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 2 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  await pass(clinic, 3);
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await ends(clinic, { 'B-1': 'UNSUCCESSFUL' });
+  await clinic.collectAll();
+  clinic.pass(HOUR_MS + 1000);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1', 'B-1']);
+  await merge(clinic);
+  expect((await clinic.inquiries()).map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+});
+
 test('no further attempt is made while the merged record’s call is under way', async () => {
   const clinic = await install();
   await clinic.planNow();
@@ -239,6 +310,18 @@ test('a visit keeps the answer about its codes when two records are merged', asy
   await merge(clinic, { from: ADA, into: OTHER_ADA });
   expect(await written(clinic)).toEqual({});
   expect(await clinic.attention()).toEqual([]);
+});
+
+test('after a merge, a code that no call asked about still leads to a call', async () => {
+  const clinic = await install({ policy: { new_codes: 'call' } });
+  await clinic.planNow();
+  const visits = [visit(clinic, 'A-1'), visit(clinic, 'B-1', OTHER_ADA)] as const;
+  await send(clinic, { ...visits[0], procedure_codes: ['D1110'] });
+  await send(clinic, { ...visits[1], procedure_codes: ['D2740'] });
+  await finish(clinic);
+  await merge(clinic, { from: ADA, into: OTHER_ADA });
+  await send(clinic, { ...visits[0], patient: OTHER_ADA, procedure_codes: ['D1110', 'D0274'] });
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1', 'A-1']);
 });
 
 test('a visit whose call has failed gets the answer of the merged record', async () => {
@@ -356,6 +439,8 @@ test.each([
 
 test('the operator orders no call while the merged record’s call is under way', async () => {
   const clinic = await oneAnswered();
+  const quote = { id: 1, now: clinic.now() };
+  expect(await quoteOf(clinic.store.db, rulesOf(clinic), quote)).toBeNull();
   expect(await order(clinic)).toBe(false);
   await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
