@@ -241,15 +241,64 @@ test.each([
   if (fault === 'reset') await loseCreates(clinic, 1, 'after');
   const { create } = clinic.client;
   clinic.client.create = async (...given) => {
-    if (fault === 'none') await merge(clinic);
+    if (fault === 'none') await mergeAndVisit();
     return await create(...given);
+  };
+  const mergeAndVisit = async () => {
+    await clinic.read(visit(clinic, 'C-1'));
+    await merge(clinic);
   };
   await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
   clinic.client.create = create;
-  if (fault === 'reset') await merge(clinic);
+  if (fault === 'reset') await mergeAndVisit();
+  await clinic.submitNow();
   await lookUp(clinic);
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+});
+
+test('a visit that has its answer also gets that of a call under way', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  const first = visit(clinic, 'A-1');
+  await send(clinic, { ...first, procedure_codes: ['D1110'] });
+  await finish(clinic);
+  await send(clinic, { ...visit(clinic, 'B-1', OTHER_ADA), procedure_codes: ['D2740'] });
+  await merge(clinic);
+  await send(clinic, { ...first, procedure_codes: ['D1110'], location: 'West' });
+  await finish(clinic);
+  expect((await written(clinic))['A-1']).toEqual(['A-1', 'B-1']);
+});
+
+test('a revised answer of a failed call still names the next attempt', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await clinic.collectAll();
+  clinic.pass(HOUR_MS + 1000);
+  await clinic.submitNow();
+  await revise(clinic, 1);
+  const said: string[] = [];
+  await clinic.deliverNow(connector(({ notes }) => said.push(...notes)));
+  const next = 'This call was unsuccessful; attempt 2 of 2 follows.';
+  expect(said.filter((note) => note.startsWith('This call'))).toEqual([next, next]);
+});
+
+test('an ordered call is made, also if the answer before it is taken back', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  expect(await order(clinic)).toBe(true);
+  await ends(clinic, { 'A-1': 'IN_PROGRESS' });
+  await clinic.store.db.updateTable('inquiries').set({ poll_at: 0 }).where('id', '=', 1).execute();
+  await clinic.collectNow();
+  expect((await clinic.inquiries())[0]?.state).toBe('open');
+  refuseCreates(clinic, 1);
+  await clinic.submitNow();
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1']);
 });
 
 test('the attempts of a merged record stay together when its call serves', async () => {
