@@ -60,7 +60,6 @@ async function ownAnswer(
   // A call that is under way serves, too.
   if (latest.state !== 'answered') return null;
   const linked = new Set((await inquiriesOf(tx, appointment.id)).map(({ id }) => id));
-  if (linked.has(latest.id)) return null;
   for (const row of await attemptsFor(tx, coverage)) {
     if (!linked.has(row.id) || outcomeOf(row.service_status) !== 'successful') continue;
     if (await asksMore(tx, row, coverage, latest)) return row;
