@@ -2,7 +2,7 @@
 import type { ClaimDelivery } from '../../connectors/contract.ts';
 import type { ClaimInput } from '../../src/domain/claim.ts';
 import { type Calls, canonical, STALE_PLAN_MS } from './calls.ts';
-import type { Claim } from './claim-book.ts';
+import { type Claim, shownClaim } from './claim-book.ts';
 import { readState } from './evidence.ts';
 import type { Life, Machine } from './machine.ts';
 import type { World } from './network.ts';
@@ -62,11 +62,17 @@ export class ClaimCheck {
 
   // ---- G1
 
-  /** The practice has told eligd in time that it need not ask. */
+  /**
+   * The practice has told eligd in time that it need not ask, and has not opened the claim again:
+   * a daemon that died right after a commit may know that without having acknowledged it.
+   */
   onAccepted(call: Accepted): void {
     const taken = this.#taken.get(call.machine)?.get(call.external_id);
     if (taken?.claim.status !== 'settled' || taken.at > call.carrier.sent_at - STALE_PLAN_MS)
       return;
+    const { claims } = this.#world.pms.book;
+    const claim = claims.claims.get(call.external_id);
+    if (claim !== undefined && shownClaim(claims.current(claim)).status !== 'settled') return;
     this.#fail('G1', `The call ${call.id} was about a claim that is settled.`, [
       call.external_id,
       call.id,

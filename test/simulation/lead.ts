@@ -15,11 +15,8 @@ import { Broken } from './story.ts';
 const LONG_MS = 6 * DAY_MS;
 /** The payer clock counts in quarter hours. */
 const ROUNDING_HOURS = 0.5;
-/**
- * A payer takes a random part of its longest time; with the fewest calls, this share of it is the
- * p90.
- */
-const LEARNED_SHARE = 0.5;
+/** eligd learns a payer's turnaround from this many calls at least; all but few end within it. */
+const LEARNED_CALLS = 5;
 /** While this many payer hours are left, the office can phone the payer. */
 const OFFICE_HOURS = 4;
 /** The time between reading a booking and listing it. */
@@ -77,14 +74,26 @@ export class LeadCheck {
   }
 
   #isInTime(from: number, starts_at: number): boolean {
-    const { config, service } = this.#world.plan;
+    const { config } = this.#world.plan;
     const { min_lead_hours, late_visits } = config;
     const hours = this.payers.hoursBetween(from, starts_at);
     if (hours + ROUNDING_HOURS < min_lead_hours) return false;
     if (late_visits === 'buy') return true;
-    // eligd can learn how long this world's payers take, once it has a few calls.
-    if (hours >= service.answers_within_hours * LEARNED_SHARE) return true;
-    return this.payers.canAnswer(from, starts_at);
+    return hours + ROUNDING_HOURS >= this.#learnable() || this.payers.canAnswer(from, starts_at);
+  }
+
+  /**
+   * The shortest turnaround, in payer hours, that eligd can have learned from the calls that ended
+   * so far: no percentile of so many calls is shorter than the longest of the shortest ones.
+   */
+  #learnable(): number {
+    const { service, scheduler } = this.#world;
+    const took = [...service.accepted.values()].flatMap(({ accepted_at, timeline }) => {
+      const ended_at = timeline.find(({ status }) => /SUCCESS/.test(status))?.at;
+      if (ended_at === undefined || ended_at > scheduler.now) return [];
+      return [this.payers.hoursBetween(accepted_at, ended_at)];
+    });
+    return took.toSorted((a, b) => a - b)[LEARNED_CALLS - 1] ?? Number.POSITIVE_INFINITY;
   }
 
   /** The attention list as the practice receives it; it may be late during trouble. */

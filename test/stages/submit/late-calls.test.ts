@@ -10,6 +10,7 @@ import { install, reconcile, send } from '../installation.ts';
 import {
   callsBringNothing,
   callsEnd,
+  callTwice,
   callTwiceForNothing,
   duplicates,
   firstBody,
@@ -43,6 +44,25 @@ test('a call listed late under a former label is reported as ours', async () => 
   await show(1);
   await show(0);
   await reconcile(clinic);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
+});
+
+test('a first call is reported although its visit, lost at the service, was withdrawn', async () => {
+  const clinic = await install();
+  const { show } = await callTwice(clinic);
+  await show(1);
+  const { read } = clinic.client;
+  clinic.client.read = async () => ({ ok: true, value: null }) as never;
+  for (let hour = 0; hour < 6; hour += 1) {
+    clinic.pass(HOUR_MS);
+    await clinic.collectAll();
+  }
+  expect(await clinic.attention()).toEqual(['lost_at_service']);
+  clinic.client.read = read;
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await show(0);
+  await reconcile(clinic);
+  expect(await clinic.service.ledger()).toHaveLength(2);
   expect(await clinic.attention()).toEqual(['duplicate_call']);
 });
 
