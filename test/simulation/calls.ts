@@ -307,7 +307,7 @@ export class Calls {
   }
 
   /**
-   * If eligd learned of a merge while it waited for a call about either record, each of them has
+   * If neither record had a successful answer when eligd learned of a merge, each of them has
    * attempts of its own.
    */
   #seriesAtMerge(before: readonly Accepted[]): Accepted[][] {
@@ -315,19 +315,15 @@ export class Calls {
     const merge = this.#merges.find(({ from_id, into_id }) =>
       [from_id, into_id].every((id) => before.some((one) => recordOf(one) === id)),
     );
-    if (merge === undefined) return [];
+    if (merge === undefined || before.some(({ id }) => merge.successful.has(id))) return [];
     const [earlier, later] = [
       before.filter(({ carrier }) => carrier.sent_at <= merge.at + STALE_PLAN_MS),
       before.filter(({ carrier }) => carrier.sent_at > merge.at + STALE_PLAN_MS),
     ];
-    const series = [merge.from_id, merge.into_id].map((id) =>
-      earlier.filter((one) => recordOf(one) === id),
-    );
-    const isOut = (one: Accepted) =>
-      (this.#answered_at.get(one.id) ?? Number.POSITIVE_INFINITY) > merge.at;
-    return series.some((calls) => calls.some(isOut))
-      ? series.map((calls) => [...calls, ...later])
-      : [];
+    return [merge.from_id, merge.into_id].map((id) => [
+      ...earlier.filter((one) => recordOf(one) === id),
+      ...later,
+    ]);
   }
 
   /**
