@@ -110,7 +110,7 @@ test('each of 500 visits gets one call and one valid answer, also in a second ru
   );
   if (peer.smart !== null) peer.smart.options.jwks = JSON.parse(stdout);
   for (let number = 0; number < 500; number += 1)
-    await peer.putBefore('2026-01-05T12:00:00.000Z', ...resourcesOf(visit(number)));
+    await peer.putAt('2026-01-05T12:00:00.000Z', ...resourcesOf(visit(number)));
   failEveryTenth(peer);
 
   await clinic.once();

@@ -72,7 +72,7 @@ test('without a file, a preview reads the FHIR server and writes nothing there',
   const connectors = [{ id: 'ehr', type: 'fhir', base_url: peer.url, auth: 'none' }];
   const clinic = makeClinic({ base_url: service.url, config: { connectors, prices: PRICES } });
   for (const each of [KNOWN, UNKNOWN])
-    await peer.putBefore('2026-01-05T12:00:00.000Z', ...resourcesOf(each));
+    await peer.putAt('2026-01-05T12:00:00.000Z', ...resourcesOf(each));
   const { stdout, stderr, code } = await clinic.run('preview');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toContain('(ehr)');

@@ -36,6 +36,8 @@ afterEach(async () => {
 });
 
 export const LONG_AGO = '2026-01-05T12:00:00.000Z';
+/** When the clock of the connector starts; the server's own clock is the machine's. */
+export const NOW = new Date(makeSuiteEnv().env.clock.now()).toISOString();
 
 export async function bench(
   peer_options: PeerOptions = {},
@@ -84,7 +86,7 @@ export async function bench(
       return batches;
     },
     offer: async (...visits) => {
-      for (const visit of visits) await peer.putBefore(LONG_AGO, ...resourcesOf(visit));
+      for (const visit of visits) await peer.putAt(LONG_AGO, ...resourcesOf(visit));
     },
     pass: (duration_ms) => env.clock.sleep(duration_ms),
   };
@@ -117,7 +119,7 @@ export async function readWith(
 ) {
   const world = await bench({}, config);
   const changed = change(structuredClone(resourcesOf(appointment(1))) as Loose[]);
-  await world.peer.putBefore(LONG_AGO, ...(changed as Resource[]));
+  await world.peer.putAt(LONG_AGO, ...(changed as Resource[]));
   const batches = await world.pull();
   const rejected = batches.flatMap((batch) => batch.rejected);
   const cancelled = batches.flatMap((batch) => batch.cancelled_ids ?? []);

@@ -81,7 +81,7 @@ test('a group appointment has the values of its first patient', async () => {
         id: `A-${visit}`,
         people: people.map((one, index) => ({ ...one, key: `V${visit}P${index}` })),
       }));
-      await world.peer.putBefore(
+      await world.peer.putAt(
         LONG_AGO,
         ...visits.flatMap(({ people }) => people.flatMap(personResources)),
         ...visits.map(({ id, people }) => visitOf(id, people)),
@@ -118,7 +118,7 @@ test('a coverage that may be any patient’s is not used for another patient', a
   );
   if (first === undefined || second === undefined) throw new Error('There are two.');
   const resources = [...personResources(first), ...personResources(second)];
-  await world.peer.putBefore(LONG_AGO, ...resources, visitOf('A-1', [first]));
+  await world.peer.putAt(LONG_AGO, ...resources, visitOf('A-1', [first]));
   const worded: Resource = {
     resourceType: 'Coverage',
     id: 'worded',

@@ -187,7 +187,7 @@ describe('an appointment', () => {
     const resources = edit('Appointment', (one) => {
       one.participant[0].actor.reference = reference.replace('{base}', world.peer.url);
     })(structuredClone(resourcesOf(appointment(1))));
-    await world.peer.putBefore(LONG_AGO, ...(resources as Resource[]));
+    await world.peer.putAt(LONG_AGO, ...(resources as Resource[]));
     expect(read(await world.pull()).get('A-1')?.patient.id).toBe('P-1');
   });
 

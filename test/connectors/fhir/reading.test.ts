@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { PullBatch } from '../../../connectors/contract.ts';
 import type { Loose } from '../../support/fhir/peer.ts';
 import { resourcesOf } from '../../support/fhir/records.ts';
-import { appointment, bench, read } from './bench.ts';
+import { appointment, bench, NOW, read } from './bench.ts';
 
 const DAY_MS = 86_400_000;
 const visits = (count: number) =>
@@ -166,7 +166,7 @@ describe('further pulls', () => {
 
   test('further pulls return nothing if nothing has changed', async () => {
     const { peer, pull } = await bench();
-    await peer.put(...resourcesOf(appointment(1)));
+    await peer.putAt(NOW, ...resourcesOf(appointment(1)));
     expect(await pull()).toHaveLength(1);
     await peer.remove('Appointment', 'A-1');
     expect(await pull()).toEqual([]);
@@ -175,7 +175,7 @@ describe('further pulls', () => {
   test('the next day’s pull reads the window, because a coverage may have changed', async () => {
     const { peer, pull, offer, pass } = await bench();
     await offer(appointment(1));
-    await peer.put(...resourcesOf(appointment(2)));
+    await peer.putAt(NOW, ...resourcesOf(appointment(2)));
     await pull();
     const [coverage] = appointment(1).coverages;
     const edited = { ...appointment(1), coverages: [{ ...coverage!, member_id: 'CORRECTED' }] };
@@ -231,7 +231,7 @@ describe('further pulls', () => {
   test('one resource with a future time does not hide later changes', async () => {
     const { peer, pull, offer } = await bench();
     await offer(appointment(1));
-    await peer.putBefore('2099-01-01T00:00:00.000Z', ...resourcesOf(appointment(2)));
+    await peer.putAt('2099-01-01T00:00:00.000Z', ...resourcesOf(appointment(2)));
     await pull();
     await peer.put({ ...resource(1), status: 'cancelled' });
     expect(cancelledBy(await pull())).toEqual(['A-1']);

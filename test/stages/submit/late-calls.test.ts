@@ -47,7 +47,7 @@ test('a call listed late under a former label is reported as ours', async () => 
   expect(await clinic.attention()).toEqual(['duplicate_call']);
 });
 
-test('a first call is reported although its visit, lost at the service, was withdrawn', async () => {
+test('a first call is reported although its lost second one was withdrawn', async () => {
   const clinic = await install();
   const { show } = await callTwice(clinic);
   await show(1);

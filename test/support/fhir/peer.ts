@@ -101,13 +101,13 @@ export class FhirPeer {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  /** Stores resources as another program would, under the given IDs. */
+  /** Stores resources as another program would, under the given IDs, by the machine's clock. */
   async put(...resources: Resource[]): Promise<void> {
     for (const resource of resources) await this.repository.updateResource(resource);
   }
 
-  /** The same, long ago: none of them counts as changed. */
-  async putBefore(lastUpdated: string, ...resources: Resource[]): Promise<void> {
+  /** The same, last changed at the given time. */
+  async putAt(lastUpdated: string, ...resources: Resource[]): Promise<void> {
     const meta = { lastUpdated };
     await this.repository.withSeeding(async () => {
       for (const resource of resources) await this.repository.updateResource({ ...resource, meta });
