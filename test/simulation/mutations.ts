@@ -357,12 +357,26 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'if (id === undefined) return each;',
     'if (id !== null) return each;',
   ),
-  merged_answer_written_again: one(
-    'An answer gets another name when two records are merged.',
-    'src/store/answers/deliveries.ts',
-    'const key = planned?.key ?? (await deliveryKey(tx, delivery));',
-    'void planned; const key = await deliveryKey(tx, delivery);',
-  ),
+  merged_answer_written_again: {
+    what: 'An answer gets another key when two records are merged.',
+    changes: [
+      {
+        file: 'src/store/answers/deliveries.ts',
+        find: 'const key = planned?.key ?? (await deliveryKey(tx, delivery));',
+        put: 'void planned; const key = await deliveryKey(tx, delivery);',
+      },
+      {
+        file: 'src/store/answers/deliveries.ts',
+        find: ".select(['connector', 'kind', 'source_id'])",
+        put: ".select(['connector', 'kind', 'source_id', 'patient_key'])",
+      },
+      {
+        file: 'src/store/answers/deliveries.ts',
+        find: '        visit.source_id,',
+        put: '        visit.source_id, visit.patient_key,',
+      },
+    ],
+  },
   claim_asked_at_once: one(
     'eligd asks about an undecided claim again as soon as it has the answer.',
     'src/stages/plan/claims.ts',

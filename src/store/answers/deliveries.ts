@@ -38,8 +38,8 @@ export async function planDelivery(
   },
   now: number,
 ): Promise<boolean> {
-  // A delivery from before a merge of two records keeps its key, or the office would get the answer
-  // twice (G4).
+  // A delivery that an earlier version planned keeps its key, which also contained the patient, or
+  // the office would get the answer twice (G4).
   const [planned] = await PLANNED(tx, delivery);
   const key = planned?.key ?? (await deliveryKey(tx, delivery));
   const row = await tx
@@ -108,7 +108,8 @@ const ANSWER_OF_RECORD = prepared<{ record: number }>()((tx, place) =>
 /**
  * Returns the permanent key of the delivery, also for the PMS. It is derived from the subject and
  * content of the answer and not from row numbers, because those restart when the database is lost
- * or restored. So the same answer keeps its key (G4), and no other answer gets it.
+ * or restored, and not from the patient, whose records may be merged between the backup and its
+ * return. So the same answer keeps its key (G4), and no other answer gets it.
  */
 async function deliveryKey(
   tx: Tx,
@@ -122,7 +123,7 @@ async function deliveryKey(
   if (answer === undefined) throw new Error('The record of a delivery has no answer.');
   const visit = await tx
     .selectFrom('appointments')
-    .select(['connector', 'kind', 'source_id', 'patient_key'])
+    .select(['connector', 'kind', 'source_id'])
     .where('id', '=', appointment)
     .executeTakeFirstOrThrow();
   const mark = createHash('sha256')
@@ -131,7 +132,6 @@ async function deliveryKey(
         visit.connector,
         visit.kind,
         visit.source_id,
-        visit.patient_key,
         answer.service_id,
         answer.revision,
         answer.content_hash,

@@ -317,6 +317,41 @@ describe('an answer that waits to be written when two records are merged', () =>
     await clinic.deliverNow(connector(() => written.push('again')));
     expect(written).toEqual(['P-2']);
   });
+
+  test('a backup without the answer gives it the same key after the merge (G4)', async () => {
+    const clinic = await install();
+    await endCalls(clinic, 1);
+    await clinic.collectNow();
+    const keys = new Set<string>();
+    await clinic.deliverNow(connector(({ key }) => keys.add(key)));
+    await clinic.store.db.deleteFrom('deliveries').execute();
+    const { patient } = JSON.parse((await appointment(clinic)).content);
+    await say(clinic, { kind: 'merged', from_id: patient.id, into: { ...patient, id: 'P-2' } });
+    await clinic.planNow();
+    let count = 0;
+    await clinic.deliverNow(
+      connector(({ key }) => {
+        count += 1;
+        keys.add(key);
+      }),
+    );
+    expect([count, keys.size]).toEqual([1, 1]);
+  });
+
+  test('an answer that an earlier version has written keeps its key (G4)', async () => {
+    const clinic = await install();
+    await endCalls(clinic, 1);
+    await clinic.collectNow();
+    await clinic.store.db.updateTable('deliveries').set({ key: 'of-version-0-1' }).execute();
+    const keys: string[] = [];
+    const pms = connector(({ key }) => keys.push(key));
+    await clinic.deliverNow(pms);
+    const visit = JSON.parse((await appointment(clinic)).content);
+    await clinic.read({ ...visit, patient: { ...visit.patient, first_name: 'Adda' } });
+    await clinic.planNow();
+    await clinic.deliverNow(pms);
+    expect(keys).toEqual(['of-version-0-1']);
+  });
 });
 
 describe('messages under an ID that was merged into another', () => {
