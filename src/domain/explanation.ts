@@ -250,8 +250,8 @@ export function waitWords(plan_wait: string | null): string {
       );
     case 'answer_age_unproven':
       return (
-        'The last answer seems too old, but the clock of this computer may be wrong. eligd ' +
-        'decides when it agrees with the service’s clock.'
+        'The last answer seems old enough for another call, but the clock of this computer may ' +
+        'be wrong. eligd decides when it agrees with the service’s clock.'
       );
     case 'call_time_over':
       return 'The visit is too soon for another call.';

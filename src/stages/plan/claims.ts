@@ -120,6 +120,9 @@ async function ask(
     if (latest.attempt >= policy.claims.max_calls)
       return { ...rest, last: latest, entries: [unsettled(latest.attempt)] };
     if (decided === null && again_at > now) return { ...rest, at: again_at };
+    // An answer that seems old enough costs another paid call, and the clock may be wrong (G1).
+    if (decided === null && !facts.is_clock_trusted)
+      return { ...rest, at: now + RETRY_MS, wait: 'answer_age_unproven' };
   }
   const added = await addPlanned(
     tx,

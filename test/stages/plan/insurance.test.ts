@@ -8,7 +8,7 @@ import type { CoverageInput } from '../../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../../src/domain/claim.ts';
 import type { InquiryDraft } from '../../../src/domain/inquiry.ts';
 import type { IdentifiedPatient, PatientUpdate } from '../../../src/domain/patient-update.ts';
-import { DAY_MS } from '../../../src/domain/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { addPlanned } from '../../../src/store/calls/inquiries.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
 import { aCoverage } from '../../domain/examples.ts';
@@ -508,6 +508,25 @@ describe('claims of a patient', () => {
     await clinic.readClaims(before);
     await clinic.planNow();
     expect(await clinic.deliveries()).toHaveLength(1);
+  });
+
+  test('a clock that may be wrong makes no answer about a claim too old (G1)', async () => {
+    const clinic = await install();
+    await claimed(clinic, { claim_number: 'PENDING-1' });
+    await clinic.service.advance({ days: 5 });
+    clinic.pass(5 * DAY_MS);
+    await clinic.collectAll();
+    const { facts } = clinic.plan;
+    clinic.plan.facts = () => ({ ...facts(), is_clock_trusted: false });
+    clinic.pass(40 * DAY_MS);
+    await clinic.planNow();
+    await clinic.submitNow();
+    expect(await clinic.service.ledger()).toHaveLength(1);
+    clinic.plan.facts = facts;
+    clinic.pass(MINUTE_MS);
+    await clinic.planNow();
+    await clinic.submitNow();
+    expect(await clinic.service.ledger()).toHaveLength(2);
   });
 
   test('claims keep the insurance that they were sent to', async () => {
