@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { claim } from '../../connectors/conformance/examples.ts';
 import type { PatientUpdate } from '../../src/domain/patient-update.ts';
+import { DAY_MS } from '../../src/domain/time.ts';
 import { recordsOfInquiries } from '../../src/store/bookkeeping/access-log.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
 import { aCoverage } from '../domain/examples.ts';
@@ -16,6 +17,11 @@ const OTHER = { id: 'P-9', first_name: 'Wilma', last_name: 'Stone', birth_date: 
 
 const ofOther = ({ visit }: Installation, source_id: string) =>
   visit(source_id, { patient: OTHER, coverages: [aCoverage({ member_id: 'W9' })] });
+
+const recentClaim = ({ now }: Installation) => ({
+  ...claim(1),
+  date_of_service: new Date(now() - 30 * DAY_MS).toISOString().slice(0, 10),
+});
 
 async function accept(
   { store, now }: Installation,
@@ -49,9 +55,9 @@ test('reading a damaged visit or claim again repairs it, changed or not (G2, G7)
     expect(await callsMade(clinic)).toEqual(['A-1', 'A-2']);
   }
   const clinic = await install();
-  await clinic.readClaims(claim(1));
+  await clinic.readClaims(recentClaim(clinic));
   await damageFirst(clinic);
-  await clinic.readClaims(claim(1));
+  await clinic.readClaims(recentClaim(clinic));
   await clinic.planNow();
   expect(await clinic.attention()).toEqual([]);
 });
@@ -66,9 +72,9 @@ test('a damaged visit or claim whose ID has another patient is replaced', async 
   expect(await clinic.service.ledger()).toMatchObject([{ request: { member_id: 'W9' } }]);
 
   const office = await install();
-  await office.readClaims(claim(1));
+  await office.readClaims(recentClaim(office));
   await damageFirst(office);
-  await office.readClaims({ ...claim(1), patient: OTHER });
+  await office.readClaims({ ...recentClaim(office), patient: OTHER });
   const rows = await office.store.db
     .selectFrom('appointments')
     .select('closed_reason')
@@ -100,7 +106,7 @@ test('no call is made for damaged visits and claims of a patient who has changed
   for (const update of updates) {
     const clinic = await install();
     await clinic.read(clinic.visit('A-1', { patient: person }));
-    await clinic.readClaims({ ...claim(1), patient: person });
+    await clinic.readClaims({ ...recentClaim(clinic), patient: person });
     await clinic.planNow();
     await clinic.store.db.updateTable('appointments').set({ content: '{"damaged' }).execute();
     await accept(clinic, { patients: [update] });
