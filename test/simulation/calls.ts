@@ -261,12 +261,12 @@ export class Calls {
   /** The call for the same need after which this one is not due; null: there is none. */
   #duplicated(before: readonly Accepted[], call: Accepted): Accepted | null {
     const years = [...this.#yearsFor(call)];
-    // A call that may have been for another year does not count.
+    // A call that may have been for another year does not count, unless the database lost it.
     const counting = before.filter(
-      ({ id }) =>
-        this.is_state_lost ||
-        (this.#years.get(id)?.size ?? 0) < 2 ||
-        [...(this.#years.get(id) ?? [])].every((year) => years.includes(year)),
+      (one) =>
+        this.#isForgotten(one) ||
+        (this.#years.get(one.id)?.size ?? 0) < 2 ||
+        [...(this.#years.get(one.id) ?? [])].every((year) => years.includes(year)),
     );
     const first = counting.findLast((one) => years.some((year) => this.#yearsFor(one).has(year)));
     if (first === undefined || years.some((year) => this.#isDueFor(year, counting, call)))

@@ -7,6 +7,7 @@ import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
 import { orderAttempts } from '../calls/attempts.ts';
 import { type InquiryRow, moveInquiries, updateInquiry } from '../calls/inquiries.ts';
+import { planAgain } from '../calls/links.ts';
 import type { Tx } from '../engine/database.ts';
 
 /**
@@ -68,6 +69,8 @@ export async function mergeNeeds(
       },
       now,
     );
+    // Another inquiry serves their visits from now on.
+    for (const { id } of unneeded) await planAgain(tx, id, now);
   }
 }
 

@@ -147,6 +147,19 @@ async function sendUndecidable(clinic: Installation, id: string): Promise<void> 
   await lookUp(clinic);
 }
 
+test('a visit whose unsent call a merge makes unnecessary gets the other answer (G2)', async () => {
+  const clinic = await install();
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await finish(clinic);
+  expect(await written(clinic)).toEqual({ 'B-1': ['B-1'] });
+  await clinic.read(visit(clinic, 'A-1'));
+  await clinic.planNow();
+  await merge(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['B-1']);
+  expect((await written(clinic))['A-1']).toEqual(['B-1']);
+});
+
 test('a call under way serves in place of a call that has failed', async () => {
   const clinic = await install({ collecting: { attempts: 1 } });
   await clinic.planNow();
