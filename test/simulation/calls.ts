@@ -88,6 +88,11 @@ export class Calls {
     return this.#need_of.get(call.id);
   }
 
+  /** Whether the first installation uses the call, which another database made. */
+  isAdopted(id: string): boolean {
+    return this.#adopted.has(id);
+  }
+
   /** The first installation adopted the call, or reported it as a duplicate call. */
   onTakenOver(id: string, as: 'serves' | 'duplicate'): void {
     this.#heard.add(id);

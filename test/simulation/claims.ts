@@ -139,8 +139,10 @@ export class ClaimCheck {
     }
     const output = pms.output(name);
     if (output.claims_listed.has(source_id)) return;
+    // A second installation's call serves the first one, which takes it over.
     const calls = [...service.accepted.values()].filter(
-      ({ external_id, machine }) => external_id === source_id && machine === name,
+      ({ id, external_id, machine }) =>
+        external_id === source_id && (machine === name || this.#calls.isAdopted(id)),
     );
     if (calls.length === 0 && plan.config.calls_per_day === null)
       this.#fail('G2', `The claim ${source_id} got no call and is on no list.`, [source_id]);
