@@ -20,6 +20,8 @@ const OPEN_OBJECT = 0x7b;
 
 /** Returns whether JSON holds more than `max` values; called before parsing. */
 export function hasTooManyValues(bytes: Uint8Array, max = VALUES_MAX): boolean {
+  // Every value but the first takes a byte of its own.
+  if (bytes.length < max) return false;
   let count = 1;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at];

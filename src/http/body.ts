@@ -50,7 +50,10 @@ export class BodyReader {
       if (reading.bytes > this.#body_bytes_max) reject(new BodyRefused(413));
       else if (this.#total_bytes > this.#total_bytes_max) this.#cutLongest();
     };
-    const onBroken = () => reject(new BodyRefused(400));
+    // Every request closes; an error with its stack would cost more than reading the body.
+    const onBroken = () => {
+      if (!source.readableEnded) reject(new BodyRefused(400));
+    };
     source.on('data', onData);
     source.once('end', resolve).once('error', onBroken).once('close', onBroken);
     const release = () => {

@@ -1,3 +1,4 @@
+import { readdirSync, readlinkSync } from 'node:fs';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openAttention } from '../../src/store/bookkeeping/attention.ts';
@@ -13,6 +14,9 @@ import {
 import { anAppointment, FRIDAY_MS } from '../domain/examples.ts';
 import { readMessages } from './read-messages.ts';
 import { temporaryStore } from './temporary.ts';
+
+/** More than SQLite keeps in memory before it opens a file for what a statement changes. */
+const MANY = 6_000;
 
 let store: Store;
 beforeEach(async () => {
@@ -204,3 +208,31 @@ describe('when eligd ends while it reads', () => {
     expect(await unread()).toEqual([]);
   });
 });
+
+test('storing many messages copies no patient data to a temporary file', async () => {
+  const scattered = (prefix: string, count: number) =>
+    Array.from({ length: count }, (_, number) => `${(number * 7_919) % count}-${prefix}`);
+  await keep(...scattered('first', MANY));
+  const files = await store.write(async (tx) => {
+    const messages = scattered('next', MANY).map((key) => ({
+      key,
+      name: key,
+      reply: 'reply',
+      text: key,
+    }));
+    await keepMessages(tx, 'lab', messages, FRIDAY_MS);
+    return openFiles();
+  });
+  expect(files.some((path) => path.includes('eligd.db'))).toBe(true);
+  expect(files.filter((path) => path.endsWith('(deleted)'))).toEqual([]);
+});
+
+/** The paths of this process's open files, deleted ones included. */
+const openFiles = (): string[] =>
+  readdirSync('/proc/self/fd').flatMap((descriptor) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${descriptor}`)];
+    } catch {
+      return [];
+    }
+  });

@@ -8,7 +8,7 @@ import { appointmentStateReader } from '../../../src/domain/appointment-states.t
 import { isNpi } from '../../../src/domain/identifiers.ts';
 import { type FieldReader, type Scope, scopeOf } from '../v2/fields.ts';
 import type { Segment } from '../v2/message.ts';
-import { readInstant } from '../v2/times.ts';
+import { instantFault, readInstant } from '../v2/times.ts';
 
 /** Events that determine the status alone (table 0003); for others, SCH-25 decides. */
 const ENDED_BY_EVENT = new Set(['S15', 'S16', 'S17', 'S26']);
@@ -37,6 +37,9 @@ export function statusReader(configured: Readonly<Record<string, AppointmentStat
 export const PROCEDURE_CODE = /^(?:D\d{4}|\d{5}|\d{4}[A-Z]|[A-Z]\d{4})$/;
 export const DIAGNOSIS_CODE = /^[A-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?$/;
 
+/** Where the start of a visit belongs, and why it is not there. */
+type StartFault = { field: string; fault: string };
+
 /**
  * Everything about the appointment except patient and insurance. `starts_at` is the fault if the
  * field is not a time.
@@ -45,7 +48,7 @@ export type ReadVisit = Omit<
   AppointmentInput,
   'patient' | 'coverages' | 'insurance' | 'starts_at'
 > & {
-  starts_at: string | { field: string; fault: string };
+  starts_at: string | StartFault;
 };
 
 /**
@@ -110,17 +113,23 @@ function resourceGroups({ segments }: Scope): Scope[] {
 /**
  * Returns the first value that is a time, because some senders put only a day in one of the fields.
  */
-export function startOf(
-  scope: Scope,
-  fields: FieldReader,
-  time_zone: string,
-): ReadVisit['starts_at'] {
-  const values = fields.all(scope, 'starts_at');
-  for (const value of values) {
+function startOf(scope: Scope, fields: FieldReader, time_zone: string): ReadVisit['starts_at'] {
+  for (const value of fields.all(scope, 'starts_at')) {
     const read = readInstant(value, time_zone);
     if (typeof read === 'string') return read;
   }
+  return startFault(scope, fields);
+}
+
+/** Returns whether a value is a time. Computes no instant, which takes longer. */
+export const hasStart = (scope: Scope, fields: FieldReader): boolean =>
+  fields.all(scope, 'starts_at').some((value) => instantFault(value) === null);
+
+/** Returns why a visit has no time. */
+export function startFault(scope: Scope, fields: FieldReader): StartFault {
   const { value, at } = fields.first(scope, 'starts_at');
-  const read = value === '' ? { fault: 'empty' } : readInstant(value, time_zone);
-  return { field: at, fault: typeof read === 'string' ? 'not a time' : read.fault };
+  return {
+    field: at,
+    fault: value === '' ? 'empty' : (instantFault(value)?.fault ?? 'not a time'),
+  };
 }

@@ -8,7 +8,14 @@ import { isSomebodyElse } from '../../../src/domain/person.ts';
 import type { RejectedItem } from '../../contract.ts';
 import { FieldReader, type Scope, scopeOf } from '../v2/fields.ts';
 import type { Message } from '../v2/message.ts';
-import { NO_APPOINTMENT, type ReadVisit, startOf, statusReader, visitOf } from './appointments.ts';
+import {
+  hasStart,
+  NO_APPOINTMENT,
+  type ReadVisit,
+  startFault,
+  statusReader,
+  visitOf,
+} from './appointments.ts';
 import { claimOf, isOfPatientAlone } from './charges.ts';
 import { HEADER_FIELD_CHARS_MAX, longHeaderField } from './header-length.ts';
 import { patientGroups } from './patient-groups.ts';
@@ -112,10 +119,10 @@ function readSchedule(
       { field: 'SCH-2', value_class: 'empty', remedy },
     );
   }
-  const start = startOf(first, fields, settings.time_zone);
   // For a canceled visit, the other fields do not matter.
   const is_cancelled = () => statusOf(message.event, fields.all(first, 'status')) === 'cancelled';
-  if (typeof start !== 'string' && !is_cancelled()) return withoutStart(source_id, start);
+  if (!hasStart(first, fields) && !is_cancelled())
+    return withoutStart(source_id, startFault(first, fields));
   return {
     kind: 'content',
     content: () => {
@@ -162,8 +169,7 @@ function scheduleOf(
   };
 }
 
-function withoutStart(source_id: string, start: { field: string; fault: string }): Reading {
-  const { field, fault } = start;
+function withoutStart(source_id: string, { field, fault }: ReturnType<typeof startFault>): Reading {
   return faulty(
     {
       code: fault === 'empty' ? 101 : 102,

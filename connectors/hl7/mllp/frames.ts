@@ -142,3 +142,6 @@ export function frame(body: Buffer): Buffer {
   framed[body.length + 2] = CR;
   return framed;
 }
+
+/** Returns the text of one message with the MLLP characters around it. */
+export const frameText = (text: string): string => `\x0b${text}\x1c\r`;

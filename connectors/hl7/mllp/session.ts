@@ -3,7 +3,7 @@
  * socket, so tests can run without one.
  */
 import type { ListenCall } from '../../contract.ts';
-import { type Frame, FrameReader, frame } from './frames.ts';
+import { type Frame, FrameReader, frameText } from './frames.ts';
 
 /** Where messages go. */
 export type Taker = Pick<ListenCall, 'accept' | 'keep'>;
@@ -35,6 +35,9 @@ export type Peer = {
  */
 const UNANSWERED_MAX = 256;
 
+/** A message, and its replies: null if it was not stored, undefined while it waits. */
+type Waiting = { answers: Answers | null | undefined };
+
 /** Reads the frames of one connection and sends the replies. */
 export class Session {
   readonly #intake: FrameIntake;
@@ -43,10 +46,12 @@ export class Session {
   readonly #frames: FrameReader;
   /** The number of messages and other frames received. */
   messages = 0;
-  #unanswered = 0;
+  /** Unanswered messages, oldest first. */
+  #waiting: Waiting[] = [];
+  #is_answering = false;
   #is_paused = false;
   #is_over = false;
-  #last: Promise<void> = Promise.resolve();
+  readonly #when_idle: (() => void)[] = [];
 
   constructor(intake: FrameIntake, taker: Taker, peer: Peer, bytes_max: number) {
     this.#intake = intake;
@@ -62,7 +67,7 @@ export class Session {
   receive(chunk: Buffer): void {
     if (this.#is_over) return;
     for (const received of this.#frames.push(chunk)) this.#take(received);
-    if (this.#unanswered >= UNANSWERED_MAX && !this.#is_paused) {
+    if (this.#waiting.length >= UNANSWERED_MAX && !this.#is_paused) {
       this.#is_paused = true;
       this.#peer.pause();
     }
@@ -70,34 +75,59 @@ export class Session {
 
   /** Resolves when every received message is answered or given up. */
   async idle(): Promise<void> {
-    await this.#last;
+    if (this.#waiting.length > 0)
+      await new Promise<void>((resolve) => this.#when_idle.push(resolve));
   }
 
   #take({ body, is_too_large }: Frame): void {
-    for (const answers of this.#intake.takeFrame(body, is_too_large, this.#taker)) {
+    for (const taken of this.#intake.takeFrame(body, is_too_large, this.#taker)) {
       this.messages += 1;
-      this.#unanswered += 1;
-      // Handled at once, so that a failure while an earlier message waits is not an unhandled
-      // rejection.
-      const settled = answers.catch(() => null);
-      this.#last = this.#last.then(async () => this.#answer(await settled));
+      const message: Waiting = { answers: undefined };
+      this.#waiting.push(message);
+      const settle = (answers: Answers | null) => {
+        message.answers = answers;
+        this.#answerSoon();
+      };
+      taken.then(settle, () => settle(null));
     }
   }
 
-  #answer(answers: Answers | null): void {
-    this.#unanswered -= 1;
-    if (this.#is_over) return;
-    if (answers === null) {
+  /** Waits until the other messages of the same commit have their replies, too. */
+  #answerSoon(): void {
+    if (this.#is_answering) return;
+    this.#is_answering = true;
+    queueMicrotask(() => {
+      this.#is_answering = false;
+      this.#answer();
+    });
+  }
+
+  /** Sends the replies up to the first message that still waits, in one piece. */
+  #answer(): void {
+    const end = this.#waiting.findIndex(({ answers }) => answers === undefined);
+    const settled = this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
+    const text = this.#is_over ? '' : this.#textOf(settled);
+    if (text !== '') this.#peer.write(Buffer.from(text));
+    if (!this.#is_over && settled.some(({ answers }) => answers === null)) {
       // Not stored (G3). The following messages on this connection get no reply either, so that no
       // reply is taken for another message's.
       this.#is_over = true;
       this.#peer.hangUp();
-      return;
     }
-    for (const text of answers) this.#peer.write(frame(Buffer.from(text)));
-    if (this.#is_paused && this.#unanswered <= UNANSWERED_MAX / 2) {
+    if (!this.#is_over && this.#is_paused && this.#waiting.length <= UNANSWERED_MAX / 2) {
       this.#is_paused = false;
       this.#peer.resume();
     }
+    if (this.#waiting.length === 0) for (const resolve of this.#when_idle.splice(0)) resolve();
+  }
+
+  /** Returns the replies before the first message that was not stored. */
+  #textOf(settled: readonly Waiting[]): string {
+    let text = '';
+    for (const { answers } of settled) {
+      if (answers === null || answers === undefined) break;
+      for (const answer of answers) text += frameText(answer);
+    }
+    return text;
   }
 }

@@ -3,7 +3,7 @@
  * use instead (`2026-11-24T09:30`).
  */
 import { Temporal } from 'temporal-polyfill';
-import { instantOf, isDate } from '../../../src/domain/time.ts';
+import { HOUR_MS, instantOf, isDate, MINUTE_MS } from '../../../src/domain/time.ts';
 
 const DATE = String.raw`(\d{4})-?(\d{2})-?(\d{2})`;
 const CLOCK = String.raw`(\d{2})(?::?(\d{2})(?::?(\d{2})(?:\.(\d{1,9}))?)?)?`;
@@ -13,42 +13,56 @@ const FORM = new RegExp(String.raw`^${DATE}(?:[T ]?${CLOCK})?\s*${OFFSET}?$`);
 /** The kind of value found instead of the expected one; never the value (G6). */
 export type Fault = { fault: string };
 
+/** A time as written. `offset_minutes`: null if it has no offset. */
+type Written = {
+  day: string;
+  hour: number;
+  minute: number;
+  second: number;
+  millisecond: number;
+  offset_minutes: number | null;
+};
+
 /**
  * Returns the instant in ISO 8601, UTC with milliseconds. A wall time without an offset is the
  * clinic's (docs/design.md "Time").
  */
 export function readInstant(text: string, time_zone: string): string | Fault {
+  const written = readWritten(text);
+  if ('fault' in written) return written;
+  const { day, hour, minute, second, millisecond, offset_minutes } = written;
+  const minute_ms =
+    offset_minutes === null
+      ? instantOf(day, hour, time_zone, minute)
+      : Date.parse(day) + hour * HOUR_MS + (minute - offset_minutes) * MINUTE_MS;
+  return new Date(minute_ms + second * 1000 + millisecond).toISOString();
+}
+
+/** Returns why `readInstant` cannot read a text; null: it can. */
+export function instantFault(text: string): Fault | null {
+  const written = readWritten(text);
+  return 'fault' in written ? written : null;
+}
+
+function readWritten(text: string): Written | Fault {
   const found = FORM.exec(text);
   if (found === null) return { fault: 'not a time' };
-  const [, year, month, day, hour, minute = '0', second = '0', fraction = '0', offset] = found;
+  const [, year, month, date, hour, minute = '0', second = '0', fraction = '0', offset] = found;
   if (hour === undefined) return { fault: 'a day without a time' };
-  const parts = [year, month, day, hour, minute, second].map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  if (!isDate(`${year}-${month}-${day}`) || parts[3] > 23 || parts[4] > 59 || parts[5] > 60)
+  const day = `${year}-${month}-${date}`;
+  if (!isDate(day) || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60)
     return { fault: 'an impossible time' };
-  const millisecond = Number(fraction.padEnd(3, '0').slice(0, 3));
-  if (offset !== undefined) {
-    const minutes = offsetMinutes(offset);
-    if (minutes === null) return { fault: 'a time with an impossible offset' };
-    const utc = Date.UTC(
-      parts[0],
-      parts[1] - 1,
-      parts[2],
-      parts[3],
-      parts[4] - minutes,
-      Math.min(parts[5], 59),
-      millisecond,
-    );
-    return new Date(utc).toISOString();
-  }
-  const minute_ms = instantOf(`${year}-${month}-${day}`, parts[3], time_zone, parts[4]);
-  return new Date(minute_ms + Math.min(parts[5], 59) * 1000 + millisecond).toISOString();
+  const offset_minutes = offset === undefined ? null : offsetMinutes(offset);
+  if (offset !== undefined && offset_minutes === null)
+    return { fault: 'a time with an impossible offset' };
+  return {
+    day,
+    hour: Number(hour),
+    minute: Number(minute),
+    second: Math.min(Number(second), 59),
+    millisecond: Number(fraction.padEnd(3, '0').slice(0, 3)),
+    offset_minutes,
+  };
 }
 
 function offsetMinutes(offset: string): number | null {

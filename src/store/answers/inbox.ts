@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import type { Clock } from '../../domain/env.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { GroupCommit } from '../engine/group-commit.ts';
-import { prepared } from '../engine/prepared.ts';
+import { prepared, preparedRows } from '../engine/prepared.ts';
 import type { Store } from '../engine/store.ts';
 
 type InboxMessage = { message_hash: string; body: Buffer; received_at: number };
@@ -52,16 +52,20 @@ export function openInbox(store: Store, clock: Clock): Inbox {
 
 /** Inserts the messages and returns the hashes of those that are new. */
 async function insertMessages(tx: Tx, messages: readonly InboxMessage[]): Promise<Set<string>> {
-  const rows = await tx
-    .insertInto('inbox')
-    .values(
-      messages.map(({ message_hash, body, received_at }) => ({ message_hash, body, received_at })),
-    )
-    .onConflict((conflict) => conflict.column('message_hash').doNothing())
-    .returning('message_hash')
-    .execute();
+  const rows = await ADD_MESSAGES(
+    tx,
+    messages.map(({ message_hash, body, received_at }) => ({ message_hash, body, received_at })),
+  );
   return new Set(rows.map(({ message_hash }) => message_hash));
 }
+
+const ADD_MESSAGES = preparedRows<InboxMessage>()((tx, rows) =>
+  tx
+    .insertInto('inbox')
+    .values(rows)
+    .onConflict((conflict) => conflict.column('message_hash').doNothing())
+    .returning('message_hash'),
+);
 
 /** Returns undrained messages after the row `after`, oldest first. */
 export async function messagesToDrain(

@@ -172,6 +172,9 @@ export async function openDatabase(path: string, file?: NotedFile): Promise<Db> 
   DATABASES.set(db, database);
   try {
     await migrate(db, raw, path);
+    // Otherwise a statement that changes many pages copies them, which is patient data, to a file
+    // in /var/tmp. Only now, because a migration may sort whole tables.
+    raw.pragma('temp_store = memory');
   } catch (error) {
     await db.destroy();
     throw error;
