@@ -98,6 +98,8 @@ export type Inquiry = {
 
 /** Reads a read form; null when it is not one. */
 export function parseInquiry(raw: unknown): Inquiry | null {
+  // The reply to a create is no read form, and zod takes long to say why.
+  if (typeof raw !== 'object' || raw === null || !('request' in raw)) return null;
   const parsed = inquirySchema.safeParse(raw);
   if (!parsed.success) return null;
   const id = usableId(parsed.data.id);

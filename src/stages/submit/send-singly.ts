@@ -63,7 +63,8 @@ export async function sendSingly(
     }
   };
   const workers = await Promise.allSettled(Array.from({ length: deps.settings.concurrency }, work));
-  all_in.abort();
+  // With a reason of its own, Node makes no error with a stack.
+  all_in.abort('all replies are in');
   const settled = [...workers, ...(await Promise.allSettled(commits))];
   if (waiting.length > 0) {
     const now = deps.env.clock.now();

