@@ -54,10 +54,10 @@ export async function withCurrentIds<Each extends AppointmentInput | ClaimInput>
   for (const id of new Set(aliases.values()))
     people.set(id, await latestPatient(tx, connector, id));
   return all.map((each) => {
+    const id = aliases.get(each.patient.id ?? '');
+    if (id === undefined) return each;
     // `as_written` holds the merged ID, which must not be written back anymore.
     const { as_written: _, ...written } = each.patient;
-    const id = aliases.get(written.id ?? '');
-    if (id === undefined) return each;
     const { first_name, last_name, birth_date } = people.get(id) ?? written;
     return { ...each, patient: { ...written, id, first_name, last_name, birth_date } };
   });

@@ -31,13 +31,13 @@ export async function withInsurance(
     connector,
     named.map(({ appointment }) => appointment),
   );
-  const ids = own.flatMap(insuredId);
-  const known = await insuranceOf(tx, connector, [...new Set(ids)]);
-  const deceased = await deceasedOf(tx, connector, [...new Set(ids)]);
-  return named.map(({ appointment, source }, index) => ({
-    appointment: withDeath(insured(own[index] ?? appointment, known), deceased),
-    source,
-  }));
+  const ids = [...new Set(own.flatMap(insuredId))];
+  const known = await insuranceOf(tx, connector, ids);
+  const deceased = await deceasedOf(tx, connector, ids);
+  return named.map((each, index) => {
+    const appointment = withDeath(insured(own[index] ?? each.appointment, known), deceased);
+    return appointment === each.appointment ? each : { appointment, source: each.source };
+  });
 }
 
 /** Applies the updates in order. Adds the number of changed appointments to `counts.changed`. */
