@@ -40,7 +40,7 @@ type AccessLink = {
   patient: string | null;
 };
 
-/** Most rows fit in here, so that they need no buffer of their own. It holds nothing secret. */
+/** Most rows fit in here, so that they need no buffer of their own. */
 const HASHED_BYTES = 1_024;
 const hashed = Buffer.alloc(HASHED_BYTES);
 /** The bytes of a UTF-16 code unit in UTF-8, at most. */

@@ -179,9 +179,6 @@ export async function openDatabase(path: string, file?: NotedFile): Promise<Db> 
     await db.destroy();
     throw error;
   }
-  // A statement that changes many rows notes each page that it changes, so that it can be undone
-  // alone. By default, SQLite writes these notes to a file when they exceed 64 KB.
-  raw.pragma('temp_store = memory');
   return db;
 }
 
