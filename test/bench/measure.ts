@@ -22,8 +22,8 @@ export function spread(values: readonly number[]): Spread {
   };
 }
 
-/** As systemd/eligd.service and bin/eligd start it. */
-const NODE_OPTIONS = ['--max-semi-space-size=4'];
+/** As systemd/eligd.service starts it: the heap limit also decides when V8 first collects. */
+const NODE_OPTIONS = ['--max-semi-space-size=4', '--max-old-space-size=600'];
 
 /** A folder for compiled code, as the package has it; the first child fills it. */
 let compiled: string | null = null;
