@@ -54,6 +54,8 @@ export async function buildProgram(root: string, program: string): Promise<void>
     },
     external: (id) => KEPT.some((name) => id === name || id.startsWith(`${name}/`)),
     plugins: [withoutUnused],
+    // As `includeDependenciesRecursively` below requires.
+    preserveEntrySignatures: 'allow-extension',
   });
   await bundle.write({
     dir: program,
@@ -64,7 +66,7 @@ export async function buildProgram(root: string, program: string): Promise<void>
     codeSplitting: {
       // Each set of modules below contains all that its modules import, or `common` does.
       includeDependenciesRecursively: false,
-      groups: [{ name: chunkNames(root) }],
+      groups: [{ name: chunkNames(root), debugName: 'loaded together' }],
     },
   });
   await bundle.close();
