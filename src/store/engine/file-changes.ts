@@ -1,7 +1,7 @@
 /** Says when a file of the database changes, so that the daemon need not look every second. */
 import { type FSWatcher, watch } from 'node:fs';
 
-export type FileWatch = { is_watched: boolean; end: () => void };
+type FileWatch = { is_watched: boolean; end: () => void };
 
 export const NOT_WATCHED: FileWatch = { is_watched: false, end: () => {} };
 
