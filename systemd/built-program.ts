@@ -6,7 +6,7 @@
  */
 import { cpSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Plugin, rolldown } from 'rolldown';
+import { type ChunkingContext, type Plugin, rolldown } from 'rolldown';
 import type { LockedPackage } from './bill-of-materials.ts';
 
 /** Relative to the program; as deep as `src/ops`, because PROJECT_ROOT is relative to it. */
@@ -54,6 +54,8 @@ export async function buildProgram(root: string, program: string): Promise<void>
     },
     external: (id) => KEPT.some((name) => id === name || id.startsWith(`${name}/`)),
     plugins: [withoutUnused],
+    // As `includeDependenciesRecursively` below requires.
+    preserveEntrySignatures: 'allow-extension',
   });
   await bundle.write({
     dir: program,
@@ -61,9 +63,69 @@ export async function buildProgram(root: string, program: string): Promise<void>
     entryFileNames: '[name].js',
     chunkFileNames: `${FOLDER}/[name]-[hash].js`,
     comments: false,
+    codeSplitting: {
+      // Each set of modules below contains all that its modules import, or `common` does.
+      includeDependenciesRecursively: false,
+      groups: [{ name: chunkNames(root), debugName: 'loaded together' }],
+    },
   });
   await bundle.close();
   cpSync(join(root, 'src/office/assets'), join(program, FOLDER, 'assets'), { recursive: true });
+}
+
+type Loaded = { first: Set<string>; run: Set<string>; status: Set<string>; list: Set<string> };
+
+/** With what every command begins, also those that only print help, and the thread of a backup. */
+const FIRST = [
+  'src/main.ts',
+  'src/cli/program.ts',
+  'src/cli/exit.ts',
+  'src/store/engine/backup-thread.ts',
+];
+/** What most commands load next. */
+const NEXT = [
+  'src/ops/config.ts',
+  'src/ops/database-keys.ts',
+  'src/ops/env.ts',
+  'src/ops/journal.ts',
+  'src/ops/log.ts',
+  'src/ops/secrets.ts',
+  'src/store/engine/keys.ts',
+  'connectors/csv/index.ts',
+];
+
+/**
+ * Returns a function that names the file of a module; null: rolldown decides. Node takes half a
+ * millisecond for each file, so what is always loaded together is one file: `common` for what the
+ * daemon and the commands that read the database load, and `daemon` for what of these only the
+ * daemon loads.
+ */
+function chunkNames(root: string): (id: string, context: ChunkingContext) => string | null {
+  let loaded: Loaded | null = null;
+  return (id, context) => {
+    loaded ??= {
+      first: modulesOf(FIRST, root, context),
+      run: modulesOf(['src/cli/commands/run.ts', ...NEXT], root, context),
+      status: modulesOf(['src/cli/commands/status.ts', ...NEXT], root, context),
+      list: modulesOf(['src/cli/commands/list.ts', ...NEXT], root, context),
+    };
+    const { first, run, status, list } = loaded;
+    if (first.has(id) || !run.has(id)) return null;
+    if (status.has(id) && list.has(id)) return 'common';
+    return status.has(id) || list.has(id) ? null : 'daemon';
+  };
+}
+
+/** Returns the given modules and everything that they import when they are loaded. */
+function modulesOf(files: readonly string[], root: string, context: ChunkingContext): Set<string> {
+  const found = new Set<string>();
+  const add = (id: string): void => {
+    if (found.has(id)) return;
+    found.add(id);
+    for (const next of context.getModuleInfo(id)?.importedIds ?? []) add(next);
+  };
+  for (const file of files) add(join(root, file));
+  return found;
 }
 
 function connectorModules(root: string): Record<string, string> {

@@ -5,13 +5,15 @@
 import { MINUTE_MS } from '../domain/time.ts';
 import { logStageFailure, Waker } from '../stages/loop.ts';
 import { accessAnswer, accessQuestion, answerAccess } from '../store/bookkeeping/access-check.ts';
-import { onNextChange } from '../store/engine/file-changes.ts';
+import { NOT_WATCHED, onNextChange } from '../store/engine/file-changes.ts';
 import type { Parts } from './parts.ts';
 
 /** The shortest time between two looks while the database changes. */
 const LOOK_MS = 1_000;
 /** How often to look if the system does not say that the database changed; check waits longer. */
 const SELDOM_MS = 5_000;
+/** How often to look if it does. The heartbeat changes the database as often. */
+const WATCHED_MS = MINUTE_MS;
 /** After this time, the command has given up on the answer. */
 const QUESTION_OLD_MS = MINUTE_MS;
 
@@ -22,16 +24,19 @@ export async function answerAccessChecks(parts: Parts, signal: AbortSignal): Pro
   // What is written into the database is first written into this file.
   const watched = () => onNextChange(`${config.state.path}-wal`, () => changed.wake());
   let answered = (await accessAnswer(parts.store.db).catch(() => null))?.asked ?? null;
-  let unwatch = () => {};
+  let watch = NOT_WATCHED;
+  // The first look is for a question from before the start.
+  changed.wake();
   let looked_ms = env.clock.elapsed();
   while (!signal.aborted) {
-    if (idle_ms === undefined) await changed.wait(env, SELDOM_MS, signal);
-    unwatch();
+    const seldom_ms = watch.is_watched ? WATCHED_MS : SELDOM_MS;
+    if (idle_ms === undefined) await changed.wait(env, seldom_ms, signal);
+    watch.end();
     const rest_ms = Math.max(LOOK_MS, idle_ms ?? 0) - (env.clock.elapsed() - looked_ms);
     if (rest_ms > 0) await env.clock.sleep(rest_ms, signal).catch(() => {});
     looked_ms = env.clock.elapsed();
     // Watches before it looks, so that no question falls between the two.
-    if (idle_ms === undefined && !signal.aborted) unwatch = watched();
+    if (idle_ms === undefined && !signal.aborted) watch = watched();
     try {
       const asked = await accessQuestion(parts.store.db);
       if (asked === null || asked.question === answered || signal.aborted) continue;
@@ -41,7 +46,7 @@ export async function answerAccessChecks(parts: Parts, signal: AbortSignal): Pro
       logStageFailure(env, 'access check', error, LOOK_MS);
     }
   }
-  unwatch();
+  watch.end();
 }
 
 async function answer(

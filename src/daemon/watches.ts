@@ -2,7 +2,7 @@
 import { MINUTE_MS } from '../domain/time.ts';
 import { logStageFailure, Waker } from '../stages/loop.ts';
 import { demandReconciliation } from '../stages/submit/index.ts';
-import { onNextChange } from '../store/engine/file-changes.ts';
+import { NOT_WATCHED, onNextChange } from '../store/engine/file-changes.ts';
 import { rescueDatabase } from '../store/engine/identity.ts';
 import { watchExports } from './export-watch.ts';
 import { Jobs } from './jobs.ts';
@@ -59,7 +59,7 @@ export async function watchDatabase(
   const rest_ms = idle_ms === undefined ? FILE_CHECK_MS : Math.max(PACED_CHECK_MS, idle_ms);
   while (!signal.aborted) {
     // Watches before it looks, so that no change falls between the two.
-    const unwatch = idle_ms === undefined ? watched() : () => {};
+    const watch = idle_ms === undefined ? watched() : NOT_WATCHED;
     try {
       identity.check();
       await changed.wait(env, rest_ms, signal);
@@ -68,7 +68,7 @@ export async function watchDatabase(
       await rescueDatabase(store.db, config.state.path).catch(() => {});
       lost.abort();
     } finally {
-      unwatch();
+      watch.end();
     }
   }
 }

@@ -11,14 +11,11 @@ import { chmodSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import module from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { keepHeapSmall } from './heap.ts';
 
 const [folder, user_id] = process.argv.slice(2);
 if (folder === undefined || user_id === undefined)
   throw new Error('Usage: compile-ahead.js FOLDER USER_ID');
 rmSync(folder, { recursive: true, force: true });
-// As in main.ts: V8 rejects code that was compiled with another heap setting.
-keepHeapSmall();
 module.enableCompileCache(folder);
 const program = import.meta.dirname;
 const connectors = join(program, '../../connectors');

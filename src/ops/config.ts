@@ -11,6 +11,9 @@ import { isModulePath, loadConnectorType } from './connectors.ts';
 import { inputSchema } from './json-schema.ts';
 import { readTrusted } from './trusted-files.ts';
 
+/** Otherwise zod compiles a parser for each section, which pays off only after many parses. */
+const PARSED_ONCE = { jitless: true };
+
 export type { Config, ConnectorConfig } from './config-schema.ts';
 
 /**
@@ -84,7 +87,7 @@ export async function parseConfig(
 
   const folder = dirname(file);
   const secrets = secretsInConfig(document);
-  const base = configSchema.safeParse(withCurrentKeys(document.data));
+  const base = configSchema.safeParse(withCurrentKeys(document.data), PARSED_ONCE);
   const connectors = await validateConnectors(document, folder, connectorSchema);
   const problems = [
     ...(base.error ? problemsOf(base.error.issues, document, inputSchema(configSchema), []) : []),
@@ -164,7 +167,7 @@ async function validateConnectors(
       const { config: schema, has_exports = false } = await connectorSchema(resolved);
       if (!has_exports && typeof expected_by === 'string')
         problems.push(neverExpected(type, document, [...path, 'expected_by']));
-      const options = schema.safeParse(rest);
+      const options = schema.safeParse(rest, PARSED_ONCE);
       if (options.success)
         valid.push({
           id: String(id),

@@ -7,7 +7,7 @@ import { startService } from '../support/service.ts';
 const SETTLE_MS = 4_000;
 const WATCHED_MS = 12_000;
 
-test('a daemon with nothing to do wakes at most once in four seconds', {
+test('a daemon with nothing to do wakes at most once in twelve seconds', {
   timeout: 60_000,
 }, async () => {
   const service = await startService();
@@ -30,5 +30,5 @@ test('a daemon with nothing to do wakes at most once in four seconds', {
   stop.abort();
   await run;
   await daemon.close();
-  expect(counted).toBeLessThanOrEqual(WATCHED_MS / 4_000);
+  expect(counted).toBeLessThanOrEqual(1);
 });

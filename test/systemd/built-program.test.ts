@@ -120,6 +120,27 @@ report: { folder: ./report }
     expect(stderr).not.toMatch(/^NativeModule (?:http2?|tls)$/m);
   });
 
+  it("a packaged command uses the compiled code in Node's program for Node's own modules", () => {
+    const list = `import module from 'node:module';
+      const { internalBinding } = module.createRequire('/')('internal/test/binding');
+      process.on('exit', () => {
+        const used = internalBinding('builtins').getCacheUsage();
+        const names = (key) => [...used[key]].join(' ');
+        console.error('with: ' + names('compiledWithCache'));
+        console.error('without: ' + names('compiledWithoutCache'));
+      });`;
+    const { stderr } = spawnSync(
+      process.execPath,
+      [
+        ...['--expose-internals', '--import', `data:text/javascript,${encodeURIComponent(list)}`],
+        ...[join(program, 'dist/program/main.js'), 'status', '--config', configuration],
+      ],
+      { encoding: 'utf8' },
+    );
+    expect(stderr).toMatch(/^with: .*\binternal\/crypto\/hash\b/m);
+    expect(stderr).toMatch(/^without: $/m);
+  });
+
   it('the packaged program is compiled for its user, who can read but not change it', () => {
     const uid = process.geteuid?.() === 0 ? NOBODY : Number(process.geteuid?.());
     for (const shared of [folder, program]) chmodSync(shared, 0o755);
