@@ -50,7 +50,11 @@ export function mergeNeed<Row extends Attempt>(
 const inOrder = <Row extends Attempt>(rows: readonly Row[]) =>
   rows.toSorted((a, b) => a.attempt - b.attempt);
 
-const newest = <Row extends Attempt>(rows: readonly Row[]) => inOrder(rows).at(-1);
+/** Returns the newest attempt that was not withdrawn; the newest of all if each was. */
+function newest<Row extends Attempt>(rows: readonly Row[]): Row | undefined {
+  const attempts = inOrder(rows);
+  return attempts.findLast(({ state }) => state !== 'withdrawn') ?? attempts.at(-1);
+}
 
 /**
  * Returns the more advanced of the two newest attempts. Of two answers, a successful one wins, then

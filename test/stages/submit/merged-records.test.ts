@@ -147,6 +147,20 @@ async function sendUndecidable(clinic: Installation, id: string): Promise<void> 
   await lookUp(clinic);
 }
 
+test('a further attempt is not made if the merged record’s call succeeded in the end', async () => {
+  const clinic = await install({ collecting: { attempts: 2 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'), visit(clinic, 'B-1', OTHER_ADA));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL', 'B-1': 'UNSUCCESSFUL' });
+  await finish(clinic);
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL', 'B-1': 'SUCCESS' });
+  await revise(clinic, 2);
+  await merge(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+  expect((await written(clinic))['A-1']?.at(-1)).toBe('B-1');
+});
+
 test('a visit whose unsent call a merge makes unnecessary gets the other answer (G2)', async () => {
   const clinic = await install();
   await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
