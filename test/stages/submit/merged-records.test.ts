@@ -147,7 +147,7 @@ async function sendUndecidable(clinic: Installation, id: string): Promise<void> 
   await lookUp(clinic);
 }
 
-test('a further attempt is not made if the merged record’s call succeeded in the end', async () => {
+test('no further attempt is made if the other record’s call succeeded in the end', async () => {
   const clinic = await install({ collecting: { attempts: 2 } });
   await clinic.planNow();
   await send(clinic, visit(clinic, 'A-1'), visit(clinic, 'B-1', OTHER_ADA));
