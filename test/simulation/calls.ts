@@ -163,7 +163,7 @@ export class Calls {
           canonical(member_id) === canonical(String(call.request.member_id)) &&
           payor_id === call.request.insurance_payor_id,
       );
-      return coverage === undefined ? [] : [{ patient, coverage, at: version.at }];
+      return coverage === undefined ? [] : [{ patient, coverage }];
     });
     const named = candidates.find(({ patient }) =>
       String(call.request.patient_name).startsWith(`${patient.first_name} `),
@@ -182,12 +182,7 @@ export class Calls {
       calls: [],
       claim: null,
     };
-    // A visit may have passed from one record of the person to the other.
-    const last = candidates.findLast(
-      ({ patient, at }) =>
-        at <= call.carrier.sent_at && pms.book.personOf(patient.id) === need.patient,
-    );
-    this.#record_of.set(call.id, (last ?? found).patient.id ?? '');
+    this.#record_of.set(call.id, this.#recordFor(need, call));
     this.#needs.set(key, need);
     this.#need_of.set(call.id, need);
     return need;
@@ -554,12 +549,30 @@ export class Calls {
   }
 
   /**
-   * The years of the versions that eligd may have known when it called: the last one that it
+   * The record of the patient that the call was for. A visit may have passed from one record to
+   * another just now; then it counts for one that has no call.
+   */
+  #recordFor(need: Need, call: Accepted): string {
+    const records = this.#versionsFor(need, call).map(({ input }) => input.patient.id ?? '');
+    const hasCall = (record: string) =>
+      need.calls.some(({ id }) => this.#record_of.get(id) === record);
+    return records.find((record) => !hasCall(record)) ?? records.at(-1) ?? '';
+  }
+
+  /** The benefit years that the call may be about. */
+  #yearsOf(need: Need, call: Accepted): Set<string> {
+    if (need.claim !== null) return new Set(['of service']);
+    const { time_zone } = this.#world.plan;
+    const versions = this.#versionsFor(need, call);
+    return new Set(versions.map(({ input }) => localYear(input.starts_at, time_zone)));
+  }
+
+  /**
+   * The versions of the visit that eligd may have known when it called: the last one that it
    * stored, and those that it may have stored since without an acknowledgment.
    */
-  #yearsOf({ patient, claim }: Need, call: Accepted): Set<string> {
-    if (claim !== null) return new Set(['of service']);
-    const { pms, plan } = this.#world;
+  #versionsFor({ patient }: Need, call: Accepted): Pick<Known, 'input'>[] {
+    const { pms } = this.#world;
     const versions = pms.book.visits.get(call.external_id)?.versions ?? [];
     const known = call.machine === 'clinic' ? (this.#known.get(call.external_id) ?? []) : [];
     const planned_at = call.carrier.sent_at - STALE_PLAN_MS;
@@ -574,8 +587,7 @@ export class Calls {
     const isTheirs = ({ input }: Pick<Known, 'input'>) =>
       pms.book.personOf(input.patient.id) === patient;
     // The visit changed to another patient while the request was in progress.
-    const theirs = possible.some(isTheirs) ? possible.filter(isTheirs) : versions.filter(isTheirs);
-    return new Set(theirs.map(({ input }) => localYear(input.starts_at, plan.time_zone)));
+    return possible.some(isTheirs) ? possible.filter(isTheirs) : versions.filter(isTheirs);
   }
 
   /**
