@@ -5,6 +5,8 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
+  chmodSync,
+  chownSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
@@ -24,6 +26,11 @@ const ROUNDS = 5;
 /** Until V8 has returned the memory of the start. */
 const SETTLE_MS = 150_000;
 const IDLE_MS = 120_000;
+/** Root may not use compiled code, so the daemon runs as another user, as its unit has it. */
+const NOBODY = 65_534;
+const is_root = process.getuid?.() === 0;
+const USER_ID = is_root ? NOBODY : Number(process.getuid?.());
+
 /** Linux counts processor time in hundredths of a second. */
 const TICK_MS = 10;
 
@@ -40,7 +47,7 @@ export async function benchIdle(base_url: string): Promise<void> {
     const starts = await inTurn(ROUNDS, {
       eligd: () => {
         // A start does not read the list again that an earlier one has read within the hour.
-        rmSync(join(folder, 'state'), { recursive: true, force: true });
+        rmSync(join(folder, 'own/state'), { recursive: true, force: true });
         return startMs(eligd, 'reconciliation_done');
       },
       bare: () => startMs(bare, 'listening'),
@@ -75,7 +82,7 @@ export async function buildPackaged(folder: string): Promise<string> {
     cpSync(join(ROOT, part), join(program, part), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(program, 'node_modules'));
   const compile = join(program, 'dist/program/compile-ahead.js');
-  const compiling = node([compile, join(program, 'compiled'), String(process.getuid?.() ?? 0)]);
+  const compiling = node([compile, join(program, 'compiled'), String(USER_ID)]);
   await new Promise((done) => compiling.once('exit', done));
   return join(program, 'dist/program/main.js');
 }
@@ -83,15 +90,16 @@ export async function buildPackaged(folder: string): Promise<string> {
 /** Arguments of Node for the daemon as its unit starts it. */
 async function prepare(folder: string, base_url: string): Promise<string[]> {
   const main = await buildPackaged(folder);
-  mkdirSync(join(folder, 'dropbox'));
+  const own = [join(folder, 'own'), join(folder, 'own/dropbox'), join(folder, '.env')];
+  mkdirSync(join(folder, 'own/dropbox'), { recursive: true });
   const configuration = join(folder, 'eligd.yaml');
   writeFileSync(
     configuration,
     `clinic: { name: A, time_zone: America/Chicago, specialty: dental,
   tax_id: "123456789", billing_npi: "1234567893" }
 service: { base_url: "${base_url}", auth: basic, submission: { max_per_minute: 0 } }
-connectors: [{ id: front-desk, type: csv, folder: ./dropbox }]
-state: { path: ./state/eligd.db }
+connectors: [{ id: front-desk, type: csv, folder: ./own/dropbox }]
+state: { path: ./own/state/eligd.db }
 `,
   );
   writeFileSync(
@@ -99,12 +107,15 @@ state: { path: ./state/eligd.db }
     'ELIGD_SERVICE_PROJECT_ID=clinic\nELIGD_SERVICE_API_KEY=bench\n',
     { mode: 0o600 },
   );
+  chmodSync(folder, 0o755);
+  for (const path of own) chownSync(path, USER_ID, USER_ID);
   return [...MEMORY_OPTIONS, main, 'run', '--config', configuration];
 }
 
-function node(args: string[]): ChildProcess {
+function node(args: string[], user: { uid?: number; gid?: number } = {}): ChildProcess {
   const env = { ...process.env, MALLOC_ARENA_MAX: '1' };
-  return spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const stdio = ['ignore' as const, 'pipe' as const, 'inherit' as const];
+  return spawn(process.execPath, args, { cwd: ROOT, env, stdio, ...user });
 }
 
 /** Milliseconds of processor time until `word` is printed. */
@@ -127,7 +138,7 @@ async function idleOf(args: string[]): Promise<{ rss_mb: number; percent: number
 }
 
 async function started(args: string[], word: string): Promise<ChildProcess> {
-  const child = node(args);
+  const child = node(args, is_root ? { uid: NOBODY, gid: NOBODY } : {});
   let said = '';
   await new Promise<void>((done, reject) => {
     child.once('exit', () => reject(new Error(`It ended without "${word}":\n${said}`)));
