@@ -42,8 +42,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     changes: [
       {
         file: 'src/stages/submit/send.ts',
-        find: 'await moveEach(tx, intents.map(',
-        put: '(async (..._given: unknown[]) => {})(tx, intents.map(',
+        find: '(await moveEach(tx, alike, SENDING, now)).length',
+        put: 'alike.length',
       },
       {
         file: 'src/stages/submit/send.ts',
@@ -266,10 +266,10 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   dedupe_for_minutes: one(
     'eligd remembers the hashes of events for ten minutes.',
     'src/store/answers/inbox.ts',
-    "  const rows = await tx\n    .insertInto('inbox')",
-    "  await tx.deleteFrom('inbox').where('received_at', '<', " +
-      'Number(messages[0]?.received_at) - 600_000).execute();\n  const rows = await tx\n    ' +
-      ".insertInto('inbox')",
+    'const rows = await ADD_MESSAGES(',
+    "await tx.deleteFrom('inbox').where('received_at', '<', " +
+      'Number(messages[0]?.received_at) - 600_000).execute();\n  ' +
+      'const rows = await ADD_MESSAGES(',
   ),
   report_acknowledged_early: one(
     'eligd acknowledges an event before its commit.',
