@@ -40,12 +40,7 @@ export class ClaimCheck {
     this.#taken.set(machine.name, taken);
     const latest = new Map(claims.map((claim) => [claim.source_id, claim]));
     for (const [id, claim] of latest) {
-      const stored = readState(machine, (raw) =>
-        raw
-          .prepare('select content from appointments where source_id = ? and superseded_at is null')
-          .pluck()
-          .get(id),
-      ) as string | undefined | null;
+      const stored = storedClaim(machine, id);
       if (stored == null || !book.isContentOf(claim, stored)) {
         this.#fail('G3', `The claim ${id} was acknowledged and is not in the database.`, [id]);
         return;
@@ -121,7 +116,8 @@ export class ClaimCheck {
       this.#checkClaim(machine, claim, calm_at);
   }
 
-  #checkClaim({ name }: Machine, claim: Claim, calm_at: number): void {
+  #checkClaim(machine: Machine, claim: Claim, calm_at: number): void {
+    const { name } = machine;
     const { pms, scheduler, plan, service } = this.#world;
     const { source_id } = claim;
     const current = pms.book.claims.current(claim);
@@ -132,8 +128,9 @@ export class ClaimCheck {
     const asks_at = Date.parse(date_of_service ?? '') + (plan.pms.ask_after_days + 1) * DAY_MS;
     const from = Math.max(current.at, calm_at, asks_at);
     if (!is_insured || scheduler.now < from + SETTLED_MS) return;
-    const taken = this.#taken.get(name)?.get(source_id);
-    if (taken === undefined) {
+    // A daemon that dies after the commit does not acknowledge the claim, and a backup has it.
+    const is_taken = this.#taken.get(name)?.has(source_id) === true;
+    if (!is_taken && storedClaim(machine, source_id) == null) {
       this.#fail('G2', `The claim ${source_id} was never taken over.`, [source_id]);
       return;
     }
@@ -161,4 +158,14 @@ export class ClaimCheck {
         ...calls.map(({ id }) => id),
       ]);
   }
+}
+
+/** The claim's content in the machine's database. */
+function storedClaim(machine: Machine, id: string): string | null | undefined {
+  return readState(machine, (raw) =>
+    raw
+      .prepare('select content from appointments where source_id = ? and superseded_at is null')
+      .pluck()
+      .get(id),
+  ) as string | null | undefined;
 }
