@@ -198,7 +198,8 @@ describe('a server that already has the answer', () => {
     const { peer, connector } = await bench();
     await deliver(connector, batchOf(1, [1]));
     const [first] = await peer.all('CoverageEligibilityResponse');
-    await peer.put({ ...first!, id: 'copy' });
+    const later = Date.parse(first?.meta?.lastUpdated ?? '') + 1_000;
+    await peer.putAt(new Date(later).toISOString(), { ...first!, id: 'copy' });
     const { connector: other, env } = await bench({}, { base_url: peer.url });
     expect(await env.journal.read('inquiry:inq-1')).toBe(null);
     expect(await deliver(other, batchOf(2, [1], 2))).toEqual([
