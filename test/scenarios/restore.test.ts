@@ -274,3 +274,16 @@ test('backups have mode 600, and eligd keeps the newest and all other files', as
   expect(statSync(join(folder, names[0]!)).mode & 0o777).toBe(0o600);
   expect(existsSync(join(folder, 'notes.txt'))).toBe(true);
 });
+
+test('a backup says that eligd has not created its tables yet', async () => {
+  const clinic = makeClinic({ base_url: 'http://127.0.0.1:9' });
+  mkdirSync(clinic.state, { recursive: true });
+  const raw = new Database(join(clinic.state, 'eligd.db'));
+  raw.pragma('journal_mode = WAL');
+  raw.close();
+  const { code, stderr } = await clinic.run('backup', join(clinic.folder, 'copy.db'));
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/still empty, so there is nothing to back up/);
+  expect(stderr).toMatch(/Start eligd/);
+  expect(existsSync(join(clinic.folder, 'copy.db'))).toBe(false);
+});

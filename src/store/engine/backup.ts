@@ -57,7 +57,7 @@ export function writeBackup(path: string, file: string, now: number): CopyConten
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     rmSync(part, { force: true });
-    refuseDamagedSource(path);
+    checkSource(path);
     copyDatabase(path, part);
     writeSnapshotTime(part, now);
     const content = inspectCopy(part);
@@ -84,10 +84,16 @@ export function writeBackup(path: string, file: string, now: number): CopyConten
  * Checks the whole source first: SQLite copies the readable part of a damaged database, and that
  * copy would pass every check.
  */
-function refuseDamagedSource(path: string): void {
+function checkSource(path: string): void {
   const source = openSqlite(path, { readonly: true, fileMustExist: true, timeout: 10_000 });
   try {
     if (source.pragma('integrity_check(1)', { simple: true }) !== 'ok') throw damaged(path);
+    if (source.prepare('select 1 from sqlite_master').get() === undefined)
+      throw new EligdError('failed', {
+        what: `The database ${path} is still empty, so there is nothing to back up.`,
+        why: 'eligd was stopped before it had created the tables.',
+        next: 'Start eligd ("systemctl start eligd"), and then make the backup.',
+      });
   } finally {
     source.close();
   }

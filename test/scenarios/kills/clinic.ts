@@ -227,6 +227,9 @@ export class KillClinic {
   }
 
   async backUp(): Promise<void> {
+    // An early kill may have left a database without tables.
+    await this.startDaemon().started;
+    await this.killDaemon();
     mkdirSync(join(this.folder, 'kept'), { recursive: true });
     await this.#done('backup', this.#backup);
   }
