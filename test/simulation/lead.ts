@@ -19,6 +19,12 @@ const ROUNDING_HOURS = 0.5;
 const LEARNED_CALLS = 5;
 /** While this many payer hours are left, the office can phone the payer. */
 const OFFICE_HOURS = 4;
+/** What tells the office that a visit may have no call, and to phone the payer itself. */
+const CALL_YOURSELF: ReadonlySet<string> = new Set([
+  'too_late_to_call',
+  'unconfirmed',
+  'undecidable',
+]);
 /** The time between reading a booking and listing it. */
 const LISTING_MS = HOUR_MS;
 
@@ -28,7 +34,7 @@ export class LeadCheck {
   readonly payers: PayerClock;
   /** Patients that eligd made a call about. */
   readonly #called = new Set<string>();
-  /** Visits that were listed as too near for a call, by ID and time. */
+  /** Visits that were listed for the office to call about, by ID and time. */
   readonly #listed = new Set<string>();
   #calm_at = Number.POSITIVE_INFINITY;
 
@@ -101,10 +107,11 @@ export class LeadCheck {
     const { plan, scheduler, isCalm } = this.#world;
     if (isCalm()) this.#calm_at = Math.min(this.#calm_at, scheduler.now);
     for (const { reason, source_id, starts_at } of entries) {
-      if (reason !== 'too_late_to_call' || source_id === null || starts_at === null) continue;
+      if (!CALL_YOURSELF.has(reason) || source_id === null || starts_at === null) continue;
       const name = nameOf(source_id, starts_at);
       if (this.#listed.has(name)) continue;
       this.#listed.add(name);
+      if (reason !== 'too_late_to_call') continue;
       const starts = Date.parse(starts_at);
       const least = Math.min(OFFICE_HOURS, plan.config.min_lead_hours);
       const left = this.payers.hoursBetween(scheduler.now, starts);

@@ -20,6 +20,7 @@ import {
   noteSeen,
   sampleOfOurs,
 } from '../../store/calls/listed-calls.ts';
+import { appointmentsOf } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { attributeCalls } from './attribute.ts';
 import type { SubmitContext, SubmitDeps } from './deps.ts';
@@ -282,9 +283,11 @@ async function countAbsence(
 
 /**
  * Puts the inquiry on the attention list. It may stay uncertain for days, and the office must know
- * before the visit.
+ * before the visit. When the visit is over, the office can no longer act on it.
  */
 async function raiseUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: number): Promise<void> {
+  const visits = await appointmentsOf(tx, row.id);
+  if (visits.length > 0 && visits.every((each) => each.closed_reason === 'past')) return;
   await raiseForInquiry(
     tx,
     row,

@@ -284,6 +284,24 @@ test('a lost reply unproven for an hour is on the attention list until found', a
   expect(await clinic.attention()).toEqual([]);
 });
 
+test('a lost reply does not come back to the list after its visit is over', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1'));
+  await loseRequest(clinic);
+  clinic.client.list = async () => ({
+    ok: false,
+    failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
+  });
+  clinic.pass(61 * MINUTE_MS);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toContain('unconfirmed');
+  clinic.pass(60 * DAY_MS);
+  await clinic.closeOld();
+  expect(await clinic.attention()).not.toContain('unconfirmed');
+  await clinic.submitNow();
+  expect(await clinic.attention()).not.toContain('unconfirmed');
+});
+
 test('an entry about a lost reply names the visit that its inquiry serves now', async () => {
   const clinic = await install();
   await clinic.read(clinic.visit('A-1'));
