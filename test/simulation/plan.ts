@@ -31,6 +31,9 @@ const ZONES = [
   'Pacific/Honolulu',
 ] as const;
 
+/** Most accounts require no more fields than the specification. */
+const NOTHING = [null, null, null, null, null, null, null, null] as const;
+
 /** The procedures of each specialty's visits. */
 export const CODES: Readonly<Record<Specialty, readonly [string, string]>> = {
   dental: ['D1110', 'D2740'],
@@ -157,6 +160,10 @@ export function drawPlan(seed: number) {
       read_array: random.chance(0.3),
       unknown_id: random.pick(['404', '422', 'null', 'empty'] as const),
       echo: random.pick(['as_sent', 'nulls', 'defaults', 'trimmed_upper'] as const),
+      /** An echo without the patient's name, so that calls for twins look alike. */
+      is_echo_nameless: new Random(seed, 'nameless').chance(0.1),
+      /** A field that the specification does not require, but this account does. */
+      requires: new Random(seed, 'requires').pick([...NOTHING, 'npi', 'insurance'] as const),
       timestamps: random.pick(['z', 'offset', 'no_zone'] as const),
       /**
        * How long the list hides a new inquiry, as a share of two settle times after the client's

@@ -233,8 +233,16 @@ export class Service {
   }
 
   #faultsOf(item: Record<string, unknown>, loc: (string | number)[]): unknown[] {
-    if (!String(item.member_id).startsWith('REFUSED')) return [];
-    return [{ loc: [...loc, 'member_id'], msg: 'not a member id', type: 'value_error' }];
+    const { requires } = this.#plan.service;
+    const missing =
+      requires !== null && (item[requires] ?? '') === ''
+        ? [{ loc: [...loc, requires], msg: 'field required', type: 'value_error.missing' }]
+        : [];
+    if (!String(item.member_id).startsWith('REFUSED')) return missing;
+    return [
+      ...missing,
+      { loc: [...loc, 'member_id'], msg: 'not a member id', type: 'value_error' },
+    ];
   }
 
   #accept(item: Record<string, unknown>, specialty: string, carrier: ServiceRequest): Accepted {
@@ -502,7 +510,9 @@ export class Service {
         stage.results === null
           ? null
           : answerFor(this.#plan, inquiry, stage.results, this.#timestamp(said_at)),
-      request: this.#echo(inquiry.request),
+      request: service.is_echo_nameless
+        ? { ...this.#echo(inquiry.request), patient_name: '' }
+        : this.#echo(inquiry.request),
     };
   }
 

@@ -2,6 +2,7 @@
  * The attempts for one need: calls about the same questions, one after another. The newest serves
  * the visits. When two records of a patient are merged, calls for both may be under way (G1).
  */
+import { outcomeOf } from '../../domain/outcome.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import { type InquiryRow, inquiriesById } from './inquiries.ts';
@@ -50,15 +51,30 @@ export async function makeNewest(tx: Tx, call: InquiryRow, now: number): Promise
 }
 
 /**
- * Has planning let an accepted call for another record of the patient take the place of the newest
- * attempt, which was unsuccessful. Returns whether there is one.
+ * Has planning let another call take the place of the newest attempt, which was unsuccessful, so
+ * that no further attempt is made (G1): one that was answered while this one was out, because it
+ * was for another record of the patient or because the service revised its answer, or else an
+ * accepted one for another record. Null: there is none.
  */
-export async function giveWay(tx: Tx, row: InquiryRow, now: number): Promise<boolean> {
+export async function giveWay(
+  tx: Tx,
+  row: InquiryRow,
+  now: number,
+): Promise<'answered' | 'awaited' | null> {
   const attempts = await attemptsFor(tx, row);
-  const call = underWay(attempts, true);
-  if (call === undefined || attempts.at(-1)?.id !== row.id) return false;
+  if (attempts.at(-1)?.id !== row.id) return null;
+  const answered = attempts.findLast((each) => isAnsweredDuring(row, each));
+  if (answered !== undefined) await putLast(tx, attempts, answered, now);
+  else if (underWay(attempts, true) === undefined) return null;
   await planAgain(tx, row.id, now);
-  return true;
+  return answered === undefined ? 'awaited' : 'answered';
+}
+
+/** An answer from before the call was too old, or left out codes, so it does not count. */
+function isAnsweredDuring(call: InquiryRow, other: InquiryRow): boolean {
+  if (other.state !== 'answered' || outcomeOf(other.service_status) !== 'successful') return false;
+  const sent_at = call.sent_service_at ?? call.sent_at ?? call.created_at;
+  return (other.answered_service_at ?? other.answered_at ?? 0) > sent_at;
 }
 
 /** Numbers the attempt, with those that it followed, after all others. */

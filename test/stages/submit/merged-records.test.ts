@@ -359,6 +359,24 @@ test('no further attempt is made while the merged record’s call is under way',
   expect(await written(clinic)).toEqual({ 'A-1': ['A-1', 'B-1'], 'B-1': ['A-1', 'B-1'] });
 });
 
+test('no further attempt is made if the merged record’s call was answered before', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'), visit(clinic, 'B-1', OTHER_ADA));
+  await merge(clinic);
+  await ends(clinic, { 'A-1': 'IN_PROGRESS', 'B-1': 'SUCCESS' });
+  await finish(clinic);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open', 'answered']);
+  clinic.pass(HOUR_MS);
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL', 'B-1': 'SUCCESS' });
+  await clinic.collectAll();
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+  const answers = await written(clinic);
+  expect([answers['A-1']?.at(-1), answers['B-1']?.at(-1)]).toEqual(['B-1', 'B-1']);
+  expect(await clinic.attention()).toEqual([]);
+});
+
 test.each([
   ['an answer', true],
   ['another call', false],

@@ -202,6 +202,8 @@ async function follow(context: CollectContext, row: InquiryRow, outcome: Outcome
   );
   const status = finalOutcome(outcome.service_status);
   const notes = deliveryNotes(row, deps.settings.time_zone);
+  const is_failure = status === 'unsuccessful' && !outcome.is_verification_alone;
+  const other = is_failure ? await giveWay(tx, row, now) : null;
   if (!outcome.is_verification_alone) notes.push(...outcome.changes);
   if (outcome.is_verification_alone) {
     notes.push('Written again because the call checks arrived.');
@@ -211,8 +213,10 @@ async function follow(context: CollectContext, row: InquiryRow, outcome: Outcome
       'cancelled_by_service',
     ]);
     await withdrawAttempt(tx, row, now);
-  } else if (status === 'unsuccessful' && (await giveWay(tx, row, now))) {
+  } else if (other === 'awaited') {
     notes.push('This call was unsuccessful; the answer of another one is awaited.');
+  } else if (other === 'answered') {
+    notes.push('This call was unsuccessful; another one was answered.');
   } else if (status === 'unsuccessful' && (await planAttempt(context, row, needing))) {
     // Tells the front desk at once that this call failed and that another one follows.
     notes.push(
