@@ -56,6 +56,8 @@ export class Calls {
    * another year.
    */
   readonly #years = new Map<string, ReadonlySet<string>>();
+  /** Calls of a lost database that were adopted: the benefit year of the need that they serve. */
+  readonly #year_served = new Map<string, string>();
   /**
    * Labels of inquiries that eligd took as absent although it could see that the list was
    * truncated.
@@ -103,8 +105,9 @@ export class Calls {
 
   /**
    * The first installation made no call, because the list shows this one. If its database lost the
-   * call, it cannot tell which record of the person that was for, so the call counts for the record
-   * that it now serves; a lost call for that record, if there is one, counts for the other record.
+   * call, it cannot tell which record of the person that was for, or which benefit year, so the call
+   * counts for the record and the year that it now serves; a lost call for that record, if there is
+   * one, counts for the other record.
    */
   onAdopted(id: string, inquiry: unknown): void {
     this.#adopted.add(id);
@@ -112,8 +115,10 @@ export class Calls {
     const need = call === undefined ? undefined : this.needOf(call);
     if (call === undefined || need === undefined || !this.#isForgotten(call)) return;
     readState(this.#world.machine(), (raw) => {
-      const key = raw.prepare('select patient_key from inquiries where id = ?').pluck();
-      const [, record = ''] = String(key.get(inquiry)).split('|');
+      const row = raw.prepare('select patient_key, benefit_year from inquiries where id = ?');
+      const { patient_key, benefit_year } = row.get(inquiry) as Record<string, unknown>;
+      this.#year_served.set(id, String(benefit_year));
+      const [, record = ''] = String(patient_key).split('|');
       const before = this.#record_of.get(id);
       if (before === undefined || before === record) return;
       if (this.#world.pms.book.personOf(record) !== need.patient) return;
@@ -395,12 +400,14 @@ export class Calls {
 
   /**
    * The benefit years that a call may count for. The service does not state the year, so a call of
-   * a lost database counts for the current year of its visit.
+   * a lost database counts for the year that it serves since, or for the current year of its visit.
    */
   #yearsFor(call: Accepted): ReadonlySet<string> {
     const { id, external_id, accepted_at } = call;
     const years = this.#years.get(id) ?? new Set();
     if (!this.#isForgotten(call)) return years;
+    const served = this.#year_served.get(id);
+    if (served !== undefined) return new Set([served]);
     const since = (this.#world.pms.book.visits.get(external_id)?.versions ?? []).filter(
       ({ at }) => at >= accepted_at,
     );
