@@ -43,7 +43,7 @@ export async function newestFor(
   }
   const call =
     (await callInstead(context, latest, about, reuse)) ??
-    (reuse === 'new' ? await laterAnswer(context, latest, appointment, about) : null);
+    (reuse === 'new' ? await laterCall(context, latest, appointment, about) : null);
   return call === null ? { newest, latest, reuse } : { newest: call, latest: call, reuse: 'serve' };
 }
 
@@ -111,22 +111,26 @@ const hasFailed = ({ state, service_status }: InquiryRow): boolean =>
   state === 'answered' && outcomeOf(service_status) !== 'successful';
 
 /**
- * Returns the answer of a call that was made after the newest attempt, for a record that was merged
- * into this one; null if there is none that serves.
+ * Returns the call that was made after the newest attempt, for a record that was merged into this
+ * one, and that serves: it was successful, or its need had used up its attempts. Null: none does.
  */
-async function laterAnswer(
+async function laterCall(
   context: PlanContext,
   latest: InquiryRow,
   appointment: AppointmentRow,
   about: Coverage,
 ): Promise<InquiryRow | null> {
+  const { attempts } = context.facts.policy;
+  let used_up: InquiryRow | null = null;
   for (const row of await attemptsFor(context.tx, about.coverage)) {
     // The service may have revised the answer of an earlier call.
-    if (row.id <= latest.id) continue;
-    if (row.state !== 'answered' || outcomeOf(row.service_status) !== 'successful') continue;
-    if ((await reuseOf(context, row, appointment, about)) === 'serve') return row;
+    if (row.id <= latest.id || row.state !== 'answered') continue;
+    if (hasFailed(row) && row.retry + 1 < attempts) continue;
+    if ((await reuseOf(context, row, appointment, about)) !== 'serve') continue;
+    if (!hasFailed(row)) return row;
+    used_up = row;
   }
-  return null;
+  return used_up;
 }
 
 /**

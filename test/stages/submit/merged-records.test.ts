@@ -463,6 +463,27 @@ test('an old answer leads to a call after the call of the merged record has fail
   expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1', 'C-1']);
 });
 
+test('an old answer leads to no call if the attempts for the merged record are used up', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  await pass(clinic, 2);
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
+    await ends(clinic, { 'B-1': 'UNSUCCESSFUL' });
+    await clinic.collectAll();
+    clinic.pass(HOUR_MS + 1000);
+    await clinic.submitNow();
+  }
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1', 'B-1']);
+  await pass(clinic, 1);
+  await merge(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1', 'B-1']);
+  expect(await clinic.attention()).toEqual(['unsuccessful']);
+});
+
 test('an old answer leads to a call also if the answer before it was revised', async () => {
   const clinic = await install({ policy: { reverify_after_days: 2 } });
   await clinic.planNow();
