@@ -44,6 +44,8 @@ export class Calls {
   /** Which record each call was made for, and which ones eligd knows to be merged, since when. */
   readonly #record_of = new Map<string, string>();
   #merges: KnownMerge[] = [];
+  /** When eligd last told the office that it may be for a patient about whom eligd will call. */
+  readonly #doubted_at = new Map<string, number>();
   clone_from: number | null = null;
   /**
    * Calls of the second installation, except those that the first one adopted from the list instead
@@ -140,6 +142,35 @@ export class Calls {
   onReconciledAtStart(): void {
     for (const call of this.#calls_of_clone.values())
       if (this.#world.service.lists(call)) this.#calls_of_clone.delete(call.id);
+  }
+
+  /** eligd told the office that listed calls may be for the patient of this inquiry. */
+  onDoubt(inquiry: unknown): void {
+    for (const id of this.#doubtsOf(inquiry)) this.#doubted_at.set(id, this.#world.scheduler.now);
+  }
+
+  #doubtsOf(inquiry: unknown): string[] {
+    const sql = 'select service_id from doubtful_calls where inquiry = ?';
+    const read = readState(this.#world.machine(), (raw) => raw.prepare(sql).pluck().all(inquiry));
+    return (read ?? []) as string[];
+  }
+
+  /** Whether one of these calls is for the need of this inquiry, as the service tells the office. */
+  serveNeedOf(inquiry: number, ids: readonly string[]): boolean {
+    const columns = 'need_base, benefit_year, external_id';
+    const row = readState(this.#world.machine(), (raw) =>
+      raw.prepare(`select ${columns} from inquiries where id = ?`).get(inquiry),
+    ) as { need_base: string; benefit_year: number; external_id: string } | undefined | null;
+    if (row == null) return false;
+    const [, record = '', ...question] = row.need_base.split('|');
+    const key = [this.#world.pms.book.personOf(record), ...question.slice(0, 3)].join('|');
+    return ids.some((id) => {
+      const need = this.#need_of.get(id);
+      const call = this.#world.service.accepted.get(id);
+      if (need === undefined || call === undefined) return false;
+      if (need.claim !== null) return need.key === `claim ${row.external_id}`;
+      return need.key === key && this.#yearsFor(call).has(String(row.benefit_year));
+    });
   }
 
   /** eligd read an answer at this time of the machine's clock. */
@@ -269,9 +300,10 @@ export class Calls {
     // A call that may have been for another year does not count, unless the database lost it.
     const counting = before.filter(
       (one) =>
-        this.#isForgotten(one) ||
-        (this.#years.get(one.id)?.size ?? 0) < 2 ||
-        [...(this.#years.get(one.id) ?? [])].every((year) => years.includes(year)),
+        !this.#hasFailedNameless(one, call) &&
+        (this.#isForgotten(one) ||
+          (this.#years.get(one.id)?.size ?? 0) < 2 ||
+          [...(this.#years.get(one.id) ?? [])].every((year) => years.includes(year))),
     );
     const first = counting.findLast((one) => years.some((year) => this.#yearsFor(one).has(year)));
     if (first === undefined || years.some((year) => this.#isDueFor(year, counting, call)))
@@ -292,7 +324,29 @@ export class Calls {
     // After a reply that the inquiry was accepted, no list can justify another call (docs/design.md
     // "Absence is proven").
     const is_told = first.carrier.is_known === 'surely' && !this.is_state_lost;
-    return !is_told && (this.#isShownLate(first) || is_hidden);
+    return !is_told && (this.#isShownLate(first) || is_hidden || this.#hasWaited(first));
+  }
+
+  /**
+   * Whether a lost call ended without an answer, and its echo has neither the patient's name nor the
+   * label of this visit: nobody can tell that it was an attempt for the same need.
+   */
+  #hasFailedNameless(one: Accepted, call: Accepted): boolean {
+    const { status } = this.#world.service.statusOf(one);
+    return (
+      this.#world.plan.service.is_echo_nameless &&
+      this.#isForgotten(one) &&
+      !this.#adopted.has(one.id) &&
+      one.external_id !== call.external_id &&
+      ['UNSUCCESSFUL', 'CANCELLED'].includes(status)
+    );
+  }
+
+  /** Whether the office did not say for two settle times whom the call is about. */
+  #hasWaited({ id }: Accepted): boolean {
+    const { plan, scheduler } = this.#world;
+    const since = this.#doubted_at.get(id) ?? Number.POSITIVE_INFINITY;
+    return scheduler.now - since >= 2 * plan.config.settle_ms;
   }
 
   /**

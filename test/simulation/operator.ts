@@ -1,7 +1,8 @@
 /**
  * The operator at the clinic's computer, who sometimes runs `eligd retry`, `hold`, `release`,
- * `withdraw`, or `ask`, more often on items of the attention list than on others. Like the real
- * commands, these work while the daemon runs, through their own connection.
+ * `withdraw`, or `ask`, more often on items of the attention list than on others, and answers soon
+ * whom a doubtful call is about. Like the real commands, these work while the daemon runs, through
+ * their own connection.
  */
 import { existsSync } from 'node:fs';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
@@ -9,6 +10,7 @@ import { readPayers } from '../../src/ops/payer-file.ts';
 import { budgetRules } from '../../src/ops/prices.ts';
 import { clinicProfile, policyOf } from '../../src/ops/profile.ts';
 import { askAgain } from '../../src/store/bookkeeping/ask-again.ts';
+import { handle } from '../../src/store/bookkeeping/handled.ts';
 import {
   hold,
   type Operand,
@@ -22,7 +24,7 @@ import type { World } from './network.ts';
 import { HOUR_MS, type Plan } from './plan.ts';
 import { Random } from './random.ts';
 
-const OPERATIONS = { retry, hold, release, withdraw } as const;
+const OPERATIONS = { retry, hold, release, withdraw, done: handle('') } as const;
 type Command = keyof typeof OPERATIONS | 'ask';
 
 /** The operator's command for a row; the most obvious one comes first. */
@@ -44,7 +46,7 @@ type Candidate = { operand: Operand; state: string; source_ids: string[] };
 export class Operator {
   readonly #world: World;
   readonly #random: Random;
-  readonly counts = { retry: 0, hold: 0, release: 0, withdraw: 0, ask: 0 };
+  readonly counts = { retry: 0, hold: 0, release: 0, withdraw: 0, done: 0, ask: 0 };
   /** Visits that `eligd withdraw` closed, and when. */
   readonly withdrawn = new Map<string, number>();
   /** By patient: when `eligd ask` ordered another call. */
@@ -100,6 +102,25 @@ export class Operator {
     await this.#run(store, 'withdraw', operand, source_ids);
     for (const source_id of source_ids) this.#world.pms.book.bookAgain(source_id);
     return true;
+  }
+
+  /**
+   * Says whom the calls are about that may be for the patient of this inquiry: withdraws eligd's own
+   * call if one of them serves the need, and marks the entry as done if none does.
+   */
+  async answerDoubt(inquiry: number, serve: (ids: readonly string[]) => boolean): Promise<void> {
+    await this.#atTheDatabase(async (store) => {
+      const doubts = await store.db
+        .selectFrom('doubtful_calls')
+        .select('service_id')
+        .where('inquiry', '=', inquiry)
+        .execute();
+      if (doubts.length === 0) return;
+      const operand = { kind: 'inquiry' as const, id: inquiry };
+      const source_ids = await sourcesOf(store, operand);
+      const command = serve(doubts.map(({ service_id }) => service_id)) ? 'withdraw' : 'done';
+      await this.#run(store, command, operand, source_ids);
+    });
   }
 
   /** Releases what is on hold, so that no hold lasts forever. */

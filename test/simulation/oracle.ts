@@ -283,6 +283,7 @@ export class Oracle {
       this.calls.onTakenOver(String(service_id), 'serves');
     else if (event === 'duplicate_call_found')
       this.calls.onTakenOver(String(service_id), 'duplicate');
+    else if (event === 'doubtful_call_found') this.calls.onDoubt(inquiry);
     else if (event === 'inquiry_absent') this.calls.onAbsent(inquiry);
     else if (event === 'answer_received')
       this.calls.onAnswered(String(service_id), life.machine.wallNow(), status);

@@ -161,7 +161,7 @@ export function drawPlan(seed: number) {
       unknown_id: random.pick(['404', '422', 'null', 'empty'] as const),
       echo: random.pick(['as_sent', 'nulls', 'defaults', 'trimmed_upper'] as const),
       /** An echo without the patient's name, so that calls for twins look alike. */
-      is_echo_nameless: new Random(seed, 'nameless').chance(0.1),
+      is_echo_nameless: new Random(seed, 'nameless').chance(0.15),
       /** A field that the specification does not require, but this account does. */
       requires: new Random(seed, 'requires').pick([...NOTHING, 'npi', 'insurance'] as const),
       timestamps: random.pick(['z', 'offset', 'no_zone'] as const),

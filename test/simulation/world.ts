@@ -73,6 +73,8 @@ class LivingWorld {
   readonly #trouble: Trouble;
   readonly #operator: Operator;
   #operator_times: number[] = [];
+  /** Inquiries for which the operator has found out whom the doubtful calls are about. */
+  #doubted: number[] = [];
   readonly #steps = new StepCounts();
   readonly service: Service;
   readonly pms: Pms;
@@ -116,6 +118,7 @@ class LivingWorld {
         );
         this.oracle.onLog(life, event, fields);
         if (event === 'inquiry_uncertain') this.#trouble.spite(life.machine);
+        if (event === 'doubtful_call_found') this.#ask(life.machine, Number(fields.inquiry));
       },
       onSilence: (machine) => this.#trouble.stopInSilence(machine),
       onRequest: (path, headers) => this.oracle.onRequest(path, headers),
@@ -251,13 +254,25 @@ class LivingWorld {
   }
 
   async #pass(until: number): Promise<void> {
-    await this.scheduler.pass(
-      until,
-      () => this.#broken !== null || this.scheduler.steps > STEPS_MAX,
-    );
-    if (this.scheduler.steps > STEPS_MAX)
-      throw new Broken('busy', `It did not come to rest in ${STEPS_MAX} steps.`);
-    if (this.#broken !== null) throw this.#broken;
+    const isOver = () => this.#broken !== null || this.scheduler.steps > STEPS_MAX;
+    for (;;) {
+      await this.scheduler.pass(until, () => isOver() || this.#doubted.length > 0);
+      if (this.scheduler.steps > STEPS_MAX)
+        throw new Broken('busy', `It did not come to rest in ${STEPS_MAX} steps.`);
+      if (this.#broken !== null) throw this.#broken;
+      const inquiry = this.#doubted.shift();
+      if (inquiry === undefined) return;
+      const serve = (ids: readonly string[]) => this.oracle.calls.serveNeedOf(inquiry, ids);
+      await this.#finish(this.#operator.answerDoubt(inquiry, serve));
+    }
+  }
+
+  /** The operator asks the service whom the doubtful calls are about, within one settle time. */
+  #ask(machine: Machine, inquiry: number): void {
+    if (machine !== this.#machine) return;
+    const random = new Random(this.plan.seed, `doubt ${inquiry} ${this.scheduler.now}`);
+    const answered_ms = random.int(1, this.plan.config.settle_ms);
+    this.scheduler.after(answered_ms, () => this.#doubted.push(inquiry), undefined);
   }
 
   // ---- trouble

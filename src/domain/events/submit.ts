@@ -76,6 +76,16 @@ export const SUBMIT_EVENTS = {
       'Compare with the service’s bill, and find out whether another program uses the account. ' +
       '"eligd show inquiry:N" shows the appointment.',
   },
+  doubtful_call_found: {
+    level: 'warn',
+    fields: ['inquiry', 'unknown_inquiries'],
+    means:
+      'The account holds calls that may be for the patient of this inquiry, and the service does ' +
+      'not say whom they are about. eligd waits for the office before it makes its own call.',
+    next:
+      'The office asks the calling service whom they are about, and holds eligd’s call or marks ' +
+      'the entry as done. "eligd list" shows the entry.',
+  },
   submission_stopped: {
     level: 'error',
     fields: ['http_status', 'reason', 'unknown_inquiries'],

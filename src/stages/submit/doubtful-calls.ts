@@ -40,6 +40,13 @@ export async function waitForOffice(
     await raiseAttention(tx, about, entryAbout(doubtful, waits ? wait_ms : null), now);
   const due_at = Math.min(wait_until, now + LOOK_AGAIN_MS);
   if (waits) await updateInquiry(tx, row.id, { due_at }, now);
+  if (is_new)
+    tx.after(() =>
+      deps.env.log('doubtful_call_found', {
+        inquiry: row.id,
+        unknown_inquiries: doubtful.length,
+      }),
+    );
   return waits;
 }
 

@@ -14,13 +14,13 @@ import {
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
 import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
+import { appointmentsOf } from '../../store/calls/links.ts';
 import {
   describeCalls,
   inquiriesToBeListed,
   noteSeen,
   sampleOfOurs,
 } from '../../store/calls/listed-calls.ts';
-import { appointmentsOf } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { attributeCalls } from './attribute.ts';
 import type { SubmitContext, SubmitDeps } from './deps.ts';

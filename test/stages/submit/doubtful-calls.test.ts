@@ -27,6 +27,7 @@ test('a call that may be for the patient delays ours for two settle times', asyn
   await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual(['OLD', 'A-1']);
   expect(await clinic.attention()).toEqual(['doubtful_call']);
+  expect(clinic.events.filter((event) => event === 'doubtful_call_found')).toHaveLength(1);
 });
 
 test('while something else holds our call, the entry does not promise it (G2)', async () => {
