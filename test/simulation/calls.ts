@@ -107,7 +107,7 @@ export class Calls {
 
   /**
    * The first installation made no call, because the list shows this one. If its database lost the
-   * call, it cannot tell which record of the person that was for, or which benefit year, so the call
+   * call, it cannot tell which record of the person that was for, or which benefit year, so it
    * counts for the record and the year that it now serves; a lost call for that record, if there is
    * one, counts for the other record.
    */
@@ -155,7 +155,7 @@ export class Calls {
     return (read ?? []) as string[];
   }
 
-  /** Whether one of these calls is for the need of this inquiry, as the service tells the office. */
+  /** Whether one of these calls is for the need of this inquiry, as the service says. */
   serveNeedOf(inquiry: number, ids: readonly string[]): boolean {
     const columns = 'need_base, benefit_year, external_id';
     const row = readState(this.#world.machine(), (raw) =>
@@ -328,8 +328,8 @@ export class Calls {
   }
 
   /**
-   * Whether a lost call ended without an answer, and its echo has neither the patient's name nor the
-   * label of this visit: nobody can tell that it was an attempt for the same need.
+   * Whether a lost call ended without an answer, and its echo has neither the patient's name nor
+   * the label of this visit: nobody can tell that it was an attempt for the same need.
    */
   #hasFailedNameless(one: Accepted, call: Accepted): boolean {
     const { status } = this.#world.service.statusOf(one);

@@ -105,8 +105,8 @@ export class Operator {
   }
 
   /**
-   * Says whom the calls are about that may be for the patient of this inquiry: withdraws eligd's own
-   * call if one of them serves the need, and marks the entry as done if none does.
+   * Says whom the calls are about that may be for the patient of this inquiry: withdraws eligd's
+   * own call if one of them serves the need, and marks the entry as done if none does.
    */
   async answerDoubt(inquiry: number, serve: (ids: readonly string[]) => boolean): Promise<void> {
     await this.#atTheDatabase(async (store) => {

@@ -119,7 +119,7 @@ export const SUBMIT_EVENTS = {
   },
   label_check_failed: {
     level: 'warn',
-    fields: ['failure', 'inquiry'],
+    fields: ['failure', 'http_status', 'specialty'],
     means:
       'eligd cannot tell whether the calling service’s list is complete, and the query by label ' +
       'that must come before a call failed. The call waits.',

@@ -78,11 +78,19 @@ export type Reconciled = {
   hides_calls: boolean;
 };
 
+type ReadingFailure = { since: number; retry_at: number; cause: string };
+
 export type SubmitMemory = {
   /** Per specialty: when this process last compared the service's list. */
   reconciled: Map<Specialty, Reconciled>;
-  /** Per specialty: since when the list could not be read, and when to read it again. */
-  failures: Map<Specialty, { since: number; retry_at: number; cause: string }>;
+  /**
+   * Per specialty: since when a list could not be read, and when to read it again. Null: this
+   * process has read one since.
+   */
+  failures: {
+    whole: Map<Specialty, ReadingFailure>;
+    labels: Map<Specialty, ReadingFailure | null>;
+  };
   /** Per specialty: the comparison in progress. */
   running: Map<Specialty, Promise<boolean>>;
   /**
@@ -100,7 +108,7 @@ export type SubmitMemory = {
 export function newSubmitMemory(): SubmitMemory {
   return {
     reconciled: new Map(),
-    failures: new Map(),
+    failures: { whole: new Map(), labels: new Map() },
     running: new Map(),
     clock: null,
     tried_at: null,

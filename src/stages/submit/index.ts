@@ -22,11 +22,11 @@ import { noticeClock } from './notice-clock.ts';
 import {
   allowStrangers,
   ensureReconciled,
-  RECONCILE_RETRY_MS,
   reconciliationsDemanded,
   wasReconciled,
 } from './reconcile.ts';
 import { recoverSending, sendDue } from './send.ts';
+import { UNREAD_RETRY_MS } from './unread-lists.ts';
 
 export {
   newSubmitMemory,
@@ -110,7 +110,7 @@ export async function submitStep(
   if (did > 0) return { did, next_at: null };
   const now = env.clock.now();
   const next_try = blocking.map(({ next_try_at }) => next_try_at).reduce(earlier, null);
-  const retry = reconciled.length < wanted.length ? now + RECONCILE_RETRY_MS : null;
+  const retry = reconciled.length < wanted.length ? now + UNREAD_RETRY_MS : null;
   return {
     did,
     next_at: earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, now)),

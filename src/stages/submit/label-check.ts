@@ -10,8 +10,9 @@ import { type InquiryRow, inState, updateInquiry } from '../../store/calls/inqui
 import { appointmentsOf } from '../../store/calls/links.ts';
 import { latestVisitsOf } from '../../store/calls/listed-calls.ts';
 import type { SubmitDeps } from './deps.ts';
-import { compare, RECONCILE_RETRY_MS } from './reconcile.ts';
+import { compare } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
+import { noteRead, noteUnread } from './unread-lists.ts';
 
 /**
  * Queries the labels of each row and of its patient's visits, and saves the inquiries that the
@@ -38,8 +39,9 @@ export async function checkLabels(
     ]);
     for (const label of labels) {
       if (signal.aborted) return checked;
-      if (await checkLabel(deps, row, label, signal)) continue;
-      await putOff(deps, rows.slice(index));
+      const retry_at = await checkLabel(deps, row, label, signal);
+      if (retry_at === null) continue;
+      await putOff(deps, rows.slice(index), retry_at);
       return checked;
     }
     checked.add(row.id);
@@ -48,26 +50,31 @@ export async function checkLabels(
 }
 
 /** Postpones the rows: they stay due, but eligd does not query the unavailable service at once. */
-async function putOff({ store, env }: SubmitDeps, rows: readonly InquiryRow[]): Promise<void> {
+async function putOff(
+  { store, env }: SubmitDeps,
+  rows: readonly InquiryRow[],
+  due_at: number,
+): Promise<void> {
   const now = env.clock.now();
   await store.write(async (tx) => {
-    for (const { id } of rows)
-      await updateInquiry(tx, id, { due_at: now + RECONCILE_RETRY_MS }, now);
+    for (const { id } of rows) await updateInquiry(tx, id, { due_at }, now);
   });
 }
 
-/** Returns false when the query failed; then this row and the later ones wait for the next step. */
+/** Returns null, or when to query again: the query failed, so this row and the later ones wait. */
 async function checkLabel(
   deps: SubmitDeps,
-  { id, specialty }: InquiryRow,
+  { specialty }: InquiryRow,
   external_id: string,
   signal: AbortSignal,
-): Promise<boolean> {
-  const { client, store, env } = deps;
+): Promise<number | null> {
+  const { client, store, env, memory } = deps;
   const listed = await client.list(specialty, { external_id }, { priority: 'send', signal });
-  if (!listed.ok) {
-    env.log('label_check_failed', { inquiry: id, failure: listed.failure.class });
-    return false;
+  const question = { specialty, listing: 'labels' } as const;
+  if (!listed.ok) return await noteUnread(deps, question, listed.failure);
+  if (memory.failures.labels.get(specialty) !== null) {
+    memory.failures.labels.set(specialty, null);
+    await store.write((tx) => noteRead(tx, question, env.clock.now()));
   }
   const seen = listed.value.inquiries.map(seenInquiry);
   if (seen.length > 0) {
@@ -77,7 +84,7 @@ async function checkLabel(
     const now = env.clock.now();
     await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
   }
-  return true;
+  return null;
 }
 
 /**
@@ -92,5 +99,5 @@ export async function checkUndecidable(
   const now = deps.env.clock.now();
   for (const row of await inState(deps.store.db, 'undecidable'))
     if (row.specialty === specialty && row.visit_at > now)
-      if (signal.aborted || !(await checkLabel(deps, row, row.external_id, signal))) return;
+      if (signal.aborted || (await checkLabel(deps, row, row.external_id, signal)) !== null) return;
 }

@@ -1,7 +1,6 @@
 import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
 import type { Specialty } from '../../domain/specialty.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
-import type { ServiceFailure } from '../../service/api.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import {
   forgetLearned,
@@ -11,7 +10,7 @@ import {
 import type { SeenInquiry } from '../../store/calls/calls.ts';
 import { currentHalts, endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
 import { noteSeen } from '../../store/calls/listed-calls.ts';
-import type { Db, Tx } from '../../store/engine/database.ts';
+import type { Db } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { attributeCalls } from './attribute.ts';
 import type { Reconciled, SubmitContext, SubmitDeps } from './deps.ts';
@@ -22,15 +21,8 @@ import {
   lacksSends,
 } from './earlier-comparison.ts';
 import { mayHideCalls } from './list-end.ts';
-import { STOPPED_RETRY_MS } from './outcome.ts';
 import { seenInquiry } from './seen.ts';
-
-/** How long eligd waits after a list could not be read. Meanwhile it sends nothing. */
-export const RECONCILE_RETRY_MS = MINUTE_MS;
-/** The wait grows with the length of the outage, up to this. */
-const RECONCILE_RETRY_MS_MAX = 10 * MINUTE_MS;
-/** A service that stays unavailable longer than this goes on the attention list. */
-const AWAY_ATTENTION_MS = HOUR_MS;
+import { noteRead, noteUnread } from './unread-lists.ts';
 
 /**
  * Reconciles the service's whole list with the calls: at every start, after a clock jump, daily,
@@ -55,12 +47,12 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
   const at = last?.at ?? null;
   if (at !== null && last?.is_due === false && at > env.clock.now() - DAY_MS) return true;
   const started_at = env.clock.now();
-  const failed = memory.failures.get(specialty);
+  const failed = memory.failures.whole.get(specialty);
   if (failed !== undefined && failed.since <= started_at && started_at < failed.retry_at)
     return false;
   const listed = await client.list(specialty, {}, { priority: 'send' });
   if (!listed.ok) {
-    await noteFailedReconciliation(deps, specialty, listed.failure);
+    await noteUnread(deps, { specialty, listing: 'whole' }, listed.failure);
     return false;
   }
   if (!listed.value.is_complete)
@@ -70,7 +62,7 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
     });
   const seen = listed.value.inquiries.map(seenInquiry);
   const fresh = await store.write(async (tx) => {
-    await resolveAttention(tx, reconciliationSubject(specialty), started_at);
+    await noteRead(tx, { specialty, listing: 'whole' }, started_at);
     await writeLearned(tx, reconciledSetting(specialty), String(seen.length), started_at);
     return await compare({ tx, deps, now: started_at }, { specialty, seen, last });
   });
@@ -91,7 +83,7 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
   };
   memory.reconciled.set(specialty, reconciled);
   await keepComparison(deps, specialty, reconciled);
-  memory.failures.delete(specialty);
+  memory.failures.whole.delete(specialty);
   return true;
 }
 
@@ -123,78 +115,6 @@ export function beginWithoutComparison(deps: SubmitDeps, specialty: Specialty): 
   return true;
 }
 
-/**
- * Records the failure. eligd sends nothing without a reconciliation, so a list that stays
- * unreadable goes on the attention list: after an hour when the service is unavailable, at once
- * when it rejects us. Then the retries are also slow, because a few failed logins may lock an
- * account.
- */
-async function noteFailedReconciliation(
-  deps: SubmitDeps,
-  specialty: Specialty,
-  failure: ServiceFailure,
-): Promise<void> {
-  const { store, env, memory } = deps;
-  const now = env.clock.now();
-  const since = memory.failures.get(specialty)?.since ?? now;
-  const is_rejected =
-    failure.class === 'stopped' ||
-    failure.class === 'refused' ||
-    failure.status === 401 ||
-    (failure.class === 'ambiguous' && failure.cause === 'too_large');
-  const backoff_ms = Math.min(
-    RECONCILE_RETRY_MS_MAX,
-    Math.max(RECONCILE_RETRY_MS, (now - since) / 4),
-  );
-  const wait_ms = Math.max(is_rejected ? STOPPED_RETRY_MS : backoff_ms, retryAfter(failure));
-  const cause = `${failure.class} ${failure.status}`;
-  if (memory.failures.get(specialty)?.cause !== cause)
-    env.log('reconciliation_failed', {
-      specialty,
-      failure: failure.class,
-      http_status: failure.status,
-    });
-  memory.failures.set(specialty, { since, retry_at: now + wait_ms, cause });
-  if (!is_rejected && now - since < AWAY_ATTENTION_MS) return;
-  await store.write((tx) => reportUnreadableList(tx, specialty, failure, now));
-}
-
-function retryAfter(failure: ServiceFailure): number {
-  return 'retry_after_ms' in failure ? (failure.retry_after_ms ?? 0) : 0;
-}
-
-async function reportUnreadableList(
-  tx: Tx,
-  specialty: Specialty,
-  failure: ServiceFailure,
-  now: number,
-): Promise<void> {
-  const is_too_large = failure.class === 'ambiguous' && failure.cause === 'too_large';
-  const answer = failure.status === null ? 'it cannot be reached' : `it answered ${failure.status}`;
-  const why = is_too_large ? 'it is longer than eligd can compare (500,000 inquiries)' : answer;
-  await raiseAttention(
-    tx,
-    {
-      connector: null,
-      appointment: null,
-      inquiry: null,
-      subject: reconciliationSubject(specialty),
-    },
-    {
-      reason: 'submission_stopped',
-      what:
-        `eligd is not sending anything: the service’s list of ${specialty} inquiries could not ` +
-        `be read, because ${why}. Everything that is due is kept, and is sent when the list ` +
-        'can be read again.',
-      next: is_too_large
-        ? 'Ask the calling service for your own account, or to take old inquiries off its list.'
-        : 'Run "eligd check" to find the cause: the credentials (ELIGD_SERVICE_…), ' +
-          'service.base_url, or the network.',
-    },
-    now,
-  );
-}
-
 const reconciledSetting = (specialty: Specialty) => `reconciled:${specialty}`;
 
 /** Returns whether any process compared the list with this database within the last day. */
@@ -206,10 +126,6 @@ export async function wasReconciled(db: Db, specialty: Specialty, now: number): 
 /** Requires a new comparison, even when nothing is due: the list could not be read. */
 export async function forgetReconciled(store: Store, specialty: Specialty): Promise<void> {
   await store.write((tx) => forgetLearned(tx, reconciledSetting(specialty)));
-}
-
-function reconciliationSubject(specialty: Specialty): string {
-  return `reconciliation:${specialty}`;
 }
 
 /**
@@ -227,7 +143,7 @@ export function demandReconciliation(deps: Pick<SubmitDeps, 'memory'>): void {
  */
 export function reconciliationsDemanded({ memory }: Pick<SubmitDeps, 'memory'>): Specialty[] {
   const due = [...memory.reconciled].filter(([, { is_due }]) => is_due);
-  return [...new Set([...due.map(([specialty]) => specialty), ...memory.failures.keys()])];
+  return [...new Set([...due.map(([specialty]) => specialty), ...memory.failures.whole.keys()])];
 }
 
 /**

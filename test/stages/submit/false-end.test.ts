@@ -1,6 +1,8 @@
 /** A list that says that it is complete, and is not. */
 import { expect, test } from 'vitest';
+import { MINUTE_MS } from '../../../src/domain/time.ts';
 import { demandReconciliation, ensureReconciled } from '../../../src/stages/submit/index.ts';
+import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { anOldCall, labelsOf, lookUp, TWINS, twin } from './lost-calls.ts';
@@ -86,4 +88,42 @@ test('a call that a list hides leaves the attention list once its label shows it
   await clinic.submitNow();
   expect(await clinic.attention()).toEqual([]);
   expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('the office hears of calls that wait for a failing query by label (G2)', async () => {
+  const clinic = await install();
+  const { list } = clinic.client;
+  cutLists(clinic, [], CUT_OFF);
+  const { list: cut } = clinic.client;
+  clinic.client.list = async (specialty, filter, options) =>
+    filter.external_id === undefined
+      ? await cut(specialty, filter, options)
+      : {
+          ok: false,
+          failure: {
+            class: 'ambiguous',
+            cause: 'http_status',
+            status: 500,
+            retry_after_ms: null,
+            accepted: false,
+          },
+        };
+  await send(clinic, clinic.visit('A-1'));
+  for (let minute = 0; minute < 75; minute += 1) {
+    clinic.pass(MINUTE_MS);
+    await clinic.submitNow();
+  }
+  expect(await labelsOf(clinic)).toEqual([]);
+  const [entry, ...others] = await openAttention(clinic.store.db);
+  expect(others).toEqual([]);
+  expect(entry?.what).toContain(
+    'the query for the inquiries of one visit fails, because it answered 500',
+  );
+  expect(entry?.next).toContain('external_id');
+  expect(clinic.events.filter((event) => event === 'label_check_failed')).toHaveLength(1);
+  clinic.client.list = list;
+  clinic.pass(11 * MINUTE_MS);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  expect(await clinic.attention()).toEqual([]);
 });

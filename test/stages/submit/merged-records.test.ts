@@ -463,7 +463,7 @@ test('an old answer leads to a call after the call of the merged record has fail
   expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1', 'C-1']);
 });
 
-test('an old answer leads to no call if the attempts for the merged record are used up', async () => {
+test('an old answer leads to no call if the merged record’s attempts are used up', async () => {
   const clinic = await install({ policy: { reverify_after_days: 3 } });
   await clinic.planNow();
   await send(clinic, visit(clinic, 'A-1'));
