@@ -283,11 +283,11 @@ async function countAbsence(
 
 /**
  * Puts the inquiry on the attention list. It may stay uncertain for days, and the office must know
- * before the visit. When the visit is over, the office can no longer act on it.
+ * before the visit. When no visit is open anymore, the office need not act on it.
  */
 async function raiseUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: number): Promise<void> {
   const visits = await appointmentsOf(tx, row.id);
-  if (visits.length > 0 && visits.every((each) => each.closed_reason === 'past')) return;
+  if (visits.length > 0 && visits.every(({ closed_reason }) => closed_reason !== null)) return;
   await raiseForInquiry(
     tx,
     row,
