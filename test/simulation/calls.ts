@@ -561,21 +561,31 @@ export class Calls {
     if (made >= plan.pms.claim_calls_max && !this.is_state_lost) return false;
     const now = call.accepted_at;
     const wait_ms = plan.pms.ask_again_days * DAY_MS;
-    const said = claimSaidIn(last.id);
+    const read = this.#readAboutClaim(before) ?? last;
+    const said = claimSaidIn(read.id);
     // The service may revise an answer: eligd has read either one.
-    const endings = last.timeline.filter(
+    const endings = read.timeline.filter(
       ({ at, status }) => at <= now && /SUCCESS|CANCELLED/.test(status),
     );
     return endings.some((ended) => {
       if (ended.status === 'CANCELLED') return false;
-      const read_at = Math.min(ended.at, this.#answered_at.get(last.id) ?? now);
+      const read_at = Math.min(ended.at, this.#answered_at.get(read.id) ?? now);
       const is_time = read_at + wait_ms <= Math.max(now, this.#world.machine().wallNow());
       if (ended.status === 'UNSUCCESSFUL') return is_time || plan.config.attempts > 1;
       if (said === 'PAID' && !plan.service.poison_answer) return false;
       if (DECIDED.includes(said))
-        return isClaimChanged(claim, last, call) || (plan.service.poison_answer && is_time);
+        return isClaimChanged(claim, read, call) || (plan.service.poison_answer && is_time);
       return is_time;
     });
+  }
+
+  /**
+   * The last call with a successful answer, if the calls after it were reported as duplicates.
+   * eligd does not read what those say, because the office asks for a refund. Null: there is none.
+   */
+  #readAboutClaim(before: readonly Accepted[]): Accepted | null {
+    const own = before.findLast(({ id }) => !this.#duplicates.has(id));
+    return own !== undefined && this.#successful.has(own.id) ? own : null;
   }
 
   /** Whether eligd, without its database, can only see that the last call was long ago. */
