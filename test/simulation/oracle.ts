@@ -507,7 +507,10 @@ export class Oracle {
       );
   }
 
-  /** eligd knows and reports an excused duplicate call, unless it served as the next attempt. */
+  /**
+   * eligd knows and reports an excused duplicate call, unless it served as the next attempt, or
+   * another need.
+   */
   #checkReported(machine: Machine): void {
     if (this.calls.is_state_lost) return;
     const known = readState(machine, (raw) => {
@@ -529,6 +532,7 @@ export class Oracle {
       if (known === null || this.#world.plan.service.list_cap !== null) return;
       if (known.told.has(first.id) || known.told.has(second.id)) continue;
       if (known.mains.has(first.id) && known.mains.has(second.id)) continue;
+      if ([first, second].some(({ id }) => this.calls.isAdopted(id))) continue;
       this.#fail(
         'G1',
         `A duplicate call (${first.id}, ${second.id}) showed up and was not reported.`,
