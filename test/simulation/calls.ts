@@ -276,7 +276,7 @@ export class Calls {
       if (own === null) return;
       if (!this.#isExcused(own, call)) continue;
       // eligd will never hear of the first one, so its attempts begin with the second one.
-      if (!this.#world.service.shows(own)) this.#series_starts.add(call.id);
+      if (!this.#canBeFound(own)) this.#series_starts.add(call.id);
       this.excused.push({ first: own, second: call });
       this.counts.excused += 1;
       return;
@@ -313,13 +313,12 @@ export class Calls {
 
   /** Whether eligd could not know of the first call. */
   #isExcused(first: Accepted, call: Accepted): boolean {
-    const { plan, service } = this.#world;
-    // No list shows it, not even the one for its label, and nothing indicates that: it is not
-    // listable.
+    const { plan } = this.#world;
+    // No list that eligd can ask for shows it, and nothing indicates that: it is not listable.
     const is_hidden =
       plan.service.list_cap !== null &&
       first.visible_at <= call.accepted_at &&
-      !service.shows(first) &&
+      !this.#canBeFound(first) &&
       (this.is_state_lost || !this.#unproven.has(first.external_id));
     // After a reply that the inquiry was accepted, no list can justify another call (docs/design.md
     // "Absence is proven").
@@ -347,6 +346,21 @@ export class Calls {
     const { plan, scheduler } = this.#world;
     const since = this.#doubted_at.get(id) ?? Number.POSITIVE_INFINITY;
     return scheduler.now - since >= 2 * plan.config.settle_ms;
+  }
+
+  /**
+   * Whether the whole list shows the call, or the one for its label does and eligd can know that
+   * label. A visit that the practice no longer shows is gone with the database, and so is its label.
+   */
+  #canBeFound(call: Accepted): boolean {
+    const { service } = this.#world;
+    if (!service.shows(call)) return false;
+    if (service.lists(call) || !this.#isForgotten(call)) return true;
+    if (this.needOf(call)?.claim !== null) return true;
+    const visit = readState(this.#world.machine(), (raw) =>
+      raw.prepare('select 1 from appointments where source_id = ?').get(call.external_id),
+    );
+    return visit !== undefined;
   }
 
   /**
