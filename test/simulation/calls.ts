@@ -350,7 +350,7 @@ export class Calls {
 
   /**
    * Whether the whole list shows the call, or the one for its label does and eligd can know that
-   * label. A visit that the practice no longer shows is gone with the database, and so is its label.
+   * label. A visit that the practice no longer shows is gone with the database, and its label, too.
    */
   #canBeFound(call: Accepted): boolean {
     const { service } = this.#world;
