@@ -8,18 +8,19 @@ import type { ReadRow, RowMapper } from './rows.ts';
 import { ownText } from './values.ts';
 
 /**
- * At least this many appointments are remembered, and at most twice as many; if an export repeats
- * an older one, each of its rows is read separately.
+ * At least GROUP * (GROUPS - 1) appointments are remembered, and at most GROUP * GROUPS; if an
+ * export repeats an older one, each of its rows is read separately. Groups are forgotten as a
+ * whole, because a Map is slow at finding its oldest entry.
  */
-const REMEMBERED_MIN = 20_000;
+const GROUP = 5_000;
+const GROUPS = 5;
 /** More rows than any visit has: a file that repeats one ID must not take quadratic time. */
 const ROWS_MAX = 200;
 
 /** The appointments of a file so far, each joined from its rows. */
 export class AppointmentRows {
-  /** By ID, the most recent ones and those before. */
-  #known = new Map<string, Remembered>();
-  #known_before = new Map<string, Remembered>();
+  /** By ID, the newest group first. */
+  #groups: Map<string, Remembered>[] = [new Map()];
   readonly #map: RowMapper;
 
   /** `map`: reads the cells of a remembered row again. */
@@ -38,34 +39,47 @@ export class AppointmentRows {
     if (before !== null && isSomebodyElse(before.appointment.patient, patient))
       return rejectedRow(number, ANOTHER_PATIENT);
     if (before?.appointment.starts_at !== starts_at) {
-      this.#remember(source_id, { cells: JSON.stringify(cells) });
+      this.#remember(source_id, JSON.stringify(cells));
       return firstRow(read);
     }
     if (before.amounts.length >= ROWS_MAX) return rejectedRow(number, TOO_MANY_ROWS);
     const known = withRow(before, read);
-    this.#remember(source_id, { known: JSON.stringify(known) });
+    this.#remember(source_id, JSON.stringify(known));
     return known.appointment;
   }
 
   #before(source_id: string): Known | null {
-    const remembered = this.#known.get(source_id) ?? this.#known_before.get(source_id);
-    if (remembered === undefined) return null;
-    if ('known' in remembered) return JSON.parse(remembered.known) as Known;
-    const read = this.#map({ number: 0, cells: JSON.parse(remembered.cells) as string[] });
+    const remembered = this.#remembered(source_id);
+    if (remembered === null) return null;
+    const known = JSON.parse(remembered) as Known | string[];
+    if (!Array.isArray(known)) return known;
+    const read = this.#map({ number: 0, cells: known });
     return 'appointment' in read ? ofFirstRow(read) : null;
   }
 
-  #remember(source_id: string, remembered: Remembered): void {
-    if (this.#known.size >= REMEMBERED_MIN && !this.#known.has(source_id)) {
-      this.#known_before = this.#known;
-      this.#known = new Map();
+  #remembered(source_id: string): Remembered | null {
+    for (const group of this.#groups) {
+      const remembered = group.get(source_id);
+      if (remembered !== undefined) return remembered;
     }
-    this.#known.set(ownText(source_id), remembered);
+    return null;
+  }
+
+  #remember(source_id: string, remembered: Remembered): void {
+    let [newest] = this.#groups;
+    if (newest === undefined || (newest.size >= GROUP && !newest.has(source_id))) {
+      newest = new Map();
+      this.#groups = [newest, ...this.#groups.slice(0, GROUPS - 1)];
+    }
+    newest.set(ownText(source_id), remembered);
   }
 }
 
-/** As JSON, which takes a fifth of the memory: the cells of the only row, or the joined rows. */
-type Remembered = { cells: string } | { known: string };
+/**
+ * The cells of the only row (`string[]`), or the joined rows (`Known`), as JSON, which takes a
+ * fifth of the memory.
+ */
+type Remembered = string;
 
 /** An appointment with the charges of each of its rows. */
 type Known = { appointment: AppointmentInput; amounts: string[]; charges: Charges[] };

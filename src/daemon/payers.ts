@@ -6,10 +6,15 @@ import type { PayerFile } from '../ops/payer-file.ts';
 import type { PlanDeps } from '../stages/plan/deps.ts';
 import { raiseAttention, resolveAttention } from '../store/bookkeeping/attention.ts';
 import { readLearned, writeLearned } from '../store/bookkeeping/learned-settings.ts';
-import { PAYERS_SUBJECT, resolveMapped } from '../store/bookkeeping/unmapped-payers.ts';
+import {
+  listedPayers,
+  PAYERS_SUBJECT,
+  resolveMapped,
+} from '../store/bookkeeping/unmapped-payers.ts';
 import { planAllAgain } from '../store/calls/links.ts';
+import type { Db } from '../store/engine/database.ts';
 import type { Store } from '../store/engine/store.ts';
-import { namedPayers } from '../store/views/payers.ts';
+import { namedPayerPages } from '../store/views/payers.ts';
 
 const FACT = 'payers_hash';
 
@@ -24,29 +29,41 @@ export async function adoptPayers(
   now: number,
 ): Promise<void> {
   const hash = payers.contentHash();
-  const named = await namedPayers(store.db);
+  const settled = await settledPayers(store.db, payers, clinic);
   await store.write(async (tx) => {
-    await resolveMapped(
-      tx,
-      (payor_id, carrier) =>
-        !named.some(
-          ({ treated, coverage }) =>
-            coverage.payor_id === payor_id &&
-            coverage.carrier === carrier &&
-            isUnmapped({
-              specialty: effectiveProvider(treated, clinic).specialty,
-              payer: payers.find(payor_id, carrier),
-              coverage,
-            }),
-        ),
-      now,
-    );
+    await resolveMapped(tx, (payor_id, carrier) => settled.has(keyOf({ payor_id, carrier })), now);
     await resolveAttention(tx, PAYERS_SUBJECT, now, ['payers_unreadable']);
     if ((await readLearned(tx, FACT))?.value === hash) return;
     await writeLearned(tx, FACT, hash, now);
     await planAllAgain(tx, now);
   });
 }
+
+/**
+ * Returns which of the listed payers need no line in the map any more. Reads open visits only until
+ * each listed payer is found in one, and none if no payer is listed.
+ */
+async function settledPayers(
+  db: Db,
+  payers: PayerFile,
+  clinic: ClinicProfile,
+): Promise<ReadonlySet<string>> {
+  const settled = new Set((await listedPayers(db)).map(keyOf));
+  if (settled.size === 0) return settled;
+  for await (const named of namedPayerPages(db)) {
+    for (const { treated, coverage } of named) {
+      if (!settled.has(keyOf(coverage))) continue;
+      const { specialty } = effectiveProvider(treated, clinic);
+      const payer = payers.find(coverage.payor_id, coverage.carrier);
+      if (isUnmapped({ specialty, payer, coverage })) settled.delete(keyOf(coverage));
+    }
+    if (settled.size === 0) break;
+  }
+  return settled;
+}
+
+const keyOf = ({ payor_id, carrier }: { payor_id: string; carrier: string }): string =>
+  JSON.stringify([payor_id, carrier]);
 
 /** Reads the file again if it has changed. If it has errors, raises an item and keeps the map. */
 export async function followPayers(deps: PlanDeps, payers: PayerFile): Promise<void> {

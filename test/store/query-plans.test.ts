@@ -47,6 +47,7 @@ import { callsBetween, countDuplicates, plannedDrafts } from '../../src/store/vi
 import { listAppointments } from '../../src/store/views/listed-appointments.ts';
 import { oldestWaiting } from '../../src/store/views/oldest-waiting.ts';
 import { countSituations, lastReads } from '../../src/store/views/overview.ts';
+import { namedPayerPages } from '../../src/store/views/payers.ts';
 import { visitPages, visitTimes } from '../../src/store/views/schedule.ts';
 import { findSubject } from '../../src/store/views/subject.ts';
 import { dayCounts } from '../../src/store/views/week.ts';
@@ -390,10 +391,20 @@ describe('the commands that read', () => {
     ['a visit', () => findSubject(db, 'front-desk:A-1'), 'appointments_upcoming (connector>?'],
     ['closed visits', () => countSituations(db, NOW), 'COVERING INDEX appointments_closed'],
     ['open visits', () => countSituations(db, NOW), open],
+    [
+      'named payers',
+      () => Array.fromAsync(namedPayerPages(db)),
+      `${open} (closed_reason=? AND connector>?)`,
+    ],
   ])('the commands find %s by index', async (_, work, step) => {
     const plan = await planOf(work);
     expect(plan.join('\n')).toContain(step);
     expect(plan.filter((detail) => /^SCAN appointments$/.test(detail))).toEqual([]);
+  });
+
+  test('a page of named payers needs no sorting', async () => {
+    const plan = await planOf(() => Array.fromAsync(namedPayerPages(db)));
+    expect(plan.filter((detail) => detail.includes('TEMP B-TREE'))).toEqual([]);
   });
 });
 

@@ -13,9 +13,8 @@ type InboxMessage = { message_hash: string; body: Buffer; received_at: number };
 
 /** The maximum number of rows in one commit, so that no message waits long for the others. */
 const MESSAGES_PER_COMMIT_MAX = 200;
-/** A commit waits for expected messages, checking at this interval and at most this many times. */
-const GATHER_MS = 1;
-const GATHERINGS_MAX = 5;
+/** How long a commit waits for the messages that it expects. */
+const GATHER_MS_MAX = 5;
 
 export type Inbox = {
   /**
@@ -30,11 +29,17 @@ export function openInbox(store: Store, clock: Clock): Inbox {
   // The size of the last commit. Probably as many senders are waiting, and each sends its next
   // message after its reply. Waiting for all makes one commit of eight instead of two of four.
   let expected = 1;
+  let onArrival = () => {};
   const messages = new GroupCommit<InboxMessage, 'stored' | 'duplicate'>({
     items_per_commit_max: MESSAGES_PER_COMMIT_MAX,
     gather: async (waiting) => {
-      for (let round = 0; waiting() < expected && round < GATHERINGS_MAX; round += 1)
-        await clock.sleep(GATHER_MS);
+      if (waiting() >= expected) return;
+      const all_in = new AbortController();
+      onArrival = () => {
+        if (waiting() >= expected) all_in.abort();
+      };
+      await clock.sleep(GATHER_MS_MAX, all_in.signal).catch(() => {});
+      onArrival = () => {};
     },
     commit: async (take) => {
       const { batch, stored } = await store.write(async (tx) => {
@@ -47,7 +52,13 @@ export function openInbox(store: Store, clock: Clock): Inbox {
       }));
     },
   });
-  return { accept: (message) => messages.add(message) };
+  return {
+    accept: (message) => {
+      const accepted = messages.add(message);
+      onArrival();
+      return accepted;
+    },
+  };
 }
 
 /** Inserts the messages and returns the hashes of those that are new. */

@@ -15,13 +15,34 @@ export type NamedPayer = {
   says_who: boolean;
 };
 
+const VISITS_PER_PAGE = 500;
+
 /**
- * Returns every coverage of open visits and claims, except damaged ones. Reads all of them; for
- * commands and startup.
+ * Returns every coverage of open visits and claims, except damaged ones, page by page: there may be
+ * 100,000 of them, of 1 KB each.
  */
+export async function* namedPayerPages(db: Db): AsyncGenerator<NamedPayer[]> {
+  let after = { connector: '', id: 0 };
+  for (;;) {
+    const rows = await openVisits(db)
+      .select(['connector', 'id'])
+      .where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('connector', 'id'), '>', tuple(after.connector, after.id)),
+      )
+      .orderBy('connector')
+      .orderBy('id')
+      .limit(VISITS_PER_PAGE)
+      .execute();
+    yield rows.flatMap(namedIn);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < VISITS_PER_PAGE) return;
+    after = last;
+  }
+}
+
+/** Returns all of them at once, for commands. */
 export async function namedPayers(db: Db): Promise<NamedPayer[]> {
-  const rows = await openVisits(db).execute();
-  return rows.flatMap(namedIn);
+  return (await Array.fromAsync(namedPayerPages(db))).flat();
 }
 
 /** Does the same for the visits and claims with these IDs in a connector. */
