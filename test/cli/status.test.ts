@@ -9,7 +9,7 @@ import { halt } from '../../src/store/calls/halts.ts';
 import { closeAppointment } from '../../src/store/calls/links.ts';
 import { lockInstance } from '../../src/store/engine/instance-lock.ts';
 import { openStore } from '../../src/store/engine/store.ts';
-import { keepMessages } from '../../src/store/intake/unread-messages.ts';
+import { keepMessages } from '../../src/store/intake/keep-messages.ts';
 import { Clinic, NOW, VISIT } from '../store/clinic.ts';
 import { run } from './capture.ts';
 import { differences, pathsOf } from './json-page.ts';
@@ -47,7 +47,9 @@ async function fill(): Promise<{ delivered: number }> {
   );
   await clinic.open((await clinic.planned('asked')).inquiry);
   const message = { key: 'K', name: 'message 1', reply: '[]', text: 'MSH' };
-  await clinic.store.write((tx) => keepMessages(tx, 'front-desk', [message], NOW));
+  await clinic.store.write((tx) =>
+    keepMessages({ tx, connector: 'front-desk', now: NOW }, [message], new Map()),
+  );
   const delivered = await clinic.planned('delivered');
   await clinic.open(delivered.inquiry);
   await clinic.answer(delivered.inquiry, { deliver_to: [delivered.appointment] });

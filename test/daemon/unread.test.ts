@@ -4,7 +4,7 @@ import { watchUnread } from '../../src/daemon/unread.ts';
 import { realClock } from '../../src/ops/env.ts';
 import { openIncidents } from '../../src/store/bookkeeping/incidents.ts';
 import type { Store } from '../../src/store/engine/store.ts';
-import { keepMessages } from '../../src/store/intake/unread-messages.ts';
+import { keepMessages } from '../../src/store/intake/keep-messages.ts';
 import { readStatus } from '../../src/store/views/overview.ts';
 import { temporaryPath, temporaryStore } from '../store/temporary.ts';
 import { damagePage } from '../support/damage.ts';
@@ -18,7 +18,9 @@ async function watchOf(store: Store, text: string) {
   const connectors = [{ id: 'lab', messages: {} }];
   const message = { key: 'K', name: 'M', reply: '', text };
   const came_at = Date.now() - 10 * MINUTE_MS;
-  await store.write((tx) => keepMessages(tx, 'lab', [message], came_at));
+  await store.write((tx) =>
+    keepMessages({ tx, connector: 'lab', now: came_at }, [message], new Map()),
+  );
   return {
     came_at,
     logged,

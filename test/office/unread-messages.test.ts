@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openStore } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
+import { keepMessages } from '../../src/store/intake/keep-messages.ts';
 import { reject } from '../../src/store/intake/rejected.ts';
-import { keepMessages } from '../../src/store/intake/unread-messages.ts';
 import { anAppointment } from '../domain/examples.ts';
 import type { Clinic } from '../support/clinic.ts';
 import { startOffice } from '../support/office.ts';
@@ -20,7 +20,11 @@ async function fill(clinic: Clinic): Promise<void> {
     const batch = { source, appointments, rejected: [], cursor: null };
     await acceptBatch(tx, 'removed', batch, Date.now());
     const message = { key: 'M', name: 'M', reply: '', text: 'M' };
-    await keepMessages(tx, 'removed', [message], Date.now() - 600_000);
+    await keepMessages(
+      { tx, connector: 'removed', now: Date.now() - 600_000 },
+      [message],
+      new Map(),
+    );
   });
   await store.close();
 }

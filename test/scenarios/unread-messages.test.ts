@@ -8,7 +8,7 @@ import type { PullBatch } from '../../connectors/contract.ts';
 import { writeLearned } from '../../src/store/bookkeeping/learned-settings.ts';
 import { openStore, type Store } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
-import { keepMessages } from '../../src/store/intake/unread-messages.ts';
+import { keepMessages } from '../../src/store/intake/keep-messages.ts';
 import { adt, siu } from '../connectors/hl7/messages.ts';
 import { field, framed, RawSender } from '../connectors/hl7/peers.ts';
 import { anAppointment } from '../domain/examples.ts';
@@ -52,7 +52,7 @@ async function scene(id = 'interface', config: Record<string, unknown> = {}) {
       inStore((store) => {
         const kept = texts.map((text) => ({ key: text, name: 'message 1', reply: '[]', text }));
         const at = Date.now() - 10 * 60_000;
-        return store.write((tx) => keepMessages(tx, connector, kept, at));
+        return store.write((tx) => keepMessages({ tx, connector, now: at }, kept, new Map()));
       }),
     status: async () => {
       const { stdout } = await clinic.run('status', '--json');
@@ -128,7 +128,7 @@ test('an orderly stop leaves no acknowledged message unread', async () => {
   const acknowledged = sender.answers.filter((answer) => field(answer, 'MSA', 1) === 'AA').length;
   expect(acknowledged).toBeGreaterThan(1_000);
   const left = await inStore((store) =>
-    store.db.selectFrom('unread_messages').select('source').execute(),
+    store.db.selectFrom('unread_messages').select('id').execute(),
   );
   expect(left).toHaveLength(0);
   sender.close();

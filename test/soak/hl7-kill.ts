@@ -174,7 +174,7 @@ function messageOf(id: string): string {
 async function countUnread(path: string): Promise<number> {
   const store = await openStore(path);
   try {
-    return (await store.db.selectFrom('unread_messages').select('source').execute()).length;
+    return (await store.db.selectFrom('unread_messages').select('id').execute()).length;
   } finally {
     await store.close();
   }

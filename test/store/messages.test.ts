@@ -2,8 +2,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import { openAttention } from '../../src/store/bookkeeping/attention.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { keepMessages } from '../../src/store/intake/keep-messages.ts';
 import type { MessageContent } from '../../src/store/intake/messages.ts';
-import { keepMessages, unreadCounts } from '../../src/store/intake/unread-messages.ts';
+import { unreadCounts } from '../../src/store/intake/unread-messages.ts';
 import { anAppointment, FRIDAY_MS } from '../domain/examples.ts';
 import { readMessages } from './read-messages.ts';
 import { temporaryStore } from './temporary.ts';
@@ -37,7 +38,9 @@ async function accept(...messages: Message[]): Promise<string[]> {
     reply,
     text: JSON.stringify(content),
   }));
-  const { replies } = await store.write((tx) => keepMessages(tx, 'lab', kept, FRIDAY_MS));
+  const { replies } = await store.write((tx) =>
+    keepMessages({ tx, connector: 'lab', now: FRIDAY_MS }, kept, new Map()),
+  );
   await readMessages(store, parsed);
   return replies;
 }
@@ -128,7 +131,9 @@ describe('messages that arrive together', () => {
     };
     const texts = ['a\0ü\u{1f600}', 'b', 'c', 'd'].map((text) => text.padEnd(3_000_000, 'x'));
     const kept = texts.map((text, index) => ({ key: `${index}`, name: 'M', reply: '', text }));
-    await store.write((tx) => keepMessages(tx, 'lab', kept, FRIDAY_MS));
+    await store.write((tx) =>
+      keepMessages({ tx, connector: 'lab', now: FRIDAY_MS }, kept, new Map()),
+    );
     for (const expected of [2, 2, 0]) {
       const { messages } = await readMessages(store, read);
       expect(messages).toBe(expected);
@@ -144,7 +149,9 @@ describe('messages that arrive together', () => {
       reply: '',
       text,
     }));
-    await store.write((tx) => keepMessages(tx, 'lab', kept, FRIDAY_MS));
+    await store.write((tx) =>
+      keepMessages({ tx, connector: 'lab', now: FRIDAY_MS }, kept, new Map()),
+    );
     const { errors } = await readMessages(store, parsed);
     expect(errors).toHaveLength(1);
     expect(await statuses()).toEqual([['A', 'booked']]);

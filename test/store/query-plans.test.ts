@@ -33,10 +33,11 @@ import type { Tables } from '../../src/store/engine/tables.ts';
 import { openWriteQueue } from '../../src/store/engine/write-queue.ts';
 import { lastArrivals, noteRepeatedArrival, readBook } from '../../src/store/intake/arrivals.ts';
 import { isLatestSource } from '../../src/store/intake/intake.ts';
+import { keepMessages } from '../../src/store/intake/keep-messages.ts';
 import { takePatientUpdates } from '../../src/store/intake/patients.ts';
 import {
   beginReading,
-  keepMessages,
+  fileSources,
   lastUnread,
   unreadCounts,
 } from '../../src/store/intake/unread-messages.ts';
@@ -95,7 +96,7 @@ async function planOf(work: () => Promise<unknown>): Promise<string[]> {
   asked = [];
   await work();
   return asked
-    .filter(({ sql }) => /^\s*(select|with)/i.test(sql))
+    .filter(({ sql }) => /^\s*(select|with|insert[^;]*\sselect)\s/i.test(sql))
     .flatMap(
       ({ sql, parameters }) =>
         raw.prepare(`explain query plan ${sql}`).all(...parameters) as { detail: string }[],
@@ -306,7 +307,9 @@ test('costs are read by an index of the day of the call', async () => {
 test('unread messages are found by their connector in order, and counted by index', async () => {
   const kept = [{ key: 'K', name: 'M', reply: '', text: 'T' }];
   const context = (tx: Tx) => ({ tx, connector: 'lab', now: NOW });
-  await openWriteQueue(db).write((tx) => keepMessages(tx, 'lab', kept, NOW));
+  await openWriteQueue(db).write((tx) =>
+    keepMessages({ tx, connector: 'lab', now: NOW }, kept, new Map()),
+  );
   const read = async () => {
     await lastUnread(db, 'lab');
     await openWriteQueue(db).write((tx) => beginReading(context(tx), { is_single: false }));
@@ -320,8 +323,18 @@ test('unread messages are found by their connector in order, and counted by inde
     /^.*SCAN unread_messages USING COVERING INDEX unread_messages_connector/m,
   );
   expect(counted).not.toMatch(/SCAN unread_messages$|TEMP B-TREE/m);
-  const again = (tx: Tx) => keepMessages(tx, 'lab', kept, NOW);
-  expect((await planOf(() => openWriteQueue(db).write(again))).join('\n')).not.toMatch(/SCAN/);
+  const unread = { id: 1, key: 'K', name: 'M', text: 'T', received_at: NOW };
+  const file = (tx: Tx) => fileSources(tx, 'lab', [unread]);
+  const filed = (await planOf(() => openWriteQueue(db).write(file))).join('\n');
+  expect(filed).toBe('SEARCH unread_messages USING INTEGER PRIMARY KEY (rowid=?)');
+  const known = new Map([['K', { id: 1, key: 'K', bytes: 1 }]]);
+  const again = (tx: Tx) => keepMessages({ tx, connector: 'lab', now: NOW }, kept, known);
+  const found = (await planOf(() => openWriteQueue(db).write(again))).join('\n');
+  expect(found).toContain(
+    'unread_messages USING INDEX unread_messages_failed (connector=? AND key=?',
+  );
+  expect(found).toContain('unread_messages USING INTEGER PRIMARY KEY (rowid=?)');
+  expect(found).not.toMatch(/SCAN/);
 });
 
 test('the oldest waiting appointment reads no delivery by its state', async () => {

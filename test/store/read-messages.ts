@@ -10,7 +10,7 @@ export async function readMessages(store: Store, read: (text: string) => Message
   if (messages.length === 0) return { messages: 0, errors: [] };
   const contentOf = (of: UnreadMessage) => {
     try {
-      return { of, content: read(of.text) };
+      return { of, content: of.text === null ? null : read(of.text) };
     } catch (error) {
       return { of, error };
     }

@@ -1,19 +1,21 @@
-import { readdirSync, readlinkSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openAttention } from '../../src/store/bookkeeping/attention.ts';
 import { purge } from '../../src/store/bookkeeping/purge.ts';
 import type { Store } from '../../src/store/engine/store.ts';
+import { keepMessages } from '../../src/store/intake/keep-messages.ts';
 import type { MessageContent } from '../../src/store/intake/messages.ts';
 import {
+  allUnread,
   beginReading,
-  keepMessages,
   noteEndedRun,
   unreadCounts,
 } from '../../src/store/intake/unread-messages.ts';
 import { anAppointment, FRIDAY_MS } from '../domain/examples.ts';
 import { readMessages } from './read-messages.ts';
-import { temporaryStore } from './temporary.ts';
+import { temporaryPath, temporaryStore } from './temporary.ts';
 
 /** More than SQLite keeps in memory before it opens a file for what a statement changes. */
 const MANY = 6_000;
@@ -23,16 +25,20 @@ beforeEach(async () => {
   store = await temporaryStore();
 });
 
+/** Messages whose texts are their keys. */
+const messagesOf = (keys: readonly string[]) =>
+  keys.map((key) => ({ key, name: `message ${key}`, reply: `reply ${key}`, text: key }));
+
+/** As a process that has just started. */
 const keep = (...keys: string[]) =>
-  store.write(
-    async (tx) =>
-      await keepMessages(
-        tx,
-        'lab',
-        keys.map((key) => ({ key, name: `message ${key}`, reply: `reply ${key}`, text: key })),
-        FRIDAY_MS,
-      ),
-  );
+  store.write(async (tx) => {
+    const unread = await allUnread(tx, 'lab');
+    return await keepMessages(
+      { tx, connector: 'lab', now: FRIDAY_MS },
+      messagesOf(keys),
+      new Map(unread.map((each) => [each.key, each])),
+    );
+  });
 
 /** A text is the ID of a visit here. */
 const visitOf = (text: string): MessageContent => ({
@@ -128,13 +134,17 @@ describe('a message that could not be read', () => {
 
   test('has been unread only since it came again', async () => {
     const again = { key: 'V-1', name: 'message V-1', reply: '', text: 'V-1' };
-    await store.write((tx) => keepMessages(tx, 'lab', [again], FRIDAY_MS + 9));
+    await store.write((tx) =>
+      keepMessages({ tx, connector: 'lab', now: FRIDAY_MS + 9 }, [again], new Map()),
+    );
     expect(await unreadCounts(store.db)).toMatchObject([{ count: 1, since: FRIDAY_MS + 9 }]);
   });
 
   test('is read as its sender corrected it under the same key', async () => {
     const corrected = { key: 'V-1', name: 'message V-1', reply: 'reply V-1', text: 'V-9' };
-    await store.write((tx) => keepMessages(tx, 'lab', [corrected], FRIDAY_MS));
+    await store.write((tx) =>
+      keepMessages({ tx, connector: 'lab', now: FRIDAY_MS }, [corrected], new Map()),
+    );
     await readMessages(store, visitOf);
     expect(await visits()).toEqual(['V-9']);
   });
@@ -209,6 +219,82 @@ describe('when eligd ends while it reads', () => {
   });
 });
 
+test('an acknowledgment adds to the end of a table, whatever was read before', async () => {
+  const path = temporaryPath();
+  store = await temporaryStore(path);
+  await keep(...Array.from({ length: 4_000 }, (_, number) => `${hash('sha256', `${number}`)}`));
+  while ((await readMessages(store, visitOf)).messages > 0);
+  const logged = async () => {
+    await sql`pragma wal_checkpoint(truncate)`.execute(store.db);
+    await keep(...Array.from({ length: 64 }, (_, number) => `${hash('sha256', `n${number}`)}`));
+    return statSync(`${path}-wal`).size;
+  };
+  // 64 messages of some 250 bytes, and the index of their connectors: about 12 pages.
+  expect(await logged()).toBeLessThan(20 * 4_200);
+});
+
+describe('a message that comes again', () => {
+  test('while it is unread gets the first reply, and is read once', async () => {
+    await keep('V-1', 'V-2');
+    expect((await keep('V-1', 'V-3', 'V-1')).replies).toEqual([
+      'reply V-1',
+      'reply V-3',
+      'reply V-1',
+    ]);
+    expect(await unread()).toEqual([3]);
+    await readMessages(store, visitOf);
+    expect(await visits()).toEqual(['V-1', 'V-2', 'V-3']);
+  });
+
+  test('after it was read gets the first reply, and no number is used again', async () => {
+    const before = await keep('V-1');
+    await readMessages(store, visitOf);
+    const after = await keep('V-1', 'V-2');
+    expect(after.replies).toEqual(['reply V-1', 'reply V-2']);
+    const numbers = [...before.added, ...after.added].map(({ id }) => id);
+    expect(numbers).toEqual([1, 2]);
+  });
+
+  test('is read once although the process did not know it', async () => {
+    await keep('V-1');
+    const context = { connector: 'lab', now: FRIDAY_MS };
+    await store.write((tx) => keepMessages({ ...context, tx }, messagesOf(['V-1']), new Map()));
+    const seen: string[] = [];
+    await readMessages(store, (text) => {
+      seen.push(text);
+      return visitOf(seen.length === 1 ? text : 'again');
+    });
+    expect(await visits()).toEqual(['V-1']);
+    expect(await unread()).toEqual([]);
+  });
+
+  test('and was read when the process still thinks it unread gets the first reply', async () => {
+    const { added } = await keep('V-1');
+    await readMessages(store, visitOf);
+    const stale = new Map(added.map((each) => [each.key, each]));
+    await keep('V-2');
+    const context = { connector: 'lab', now: FRIDAY_MS };
+    const again = [{ key: 'V-1', name: 'M', reply: 'another', text: 'V-1' }];
+    const kept = await store.write((tx) => keepMessages({ ...context, tx }, again, stale));
+    expect(kept).toEqual({ replies: ['reply V-1'], added: [] });
+  });
+});
+
+test('a message without content is not read, and gets its first reply again', async () => {
+  const context = { connector: 'lab', now: FRIDAY_MS };
+  const empty = (reply: string) => [{ key: 'E', name: 'M', reply, text: null }];
+  await store.write((tx) => keepMessages({ ...context, tx }, empty('first'), new Map()));
+  await readMessages(store, () => {
+    throw new Error('There is nothing to read.');
+  });
+  expect(await unread()).toEqual([]);
+  expect(await listed()).toEqual([]);
+  const again = await store.write((tx) =>
+    keepMessages({ ...context, tx }, empty('second'), new Map()),
+  );
+  expect(again).toEqual({ replies: ['first'], added: [] });
+});
+
 test('storing many messages copies no patient data to a temporary file', async () => {
   const scattered = (prefix: string, count: number) =>
     Array.from({ length: count }, (_, number) => `${(number * 7_919) % count}-${prefix}`);
@@ -220,7 +306,7 @@ test('storing many messages copies no patient data to a temporary file', async (
       reply: 'reply',
       text: key,
     }));
-    await keepMessages(tx, 'lab', messages, FRIDAY_MS);
+    await keepMessages({ tx, connector: 'lab', now: FRIDAY_MS }, messages, new Map());
     return openFiles();
   });
   expect(files.some((path) => path.includes('eligd.db'))).toBe(true);

@@ -123,7 +123,7 @@ function startOf(scope: Scope, fields: FieldReader, time_zone: string): ReadVisi
 
 /** Returns whether a value is a time. Computes no instant, which takes longer. */
 export const hasStart = (scope: Scope, fields: FieldReader): boolean =>
-  fields.all(scope, 'starts_at').some((value) => instantFault(value) === null);
+  fields.some(scope, 'starts_at', (value) => instantFault(value) === null);
 
 /** Returns why a visit has no time. */
 export function startFault(scope: Scope, fields: FieldReader): StartFault {

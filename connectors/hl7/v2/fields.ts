@@ -92,6 +92,15 @@ export class FieldReader {
     return { value: '', at: placeOf(paths[0]) };
   }
 
+  /** Returns whether a value of any path passes the test. Reads no further than that. */
+  some(scope: Scope, name: FieldName, test: (value: string) => boolean): boolean {
+    return this.#paths[name].some((path) =>
+      scope
+        .all(path.segment)
+        .some((segment) => segment.values(path).some((value) => value !== '' && test(value))),
+    );
+  }
+
   /** Returns every value of every path, in the order of the table, without repeats. */
   all(scope: Scope, name: FieldName): string[] {
     const found = new Set<string>();

@@ -62,7 +62,8 @@ export class Segment {
   #split(): string[] {
     const fields = this.#line.split(this.#separators.field);
     // MSH-1 is the separator itself.
-    return this.name === 'MSH' ? ['MSH', this.#separators.field, ...fields.slice(1)] : fields;
+    if (this.name === 'MSH') fields.splice(1, 0, this.#separators.field);
+    return fields;
   }
 
   #repetitions(raw: string): string[] {
@@ -95,6 +96,9 @@ export class Message {
   readonly separators: Separators;
   readonly segments: readonly Segment[];
   readonly #by_name: ReadonlyMap<string, readonly Segment[]>;
+  /** Null until the first use; each message is asked for them several times. */
+  #type: string | null = null;
+  #event: string | null = null;
 
   constructor(segments: readonly [Segment, ...Segment[]], separators: Separators) {
     this.segments = segments;
@@ -105,12 +109,14 @@ export class Message {
 
   /** `ADT`, `SIU`. */
   get type(): string {
-    return this.header.value(9, 1).toUpperCase();
+    this.#type ??= this.header.value(9, 1).toUpperCase();
+    return this.#type;
   }
 
   /** `A08`, `S12`; EVN-1 in messages before 2.3.1 that omit it in MSH-9. */
   get event(): string {
-    return (this.header.value(9, 2) || (this.first('EVN')?.value(1) ?? '')).toUpperCase();
+    this.#event ??= (this.header.value(9, 2) || (this.first('EVN')?.value(1) ?? '')).toUpperCase();
+    return this.#event;
   }
 
   get control_id(): string {

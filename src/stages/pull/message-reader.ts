@@ -10,12 +10,13 @@ import type { IntakeContext } from '../../store/intake/context.ts';
 import type { IntakeCounts } from '../../store/intake/intake.ts';
 import { type ReadMessage, storeMessages } from '../../store/intake/messages.ts';
 import {
-  type Backlog,
   beginReading,
   endReading,
   firstUnread,
   setAsideUnstored,
+  type Unread,
   type UnreadMessage,
+  unreadOf,
 } from '../../store/intake/unread-messages.ts';
 
 export type ReaderDeps = {
@@ -26,7 +27,7 @@ export type ReaderDeps = {
   onRead: (counts: IntakeCounts) => void;
 };
 
-/** Messages that were read together. `last`: the source of the last one. */
+/** Messages that were read together. `last`: the number of the last one. */
 type Batch = { count: number; last: number };
 
 /** A reading that failed by the database is tried again after this time. */
@@ -39,7 +40,10 @@ const SINGLE_PER_TURN = 50;
 const FAILURES_MAX = 3;
 
 /** `begin` runs before each reading; `onDone` is told what is no longer unread. */
-type Means = ReaderDeps & { begin: () => Promise<void>; onDone: (done: Backlog) => void };
+type Means = ReaderDeps & {
+  begin: () => Promise<unknown>;
+  onDone: (done: readonly Unread[]) => void;
+};
 
 /** Reads messages in their order. */
 export class MessageReader {
@@ -49,7 +53,7 @@ export class MessageReader {
   /** How many are still read one by one. */
   #single = 0;
   /** The oldest message, and how often reading it alone failed. */
-  #oldest: { source: number | null; failures: number } = { source: null, failures: 0 };
+  #oldest: { id: number | null; failures: number } = { id: null, failures: 0 };
 
   constructor(deps: Means) {
     this.#deps = deps;
@@ -107,14 +111,14 @@ export class MessageReader {
     // This process goes on, so no message has ended it. Throws if no write succeeds.
     await store.write((tx) => endReading(this.#contextOf(tx), { read: [], failed: [] }));
     if (this.#single === 0 || !mayBeOfFewRows(error)) return null;
-    const source = await firstUnread(store.db, connector_id);
-    const failures = source === this.#oldest.source ? this.#oldest.failures + 1 : 1;
-    this.#oldest = { source, failures };
-    if (source === null || failures < FAILURES_MAX) return null;
-    const done = await store.write((tx) => setAsideUnstored(this.#contextOf(tx), source));
+    const id = await firstUnread(store.db, connector_id);
+    const failures = id === this.#oldest.id ? this.#oldest.failures + 1 : 1;
+    this.#oldest = { id, failures };
+    if (id === null || failures < FAILURES_MAX) return null;
+    const done = await store.write((tx) => setAsideUnstored(this.#contextOf(tx), id));
     this.#deps.onDone(done);
     this.#reportFailure(errorCode(error));
-    return { count: done.count, last: source };
+    return { count: done.length, last: id };
   }
 
   #contextOf(tx: Tx): IntakeContext {
@@ -129,22 +133,22 @@ export class MessageReader {
       beginReading(this.#contextOf(tx), { is_single }),
     );
     onDone(set_aside);
-    for (let left = set_aside.count; left > 0; left -= 1) this.#reportFailure(null);
-    const last = messages.at(-1)?.source;
+    for (let left = set_aside.length; left > 0; left -= 1) this.#reportFailure(null);
+    const last = messages.at(-1)?.id;
     if (last === undefined) return null;
     const contents = messages.map((of) => this.#contentOf(of));
     const { counts, errors } = await store.write((tx) =>
       storeMessages(this.#contextOf(tx), contents),
     );
-    onDone(sizeOf(messages));
+    onDone(messages.map(unreadOf));
     for (const error of errors) this.#reportFailure(errorCode(error));
-    onRead(counts);
+    if (messages.some(({ text }) => text !== null)) onRead(counts);
     return { count: messages.length, last };
   }
 
   #contentOf(of: UnreadMessage): ReadMessage {
     try {
-      return { of, content: this.#deps.read(of.text, of.received_at) };
+      return { of, content: of.text === null ? null : this.#deps.read(of.text, of.received_at) };
     } catch (error) {
       return { of, error };
     }
@@ -155,11 +159,6 @@ export class MessageReader {
     env.log('message_not_read', { connector: connector_id, error_code });
   }
 }
-
-const sizeOf = (messages: readonly UnreadMessage[]): Backlog => ({
-  count: messages.length,
-  bytes: messages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0),
-});
 
 /** The last reading of each database. */
 const TURNS = new WeakMap<Store, Promise<unknown>>();

@@ -4,14 +4,10 @@
  */
 import type { KeptMessage } from '../../../connectors/contract.ts';
 import { GroupCommit } from '../../store/engine/group-commit.ts';
-import {
-  type Backlog,
-  keepMessages,
-  lastUnread,
-  noteEndedRun,
-  unreadBacklog,
-} from '../../store/intake/unread-messages.ts';
+import { keepMessages } from '../../store/intake/keep-messages.ts';
+import { allUnread, lastUnread, noteEndedRun } from '../../store/intake/unread-messages.ts';
 import { IDLE, type StepResult, Waker } from '../loop.ts';
+import { Backlog } from './backlog.ts';
 import { MessageReader, type ReaderDeps } from './message-reader.ts';
 
 /** Limits the statements of a commit. */
@@ -27,7 +23,7 @@ const PAUSE_MS = 50;
 /** Without a pause, messages are read after this time. */
 const UNREAD_MS_MAX = 5_000;
 /** With more unread messages than this, senders wait for their answers until some are read. */
-const BACKLOG_MAX: Backlog = { count: 20_000, bytes: 64_000_000 };
+const BACKLOG_MAX = { count: 20_000, bytes: 64_000_000 };
 
 /** Stores messages and reads them, also those of an earlier process. */
 export class Messages {
@@ -43,8 +39,8 @@ export class Messages {
   #unread_since_ms: number | null = null;
   /** The last message that `step` reads before it waits for a pause again. */
   #goal: number | null = null;
+  readonly #backlog = new Backlog();
   /** Null until the first look at the database. */
-  #backlog: Backlog | null = null;
   #begun: Promise<void> | null = null;
   /** Resolves when messages may be stored again; null: they may. */
   #held: Promise<void> | null = null;
@@ -54,7 +50,7 @@ export class Messages {
     this.#reader = new MessageReader({
       ...deps,
       begin: () => this.#begin(),
-      onDone: (done) => this.#change(done, -1),
+      onDone: (done) => this.#backlog.remove(done),
     });
     this.#commits = new GroupCommit({
       items_per_commit_max: MESSAGES_PER_COMMIT_MAX,
@@ -90,7 +86,7 @@ export class Messages {
     const { count = 0, last = this.#goal } = (await this.#reader.readNext()) ?? {};
     if (last >= this.#goal) {
       this.#goal = null;
-      this.#unread_since_ms = (this.#backlog?.count ?? 0) > 0 ? env.clock.elapsed() : null;
+      this.#unread_since_ms = this.#backlog.count > 0 ? env.clock.elapsed() : null;
     }
     return { did: count, next_at: null };
   }
@@ -149,15 +145,18 @@ export class Messages {
   async #store(take: () => readonly KeptMessage[]): Promise<string[]> {
     const { store, env, connector_id } = this.#deps;
     const started_ms = env.clock.elapsed();
-    const storing = store.write((tx) => keepMessages(tx, connector_id, take(), env.clock.now()));
+    const storing = store.write((tx) => {
+      const context = { tx, connector: connector_id, now: env.clock.now() };
+      return keepMessages(context, take(), this.#backlog.byKey);
+    });
     this.#storing.add(storing);
     try {
       const { replies, added } = await storing;
       const now_ms = env.clock.elapsed();
       this.#last = { count: replies.length, duration_ms: now_ms - started_ms };
-      if (added.count === 0) return replies;
-      this.#change(added, 1);
-      this.#stored += added.count;
+      if (added.length === 0) return replies;
+      this.#backlog.add(added);
+      this.#stored += added.length;
       this.#unread_since_ms ??= now_ms;
       this.arrived.wake();
       return replies;
@@ -171,7 +170,7 @@ export class Messages {
     const { store, connector_id } = this.#deps;
     this.#begun ??= (async () => {
       await store.write((tx) => noteEndedRun(tx, connector_id));
-      this.#backlog = await unreadBacklog(store.db, connector_id);
+      this.#backlog.add(await allUnread(store.db, connector_id));
     })().catch((error: unknown) => {
       this.#begun = null;
       throw error;
@@ -180,13 +179,8 @@ export class Messages {
   }
 
   #isFull(): boolean {
-    const { count, bytes } = this.#backlog ?? NO_BACKLOG;
+    const { count, bytes } = this.#backlog;
     return count >= BACKLOG_MAX.count || bytes >= BACKLOG_MAX.bytes;
-  }
-
-  #change({ count, bytes }: Backlog, sign: 1 | -1): void {
-    const before = this.#backlog ?? NO_BACKLOG;
-    this.#backlog = { count: before.count + sign * count, bytes: before.bytes + sign * bytes };
   }
 
   async #pause(signal: AbortSignal): Promise<void> {
@@ -199,5 +193,3 @@ export class Messages {
     }
   }
 }
-
-const NO_BACKLOG: Backlog = { count: 0, bytes: 0 };

@@ -232,9 +232,11 @@ async function purgeRest(tx: Tx, before: number, now: number): Promise<void> {
     await purgeStrangers(tx, before);
   }
   await purgeAttention(tx, before, held);
-  await purgeSources(tx, before, held);
   await purgePatients(tx, before, held);
+  // A message that is not read has not failed, and stays.
   for (const [table, time] of [
+    ['unread_messages', 'failed_at'],
+    ['sources', 'first_seen_at'],
     ['patient_aliases', 'merged_at'],
     ['visit_messages', 'written_at'],
     ['deceased_patients', 'told_at'],
@@ -249,27 +251,6 @@ const notOf = (connectors: readonly string[]) =>
   connectors.length === 0
     ? sql<SqlBool>`true`
     : sql<SqlBool>`coalesce(connector, '') not in (${sql.join(connectors)})`;
-
-/** Deletes messages that could not be read, and sources; never one with an unread message. */
-async function purgeSources(tx: Tx, before: number, held: readonly string[]): Promise<void> {
-  await tx
-    .deleteFrom('unread_messages')
-    .where('failed_at', '<', before)
-    .where(notOf(held))
-    .execute();
-  await tx
-    .deleteFrom('sources')
-    .where('first_seen_at', '<', before)
-    .where(notOf(held))
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('unread_messages').select('source').whereRef('source', '=', 'sources.id'),
-        ),
-      ),
-    )
-    .execute();
-}
 
 async function purgeAttention(tx: Tx, before: number, held: readonly string[]): Promise<void> {
   await tx

@@ -63,7 +63,7 @@ const DUE = prepared<{ now: number }>()((db, place, specialty: Specialty, limit:
         where.exists(
           where
             .selectFrom('unread_messages')
-            .select('unread_messages.source')
+            .select('unread_messages.id')
             .whereRef('unread_messages.connector', '=', 'inquiries.connector')
             .where('unread_messages.failed_at', 'is', null),
         ),

@@ -39,6 +39,7 @@ import * as closedAppointments from '../../../migrations/0036-closed-appointment
 import * as doubtfulCalls from '../../../migrations/0037-doubtful-calls.ts';
 import * as unreadMessages from '../../../migrations/0038-unread-messages.ts';
 import * as contentHash from '../../../migrations/0039-content-hash.ts';
+import * as wholeUnreadMessages from '../../../migrations/0040-whole-unread-messages.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { NotedFile } from './closing-note.ts';
 import { damaged, unusable } from './damage.ts';
@@ -110,6 +111,7 @@ const MIGRATIONS = {
   '0037-doubtful-calls': doubtfulCalls,
   '0038-unread-messages': unreadMessages,
   '0039-content-hash': contentHash,
+  '0040-whole-unread-messages': wholeUnreadMessages,
 };
 
 const CACHED_STATEMENTS_MAX = 400;

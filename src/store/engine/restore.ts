@@ -115,14 +115,22 @@ function forgottenSources(path: string, since: number): ForgottenSource[] | null
   let raw: Raw | undefined;
   try {
     raw = openSqlite(path, { readonly: true });
-    const rows = raw.prepare(
-      'select connector, name, completed_at from sources where completed_at > ? order by ' +
-        'completed_at',
-    );
-    return rows.all(since) as ForgottenSource[];
+    const sources = 'select connector, name, completed_at from sources where completed_at > :since';
+    const unread = hasWholeMessages(raw)
+      ? 'union all select connector, name, received_at from unread_messages ' +
+        'where received_at > :since'
+      : '';
+    const rows = raw.prepare(`${sources} ${unread} order by 3`);
+    return rows.all({ since }) as ForgottenSource[];
   } catch {
     return null;
   } finally {
     raw?.close();
   }
+}
+
+/** Returns whether unread messages are no sources yet; an older eligd wrote both. */
+function hasWholeMessages(raw: Raw): boolean {
+  const columns = raw.prepare(`select name from pragma_table_info('unread_messages')`).pluck();
+  return columns.all().includes('key');
 }

@@ -16,14 +16,17 @@ export type Tables = {
     reply: string | null;
   };
   unread_messages: {
-    source: number;
+    id: Generated<number>;
     connector: string;
+    key: string;
+    name: string;
+    reply: string | null;
     received_at: number;
     ended_runs: Generated<number>;
     failed_at: number | null;
-    text: string;
+    text: string | null;
   };
-  messages_being_read: { connector: string; last_source: number };
+  messages_being_read: { connector: string; last_message: number };
   patients: { connector: string; patient_id: string; coverages: string; updated_at: number };
   patient_aliases: { connector: string; alias: string; patient_id: string; merged_at: number };
   visit_messages: { connector: string; source_id: string; sender: string; written_at: number };

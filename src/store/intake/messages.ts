@@ -17,18 +17,21 @@ import { MessageTimes } from './message-times.ts';
 import { takePatientUpdates } from './patients.ts';
 import { reject } from './rejected.ts';
 import { limited, siftLong } from './sift.ts';
-import { endReading, type UnreadMessage } from './unread-messages.ts';
+import { endReading, fileSources, type UnreadMessage } from './unread-messages.ts';
 
 /** What a text says; `written`: when and by whom. */
 export type MessageContent = Omit<IntakeBatch, 'source'> & {
   source: IntakeBatch['source'] & { written?: { at: string; by: string } };
 };
 
-/** A message with what it says, or why the connector could not read it. */
+/** A message with what it says (null: nothing), or why the connector could not read it. */
 export type ReadMessage = { of: UnreadMessage } & (
-  | { content: MessageContent }
+  | { content: MessageContent | null }
   | { error: unknown }
 );
+
+/** A message that can be stored. */
+type Readable = { of: UnreadMessage; content: MessageContent | null };
 
 /** A message whose content is stored, with the row of its source. */
 type Message = MessageContent & { row: number };
@@ -52,24 +55,23 @@ export async function storeMessages(
     failed.push(of);
     stored.errors.push(error);
   };
-  const readable: { of: UnreadMessage; message: Message }[] = [];
+  const readable: Readable[] = [];
   for (const each of messages) {
     if ('error' in each) fail(each.of, each.error);
     else {
       try {
-        readable.push({ of: each.of, message: namedAs(each.of, each.content) });
+        readable.push({ of: each.of, content: each.content && namedAs(each.of, each.content) });
       } catch (error) {
         fail(each.of, error);
       }
     }
   }
-  const all = readable.map(({ message }) => message);
-  const together = await inSavepoint(tx, () => takeAll(context, all));
+  const together = await inSavepoint(tx, () => takeAll(context, readable));
   if ('value' in together) stored.counts = together.value;
   else
-    for (const { of, message } of readable) {
-      const alone = await inSavepoint(tx, () => takeAll(context, [message]));
-      if ('error' in alone) fail(of, alone.error);
+    for (const each of readable) {
+      const alone = await inSavepoint(tx, () => takeAll(context, [each]));
+      if ('error' in alone) fail(each.of, alone.error);
       else
         for (const [name, count] of Object.entries(alone.value))
           stored.counts[name as keyof IntakeCounts] += count;
@@ -81,8 +83,8 @@ export async function storeMessages(
 }
 
 /** The connector's own names of the source are ignored: those of `keep` are stored. */
-function namedAs({ source: row, key, name }: UnreadMessage, content: MessageContent): Message {
-  return limited({ ...content, row, source: { ...content.source, key, name } });
+function namedAs({ key, name }: UnreadMessage, content: MessageContent): MessageContent {
+  return limited({ ...content, source: { ...content.source, key, name } });
 }
 
 /** A name that no outer savepoint uses: SQLite rolls back to the innermost savepoint of a name. */
@@ -117,9 +119,18 @@ async function inSavepoint<Value>(
 
 async function takeAll(
   context: IntakeContext,
-  messages: readonly Message[],
+  readable: readonly Readable[],
 ): Promise<IntakeCounts> {
   const { tx, connector, now } = context;
+  const rows = await fileSources(
+    tx,
+    connector,
+    readable.map(({ of }) => of),
+  );
+  const messages = readable.flatMap(({ of, content }): Message[] => {
+    const row = rows.get(of.id);
+    return row === undefined || content === null ? [] : [{ ...content, row }];
+  });
   const counts = { ...NOTHING_COUNTED };
   const times = await MessageTimes.read(tx, connector, messages);
   let run = new Map<string, NamedAppointment>();

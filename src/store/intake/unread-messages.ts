@@ -1,29 +1,19 @@
-/**
- * Messages that are acknowledged and not read yet: each arrives alone, must be answered quickly,
- * and may be sent again. So its text is stored first, which is all that an acknowledgment needs
- * (G3), and read soon after (messages.ts).
- */
+/** Messages that are acknowledged (keep-messages.ts) and not read yet (messages.ts). */
 import { sql } from 'kysely';
-import { FIELD_LENGTH_MAX } from '../../domain/field-length.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { prepared, preparedRows } from '../engine/prepared.ts';
+import { prepared } from '../engine/prepared.ts';
 import type { IntakeContext } from './context.ts';
-import { forgetRejectedMessages, type Rejected, reject } from './rejected.ts';
+import { type Rejected, reject } from './rejected.ts';
 
-/** The contract's KeptMessage has exactly these parts. */
-export type KeptMessage = { key: string; name: string; reply: string; text: string | null };
+/** What a process knows of an unread message. `bytes`: of its text. */
+export type Unread = { id: number; key: string; bytes: number };
 
-/** `added`: how much became unread. */
-type Kept = { replies: string[]; added: Backlog };
-
-/** How many messages are unread, and the bytes of their texts. */
-export type Backlog = { count: number; bytes: number };
-
+/** `text`: null if there is nothing to read. */
 export type UnreadMessage = {
-  source: number;
+  id: number;
   key: string;
   name: string;
-  text: string;
+  text: string | null;
   received_at: number;
 };
 
@@ -34,135 +24,37 @@ const READ_BYTES = 8_000_000;
  * A message during whose reading eligd ended this often is set aside: it may be what ends eligd
  * (G7). A kill or a power failure also counts, but hardly ever strikes one message again.
  */
-const ENDED_RUNS_MAX = 4;
+export const ENDED_RUNS_MAX = 4;
 
-/**
- * Stores messages that are read later. A repeated one is not stored again, unless it could not be
- * read: then it becomes unread again. One that ended eligd too often is never read again, because a
- * file whose reading it interrupted would bring it again at each start (G7). Returns the reply of
- * each: its own, or the stored one if the message came before.
- */
-export async function keepMessages(
-  tx: Tx,
-  connector: string,
-  messages: readonly KeptMessage[],
-  now: number,
-): Promise<Kept> {
-  const first = new Map<string, KeptMessage>();
-  for (const message of messages) if (!first.has(message.key)) first.set(message.key, message);
-  const sources = [...first.values()].map(({ key, name, reply }) => ({
-    connector,
-    key,
-    name: name.slice(0, FIELD_LENGTH_MAX),
-    first_seen_at: now,
-    completed_at: now,
-    reply,
-  }));
-  const rows = await ADD_SOURCES(tx, sources);
-  const unread = rows.flatMap(({ id, key }) => {
-    const text = first.get(key)?.text ?? null;
-    return text === null ? [] : [{ source: id, connector, received_at: now, text }];
-  });
-  if (unread.length > 0) await ADD_UNREAD(tx, unread);
-  const added = {
-    count: unread.length,
-    bytes: unread.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0),
-  };
-  const replies = new Map([...first].map(([key, { reply }]) => [key, reply]));
-  const fresh = new Set(rows.map(({ key }) => key));
-  const keys = [...first.keys()].filter((key) => !fresh.has(key));
-  if (keys.length > 0)
-    for (const { id, key, reply, may_be_read } of await KNOWN(tx, { connector, keys })) {
-      if (reply !== null) replies.set(key, reply);
-      const text = first.get(key)?.text ?? null;
-      if (may_be_read !== 1 || text === null) continue;
-      await READ_AGAIN(tx, { source: id, text, now });
-      await SEEN_AGAIN(tx, { source: id, now });
-      await forgetRejectedMessages(tx, connector, [key], now);
-      added.count += 1;
-      added.bytes += Buffer.byteLength(text);
-    }
-  return { replies: messages.map(({ key, reply }) => replies.get(key) ?? reply), added };
-}
-
-const ADD_SOURCES = preparedRows<{
-  connector: string;
-  key: string;
-  name: string;
-  first_seen_at: number;
-  completed_at: number;
-  reply: string;
-}>()((tx, rows) =>
-  tx
-    .insertInto('sources')
-    .values(rows)
-    .onConflict((conflict) => conflict.doNothing())
-    .returning(['id', 'key']),
-);
-
-const ADD_UNREAD = preparedRows<{
-  source: number;
-  connector: string;
-  received_at: number;
-  text: string;
-}>()((tx, rows) => tx.insertInto('unread_messages').values(rows));
-
-const MAY_BE_READ = sql<number>`failed_at is not null and ended_runs < ${sql.lit(ENDED_RUNS_MAX)}`;
-
-const KNOWN = prepared<{ connector: string; keys: readonly string[] }>()((tx, place) =>
-  tx
-    .selectFrom('sources')
-    .leftJoin('unread_messages', 'unread_messages.source', 'sources.id')
-    .select(['sources.id', 'key', 'reply', MAY_BE_READ.as('may_be_read')])
-    .where('sources.connector', '=', place('connector'))
-    .where('key', 'in', place('keys')),
-);
-
-/** With the text as it came now: a connector's key may be the sender's own ID of the message. */
-const READ_AGAIN = prepared<{ source: number; text: string; now: number }>()((tx, place) =>
-  tx
-    .updateTable('unread_messages')
-    .set({ failed_at: null, ended_runs: 0, received_at: place('now'), text: place('text') })
-    .where('source', '=', place('source')),
-);
-
-const SEEN_AGAIN = prepared<{ source: number; now: number }>()((tx, place) =>
-  tx
-    .updateTable('sources')
-    .set({ first_seen_at: place('now') })
-    .where('id', '=', place('source')),
-);
-
-/** Returns how much of a connector is unread. Reads all of it, so it is called once. */
-export async function unreadBacklog(db: Db, connector: string): Promise<Backlog> {
+/** Returns what is unread of a connector. Reads all of it, so it is called once. */
+export async function allUnread(db: Db, connector: string): Promise<Unread[]> {
   return await db
     .selectFrom('unread_messages')
-    .select((select) => [
-      select.fn.countAll<number>().as('count'),
-      sql<number>`coalesce(sum(octet_length(text)), 0)`.as('bytes'),
-    ])
+    .select(['id', 'key', OCTETS.as('bytes')])
     .where('connector', '=', connector)
     .where('failed_at', 'is', null)
-    .executeTakeFirstOrThrow();
+    .execute();
 }
 
-/** Returns the source of a connector's last unread message; null: every message is read. */
+const OCTETS = sql<number>`coalesce(octet_length(text), 0)`;
+
+/** Returns the number of a connector's last unread message; null: every message is read. */
 export async function lastUnread(db: Db, connector: string): Promise<number | null> {
-  return (await END_OF(db, { connector }, 'desc'))[0]?.source ?? null;
+  return (await END_OF(db, { connector }, 'desc'))[0]?.id ?? null;
 }
 
-/** Returns the source of a connector's oldest unread message; null: every message is read. */
+/** Returns the number of a connector's oldest unread message; null: every message is read. */
 export async function firstUnread(db: Db, connector: string): Promise<number | null> {
-  return (await END_OF(db, { connector }, 'asc'))[0]?.source ?? null;
+  return (await END_OF(db, { connector }, 'asc'))[0]?.id ?? null;
 }
 
 const END_OF = prepared<{ connector: string }>()((db, place, order: 'asc' | 'desc') =>
   db
     .selectFrom('unread_messages')
-    .select('source')
+    .select('id')
     .where('connector', '=', place('connector'))
     .where('failed_at', 'is', null)
-    .orderBy('source', order)
+    .orderBy('id', order)
     .limit(sql.lit(1)),
 );
 
@@ -174,7 +66,7 @@ export async function noteEndedRun(tx: Tx, connector: string): Promise<void> {
   const begun = await tx
     .deleteFrom('messages_being_read')
     .where('connector', '=', connector)
-    .returning('last_source')
+    .returning('last_message')
     .executeTakeFirst();
   if (begun === undefined) return;
   await tx
@@ -182,7 +74,7 @@ export async function noteEndedRun(tx: Tx, connector: string): Promise<void> {
     .set(({ ref }) => ({ ended_runs: sql`${ref('ended_runs')} + 1` }))
     .where('connector', '=', connector)
     .where('failed_at', 'is', null)
-    .where('source', '<=', begun.last_source)
+    .where('id', '<=', begun.last_message)
     .execute();
 }
 
@@ -194,9 +86,9 @@ export async function noteEndedRun(tx: Tx, connector: string): Promise<void> {
 export async function beginReading(
   context: IntakeContext,
   { is_single }: { is_single: boolean },
-): Promise<{ messages: UnreadMessage[]; set_aside: Backlog }> {
+): Promise<{ messages: UnreadMessage[]; set_aside: Unread[] }> {
   const { tx, connector } = context;
-  const set_aside = { count: 0, bytes: 0 };
+  const set_aside: Unread[] = [];
   for (;;) {
     const sizes = await SIZES(tx, { connector }, is_single ? 1 : READ_TOGETHER);
     const { last, alone } = batchOf(sizes);
@@ -208,12 +100,11 @@ export async function beginReading(
       return { messages: rows, set_aside };
     }
     await setAside(context, [first], ENDS_ELIGD);
-    set_aside.count += 1;
-    set_aside.bytes += Buffer.byteLength(first.text);
+    set_aside.push(unreadOf(first));
   }
 }
 
-type Size = { source: number; size: number; ended_runs: number };
+type Size = { id: number; size: number; ended_runs: number };
 
 /**
  * Returns the last of the messages that are read together; null: there is none. `alone`: the first
@@ -222,43 +113,90 @@ type Size = { source: number; size: number; ended_runs: number };
 function batchOf(sizes: readonly Size[]): { last: number | null; alone: boolean } {
   const [first] = sizes;
   if (first === undefined) return { last: null, alone: false };
-  if (first.ended_runs > 0) return { last: first.source, alone: true };
+  if (first.ended_runs > 0) return { last: first.id, alone: true };
   let bytes = 0;
   const end = sizes.findIndex(({ size, ended_runs }, index) => {
     bytes += size;
     return index > 0 && (bytes > READ_BYTES || ended_runs > 0);
   });
-  return { last: sizes.at(end === -1 ? -1 : end - 1)?.source ?? null, alone: false };
+  return { last: sizes.at(end === -1 ? -1 : end - 1)?.id ?? null, alone: false };
 }
 
 const SIZES = prepared<{ connector: string }>()((tx, place, limit: number) =>
   tx
     .selectFrom('unread_messages')
-    .select(['source', 'ended_runs', sql<number>`octet_length(text)`.as('size')])
+    .select(['id', 'ended_runs', OCTETS.as('size')])
     .where('connector', '=', place('connector'))
     .where('failed_at', 'is', null)
-    .orderBy('source')
+    .orderBy('id')
     .limit(sql.lit(limit)),
 );
 
 const UNREAD = prepared<{ connector: string; last: number }>()((tx, place) =>
   tx
     .selectFrom('unread_messages')
-    .innerJoin('sources', 'sources.id', 'unread_messages.source')
-    .select(['source', 'key', 'name', 'text', 'received_at', 'ended_runs'])
-    .where('unread_messages.connector', '=', place('connector'))
+    .select(['id', 'key', 'name', 'text', 'received_at', 'ended_runs'])
+    .where('connector', '=', place('connector'))
     .where('failed_at', 'is', null)
-    .where('source', '<=', place('last'))
-    .orderBy('source'),
+    .where('id', '<=', place('last'))
+    .orderBy('id'),
 );
 
 const BEGIN = prepared<{ connector: string; last: number }>()((tx, place) =>
   tx
     .insertInto('messages_being_read')
-    .values({ connector: place('connector'), last_source: place('last') })
+    .values({ connector: place('connector'), last_message: place('last') })
     .onConflict((conflict) =>
-      conflict.column('connector').doUpdateSet({ last_source: place('last') }),
+      conflict.column('connector').doUpdateSet({ last_message: place('last') }),
     ),
+);
+
+/** Returns what a process knows of this message. */
+export const unreadOf = ({ id, key, text }: UnreadMessage): Unread => ({
+  id,
+  key,
+  bytes: sizeOf(text),
+});
+
+/** Returns the bytes of a text. */
+export const sizeOf = (text: string | null): number =>
+  text === null ? 0 : Buffer.byteLength(text);
+
+/**
+ * Adds messages to the sources, with their replies, because they are read now. Returns the source
+ * of each, by its ID; none for one that was read before: it must not be read again.
+ */
+export async function fileSources(
+  tx: Tx,
+  connector: string,
+  messages: readonly UnreadMessage[],
+): Promise<Map<number, number>> {
+  const filed = new Map<number, number>();
+  if (messages.length === 0) return filed;
+  const first = new Map<string, number>();
+  for (const { id, key } of messages) if (!first.has(key)) first.set(key, id);
+  const ids = messages.map(({ id }) => id);
+  for (const { id: source, key } of await FILE(tx, { connector, ids })) {
+    const id = first.get(key);
+    if (id !== undefined) filed.set(id, source);
+  }
+  return filed;
+}
+
+const FILE = prepared<{ connector: string; ids: readonly number[] }>()((tx, place) =>
+  tx
+    .insertInto('sources')
+    .columns(['connector', 'key', 'name', 'reply', 'first_seen_at', 'completed_at'])
+    .expression((select) =>
+      select
+        .selectFrom('unread_messages')
+        .select(['connector', 'key', 'name', 'reply', 'received_at', 'received_at as completed_at'])
+        .where('connector', '=', place('connector'))
+        .where('id', 'in', place('ids'))
+        .orderBy('id'),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .returning(['id', 'key']),
 );
 
 /** Stores that these messages are read. Sets those aside that could not be read. */
@@ -268,12 +206,12 @@ export async function endReading(
 ): Promise<void> {
   const { tx, connector } = context;
   await setAside(context, failed, UNREADABLE);
-  if (read.length > 0) await FORGET(tx, { sources: read.map(({ source }) => source) });
+  if (read.length > 0) await FORGET(tx, { ids: read.map(({ id }) => id) });
   await END(tx, { connector });
 }
 
-const FORGET = prepared<{ sources: readonly number[] }>()((tx, place) =>
-  tx.deleteFrom('unread_messages').where('source', 'in', place('sources')),
+const FORGET = prepared<{ ids: readonly number[] }>()((tx, place) =>
+  tx.deleteFrom('unread_messages').where('id', 'in', place('ids')),
 );
 
 const END = prepared<{ connector: string }>()((tx, place) =>
@@ -282,33 +220,28 @@ const END = prepared<{ connector: string }>()((tx, place) =>
 
 /**
  * Sets an unread message aside because the database fails whenever eligd stores what it says.
- * Returns how much that was.
+ * Returns it.
  */
-export async function setAsideUnstored(context: IntakeContext, source: number): Promise<Backlog> {
+export async function setAsideUnstored(context: IntakeContext, id: number): Promise<Unread[]> {
   const rows = await context.tx
     .selectFrom('unread_messages')
-    .innerJoin('sources', 'sources.id', 'unread_messages.source')
-    .select(['source', 'key', 'name', sql<number>`octet_length(text)`.as('bytes')])
-    .where('source', '=', source)
+    .select(['id', 'key', 'name', OCTETS.as('bytes')])
+    .where('id', '=', id)
     .where('failed_at', 'is', null)
     .execute();
   await setAside(context, rows, UNSTORED);
-  return { count: rows.length, bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0) };
+  return rows;
 }
 
 /** Puts messages on the attention list (G2). Their texts stay, so that they can be read again. */
 async function setAside(
   context: IntakeContext,
-  messages: readonly Pick<UnreadMessage, 'source' | 'key' | 'name'>[],
+  messages: readonly Pick<UnreadMessage, 'id' | 'key' | 'name'>[],
   item: Rejected,
 ): Promise<void> {
   const { tx, now } = context;
-  for (const { source, key, name } of messages) {
-    await tx
-      .updateTable('unread_messages')
-      .set({ failed_at: now })
-      .where('source', '=', source)
-      .execute();
+  for (const { id, key, name } of messages) {
+    await tx.updateTable('unread_messages').set({ failed_at: now }).where('id', '=', id).execute();
     await reject(context, { key, name }, item);
   }
 }
@@ -349,17 +282,12 @@ export async function unreadCounts(db: Db): Promise<UnreadCount[]> {
 
 const COUNTS = prepared()((db) =>
   db
-    .selectFrom(({ selectFrom }) =>
-      selectFrom('unread_messages')
-        .select((select) => [
-          'connector',
-          select.fn.countAll<number>().as('count'),
-          select.fn.min('source').as('first'),
-        ])
-        .where('failed_at', 'is', null)
-        .groupBy('connector')
-        .as('unread'),
-    )
-    .innerJoin('sources', 'sources.id', 'unread.first')
-    .select(['unread.connector', 'unread.count', 'sources.first_seen_at as since']),
+    .selectFrom('unread_messages')
+    .select((select) => [
+      'connector',
+      select.fn.countAll<number>().as('count'),
+      select.fn.min('received_at').as('since'),
+    ])
+    .where('failed_at', 'is', null)
+    .groupBy('connector'),
 );

@@ -67,7 +67,7 @@ async function currentInquiries(
       'i.reason',
       exists(
         selectFrom('unread_messages')
-          .select('source')
+          .select('id')
           .whereRef('connector', '=', 'i.connector')
           .where('failed_at', 'is', null),
       )

@@ -11,7 +11,7 @@ import { describe, expect, test } from 'vitest';
 import { appointment } from '../../../connectors/conformance/examples.ts';
 import { ConnectorError } from '../../../connectors/contract.ts';
 import type { Store } from '../../../src/store/engine/store.ts';
-import { keepMessages } from '../../../src/store/intake/unread-messages.ts';
+import { keepMessages } from '../../../src/store/intake/keep-messages.ts';
 import { temporaryStore } from '../../store/temporary.ts';
 import { later, makeConnector, startInterface } from './clinic-interface.ts';
 import { adt, brokenSiu, msh, siu } from './messages.ts';
@@ -387,7 +387,9 @@ test('eligd reads what an earlier process has acknowledged but not read (G2)', a
   const store = await temporaryStore();
   const texts = [siu(visit), siu({ ...visit, status: 'cancelled' })];
   const messages = texts.map((text, index) => ({ key: `${index}`, name: 'M', reply: '[]', text }));
-  await store.write((tx) => keepMessages(tx, 'interface', messages, Date.now()));
+  await store.write((tx) =>
+    keepMessages({ tx, connector: 'interface', now: Date.now() }, messages, new Map()),
+  );
   const clinic = await startInterface({}, store);
   expect(await clinic.appointments()).toMatchObject([{ status: 'cancelled' }]);
 });

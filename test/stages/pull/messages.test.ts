@@ -13,7 +13,7 @@ import {
   pullStep,
 } from '../../../src/stages/pull/index.ts';
 import type { Store } from '../../../src/store/engine/store.ts';
-import { unreadBacklog, unreadCounts } from '../../../src/store/intake/unread-messages.ts';
+import { allUnread, unreadCounts } from '../../../src/store/intake/unread-messages.ts';
 import { anAppointment } from '../../domain/examples.ts';
 import { temporaryStore } from '../../store/temporary.ts';
 
@@ -222,6 +222,30 @@ describe('reading', () => {
   });
 });
 
+describe('a message that comes again', () => {
+  const send = (reply: string) => messages.keep({ key: 'K', name: 'M', reply, text: 'V-1 S12' });
+
+  test('gets its first reply, unread or read, in this process or the next', async () => {
+    expect([await send('first'), await send('second')]).toEqual(['first', 'first']);
+    messages = start();
+    expect(await send('third')).toBe('first');
+    await messages.readAll();
+    expect(await statuses()).toHaveLength(1);
+    expect(await send('fourth')).toBe('first');
+    expect(await unread()).toBe(0);
+  });
+
+  test('is stored if its first commit failed (G3)', async () => {
+    await fillDisk();
+    const large = () =>
+      messages.keep({ key: 'K', name: 'M', reply: 'R', text: 'V-1 S12 '.padEnd(100_000, '.') });
+    await expect(large()).rejects.toMatchObject({ code: 'SQLITE_FULL' });
+    await emptyDisk();
+    expect(await large()).toBe('R');
+    expect(await unread()).toBe(1);
+  });
+});
+
 describe('when too much is unread', () => {
   const large = (number: number) => `V-${number} S12 `.padEnd(4_000_000, '.');
 
@@ -231,7 +255,8 @@ describe('when too much is unread', () => {
       const reply = keep(large(number));
       replies.push(reply);
       if (number % 2 === 1) await reply;
-      expect((await unreadBacklog(store.db, 'lab')).bytes).toBeLessThan(80_000_000);
+      const sizes = (await allUnread(store.db, 'lab')).map(({ bytes }) => bytes);
+      expect(sizes.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(80_000_000);
     }
     expect((await Promise.all(replies)).length).toBe(40);
     await messages.readAll();

@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { ensureReconciled, newSubmitMemory } from '../../../src/stages/submit/index.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { handle } from '../../../src/store/bookkeeping/handled.ts';
-import { keepMessages } from '../../../src/store/intake/unread-messages.ts';
+import { keepMessages } from '../../../src/store/intake/keep-messages.ts';
 import { type Installation, install, reconcile, SETTLE_MS, send } from '../installation.ts';
 import { anOldCall, hideCalls, labelsOf, twin, withhold } from './lost-calls.ts';
 
@@ -35,7 +35,9 @@ test('while something else holds our call, the entry does not promise it (G2)', 
   await haveNamelessCall(clinic);
   await send(clinic, clinic.visit('A-1', twin('Ada')));
   const message = { key: 'K', name: 'M', reply: '', text: 'T' };
-  await clinic.store.write((tx) => keepMessages(tx, 'front-desk', [message], clinic.now()));
+  await clinic.store.write((tx) =>
+    keepMessages({ tx, connector: 'front-desk', now: clinic.now() }, [message], new Map()),
+  );
   clinic.pass(HOUR_MS);
   await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual(['OLD']);

@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
 import { MINUTE_MS } from '../../../src/domain/time.ts';
-import { keepMessages } from '../../../src/store/intake/unread-messages.ts';
+import { keepMessages } from '../../../src/store/intake/keep-messages.ts';
 import { install } from '../installation.ts';
 
 test('a visit waits for unread messages of its connector, and for no others (G1, G7)', async () => {
   const clinic = await install();
   const unread = (connector: string) => {
     const message = { key: connector, name: 'M', reply: '', text: 'T' };
-    return clinic.store.write((tx) => keepMessages(tx, connector, [message], clinic.now()));
+    return clinic.store.write((tx) =>
+      keepMessages({ tx, connector, now: clinic.now() }, [message], new Map()),
+    );
   };
   const setAside = () =>
     clinic.store.write((tx) => tx.updateTable('unread_messages').set({ failed_at: 1 }).execute());
