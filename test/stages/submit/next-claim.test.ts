@@ -36,7 +36,10 @@ async function untilAllIsIn(duration_ms: number, signal?: AbortSignal): Promise<
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }
 
-/** A clinic whose service has shown what it accepts, with planned visits. `onSend` runs before each request. */
+/**
+ * A clinic whose service has shown what it accepts, with planned visits. `onSend` runs before each
+ * request.
+ */
 async function planned(
   { mode, batch_size }: Pick<SubmitDeps['settings'], 'mode' | 'batch_size'>,
   onSend: (external_ids: (string | undefined)[], count: number) => Promise<void> | void = () => {},
@@ -111,6 +114,16 @@ test.each(MODES)('$mode: no request leaves before its intent is committed (G1)',
   for (const [label, row] of seen as [string, object][])
     expect(row).toEqual({ fate: 'out', state: 'sending', label });
   expect(await clinic.service.ledger()).toHaveLength(VISITS + 1);
+});
+
+test('the first polls of a batch are seconds apart and not spread over hours', async () => {
+  const clinic = await planned(BULK);
+  while ((await clinic.submitNow()).did > 0);
+  const polls = (await clinic.inquiries()).slice(1, 11).map(({ poll_at }) => poll_at ?? 0);
+  // The first and the last are read within a minute, which shows if the order is right.
+  const apart = polls.slice(2, -1).map((at, index) => at - polls[index + 1]!);
+  for (const ms of apart) expect(ms).toBeGreaterThanOrEqual(1_000);
+  for (const ms of apart) expect(ms).toBeLessThanOrEqual(20_000);
 });
 
 test('while a reply cannot be settled, nothing else is claimed or sent', async () => {
