@@ -86,6 +86,8 @@ export function isDate(text: string): boolean {
 /** Returns whether the calendar has this day, from the year 1000 on. `month` is 1 to 12. */
 export function isRealDate(year: number, month: number, day: number): boolean {
   if (year < 1000 || month < 1 || day < 1) return false;
+  // Every month has these days, and most dates are among them.
+  if (month <= 12 && day <= 28) return true;
   // Day 0 of the next month is the last day of this month.
   return month <= 12 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }

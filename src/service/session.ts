@@ -239,6 +239,10 @@ export class Session {
     waiting: AbortSignal,
     work: () => Promise<Value>,
   ): Promise<Value | null> {
+    const queued = { priority: QUEUE_PRIORITY[priority] };
+    // With room, the work starts at once, and there is nothing to remove from the queue.
+    if (this.#queue.pending < this.#queue.concurrency)
+      return waiting.aborted ? null : await this.#queue.add(work, queued);
     const leave = new AbortController();
     let is_running = false;
     const onStop = () => {
@@ -251,10 +255,7 @@ export class Session {
         is_running = true;
         return work();
       };
-      return await this.#queue.add(run, {
-        priority: QUEUE_PRIORITY[priority],
-        signal: leave.signal,
-      });
+      return await this.#queue.add(run, { ...queued, signal: leave.signal });
     } catch (error) {
       if (!is_running && leave.signal.aborted) return null;
       throw error;

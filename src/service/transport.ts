@@ -91,11 +91,10 @@ export function createTransport(options: {
   const { origin, timeout_ms, onListGrows, way = DIRECT, concurrency: connections } = options;
   const own = createHttpAgent(() => way, { timeout_ms, connections });
   const reports_start = options.dispatcher === undefined;
-  // undici queues the requests of a broken connection and writes them again; `watchStart` refuses.
-  const dispatcher = (options.dispatcher ?? own).compose(watchStart);
+  const dispatcher = options.dispatcher ?? own;
+  const wire = { dispatcher, origin, timeout_ms, reports_start, onListGrows };
   return {
-    exchange: (request, signal) =>
-      exchange({ dispatcher, origin, timeout_ms, reports_start, onListGrows }, request, signal),
+    exchange: (request, signal) => exchange(wire, request, signal),
     // Callers wait for the exchanges first, so only idle connections are left.
     close: () => own.destroy(),
   };
@@ -109,175 +108,166 @@ type Wire = {
   onListGrows: (() => void) | undefined;
 };
 
-/**
- * The progress of an attempt; it never goes back. `unproven`: not started as far as the dispatcher
- * has reported.
- */
-class Attempt {
-  state: 'waiting' | 'unproven' | 'written' | 'cancelled';
+type StopCause = 'timeout' | 'aborted';
 
-  constructor(reports_start: boolean) {
-    this.state = reports_start ? 'waiting' : 'unproven';
-  }
-}
-
-/**
- * Records the moment before writing, and refuses to write an attempt that was canceled or already
- * written.
- */
-const watchStart: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
-  const { opaque } = options as { opaque?: unknown };
-  if (!(opaque instanceof Attempt)) return dispatch(options, handler);
-  return dispatch(options, {
-    onRequestStart(controller, context) {
-      if (opaque.state === 'written' || opaque.state === 'cancelled') {
-        controller.abort(new Error('The request was canceled or has been written before.'));
-        return;
-      }
-      handler.onRequestStart?.(controller, context);
-      if (!controller.aborted) opaque.state = 'written';
-    },
-    onResponseStart: (controller, status, headers, message) =>
-      handler.onResponseStart?.(controller, status, headers, message),
-    onResponseData: (controller, chunk) => handler.onResponseData?.(controller, chunk),
-    onResponseEnd: (controller, trailers) => handler.onResponseEnd?.(controller, trailers),
-    onResponseError: (controller, error) => handler.onResponseError?.(controller, error),
-  });
-};
-
-/**
- * Makes the request and returns its outcome. The deadline is a timer of the machine and not of
- * `Env`: it limits a socket, which runs in real time even where a simulation controls the clock.
- * undici's own timeouts restart with every chunk and are too coarse for a deadline.
- */
+/** Makes the request and returns its outcome. */
 async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal): Promise<Exchange> {
   if (signal.aborted) return { outcome: 'unsent', cause: 'aborted' };
-  const attempt = new Attempt(wire.reports_start);
-  const stop = new AbortController();
-  const early = Promise.withResolvers<Exchange>();
-  const halt = (cause: StopCause) => {
-    if (stop.signal.aborted) return;
-    // undici reports no abort before it has a connection, so it is handled here.
-    if (attempt.state === 'waiting') early.resolve({ outcome: 'unsent', cause });
-    if (attempt.state === 'unproven') early.resolve({ outcome: 'lost', cause });
-    if (attempt.state !== 'written') attempt.state = 'cancelled';
-    stop.abort(cause);
-  };
-  const onAbort = () => halt('aborted');
-  const deadline = setTimeout(() => halt('timeout'), wire.timeout_ms);
-  let is_late = false;
-  let late_timer: NodeJS.Timeout | undefined;
-  const onPiece = () => {
-    late_timer ??= setTimeout(() => {
-      is_late = true;
-    }, LIST_MS_MAX);
-    wire.onListGrows?.();
-    if (!is_late) deadline.refresh();
-  };
+  const attempt = new Attempt(wire, request.newReader);
+  const onAbort = () => attempt.stop('aborted');
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    return await Promise.race([
-      early.promise,
-      perform(wire, request, { attempt, stop: stop.signal, onPiece }),
-    ]);
+    const { method, path, headers, body } = request;
+    wire.dispatcher.dispatch({ origin: wire.origin, method, path, headers, body }, attempt);
+  } catch (error) {
+    attempt.onResponseError(null, error);
+  }
+  try {
+    return await attempt.ended;
   } finally {
-    clearTimeout(deadline);
-    clearTimeout(late_timer);
     signal.removeEventListener('abort', onAbort);
   }
 }
 
-type StopCause = 'timeout' | 'aborted';
+/**
+ * One attempt, as undici's handler: the streams and signals of `Dispatcher.request` cost a tenth of
+ * a millisecond per reply. The first outcome counts; whatever undici reports later is ignored.
+ *
+ * The deadline is a timer of the machine and not of `Env`: it limits a socket, which runs in real
+ * time even where a simulation controls the clock. undici's own timeouts restart with every chunk
+ * and are too coarse for a deadline.
+ */
+class Attempt implements Dispatcher.DispatchHandler {
+  /** Resolves with the outcome; never rejects. */
+  readonly ended: Promise<Exchange>;
+  readonly #resolve: (exchange: Exchange) => void;
+  /** Never goes back. `unproven`: not started as far as the dispatcher has reported. */
+  #state: 'waiting' | 'unproven' | 'written' | 'cancelled';
+  #is_over = false;
+  #controller: Dispatcher.DispatchController | null = null;
+  #head: Pick<HttpReply, 'status' | 'headers'> | null = null;
+  readonly #newReader: HttpRequest['newReader'];
+  #reader: BodyReader | null = null;
+  readonly #chunks: Buffer[] = [];
+  #size_bytes = 0;
+  readonly #onListGrows: (() => void) | undefined;
+  readonly #deadline: NodeJS.Timeout;
+  #late_timer: NodeJS.Timeout | undefined;
+  #is_late = false;
 
-/** `onPiece`: called with each part of a body that may be long. */
-type UnderWay = { attempt: Attempt; stop: AbortSignal; onPiece: () => void };
+  constructor(
+    { reports_start, timeout_ms, onListGrows }: Wire,
+    newReader: HttpRequest['newReader'],
+  ) {
+    const { promise, resolve } = Promise.withResolvers<Exchange>();
+    this.ended = promise;
+    this.#resolve = resolve;
+    this.#state = reports_start ? 'waiting' : 'unproven';
+    this.#newReader = newReader;
+    this.#onListGrows = onListGrows;
+    this.#deadline = setTimeout(() => this.stop('timeout'), timeout_ms);
+  }
 
-async function perform(
-  wire: Wire,
-  request: HttpRequest,
-  { attempt, stop, onPiece }: UnderWay,
-): Promise<Exchange> {
-  let response: Dispatcher.ResponseData<Attempt>;
-  const { newReader, ...sent } = request;
-  try {
-    response = await wire.dispatcher.request({
-      ...sent,
-      origin: wire.origin,
-      signal: stop,
-      opaque: attempt,
-    });
-  } catch (error) {
-    // Ignored if `early` has already settled.
-    if (stop.aborted) return { outcome: 'lost', cause: stopCause(stop) };
+  /** Ends the attempt. undici reports no abort before it has a connection, so it is not asked. */
+  stop(cause: StopCause): void {
+    if (this.#is_over) return;
+    const before = this.#state;
+    if (before !== 'written') this.#state = 'cancelled';
+    if (this.#head !== null) this.#reply({ form: 'broken', cause });
+    else
+      this.#end(before === 'waiting' ? { outcome: 'unsent', cause } : { outcome: 'lost', cause });
+    this.#controller?.abort(new Error('The request was stopped.'));
+  }
+
+  /**
+   * Records the moment before writing, and refuses to write an attempt that was canceled or already
+   * written: undici queues the requests of a broken connection and writes them again.
+   */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#state === 'written' || this.#state === 'cancelled') {
+      controller.abort(new Error('The request was canceled or has been written before.'));
+      return;
+    }
+    this.#controller = controller;
+    this.#state = 'written';
+  }
+
+  onResponseStart(_: unknown, status: number, headers: IncomingHttpHeaders): void {
+    // 1xx: the reply is still to come.
+    if (status < 200) return;
+    this.#head = { status, headers };
+    if (status < 300) this.#reader = this.#newReader?.() ?? null;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#is_over) return;
+    const body = this.#reader === null ? this.#keep(chunk) : this.#push(this.#reader, chunk);
+    if (body === null) return;
+    this.#reply(body);
+    controller.abort(new Error('The rest of the reply is not wanted.'));
+  }
+
+  onResponseEnd(): void {
+    if (this.#is_over) return;
+    const type = String(this.#head?.headers['content-type'] ?? '');
+    this.#reply(this.#reader?.end() ?? parseBody(wholeOf(this.#chunks), type));
+  }
+
+  onResponseError(_: unknown, error: unknown): void {
     const codes = errorCodes(error);
-    const is_unsent =
-      attempt.state === 'waiting' ||
+    const cause = codes.some((code) => TIMEOUT_CODES.has(code)) ? 'timeout' : null;
+    if (this.#head !== null) this.#reply({ form: 'broken', cause: cause ?? 'truncated' });
+    else if (this.#isUnsent(codes)) this.#end({ outcome: 'unsent', cause: connectCause(codes) });
+    else this.#end({ outcome: 'lost', cause: cause ?? 'socket' });
+  }
+
+  /** Returns whether an error before any status proves that nothing was written. */
+  #isUnsent(codes: readonly string[]): boolean {
+    return (
+      this.#state === 'waiting' ||
       codes.some((code) => CONNECT_ONLY_CODES.has(code)) ||
-      (attempt.state === 'unproven' &&
-        codes.some((code) => UNREACHABLE_CODES.has(code) || TLS_CODE.test(code)));
-    if (is_unsent) return { outcome: 'unsent', cause: connectCause(codes) };
-    return {
-      outcome: 'lost',
-      cause: codes.some((code) => TIMEOUT_CODES.has(code)) ? 'timeout' : 'socket',
-    };
+      (this.#state === 'unproven' &&
+        codes.some((code) => UNREACHABLE_CODES.has(code) || TLS_CODE.test(code)))
+    );
   }
-  const { statusCode: status, headers } = response;
-  const is_success = status >= 200 && status < 300;
-  const body =
-    newReader !== undefined && is_success
-      ? await readInPieces(response, newReader(), { stop, onPiece })
-      : await readBody(response, stop);
-  return { outcome: 'reply', status, headers, body };
-}
 
-function stopCause(stop: AbortSignal): StopCause {
-  return stop.reason === 'timeout' ? 'timeout' : 'aborted';
-}
-
-async function readBody(
-  response: Dispatcher.ResponseData<Attempt>,
-  stop: AbortSignal,
-): Promise<ReplyBody> {
-  const chunks: Buffer[] = [];
-  let size_bytes = 0;
-  try {
-    for await (const chunk of response.body as AsyncIterable<Buffer>) {
-      size_bytes += chunk.length;
-      // Leaving the loop destroys the body.
-      if (size_bytes > ANSWER_BYTES_MAX) return { form: 'broken', cause: 'too_large' };
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    return brokenBody(error, stop);
+  /** Keeps a part of the body. Returns the body when it is too long. */
+  #keep(chunk: Buffer): ReplyBody | null {
+    this.#size_bytes += chunk.length;
+    if (this.#size_bytes > ANSWER_BYTES_MAX) return { form: 'broken', cause: 'too_large' };
+    this.#chunks.push(chunk);
+    return null;
   }
-  return parseBody(Buffer.concat(chunks), String(response.headers['content-type'] ?? ''));
-}
 
-async function readInPieces(
-  response: Dispatcher.ResponseData<Attempt>,
-  reader: BodyReader,
-  { stop, onPiece }: Pick<UnderWay, 'stop' | 'onPiece'>,
-): Promise<ReplyBody> {
-  try {
-    for await (const piece of response.body as AsyncIterable<Buffer>) {
-      onPiece();
-      const body = reader.push(piece);
-      if (body !== null) return body;
-    }
-  } catch (error) {
-    return brokenBody(error, stop);
+  /** Reads a part of a body that may be long: the deadline moves while parts arrive. */
+  #push(reader: BodyReader, chunk: Buffer): ReplyBody | null {
+    this.#late_timer ??= setTimeout(() => {
+      this.#is_late = true;
+    }, LIST_MS_MAX);
+    this.#onListGrows?.();
+    if (!this.#is_late) this.#deadline.refresh();
+    return reader.push(chunk);
   }
-  return reader.end();
+
+  #reply(body: ReplyBody): void {
+    if (this.#head !== null) this.#end({ outcome: 'reply', ...this.#head, body });
+  }
+
+  #end(exchange: Exchange): void {
+    this.#is_over = true;
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#late_timer);
+    this.#resolve(exchange);
+  }
 }
 
-function brokenBody(error: unknown, stop: AbortSignal): ReplyBody {
-  if (stop.aborted) return { form: 'broken', cause: stopCause(stop) };
-  const is_timeout = errorCodes(error).some((code) => TIMEOUT_CODES.has(code));
-  return { form: 'broken', cause: is_timeout ? 'timeout' : 'truncated' };
+function wholeOf(chunks: readonly Buffer[]): Buffer {
+  const [first] = chunks;
+  return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
 }
 
 function parseBody(bytes: Buffer, content_type: string): ReplyBody {
-  const text = new TextDecoder().decode(bytes).trim(); // drops a byte order mark
+  const text = bytes.toString().trim(); // drops a byte order mark
   if (text === '') return { form: 'empty' };
   if (hasTooManyValues(bytes)) return { form: 'broken', cause: 'too_large' };
   try {

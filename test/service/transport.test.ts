@@ -197,6 +197,34 @@ test('closing lets the request in flight end and returns those that wait', async
   });
 });
 
+test('an interim reply is not taken for the reply', async () => {
+  const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n';
+  const { address, requests } = await rawServer((socket) => {
+    socket.write(hints);
+    setTimeout(() => socket.write(OK), 20);
+  });
+  const { client } = testClient(address, { concurrency: 1 });
+  for (let count = 0; count < 2; count += 1)
+    expect(await client.create('dental', aRequest())).toMatchObject({
+      ok: true,
+      value: { inquiry_id: 'x' },
+    });
+  expect(requests).toEqual([2]);
+});
+
+test('a reply that is cut after its head is ambiguous with its status, once', async () => {
+  const { address, requests } = await rawServer((socket) => socket.write(OK.slice(0, -5)));
+  const { client } = testClient(address, { concurrency: 1 });
+  const first = client.create('dental', aRequest());
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  client.cut();
+  expect(await first).toMatchObject({
+    failure: { class: 'ambiguous', cause: 'aborted', status: 200 },
+  });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(requests).toEqual([1]);
+});
+
 test('a dispatcher from the caller is used and left open', async () => {
   const agent = new MockAgent();
   agent.disableNetConnect();

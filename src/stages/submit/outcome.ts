@@ -32,6 +32,11 @@ import type { SubmitContext } from './deps.ts';
 
 /** How soon eligd reads an ID that was assigned only by its position in the reply. */
 const VERIFY_MS = MINUTE_MS;
+/**
+ * How far apart the first polls of one commit are, as a part of the range over which polls spread:
+ * some seconds. At random times, each would change another page of the index.
+ */
+const POLLS_APART = 1 / 1_000;
 const AWAY_LIMITS = { first_ms: 30_000, max_ms: 15 * MINUTE_MS };
 /** How often eligd retries a stopped submission (docs/design.md "Stopped"). */
 export const STOPPED_RETRY_MS = 15 * MINUTE_MS;
@@ -118,8 +123,12 @@ async function firstPolls(
   const turnarounds = new Map<string | null, Turnaround | null>();
   for (const payer of new Set(accepted.map(({ intent }) => payerKey(intent.draft))))
     turnarounds.set(payer, await turnaround(tx, payer));
-  return ({ row, draft }) =>
-    nextPollAt({
+  const first = env.random();
+  let polls = 0;
+  return ({ row, draft }) => {
+    const random = (first + polls * POLLS_APART) % 1;
+    polls += 1;
+    return nextPollAt({
       now,
       desired_completion_date: draft.desired_completion_date,
       visit_at: row.visit_at,
@@ -129,8 +138,9 @@ async function firstPolls(
       has_webhook,
       sent_at: row.sent_at ?? now,
       turnaround: turnarounds.get(payerKey(draft)) ?? null,
-      random: env.random(),
+      random,
     });
+  };
 }
 
 /** Assigns the service's IDs to the calls that were made for these inquiries. */

@@ -24,22 +24,27 @@ type Reply = { intent: Intent; result: Awaited<ReturnType<SubmitDeps['client']['
 
 /**
  * Sends one create per inquiry, `concurrency` at a time. Ends at a stop request or at the first
- * failure that affects all. Returns inquiries that were not tried to `planned`.
+ * failure that affects all. Returns inquiries that were not tried to `planned`. `onSuccess`: called
+ * after the work that settles the last reply has been given to the store, if all were accepted.
  */
 export async function sendSingly(
   deps: SubmitDeps,
   intents: readonly Intent[],
-  signal: AbortSignal,
+  { signal, onSuccess }: { signal: AbortSignal; onSuccess: () => void },
 ): Promise<Sent> {
   const waiting = [...intents];
   const sent: Sent = { accepted: 0, settled: 0 };
+  let settled_count = 0;
   const all_in = new AbortController();
   const replies = new GroupCommit<Reply, null>({
     items_per_commit_max: intents.length,
     gather: () => deps.env.clock.sleep(REPLIES_TOGETHER_MS, all_in.signal).catch(() => {}),
     commit: async (take) => {
       const taken = take();
-      return await settleTogether(deps, taken);
+      const settling = settleTogether(deps, taken);
+      settled_count += taken.length;
+      if (settled_count === intents.length && sent.accepted === intents.length) onSuccess();
+      return await settling;
     },
   });
   const commits: Promise<null>[] = [];

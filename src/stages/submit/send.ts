@@ -23,6 +23,7 @@ import { type BulkPlan, learnFromBulk, planBulk } from './bulk.ts';
 import { priceNow, type SubmitContext, type SubmitDeps } from './deps.ts';
 import { countSend } from './earlier-comparison.ts';
 import { checkLabels } from './label-check.ts';
+import { BATCHES_PER_STEP, giveBack, mayClaimNext } from './next-claim.ts';
 import { noticeClock } from './notice-clock.ts';
 import {
   backToPlanned,
@@ -43,35 +44,73 @@ type SendOptions = {
 };
 
 /**
- * Claims due inquiries and sends them, in a bulk where the service takes one. `sending` and the
- * exact body are committed before the request leaves (G1). Returns how many inquiries made
- * progress, including those that needed no call.
+ * Claims due inquiries and sends them, in bulks where the service takes them, until none is due or
+ * a reply is not plain success. `sending` and the exact body are committed before the request
+ * leaves (G1). Returns how many inquiries made progress, including those that needed no call.
  */
 export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<number> {
   const bulk = await planBulk(deps, options.specialty);
   const limited = { ...options, limit: Math.min(options.limit, bulk.claim_size) };
-  let claimed = await claimAfterReading(deps, limited, null);
+  let claimed: Claimed = await claimAfterReading(deps, limited, null);
   if (claimed.to_check.length > 0) {
     const checked = await checkLabels(deps, claimed.to_check, options);
     claimed = await claimAfterReading(deps, limited, checked);
   }
-  if (claimed.intents.length === 0) return claimed.adopted + claimed.moved;
+  let did = 0;
+  for (let batches = 1; claimed.intents.length > 0; batches += 1) {
+    const may_follow = batches < BATCHES_PER_STEP && options.limit >= bulk.claim_size;
+    const { sent, next } = await sendClaimed(deps, limited, { claimed, bulk, may_follow });
+    did += claimed.adopted + sent.settled;
+    claimed = next;
+  }
+  return did + claimed.adopted + claimed.moved;
+}
+
+/**
+ * Sends claimed inquiries. After plain success of all, claims the next ones in the commit that
+ * settles the last reply.
+ */
+async function sendClaimed(
+  deps: SubmitDeps,
+  options: SendOptions,
+  { claimed, bulk, may_follow }: { claimed: Claimed; bulk: BulkPlan; may_follow: boolean },
+): Promise<{ sent: Sent; next: Claimed }> {
+  const { specialty, signal } = options;
+  const { intents } = claimed;
   deps.sends.write(claimed.sends);
+  let following: Promise<Claimed> | null = null;
+  const onSuccess = () => {
+    if (!may_follow) return;
+    following = claimAfterReading(deps, options, 'next');
+    // Its error is thrown below, once the replies are settled.
+    following.catch(() => {});
+  };
   // The first bulk of an installation carries one item, to limit the risk until eligd has
   // understood a reply.
   const is_bulk =
     bulk.kind !== 'single' &&
-    (claimed.intents.length > 1 || !bulk.is_proven || deps.settings.mode === 'bulk');
-  const sent = is_bulk
-    ? await sendBulk(deps, options.specialty, claimed.intents, bulk)
-    : await sendSingly(deps, claimed.intents, options.signal);
+    (intents.length > 1 || !bulk.is_proven || deps.settings.mode === 'bulk');
+  const [sending] = await Promise.allSettled([
+    is_bulk
+      ? sendBulk(deps, specialty, { intents, bulk, onSuccess })
+      : sendSingly(deps, intents, { signal, onSuccess }),
+  ]);
+  const [next] = await Promise.allSettled([following ?? NOTHING]);
+  if (sending.status === 'rejected') {
+    const now = deps.env.clock.now();
+    if (next.status === 'fulfilled')
+      await deps.store.write((tx) => giveBack({ tx, deps, now }, next.value.intents));
+    throw sending.reason;
+  }
+  if (next.status === 'rejected') throw next.reason;
+  const sent = sending.value;
   deps.env.log('inquiries_sent', {
-    specialty: options.specialty,
-    inquiries: claimed.intents.length,
+    specialty,
+    inquiries: intents.length,
     accepted: sent.accepted,
     shape: is_bulk ? bulk.kind : 'single',
   });
-  return claimed.adopted + sent.settled;
+  return { sent, next: next.value };
 }
 
 /**
@@ -97,19 +136,24 @@ type Claimed = {
   to_check: readonly InquiryRow[];
 };
 
+const NOTHING: Claimed = { intents: [], adopted: 0, moved: 0, sends: 0, to_check: [] };
+
 /**
  * Claims inquiries after the acknowledged messages are read: they may cancel visits. Visits whose
- * messages cannot be read wait; the others do not (G7).
+ * messages cannot be read wait; the others do not (G7). `next`: only if nothing else is to be done
+ * before.
  */
 async function claimAfterReading(
   deps: SubmitDeps,
   options: SendOptions,
-  checked: ReadonlySet<number> | null,
+  checked: ReadonlySet<number> | 'next' | null,
 ): Promise<Claimed> {
-  return await deps.afterReading(
-    () => deps.store.write((tx) => claim(tx, deps, options, checked)),
-    options.signal,
-  );
+  const work = async (tx: Tx) => {
+    if (checked !== 'next') return await claim(tx, deps, options, checked);
+    const context = { tx, deps, now: deps.env.clock.now() };
+    return (await mayClaimNext(context, options)) ? await claim(tx, deps, options, null) : NOTHING;
+  };
+  return await deps.afterReading(() => deps.store.write(work), options.signal);
 }
 
 /**
@@ -253,11 +297,13 @@ function withoutPastDate(
     : draft;
 }
 
+/** `onSuccess`: called after the work that settles plain success has been given to the store. */
+type SentBulk = { intents: readonly Intent[]; bulk: BulkPlan; onSuccess: () => void };
+
 async function sendBulk(
   deps: SubmitDeps,
   specialty: Specialty,
-  intents: readonly Intent[],
-  bulk: BulkPlan,
+  { intents, bulk, onSuccess }: SentBulk,
 ): Promise<Sent> {
   const shape = bulk.kind === 'object' ? 'object' : 'array';
   const result = await deps.client.createBulk(
@@ -269,7 +315,7 @@ async function sendBulk(
   await noticeClock(deps);
   const now = deps.env.clock.now();
   const rows = intents.map(({ row }) => row);
-  return await deps.store.write(async (tx) => {
+  const settling = deps.store.write(async (tx) => {
     const context = { tx, deps, now };
     await learnFromBulk(context, { specialty, result, size: intents.length, bulk });
     if (!result.ok) {
@@ -306,6 +352,9 @@ async function sendBulk(
     }
     return { accepted, settled: rows.length };
   });
+  const is_plain = result.ok && result.items.every(({ outcome }) => outcome === 'created');
+  if (is_plain && bulk.is_proven) onSuccess();
+  return await settling;
 }
 
 /**

@@ -47,7 +47,7 @@ export async function forgetOlderCalls(tx: Tx): Promise<void> {
 }
 
 /** Returns whether this database is so new that eligd still watches for older calls. */
-export async function isWatchingForOlderCalls(db: Db): Promise<boolean> {
+export async function isWatchingForOlderCalls(db: Db | Tx): Promise<boolean> {
   return (await readLearned(db, WATCHING)) !== null;
 }
 

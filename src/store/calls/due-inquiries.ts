@@ -79,7 +79,7 @@ const DUE = prepared<{ now: number }>()((db, place, specialty: Specialty, limit:
  * each pair once.
  */
 export async function waitingToSend(
-  db: Db,
+  db: Db | Tx,
   now: number,
 ): Promise<{ specialty: Specialty; state: InquiryState }[]> {
   return await WAITING(db, { now });
