@@ -4,7 +4,8 @@ import type { Merge } from './book.ts';
 import type { Claim } from './claim-book.ts';
 import { readState } from './evidence.ts';
 import type { World } from './network.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from './plan.ts';
+import { DAY_MS, HOUR_MS } from './plan.ts';
+import { Records, STALE_PLAN_MS } from './records.ts';
 import type { Accepted } from './service.ts';
 import { claimSaidIn, DECIDED } from './service-answers.ts';
 import { Broken } from './story.ts';
@@ -12,19 +13,8 @@ import { Broken } from './story.ts';
 /** `patient`: the person, who may have two records. */
 type Need = { key: string; patient: string; calls: Accepted[]; claim: Claim | null };
 
-/** A merge that eligd knows since `at`, with the calls that had a successful answer then. */
-type KnownMerge = {
-  from_id: string;
-  into_id: string;
-  at: number;
-  successful: ReadonlySet<string>;
-};
-
 /** The content that eligd stored about a visit, and when. */
 type Known = { at: number; input: AppointmentInput };
-
-/** For this long after a visit moved, eligd may still send what it planned before. */
-export const STALE_PLAN_MS = 10 * MINUTE_MS;
 
 export class Calls {
   readonly #world: World;
@@ -41,9 +31,7 @@ export class Calls {
   is_state_lost = false;
   /** The period of the calls that the database does not know. */
   #forgotten = { from: 0, until: 0 };
-  /** Which record each call was made for, and which ones eligd knows to be merged, since when. */
-  readonly #record_of = new Map<string, string>();
-  #merges: KnownMerge[] = [];
+  readonly #records = new Records();
   /** When eligd last told the office that it may be for a patient about whom eligd will call. */
   readonly #doubted_at = new Map<string, number>();
   clone_from: number | null = null;
@@ -121,17 +109,17 @@ export class Calls {
       const { patient_key, benefit_year } = row.get(inquiry) as Record<string, unknown>;
       this.#year_served.set(id, String(benefit_year));
       const [, record = ''] = String(patient_key).split('|');
-      const before = this.#record_of.get(id);
+      const before = this.#records.of(id);
       if (before === undefined || before === record) return;
       if (this.#world.pms.book.personOf(record) !== need.patient) return;
       const other = need.calls.find(
         (one) =>
           this.#isForgotten(one) &&
           !this.#adopted.has(one.id) &&
-          this.#record_of.get(one.id) === record,
+          this.#records.of(one.id) === record,
       );
-      if (other !== undefined) this.#record_of.set(other.id, before);
-      this.#record_of.set(id, record);
+      if (other !== undefined) this.#records.note(other.id, before);
+      this.#records.note(id, record);
     });
   }
 
@@ -218,7 +206,7 @@ export class Calls {
       calls: [],
       claim: null,
     };
-    this.#record_of.set(call.id, this.#recordFor(need, call));
+    this.#records.note(call.id, this.#recordFor(need, call));
     this.#needs.set(key, need);
     this.#need_of.set(call.id, need);
     return need;
@@ -265,13 +253,14 @@ export class Calls {
       );
       return;
     }
-    const before = this.#inOrder(need.calls.filter((one) => this.#areOneNeed(one, call)));
+    const same = need.calls.filter((one) => this.#records.areOne(one, call));
+    const before = this.#records.inOrder(same, this.#answered_at);
     const years = [...this.#yearsOf(need, call)];
     this.#years.set(call.id, new Set(years));
     need.calls.push(call);
     const first = this.#duplicated(before, call);
     if (first === null || this.clone_from !== null) return;
-    for (const series of [before, ...this.#seriesAtMerge(before)]) {
+    for (const series of [before, ...this.#records.seriesAtMerge(before)]) {
       const own = this.#duplicated(series, call);
       if (own === null) return;
       if (!this.#isExcused(own, call)) continue;
@@ -363,66 +352,10 @@ export class Calls {
     return visit !== undefined;
   }
 
-  /**
-   * Whether the calls are about one record, or eligd knew in time that the two records had been
-   * merged.
-   */
-  #areOneNeed(one: Accepted, call: Accepted): boolean {
-    const [a, b] = [this.#record_of.get(one.id) ?? '', this.#record_of.get(call.id) ?? ''];
-    const planned_at = call.carrier.sent_at - STALE_PLAN_MS;
-    return (
-      a === b ||
-      this.#merges.some(
-        ({ from_id, into_id, at }) =>
-          at <= planned_at && [a, b].every((id) => id === from_id || id === into_id),
-      )
-    );
-  }
-
-  /**
-   * If neither record had a successful answer when eligd learned of a merge, each of them has
-   * attempts of its own.
-   */
-  #seriesAtMerge(before: readonly Accepted[]): Accepted[][] {
-    const recordOf = ({ id }: Accepted) => this.#record_of.get(id) ?? '';
-    const merge = this.#merges.find(({ from_id, into_id }) =>
-      [from_id, into_id].every((id) => before.some((one) => recordOf(one) === id)),
-    );
-    if (merge === undefined || before.some(({ id }) => merge.successful.has(id))) return [];
-    const [earlier, later] = [
-      before.filter(({ carrier }) => carrier.sent_at <= merge.at + STALE_PLAN_MS),
-      before.filter(({ carrier }) => carrier.sent_at > merge.at + STALE_PLAN_MS),
-    ];
-    return [merge.from_id, merge.into_id].map((id) => [
-      ...earlier.filter((one) => recordOf(one) === id),
-      ...later,
-    ]);
-  }
-
-  /**
-   * If eligd learned of a merge after both records had their answers, the calls for the record with
-   * a successful answer count as the newer ones: eligd shows that answer, and its age counts.
-   */
-  #inOrder(calls: Accepted[]): Accepted[] {
-    const recordOf = ({ id }: Accepted) => this.#record_of.get(id) ?? '';
-    for (const { from_id, into_id, at, successful } of this.#merges) {
-      const isBefore = ({ id }: Accepted) => (this.#answered_at.get(id) ?? Infinity) <= at;
-      const [from, into] = [from_id, into_id].map((record) =>
-        calls.filter((one) => recordOf(one) === record && isBefore(one)),
-      );
-      const isUseful = (one: Accepted | undefined) => one !== undefined && successful.has(one.id);
-      if (isUseful(from?.at(-1)) === isUseful(into?.at(-1))) continue;
-      const [first, last] = isUseful(from?.at(-1)) ? [into, from] : [from, into];
-      const earlier = [...(first ?? []), ...(last ?? [])];
-      return [...earlier, ...calls.filter((one) => !earlier.includes(one))];
-    }
-    return calls;
-  }
-
   onMerged({ update: { from_id, into } }: Merge): void {
     const successful = new Set(this.#successful);
     const at = this.#world.scheduler.now;
-    this.#merges.push({ from_id, into_id: into.id, at, successful });
+    this.#records.onMerged({ from_id, into_id: into.id, at, successful });
   }
 
   /**
@@ -629,7 +562,7 @@ export class Calls {
     this.is_state_lost = true;
     this.#forgotten = { from: kept_at, until: this.#world.scheduler.now };
     this.#adopted.clear();
-    this.#merges = this.#merges.filter(({ at }) => at <= kept_at);
+    this.#records.forgetSince(kept_at);
     this.#known = new Map([...(kept ?? [])].map(([id, known]) => [id, [known]]));
   }
 
@@ -640,7 +573,7 @@ export class Calls {
   #recordFor(need: Need, call: Accepted): string {
     const records = this.#versionsFor(need, call).map(({ input }) => input.patient.id ?? '');
     const hasCall = (record: string) =>
-      need.calls.some(({ id }) => this.#record_of.get(id) === record);
+      need.calls.some(({ id }) => this.#records.of(id) === record);
     return records.find((record) => !hasCall(record)) ?? records.at(-1) ?? '';
   }
 

@@ -1,12 +1,13 @@
 /** Claims, as seen from outside: none is lost, and what is written is what the payer said. */
 import type { ClaimDelivery } from '../../connectors/contract.ts';
 import type { ClaimInput } from '../../src/domain/claim.ts';
-import { type Calls, canonical, STALE_PLAN_MS } from './calls.ts';
+import { type Calls, canonical } from './calls.ts';
 import { type Claim, shownClaim } from './claim-book.ts';
 import { readState } from './evidence.ts';
 import type { Life, Machine } from './machine.ts';
 import type { World } from './network.ts';
 import { DAY_MS } from './plan.ts';
+import { STALE_PLAN_MS } from './records.ts';
 import type { Accepted } from './service.ts';
 import { claimSaidIn, claimStatusFor } from './service-answers.ts';
 import { Broken } from './story.ts';
