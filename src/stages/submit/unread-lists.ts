@@ -49,8 +49,9 @@ export async function noteUnread(
   const asked_ms = 'retry_after_ms' in failure ? (failure.retry_after_ms ?? 0) : 0;
   const retry_at = now + Math.max(is_rejected ? STOPPED_RETRY_MS : backoff_ms, asked_ms);
   const cause = `${failure.class} ${failure.status}`;
+  const is_whole = listing === 'whole';
   if (before?.cause !== cause)
-    env.log(listing === 'whole' ? 'reconciliation_failed' : 'label_check_failed', {
+    env.log(is_whole ? 'reconciliation_failed' : 'label_check_failed', {
       specialty,
       failure: failure.class,
       http_status: failure.status,
