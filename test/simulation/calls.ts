@@ -528,7 +528,7 @@ export class Calls {
 
   /**
    * The last call with a successful answer, if the calls after it were reported as duplicates.
-   * eligd does not read what those say, because the office asks for a refund. Null: there is none.
+   * eligd does not read what those say, because the office asks for a refund. Null: no such call.
    */
   #readAboutClaim(before: readonly Accepted[]): Accepted | null {
     const own = before.findLast(({ id }) => !this.#duplicates.has(id));

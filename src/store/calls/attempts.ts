@@ -54,7 +54,7 @@ export async function makeNewest(tx: Tx, call: InquiryRow, now: number): Promise
  * Has planning let another call take the place of the newest attempt, which was unsuccessful, so
  * that no further attempt is made (G1): one that was answered while this one was out, because it
  * was for another record of the patient or because the service revised its answer, or else an
- * accepted one for another record. Null: there is none.
+ * accepted one for another record. Null: no other call.
  */
 export async function giveWay(
   tx: Tx,
