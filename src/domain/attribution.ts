@@ -176,7 +176,11 @@ function reasonsFor(
     const [likeliest] = alike;
     if (likeliest === undefined) continue;
     const doubt = doubtOf(likeliest);
-    const own = alike.find((call) => doubtOf(call) === doubt && isAfter(call, each));
+    const first = alike.find((call) => doubtOf(call) === doubt && isAfter(call, each));
+    // Calls for one inquiry arrive in their order, so a later one is left for a later listed one.
+    const own = alike
+      .toSorted((a, b) => a.id - b.id)
+      .find((call) => call.inquiry === first?.inquiry && isAfter(call, each));
     if (own !== undefined) unused.delete(own);
     reasons.set(each.service_id, { inquiry: (own ?? likeliest).inquiry, call: own?.id ?? null });
   }

@@ -151,7 +151,17 @@ export const CASES: readonly Case[] = [
       needs: [need(1, 'sought')],
       listed: [listed('L2', { created_at: at(6) }), listed('L1', { created_at: at(1) })],
     },
-    verdicts: { L1: serves(1, 2), L2: duplicate(1, 1) },
+    verdicts: { L1: serves(1, 1), L2: duplicate(1, 2) },
+  },
+  {
+    what: 'the older of two listed calls is the first one, so the newer is no stranger’s call',
+    account: {
+      calls: [absent(), call(2, 1, { sent_at: at(16) })],
+      needs: [need(1, 'sought')],
+      listed: [listed('L1', { created_at: at(8) }), listed('L2', { created_at: at(22) })],
+    },
+    clock: later,
+    verdicts: { L1: serves(1, 1), L2: duplicate(1, 2) },
   },
   {
     what: 'an inquiry whose reply is in progress is left to the reply',

@@ -290,9 +290,7 @@ export class Calls {
     const counting = before.filter(
       (one) =>
         !this.#hasFailedNameless(one, call) &&
-        (this.#isForgotten(one) ||
-          (this.#years.get(one.id)?.size ?? 0) < 2 ||
-          [...(this.#years.get(one.id) ?? [])].every((year) => years.includes(year))),
+        (this.#isForgotten(one) || (this.#years.get(one.id)?.size ?? 0) < 2),
     );
     const first = counting.findLast((one) => years.some((year) => this.#yearsFor(one).has(year)));
     if (first === undefined || years.some((year) => this.#isDueFor(year, counting, call)))

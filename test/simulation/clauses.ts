@@ -26,6 +26,8 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     'created_at !== null && created_at >= sent_at - CLOCKS_DIFFER_MS',
   ),
   one_id_for_a_call: without('unused.delete(own)', 'void own'),
+  calls_in_their_order: without('      .toSorted((a, b) => a.id - b.id)\n'),
+  calls_of_one_inquiry: without('call.inquiry === first?.inquiry && ', 'first !== undefined && '),
   sought_before_absent: without(
     "is_absent ? (stage_of.get(inquiry) === 'over' ? 2 : 1) : 0",
     "stage_of.get(inquiry) === 'over' ? 2 : 1",

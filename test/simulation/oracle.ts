@@ -347,6 +347,24 @@ export class Oracle {
     }
   }
 
+  /** The row of an inquiry and the row of the one call that serves it name the same ID. */
+  #checkCallRows(machine: Machine): void {
+    const differing = readState(machine, (raw) =>
+      raw
+        .prepare(
+          `select i.external_id from inquiries i
+             left join calls c on c.inquiry = i.id and c.role = 'serves'
+             group by i.id
+             having count(c.id) > 1 or max(c.service_id) is not i.service_id`,
+        )
+        .pluck()
+        .all(),
+    ) as string[] | null;
+    const [first] = differing ?? [];
+    if (first !== undefined)
+      this.#fail('G1', `${first}: the inquiry and its calls name different IDs.`, [first]);
+  }
+
   /** The audit trail is one chain, whatever died while it was written. */
   #checkTrail(machine: Machine): void {
     const broken = readState(machine, (raw) => {
@@ -364,6 +382,7 @@ export class Oracle {
   checkEnd(machine: Machine, calm_at: number): void {
     const { pms } = this.#world;
     this.#checkTrail(machine);
+    this.#checkCallRows(machine);
     const taken =
       this.acknowledged.get(machine.name) ??
       new Map<string, { input: AppointmentInput; at: number }>();

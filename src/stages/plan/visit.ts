@@ -11,6 +11,7 @@ import { MINUTE_MS } from '../../domain/time.ts';
 import { latestRecord } from '../../store/answers/answers.ts';
 import { joinCoverages } from '../../store/answers/coverages.ts';
 import { planDelivery } from '../../store/answers/deliveries.ts';
+import { parkOtherRanks } from '../../store/answers/delivery-steps.ts';
 import {
   raiseAgain,
   raiseAttention,
@@ -104,8 +105,7 @@ async function followCoverages(context: PlanContext, appointment: AppointmentRow
       1 + input.coverages.findIndex((each) => isNeedOf(inquiry.need_base, patient_key, [each]));
     if (coverage_rank === 0 || coverage_rank === before) continue;
     await setCoverageRank(tx, { inquiry: id, appointment: appointment.id, coverage_rank });
-    if (inquiry.state === 'answered')
-      await deliverAnswered(context, inquiry, appointment, coverage_rank);
+    await deliverAtRank(context, inquiry, appointment, coverage_rank);
   }
 }
 
@@ -228,8 +228,7 @@ async function inquiryFor(
       await raiseAgain(tx, about, ['refused'], now);
     if (latest.state === 'undecidable')
       await raiseAgain(tx, about, ['undecidable', 'lost_at_service'], now);
-    if (latest.state === 'answered')
-      await deliverAnswered(context, latest, appointment, coverage.rank);
+    await deliverAtRank(context, latest, appointment, coverage.rank);
     return (reuse === 'revive' ? await inquiryById(tx, latest.id) : null) ?? latest;
   }
   const added = await addPlanned(
@@ -269,7 +268,24 @@ async function reasonToCall(
     : 'The last answer is too old for this visit.';
 }
 
-/** Delivers an existing answer to the new appointment without a call. */
+/**
+ * Delivers an existing answer to the current rank of its coverage. If the service has taken the
+ * answer back, a record of it that waits for a former rank is not written there: another coverage
+ * is at that rank now.
+ */
+async function deliverAtRank(
+  context: PlanContext,
+  inquiry: InquiryRow,
+  appointment: AppointmentRow,
+  coverage_rank: number,
+): Promise<void> {
+  if (inquiry.state === 'answered')
+    return await deliverAnswered(context, inquiry, appointment, coverage_rank);
+  const delivery = { appointment: appointment.id, inquiry: inquiry.id, coverage_rank };
+  await parkOtherRanks(context.tx, delivery, context.facts.now);
+}
+
+/** Delivers an existing answer to the appointment without a call. */
 async function deliverAnswered(
   context: PlanContext,
   inquiry: InquiryRow,

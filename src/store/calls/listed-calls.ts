@@ -119,8 +119,8 @@ export async function sampleOfOurs(db: Db, specialty: Specialty): Promise<Sample
 }
 
 /**
- * Returns the patient's latest visits, also canceled and withdrawn ones: a call that a lost
- * database has forgotten has the label of one of them.
+ * Returns the patient's latest visits, also canceled and withdrawn ones, and those whose ID the PMS
+ * has given to someone else: a call that a lost database has forgotten has the label of one of them.
  */
 export async function latestVisitsOf(
   db: Db,
@@ -131,7 +131,6 @@ export async function latestVisitsOf(
     .select(['connector', 'source_id'])
     .where('patient_key', '=', patient_key)
     .where('kind', '=', sql.lit('appointment'))
-    .where('superseded_at', 'is', null)
     .orderBy('starts_at', 'desc')
     .limit(sql.lit(VISITS_MAX))
     .execute();

@@ -85,6 +85,44 @@ test('an answer is not written under an ID that the PMS gave to another patient'
   expect({ did, next_at, written }).toEqual({ did: 0, next_at: null, written: [] });
 });
 
+test('an answer that the service took back is not written for the other coverage', async () => {
+  const clinic = await install();
+  const [one, other] = [aCoverage(), aCoverage({ member_id: 'W-OTHER' })];
+  await send(clinic, clinic.visit('A-1', { coverages: [one, other] }));
+  await clinic.service.advance({ days: 3 });
+  clinic.pass(2 * DAY_MS);
+  await clinic.collectAll();
+  await clinic.deliverNow(
+    connector(() => {
+      throw new ConnectorError('transient', { what: 'It is closed.', next: 'Wait.' });
+    }),
+  );
+  const { read } = clinic.client;
+  const taken_back = { status: 'IN_PROGRESS', results: null, summary: '' };
+  const forms: unknown[] = [];
+  clinic.client.read = async (...given) => {
+    const result = await read(...given);
+    if (!result.ok || result.value === null) return result;
+    forms.push({ ...(result.value.raw as object), ...taken_back });
+    return { ok: true, value: { ...result.value, ...taken_back } };
+  };
+  for (const { specialty, service_id } of await clinic.inquiries())
+    await clinic.client.read(specialty, service_id as never, { priority: 'routine' });
+  await clinic.report('back', forms);
+  await clinic.drainNow();
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open', 'open']);
+  await clinic.read(clinic.visit('A-1', { coverages: [other, one] }));
+  await clinic.planNow();
+  clinic.pass(DAY_MS);
+  const written: string[] = [];
+  await clinic.deliverNow(
+    connector(({ appointment, record }) => {
+      written.push(`${appointment.coverage.member_id} ${record.inquiry_id}`);
+    }),
+  );
+  expect(written).toEqual([]);
+});
+
 test('eligd retry writes no answer about insurance that the visit no longer has', async () => {
   const clinic = await install();
   await answered(clinic, 'A-1');

@@ -52,6 +52,20 @@ test('a call under the label of a canceled visit serves the next one of the pati
   expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
 
+test('a call under an ID that the PMS gave to someone else serves the patient’s next visit', async () => {
+  const clinic = await install();
+  clinic.submit.settings.is_shared_account = true;
+  await anOldCall(clinic, 'A-1');
+  cutLists(clinic, [], CUT_OFF);
+  await ensureReconciled(clinic.submit, 'dental');
+  const patient = { id: 'P-9', first_name: 'Eve', last_name: 'Other', birth_date: '1990-05-06' };
+  await clinic.read(clinic.visit('A-1', twin('Ada')));
+  const coverages = [aCoverage({ member_id: 'X9' })];
+  await clinic.read(clinic.visit('A-1', { patient, coverages, status: 'cancelled' }));
+  await send(clinic, clinic.visit('A-2', twin('Ada')));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
 test('a database that lacks a send hides no call behind a list that seems complete', async () => {
   const clinic = await install();
   await clinic.planNow();
