@@ -19,11 +19,15 @@ const ROUNDING_HOURS = 0.5;
 const LEARNED_CALLS = 5;
 /** While this many payer hours are left, the office can phone the payer. */
 const OFFICE_HOURS = 4;
-/** What tells the office that a visit may have no call, and to phone the payer itself. */
-const CALL_YOURSELF: ReadonlySet<string> = new Set([
+/**
+ * What tells the office that a visit may have no call: it corrects the data that the service
+ * refused, or phones the payer itself.
+ */
+const NO_CALL: ReadonlySet<string> = new Set([
   'too_late_to_call',
   'unconfirmed',
   'undecidable',
+  'refused',
 ]);
 /** The time between reading a booking and listing it. */
 const LISTING_MS = HOUR_MS;
@@ -107,7 +111,7 @@ export class LeadCheck {
     const { plan, scheduler, isCalm } = this.#world;
     if (isCalm()) this.#calm_at = Math.min(this.#calm_at, scheduler.now);
     for (const { reason, source_id, starts_at } of entries) {
-      if (!CALL_YOURSELF.has(reason) || source_id === null || starts_at === null) continue;
+      if (!NO_CALL.has(reason) || source_id === null || starts_at === null) continue;
       const name = nameOf(source_id, starts_at);
       if (this.#listed.has(name)) continue;
       this.#listed.add(name);
