@@ -73,7 +73,8 @@ export async function buildProgram(root: string, program: string): Promise<void>
   cpSync(join(root, 'src/office/assets'), join(program, FOLDER, 'assets'), { recursive: true });
 }
 
-type Loaded = { first: Set<string>; run: Set<string>; status: Set<string>; list: Set<string> };
+/** `one`: of the commands that show one visit. */
+type Loaded = Record<'first' | 'run' | 'status' | 'list' | 'one', Set<string>>;
 
 /** With what every command begins, also those that only print help, and the thread of a backup. */
 const FIRST = [
@@ -97,8 +98,8 @@ const NEXT = [
 /**
  * Returns a function that names the file of a module; null: rolldown decides. Node takes half a
  * millisecond for each file, so what is always loaded together is one file: `common` for what the
- * daemon and the commands that read the database load, and `daemon` for what of these only the
- * daemon loads.
+ * daemon and the commands that read the database load, and `daemon` for what none of the commands
+ * load for which people wait.
  */
 function chunkNames(root: string): (id: string, context: ChunkingContext) => string | null {
   let loaded: Loaded | null = null;
@@ -108,11 +109,16 @@ function chunkNames(root: string): (id: string, context: ChunkingContext) => str
       run: modulesOf(['src/cli/commands/run.ts', ...NEXT], root, context),
       status: modulesOf(['src/cli/commands/status.ts', ...NEXT], root, context),
       list: modulesOf(['src/cli/commands/list.ts', ...NEXT], root, context),
+      one: modulesOf(
+        ['explain', 'show'].map((name) => `src/cli/commands/${name}.ts`),
+        root,
+        context,
+      ),
     };
-    const { first, run, status, list } = loaded;
+    const { first, run, status, list, one } = loaded;
     if (first.has(id) || !run.has(id)) return null;
     if (status.has(id) && list.has(id)) return 'common';
-    return status.has(id) || list.has(id) ? null : 'daemon';
+    return [status, list, one].some((each) => each.has(id)) ? null : 'daemon';
   };
 }
 

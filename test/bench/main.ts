@@ -7,6 +7,7 @@ import { execFileSync, fork } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { benchCommands } from './commands.ts';
 import { benchCost } from './cost-table.ts';
 import { benchEncryption } from './encryption.ts';
 import type { FortnightResult } from './fortnight.ts';
@@ -63,6 +64,7 @@ try {
     submit: () => benchSubmit(`http://127.0.0.1:${port}`),
     idle: () => benchIdle(`http://127.0.0.1:${port}`),
     once: () => benchOnce(`http://127.0.0.1:${port}`),
+    commands: () => benchCommands(`http://127.0.0.1:${port}`),
     size: () => benchRows(`http://127.0.0.1:${port}`),
     answers: benchAnswers,
     hl7: benchHl7,

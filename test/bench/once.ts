@@ -34,7 +34,11 @@ export async function benchOnce(base_url: string): Promise<void> {
   try {
     const main = await buildPackaged(folder);
     const [few, many] = [join(folder, 'few'), join(folder, 'many')];
-    const job: OnceClinicJob = { few, many, visits: VISITS };
+    const clinics = [
+      { folder: few, visits: 0 },
+      { folder: many, visits: VISITS },
+    ];
+    const job: OnceClinicJob = { clinics };
     await measureInChild('once-clinic.ts', job);
     for (const clinic of [few, many]) {
       pointTo(clinic, base_url);
@@ -67,7 +71,8 @@ export async function benchOnce(base_url: string): Promise<void> {
   }
 }
 
-function pointTo(clinic: string, base_url: string): void {
+/** Makes a clinic use this service. */
+export function pointTo(clinic: string, base_url: string): void {
   const file = join(clinic, 'eligd.yaml');
   const text = readFileSync(file, 'utf8').replace(/base_url: \S+/, `base_url: ${base_url}`);
   writeFileSync(file, text.replace('auth: oauth', 'auth: basic'));
@@ -77,18 +82,32 @@ function pointTo(clinic: string, base_url: string): void {
 
 /** Runs `eligd once` in the folder of a clinic, and returns what it used. */
 export async function runOnce(main: string, clinic: string): Promise<Usage> {
+  return await runCommand(main, clinic, ['once']);
+}
+
+/**
+ * Runs a command in the folder of a clinic, and returns what it used. `as`: by default, the user of
+ * the bench; `codes`: the exit codes of a command that has done its work.
+ */
+export async function runCommand(
+  main: string,
+  clinic: string,
+  words: readonly string[],
+  { as, codes = [0] }: { as?: number; codes?: readonly number[] } = {},
+): Promise<Usage> {
   const usage = `data:text/javascript,${encodeURIComponent(USAGE)}`;
   const config = ['--config', join(clinic, 'eligd.yaml')];
-  const args = [...MEMORY_OPTIONS, '--import', usage, main, 'once', ...config];
+  const args = [...MEMORY_OPTIONS, '--import', usage, main, ...words, ...config];
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, MALLOC_ARENA_MAX: '1' },
+    ...(as === undefined ? {} : { uid: as, gid: as }),
   });
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {
     said += chunk.toString();
   });
-  const code = await new Promise((done) => child.once('close', done));
-  if (code !== 0) throw new Error(`eligd once ended with ${String(code)}: ${said}`);
+  const code = await new Promise<number>((done) => child.once('close', done));
+  if (!codes.includes(code)) throw new Error(`eligd ${words[0]} ended with ${code}: ${said}`);
   return JSON.parse(said.trim().split('\n').at(-1) ?? '') as Usage;
 }

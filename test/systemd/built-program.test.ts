@@ -105,20 +105,23 @@ report: { folder: ./report }
     expect(output).toMatch(/of 40 appointments are verified/);
   }, 120_000);
 
-  it('a packaged command that only reads loads nothing for connections', () => {
-    const list = 'process.on("exit", () => console.error(process.moduleLoadList.join("\\n")))';
-    const { stdout, stderr } = spawnSync(
-      process.execPath,
-      [
-        ...['--import', `data:text/javascript,${list}`, join(program, 'dist/program/main.js')],
-        ...['status', '--config', configuration],
-      ],
-      { encoding: 'utf8' },
-    );
-    expect(stdout).toContain('Running:');
-    expect(stderr).toContain('NativeModule fs');
-    expect(stderr).not.toMatch(/^NativeModule (?:http2?|tls)$/m);
-  });
+  it.each([['status'], ['list'], ['explain', 'inquiry:1'], ['show', 'inquiry:1']])(
+    'a packaged command that only reads loads nothing for connections: %s',
+    (...words) => {
+      const list = 'process.on("exit", () => console.error(process.moduleLoadList.join("\\n")))';
+      const { stdout, stderr } = spawnSync(
+        process.execPath,
+        [
+          ...['--import', `data:text/javascript,${list}`, join(program, 'dist/program/main.js')],
+          ...[...words, '--config', configuration],
+        ],
+        { encoding: 'utf8' },
+      );
+      if (words[0] === 'status') expect(stdout).toContain('Running:');
+      expect(stderr).toContain('NativeModule fs');
+      expect(stderr).not.toMatch(/^NativeModule (?:http2?|tls)$/m);
+    },
+  );
 
   it("a packaged command uses the compiled code in Node's program for Node's own modules", () => {
     const list = `import module from 'node:module';
