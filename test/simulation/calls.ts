@@ -303,7 +303,7 @@ export class Calls {
     const { plan } = this.#world;
     // No list that eligd can ask for shows it, and nothing indicates that: it is not listable.
     const is_hidden =
-      plan.service.list_cap !== null &&
+      (plan.service.list_cap !== null || (first.is_forgotten && this.is_state_lost)) &&
       first.visible_at <= call.accepted_at &&
       !this.#canBeFound(first) &&
       (this.is_state_lost || !this.#unproven.has(first.external_id));
@@ -476,10 +476,16 @@ export class Calls {
     }
     const was_unsuccessful = (one: Accepted) =>
       one.timeline.some(({ at, status }) => at <= now && status === 'UNSUCCESSFUL');
-    const series = before.slice(
+    // A call that the database lost, and that was too old to serve, is no attempt to eligd.
+    const isUnknownAttempt = (one: Accepted) =>
+      this.#isForgotten(one) &&
+      !this.#adopted.has(one.id) &&
+      one.accepted_at + reverify_ms <= machine_now;
+    const attempts = before.filter((one) => !isUnknownAttempt(one));
+    const series = attempts.slice(
       Math.max(
         0,
-        before.findLastIndex(({ id }) => this.#series_starts.has(id)),
+        attempts.findLastIndex(({ id }) => this.#series_starts.has(id)),
       ),
     );
     const in_a_row = series.length - 1 - series.findLastIndex((one) => !was_unsuccessful(one));

@@ -347,15 +347,18 @@ export class Oracle {
     }
   }
 
-  /** The row of an inquiry and the row of the one call that serves it name the same ID. */
+  /**
+   * The ID of an inquiry is that of the one call that serves it. Another call serves, too, if the
+   * service has forgotten it.
+   */
   #checkCallRows(machine: Machine): void {
     const differing = readState(machine, (raw) =>
       raw
         .prepare(
           `select i.external_id from inquiries i
-             left join calls c on c.inquiry = i.id and c.role = 'serves'
-             group by i.id
-             having count(c.id) > 1 or max(c.service_id) is not i.service_id`,
+             where (select count(*) from calls c
+                    where c.inquiry = i.id and c.role = 'serves' and c.service_id = i.service_id)
+               <> (i.service_id is not null)`,
         )
         .pluck()
         .all(),
