@@ -557,7 +557,8 @@ class LivingWorld {
       await store.write(async (tx) => {
         // The daemon sees it when it looks again.
         if (await endHalt(tx, reason))
-          this.oracle.stopped_until = this.scheduler.now + STOPPED_RETRY_MS;
+          this.oracle.stopped_until =
+            this.scheduler.now + Math.max(STOPPED_RETRY_MS, this.plan.config.idle_ms);
         await resolveAttention(tx, haltSubject(reason), Math.round(this.scheduler.now));
       });
       await store.close();
