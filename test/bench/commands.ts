@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- commands`: the commands of the packaged program with which people read, in a
  * clinic with a year of history. Somebody waits for each, so none may cost more than a quarter of a
- * second of processor time. The first line is the part of all of them that starts the program.
+ * second of processor time. The first one reads no database.
  */
 import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

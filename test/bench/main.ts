@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: the speed of eligd next to the bare tools on the same machine in the same run,
- * so the ratios mean something anywhere. Only the office page has a limit, above which the bench
- * fails. Every measurement is a separate process.
+ * so the ratios mean something anywhere. Only the office page and the commands have a limit, above
+ * which the bench fails. Every measurement is a separate process.
  */
 import { execFileSync, fork } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
