@@ -120,7 +120,7 @@ export async function sampleOfOurs(db: Db, specialty: Specialty): Promise<Sample
 
 /**
  * Returns the patient's latest visits, also canceled and withdrawn ones, and those whose ID the PMS
- * has given to someone else: a call that a lost database has forgotten has the label of one of them.
+ * has given to someone else: a call that a lost database has forgotten has the label of one.
  */
 export async function latestVisitsOf(
   db: Db,

@@ -52,7 +52,7 @@ test('a call under the label of a canceled visit serves the next one of the pati
   expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
 
-test('a call under an ID that the PMS gave to someone else serves the patient’s next visit', async () => {
+test('a call under an ID that the PMS gave to another patient serves the next visit', async () => {
   const clinic = await install();
   clinic.submit.settings.is_shared_account = true;
   await anOldCall(clinic, 'A-1');
