@@ -280,8 +280,8 @@ class LivingWorld {
   async #storm(): Promise<void> {
     const { plan, scheduler } = this;
     const random = this.#random;
-    // A second computer has to be noticed a day after its first call.
-    const days = plan.machine.clone === null ? plan.storm_days : 4;
+    // A second computer has to be noticed a day after its first call, which may take two days.
+    const days = plan.machine.clone === null ? plan.storm_days : 6;
     const end = plan.start_ms + days * DAY_MS;
     const sometime = () => plan.start_ms + random.next() * (end - plan.start_ms);
     const happen = (at: number, event: () => void) => void scheduler.at(at, event, undefined);
