@@ -78,18 +78,17 @@ export type Reconciled = {
   hides_calls: boolean;
 };
 
-type ReadingFailure = { since: number; retry_at: number; cause: string };
+/** `since`: of the first failure in a row. `cause`: of the last one. */
+export type ReadingFailure = { since: number; retry_at: number; cause: string };
 
 export type SubmitMemory = {
   /** Per specialty: when this process last compared the service's list. */
   reconciled: Map<Specialty, Reconciled>;
-  /**
-   * Per specialty: since when a list could not be read, and when to read it again. Null: this
-   * process has read one since.
-   */
+  /** Lists that could not be read; see `unread-lists.ts`. */
   failures: {
     whole: Map<Specialty, ReadingFailure>;
-    labels: Map<Specialty, ReadingFailure | null>;
+    /** By label. No entry for a specialty: this process has queried none of its labels. */
+    labels: Map<Specialty, Map<string, ReadingFailure>>;
   };
   /** Per specialty: the comparison in progress. */
   running: Map<Specialty, Promise<boolean>>;

@@ -12,12 +12,13 @@ import { latestVisitsOf } from '../../store/calls/listed-calls.ts';
 import type { SubmitDeps } from './deps.ts';
 import { compare } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
-import { noteRead, noteUnread } from './unread-lists.ts';
+import { noteRead, noteUnread, UNREAD_RETRY_MS, type Wait, waitFor } from './unread-lists.ts';
 
 /**
  * Queries the labels of each row and of its patient's visits, and saves the inquiries that the
  * service shows under them, for the check that precedes every call. Returns the rows that may be
- * sent now. When a query fails, its row and all later rows wait.
+ * sent now. A row waits when a query for it fails (G7); the later rows wait, too, when queries for
+ * two rows fail one after another, or when the service rejects us.
  */
 export async function checkLabels(
   deps: SubmitDeps,
@@ -25,28 +26,52 @@ export async function checkLabels(
   { external_id_template, signal }: { external_id_template: string; signal: AbortSignal },
 ): Promise<Set<number>> {
   const checked = new Set<number>();
+  let has_failed = false;
   for (const [index, row] of rows.entries()) {
-    const { db } = deps.store;
-    const own = await appointmentsOf(db, row.id);
-    // No other visit has the label of a call about a claim.
-    const is_claim = own.some(({ kind }) => kind === 'claim');
-    const visits = [...own, ...(is_claim ? [] : await latestVisitsOf(db, row.patient_key))];
-    const labels = new Set([
-      row.external_id,
-      ...visits.map(({ connector, source_id }) =>
-        externalId(external_id_template, connector, source_id),
-      ),
-    ]);
-    for (const label of labels) {
-      if (signal.aborted) return checked;
-      const retry_at = await checkLabel(deps, row, label, signal);
-      if (retry_at === null) continue;
-      await putOff(deps, rows.slice(index), retry_at);
+    if (signal.aborted) return checked;
+    const wait = await checkRow(deps, row, external_id_template, signal);
+    if (wait === null) {
+      checked.add(row.id);
+      has_failed = false;
+      continue;
+    }
+    await putOff(deps, [row], wait.retry_at);
+    if (wait.is_about_all || (wait.was_asked && has_failed)) {
+      const soon = deps.env.clock.now() + UNREAD_RETRY_MS;
+      await putOff(deps, rows.slice(index + 1), wait.is_about_all ? wait.retry_at : soon);
       return checked;
     }
-    checked.add(row.id);
+    has_failed ||= wait.was_asked;
   }
   return checked;
+}
+
+/** `was_asked`: the query failed now; otherwise an earlier one did, and it is too soon to repeat. */
+type Failed = Wait & { was_asked: boolean };
+
+/** Queries the labels of one row. Returns null, or that one of them could not be queried. */
+async function checkRow(
+  deps: SubmitDeps,
+  row: InquiryRow,
+  external_id_template: string,
+  signal: AbortSignal,
+): Promise<Failed | null> {
+  const { db } = deps.store;
+  const own = await appointmentsOf(db, row.id);
+  // No other visit has the label of a call about a claim.
+  const is_claim = own.some(({ kind }) => kind === 'claim');
+  const visits = [...own, ...(is_claim ? [] : await latestVisitsOf(db, row.patient_key))];
+  const labels = new Set([
+    row.external_id,
+    ...visits.map(({ connector, source_id }) =>
+      externalId(external_id_template, connector, source_id),
+    ),
+  ]);
+  for (const label of labels) {
+    const failed = await checkLabel(deps, row, label, signal);
+    if (failed !== null) return failed;
+  }
+  return null;
 }
 
 /** Postpones the rows: they stay due, but eligd does not query the unavailable service at once. */
@@ -61,21 +86,21 @@ async function putOff(
   });
 }
 
-/** Returns null, or when to query again: the query failed, so this row and the later ones wait. */
+/** Returns null, or that the query failed, and when to query again. */
 async function checkLabel(
   deps: SubmitDeps,
   { specialty }: InquiryRow,
   external_id: string,
   signal: AbortSignal,
-): Promise<number | null> {
+): Promise<Failed | null> {
   const { client, store, env, memory } = deps;
+  const question = { specialty, label: external_id };
+  const wait = waitFor(memory, question, env.clock.now());
+  if (wait !== null) return { ...wait, was_asked: false };
   const listed = await client.list(specialty, { external_id }, { priority: 'send', signal });
-  const question = { specialty, listing: 'labels' } as const;
-  if (!listed.ok) return await noteUnread(deps, question, listed.failure);
-  if (memory.failures.labels.get(specialty) !== null) {
-    memory.failures.labels.set(specialty, null);
-    await store.write((tx) => noteRead(tx, question, env.clock.now()));
-  }
+  if (!listed.ok) return { ...(await noteUnread(deps, question, listed.failure)), was_asked: true };
+  if (memory.failures.labels.get(specialty)?.size !== 0)
+    await store.write((tx) => noteRead(tx, memory, question, env.clock.now()));
   const seen = listed.value.inquiries.map(seenInquiry);
   if (seen.length > 0) {
     // A reconciliation of these few inquiries: each unknown one belongs to a lost reply, is a
@@ -99,5 +124,6 @@ export async function checkUndecidable(
   const now = deps.env.clock.now();
   for (const row of await inState(deps.store.db, 'undecidable'))
     if (row.specialty === specialty && row.visit_at > now)
-      if (signal.aborted || (await checkLabel(deps, row, row.external_id, signal)) !== null) return;
+      if (signal.aborted || (await checkLabel(deps, row, row.external_id, signal))?.was_asked)
+        return;
 }

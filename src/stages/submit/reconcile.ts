@@ -22,7 +22,7 @@ import {
 } from './earlier-comparison.ts';
 import { mayHideCalls } from './list-end.ts';
 import { seenInquiry } from './seen.ts';
-import { noteRead, noteUnread } from './unread-lists.ts';
+import { noteRead, noteUnread, waitFor } from './unread-lists.ts';
 
 /**
  * Reconciles the service's whole list with the calls: at every start, after a clock jump, daily,
@@ -47,12 +47,10 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
   const at = last?.at ?? null;
   if (at !== null && last?.is_due === false && at > env.clock.now() - DAY_MS) return true;
   const started_at = env.clock.now();
-  const failed = memory.failures.whole.get(specialty);
-  if (failed !== undefined && failed.since <= started_at && started_at < failed.retry_at)
-    return false;
+  if (waitFor(memory, { specialty }, started_at) !== null) return false;
   const listed = await client.list(specialty, {}, { priority: 'send' });
   if (!listed.ok) {
-    await noteUnread(deps, { specialty, listing: 'whole' }, listed.failure);
+    await noteUnread(deps, { specialty }, listed.failure);
     return false;
   }
   if (!listed.value.is_complete)
@@ -62,7 +60,7 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
     });
   const seen = listed.value.inquiries.map(seenInquiry);
   const fresh = await store.write(async (tx) => {
-    await noteRead(tx, { specialty, listing: 'whole' }, started_at);
+    await noteRead(tx, memory, { specialty }, started_at);
     await writeLearned(tx, reconciledSetting(specialty), String(seen.length), started_at);
     return await compare({ tx, deps, now: started_at }, { specialty, seen, last });
   });

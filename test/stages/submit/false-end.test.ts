@@ -1,6 +1,6 @@
 /** A list that says that it is complete, and is not. */
 import { expect, test } from 'vitest';
-import { MINUTE_MS } from '../../../src/domain/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { demandReconciliation, ensureReconciled } from '../../../src/stages/submit/index.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { aCoverage } from '../../domain/examples.ts';
@@ -139,5 +139,84 @@ test('the office hears of calls that wait for a failing query by label (G2)', as
   clinic.pass(11 * MINUTE_MS);
   await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual(['A-1']);
+  expect(await clinic.attention()).toEqual([]);
+});
+
+/** Queries by these labels fail; the whole list is cut off. Returns how many labels were queried. */
+function failLabels(clinic: Installation, labels: readonly string[], status: number) {
+  cutLists(clinic, [], CUT_OFF);
+  const { list } = clinic.client;
+  const queried: string[] = [];
+  clinic.client.list = async (specialty, filter, options) => {
+    if (filter.external_id !== undefined) queried.push(filter.external_id);
+    return filter.external_id === undefined || !labels.includes(filter.external_id)
+      ? await list(specialty, filter, options)
+      : {
+          ok: false,
+          failure:
+            status === 401
+              ? { class: 'stopped', status, retry_after_ms: null }
+              : {
+                  class: 'ambiguous',
+                  cause: 'http_status',
+                  status,
+                  retry_after_ms: null,
+                  accepted: false,
+                },
+        };
+  };
+  return queried;
+}
+
+async function minutesPass(clinic: Installation, minutes: number): Promise<void> {
+  for (let minute = 0; minute < minutes; minute += 1) {
+    clinic.pass(MINUTE_MS);
+    await clinic.submitNow();
+  }
+}
+
+test('one label that cannot be queried delays only its own call, and is told (G2, G7)', async () => {
+  const clinic = await install();
+  const queried = failLabels(clinic, ['A-0', 'B-0'], 500);
+  for (const [one, first_name] of [
+    ['A', 'Ada'],
+    ['B', 'Ben'],
+    ['C', 'Cleo'],
+  ] as const) {
+    await clinic.read(clinic.visit(`${one}-0`, { ...twin(first_name), status: 'cancelled' }));
+    await clinic.read(clinic.visit(`${one}-1`, twin(first_name)));
+  }
+  await clinic.planNow();
+  await clinic.submitNow();
+  await minutesPass(clinic, 75);
+  expect(await labelsOf(clinic)).toEqual(['C-1']);
+  expect(queried.filter((label) => label === 'A-0').length).toBeLessThan(20);
+  expect((await openAttention(clinic.store.db)).map(({ what }) => what)).toEqual([
+    expect.stringContaining('the query for the inquiries of one visit fails'),
+  ]);
+  expect(clinic.events.filter((event) => event === 'label_check_failed')).toHaveLength(1);
+});
+
+test('after a label query is rejected, no label is queried for a quarter of an hour', async () => {
+  const clinic = await install();
+  const queried = failLabels(clinic, ['A-1', 'B-1'], 401);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  await minutesPass(clinic, 2);
+  await send(clinic, clinic.visit('B-1', twin('Ben')));
+  await minutesPass(clinic, 10);
+  expect(queried).toEqual(['A-1']);
+  expect(await clinic.attention()).toEqual(['submission_stopped']);
+});
+
+test('a label that failed days ago and fails once again is no long outage', async () => {
+  const clinic = await install();
+  const labels = ['A-1'];
+  failLabels(clinic, labels, 500);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  await clinic.read(clinic.visit('A-1', { ...twin('Ada'), status: 'cancelled' }));
+  await clinic.planNow();
+  clinic.pass(2 * DAY_MS);
+  await ensureReconciled(clinic.submit, 'dental');
+  await send(clinic, clinic.visit('A-1', twin('Ada'), 5));
   expect(await clinic.attention()).toEqual([]);
 });
