@@ -7,7 +7,7 @@ import { latestRecord } from '../../store/answers/answers.ts';
 import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { attemptsFor, callUnderWayFor, makeNewest } from '../../store/calls/attempts.ts';
-import { type InquiryRow, inquiryById, latestForNeed } from '../../store/calls/inquiries.ts';
+import { type InquiryRow, latestForNeed } from '../../store/calls/inquiries.ts';
 import {
   type AppointmentRow,
   inquiriesOf,
@@ -25,26 +25,37 @@ type Coverage = { coverage: PlannedCoverage; is_too_late: boolean };
 
 const FAILED = ['unsuccessful', 'cancelled_by_service'] as const;
 
+type Newest = {
+  newest: InquiryRow | null;
+  latest: InquiryRow | null;
+  reuse: Reuse;
+  /** The unsuccessful call after which a new one is the next attempt; null: it is the first. */
+  failed: InquiryRow | null;
+};
+
 /** Returns the newest attempt for the need of a coverage and what it means for the appointment. */
 export async function newestFor(
   context: PlanContext,
   appointment: AppointmentRow,
   about: Coverage,
-): Promise<{ newest: InquiryRow | null; latest: InquiryRow | null; reuse: Reuse }> {
+): Promise<Newest> {
   const { tx } = context;
+  const failed = null;
   const { need_base, benefit_year } = about.coverage;
   const newest = await latestForNeed(tx, need_base, benefit_year);
   const latest = newest === null ? null : await answeredBefore(tx, newest);
-  if (latest === null) return { newest, latest, reuse: 'new' };
+  if (latest === null) return { newest, latest, reuse: 'new', failed };
   const reuse = await reuseOf(context, latest, appointment, about);
   if (reuse === 'serve') {
     const own = await ownAnswer(tx, appointment, about.coverage, latest);
-    if (own !== null) return { newest, latest: own, reuse };
+    if (own !== null) return { newest, latest: own, reuse, failed };
   }
   const call =
     (await callInstead(context, latest, about, reuse)) ??
     (reuse === 'new' ? await laterCall(context, latest, appointment, about) : null);
-  return call === null ? { newest, latest, reuse } : { newest: call, latest: call, reuse: 'serve' };
+  if (call === null) return { newest, latest, reuse, failed };
+  if (isAttemptLeft(call, context)) return { newest, latest, reuse, failed: call };
+  return { newest: call, latest: call, reuse: 'serve', failed };
 }
 
 /**
@@ -83,13 +94,13 @@ async function callInstead(
   if (call === null) return null;
   const has_failed = hasFailed(latest);
   if (reuse !== 'new' && !has_failed && !(await asksMore(tx, call, coverage, latest))) return null;
-  await makeNewest(tx, call, now);
+  const newest = await makeNewest(tx, call, now);
   if (has_failed) {
     // The other call is the next attempt for its visits.
     await resolveAttention(tx, inquirySubject(latest.id), now, FAILED);
     await planAgain(tx, latest.id, now);
   }
-  return await inquiryById(tx, call.id);
+  return newest;
 }
 
 /**
@@ -110,9 +121,16 @@ export async function mayBeReplaced(
 const hasFailed = ({ state, service_status }: InquiryRow): boolean =>
   state === 'answered' && outcomeOf(service_status) !== 'successful';
 
+/** After a call that the service canceled, eligd makes no further attempt. */
+const isAttemptLeft = ({ state, service_status, retry }: InquiryRow, { facts }: PlanContext) =>
+  state === 'answered' &&
+  outcomeOf(service_status) === 'unsuccessful' &&
+  retry + 1 < facts.policy.attempts;
+
 /**
  * Returns the call that was made after the newest attempt, for a record that was merged into this
- * one, and that serves: it was successful, or its need had used up its attempts. Null: none does.
+ * one: a successful one, or else the last that failed, which counts as an attempt (G1). Null: there
+ * is none, or it is too old, too.
  */
 async function laterCall(
   context: PlanContext,
@@ -120,17 +138,15 @@ async function laterCall(
   appointment: AppointmentRow,
   about: Coverage,
 ): Promise<InquiryRow | null> {
-  const { attempts } = context.facts.policy;
-  let used_up: InquiryRow | null = null;
+  let failed: InquiryRow | null = null;
   for (const row of await attemptsFor(context.tx, about.coverage)) {
     // The service may have revised the answer of an earlier call.
     if (row.id <= latest.id || row.state !== 'answered') continue;
-    if (hasFailed(row) && row.retry + 1 < attempts) continue;
     if ((await reuseOf(context, row, appointment, about)) !== 'serve') continue;
     if (!hasFailed(row)) return row;
-    used_up = row;
+    failed = row;
   }
-  return used_up;
+  return failed;
 }
 
 /**

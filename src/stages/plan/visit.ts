@@ -7,7 +7,7 @@ import { externalId, isNeedOf } from '../../domain/needs.ts';
 import { deliveryNotes } from '../../domain/notes.ts';
 import { finalOutcome, outcomeOf } from '../../domain/outcome.ts';
 import type { PlannedCoverage, PlanningDecision } from '../../domain/planning.ts';
-import { MINUTE_MS } from '../../domain/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
 import { latestRecord } from '../../store/answers/answers.ts';
 import { joinCoverages } from '../../store/answers/coverages.ts';
 import { planDelivery } from '../../store/answers/deliveries.ts';
@@ -20,6 +20,7 @@ import {
 } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { listForMapping } from '../../store/bookkeeping/unmapped-payers.ts';
+import { makeNewest } from '../../store/calls/attempts.ts';
 import {
   addPlanned,
   type InquiryRow,
@@ -194,7 +195,7 @@ async function inquiryFor(
   const { tx, external_id_template } = context;
   const { now, is_clock_trusted } = context.facts;
   const is_too_late = coverage.call_by < now;
-  const { newest, latest, reuse } = await newestFor(context, appointment, {
+  const { newest, latest, reuse, failed } = await newestFor(context, appointment, {
     coverage,
     is_too_late,
   });
@@ -231,19 +232,21 @@ async function inquiryFor(
     await deliverAtRank(context, latest, appointment, coverage.rank);
     return (reuse === 'revive' ? await inquiryById(tx, latest.id) : null) ?? latest;
   }
+  const before = failed === null ? newest : await makeNewest(tx, failed, now);
+  const pause_ms = context.facts.policy.attempt_pause_hours * HOUR_MS;
   const added = await addPlanned(
     tx,
     {
       connector: appointment.connector,
       need_base: coverage.need_base,
       benefit_year: coverage.benefit_year,
-      attempt: (newest?.attempt ?? 0) + 1,
-      retry: 0,
+      attempt: (before?.attempt ?? 0) + 1,
+      retry: failed === null ? 0 : failed.retry + 1,
       patient_key: appointment.patient_key,
       specialty: coverage.draft.specialty,
       external_id: externalId(external_id_template, appointment.connector, appointment.source_id),
       match_key: draftMatchKey(coverage.draft),
-      due_at: now,
+      due_at: failed === null ? now : Math.max(now, (failed.answered_at ?? 0) + pause_ms),
       visit_at: appointment.starts_at,
       hold_reason: await firstHold(tx, appointment, newest),
       draft: mergeDrafts([coverage.draft]),

@@ -5,7 +5,7 @@
 import { outcomeOf } from '../../domain/outcome.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
-import { type InquiryRow, inquiriesById } from './inquiries.ts';
+import { type InquiryRow, inquiriesById, inquiryById } from './inquiries.ts';
 import { planAgain } from './links.ts';
 
 type Need = Pick<InquiryRow, 'need_base' | 'benefit_year'>;
@@ -45,9 +45,14 @@ export async function callUnderWayFor(
   return underWay(attempts, is_accepted) ?? null;
 }
 
-/** Makes a call the newest attempt for its need. */
-export async function makeNewest(tx: Tx, call: InquiryRow, now: number): Promise<void> {
+/** Makes a call the newest attempt for its need. Returns it with its new number. */
+export async function makeNewest(
+  tx: Tx,
+  call: InquiryRow,
+  now: number,
+): Promise<InquiryRow | null> {
   await putLast(tx, await attemptsFor(tx, call), call, now);
+  return await inquiryById(tx, call.id);
 }
 
 /**

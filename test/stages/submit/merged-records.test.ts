@@ -484,6 +484,39 @@ test('an old answer leads to no call if the merged record’s attempts are used 
   expect(await clinic.attention()).toEqual(['unsuccessful']);
 });
 
+test('the failed attempt of a merged record counts when an old answer leads to a call', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  const [first] = await clinic.service.ledger();
+  await pass(clinic, 2);
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  callsEnd(clinic, ({ id }) => (id === first?.id ? 'SUCCESS' : 'UNSUCCESSFUL'));
+  await clinic.collectAll();
+  await pass(clinic, 1.5);
+  await merge(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(3);
+  expect(await clinic.attention()).toEqual(['unsuccessful']);
+});
+
+test('an old answer leads to no call after the service canceled that of the merged record', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  await pass(clinic, 2);
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await ends(clinic, { 'B-1': 'CANCELLED' });
+  await clinic.collectAll();
+  await pass(clinic, 1.5);
+  await merge(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+  expect(await clinic.attention()).toEqual(['cancelled_by_service']);
+});
+
 test('an old answer leads to a call also if the answer before it was revised', async () => {
   const clinic = await install({ policy: { reverify_after_days: 2 } });
   await clinic.planNow();
