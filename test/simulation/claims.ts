@@ -144,7 +144,11 @@ export class ClaimCheck {
     );
     if (calls.length === 0 && plan.config.calls_per_day === null)
       this.#fail('G2', `The claim ${source_id} got no call and is on no list.`, [source_id]);
-    const has_ended = calls.some(({ timeline }) =>
+    // A truncated list may never show a call whose reply was lost.
+    const findable = calls.filter(
+      (call) => call.carrier.is_known === 'surely' || service.shows(call),
+    );
+    const has_ended = findable.some(({ timeline }) =>
       timeline.some(
         ({ at, status }) =>
           Math.max(at, calm_at) + SETTLED_MS < scheduler.now && /SUCCESS/.test(status),

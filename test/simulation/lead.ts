@@ -17,6 +17,8 @@ const LONG_MS = 6 * DAY_MS;
 const ROUNDING_HOURS = 0.5;
 /** eligd learns a payer's turnaround from this many calls at least; all but few end within it. */
 const LEARNED_CALLS = 5;
+/** A request waits for its turn at most so long: for its slot in a minute, or after a 429. */
+const TURN_MS = HOUR_MS / 6;
 /** While this many payer hours are left, the office can phone the payer. */
 const OFFICE_HOURS = 4;
 /**
@@ -72,12 +74,13 @@ export class LeadCheck {
 
   /**
    * The requested completion date is a business day, and is not over when eligd sends the inquiry.
+   * A request that was committed just before midnight may wait for its turn until the next day.
    */
   #checkDate(call: Accepted): void {
     const [month, day, year] = String(call.request.desired_completion_date).split('-');
     const date = `${year}-${month}-${day}`;
     const sent = new Intl.DateTimeFormat('en-CA', { timeZone: this.#world.plan.time_zone });
-    if (date >= sent.format(call.carrier.sent_at) && isBusinessDay(date)) return;
+    if (date >= sent.format(call.carrier.sent_at - TURN_MS) && isBusinessDay(date)) return;
     this.#world.fail(
       new Broken('lead', `Call ${call.id} is wanted by ${date}.`, [call.external_id, call.id]),
     );
