@@ -81,14 +81,25 @@ export type Reconciled = {
 /** `since`: of the first failure in a row. `cause`: of the last one. */
 export type ReadingFailure = { since: number; retry_at: number; cause: string };
 
+/** Calls of one specialty that wait because a label cannot be queried; see `label-failures.ts`. */
+export type LabelFailures = {
+  /** By inquiry. */
+  waiting: Map<number, ReadingFailure>;
+  /** The last query failed, and the one before it did not. */
+  has_failed: boolean;
+  /** No label is queried before this time. */
+  none_before: number;
+  /** The attention list may say so. True at first: an earlier process may have told it. */
+  is_told: boolean;
+};
+
 export type SubmitMemory = {
   /** Per specialty: when this process last compared the service's list. */
   reconciled: Map<Specialty, Reconciled>;
   /** Lists that could not be read; see `unread-lists.ts`. */
   failures: {
     whole: Map<Specialty, ReadingFailure>;
-    /** By label. No entry for a specialty: this process has queried none of its labels. */
-    labels: Map<Specialty, Map<string, ReadingFailure>>;
+    labels: Map<Specialty, LabelFailures>;
   };
   /** Per specialty: the comparison in progress. */
   running: Map<Specialty, Promise<boolean>>;

@@ -17,6 +17,7 @@ import type { StepResult } from '../loop.ts';
 import type { SubmitDeps } from './deps.ts';
 import { hasEverySend } from './earlier-comparison.ts';
 import { checkUndecidable } from './label-check.ts';
+import { endLabelWaits } from './label-failures.ts';
 import { lookUp } from './lookup.ts';
 import { noticeClock } from './notice-clock.ts';
 import {
@@ -106,6 +107,7 @@ export async function submitStep(
     }
   }
   const did = looked_up + sent;
+  await endLabelWaits(deps);
   // Then the next step follows at once.
   if (did > 0) return { did, next_at: null };
   const now = env.clock.now();

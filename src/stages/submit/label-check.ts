@@ -6,56 +6,51 @@
  */
 import { externalId } from '../../domain/needs.ts';
 import type { Specialty } from '../../domain/specialty.ts';
+import type { ServiceFailure } from '../../service/api.ts';
 import { type InquiryRow, inState, updateInquiry } from '../../store/calls/inquiries.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
 import { latestVisitsOf } from '../../store/calls/listed-calls.ts';
 import type { SubmitDeps } from './deps.ts';
+import { labelFailures, labelsWaitUntil, noteQueried, noteUnqueried } from './label-failures.ts';
 import { compare } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
-import { noteRead, noteUnread, UNREAD_RETRY_MS, type Wait, waitFor } from './unread-lists.ts';
 
 /**
  * Queries the labels of each row and of its patient's visits, and saves the inquiries that the
  * service shows under them, for the check that precedes every call. Returns the rows that may be
- * sent now. A row waits when a query for it fails (G7); the later rows wait, too, when queries for
- * two rows fail one after another, or when the service rejects us.
+ * sent now. A row waits when a query for it fails; the others wait only when queries for two rows
+ * fail one after another, or when the service rejects our login (G7).
  */
 export async function checkLabels(
   deps: SubmitDeps,
   rows: readonly InquiryRow[],
-  { external_id_template, signal }: { external_id_template: string; signal: AbortSignal },
+  options: { specialty: Specialty; external_id_template: string; signal: AbortSignal },
 ): Promise<Set<number>> {
   const checked = new Set<number>();
-  let has_failed = false;
+  const known = labelFailures(deps.memory, options.specialty);
   for (const [index, row] of rows.entries()) {
-    if (signal.aborted) return checked;
-    const wait = await checkRow(deps, row, external_id_template, signal);
-    if (wait === null) {
+    if (options.signal.aborted) break;
+    const wait_until = labelsWaitUntil(known, deps.env.clock.now());
+    if (wait_until !== null) {
+      await putOff(deps, rows.slice(index), wait_until);
+      break;
+    }
+    const failure = await checkRow(deps, row, options);
+    if (options.signal.aborted) break;
+    if (failure === null) {
       checked.add(row.id);
-      has_failed = false;
-      continue;
-    }
-    await putOff(deps, [row], wait.retry_at);
-    if (wait.is_about_all || (wait.was_asked && has_failed)) {
-      const soon = deps.env.clock.now() + UNREAD_RETRY_MS;
-      await putOff(deps, rows.slice(index + 1), wait.is_about_all ? wait.retry_at : soon);
-      return checked;
-    }
-    has_failed ||= wait.was_asked;
+      noteQueried(deps.memory, row);
+    } else await putOff(deps, [row], await noteUnqueried(deps, row, failure));
   }
   return checked;
 }
 
-/** `was_asked`: the query failed now; otherwise an earlier one did, and it is too soon to repeat. */
-type Failed = Wait & { was_asked: boolean };
-
-/** Queries the labels of one row. Returns null, or that one of them could not be queried. */
+/** Queries the labels of one row. Returns null, or why one of them could not be queried. */
 async function checkRow(
   deps: SubmitDeps,
   row: InquiryRow,
-  external_id_template: string,
-  signal: AbortSignal,
-): Promise<Failed | null> {
+  { external_id_template, signal }: { external_id_template: string; signal: AbortSignal },
+): Promise<ServiceFailure | null> {
   const { db } = deps.store;
   const own = await appointmentsOf(db, row.id);
   // No other visit has the label of a call about a claim.
@@ -68,8 +63,8 @@ async function checkRow(
     ),
   ]);
   for (const label of labels) {
-    const failed = await checkLabel(deps, row, label, signal);
-    if (failed !== null) return failed;
+    const failure = await checkLabel(deps, row, label, signal);
+    if (failure !== null) return failure;
   }
   return null;
 }
@@ -86,21 +81,16 @@ async function putOff(
   });
 }
 
-/** Returns null, or that the query failed, and when to query again. */
+/** Returns null, or why the label could not be queried. */
 async function checkLabel(
   deps: SubmitDeps,
   { specialty }: InquiryRow,
   external_id: string,
   signal: AbortSignal,
-): Promise<Failed | null> {
-  const { client, store, env, memory } = deps;
-  const question = { specialty, label: external_id };
-  const wait = waitFor(memory, question, env.clock.now());
-  if (wait !== null) return { ...wait, was_asked: false };
+): Promise<ServiceFailure | null> {
+  const { client, store, env } = deps;
   const listed = await client.list(specialty, { external_id }, { priority: 'send', signal });
-  if (!listed.ok) return { ...(await noteUnread(deps, question, listed.failure)), was_asked: true };
-  if (memory.failures.labels.get(specialty)?.size !== 0)
-    await store.write((tx) => noteRead(tx, memory, question, env.clock.now()));
+  if (!listed.ok) return listed.failure;
   const seen = listed.value.inquiries.map(seenInquiry);
   if (seen.length > 0) {
     // A reconciliation of these few inquiries: each unknown one belongs to a lost reply, is a
@@ -114,7 +104,8 @@ async function checkLabel(
 
 /**
  * Queries the labels of calls that the office was told to ask about. A list that is cut off may
- * hide them for good, and the service may show them only later.
+ * hide them for good, and the service may show them only later. After two failures in a row, the
+ * others wait for the next comparison.
  */
 export async function checkUndecidable(
   deps: SubmitDeps,
@@ -122,8 +113,11 @@ export async function checkUndecidable(
   signal: AbortSignal,
 ): Promise<void> {
   const now = deps.env.clock.now();
-  for (const row of await inState(deps.store.db, 'undecidable'))
-    if (row.specialty === specialty && row.visit_at > now)
-      if (signal.aborted || (await checkLabel(deps, row, row.external_id, signal))?.was_asked)
-        return;
+  let failures = 0;
+  for (const row of await inState(deps.store.db, 'undecidable')) {
+    if (row.specialty !== specialty || row.visit_at <= now) continue;
+    if (signal.aborted || failures === 2) return;
+    const failure = await checkLabel(deps, row, row.external_id, signal);
+    failures = failure === null ? 0 : failures + 1;
+  }
 }

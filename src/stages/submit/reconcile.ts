@@ -20,9 +20,10 @@ import {
   keepComparison,
   lacksSends,
 } from './earlier-comparison.ts';
+import { labelFailures } from './label-failures.ts';
 import { mayHideCalls } from './list-end.ts';
 import { seenInquiry } from './seen.ts';
-import { noteRead, noteUnread, waitFor } from './unread-lists.ts';
+import { mustWait, noteUnread, resolveUnread } from './unread-lists.ts';
 
 /**
  * Reconciles the service's whole list with the calls: at every start, after a clock jump, daily,
@@ -47,10 +48,10 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
   const at = last?.at ?? null;
   if (at !== null && last?.is_due === false && at > env.clock.now() - DAY_MS) return true;
   const started_at = env.clock.now();
-  if (waitFor(memory, { specialty }, started_at) !== null) return false;
+  if (mustWait(memory, specialty, started_at)) return false;
   const listed = await client.list(specialty, {}, { priority: 'send' });
   if (!listed.ok) {
-    await noteUnread(deps, { specialty }, listed.failure);
+    await noteUnread(deps, specialty, listed.failure);
     return false;
   }
   if (!listed.value.is_complete)
@@ -60,7 +61,7 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
     });
   const seen = listed.value.inquiries.map(seenInquiry);
   const fresh = await store.write(async (tx) => {
-    await noteRead(tx, memory, { specialty }, started_at);
+    await resolveUnread(tx, { specialty, are_labels: false }, started_at);
     await writeLearned(tx, reconciledSetting(specialty), String(seen.length), started_at);
     return await compare({ tx, deps, now: started_at }, { specialty, seen, last });
   });
@@ -82,6 +83,8 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
   memory.reconciled.set(specialty, reconciled);
   await keepComparison(deps, specialty, reconciled);
   memory.failures.whole.delete(specialty);
+  // An earlier process may have told the office of calls that wait for a label.
+  labelFailures(memory, specialty);
   return true;
 }
 

@@ -16,56 +16,49 @@ export const UNREAD_RETRY_MS = MINUTE_MS;
 const UNREAD_RETRY_MS_MAX = 10 * MINUTE_MS;
 /** A list that stays unreadable longer than this goes on the attention list. */
 const UNREAD_ATTENTION_MS = HOUR_MS;
-/** A label that is not queried again for so long after it may be: no call waits for it. */
-const NO_LONGER_WAITED_FOR_MS = HOUR_MS;
 
-/** The inquiries with one label; without a label, the whole list. */
-type Question = { specialty: Specialty; label?: string };
+/** The whole list of a specialty, or those of its labels. */
+export type Lists = { specialty: Specialty; are_labels: boolean };
 
-/** Stands for all labels: the service rejects us, whatever we ask. */
-const ALL_LABELS = '';
-
-/** When to read the list again. `is_about_all`: until then, no label is to be queried. */
-export type Wait = { retry_at: number; is_about_all: boolean };
-
-/** Returns whether the list failed and must not be read again yet; null: read it. */
-export function waitFor(memory: SubmitMemory, question: Question, now: number): Wait | null {
-  const failures = failuresOf(memory, question);
-  for (const key of [ALL_LABELS, question.label]) {
-    const failed = key === undefined ? undefined : failures.get(key);
-    // The clock may have been set back.
-    if (failed !== undefined && failed.since <= now && now < failed.retry_at)
-      return { retry_at: failed.retry_at, is_about_all: key === ALL_LABELS };
-  }
-  return null;
+/** Returns whether the whole list could not be read and must not be read again yet. */
+export function mustWait({ failures }: SubmitMemory, specialty: Specialty, now: number): boolean {
+  const failed = failures.whole.get(specialty);
+  // The clock may have been set back.
+  return failed !== undefined && failed.since <= now && now < failed.retry_at;
 }
 
-/** The whole list has a single entry, as if it were all labels. */
-function failuresOf(
-  { failures }: SubmitMemory,
-  { specialty, label }: Question,
-): ReadonlyMap<string, ReadingFailure> {
-  if (label !== undefined) return failures.labels.get(specialty) ?? new Map();
-  const failed = failures.whole.get(specialty);
-  return new Map(failed === undefined ? [] : [[ALL_LABELS, failed]]);
+/** Records that the whole list could not be read. */
+export async function noteUnread(
+  deps: SubmitDeps,
+  specialty: Specialty,
+  failure: ServiceFailure,
+): Promise<void> {
+  const { whole } = deps.memory.failures;
+  const before = whole.get(specialty);
+  const now = deps.env.clock.now();
+  const { failed, is_told } = failedAgain(failure, before, now);
+  if (before?.cause !== failed.cause)
+    deps.env.log('reconciliation_failed', {
+      specialty,
+      failure: failure.class,
+      http_status: failure.status,
+    });
+  whole.set(specialty, failed);
+  const lists = { specialty, are_labels: false };
+  if (is_told) await deps.store.write((tx) => reportUnread(tx, lists, failure, now));
 }
 
 /**
- * Records the failure. The office hears of it after an hour when the service is unavailable, at
- * once when it rejects us. Then the retries are also slow, because a few failed logins may lock an
- * account.
+ * Returns when to read the list again, and whether the office hears of it: after an hour when the
+ * service is unavailable, at once when it rejects us. Then the retries are also slow, because a few
+ * failed logins may lock an account.
  */
-export async function noteUnread(
-  { store, env, memory }: SubmitDeps,
-  question: Question,
+export function failedAgain(
   failure: ServiceFailure,
-): Promise<Wait> {
-  const { specialty, label } = question;
-  const now = env.clock.now();
-  const known = failuresOf(memory, question);
-  const is_about_all = label === undefined || failure.class === 'stopped' || failure.status === 401;
-  const key = is_about_all ? ALL_LABELS : label;
-  const since = known.get(key)?.since ?? now;
+  before: ReadingFailure | undefined,
+  now: number,
+): { failed: ReadingFailure; is_told: boolean } {
+  const since = before?.since ?? now;
   const is_rejected =
     failure.class === 'stopped' ||
     failure.class === 'refused' ||
@@ -77,74 +70,48 @@ export async function noteUnread(
   );
   const asked_ms = 'retry_after_ms' in failure ? (failure.retry_after_ms ?? 0) : 0;
   const retry_at = now + Math.max(is_rejected ? STOPPED_RETRY_MS : backoff_ms, asked_ms);
-  const cause = `${failure.class} ${failure.status}`;
-  if (![...known.values()].some((failed) => failed.cause === cause))
-    env.log(label === undefined ? 'reconciliation_failed' : 'label_check_failed', {
-      specialty,
-      failure: failure.class,
-      http_status: failure.status,
-    });
-  const failed = { since, retry_at, cause };
-  if (label === undefined) memory.failures.whole.set(specialty, failed);
-  else memory.failures.labels.set(specialty, new Map([...known, [key, failed]]));
-  if (is_rejected || now - since >= UNREAD_ATTENTION_MS)
-    await store.write((tx) => report(tx, question, failure, now));
-  return { retry_at, is_about_all };
+  const failed = { since, retry_at, cause: `${failure.class} ${failure.status}` };
+  return { failed, is_told: is_rejected || now - since >= UNREAD_ATTENTION_MS };
 }
 
-/**
- * Takes the list off the attention list: it was read at `at`. The entry about labels stays as long
- * as a call waits for another one of them.
- */
-export async function noteRead(
-  tx: Tx,
-  { failures }: SubmitMemory,
-  { specialty, label }: Question,
-  at: number,
-): Promise<void> {
-  const left = [...(failures.labels.get(specialty) ?? [])].filter(
-    ([key, { retry_at }]) =>
-      key !== label && key !== ALL_LABELS && retry_at > at - NO_LONGER_WAITED_FOR_MS,
-  );
-  const about = left.length === 0 ? [subjectOf({ specialty, label: ALL_LABELS })] : [];
-  if (label === undefined) about.push(subjectOf({ specialty }));
-  if (about.length > 0) await resolveAttention(tx, about, at);
-  tx.after(() => failures.labels.set(specialty, new Map(left)));
+/** Takes the lists off the attention list. */
+export async function resolveUnread(tx: Tx, lists: Lists, at: number): Promise<void> {
+  await resolveAttention(tx, subjectOf(lists), at);
 }
 
-async function report(
+/** Puts the lists on the attention list. */
+export async function reportUnread(
   tx: Tx,
-  question: Question,
+  lists: Lists,
   failure: ServiceFailure,
   now: number,
 ): Promise<void> {
-  const { specialty, label } = question;
-  const is_whole = label === undefined;
+  const { specialty, are_labels } = lists;
   const is_too_large = failure.class === 'ambiguous' && failure.cause === 'too_large';
   const answer = failure.status === null ? 'it cannot be reached' : `it answered ${failure.status}`;
   const why = is_too_large ? 'it is longer than eligd can compare (500,000 inquiries)' : answer;
   const kept = 'Everything that is due is kept, and is sent when';
   await raiseAttention(
     tx,
-    { connector: null, appointment: null, inquiry: null, subject: subjectOf(question) },
+    { connector: null, appointment: null, inquiry: null, subject: subjectOf(lists) },
     {
       reason: 'submission_stopped',
-      what: is_whole
-        ? `eligd is not sending anything: the service’s list of ${specialty} inquiries could ` +
-          `not be read, because ${why}. ${kept} the list can be read again.`
-        : `eligd is not making ${specialty} calls that the service may already have: the query ` +
-          `for the inquiries of one visit fails, because ${why}. ${kept} the query works again.`,
+      what: are_labels
+        ? `eligd is not making ${specialty} calls that the service may already have: the query ` +
+          `for the inquiries of one visit fails, because ${why}. ${kept} the query works again.`
+        : `eligd is not sending anything: the service’s list of ${specialty} inquiries could ` +
+          `not be read, because ${why}. ${kept} the list can be read again.`,
       next: is_too_large
         ? 'Ask the calling service for your own account, or to take old inquiries off its list.'
-        : is_whole
-          ? 'Run "eligd check" to find the cause: the credentials (ELIGD_SERVICE_…), ' +
-            'service.base_url, or the network.'
-          : 'Run "eligd check". If it finds nothing, tell the calling service that its list of ' +
-            'inquiries fails with the parameter external_id.',
+        : are_labels
+          ? 'Run "eligd check". If it finds nothing, tell the calling service that its list of ' +
+            'inquiries fails with the parameter external_id.'
+          : 'Run "eligd check" to find the cause: the credentials (ELIGD_SERVICE_…), ' +
+            'service.base_url, or the network.',
     },
     now,
   );
 }
 
-const subjectOf = ({ specialty, label }: Question) =>
-  `${label === undefined ? 'reconciliation' : 'labels'}:${specialty}`;
+const subjectOf = ({ specialty, are_labels }: Lists) =>
+  `${are_labels ? 'labels' : 'reconciliation'}:${specialty}`;

@@ -176,7 +176,7 @@ const BY_ID = prepared<{ id: number }>()((db, place) =>
   db.selectFrom('inquiries').selectAll().where('id', '=', place('id')),
 );
 
-export async function inquiriesById(tx: Tx, ids: readonly number[]): Promise<InquiryRow[]> {
+export async function inquiriesById(tx: Db | Tx, ids: readonly number[]): Promise<InquiryRow[]> {
   if (ids.length === 0) return [];
   return await tx
     .selectFrom('inquiries')

@@ -1,6 +1,6 @@
 /** A list that says that it is complete, and is not. */
 import { expect, test } from 'vitest';
-import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { demandReconciliation, ensureReconciled } from '../../../src/stages/submit/index.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { aCoverage } from '../../domain/examples.ts';
@@ -154,7 +154,7 @@ function failLabels(clinic: Installation, labels: readonly string[], status: num
       : {
           ok: false,
           failure:
-            status === 401
+            status < 500
               ? { class: 'stopped', status, retry_after_ms: null }
               : {
                   class: 'ambiguous',
@@ -216,7 +216,90 @@ test('a label that failed days ago and fails once again is no long outage', asyn
   await clinic.read(clinic.visit('A-1', { ...twin('Ada'), status: 'cancelled' }));
   await clinic.planNow();
   clinic.pass(2 * DAY_MS);
-  await ensureReconciled(clinic.submit, 'dental');
+  demandReconciliation(clinic.submit);
+  await clinic.submitNow();
   await send(clinic, clinic.visit('A-1', twin('Ada'), 5));
   expect(await clinic.attention()).toEqual([]);
+});
+
+test('a label whose query the service forbids delays only its own call (G7)', async () => {
+  const clinic = await install();
+  failLabels(clinic, ['A-1'], 403);
+  await send(clinic, clinic.visit('A-1', twin('Ada'), 3));
+  await send(clinic, clinic.visit('B-1', twin('Ben'), 5));
+  expect(await labelsOf(clinic)).toEqual(['B-1']);
+  expect(await clinic.attention()).toEqual(['submission_stopped']);
+});
+
+test('the entry about a label ends when its call is made without it', async () => {
+  const clinic = await install();
+  failLabels(clinic, ['A-1'], 500);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  await minutesPass(clinic, 75);
+  expect(await clinic.attention()).toEqual(['submission_stopped']);
+  const { list } = clinic.client;
+  clinic.client.list = async (...given) => {
+    const result = await list(...given);
+    return result.ok ? { ok: true, value: { ...result.value, ...PROVEN } } : result;
+  };
+  demandReconciliation(clinic.submit);
+  await minutesPass(clinic, 20);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('the entry about a label ends with the visit, and not before', async () => {
+  const clinic = await install();
+  failLabels(clinic, ['A-1'], 500);
+  await send(clinic, clinic.visit('A-1', twin('Ada'), 6));
+  await minutesPass(clinic, 75);
+  clinic.pass(8 * HOUR_MS);
+  demandReconciliation(clinic.submit);
+  await minutesPass(clinic, 1);
+  await send(clinic, clinic.visit('B-1', twin('Ben'), 6));
+  expect(await labelsOf(clinic)).toEqual(['B-1']);
+  expect(await clinic.attention()).toEqual(['submission_stopped']);
+  await clinic.read(clinic.visit('A-1', { ...twin('Ada'), status: 'cancelled' }));
+  await clinic.planNow();
+  await minutesPass(clinic, 1);
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('while no label can be queried, eligd tries few of them a minute', async () => {
+  const clinic = await install();
+  const names = Array.from({ length: 30 }, (_, index) => `V-${index}`);
+  const queried = failLabels(clinic, names, 500);
+  for (const name of names) {
+    const coverages = [aCoverage({ member_id: name })];
+    await clinic.read(clinic.visit(name, { ...twin(name), coverages }));
+  }
+  await clinic.planNow();
+  for (let step = 0; step < 10; step += 1) await clinic.submitNow();
+  expect(queried).toHaveLength(2);
+});
+
+test('a label that fails does not keep eligd from asking about another lost call', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  const { create, list } = clinic.client;
+  clinic.client.create = async (...given) => {
+    await create(...given);
+    const failure = { cause: 'truncated', status: 200, retry_after_ms: null } as const;
+    return { ok: false, failure: { class: 'ambiguous', accepted: true, ...failure } };
+  };
+  clinic.client.list = async (...given) => {
+    const result = await list(...given);
+    return result.ok ? { ok: true, value: { ...result.value, inquiries: [] } } : result;
+  };
+  await send(clinic, clinic.visit('A-1', twin('Ada'), 7));
+  const coverages = [aCoverage({ member_id: 'OTHER1' })];
+  await send(clinic, clinic.visit('B-1', { ...twin('Ben'), coverages }, 7));
+  await lookUp(clinic);
+  await lookUp(clinic);
+  expect(await clinic.attention()).toEqual(['undecidable', 'undecidable']);
+  clinic.client.list = list;
+  failLabels(clinic, ['A-1'], 500);
+  demandReconciliation(clinic.submit);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual(['undecidable']);
 });
