@@ -95,12 +95,27 @@ async function callInstead(
   const has_failed = hasFailed(latest);
   if (reuse !== 'new' && !has_failed && !(await asksMore(tx, call, coverage, latest))) return null;
   const newest = await makeNewest(tx, call, now);
-  if (has_failed) {
-    // The other call is the next attempt for its visits.
-    await resolveAttention(tx, inquirySubject(latest.id), now, FAILED);
-    await planAgain(tx, latest.id, now);
-  }
+  if (has_failed) await leaveFailed(tx, latest, now);
   return newest;
+}
+
+/**
+ * Makes an unsuccessful call the newest attempt, because another one follows it now. Returns it
+ * with its new number.
+ */
+export async function continueAfter(
+  tx: Tx,
+  failed: InquiryRow,
+  now: number,
+): Promise<InquiryRow | null> {
+  await leaveFailed(tx, failed, now);
+  return await makeNewest(tx, failed, now);
+}
+
+/** Has planning let another call serve the visits of an unsuccessful one. */
+async function leaveFailed(tx: Tx, failed: InquiryRow, now: number): Promise<void> {
+  await resolveAttention(tx, inquirySubject(failed.id), now, FAILED);
+  await planAgain(tx, failed.id, now);
 }
 
 /**
@@ -121,7 +136,7 @@ export async function mayBeReplaced(
 const hasFailed = ({ state, service_status }: InquiryRow): boolean =>
   state === 'answered' && outcomeOf(service_status) !== 'successful';
 
-/** After a call that the service canceled, eligd makes no further attempt. */
+/** Returns whether another attempt may follow the call; none does if the service canceled it. */
 const isAttemptLeft = ({ state, service_status, retry }: InquiryRow, { facts }: PlanContext) =>
   state === 'answered' &&
   outcomeOf(service_status) === 'unsuccessful' &&
@@ -129,8 +144,8 @@ const isAttemptLeft = ({ state, service_status, retry }: InquiryRow, { facts }: 
 
 /**
  * Returns the call that was made after the newest attempt, for a record that was merged into this
- * one: a successful one, or else the last that failed, which counts as an attempt (G1). Null: there
- * is none, or it is too old, too.
+ * one: a successful one, or else one that failed, which counts as an attempt (G1), preferably the
+ * last one that was allowed. Null: there is none, or it is too old, too.
  */
 async function laterCall(
   context: PlanContext,
@@ -144,7 +159,7 @@ async function laterCall(
     if (row.id <= latest.id || row.state !== 'answered') continue;
     if ((await reuseOf(context, row, appointment, about)) !== 'serve') continue;
     if (!hasFailed(row)) return row;
-    failed = row;
+    if (failed === null || isAttemptLeft(failed, context)) failed = row;
   }
   return failed;
 }

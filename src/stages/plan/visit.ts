@@ -7,7 +7,7 @@ import { externalId, isNeedOf } from '../../domain/needs.ts';
 import { deliveryNotes } from '../../domain/notes.ts';
 import { finalOutcome, outcomeOf } from '../../domain/outcome.ts';
 import type { PlannedCoverage, PlanningDecision } from '../../domain/planning.ts';
-import { HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
+import { MINUTE_MS } from '../../domain/time.ts';
 import { latestRecord } from '../../store/answers/answers.ts';
 import { joinCoverages } from '../../store/answers/coverages.ts';
 import { planDelivery } from '../../store/answers/deliveries.ts';
@@ -20,7 +20,6 @@ import {
 } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { listForMapping } from '../../store/bookkeeping/unmapped-payers.ts';
-import { makeNewest } from '../../store/calls/attempts.ts';
 import {
   addPlanned,
   type InquiryRow,
@@ -39,7 +38,7 @@ import {
 import { type PlanContext, RETRY_MS } from './deps.ts';
 import { firstHold, leave, leaveUnsent, revise, reviseAll, revive, subjectOf } from './keep.ts';
 import { newCodes, notAsked } from './new-codes.ts';
-import { mayBeReplaced, newestFor } from './reuse.ts';
+import { continueAfter, mayBeReplaced, newestFor } from './reuse.ts';
 
 /**
  * How often planning returns to a visit whose new codes wait for the end of the current call, or
@@ -232,8 +231,7 @@ async function inquiryFor(
     await deliverAtRank(context, latest, appointment, coverage.rank);
     return (reuse === 'revive' ? await inquiryById(tx, latest.id) : null) ?? latest;
   }
-  const before = failed === null ? newest : await makeNewest(tx, failed, now);
-  const pause_ms = context.facts.policy.attempt_pause_hours * HOUR_MS;
+  const before = failed === null ? newest : await continueAfter(tx, failed, now);
   const added = await addPlanned(
     tx,
     {
@@ -246,7 +244,7 @@ async function inquiryFor(
       specialty: coverage.draft.specialty,
       external_id: externalId(external_id_template, appointment.connector, appointment.source_id),
       match_key: draftMatchKey(coverage.draft),
-      due_at: failed === null ? now : Math.max(now, (failed.answered_at ?? 0) + pause_ms),
+      due_at: now,
       visit_at: appointment.starts_at,
       hold_reason: await firstHold(tx, appointment, newest),
       draft: mergeDrafts([coverage.draft]),

@@ -20,14 +20,17 @@ const COVERAGES = [aCoverage({ member_id: 'ACTIVE0' })];
 const visit = (clinic: Installation, id: string, patient = ADA) =>
   clinic.visit(id, { patient, coverages: COVERAGES }, 7);
 
-async function merge(clinic: Installation, { from = OTHER_ADA, into = ADA } = {}): Promise<void> {
+async function merge(
+  clinic: Installation,
+  { from = [OTHER_ADA], into = ADA }: { from?: { id: string }[]; into?: typeof ADA } = {},
+): Promise<void> {
   const source = {
     key: 'adt:1',
     name: 'message',
     is_last: true,
     completeness: 'changes' as const,
   };
-  const patients = [{ kind: 'merged' as const, from_id: from.id, into }];
+  const patients = from.map(({ id }) => ({ kind: 'merged' as const, from_id: id, into }));
   const batch = { source, appointments: [], patients, rejected: [], cursor: null };
   await clinic.store.write((tx) => acceptBatch(tx, 'front-desk', batch, clinic.now()));
   await clinic.planNow();
@@ -401,7 +404,7 @@ test('a visit keeps the answer about its codes when two records are merged', asy
   await send(clinic, { ...visit(clinic, 'B-1', OTHER_ADA), procedure_codes: ['D2740'] });
   await finish(clinic);
   expect(await written(clinic)).toEqual({ 'A-1': ['A-1'], 'B-1': ['B-1'] });
-  await merge(clinic, { from: ADA, into: OTHER_ADA });
+  await merge(clinic, { from: [ADA], into: OTHER_ADA });
   expect(await written(clinic)).toEqual({});
   expect(await clinic.attention()).toEqual([]);
 });
@@ -413,7 +416,7 @@ test('after a merge, a code that no call asked about still leads to a call', asy
   await send(clinic, { ...visits[0], procedure_codes: ['D1110'] });
   await send(clinic, { ...visits[1], procedure_codes: ['D2740'] });
   await finish(clinic);
-  await merge(clinic, { from: ADA, into: OTHER_ADA });
+  await merge(clinic, { from: [ADA], into: OTHER_ADA });
   await send(clinic, { ...visits[0], patient: OTHER_ADA, procedure_codes: ['D1110', 'D0274'] });
   expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1', 'A-1']);
 });
@@ -426,7 +429,7 @@ test('a visit whose call has failed gets the answer of the merged record', async
   await clinic.collectAll();
   await send(clinic, { ...visit(clinic, 'B-1', OTHER_ADA), procedure_codes: ['D2740'] });
   await finish(clinic);
-  await merge(clinic, { from: ADA, into: OTHER_ADA });
+  await merge(clinic, { from: [ADA], into: OTHER_ADA });
   expect(await written(clinic)).toEqual({ 'A-1': ['A-1', 'B-1'], 'B-1': ['B-1'] });
 });
 
@@ -517,6 +520,46 @@ test('an old answer leads to no call after the service canceled that of the merg
   expect(await clinic.attention()).toEqual(['cancelled_by_service']);
 });
 
+test('the next attempt after a merged record’s failed call is made in time for the visit', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 3, attempt_pause_hours: 72 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  const [first] = await clinic.service.ledger();
+  await pass(clinic, 2);
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  callsEnd(clinic, ({ id }) => (id === first?.id ? 'SUCCESS' : 'UNSUCCESSFUL'));
+  await clinic.collectAll();
+  await pass(clinic, 1.5);
+  await merge(clinic);
+  await send(clinic, clinic.visit('C-1', { patient: ADA, coverages: COVERAGES }, 1.2));
+  expect(await labelsOf(clinic)).toHaveLength(3);
+});
+
+test('used-up attempts of one merged record count although another has one left', async () => {
+  const third = { ...ADA, id: 'P-3' };
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  const [first] = await clinic.service.ledger();
+  callsEnd(clinic, ({ id }) => (id === first?.id ? 'SUCCESS' : 'UNSUCCESSFUL'));
+  await pass(clinic, 2);
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
+    await clinic.collectAll();
+    clinic.pass(HOUR_MS + 1000);
+    await clinic.submitNow();
+  }
+  await send(clinic, visit(clinic, 'C-1', third));
+  await clinic.collectAll();
+  await pass(clinic, 1);
+  await merge(clinic, { from: [third, OTHER_ADA] });
+  const before = await labelsOf(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(before);
+});
+
 test('an old answer leads to a call also if the answer before it was revised', async () => {
   const clinic = await install({ policy: { reverify_after_days: 2 } });
   await clinic.planNow();
@@ -600,7 +643,7 @@ test('a lost call counts as the attempt after that of the merged record', async 
   await loseCreates(clinic, 1, 'before');
   await send(clinic, visit(clinic, 'A-1'));
   await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
-  await merge(clinic, { from: ADA, into: OTHER_ADA });
+  await merge(clinic, { from: [ADA], into: OTHER_ADA });
   await ends(clinic, { 'B-1': 'UNSUCCESSFUL' });
   await clinic.collectAll();
   await clinic.planNow();
