@@ -80,23 +80,31 @@ test('a database that lacks a send hides no call behind a list that seems comple
   expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
 });
 
-test('a call that a list hides leaves the attention list once its label shows it', async () => {
-  const clinic = await install();
-  await clinic.planNow();
-  const { create, list } = clinic.client;
-  clinic.client.create = async (...given) => {
+/** Replies to creates are cut off after the acceptance, and no list shows these calls. */
+function loseFromSight({ client }: Installation): () => void {
+  const { create, list } = client;
+  client.create = async (...given) => {
     await create(...given);
     const failure = { cause: 'truncated', status: 200, retry_after_ms: null } as const;
     return { ok: false, failure: { class: 'ambiguous', accepted: true, ...failure } };
   };
-  clinic.client.list = async (...given) => {
+  client.list = async (...given) => {
     const result = await list(...given);
     return result.ok ? { ok: true, value: { ...result.value, inquiries: [] } } : result;
   };
+  return () => {
+    client.list = list;
+  };
+}
+
+test('a call that a list hides leaves the attention list once its label shows it', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  const showAgain = loseFromSight(clinic);
   await send(clinic, clinic.visit('A-1'));
   await lookUp(clinic);
   expect(await clinic.attention()).toEqual(['undecidable']);
-  clinic.client.list = list;
+  showAgain();
   cutLists(clinic, [], CUT_OFF);
   demandReconciliation(clinic.submit);
   await clinic.submitNow();
@@ -281,23 +289,14 @@ test('while no label can be queried, eligd tries few of them a minute', async ()
 test('a label that fails does not keep eligd from asking about another lost call', async () => {
   const clinic = await install();
   await clinic.planNow();
-  const { create, list } = clinic.client;
-  clinic.client.create = async (...given) => {
-    await create(...given);
-    const failure = { cause: 'truncated', status: 200, retry_after_ms: null } as const;
-    return { ok: false, failure: { class: 'ambiguous', accepted: true, ...failure } };
-  };
-  clinic.client.list = async (...given) => {
-    const result = await list(...given);
-    return result.ok ? { ok: true, value: { ...result.value, inquiries: [] } } : result;
-  };
+  const showAgain = loseFromSight(clinic);
   await send(clinic, clinic.visit('A-1', twin('Ada'), 7));
   const coverages = [aCoverage({ member_id: 'OTHER1' })];
   await send(clinic, clinic.visit('B-1', { ...twin('Ben'), coverages }, 7));
   await lookUp(clinic);
   await lookUp(clinic);
   expect(await clinic.attention()).toEqual(['undecidable', 'undecidable']);
-  clinic.client.list = list;
+  showAgain();
   failLabels(clinic, ['A-1'], 500);
   demandReconciliation(clinic.submit);
   await clinic.submitNow();

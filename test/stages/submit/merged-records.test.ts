@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { parseDraft } from '../../../src/domain/inquiry.ts';
+import type { Policy } from '../../../src/domain/policy.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { askAgain, quoteOf } from '../../../src/store/bookkeeping/ask-again.ts';
 import { enterAnswer } from '../../../src/store/bookkeeping/entered.ts';
@@ -82,6 +83,23 @@ function refuseCreates({ client }: Installation, times: number): { tries: number
     return { ok: false, failure: { class: 'unsent', ...failure } };
   };
   return seen;
+}
+
+/** One record has an answer that is about to be too old, the other a call from today. */
+async function installWithOldAnswer(policy: Partial<Policy> = {}): Promise<Installation> {
+  const clinic = await install({ policy: { reverify_after_days: 3, ...policy } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  await pass(clinic, 2);
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  return clinic;
+}
+
+/** The first call brings an answer, all others fail. */
+async function laterCallsFail(clinic: Installation): Promise<void> {
+  const [first] = await clinic.service.ledger();
+  callsEnd(clinic, ({ id }) => (id === first?.id ? 'SUCCESS' : 'UNSUCCESSFUL'));
 }
 
 const rulesOf = (clinic: Installation) => ({
@@ -434,12 +452,7 @@ test('a visit whose call has failed gets the answer of the merged record', async
 });
 
 test('the later of two answers decides whether a new visit gets a call', async () => {
-  const clinic = await install({ policy: { reverify_after_days: 3 } });
-  await clinic.planNow();
-  await send(clinic, visit(clinic, 'A-1'));
-  await finish(clinic);
-  await pass(clinic, 2);
-  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  const clinic = await installWithOldAnswer();
   await merge(clinic);
   await finish(clinic);
   await pass(clinic, 1);
@@ -452,12 +465,7 @@ test('the later of two answers decides whether a new visit gets a call', async (
 });
 
 test('an old answer leads to a call after the call of the merged record has failed', async () => {
-  const clinic = await install({ policy: { reverify_after_days: 3 } });
-  await clinic.planNow();
-  await send(clinic, visit(clinic, 'A-1'));
-  await finish(clinic);
-  await pass(clinic, 2);
-  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  const clinic = await installWithOldAnswer();
   await merge(clinic);
   await ends(clinic, { 'B-1': 'UNSUCCESSFUL' });
   await clinic.collectAll();
@@ -467,12 +475,7 @@ test('an old answer leads to a call after the call of the merged record has fail
 });
 
 test('an old answer leads to no call if the merged record’s attempts are used up', async () => {
-  const clinic = await install({ policy: { reverify_after_days: 3 } });
-  await clinic.planNow();
-  await send(clinic, visit(clinic, 'A-1'));
-  await finish(clinic);
-  await pass(clinic, 2);
-  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  const clinic = await installWithOldAnswer();
   for (let attempt = 1; attempt <= 2; attempt += 1) {
     await ends(clinic, { 'B-1': 'UNSUCCESSFUL' });
     await clinic.collectAll();
@@ -488,14 +491,8 @@ test('an old answer leads to no call if the merged record’s attempts are used 
 });
 
 test('the failed attempt of a merged record counts when an old answer leads to a call', async () => {
-  const clinic = await install({ policy: { reverify_after_days: 3 } });
-  await clinic.planNow();
-  await send(clinic, visit(clinic, 'A-1'));
-  await finish(clinic);
-  const [first] = await clinic.service.ledger();
-  await pass(clinic, 2);
-  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
-  callsEnd(clinic, ({ id }) => (id === first?.id ? 'SUCCESS' : 'UNSUCCESSFUL'));
+  const clinic = await installWithOldAnswer();
+  await laterCallsFail(clinic);
   await clinic.collectAll();
   await pass(clinic, 1.5);
   await merge(clinic);
@@ -505,12 +502,7 @@ test('the failed attempt of a merged record counts when an old answer leads to a
 });
 
 test('an old answer leads to no call after the service canceled that of the merged record', async () => {
-  const clinic = await install({ policy: { reverify_after_days: 3 } });
-  await clinic.planNow();
-  await send(clinic, visit(clinic, 'A-1'));
-  await finish(clinic);
-  await pass(clinic, 2);
-  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  const clinic = await installWithOldAnswer();
   await ends(clinic, { 'B-1': 'CANCELLED' });
   await clinic.collectAll();
   await pass(clinic, 1.5);
@@ -521,14 +513,8 @@ test('an old answer leads to no call after the service canceled that of the merg
 });
 
 test('the next attempt after a merged record’s failed call is made in time for the visit', async () => {
-  const clinic = await install({ policy: { reverify_after_days: 3, attempt_pause_hours: 72 } });
-  await clinic.planNow();
-  await send(clinic, visit(clinic, 'A-1'));
-  await finish(clinic);
-  const [first] = await clinic.service.ledger();
-  await pass(clinic, 2);
-  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
-  callsEnd(clinic, ({ id }) => (id === first?.id ? 'SUCCESS' : 'UNSUCCESSFUL'));
+  const clinic = await installWithOldAnswer({ attempt_pause_hours: 72 });
+  await laterCallsFail(clinic);
   await clinic.collectAll();
   await pass(clinic, 1.5);
   await merge(clinic);
@@ -538,14 +524,8 @@ test('the next attempt after a merged record’s failed call is made in time for
 
 test('used-up attempts of one merged record count although another has one left', async () => {
   const third = { ...ADA, id: 'P-3' };
-  const clinic = await install({ policy: { reverify_after_days: 3 } });
-  await clinic.planNow();
-  await send(clinic, visit(clinic, 'A-1'));
-  await finish(clinic);
-  const [first] = await clinic.service.ledger();
-  callsEnd(clinic, ({ id }) => (id === first?.id ? 'SUCCESS' : 'UNSUCCESSFUL'));
-  await pass(clinic, 2);
-  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  const clinic = await installWithOldAnswer();
+  await laterCallsFail(clinic);
   for (let attempt = 1; attempt <= 2; attempt += 1) {
     await clinic.collectAll();
     clinic.pass(HOUR_MS + 1000);
