@@ -85,8 +85,8 @@ export type ReadingFailure = { since: number; retry_at: number; cause: string };
 export type LabelFailures = {
   /** By inquiry. */
   waiting: Map<number, ReadingFailure>;
-  /** The last query failed, and the one before it did not. */
-  has_failed: boolean;
+  /** The inquiry whose query was the last one, if it failed. */
+  last_failed: number | null;
   /** No label is queried before this time. */
   none_before: number;
   /** The attention list may say so. True at first: an earlier process may have told it. */

@@ -10,7 +10,7 @@ import { failedAgain, reportUnread, resolveUnread, UNREAD_RETRY_MS } from './unr
 export function labelFailures({ failures }: SubmitMemory, specialty: Specialty): LabelFailures {
   const known = failures.labels.get(specialty) ?? {
     waiting: new Map(),
-    has_failed: false,
+    last_failed: null,
     none_before: 0,
     is_told: true,
   };
@@ -26,8 +26,8 @@ export function labelsWaitUntil({ none_before }: LabelFailures, now: number): nu
 
 /**
  * Records that a label of the call could not be queried. No label is queried for a minute after two
- * failures in a row, and for longer after a rejected login, which may lock the account. Returns when
- * to query those of this call again.
+ * calls failed in a row, and for longer after a rejected login, which may lock the account. Returns
+ * when to query those of this call again.
  */
 export async function noteUnqueried(
   deps: SubmitDeps,
@@ -44,9 +44,10 @@ export async function noteUnqueried(
       http_status: failure.status,
     });
   known.waiting.set(id, failed);
+  const is_second = known.last_failed !== null && known.last_failed !== id;
+  known.last_failed = is_second ? null : id;
   if (failure.status === 401) known.none_before = now + STOPPED_RETRY_MS;
-  else if (known.has_failed) known.none_before = now + UNREAD_RETRY_MS;
-  known.has_failed = !known.has_failed;
+  else if (is_second) known.none_before = now + UNREAD_RETRY_MS;
   if (is_told) {
     known.is_told = true;
     const lists = { specialty, are_labels: true };
@@ -59,7 +60,7 @@ export async function noteUnqueried(
 export function noteQueried(memory: SubmitMemory, { id, specialty }: InquiryRow): void {
   const known = labelFailures(memory, specialty);
   known.waiting.delete(id);
-  known.has_failed = false;
+  known.last_failed = null;
 }
 
 /**
