@@ -99,21 +99,8 @@ async function callInstead(
   return newest;
 }
 
-/**
- * Makes an unsuccessful call the newest attempt, because another one follows it now. Returns it
- * with its new number.
- */
-export async function continueAfter(
-  tx: Tx,
-  failed: InquiryRow,
-  now: number,
-): Promise<InquiryRow | null> {
-  await leaveFailed(tx, failed, now);
-  return await makeNewest(tx, failed, now);
-}
-
 /** Has planning let another call serve the visits of an unsuccessful one. */
-async function leaveFailed(tx: Tx, failed: InquiryRow, now: number): Promise<void> {
+export async function leaveFailed(tx: Tx, failed: InquiryRow, now: number): Promise<void> {
   await resolveAttention(tx, inquirySubject(failed.id), now, FAILED);
   await planAgain(tx, failed.id, now);
 }
@@ -145,7 +132,7 @@ const isAttemptLeft = ({ state, service_status, retry }: InquiryRow, { facts }: 
 /**
  * Returns the call that was made after the newest attempt, for a record that was merged into this
  * one: a successful one, or else one that failed, which counts as an attempt (G1), preferably the
- * last one that was allowed. Null: there is none, or it is too old, too.
+ * last one that was allowed. Null: no such call, or one that is too old, too.
  */
 async function laterCall(
   context: PlanContext,

@@ -20,6 +20,7 @@ import {
 } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { listForMapping } from '../../store/bookkeeping/unmapped-payers.ts';
+import { makeNewest } from '../../store/calls/attempts.ts';
 import {
   addPlanned,
   type InquiryRow,
@@ -38,7 +39,7 @@ import {
 import { type PlanContext, RETRY_MS } from './deps.ts';
 import { firstHold, leave, leaveUnsent, revise, reviseAll, revive, subjectOf } from './keep.ts';
 import { newCodes, notAsked } from './new-codes.ts';
-import { continueAfter, mayBeReplaced, newestFor } from './reuse.ts';
+import { leaveFailed, mayBeReplaced, newestFor } from './reuse.ts';
 
 /**
  * How often planning returns to a visit whose new codes wait for the end of the current call, or
@@ -231,7 +232,7 @@ async function inquiryFor(
     await deliverAtRank(context, latest, appointment, coverage.rank);
     return (reuse === 'revive' ? await inquiryById(tx, latest.id) : null) ?? latest;
   }
-  const before = failed === null ? newest : await continueAfter(tx, failed, now);
+  const before = failed === null ? newest : await makeNewest(tx, failed, now);
   const added = await addPlanned(
     tx,
     {
@@ -252,7 +253,12 @@ async function inquiryFor(
     await reasonToCall(context, latest, coverage),
     now,
   );
-  if (added === null) return 'other_first';
+  if (added === null) {
+    const latest_again = newest === null ? null : await inquiryById(tx, newest.id);
+    if (failed !== null && latest_again !== null) await makeNewest(tx, latest_again, now);
+    return 'other_first';
+  }
+  if (failed !== null) await leaveFailed(tx, failed, now);
   await link(tx, { inquiry: added.id, ...join }, now);
   return added;
 }

@@ -4,7 +4,13 @@ import type { ServiceFailure } from '../../service/api.ts';
 import { type InquiryRow, inquiriesById } from '../../store/calls/inquiries.ts';
 import type { LabelFailures, SubmitDeps, SubmitMemory } from './deps.ts';
 import { STOPPED_RETRY_MS } from './outcome.ts';
-import { failedAgain, reportUnread, resolveUnread, UNREAD_RETRY_MS } from './unread-lists.ts';
+import {
+  failedAgain,
+  isLoginRejected,
+  reportUnread,
+  resolveUnread,
+  UNREAD_RETRY_MS,
+} from './unread-lists.ts';
 
 /** Returns what is known of the specialty's labels. */
 export function labelFailures({ failures }: SubmitMemory, specialty: Specialty): LabelFailures {
@@ -46,14 +52,15 @@ export async function noteUnqueried(
   known.waiting.set(id, failed);
   const is_second = known.last_failed !== null && known.last_failed !== id;
   known.last_failed = is_second ? null : id;
-  if (failure.status === 401) known.none_before = now + STOPPED_RETRY_MS;
+  if (isLoginRejected(failure)) known.none_before = now + STOPPED_RETRY_MS;
   else if (is_second) known.none_before = now + UNREAD_RETRY_MS;
   if (is_told) {
     known.is_told = true;
     const lists = { specialty, are_labels: true };
     await deps.store.write((tx) => reportUnread(tx, lists, failure, now));
   }
-  return failed.retry_at;
+  // Later than the calls that wait untried, so that those come first.
+  return Math.max(failed.retry_at, now + 2 * UNREAD_RETRY_MS);
 }
 
 /** Records that all labels of the call were queried. */
@@ -64,15 +71,16 @@ export function noteQueried(memory: SubmitMemory, { id, specialty }: InquiryRow)
 }
 
 /**
- * Forgets calls that were sent or are no longer needed. When none is left that waits for a label,
- * the entry on the attention list ends.
+ * Forgets calls that were sent, are on hold, or are no longer needed. When none is left that waits
+ * for a label, the entry on the attention list ends.
  */
 export async function endLabelWaits({ store, env, memory }: SubmitDeps): Promise<void> {
   for (const [specialty, known] of memory.failures.labels) {
     if (!known.is_told && known.waiting.size === 0) continue;
     const rows = await inquiriesById(store.db, [...known.waiting.keys()]);
-    const planned = new Set(rows.filter(({ state }) => state === 'planned').map(({ id }) => id));
-    for (const id of known.waiting.keys()) if (!planned.has(id)) known.waiting.delete(id);
+    const due = rows.filter((row) => row.state === 'planned' && row.hold_reason === null);
+    const due_ids = new Set(due.map(({ id }) => id));
+    for (const id of known.waiting.keys()) if (!due_ids.has(id)) known.waiting.delete(id);
     if (known.waiting.size > 0 || !known.is_told) continue;
     const lists = { specialty, are_labels: true };
     await store.write((tx) => resolveUnread(tx, lists, env.clock.now()));

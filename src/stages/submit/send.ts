@@ -52,11 +52,13 @@ export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<n
   const bulk = await planBulk(deps, options.specialty);
   const limited = { ...options, limit: Math.min(options.limit, bulk.claim_size) };
   let claimed: Claimed = await claimAfterReading(deps, limited, null);
+  let did = 0;
   if (claimed.to_check.length > 0) {
     const checked = await checkLabels(deps, claimed.to_check, options);
+    // Calls that were put off make room for others, which the next step claims.
+    did += claimed.to_check.length - checked.size;
     claimed = await claimAfterReading(deps, limited, checked);
   }
-  let did = 0;
   for (let batches = 1; claimed.intents.length > 0; batches += 1) {
     const may_follow = batches < BATCHES_PER_STEP && options.limit >= bulk.claim_size;
     const { sent, next } = await sendClaimed(deps, limited, { claimed, bulk, may_follow });

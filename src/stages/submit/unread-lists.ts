@@ -58,11 +58,12 @@ export function failedAgain(
   before: ReadingFailure | undefined,
   now: number,
 ): { failed: ReadingFailure; is_told: boolean } {
-  const since = before?.since ?? now;
+  // The clock may have been ahead.
+  const since = Math.min(before?.since ?? now, now);
   const is_rejected =
     failure.class === 'stopped' ||
     failure.class === 'refused' ||
-    failure.status === 401 ||
+    isLoginRejected(failure) ||
     (failure.class === 'ambiguous' && failure.cause === 'too_large');
   const backoff_ms = Math.min(
     UNREAD_RETRY_MS_MAX,
@@ -72,6 +73,15 @@ export function failedAgain(
   const retry_at = now + Math.max(is_rejected ? STOPPED_RETRY_MS : backoff_ms, asked_ms);
   const failed = { since, retry_at, cause: `${failure.class} ${failure.status}` };
   return { failed, is_told: is_rejected || now - since >= UNREAD_ATTENTION_MS };
+}
+
+/** Returns whether the service or the proxy rejects our login, whatever we ask. */
+export function isLoginRejected(failure: ServiceFailure): boolean {
+  if (failure.class === 'stopped') return failure.status === 407;
+  return (
+    failure.class === 'unsent' &&
+    (failure.cause === 'unauthorized' || failure.cause === 'proxy_login')
+  );
 }
 
 /** Takes the lists off the attention list. */

@@ -1,6 +1,7 @@
 /** A list that says that it is complete, and is not. */
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
+import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
 import { demandReconciliation, ensureReconciled } from '../../../src/stages/submit/index.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { aCoverage } from '../../domain/examples.ts';
@@ -150,7 +151,7 @@ test('the office hears of calls that wait for a failing query by label (G2)', as
   expect(await clinic.attention()).toEqual([]);
 });
 
-/** Queries by these labels fail; the whole list is cut off. Returns how many labels were queried. */
+/** Queries by these labels fail; the whole list is cut off. Returns the labels queried. */
 function failLabels(clinic: Installation, labels: readonly string[], status: number) {
   cutLists(clinic, [], CUT_OFF);
   const { list } = clinic.client;
@@ -162,15 +163,17 @@ function failLabels(clinic: Installation, labels: readonly string[], status: num
       : {
           ok: false,
           failure:
-            status < 500
-              ? { class: 'stopped', status, retry_after_ms: null }
-              : {
-                  class: 'ambiguous',
-                  cause: 'http_status',
-                  status,
-                  retry_after_ms: null,
-                  accepted: false,
-                },
+            status === 401
+              ? { class: 'unsent', cause: 'unauthorized', status, retry_after_ms: null }
+              : status < 500
+                ? { class: 'stopped', status, retry_after_ms: null }
+                : {
+                    class: 'ambiguous',
+                    cause: 'http_status',
+                    status,
+                    retry_after_ms: null,
+                    accepted: false,
+                  },
         };
   };
   return queried;
@@ -183,7 +186,7 @@ async function minutesPass(clinic: Installation, minutes: number): Promise<void>
   }
 }
 
-test('one label that cannot be queried delays only its own call, and is told (G2, G7)', async () => {
+test('a label that cannot be queried delays only its call, and is told (G2, G7)', async () => {
   const clinic = await install();
   const queried = failLabels(clinic, ['A-0', 'B-0'], 500);
   for (const [one, first_name] of [
@@ -205,7 +208,7 @@ test('one label that cannot be queried delays only its own call, and is told (G2
   expect(clinic.events.filter((event) => event === 'label_check_failed')).toHaveLength(1);
 });
 
-test('after a label query is rejected, no label is queried for a quarter of an hour', async () => {
+test('after a rejected login, no label is queried for a quarter of an hour', async () => {
   const clinic = await install();
   const queried = failLabels(clinic, ['A-1', 'B-1'], 401);
   await send(clinic, clinic.visit('A-1', twin('Ada')));
@@ -301,4 +304,19 @@ test('a label that fails does not keep eligd from asking about another lost call
   demandReconciliation(clinic.submit);
   await clinic.submitNow();
   expect(await clinic.attention()).toEqual(['undecidable']);
+});
+
+test('labels that fail first in every process do not keep a later call from its turn', async () => {
+  const clinic = await install();
+  failLabels(clinic, ['A-1', 'B-1'], 500);
+  await clinic.read(clinic.visit('A-1', twin('Ada'), 3));
+  await clinic.read(clinic.visit('B-1', twin('Ben'), 3));
+  await clinic.read(clinic.visit('C-1', twin('Cleo'), 5));
+  await clinic.planNow();
+  for (let run = 0; run < 2; run += 1) {
+    clinic.submit.memory = newSubmitMemory();
+    await clinic.submitNow();
+    clinic.pass(HOUR_MS);
+  }
+  expect(await labelsOf(clinic)).toEqual(['C-1']);
 });

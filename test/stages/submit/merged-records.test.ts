@@ -490,7 +490,7 @@ test('an old answer leads to no call if the merged record’s attempts are used 
   expect(await clinic.attention()).toEqual(['unsuccessful']);
 });
 
-test('the failed attempt of a merged record counts when an old answer leads to a call', async () => {
+test('an old answer leads to a call that counts the merged record’s failed one', async () => {
   const clinic = await installWithOldAnswer();
   await laterCallsFail(clinic);
   await clinic.collectAll();
@@ -501,7 +501,7 @@ test('the failed attempt of a merged record counts when an old answer leads to a
   expect(await clinic.attention()).toEqual(['unsuccessful']);
 });
 
-test('an old answer leads to no call after the service canceled that of the merged record', async () => {
+test('an old answer leads to no call after the merged record’s was canceled', async () => {
   const clinic = await installWithOldAnswer();
   await ends(clinic, { 'B-1': 'CANCELLED' });
   await clinic.collectAll();
@@ -512,7 +512,7 @@ test('an old answer leads to no call after the service canceled that of the merg
   expect(await clinic.attention()).toEqual(['cancelled_by_service']);
 });
 
-test('the next attempt after a merged record’s failed call is made in time for the visit', async () => {
+test('the attempt after a merged record’s failed call comes before the visit', async () => {
   const clinic = await installWithOldAnswer({ attempt_pause_hours: 72 });
   await laterCallsFail(clinic);
   await clinic.collectAll();
