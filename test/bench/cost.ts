@@ -26,7 +26,8 @@ import { takeAnswer } from '../../src/stages/collect/conclude/take-answer.ts';
 import type { CollectDeps } from '../../src/stages/collect/deps.ts';
 import { newCollectMemory } from '../../src/stages/collect/poll/ask.ts';
 import { planStep } from '../../src/stages/plan/index.ts';
-import { type InquiryRow, moveInquiries, updateInquiry } from '../../src/store/calls/inquiries.ts';
+import { intendCalls } from '../../src/store/calls/calls.ts';
+import { type InquiryRow, inState, moveInquiries } from '../../src/store/calls/inquiries.ts';
 import { openStore, type Store } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
 import { aCoverage, anAppointment, facts, NATIONAL } from '../domain/examples.ts';
@@ -242,28 +243,25 @@ async function accept(
 
 /** Makes every planned call, at the current price. */
 async function sendAll(to: Store): Promise<void> {
-  const planned = await to.db
-    .selectFrom('inquiries')
-    .select(['id', 'draft'])
-    .where('state', '=', 'planned')
-    .execute();
+  const planned = await inState(to.db, 'planned');
   await to.write(async (tx) => {
     const ids = planned.map(({ id }) => id);
     const reason = 'bench';
     await moveInquiries(tx, ids, { from: 'planned', to: 'sending', reason }, now_ms);
-    const set = { sent_at: now_ms };
-    await moveInquiries(tx, ids, { from: 'sending', to: 'open', reason, set }, now_ms);
-    for (const { id, draft } of planned) {
-      const asked = parseDraft(draft);
-      await updateInquiry(tx, id, priceAt(prices, asked, { at: now_ms, time_zone: ZONE }), now_ms);
-    }
+    await moveInquiries(tx, ids, { from: 'sending', to: 'open', reason }, now_ms);
+    const at = { at: now_ms, time_zone: ZONE };
+    const intents = planned.map((row) => {
+      const price = priceAt(prices, parseDraft(row.draft), at);
+      return { row: { ...row, ...price, sent_at: now_ms }, given_name: '', body: '{}' };
+    });
+    await intendCalls(tx, intents);
   });
 }
 
 /** The payer of the practice answers each call that is a day old. */
 async function answerAll(to: Store, planning: Omit<PlanningFacts, 'now'>): Promise<void> {
   const open = await to.db
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .selectAll()
     .where('state', '=', 'open')
     .where('sent_at', '<=', now_ms - 20 * HOUR_MS)
@@ -332,7 +330,7 @@ function collectDeps(to: Store, { policy, clinic }: Omit<PlanningFacts, 'now'>):
 /** Compares carried-over terms with the payer's answer in a new call. */
 async function judgeAll(to: Store): Promise<CostResult> {
   const calls = await to.db
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .select(['external_id', 'draft', 'sent_at', 'charge_cents', 'attempt'])
     .where('sent_at', 'is not', null)
     .orderBy('sent_at')

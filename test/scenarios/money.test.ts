@@ -19,7 +19,7 @@ async function stored(clinic: Clinic) {
   const store = await openStore(join(clinic.state, 'eligd.db'));
   try {
     const rows = await store.db
-      .selectFrom('inquiries')
+      .selectFrom('inquiries_with_call')
       .select(['external_id', 'price_cents', 'charge_cents'])
       .orderBy('external_id')
       .execute();

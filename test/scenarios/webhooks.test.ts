@@ -113,7 +113,7 @@ async function startAgain({ clinic, events }: Running): Promise<void> {
 const reads = async (service: Service) =>
   (await service.traffic()).by_route['GET /api/v0/dental/inquiries/:id'] ?? 0;
 const inquiries = ({ store }: Daemon) =>
-  store.db.selectFrom('inquiries').selectAll().orderBy('id').execute();
+  store.db.selectFrom('inquiries_with_call').selectAll().orderBy('id').execute();
 /** The webhook's items on the attention list, without those about payers that are not mapped. */
 const reasons = ({ clinic }: Running) =>
   clinic.attention().flatMap(({ reason = '' }) => (reason === 'payer_unmapped' ? [] : [reason]));

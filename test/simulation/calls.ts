@@ -381,9 +381,9 @@ export class Calls {
         .get(inquiry) as string;
       const read = raw
         .prepare(
-          `select service_id from inquiries where is_verified = 1 and service_id is not null
-             and (state = 'open'
-               or sent_at = (select max(sent_at) from inquiries where is_verified = 1))`,
+          `select service_id from inquiries_with_call
+             where is_verified = 1 and service_id is not null and (state = 'open' or sent_at =
+               (select max(sent_at) from inquiries_with_call where is_verified = 1))`,
         )
         .pluck()
         .all() as string[];

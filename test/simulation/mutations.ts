@@ -62,7 +62,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
         find: 'const accepted = replies.flatMap(',
         put:
           'for (const { intent } of replies) await moveInquiries(tx, [intent.row.id], ' +
-          "{ from: 'planned', to: 'sending', reason: '', set: { sent_at: now } }, now);\n  " +
+          "{ from: 'planned', to: 'sending', reason: '' }, now);\n  " +
           'const accepted = replies.flatMap(',
       },
       {
@@ -70,8 +70,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
         find: '    const context = { tx, deps, now };\n    await learnFromBulk(',
         put:
           '    for (const row of rows) await moveInquiries(tx, [row.id], ' +
-          "{ from: 'planned', to: 'sending', reason: '', set: { " +
-          'sent_at: now } }, now);\n    const context = { tx, deps, now };\n    ' +
+          "{ from: 'planned', to: 'sending', reason: '' }, now);\n    " +
+          'const context = { tx, deps, now };\n    ' +
           'await learnFromBulk(',
       },
     ],

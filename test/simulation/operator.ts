@@ -90,7 +90,7 @@ export class Operator {
   /** Withdraws a call that the service accepted and does not list; then it is needed again. */
   async #withdrawLost(store: Store): Promise<boolean> {
     const lost = await store.db
-      .selectFrom('inquiries')
+      .selectFrom('inquiries_with_call')
       .select('id')
       .where('state', '=', 'undecidable')
       .where('was_accepted', '=', 1)

@@ -347,25 +347,24 @@ export class Oracle {
     }
   }
 
-  /**
-   * The ID of an inquiry is that of the one call that serves it. Another call serves, too, if the
-   * service has forgotten it.
-   */
+  /** Every inquiry that was sent has the call that counts for it, and no other inquiry has one. */
   #checkCallRows(machine: Machine): void {
     const differing = readState(machine, (raw) =>
       raw
         .prepare(
-          `select i.external_id from inquiries i
-             where (select count(*) from calls c
-                    where c.inquiry = i.id and c.role = 'serves' and c.service_id = i.service_id)
-               <> (i.service_id is not null)`,
+          `select external_id from inquiries_with_call
+             where case
+               when state in ('planned', 'rejected') then sent_at is not null
+               when state = 'withdrawn' or entered_by is not null then false
+               when state in ('open', 'answered') then service_id is null or sent_at is null
+               else sent_at is null end`,
         )
         .pluck()
         .all(),
     ) as string[] | null;
     const [first] = differing ?? [];
     if (first !== undefined)
-      this.#fail('G1', `${first}: the inquiry and its calls name different IDs.`, [first]);
+      this.#fail('G1', `${first}: the state of the inquiry and its calls differ.`, [first]);
   }
 
   /** The audit trail is one chain, whatever died while it was written. */
@@ -574,8 +573,8 @@ export class Oracle {
     const answers = readState(machine, (raw) =>
       raw
         .prepare(
-          'select i.service_id as id, a.raw as raw from answers a join inquiries i on i.id = ' +
-            'a.inquiry',
+          'select i.service_id as id, a.raw as raw from answers a ' +
+            'join inquiries_with_call i on i.id = a.inquiry',
         )
         .all(),
     ) as { id: string; raw: string }[] | null;
@@ -590,8 +589,8 @@ export class Oracle {
         new Set(
           raw
             .prepare(
-              "select service_id from inquiries where state = 'answered' or (state = 'open' " +
-                'and poll_at is not null)',
+              "select service_id from inquiries_with_call where state = 'answered' " +
+                "or (state = 'open' and poll_at is not null)",
             )
             .pluck()
             .all(),

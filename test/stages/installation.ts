@@ -256,7 +256,7 @@ export async function install({
         },
         signal,
       ),
-    inquiries: () => store.db.selectFrom('inquiries').selectAll().orderBy('id').execute(),
+    inquiries: () => store.db.selectFrom('inquiries_with_call').selectAll().orderBy('id').execute(),
     deliveries: () => store.db.selectFrom('deliveries').selectAll().orderBy('id').execute(),
     attention: async () => (await openAttention(store.db)).map(({ reason }) => reason),
   };

@@ -12,8 +12,15 @@ import { claimBatch, planDelivery } from '../../src/store/answers/deliveries.ts'
 import { settleDeliveries } from '../../src/store/answers/delivery-steps.ts';
 import { raiseAttention } from '../../src/store/bookkeeping/attention.ts';
 import { appointmentSubject, inquirySubject } from '../../src/store/bookkeeping/audit.ts';
-import { addPlanned, type InquiryChanges, moveInquiries } from '../../src/store/calls/inquiries.ts';
+import { callUnderWay, claimCalls, intendCalls, settleCalls } from '../../src/store/calls/calls.ts';
+import {
+  addPlanned,
+  type InquiryChanges,
+  inquiryById,
+  moveInquiries,
+} from '../../src/store/calls/inquiries.ts';
 import { link, setPlanDue } from '../../src/store/calls/links.ts';
+import type { Tx } from '../../src/store/engine/database.ts';
 import { openStore, type Store } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
 import { recordOf } from '../records/answers.ts';
@@ -61,6 +68,25 @@ export function appointmentInput(
     problems: [],
     ...more,
   };
+}
+
+/** Does to the call of an inquiry what its new state says. */
+async function moveCall(tx: Tx, inquiry: number, to: InquiryState): Promise<void> {
+  const row = (await inquiryById(tx, inquiry))!;
+  if (to === 'sending')
+    await intendCalls(tx, [
+      { row: { ...row, sent_at: NOW, sent_service_at: NOW }, given_name: '', body: '{}' },
+    ]);
+  else if (to === 'uncertain') await settleCalls(tx, [inquiry], { from: ['out'], to: 'lost' });
+  else if (to === 'rejected') await settleCalls(tx, [inquiry], { from: ['out'], to: 'unsent' });
+  const call = await callUnderWay(tx, inquiry);
+  if (to === 'open' && call !== null)
+    await claimCalls(tx, [
+      {
+        ...{ ...call, service_id: `service-${inquiry}`, inquiry, created_at: NOW },
+        ...{ service_status: 'SCHEDULED', role: 'serves', call: call.id },
+      },
+    ]);
 }
 
 export class Clinic {
@@ -171,22 +197,20 @@ export class Clinic {
     for (const [index, to] of path.slice(1).entries()) {
       const from = path[index]!;
       await this.store.write(async (tx) => {
-        const sent = to === 'sending' ? { sent_at: NOW } : {};
         const moved = await moveInquiries(
           tx,
           [inquiry],
-          { from, to, reason: `Reason of ${to}.`, set: { ...sent, ...changes } },
+          { from, to, reason: `Reason of ${to}.`, set: changes },
           NOW,
         );
         if (moved.length !== 1) throw new Error(`Inquiry ${inquiry} was not in ${from}.`);
+        await moveCall(tx, inquiry, to);
       });
     }
   }
 
   async open(inquiry: number): Promise<void> {
-    const service_id = `service-${inquiry}`;
     await this.move(inquiry, ['planned', 'sending', 'open'], {
-      service_id,
       poll_at: NOW + 3_600_000,
       is_verified: 1,
     });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { draftInquiry } from '../../src/domain/draft.ts';
 import { effectiveProvider } from '../../src/domain/provider.ts';
 import { claimBatch } from '../../src/store/answers/deliveries.ts';
+import { takeKnown } from '../../src/store/answers/inbox.ts';
 import { answersOfNeed, termsOfGroup } from '../../src/store/answers/plan-terms.ts';
 import { looksAt } from '../../src/store/bookkeeping/access-log.ts';
 import { readAlerts } from '../../src/store/bookkeeping/alerts.ts';
@@ -23,8 +24,9 @@ import {
   uncertainDue,
   waitingToSend,
 } from '../../src/store/calls/due-inquiries.ts';
-import { moveInquiries, openServiceIds } from '../../src/store/calls/inquiries.ts';
+import { byServiceIds, moveInquiries, openServiceIds } from '../../src/store/calls/inquiries.ts';
 import { dueForPlanning } from '../../src/store/calls/links.ts';
+import { sampleOfOurs } from '../../src/store/calls/listed-calls.ts';
 import { openTurnaround, turnaround } from '../../src/store/calls/turnarounds.ts';
 import type { Db, Tx } from '../../src/store/engine/database.ts';
 import { openSqlite, type Raw } from '../../src/store/engine/driver.ts';
@@ -144,7 +146,22 @@ describe('the claim of', () => {
     [
       'inquiries whose answers a list may hold',
       () => openServiceIds(db, 'dental'),
-      'inquiries USING INDEX inquiries_due (state=? AND specialty=?)',
+      'inquiries USING COVERING INDEX inquiries_due (state=? AND specialty=?)',
+    ],
+    [
+      'the call of an inquiry',
+      () => dueForPolling(db, NOW, 100),
+      'calls USING INDEX calls_current (inquiry=?)',
+    ],
+    [
+      'the inquiries under IDs of the service',
+      () => byServiceIds(db, ['S-1', 'S-2']),
+      'calls USING INDEX sqlite_autoindex_calls_1 (service_id=?)',
+    ],
+    [
+      'the inquiry that was sent last',
+      () => sampleOfOurs(db, 'dental'),
+      'calls USING INDEX calls_sent (sent_at>?)',
     ],
     [
       'what was learned of a payer',
@@ -287,18 +304,27 @@ test('counting situations reads the appointments once, and all else by index', a
   expect(plan.filter((detail) => /^SCAN (i|l|d|n|newer|t)$/.test(detail))).toEqual([]);
 });
 
+test('the IDs of webhooks are found by the index of IDs', async () => {
+  const plan = await planOf(() => openWriteQueue(db).write((tx) => takeKnown(tx)));
+  expect(plan).toEqual([
+    'SCAN inbox_unknown',
+    'SEARCH calls USING INDEX sqlite_autoindex_calls_1 (service_id=?)',
+  ]);
+});
+
 test('spending is summed from the index alone, at every send and every scrape', async () => {
   const plan = await planOf(() => spentBetween(db, NOW, NOW + 1));
-  expect(plan).toEqual([
-    'SEARCH inquiries USING COVERING INDEX inquiries_sent (sent_at>? AND sent_at<?)',
-  ]);
+  expect(plan).toEqual(['SEARCH calls USING COVERING INDEX calls_sent (sent_at>? AND sent_at<?)']);
 });
 
 test('costs are read by an index of the day of the call', async () => {
   const calls = (await planOf(() => callsBetween(db, NOW, NOW + 1))).join('\n');
-  expect(calls).toBe('SEARCH inquiries USING INDEX inquiries_sent (sent_at>? AND sent_at<?)');
+  expect(calls).toBe(
+    'SEARCH calls USING INDEX calls_sent (sent_at>? AND sent_at<?)\n' +
+      'SEARCH inquiries USING INTEGER PRIMARY KEY (rowid=?)',
+  );
   const duplicates = (await planOf(() => countDuplicates(db, NOW, NOW + 1))).join('\n');
-  expect(duplicates).toContain('INDEX inquiries_sent');
+  expect(duplicates).toContain('INDEX calls_sent');
   expect(duplicates).toContain('INDEX calls_inquiry (inquiry=?)');
   const planned = (await planOf(() => plannedDrafts(db))).join('\n');
   expect(planned).toBe('SEARCH inquiries USING INDEX inquiries_due (state=?)');

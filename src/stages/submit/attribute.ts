@@ -12,7 +12,6 @@ import {
 import { givenNameOf, readDraft } from '../../domain/inquiry.ts';
 import { canonicalExternalId, isUnnumberedClaim } from '../../domain/matching.ts';
 import { externalId } from '../../domain/needs.ts';
-import type { StoredPrice } from '../../domain/price.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { InquiryState } from '../../domain/states.ts';
 import { DAY_MS } from '../../domain/time.ts';
@@ -20,6 +19,7 @@ import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import {
   type CallRow,
+  type Claim,
   callsAlike,
   callsOf,
   claimCalls,
@@ -222,17 +222,12 @@ type Found = SeenInquiry & { call: number | null };
 async function serve(context: SubmitContext, row: InquiryRow, found: Found): Promise<void> {
   const { tx, deps, now } = context;
   const { service_id, created_at } = found;
-  const sent_at = row.sent_at ?? created_at ?? now;
   const set = {
-    service_id,
     service_status: found.service_status || null,
     is_verified: 1,
-    was_accepted: 1,
     lookup_at: null,
     poll_at: now,
     empty_polls: 0,
-    sent_at,
-    ...(row.sent_at === null ? priceOfFound(deps, row, sent_at) : {}),
     // Later queries use the label that the call was sent with.
     ...(canonicalExternalId(row.external_id) === found.external_id
       ? {}
@@ -241,8 +236,9 @@ async function serve(context: SubmitContext, row: InquiryRow, found: Found): Pro
   const { reason, event } = FOUND_IN_STATE[row.state as keyof typeof FOUND_IN_STATE];
   await moveInquiries(tx, [row.id], { from: row.state, to: 'open', reason, set }, now);
   const { id: inquiry, specialty } = row;
-  await claimCalls(tx, [{ ...found, inquiry, specialty, role: 'serves' }]);
   await settleCalls(tx, [row.id], { from: ['lost'], to: 'absent' });
+  const bill = billOf(deps, row, created_at ?? now);
+  await claimCalls(tx, [{ ...found, inquiry, specialty, role: 'serves', bill }]);
   await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed', 'undecidable']);
   tx.after(() => {
     deps.env.log(event, { inquiry: row.id, service_id });
@@ -265,14 +261,20 @@ const FOUND_IN_STATE = {
   },
 } as const;
 
-/** Returns the price of a call that this database did not send. It is billed like any other. */
-function priceOfFound(
+/**
+ * Returns when a call that this database does not know was sent, and its price: it is billed like
+ * any other, and in place of a call of the row that got lost.
+ */
+function billOf(
   deps: Pick<SubmitDeps, 'settings'>,
   row: InquiryRow,
-  sent_at: number,
-): Partial<StoredPrice> {
+  created_at: number,
+): NonNullable<Claim['bill']> {
+  const { sent_at, price_cents, free_outcomes } = row;
+  if (sent_at !== null) return { sent_at, price_cents, free_outcomes };
   const draft = readDraft(row.draft);
-  return draft === null ? {} : priceNow(deps, draft, sent_at);
+  const price = draft === null ? {} : priceNow(deps, draft, created_at);
+  return { sent_at: created_at, ...price };
 }
 
 /** Records a duplicate call and puts it on the attention list, because the office pays for it. */

@@ -41,15 +41,6 @@ const AWAY_LIMITS = { first_ms: 30_000, max_ms: 15 * MINUTE_MS };
 /** How often eligd retries a stopped submission (docs/design.md "Stopped"). */
 export const STOPPED_RETRY_MS = 15 * MINUTE_MS;
 
-/** Columns of an inquiry for which no call was made and nothing is charged. */
-const UNSENT = {
-  sent_at: null,
-  sent_service_at: null,
-  price_cents: null,
-  charge_cents: null,
-  free_outcomes: null,
-};
-
 /** A claimed inquiry with its draft and the exact body that is committed as its intent. */
 export type Intent = { row: InquiryRow; draft: InquiryDraft; request: InquiryRequest };
 
@@ -93,14 +84,12 @@ export async function bindAccepted(
   const firstPoll = await firstPolls(context, accepted);
   await moveEach(
     tx,
-    accepted.map(({ intent, inquiry_id, evidence, reply_group, is_sample }) => {
+    accepted.map(({ intent, evidence, reply_group, is_sample }) => {
       const poll_at = firstPoll(intent);
       return {
         id: intent.row.id,
-        service_id: inquiry_id,
         is_verified: evidence === 'read_form' ? 1 : 0,
         reply_group,
-        was_accepted: 1,
         is_unannounced: 1,
         poll_at:
           evidence === 'position' && is_sample ? Math.min(poll_at, now + VERIFY_MS) : poll_at,
@@ -219,7 +208,7 @@ export async function backToPlanned(
   await moveInquiries(
     tx,
     ids,
-    { from, to: 'planned', reason, set: { ...UNSENT, lookup_at: null, due_at } },
+    { from, to: 'planned', reason, set: { lookup_at: null, due_at } },
     now,
   );
   if (from === 'sending') await settleCalls(tx, ids, { from: ['out'], to: 'unsent' });
@@ -255,12 +244,12 @@ export async function makeUncertain(
         lookup_at: listed_by,
         absence_at: listed_by,
         empty_lookups: 0,
-        ...(why.was_accepted ? { was_accepted: 1 } : {}),
       },
     },
     now,
   );
-  await settleCalls(tx, ids, { from: ['out'], to: 'lost' });
+  const { was_accepted } = why;
+  await settleCalls(tx, ids, { from: ['out'], to: 'lost', was_accepted });
   tx.after(() => {
     for (const { id } of moved) deps.env.log('inquiry_uncertain', { inquiry: id });
   });
@@ -318,7 +307,7 @@ async function refuse(
   await moveInquiries(
     tx,
     [row.id],
-    { from: 'sending', to: 'rejected', reason: `The service refused it (${status}).`, set: UNSENT },
+    { from: 'sending', to: 'rejected', reason: `The service refused it (${status}).` },
     now,
   );
   await settleCalls(tx, [row.id], { from: ['out'], to: 'unsent' });

@@ -261,7 +261,7 @@ async function commitIntents(
     const sent = { ...price, charge_cents: null, sent_at: now, sent_service_at };
     const redated = is_redated ? { draft: JSON.stringify(draft) } : {};
     const out = { ...row, ...redated, ...sent, state: 'sending' as const };
-    const changes = { id: row.id, ...redated, ...sent };
+    const changes = { id: row.id, ...redated };
     return { row: out, draft, request: inquiryRequest(draft, row.external_id, needs), changes };
   });
   // A draft is long, so only a changed one is written.

@@ -181,7 +181,7 @@ const TO_NORMALIZE = prepared<{ row: number } & VerificationTimes>()((db, place,
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
-          selectFrom('inquiries')
+          selectFrom('inquiries_with_call as inquiries')
             .whereRef('inquiries.id', '=', 'answers.inquiry')
             .where('verify_at', '>', place('after'))
             .where('verify_at', '<=', place('until'))

@@ -95,7 +95,7 @@ const ANSWER_OF_RECORD = prepared<{ record: number }>()((tx, place) =>
   tx
     .selectFrom('records')
     .innerJoin('answers', 'answers.id', 'records.answer')
-    .innerJoin('inquiries', 'inquiries.id', 'records.inquiry')
+    .innerJoin('inquiries_with_call as inquiries', 'inquiries.id', 'records.inquiry')
     .select([
       'inquiries.service_id',
       'records.revision',

@@ -155,14 +155,18 @@ const ONE_UNKNOWN = prepared()((db) =>
  * service has ended.
  */
 export async function takeKnown(tx: Tx): Promise<number[]> {
-  const known = await tx
+  const listed = await tx
     .selectFrom('inbox_unknown')
-    .innerJoin('inquiries', 'inquiries.service_id', 'inbox_unknown.service_id')
-    .select(['inbox_unknown.service_id', 'inbox_unknown.has_ended', 'inquiries.id'])
+    .innerJoin('calls', 'calls.service_id', 'inbox_unknown.service_id')
+    .select(['inbox_unknown.service_id', 'has_ended', 'calls.inquiry', 'calls.role'])
     .execute();
+  // As a condition of the statement, SQLite would read every call.
+  const known = listed.filter(({ role }) => role === 'serves');
   for (const { service_id } of known)
     await tx.deleteFrom('inbox_unknown').where('service_id', '=', service_id).execute();
-  return known.flatMap(({ id, has_ended }) => (has_ended === 1 ? [id] : []));
+  return known.flatMap(({ inquiry, has_ended }) =>
+    has_ended === 1 && inquiry !== null ? [inquiry] : [],
+  );
 }
 
 /**

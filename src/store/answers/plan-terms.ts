@@ -33,7 +33,7 @@ export async function answersOfNeed(
   { time_zone }: Pick<TermRules, 'time_zone'>,
 ): Promise<PatientAnswer[]> {
   const rows = await tx
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .selectAll()
     .where('need_base', '=', need_base)
     .where('state', '=', sql.lit('answered'))

@@ -57,7 +57,7 @@ export async function recordsOfInquiries(
   for (let first = 0; first < inquiries.length; first += ROWS_PER_STATEMENT) {
     const part = inquiries.slice(first, first + ROWS_PER_STATEMENT);
     const rows = await db
-      .selectFrom('inquiries')
+      .selectFrom('inquiries_with_call as inquiries')
       .innerJoin('inquiry_appointments as l', 'l.inquiry', 'inquiries.id')
       .innerJoin('appointments as a', 'a.id', 'l.appointment')
       .select(['inquiries.service_id', 'a.connector', 'a.source_id', 'a.content'])

@@ -117,7 +117,7 @@ export async function attemptsFor(
 
 const ATTEMPTS = prepared<Need>()((db, place) =>
   db
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .selectAll()
     .where('need_base', '=', place('need_base'))
     .where('benefit_year', '=', place('benefit_year'))

@@ -11,6 +11,7 @@ import { type Cents, type PriceList, priceAt } from '../../domain/price.ts';
 import { SPECIALTIES } from '../../domain/specialty.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
+import { isCurrentCall } from './calls.ts';
 import { dueForSubmission } from './due-inquiries.ts';
 import type { InquiryRow } from './inquiries.ts';
 
@@ -69,14 +70,15 @@ export async function spentBetween(
 
 const SPENT = prepared<{ from: number; until: number }>()((db, place) =>
   db
-    .selectFrom('inquiries')
+    .selectFrom('calls')
     .select((select) => [
       select.fn.countAll<number>().as('calls'),
       select.fn.sum<number | null>(select.fn.coalesce('charge_cents', 'price_cents')).as('cents'),
       select.fn.count<number>(select.fn.coalesce('charge_cents', 'price_cents')).as('priced'),
     ])
     .where('sent_at', '>=', place('from'))
-    .where('sent_at', '<', place('until')),
+    .where('sent_at', '<', place('until'))
+    .where(isCurrentCall),
 );
 
 /**
@@ -89,7 +91,7 @@ async function estimateSince(
   { prices, time_zone }: { prices: PriceList; time_zone: string },
 ): Promise<Cents> {
   const rows = await db
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .select(['draft', 'sent_at'])
     .where('sent_at', '>=', from)
     .where('price_cents', 'is', null)

@@ -2,8 +2,9 @@
  * The calls: one row for each request to make a call (POST), and one row for each inquiry on the
  * service's list that is not ours. Only retention deletes rows.
  */
-import { type Insertable, type Selectable, sql } from 'kysely';
+import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
 import { canonicalExternalId } from '../../domain/matching.ts';
+import type { StoredPrice } from '../../domain/price.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared, preparedRows, preparedUpdate } from '../engine/prepared.ts';
@@ -26,6 +27,12 @@ export type SeenInquiry = {
 };
 
 export const IDS_PER_STATEMENT = 500;
+
+/**
+ * Whether a call counts for its inquiry: it is under way, is sought, or serves it. No inquiry has
+ * two of them: the index `calls_current` refuses the second (G1). In these words, SQLite uses it.
+ */
+export const isCurrentCall = sql<SqlBool>`(fate in ('out', 'lost') or role = 'serves')`;
 
 /** A request that is about to leave. `body`: its exact content. */
 type Intent = { row: InquiryRow; given_name: string; body: string };
@@ -51,6 +58,10 @@ export async function intendCalls(tx: Tx, intents: readonly Intent[]): Promise<v
       body,
       sent_at: row.sent_at,
       sent_service_at: row.sent_service_at,
+      price_cents: row.price_cents,
+      charge_cents: null,
+      free_outcomes: row.free_outcomes,
+      was_accepted: 0,
       fate: 'out' as const,
     };
     const id = unsent.get(row.id);
@@ -72,15 +83,26 @@ const INTEND = preparedRows<Insertable<Tables['calls']>>()((tx, calls) =>
   tx.insertInto('calls').values(calls),
 );
 
-/** Sets the fate of calls without an ID that have one of the fates in `from`. */
+/**
+ * Sets the fate of calls without an ID that have one of the fates in `from`. `was_accepted`: a
+ * reply said that the service took them.
+ */
 export async function settleCalls(
   tx: Tx,
   inquiries: readonly number[],
-  { from, to }: { from: readonly ('out' | 'lost')[]; to: 'lost' | 'absent' | 'unsent' },
+  {
+    from,
+    to,
+    was_accepted = false,
+  }: {
+    from: readonly ('out' | 'lost')[];
+    to: 'lost' | 'absent' | 'unsent';
+    was_accepted?: boolean;
+  },
 ): Promise<void> {
   await tx
     .updateTable('calls')
-    .set({ fate: to })
+    .set({ fate: to, ...(was_accepted ? { was_accepted: 1 } : {}) })
     .where('inquiry', 'in', inquiries)
     .where('fate', 'in', from)
     .execute();
@@ -208,47 +230,84 @@ export function valuesOf({ created_at, ...seen }: SeenInquiry, specialty: Specia
     sent_service_at,
     fate: 'accepted' as const,
     role: 'unclaimed' as const,
+    was_accepted: 1,
   };
 }
 
-/** `call`: the request that created it; null: this database did not send it. */
+/**
+ * `call`: the request that created it; null: this database did not send it, and `bill` says when it
+ * was sent, and its price.
+ */
 export type Claim = {
   inquiry: number;
   specialty: Specialty;
   role: 'serves' | 'duplicate';
   call: number | null;
+  bill?: Partial<Pick<CallRow, keyof StoredPrice>> & { sent_at: number };
 };
 
-/** Assigns inquiries at the service to ours: each serves its inquiry, or is a duplicate call. */
+/**
+ * Assigns inquiries at the service to ours: each serves its inquiry, or is a duplicate call. Throws
+ * if it serves another of our inquiries.
+ */
 export async function claimCalls(tx: Tx, claims: readonly (SeenInquiry & Claim)[]): Promise<void> {
   const accepted = [];
   for (const claim of claims) {
-    const { call, service_id, service_status, inquiry, specialty, role } = claim;
-    if (call !== null) accepted.push({ id: call, service_id, service_status, role });
-    else
-      await tx
-        .insertInto('calls')
-        .values({ ...valuesOf(claim, specialty), inquiry, role })
-        .onConflict((conflict) => conflict.column('service_id').doUpdateSet({ inquiry, role }))
-        .execute();
+    const { call, service_id, service_status, role } = claim;
+    if (call === null) await claimListed(tx, claim);
+    else accepted.push({ id: call, service_id, service_status, role });
   }
   if (accepted.length === 0) return;
   // Merges the rows that a list created earlier into the rows of these calls.
   await FORGET_SHOWN(tx, { service_ids: accepted.map(({ service_id }) => service_id) });
   await ACCEPT(
     tx,
-    accepted.map((call) => ({ ...call, fate: 'accepted' })),
+    accepted.map((call) => ({ ...call, fate: 'accepted', was_accepted: 1 })),
   );
 }
 
+async function claimListed(tx: Tx, claim: SeenInquiry & Claim): Promise<void> {
+  const { inquiry, specialty, role, bill = {} } = claim;
+  const claimed = await tx
+    .insertInto('calls')
+    .values({ ...valuesOf(claim, specialty), inquiry, role, ...bill })
+    .onConflict((conflict) =>
+      conflict
+        .column('service_id')
+        .doUpdateSet({ inquiry, role, ...bill })
+        .where((where) =>
+          where.or([where('calls.role', '<>', 'serves'), where('calls.inquiry', '=', inquiry)]),
+        ),
+    )
+    .returning('id')
+    .execute();
+  if (claimed.length === 0) throw new Error('The call serves another inquiry (G1).');
+}
+
 const FORGET_SHOWN = prepared<{ service_ids: readonly string[] }>()((tx, place) =>
-  tx.deleteFrom('calls').where('service_id', 'in', place('service_ids')),
+  tx
+    .deleteFrom('calls')
+    .where('service_id', 'in', place('service_ids'))
+    .where('role', '<>', sql.lit('serves')),
 );
 
 const ACCEPT = preparedUpdate<
   Pick<SeenInquiry, 'service_id' | 'service_status'> &
-    Pick<Claim, 'role'> & { id: number; fate: 'accepted' }
+    Pick<Claim, 'role'> & { id: number; fate: 'accepted'; was_accepted: 1 }
 >('calls');
+
+/** Sets what is charged for the call of an inquiry; null: not known, or not any longer. */
+export async function setCharge(tx: Tx, inquiry: number, charge_cents: number | null) {
+  await CHARGE(tx, { inquiry, charge_cents });
+}
+
+const CHARGE = prepared<{ inquiry: number; charge_cents: number | null }>()((tx, place) =>
+  tx
+    .updateTable('calls')
+    .set({ charge_cents: place('charge_cents') })
+    .where('inquiry', '=', place('inquiry'))
+    .where(isCurrentCall),
+);
 
 /** Marks the calls of these inquiries as lost: their IDs belong to other inquiries. */
 export async function loseIds(tx: Tx, inquiries: readonly number[]): Promise<void> {

@@ -32,7 +32,7 @@ const NEEDING = sql`(
 
 const DUE = prepared<{ now: number }>()((db, place, specialty: Specialty, limit: number) =>
   db
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call as inquiries')
     .selectAll()
     .where('state', '=', sql.lit('planned'))
     .where('due_at', '<=', place('now'))
@@ -106,7 +106,7 @@ export async function uncertainDue(db: Db, now: number, limit: number): Promise<
 
 const LOOKUPS = prepared<{ now: number }>()((db, place, limit: number) =>
   db
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .selectAll()
     .where('state', '=', sql.lit('uncertain'))
     .where('lookup_at', '<=', place('now'))
@@ -157,7 +157,7 @@ const TO_POLL_BEFORE_VISITS = prepared<{ now: number; from: number; until: numbe
 /** `states`: separated by spaces. */
 function openToPoll(db: Db | Tx, states: string) {
   return db
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .selectAll()
     .where('service_id', 'is not', null)
     .where('state', 'in', states.split(' ') as InquiryState[])
@@ -195,7 +195,7 @@ export async function dueForVerification(
 
 const VERIFICATIONS = prepared<VerificationTimes>()((db, place, limit: number) =>
   db
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .selectAll()
     .where('verify_at', '>', place('after'))
     .where('verify_at', '<=', place('until'))
@@ -233,7 +233,7 @@ export async function nextOpenToAsk(db: Db): Promise<InquiryRow | null> {
 
 const NEXT_OPEN = prepared()((db) =>
   db
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .selectAll()
     .where('state', '=', sql.lit('open'))
     .where('poll_at', 'is not', null)

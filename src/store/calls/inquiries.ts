@@ -10,7 +10,18 @@ import type { Tables } from '../engine/tables.ts';
 
 const IDS_PER_STATEMENT = 500;
 
-export type InquiryRow = Selectable<Tables['inquiries']>;
+/** An inquiry, with the call that is under way, is sought, or serves it. */
+export type InquiryRow = Selectable<Tables['inquiries_with_call']>;
+
+const NO_CALL = {
+  service_id: null,
+  sent_at: null,
+  sent_service_at: null,
+  was_accepted: null,
+  price_cents: null,
+  charge_cents: null,
+  free_outcomes: null,
+};
 
 export type NewInquiry = Pick<
   Insertable<Tables['inquiries']>,
@@ -50,9 +61,7 @@ export async function addPlanned(
       state: 'planned',
       service_status: null,
       hold_reason: inquiry.hold_reason ?? null,
-      service_id: null,
       reply_group: null,
-      sent_at: null,
       lookup_at: null,
       poll_at: null,
       empty_since: null,
@@ -68,7 +77,7 @@ export async function addPlanned(
   await writeAudit(tx, [
     { at: now, subject: inquirySubject(row.id), from_state: null, to_state: 'planned', reason },
   ]);
-  return row;
+  return { ...row, ...NO_CALL };
 }
 
 const PLAN = preparedRows<Insertable<Tables['inquiries']>>()((tx, rows) =>
@@ -173,13 +182,13 @@ export async function inquiryById(db: Db | Tx, id: number): Promise<InquiryRow |
 }
 
 const BY_ID = prepared<{ id: number }>()((db, place) =>
-  db.selectFrom('inquiries').selectAll().where('id', '=', place('id')),
+  db.selectFrom('inquiries_with_call').selectAll().where('id', '=', place('id')),
 );
 
 export async function inquiriesById(tx: Db | Tx, ids: readonly number[]): Promise<InquiryRow[]> {
   if (ids.length === 0) return [];
   return await tx
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .selectAll()
     .where('id', 'in', ids)
     .orderBy('id')
@@ -198,7 +207,7 @@ export async function latestForNeed(
 
 const LATEST = prepared<{ need_base: string; benefit_year: number }>()((db, place) =>
   db
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .selectAll()
     .where('need_base', '=', place('need_base'))
     .where('benefit_year', '=', place('benefit_year'))
@@ -223,7 +232,7 @@ export async function codesAsked(
   },
 ): Promise<string[][]> {
   const rows = await tx
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .select(['draft', 'sent_at'])
     .where('need_base', '=', need_base)
     .where('benefit_year', '=', benefit_year)
@@ -241,7 +250,7 @@ export async function attemptOfNeed(
   attempt: number,
 ): Promise<InquiryRow | null> {
   const row = await tx
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .selectAll()
     .where('need_base', '=', need_base)
     .where('benefit_year', '=', benefit_year)
@@ -252,7 +261,7 @@ export async function attemptOfNeed(
 
 export async function inState(db: Db | Tx, state: InquiryState): Promise<InquiryRow[]> {
   return await db
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .selectAll()
     .where('state', '=', sql.lit(state))
     .orderBy('id')
@@ -268,7 +277,7 @@ export async function byServiceIds(
   for (let first = 0; first < service_ids.length; first += IDS_PER_STATEMENT) {
     rows.push(
       ...(await db
-        .selectFrom('inquiries')
+        .selectFrom('inquiries_with_call')
         .selectAll()
         .where('service_id', 'in', service_ids.slice(first, first + IDS_PER_STATEMENT))
         .execute()),
@@ -280,7 +289,7 @@ export async function byServiceIds(
 /** Returns open inquiries in row order, after the given row. */
 export async function openAfter(db: Db, after: number, limit: number): Promise<InquiryRow[]> {
   return await db
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .selectAll()
     .where('state', '=', sql.lit('open'))
     .where('service_id', 'is not', null)
@@ -293,7 +302,7 @@ export async function openAfter(db: Db, after: number, limit: number): Promise<I
 /** Returns the service IDs of a specialty's inquiries that the service has and has not ended. */
 export async function openServiceIds(db: Db, specialty: Specialty): Promise<Set<string>> {
   const rows = await db
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .select('service_id')
     .where('state', '=', sql.lit('open'))
     .where('specialty', '=', specialty)
@@ -304,7 +313,7 @@ export async function openServiceIds(db: Db, specialty: Specialty): Promise<Set<
 /** Returns the inquiries whose IDs came in the same reply: if one ID is in doubt, all are. */
 export async function sameReply(tx: Tx, reply_group: string): Promise<InquiryRow[]> {
   return await tx
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .selectAll()
     .where('reply_group', '=', reply_group)
     .where('state', '=', sql.lit('open'))
@@ -324,7 +333,7 @@ export async function inquiriesByMatch(
 
 const BY_MATCH = prepared<{ match_keys: readonly string[]; specialty: Specialty }>()((tx, place) =>
   tx
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .selectAll()
     .where('match_key', 'in', place('match_keys'))
     .where('specialty', '=', place('specialty')),

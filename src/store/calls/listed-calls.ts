@@ -3,7 +3,13 @@ import { sql } from 'kysely';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
-import { type CallRow, IDS_PER_STATEMENT, type SeenInquiry, valuesOf } from './calls.ts';
+import {
+  type CallRow,
+  IDS_PER_STATEMENT,
+  isCurrentCall,
+  type SeenInquiry,
+  valuesOf,
+} from './calls.ts';
 
 const VISITS_MAX = 20;
 
@@ -80,19 +86,10 @@ export async function describeCalls(tx: Tx, seen: readonly SeenInquiry[]): Promi
  */
 export async function inquiriesToBeListed(db: Db, specialty: Specialty): Promise<Sample[]> {
   const ours = ofOurs(db, specialty);
-  const open = await ours.where('state', '=', 'open').execute();
-  const newest = await ours
-    .where('sent_at', '=', (select) =>
-      select
-        .selectFrom('inquiries')
-        .select('sent_at')
-        .where('specialty', '=', specialty)
-        .where('is_verified', '=', 1)
-        .where('sent_at', 'is not', null)
-        .orderBy('sent_at', 'desc')
-        .limit(1),
-    )
-    .execute();
+  const open = await ours.where('inquiries.state', '=', 'open').execute();
+  const last = await newestOfOurs(db, specialty);
+  const newest =
+    last === null ? [] : await ours.where('calls.sent_at', '=', last.sent_at).execute();
   return [...open, ...newest];
 }
 
@@ -103,11 +100,18 @@ type Sample = { service_id: string; external_id: string };
 function ofOurs(db: Db, specialty: Specialty) {
   return db
     .selectFrom('inquiries')
-    .select(['service_id', 'external_id'])
-    .where('specialty', '=', specialty)
-    .where('is_verified', '=', 1)
-    .where('sent_at', 'is not', null)
-    .$narrowType<{ service_id: string }>();
+    .innerJoin('calls', 'calls.inquiry', 'inquiries.id')
+    .select(['calls.service_id', 'inquiries.external_id', 'calls.sent_at'])
+    .where('inquiries.specialty', '=', specialty)
+    .where('inquiries.is_verified', '=', 1)
+    .where('calls.sent_at', '>', 0)
+    .where(isCurrentCall)
+    .$narrowType<{ service_id: string; sent_at: number }>();
+}
+
+async function newestOfOurs(db: Db, specialty: Specialty) {
+  const ours = ofOurs(db, specialty).orderBy('calls.sent_at', 'desc').limit(1);
+  return (await ours.executeTakeFirst()) ?? null;
 }
 
 /**
@@ -115,7 +119,7 @@ function ofOurs(db: Db, specialty: Specialty) {
  * yet.
  */
 export async function sampleOfOurs(db: Db, specialty: Specialty): Promise<Sample | null> {
-  return (await ofOurs(db, specialty).orderBy('sent_at', 'desc').executeTakeFirst()) ?? null;
+  return await newestOfOurs(db, specialty);
 }
 
 /**

@@ -33,6 +33,8 @@ export type Tables = {
   deceased_patients: { connector: string; patient_id: string; told_at: number };
   appointments: AppointmentTable;
   inquiries: InquiryTable;
+  /** A view: each inquiry with the call that is under way, is sought, or serves it, if any. */
+  inquiries_with_call: InquiryTable & CurrentCall;
   /** Listed calls that may be for the patient of an inquiry, which waits for the office. */
   doubtful_calls: { inquiry: number; service_id: string; wait_until: number };
   calls: {
@@ -50,6 +52,10 @@ export type Tables = {
     service_status: string;
     role: 'serves' | 'duplicate' | 'unclaimed' | null;
     seen_at: number | null;
+    price_cents: Generated<number | null>;
+    charge_cents: Generated<number | null>;
+    free_outcomes: Generated<string | null>;
+    was_accepted: Generated<number>;
   };
   inquiry_appointments: {
     inquiry: number;
@@ -226,12 +232,8 @@ type InquiryTable = {
   due_at: number;
   visit_at: number;
   hold_reason: string | null;
-  service_id: string | null;
   is_verified: Generated<number>;
   reply_group: string | null;
-  was_accepted: Generated<number>;
-  sent_at: number | null;
-  sent_service_at: Generated<number | null>;
   lookup_at: number | null;
   /** A lookup before this time proves no absence: the service may list the call later (G1). */
   absence_at: Generated<number | null>;
@@ -245,14 +247,22 @@ type InquiryTable = {
   answered_service_at: Generated<number | null>;
   verify_at: Generated<number | null>;
   verify_until: Generated<number | null>;
-  price_cents: Generated<number | null>;
-  charge_cents: Generated<number | null>;
-  free_outcomes: Generated<string | null>;
   reason: string | null;
   is_unannounced: Generated<number>;
   entered_by: Generated<string | null>;
   created_at: number;
   updated_at: number;
+};
+
+/** Columns of the call of an inquiry; null: no call counts for it. */
+type CurrentCall = {
+  service_id: string | null;
+  sent_at: number | null;
+  sent_service_at: number | null;
+  was_accepted: number | null;
+  price_cents: number | null;
+  charge_cents: number | null;
+  free_outcomes: string | null;
 };
 
 type DeliveryTable = {

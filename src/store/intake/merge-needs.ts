@@ -23,7 +23,7 @@ export async function mergeNeeds(
 ): Promise<void> {
   const prefix = `${connector}|${from_id}|`;
   const moving = await tx
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .selectAll()
     .where('need_base', '>=', prefix)
     // "}" is the character after "|", so the range is every key that starts with the ID and "|".
@@ -39,7 +39,7 @@ export async function mergeNeeds(
     if (first === undefined) continue;
     const need_base = target.slice(target.indexOf(' ') + 1);
     const existing = await tx
-      .selectFrom('inquiries')
+      .selectFrom('inquiries_with_call')
       .selectAll()
       .where('need_base', '=', need_base)
       .where('benefit_year', '=', first.benefit_year)

@@ -73,7 +73,7 @@ async function endedCalls(db: Db, steps: readonly Step[]): Promise<EndedCall[]> 
   if (steps.length === 0) return [];
   const ids = [...new Set(steps.map((step) => Number(step.of)))];
   const rows = await db
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .select(['id', 'service_status', 'sent_at', 'draft'])
     .where('id', 'in', ids)
     .execute();

@@ -9,7 +9,7 @@ import type { Db } from '../engine/database.ts';
  */
 export async function callsBetween(db: Db, from: number, until: number): Promise<MadeCall[]> {
   const rows = await db
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .select([
       'sent_at',
       'external_id',
@@ -40,7 +40,7 @@ export async function callsBetween(db: Db, from: number, until: number): Promise
  */
 export async function countDuplicates(db: Db, from: number, until: number): Promise<number> {
   const { count } = await db
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call as inquiries')
     .innerJoin('calls', 'calls.inquiry', 'inquiries.id')
     .select((select) => select.fn.countAll<number>().as('count'))
     .where('inquiries.sent_at', '>=', from)

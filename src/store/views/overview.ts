@@ -232,7 +232,7 @@ export async function lastReads(db: Db): Promise<{ connector: string; at: number
 
 async function inquiryCounts(db: Db): Promise<InquiryCounts> {
   const rows = await db
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .select((select) => [
       'state' as const,
       'hold_reason' as const,
@@ -264,7 +264,7 @@ async function inquiryCounts(db: Db): Promise<InquiryCounts> {
 
 async function sentAt(db: Db, sent_at: number): Promise<InquiryCounts['longest']> {
   const row = await db
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .select('id')
     .where('sent_at', '=', sent_at)
     .where('state', 'in', ['sending', 'uncertain', 'open'])

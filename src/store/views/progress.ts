@@ -50,7 +50,7 @@ async function currentInquiries(
 ): Promise<CurrentInquiry[]> {
   return await db
     .selectFrom('inquiry_appointments as l')
-    .innerJoin('inquiries as i', 'i.id', 'l.inquiry')
+    .innerJoin('inquiries_with_call as i', 'i.id', 'l.inquiry')
     .select(({ exists, selectFrom }) => [
       'l.appointment',
       'l.coverage_rank',

@@ -58,7 +58,7 @@ export async function findSubject(db: Db, text: string): Promise<Found> {
   if (only !== undefined)
     return { kind: 'ambiguous', connectors: [only, ...others].map(({ connector }) => connector) };
   const inquiry = await db
-    .selectFrom('inquiries')
+    .selectFrom('inquiries_with_call')
     .select('id')
     .where('service_id', '=', text)
     .executeTakeFirst();

@@ -553,13 +553,12 @@ test('a merged patient keeps the next attempt that is planned', async () => {
       .updateTable('inquiries')
       .set({ state: 'answered', service_status: 'UNSUCCESSFUL' })
       .execute();
-    const { id: _, ...same } = first!;
-    await addPlanned(
-      tx,
-      { ...same, attempt: 2, draft: JSON.parse(first!.draft) as InquiryDraft },
-      'Again.',
-      clinic.now(),
-    );
+    const { connector, need_base, benefit_year, patient_key, specialty } = first!;
+    const { retry, external_id, match_key, due_at, visit_at } = first!;
+    const need = { connector, need_base, benefit_year, patient_key, specialty };
+    const asked = { retry, external_id, match_key, due_at, visit_at };
+    const draft = JSON.parse(first!.draft) as InquiryDraft;
+    await addPlanned(tx, { ...need, ...asked, attempt: 2, draft }, 'Again.', clinic.now());
   });
   await say(clinic, { kind: 'merged', from_id: 'P-1', into: { ...ADA, id: 'P-2' } });
   const after = (await clinic.inquiries()).map(({ state, attempt, patient_key }) => [

@@ -215,7 +215,7 @@ test('an answer is dated by the service’s clock when ours was days behind (G1)
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered']);
   // Leaves out the call of the record, because some services do not state it.
   await clinic.store.write((tx) =>
-    tx.updateTable('inquiries').set({ sent_at: 0, sent_service_at: 0 }).execute(),
+    tx.updateTable('calls').set({ sent_at: 0, sent_service_at: 0 }).execute(),
   );
   await clinic.store.write((tx) => tx.updateTable('records').set({ record: '{}' }).execute());
   clinic.pass(4 * DAY_MS);
@@ -278,17 +278,11 @@ test('an answer dated by the service is not bought again because our clock was w
   await send(clinic, clinic.visit('A-1'));
   await clinic.collectAll();
   const years_ago = clinic.now() - 700 * DAY_MS;
-  await clinic.store.write((tx) =>
-    tx
-      .updateTable('inquiries')
-      .set({
-        answered_at: years_ago,
-        answered_service_at: null,
-        sent_at: years_ago,
-        sent_service_at: null,
-      })
-      .execute(),
-  );
+  await clinic.store.write(async (tx) => {
+    const answered = { answered_at: years_ago, answered_service_at: null };
+    await tx.updateTable('inquiries').set(answered).execute();
+    await tx.updateTable('calls').set({ sent_at: years_ago, sent_service_at: null }).execute();
+  });
   await clinic.read(clinic.visit('A-2'));
   await clinic.planNow();
   expect(await clinic.inquiries()).toHaveLength(1);

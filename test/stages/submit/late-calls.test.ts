@@ -476,7 +476,7 @@ test('an uncertain, withdrawn inquiry is looked up before it is needed again (G1
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 1);
   await send(clinic, clinic.visit('A-1'));
-  await clinic.store.db.updateTable('inquiries').set({ was_accepted: 1 }).execute();
+  await clinic.store.db.updateTable('calls').set({ was_accepted: 1 }).execute();
   await lookUp(clinic);
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['undecidable']);
   await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
@@ -498,7 +498,7 @@ test('a claim’s call does not answer another claim of its day that has no numb
   await clinic.readClaims({ ...unnumbered, source_id: 'C-1' });
   await clinic.planNow();
   await clinic.submitNow();
-  await clinic.store.db.updateTable('inquiries').set({ was_accepted: 1 }).execute();
+  await clinic.store.db.updateTable('calls').set({ was_accepted: 1 }).execute();
   await lookUp(clinic);
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['undecidable']);
   await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
@@ -521,7 +521,7 @@ test('a claim that gets its number keeps the call that is already out', async ()
   await clinic.readClaims(sent);
   await clinic.planNow();
   await clinic.submitNow();
-  await clinic.store.db.updateTable('inquiries').set({ was_accepted: 1 }).execute();
+  await clinic.store.db.updateTable('calls').set({ was_accepted: 1 }).execute();
   await lookUp(clinic);
   await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
   await clinic.readClaims({ ...sent, claim_number: '17-0042' });

@@ -353,12 +353,11 @@ test('a list without one of the last sent inquiries proves no absence', async ()
     clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W2' })] }),
   );
   const sent_at = clinic.now();
-  await clinic.store.write((tx) =>
-    tx
-      .updateTable('inquiries')
-      .set({ state: 'answered', is_verified: 1, sent_at, poll_at: null })
-      .execute(),
-  );
+  await clinic.store.write(async (tx) => {
+    const answered = { state: 'answered', is_verified: 1, poll_at: null } as const;
+    await tx.updateTable('inquiries').set(answered).execute();
+    await tx.updateTable('calls').set({ sent_at }).execute();
+  });
   const sent_last = (await clinic.inquiries()).map(({ service_id }) => service_id);
   let left_out = sent_last[0];
   const { list } = clinic.client;
@@ -490,7 +489,7 @@ test('a duplicate call listed late is reported, whatever the clock said later', 
   expect(await clinic.service.ledger()).toHaveLength(2);
   await clinic.store.write((tx) =>
     tx
-      .updateTable('inquiries')
+      .updateTable('calls')
       .set({ sent_at: clinic.now() - DAY_MS })
       .execute(),
   );

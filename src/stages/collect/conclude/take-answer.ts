@@ -11,6 +11,7 @@ import type { Inquiry } from '../../../service/api.ts';
 import { answerHash, storeAnswer } from '../../../store/answers/answers.ts';
 import { resolveAttention } from '../../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../../store/bookkeeping/audit.ts';
+import { setCharge } from '../../../store/calls/calls.ts';
 import { type InquiryRow, moveInquiries, updateInquiry } from '../../../store/calls/inquiries.ts';
 import { appointmentsOf, coveragesOf, planAgain } from '../../../store/calls/links.ts';
 import { keepTurnaround } from '../../../store/calls/turnarounds.ts';
@@ -48,7 +49,6 @@ export async function takeAnswer(
   const changes = {
     is_verified: 1,
     service_status: inquiry.status,
-    charge_cents: chargeOf(row, inquiry.status),
     empty_since: null,
     announced_asks: null,
     overdue_since: null,
@@ -56,6 +56,7 @@ export async function takeAnswer(
     ...(is_reported ? { is_unannounced: 0 } : {}),
     poll_at: recheck_at > now + RECHECK_BEFORE_VISIT_MS ? recheck_at : null,
   };
+  await setCharge(tx, row.id, chargeOf(row, inquiry.status));
   if (revision === null && row.state === 'answered') {
     await updateInquiry(tx, row.id, changes, now);
     return;

@@ -12,7 +12,7 @@ import {
   readLearned,
   writeLearned,
 } from '../../../store/bookkeeping/learned-settings.ts';
-import { loseIds } from '../../../store/calls/calls.ts';
+import { loseIds, setCharge } from '../../../store/calls/calls.ts';
 import {
   type InquiryRow,
   inquiryById,
@@ -169,10 +169,11 @@ async function stillOpen(
         from: 'answered',
         to: 'open',
         reason: 'The service withdrew its answer and is working on it again.',
-        set: { ...changes, charge_cents: null },
+        set: changes,
       },
       now,
     );
+    await setCharge(tx, row.id, null);
   } else {
     await updateInquiry(tx, row.id, changes, now);
   }
@@ -285,10 +286,8 @@ async function doubtIds(context: CollectContext, row: InquiryRow): Promise<void>
         'The IDs in the reply belong to other inquiries; eligd looks this one up by its ' +
         'content.',
       set: {
-        service_id: null,
         is_verified: 0,
         reply_group: null,
-        was_accepted: 1,
         poll_at: null,
         lookup_at: now,
         absence_at: now + deps.settings.settle_ms,
