@@ -2,6 +2,8 @@ import { type Kysely, sql } from 'kysely';
 
 /** A call that counts for its inquiry: under way, sought, or the one that serves it. */
 const CURRENT = `(fate IN ('out', 'lost') OR role = 'serves')`;
+/** States of inquiries for which no call counts. */
+const UNSENT = `('planned', 'rejected')`;
 /** The inquiry's own label, as calls store it. */
 const LABEL = 'upper(trim(external_id))';
 
@@ -21,14 +23,18 @@ const STATEMENTS = [
   // A reply said that the service took it, even if it gave no usable ID: it is never sent again.
   'ALTER TABLE calls ADD COLUMN was_accepted INTEGER NOT NULL DEFAULT 0',
 
-  // One call counts for each inquiry that was sent, and none for the others.
-  `UPDATE calls SET role = 'duplicate' FROM inquiries AS i
+  `UPDATE calls SET was_accepted = 1 WHERE fate = 'accepted'`,
+
+  // One call counts for each inquiry that was sent, and none for the others. Another one that
+  // served it is one that the service has forgotten.
+  `UPDATE calls SET fate = 'absent', role = NULL, service_id = NULL FROM inquiries AS i
     WHERE i.id = calls.inquiry AND calls.role = 'serves'
-      AND calls.service_id IS NOT i.service_id`,
+      AND (calls.service_id IS NOT i.service_id OR i.state IN ${UNSENT})`,
   `UPDATE calls SET fate = 'absent' FROM inquiries AS i
     WHERE i.id = calls.inquiry AND calls.fate IN ('out', 'lost')
-      AND (i.sent_at IS NULL OR i.service_id IS NOT NULL OR EXISTS (SELECT 1 FROM calls AS newer
-        WHERE newer.inquiry = i.id AND newer.fate IN ('out', 'lost') AND newer.id > calls.id))`,
+      AND (i.sent_at IS NULL OR i.service_id IS NOT NULL OR i.state IN ${UNSENT}
+        OR EXISTS (SELECT 1 FROM calls AS newer WHERE newer.inquiry = i.id
+          AND newer.fate IN ('out', 'lost') AND newer.id > calls.id))`,
   // A database of an early version may lack the row of a call that nobody needed anymore.
   `INSERT INTO calls (inquiry, specialty, external_id, match_key, given_name, sent_at,
       sent_service_at, fate, service_id, service_status, role)
@@ -37,12 +43,13 @@ const STATEMENTS = [
         ELSE 'lost' END,
       service_id, '', CASE WHEN service_id IS NOT NULL THEN 'serves' END
     FROM inquiries
-    WHERE (sent_at IS NOT NULL OR service_id IS NOT NULL)
-      AND NOT EXISTS (SELECT 1 FROM calls WHERE calls.inquiry = inquiries.id AND ${CURRENT})`,
+    WHERE (sent_at IS NOT NULL OR service_id IS NOT NULL) AND state NOT IN ${UNSENT}
+      AND NOT EXISTS (SELECT 1 FROM calls WHERE calls.inquiry = inquiries.id AND ${CURRENT})
+    ON CONFLICT (service_id) DO UPDATE SET inquiry = excluded.inquiry, role = 'serves'`,
   `UPDATE calls SET sent_at = coalesce(calls.sent_at, i.sent_at),
       sent_service_at = coalesce(calls.sent_service_at, i.sent_service_at),
       price_cents = i.price_cents, charge_cents = i.charge_cents,
-      free_outcomes = i.free_outcomes, was_accepted = i.was_accepted
+      free_outcomes = i.free_outcomes, was_accepted = max(calls.was_accepted, i.was_accepted)
     FROM inquiries AS i WHERE i.id = calls.inquiry AND ${CURRENT}`,
 
   `CREATE UNIQUE INDEX calls_current ON calls (inquiry) WHERE ${CURRENT}`,

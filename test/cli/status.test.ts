@@ -136,7 +136,7 @@ describe('status', () => {
       '  needs attention         1   first visit 2026-11-24 09:30',
       '  closed                  1   1 no coverage',
       '',
-      'Spent:       today 4 calls, this month 4 calls; their cost is unknown.',
+      'Spent:       today 3 calls, this month 3 calls; their cost is unknown.',
       'To write:    1 to write, 0 to try again, 0 need you; the oldest since 2026-11-20',
       '             09:00.',
       'Last read:   front-desk 2026-11-20 09:00',

@@ -72,6 +72,16 @@ function fill(raw: Raw): void {
   addCall(raw, 14, 'lost', out);
   addCall(raw, 14, 'accepted', serving('S14'));
   addCall(raw, null, 'accepted', { service_id: 'S99', role: 'unclaimed' });
+  // The service forgot S15, and another call serves.
+  addInquiry(raw, 15, 'open', { ...SENT, service_id: 'S152', was_accepted: 1 });
+  addCall(raw, 15, 'accepted', { ...out, ...serving('S15'), sent_at: 60 });
+  addCall(raw, 15, 'accepted', serving('S152'));
+  // An early version planned an inquiry again and left its times and its ID in place.
+  addInquiry(raw, 16, 'planned', { ...SENT, service_id: 'S16', was_accepted: 1 });
+  addCall(raw, 16, 'accepted', { ...out, ...serving('S16') });
+  // The list showed the call before the inquiry had its ID.
+  addInquiry(raw, 17, 'open', { ...SENT, service_id: 'S17', was_accepted: 1 });
+  addCall(raw, null, 'accepted', { service_id: 'S17', role: 'unclaimed' });
 }
 
 /** `id, state, service_id, sent_at, sent_service_at, was_accepted, price, charge, free` */
@@ -90,6 +100,9 @@ const INQUIRIES = [
   [12, 'withdrawn', null, 100, 90, 0, 400, null, 'cancelled'],
   [13, 'uncertain', null, 100, 90, 0, 400, null, 'cancelled'],
   [14, 'open', 'S14', 100, 90, 1, 400, null, 'cancelled'],
+  [15, 'open', 'S152', 100, 90, 1, 400, null, 'cancelled'],
+  [16, 'planned', null, null, null, null, null, null, null],
+  [17, 'open', 'S17', 100, 90, 1, 400, null, 'cancelled'],
 ];
 
 test('every inquiry of the version before keeps the facts about its call', async () => {
@@ -109,7 +122,7 @@ test('every inquiry of the version before keeps the facts about its call', async
   // Each request is still there, and a late one can still be told from the others (G1).
   expect(after.prepare('select count(*) from calls').pluck().get()).toBe(count + 1);
   expect(
-    all('select inquiry, sent_at, fate from calls where inquiry in (1, 3, 13, 14) order by id'),
+    all('select inquiry, sent_at, fate from calls where inquiry in (1, 3, 13, 14, 15) order by id'),
   ).toEqual([
     [1, 100, 'absent'],
     [3, 50, 'absent'],
@@ -118,7 +131,11 @@ test('every inquiry of the version before keeps the facts about its call', async
     [13, 100, 'lost'],
     [14, 100, 'absent'],
     [14, 100, 'accepted'],
+    [15, 60, 'absent'],
+    [15, 100, 'accepted'],
   ]);
+  const others = after.prepare('select min(was_accepted) from calls where service_id is not null');
+  expect(others.pluck().get()).toBe(1);
   expect(after.pragma('foreign_key_check')).toEqual([]);
   after.close();
 });

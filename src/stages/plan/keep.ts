@@ -55,7 +55,7 @@ export function isSameContent(refused: InquiryRow, draft: InquiryDraft): boolean
 /** Plans a withdrawn or rejected inquiry again. */
 export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<void> {
   if (inquiry.state !== 'withdrawn' && inquiry.state !== 'rejected') return;
-  if (inquiry.state === 'withdrawn' && inquiry.was_accepted === 1) {
+  if (inquiry.state === 'withdrawn' && inquiry.sent_at !== null) {
     // The operator withdrew it while it was unknown whether the service has it, so the service may
     // still call (G1).
     const reason = 'It is needed again, and the service had already accepted it.';

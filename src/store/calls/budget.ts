@@ -56,7 +56,7 @@ export async function leftToSpend(
 
 /**
  * Counts the calls that were started from `from` until before `until`. Calls that were proven
- * unsent have no `sent_at` and do not count.
+ * unsent or absent do not count.
  */
 export async function spentBetween(
   db: Db | Tx,

@@ -274,7 +274,7 @@ async function claimListed(tx: Tx, claim: SeenInquiry & Claim): Promise<void> {
     .onConflict((conflict) =>
       conflict
         .column('service_id')
-        .doUpdateSet({ inquiry, role, ...bill })
+        .doUpdateSet({ inquiry, role, was_accepted: 1, ...bill })
         .where((where) =>
           where.or([where('calls.role', '<>', 'serves'), where('calls.inquiry', '=', inquiry)]),
         ),
@@ -295,6 +295,19 @@ const ACCEPT = preparedUpdate<
   Pick<SeenInquiry, 'service_id' | 'service_status'> &
     Pick<Claim, 'role'> & { id: number; fate: 'accepted'; was_accepted: 1 }
 >('calls');
+
+/**
+ * Releases the call of an inquiry that the service no longer knows: another one serves. If a list
+ * shows it again, it is a duplicate.
+ */
+export async function forgetCall(tx: Tx, inquiry: number): Promise<void> {
+  await tx
+    .updateTable('calls')
+    .set({ service_id: null, role: null, fate: 'absent' })
+    .where('inquiry', '=', inquiry)
+    .where('role', '=', 'serves')
+    .execute();
+}
 
 /** Sets what is charged for the call of an inquiry; null: not known, or not any longer. */
 export async function setCharge(tx: Tx, inquiry: number, charge_cents: number | null) {

@@ -1,0 +1,72 @@
+/** The service no longer knows a call, and its list shows another one of the same inquiry. */
+import { expect, test } from 'vitest';
+import { HOUR_MS } from '../../../src/domain/time.ts';
+import { retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
+import { type Installation, install, reconcile } from '../installation.ts';
+import { callTwice, duplicates, lookUp } from './lost-calls.ts';
+
+const INQUIRY = { kind: 'inquiry', id: 1 } as const;
+
+/** The inquiry has an ID that the service forgets, and a call that the list does not show yet. */
+async function forgetSecondCall() {
+  const clinic = await install();
+  const { show } = await callTwice(clinic);
+  const { read } = clinic.client;
+  clinic.client.read = async () => ({ ok: true, value: null });
+  for (let hour = 0; hour < 6; hour += 1) await passHour(clinic, clinic.collectAll);
+  expect(await clinic.attention()).toEqual(['lost_at_service']);
+  clinic.client.read = read;
+  return { clinic, show };
+}
+
+async function passHour(clinic: Installation, work: () => Promise<unknown>): Promise<void> {
+  clinic.pass(HOUR_MS);
+  await clinic.service.advance({ hours: 1 });
+  await work();
+}
+
+const states = async (clinic: Installation) => (await clinic.inquiries()).map(({ state }) => state);
+
+test.each([
+  ['the reconciliation', reconcile],
+  ['a lookup', lookUp],
+] as const)(
+  'after "eligd retry", %s finds the call that the service still has',
+  async (_, find) => {
+    const { clinic, show } = await forgetSecondCall();
+    const forgotten = (await clinic.inquiries())[0]?.service_id;
+    await clinic.store.write((tx) => retry(tx, INQUIRY, clinic.now()));
+    expect(await states(clinic)).toEqual(['uncertain']);
+    await show(0);
+    await find(clinic);
+    expect(await states(clinic)).toEqual(['open']);
+    // The office must ask for its money back if the service lists the other one again.
+    await show(1);
+    await reconcile(clinic);
+    expect(await duplicates(clinic)).toEqual([forgotten]);
+    expect(await clinic.attention()).toEqual(['duplicate_call']);
+  },
+);
+
+test('a visit that is needed again after its call was forgotten gets the other call', async () => {
+  const { clinic, show } = await forgetSecondCall();
+  await clinic.store.write((tx) => withdraw(tx, INQUIRY, clinic.now()));
+  await clinic.read(clinic.visit('A-1', {}, 4));
+  await clinic.planNow();
+  expect(await states(clinic)).toEqual(['uncertain']);
+  await show(0);
+  await lookUp(clinic);
+  expect(await states(clinic)).toEqual(['open']);
+});
+
+test('calls of other patients are sent meanwhile (G7)', async () => {
+  const { clinic, show } = await forgetSecondCall();
+  await clinic.store.write((tx) => retry(tx, INQUIRY, clinic.now()));
+  await show(0);
+  const patient = { id: 'P-9', first_name: 'Zoe', last_name: 'Example', birth_date: '2018-01-02' };
+  await clinic.read(clinic.visit('B-1', { patient }));
+  await clinic.planNow();
+  for (let hour = 0; hour < 6; hour += 1) await passHour(clinic, clinic.submitNow);
+  const ledger = await clinic.service.ledger();
+  expect(ledger.map(({ external_id }) => external_id)).toEqual(['A-1', 'A-1', 'B-1']);
+});
