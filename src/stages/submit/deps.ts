@@ -89,8 +89,8 @@ export type LabelFailures = {
   last_failed: number | null;
   /** No label is queried before this time. */
   none_before: number;
-  /** The attention list may say so. True at first: an earlier process may have told it. */
-  is_told: boolean;
+  /** `waiting` as the database has it, for the next process; null: not read yet. */
+  kept: string | null;
 };
 
 export type SubmitMemory = {

@@ -17,7 +17,7 @@ import type { StepResult } from '../loop.ts';
 import type { SubmitDeps } from './deps.ts';
 import { hasEverySend } from './earlier-comparison.ts';
 import { checkUndecidable } from './label-check.ts';
-import { endLabelWaits } from './label-failures.ts';
+import { endLabelWaits, recallLabelWaits } from './label-failures.ts';
 import { lookUp } from './lookup.ts';
 import { noticeClock } from './notice-clock.ts';
 import {
@@ -80,6 +80,7 @@ export async function submitStep(
   await noticeClock(deps);
   await allowStrangers(deps);
   await loginAgainBeforeRetry(deps);
+  await recallLabelWaits(deps);
   const reconciled: Specialty[] = [];
   const waiting = await waitingToSend(store.db, env.clock.now());
   const to_send = [...new Set(waiting.map(({ specialty }) => specialty))];

@@ -1,7 +1,11 @@
 /** Calls that wait because a query by label, which must come before them, fails (G1, G2, G7). */
-import type { Specialty } from '../../domain/specialty.ts';
+import { z } from 'zod';
+import { parsed } from '../../domain/damaged.ts';
+import { SPECIALTIES, type Specialty } from '../../domain/specialty.ts';
 import type { ServiceFailure } from '../../service/api.ts';
+import { readLearned, writeLearned } from '../../store/bookkeeping/learned-settings.ts';
 import { type InquiryRow, inquiriesById } from '../../store/calls/inquiries.ts';
+import type { Tx } from '../../store/engine/database.ts';
 import type { LabelFailures, SubmitDeps, SubmitMemory } from './deps.ts';
 import { STOPPED_RETRY_MS } from './outcome.ts';
 import {
@@ -12,16 +16,33 @@ import {
   UNREAD_RETRY_MS,
 } from './unread-lists.ts';
 
+/** The calls that wait, for the next process: `once` runs from cron. By inquiry. */
+const KEPT = z.array(
+  z.tuple([z.number(), z.object({ since: z.number(), retry_at: z.number(), cause: z.string() })]),
+);
+
+const nameOf = (specialty: Specialty) => `labels_waiting:${specialty}`;
+
 /** Returns what is known of the specialty's labels. */
 export function labelFailures({ failures }: SubmitMemory, specialty: Specialty): LabelFailures {
   const known = failures.labels.get(specialty) ?? {
     waiting: new Map(),
     last_failed: null,
     none_before: 0,
-    is_told: true,
+    kept: null,
   };
   failures.labels.set(specialty, known);
   return known;
+}
+
+/** Takes over the calls that wait from an earlier process, unless this one has done so. */
+export async function recallLabelWaits({ store, memory }: SubmitDeps): Promise<void> {
+  for (const specialty of SPECIALTIES) {
+    const known = labelFailures(memory, specialty);
+    if (known.kept !== null) continue;
+    known.kept = (await readLearned(store.db, nameOf(specialty)))?.value ?? '';
+    known.waiting = new Map(KEPT.safeParse(parsed(known.kept)).data);
+  }
 }
 
 /** Returns until when no label is to be queried; null: one may be. */
@@ -54,11 +75,10 @@ export async function noteUnqueried(
   known.last_failed = is_second ? null : id;
   if (isLoginRejected(failure)) known.none_before = now + STOPPED_RETRY_MS;
   else if (is_second) known.none_before = now + UNREAD_RETRY_MS;
-  if (is_told) {
-    known.is_told = true;
-    const lists = { specialty, are_labels: true };
-    await deps.store.write((tx) => reportUnread(tx, lists, failure, now));
-  }
+  await deps.store.write(async (tx) => {
+    await keepWaiting(tx, specialty, known, now);
+    if (is_told) await reportUnread(tx, { specialty, are_labels: true }, failure, now);
+  });
   // Later than the calls that wait untried, so that those come first.
   return Math.max(failed.retry_at, now + 2 * UNREAD_RETRY_MS);
 }
@@ -72,18 +92,33 @@ export function noteQueried(memory: SubmitMemory, { id, specialty }: InquiryRow)
 
 /**
  * Forgets calls that were sent, are on hold, or are no longer needed. When none is left that waits
- * for a label, the entry on the attention list ends.
+ * for a label, the entry on the attention list ends, also that of an earlier process.
  */
 export async function endLabelWaits({ store, env, memory }: SubmitDeps): Promise<void> {
-  for (const [specialty, known] of memory.failures.labels) {
-    if (!known.is_told && known.waiting.size === 0) continue;
+  for (const specialty of SPECIALTIES) {
+    const known = labelFailures(memory, specialty);
     const rows = await inquiriesById(store.db, [...known.waiting.keys()]);
     const due = rows.filter((row) => row.state === 'planned' && row.hold_reason === null);
     const due_ids = new Set(due.map(({ id }) => id));
     for (const id of known.waiting.keys()) if (!due_ids.has(id)) known.waiting.delete(id);
-    if (known.waiting.size > 0 || !known.is_told) continue;
-    const lists = { specialty, are_labels: true };
-    await store.write((tx) => resolveUnread(tx, lists, env.clock.now()));
-    known.is_told = false;
+    if (textOf(known) !== known.kept)
+      await store.write((tx) => keepWaiting(tx, specialty, known, env.clock.now()));
   }
 }
+
+/** Keeps the calls that wait for the next process. Without any, the entry about them ends. */
+async function keepWaiting(
+  tx: Tx,
+  specialty: Specialty,
+  known: LabelFailures,
+  now: number,
+): Promise<void> {
+  const kept = textOf(known);
+  await writeLearned(tx, nameOf(specialty), kept, now);
+  if (known.waiting.size === 0) await resolveUnread(tx, { specialty, are_labels: true }, now);
+  tx.after(() => {
+    known.kept = kept;
+  });
+}
+
+const textOf = ({ waiting }: LabelFailures) => JSON.stringify([...waiting]);

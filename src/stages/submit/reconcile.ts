@@ -20,7 +20,6 @@ import {
   keepComparison,
   lacksSends,
 } from './earlier-comparison.ts';
-import { labelFailures } from './label-failures.ts';
 import { mayHideCalls } from './list-end.ts';
 import { seenInquiry } from './seen.ts';
 import { mustWait, noteUnread, resolveUnread } from './unread-lists.ts';
@@ -83,8 +82,6 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
   memory.reconciled.set(specialty, reconciled);
   await keepComparison(deps, specialty, reconciled);
   memory.failures.whole.delete(specialty);
-  // An earlier process may have told the office of calls that wait for a label.
-  labelFailures(memory, specialty);
   return true;
 }
 

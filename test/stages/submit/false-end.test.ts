@@ -6,28 +6,8 @@ import { demandReconciliation, ensureReconciled } from '../../../src/stages/subm
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
+import { CUT_OFF, cutLists, failLabels, minutesPass, PROVEN } from './cut-lists.ts';
 import { anOldCall, labelsOf, lookUp, TWINS, twin } from './lost-calls.ts';
-
-/** Whole lists show only these inquiries; one for a label shows all. */
-function cutLists(
-  { client }: Installation,
-  shown: readonly (string | undefined)[],
-  end: { is_complete: boolean; is_end_proven: boolean },
-): void {
-  const { list } = client;
-  client.list = async (specialty, filter, options) => {
-    const result = await list(specialty, filter, options);
-    if (!result.ok || filter.external_id !== undefined) return result;
-    const inquiries = result.value.inquiries.filter(({ id }) => shown.includes(id));
-    return {
-      ok: true,
-      value: { ...result.value, ...end, inquiries, total_count: inquiries.length },
-    };
-  };
-}
-
-const PROVEN = { is_complete: true, is_end_proven: true };
-const CUT_OFF = { is_complete: false, is_end_proven: false };
 
 test('a list that falsely says it is complete hides no call of a lost database (G1)', async () => {
   const clinic = await install();
@@ -150,41 +130,6 @@ test('the office hears of calls that wait for a failing query by label (G2)', as
   expect(await labelsOf(clinic)).toEqual(['A-1']);
   expect(await clinic.attention()).toEqual([]);
 });
-
-/** Queries by these labels fail; the whole list is cut off. Returns the labels queried. */
-function failLabels(clinic: Installation, labels: readonly string[], status: number) {
-  cutLists(clinic, [], CUT_OFF);
-  const { list } = clinic.client;
-  const queried: string[] = [];
-  clinic.client.list = async (specialty, filter, options) => {
-    if (filter.external_id !== undefined) queried.push(filter.external_id);
-    return filter.external_id === undefined || !labels.includes(filter.external_id)
-      ? await list(specialty, filter, options)
-      : {
-          ok: false,
-          failure:
-            status === 401
-              ? { class: 'unsent', cause: 'unauthorized', status, retry_after_ms: null }
-              : status < 500
-                ? { class: 'stopped', status, retry_after_ms: null }
-                : {
-                    class: 'ambiguous',
-                    cause: 'http_status',
-                    status,
-                    retry_after_ms: null,
-                    accepted: false,
-                  },
-        };
-  };
-  return queried;
-}
-
-async function minutesPass(clinic: Installation, minutes: number): Promise<void> {
-  for (let minute = 0; minute < minutes; minute += 1) {
-    clinic.pass(MINUTE_MS);
-    await clinic.submitNow();
-  }
-}
 
 test('a label that cannot be queried delays only its call, and is told (G2, G7)', async () => {
   const clinic = await install();

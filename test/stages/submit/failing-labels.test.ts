@@ -1,0 +1,54 @@
+/** Labels whose query fails, so that the calls that must come after it wait. */
+import { expect, test } from 'vitest';
+import { HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
+import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
+import { type Installation, install, send } from '../installation.ts';
+import { failLabels } from './cut-lists.ts';
+import { labelsOf, twin } from './lost-calls.ts';
+
+/** Each run is a new process, as with `once` from cron. */
+async function runsPass(clinic: Installation, runs: number, apart_ms: number): Promise<void> {
+  for (let run = 0; run < runs; run += 1) {
+    clinic.pass(apart_ms);
+    clinic.submit.memory = newSubmitMemory();
+    while ((await clinic.submitNow()).did > 0);
+  }
+}
+
+test('the office hears of failing labels although each run is a new process (G2)', async () => {
+  const clinic = await install();
+  failLabels(clinic, ['A-1'], 500);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  await runsPass(clinic, 3, 15 * MINUTE_MS);
+  expect(await clinic.attention()).toEqual([]);
+  await runsPass(clinic, 2, 15 * MINUTE_MS);
+  expect(await clinic.attention()).toEqual(['submission_stopped']);
+  expect(clinic.events.filter((event) => event === 'label_check_failed')).toHaveLength(1);
+});
+
+test('the entry of an earlier process stays while its call waits for a label (G2)', async () => {
+  const clinic = await install();
+  const labels = ['A-1'];
+  failLabels(clinic, labels, 403);
+  await send(clinic, clinic.visit('A-1', twin('Ada'), 3));
+  await clinic.read(clinic.visit('B-1', twin('Ben'), 5));
+  await clinic.planNow();
+  await runsPass(clinic, 1, MINUTE_MS);
+  expect(await labelsOf(clinic)).toEqual(['B-1']);
+  expect(await clinic.attention()).toEqual(['submission_stopped']);
+  labels.pop();
+  await runsPass(clinic, 1, HOUR_MS);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('the entry of an earlier process ends with the visit, also if no list is read', async () => {
+  const clinic = await install();
+  failLabels(clinic, ['A-1'], 403);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect(await clinic.attention()).toEqual(['submission_stopped']);
+  await clinic.read(clinic.visit('A-1', { ...twin('Ada'), status: 'cancelled' }));
+  await clinic.planNow();
+  await runsPass(clinic, 1, MINUTE_MS);
+  expect(await clinic.attention()).toEqual([]);
+});
