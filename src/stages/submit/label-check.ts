@@ -28,13 +28,11 @@ export async function checkLabels(
 ): Promise<Set<number>> {
   const checked = new Set<number>();
   const known = labelFailures(deps.memory, options.specialty);
-  // Calls that were put off without being tried come first, also in a new process.
-  const in_turn = rows.toSorted((a, b) => a.due_at - b.due_at);
-  for (const [index, row] of in_turn.entries()) {
+  for (const [index, row] of rows.entries()) {
     if (options.signal.aborted) break;
     const wait_until = labelsWaitUntil(known, deps.env.clock.now());
     if (wait_until !== null) {
-      await putOff(deps, in_turn.slice(index), wait_until);
+      await putOff(deps, rows.slice(index), wait_until);
       break;
     }
     const failure = await checkRow(deps, row, options);

@@ -4,6 +4,7 @@ import { parsed } from '../../domain/damaged.ts';
 import { SPECIALTIES, type Specialty } from '../../domain/specialty.ts';
 import type { ServiceFailure } from '../../service/api.ts';
 import { readLearned, writeLearned } from '../../store/bookkeeping/learned-settings.ts';
+import { type Claim, dueForSubmission } from '../../store/calls/due-inquiries.ts';
 import { type InquiryRow, inquiriesById } from '../../store/calls/inquiries.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import type { LabelFailures, SubmitDeps, SubmitMemory } from './deps.ts';
@@ -45,6 +46,26 @@ export async function recallLabelWaits({ store, memory }: SubmitDeps): Promise<v
   }
 }
 
+/** Statements are cached by their limit, so there must be few of them. */
+const LIMITS_APART = 64;
+
+/**
+ * Returns due inquiries, nearest visit first. Those whose label failed come after all others, the
+ * one that failed longest ago first: each run may query only two of them (G7).
+ */
+export async function dueInTurn(
+  tx: Tx,
+  memory: SubmitMemory,
+  { limit, ...claim }: Claim,
+): Promise<InquiryRow[]> {
+  if (limit <= 0) return [];
+  const { waiting } = labelFailures(memory, claim.specialty);
+  const more = Math.ceil(waiting.size / LIMITS_APART) * LIMITS_APART;
+  const due = await dueForSubmission(tx, { ...claim, limit: limit + more });
+  const turnOf = ({ id }: InquiryRow) => waiting.get(id)?.retry_at ?? 0;
+  return due.toSorted((a, b) => turnOf(a) - turnOf(b)).slice(0, limit);
+}
+
 /** Returns until when no label is to be queried; null: one may be. */
 export function labelsWaitUntil({ none_before }: LabelFailures, now: number): number | null {
   // Later than any wait: the clock was set back.
@@ -79,8 +100,7 @@ export async function noteUnqueried(
     await keepWaiting(tx, specialty, known, now);
     if (is_told) await reportUnread(tx, { specialty, are_labels: true }, failure, now);
   });
-  // Later than the calls that wait untried, so that those come first.
-  return Math.max(failed.retry_at, now + 2 * UNREAD_RETRY_MS);
+  return failed.retry_at;
 }
 
 /** Records that all labels of the call were queried. */

@@ -8,7 +8,6 @@ import { type LocalDate, localDate } from '../../domain/time.ts';
 import { inquiryRequest } from '../../service/request.ts';
 import { leftToSpend } from '../../store/calls/budget.ts';
 import { intendCalls, settleCalls, withCalls } from '../../store/calls/calls.ts';
-import { dueForSubmission } from '../../store/calls/due-inquiries.ts';
 import {
   type InquiryRow,
   moveEach,
@@ -23,6 +22,7 @@ import { type BulkPlan, learnFromBulk, planBulk } from './bulk.ts';
 import { priceNow, type SubmitContext, type SubmitDeps } from './deps.ts';
 import { countSend } from './earlier-comparison.ts';
 import { checkLabels } from './label-check.ts';
+import { dueInTurn } from './label-failures.ts';
 import { BATCHES_PER_STEP, giveBack, mayClaimNext } from './next-claim.ts';
 import { noticeClock } from './notice-clock.ts';
 import {
@@ -172,7 +172,7 @@ async function claim(
   const { settings } = deps;
   const context = { tx, deps, now };
   const budget = await leftToSpend(tx, settings.budget, now);
-  const due = await dueForSubmission(tx, {
+  const due = await dueInTurn(tx, deps.memory, {
     now,
     limit: Math.min(options.limit, budget.left ?? options.limit),
     specialty: options.specialty,

@@ -2,8 +2,9 @@
 import { expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
+import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
-import { failLabels } from './cut-lists.ts';
+import { failLabels, minutesPass } from './cut-lists.ts';
 import { labelsOf, twin } from './lost-calls.ts';
 
 /** Each run is a new process, as with `once` from cron. */
@@ -51,4 +52,46 @@ test('the entry of an earlier process ends with the visit, also if no list is re
   await clinic.planNow();
   await runsPass(clinic, 1, MINUTE_MS);
   expect(await clinic.attention()).toEqual([]);
+});
+
+/** Reads a visit for each label; the first ones are the nearest. */
+async function readVisits(clinic: Installation, labels: readonly string[]): Promise<void> {
+  for (const [index, label] of labels.entries()) {
+    const coverages = [aCoverage({ member_id: label })];
+    const days = 3 + index / 100;
+    await clinic.read(clinic.visit(label, { ...twin(label), coverages }, days));
+  }
+  await clinic.planNow();
+}
+
+const labelled = (count: number) => Array.from({ length: count }, (_, index) => `V-${index}`);
+
+test('calls whose labels fail come after all others, whatever their number (G7)', async () => {
+  const clinic = await install();
+  const failing = labelled(30);
+  const queried = failLabels(clinic, failing, 500);
+  await readVisits(clinic, [...failing, 'Z-1']);
+  await minutesPass(clinic, 20);
+  expect(await labelsOf(clinic)).toEqual(['Z-1']);
+  await readVisits(clinic, ['Z-2']);
+  await minutesPass(clinic, 2);
+  expect(await labelsOf(clinic)).toEqual(['Z-1', 'Z-2']);
+  // Nor do the nearest of them keep the rest from being queried again.
+  queried.length = 0;
+  await minutesPass(clinic, 20);
+  expect(new Set(queried)).toEqual(new Set(failing));
+});
+
+test('a new process also queries the failing labels last, and each in turn (G7)', async () => {
+  // Until the service has accepted a bulk request, each one carries one inquiry.
+  const clinic = await install({ settings: { mode: 'auto' } });
+  const failing = labelled(6);
+  await clinic.submitNow();
+  const queried = failLabels(clinic, failing, 500);
+  await readVisits(clinic, [...failing, 'Z-1']);
+  await runsPass(clinic, 4, HOUR_MS);
+  expect(await labelsOf(clinic)).toEqual(['Z-1']);
+  queried.length = 0;
+  await runsPass(clinic, 3, HOUR_MS);
+  expect(queried.toSorted()).toEqual(failing);
 });
