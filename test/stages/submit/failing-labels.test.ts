@@ -64,11 +64,11 @@ async function readVisits(clinic: Installation, labels: readonly string[]): Prom
   await clinic.planNow();
 }
 
-const labelled = (count: number) => Array.from({ length: count }, (_, index) => `V-${index}`);
+const labelsOfVisits = (count: number) => Array.from({ length: count }, (_, index) => `V-${index}`);
 
 test('calls whose labels fail come after all others, whatever their number (G7)', async () => {
   const clinic = await install();
-  const failing = labelled(30);
+  const failing = labelsOfVisits(30);
   const queried = failLabels(clinic, failing, 500);
   await readVisits(clinic, [...failing, 'Z-1']);
   await minutesPass(clinic, 20);
@@ -85,7 +85,7 @@ test('calls whose labels fail come after all others, whatever their number (G7)'
 test('a new process also queries the failing labels last, and each in turn (G7)', async () => {
   // Until the service has accepted a bulk request, each one carries one inquiry.
   const clinic = await install({ settings: { mode: 'auto' } });
-  const failing = labelled(6);
+  const failing = labelsOfVisits(6);
   await clinic.submitNow();
   const queried = failLabels(clinic, failing, 500);
   await readVisits(clinic, [...failing, 'Z-1']);
