@@ -23,7 +23,7 @@ import {
   callsAlike,
   callsOf,
   claimCalls,
-  forgetCall,
+  releaseIds,
   type SeenInquiry,
   settleCalls,
 } from '../../store/calls/calls.ts';
@@ -238,7 +238,8 @@ async function serve(context: SubmitContext, row: InquiryRow, found: Found): Pro
   await moveInquiries(tx, [row.id], { from: row.state, to: 'open', reason, set }, now);
   const { id: inquiry, specialty } = row;
   await settleCalls(tx, [row.id], { from: ['lost'], to: 'absent' });
-  if (row.service_id !== null && row.service_id !== service_id) await forgetCall(tx, row.id);
+  if (row.service_id !== null && row.service_id !== service_id)
+    await releaseIds(tx, [row.id], 'absent');
   const bill = billOf(deps, row, created_at ?? now);
   await claimCalls(tx, [{ ...found, inquiry, specialty, role: 'serves', bill }]);
   await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed', 'undecidable']);

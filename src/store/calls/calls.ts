@@ -296,19 +296,6 @@ const ACCEPT = preparedUpdate<
     Pick<Claim, 'role'> & { id: number; fate: 'accepted'; was_accepted: 1 }
 >('calls');
 
-/**
- * Releases the call of an inquiry that the service no longer knows: another one serves. If a list
- * shows it again, it is a duplicate.
- */
-export async function forgetCall(tx: Tx, inquiry: number): Promise<void> {
-  await tx
-    .updateTable('calls')
-    .set({ service_id: null, role: null, fate: 'absent' })
-    .where('inquiry', '=', inquiry)
-    .where('role', '=', 'serves')
-    .execute();
-}
-
 /** Sets what is charged for the call of an inquiry; null: not known, or not any longer. */
 export async function setCharge(tx: Tx, inquiry: number, charge_cents: number | null) {
   await CHARGE(tx, { inquiry, charge_cents });
@@ -322,11 +309,19 @@ const CHARGE = prepared<{ inquiry: number; charge_cents: number | null }>()((tx,
     .where(isCurrentCall),
 );
 
-/** Marks the calls of these inquiries as lost: their IDs belong to other inquiries. */
-export async function loseIds(tx: Tx, inquiries: readonly number[]): Promise<void> {
+/**
+ * Takes the IDs of the calls that serve these inquiries from them. `lost`: they belong to other
+ * inquiries, and the calls are sought again. `absent`: the service no longer knows them, and other
+ * calls serve; if a list shows one again, it is a duplicate.
+ */
+export async function releaseIds(
+  tx: Tx,
+  inquiries: readonly number[],
+  fate: 'lost' | 'absent',
+): Promise<void> {
   await tx
     .updateTable('calls')
-    .set({ service_id: null, role: null, fate: 'lost' })
+    .set({ service_id: null, role: null, fate })
     .where('inquiry', 'in', inquiries)
     .where('role', '=', 'serves')
     .execute();

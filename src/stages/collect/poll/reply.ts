@@ -12,7 +12,7 @@ import {
   readLearned,
   writeLearned,
 } from '../../../store/bookkeeping/learned-settings.ts';
-import { loseIds, setCharge } from '../../../store/calls/calls.ts';
+import { releaseIds, setCharge } from '../../../store/calls/calls.ts';
 import {
   type InquiryRow,
   inquiryById,
@@ -275,7 +275,7 @@ async function doubtIds(context: CollectContext, row: InquiryRow): Promise<void>
   }
   const doubted = row.reply_group === null ? [row] : await sameReply(tx, row.reply_group);
   const ids = doubted.map(({ id }) => id);
-  await loseIds(tx, ids);
+  await releaseIds(tx, ids, 'lost');
   await moveInquiries(
     tx,
     ids,
