@@ -119,6 +119,14 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
     else
       for (const { service_id } of doubtful) verdicts.set(service_id, { is: 'doubtful', inquiry });
   }
+  // What still is unclaimed, although it is a call of ours, belongs to a need that is over.
+  for (const { service_id, created_at } of free) {
+    const { inquiry, call = null } = reasons.get(service_id) ?? {};
+    const need = needs.find((each) => each.inquiry === inquiry);
+    if (call === null || need === undefined || !isFresh(created_at, clock)) continue;
+    if (verdicts.get(service_id)?.is === 'unclaimed' && isCalledAgain(need, needs, verdicts))
+      verdicts.set(service_id, { is: 'duplicate', inquiry: need.inquiry, call });
+  }
   return verdicts;
 }
 
@@ -217,6 +225,29 @@ function isServed({ inquiry }: Need, verdicts: ReadonlyMap<string, Verdict>): bo
 }
 
 /**
+ * Returns whether a later inquiry of ours has a call for the same patient. Then the office paid for
+ * two, although it withdrew this inquiry when its call seemed absent.
+ */
+function isCalledAgain(
+  { inquiry, match_key, given_name, external_id }: Need,
+  needs: readonly Need[],
+  verdicts: ReadonlyMap<string, Verdict>,
+): boolean {
+  return needs.some(
+    (other) =>
+      other.inquiry > inquiry &&
+      other.match_key === match_key &&
+      other.given_name === given_name &&
+      (!other.is_unnumbered_claim || other.external_id === external_id) &&
+      (other.stage === 'served' || isServed(other, verdicts)),
+  );
+}
+
+function isFresh(created_at: number | null, { now, reverify_ms }: Clock): boolean {
+  return created_at === null || created_at > now - reverify_ms;
+}
+
+/**
  * Returns a duplicate call of an earlier attempt, if there is one. It is already paid for, so it
  * serves as this attempt.
  */
@@ -262,7 +293,7 @@ function unclaimedFor(
   const usable = free.filter(
     (each) =>
       verdicts.get(each.service_id)?.is === 'unclaimed' &&
-      (each.created_at === null || each.created_at > clock.now - clock.reverify_ms) &&
+      isFresh(each.created_at, clock) &&
       (!need.is_unnumbered_claim || isLabelled(each)) &&
       !others.some((other) => isAlike(other, each)),
   );

@@ -76,6 +76,8 @@ export type Case = {
 
 const lost = { calls: [call(1, 1)], needs: [need(1, 'sought')] };
 const absent = (given: Partial<MadeCall> = {}) => call(1, 1, { is_absent: true, ...given });
+/** Two lookups did not find the call, the office withdrew it, and then a list shows it. */
+const withdrawn = { calls: [absent()], listed: [listed('L')] };
 const later = { compared_at: at(-30) };
 
 export const CASES: readonly Case[] = [
@@ -439,15 +441,114 @@ export const CASES: readonly Case[] = [
   {
     what: 'an unneeded duplicate, or one with a label that is looked up, is not a stranger’s',
     account: {
-      calls: [absent(), call(2, 2, { external_id: 'B-1' })],
-      needs: [need(1, 'over'), need(2, 'sought', { external_id: 'B-1' })],
+      calls: [absent({ match_key: 'OTHER' }), call(2, 2, { external_id: 'B-1' })],
+      needs: [need(1, 'over', { match_key: 'OTHER' }), need(2, 'sought', { external_id: 'B-1' })],
       listed: [
-        listed('L1'),
+        listed('L1', { match_key: 'OTHER' }),
         listed('L2', { external_id: 'B-1' }),
         listed('L3', { external_id: 'B-1', created_at: at(50) }),
       ],
     },
     clock: later,
     verdicts: { L1: is('unclaimed'), L2: serves(2, 2), L3: is('unclaimed') },
+  },
+  {
+    what: 'a withdrawn call is a duplicate if eligd called again for the patient',
+    account: { ...withdrawn, needs: [need(1, 'over'), need(2, 'served', { external_id: 'B-1' })] },
+    verdicts: { L: duplicate(1, 1) },
+  },
+  {
+    what: 'a withdrawn call is a duplicate if another listed call serves the patient',
+    account: {
+      ...withdrawn,
+      needs: [need(1, 'over'), need(2, 'calling', { external_id: 'B-1' })],
+      listed: [listed('L'), listed('OWN', { external_id: 'B-1' })],
+    },
+    verdicts: { L: duplicate(1, 1), OWN: serves(2) },
+  },
+  {
+    what: 'a withdrawn call without a time is a duplicate, too',
+    account: {
+      ...withdrawn,
+      needs: [need(1, 'over'), need(2, 'served', { external_id: 'B-1' })],
+      listed: [listed('L', { created_at: null })],
+    },
+    verdicts: { L: duplicate(1, 1) },
+  },
+  {
+    what: 'a withdrawn call is no duplicate of one that waits for its reply',
+    account: { ...withdrawn, needs: [need(1, 'over'), need(2, 'out', { external_id: 'B-1' })] },
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'a withdrawn call is no duplicate of an earlier call',
+    account: {
+      ...withdrawn,
+      calls: [call(1, 3, { is_absent: true })],
+      needs: [need(3, 'over'), need(2, 'served', { external_id: 'B-1' })],
+    },
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'a withdrawn call is no duplicate of a call about another question',
+    account: {
+      ...withdrawn,
+      needs: [need(1, 'over'), need(2, 'served', { external_id: 'B-1', match_key: 'OTHER' })],
+    },
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'a withdrawn call is no duplicate of a call for a twin',
+    account: {
+      ...withdrawn,
+      needs: [need(1, 'over'), need(2, 'served', { external_id: 'B-1', given_name: 'BEN' })],
+    },
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'a withdrawn call about a claim without a number is no duplicate of a call about another',
+    account: {
+      ...withdrawn,
+      needs: [
+        need(1, 'over', { is_unnumbered_claim: true }),
+        need(2, 'served', { external_id: 'B-1', is_unnumbered_claim: true }),
+      ],
+    },
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'a withdrawn call is a duplicate of a later call about the same claim without a number',
+    account: {
+      ...withdrawn,
+      needs: [
+        need(1, 'over', { is_unnumbered_claim: true }),
+        need(2, 'served', { is_unnumbered_claim: true }),
+      ],
+    },
+    verdicts: { L: duplicate(1, 1) },
+  },
+  {
+    what: 'an inquiry under the label of a withdrawn call, but created before it, is no duplicate',
+    account: {
+      ...withdrawn,
+      needs: [need(1, 'over'), need(2, 'served', { external_id: 'B-1' })],
+      listed: [listed('L', { created_at: at(-60) })],
+    },
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'a withdrawn call whose answer was too old to serve is no duplicate',
+    account: { ...withdrawn, needs: [need(1, 'over'), need(2, 'served', { external_id: 'B-1' })] },
+    clock: { now: at(40 * 24 * 60) },
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'a withdrawn call that serves the next inquiry is no duplicate, and the second one is',
+    account: {
+      calls: [absent(), call(2, 1, { is_absent: true, sent_at: at(12) })],
+      needs: [need(1, 'over'), need(2, 'calling')],
+      listed: [listed('L1'), listed('L2', { created_at: at(12) })],
+    },
+    verdicts: { L1: serves(2), L2: duplicate(1, 2) },
   },
 ];
