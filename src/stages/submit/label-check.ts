@@ -11,7 +11,13 @@ import { type InquiryRow, inState, updateInquiry } from '../../store/calls/inqui
 import { appointmentsOf } from '../../store/calls/links.ts';
 import { latestVisitsOf } from '../../store/calls/listed-calls.ts';
 import type { SubmitDeps } from './deps.ts';
-import { labelFailures, labelsWaitUntil, noteQueried, noteUnqueried } from './label-failures.ts';
+import {
+  labelFailures,
+  labelsWaitUntil,
+  logUnqueried,
+  noteQueried,
+  noteUnqueried,
+} from './label-failures.ts';
 import { compare } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
 
@@ -105,19 +111,28 @@ async function checkLabel(
 /**
  * Queries the labels of calls that the office was told to ask about. A list that is cut off may
  * hide them for good, and the service may show them only later. After two failures in a row, the
- * others wait for the next comparison.
+ * others wait for the next comparison. Each comparison starts with another call, so the same two
+ * failing labels do not keep the others waiting.
  */
 export async function checkUndecidable(
   deps: SubmitDeps,
   specialty: Specialty,
   signal: AbortSignal,
 ): Promise<void> {
-  const now = deps.env.clock.now();
+  const { store, env } = deps;
+  const now = env.clock.now();
+  const rows = (await inState(store.db, 'undecidable')).filter(
+    (row) => row.specialty === specialty && row.visit_at > now,
+  );
+  const first = Math.floor(env.random() * rows.length);
+  let is_logged = false;
   let failures = 0;
-  for (const row of await inState(deps.store.db, 'undecidable')) {
-    if (row.specialty !== specialty || row.visit_at <= now) continue;
+  for (const row of [...rows.slice(first), ...rows.slice(0, first)]) {
     if (signal.aborted || failures === 2) return;
     const failure = await checkLabel(deps, row, row.external_id, signal);
     failures = failure === null ? 0 : failures + 1;
+    if (failure === null || signal.aborted || is_logged) continue;
+    logUnqueried(deps, specialty, failure);
+    is_logged = true;
   }
 }

@@ -86,11 +86,7 @@ export async function noteUnqueried(
   const now = deps.env.clock.now();
   const { failed, is_told } = failedAgain(failure, known.waiting.get(id), now);
   if (![...known.waiting.values()].some(({ cause }) => cause === failed.cause))
-    deps.env.log('label_check_failed', {
-      specialty,
-      failure: failure.class,
-      http_status: failure.status,
-    });
+    logUnqueried(deps, specialty, failure);
   known.waiting.set(id, failed);
   const is_second = known.last_failed !== null && known.last_failed !== id;
   known.last_failed = is_second ? null : id;
@@ -101,6 +97,15 @@ export async function noteUnqueried(
     if (is_told) await reportUnread(tx, { specialty, are_labels: true }, failure, now);
   });
   return failed.retry_at;
+}
+
+export function logUnqueried(
+  { env }: Pick<SubmitDeps, 'env'>,
+  specialty: Specialty,
+  failure: ServiceFailure,
+): void {
+  const http_status = failure.status;
+  env.log('label_check_failed', { specialty, failure: failure.class, http_status });
 }
 
 /** Records that all labels of the call were queried. */

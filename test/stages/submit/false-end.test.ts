@@ -5,7 +5,7 @@ import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
 import { demandReconciliation, ensureReconciled } from '../../../src/stages/submit/index.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install, send } from '../installation.ts';
+import { type Installation, install, reconcile, send } from '../installation.ts';
 import { CUT_OFF, cutLists, failLabels, minutesPass, PROVEN } from './cut-lists.ts';
 import { anOldCall, labelsOf, lookUp, TWINS, twin } from './lost-calls.ts';
 
@@ -234,21 +234,24 @@ test('while no label can be queried, eligd tries few of them a minute', async ()
   expect(queried).toHaveLength(2);
 });
 
-test('a label that fails does not keep eligd from asking about another lost call', async () => {
+test.each([
+  ['a label that fails does', ['A-1'], 'B-1'],
+  ['two labels that fail do', ['A-1', 'B-1'], 'C-1'],
+])('%s not keep eligd from asking about another lost call', async (_, failing, other) => {
   const clinic = await install();
   await clinic.planNow();
   const showAgain = loseFromSight(clinic);
-  await send(clinic, clinic.visit('A-1', twin('Ada'), 7));
-  const coverages = [aCoverage({ member_id: 'OTHER1' })];
-  await send(clinic, clinic.visit('B-1', { ...twin('Ben'), coverages }, 7));
-  await lookUp(clinic);
-  await lookUp(clinic);
-  expect(await clinic.attention()).toEqual(['undecidable', 'undecidable']);
+  for (const label of [...failing, other]) {
+    const coverages = [aCoverage({ member_id: label })];
+    await send(clinic, clinic.visit(label, { ...twin(label), coverages }, 7));
+  }
+  for (let round = 0; round <= failing.length; round += 1) await lookUp(clinic);
+  expect(await clinic.attention()).toEqual([...failing, other].map(() => 'undecidable'));
   showAgain();
-  failLabels(clinic, ['A-1'], 500);
-  demandReconciliation(clinic.submit);
-  await clinic.submitNow();
-  expect(await clinic.attention()).toEqual(['undecidable']);
+  failLabels(clinic, failing, 500);
+  await reconcile(clinic);
+  expect(await clinic.attention()).toEqual(failing.map(() => 'undecidable'));
+  expect(clinic.events.filter((event) => event === 'label_check_failed')).toHaveLength(1);
 });
 
 test('labels that fail first in every process do not keep a later call from its turn', async () => {
