@@ -18,6 +18,8 @@ const TRIED_AGAIN = [
 type DueLimit = { after: number; due_at: number };
 
 export type DueLimits = {
+  /** A planned call that was put off after this moment waits for as long as it should have. */
+  now: number;
   lookups: DueLimit;
   polls: DueLimit;
   /** Limits this to appointments whose `plan_wait` is one of `waits`. */
@@ -32,6 +34,7 @@ export type DueLimits = {
  */
 export function dueLimits(settle_ms: number, now: number): DueLimits {
   return {
+    now,
     lookups: { after: now + Math.max(settle_ms, LOOKUP_MS_MAX), due_at: now + settle_ms },
     polls: { after: now + POLL_MS_MAX, due_at: now },
     plans: { after: now + PLAN_MS_MAX, due_at: now, waits: TRIED_AGAIN },

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { DueLimits } from '../../domain/due-times.ts';
 import type { Tx } from '../engine/database.ts';
 
@@ -13,16 +14,27 @@ export async function restartLookups(tx: Tx, listed_by: number): Promise<void> {
     .execute();
 }
 
-/** Moves due times that lie beyond their limits back to the limits. */
+/**
+ * Moves due times that lie beyond their limits back to the limits. A planned call may wait for any
+ * time, so its wait begins again.
+ */
 export async function correctDueTimes(
   tx: Tx,
-  { lookups, polls, plans, deliveries }: DueLimits,
+  { now, lookups, polls, plans, deliveries }: DueLimits,
 ): Promise<void> {
   await tx
     .updateTable('inquiries')
     .set({ lookup_at: lookups.due_at, absence_at: lookups.due_at, empty_lookups: 0 })
     .where('state', '=', 'uncertain')
     .where('lookup_at', '>', lookups.after)
+    .execute();
+  const rest_ms = sql<number>`case when due_at > updated_at then due_at - updated_at else 0 end`;
+  await tx
+    .updateTable('inquiries')
+    .set({ due_at: sql`${now} + ${rest_ms}`, updated_at: now })
+    .where('state', '=', 'planned')
+    .where('due_at', '>', now)
+    .where('updated_at', '>', now)
     .execute();
   await tx
     .updateTable('inquiries')

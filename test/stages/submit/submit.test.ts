@@ -387,6 +387,32 @@ function restartWithOtherClock(clinic: Installation): void {
   clinic.submit.clockSkew = () => HOUR_MS;
 }
 
+test('a call put off while the clock was ahead waits as long as it should (G2)', async () => {
+  const clinic = await install();
+  await clinic.submitNow();
+  clinic.pass(DAY_MS);
+  const { create } = clinic.client;
+  const failure = {
+    class: 'unsent',
+    cause: 'connect',
+    status: null,
+    retry_after_ms: null,
+  } as const;
+  clinic.client.create = async () => ({ ok: false, failure });
+  await send(clinic, clinic.visit('A-1'));
+  clinic.client.create = create;
+  const [put_off] = await clinic.inquiries();
+  const wait_ms = (put_off?.due_at ?? 0) - clinic.now();
+  expect(wait_ms).toBeGreaterThan(0);
+  clinic.pass(-DAY_MS);
+  clinic.submit.memory = newSubmitMemory();
+  await clinic.submitNow();
+  expect(await clinic.service.ledger()).toHaveLength(0);
+  clinic.pass(wait_ms);
+  await clinic.submitNow();
+  expect(await clinic.service.ledger()).toHaveLength(1);
+});
+
 test('lookups begin again when the clock was set while nothing ran (G1)', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 1);
