@@ -258,7 +258,7 @@ async function commitIntents(
   const needs = await accountNeeds(tx, deps);
   const sent_service_at = now - (deps.clockSkew() ?? 0);
   const intents = sending.map(({ row, draft, is_redated, price }) => {
-    const sent = { ...price, charge_cents: null, sent_at: now, sent_service_at };
+    const sent = { ...price, sent_at: now, sent_service_at };
     const redated = is_redated ? { draft: JSON.stringify(draft) } : {};
     const out = { ...row, ...redated, ...sent, state: 'sending' as const };
     const changes = { id: row.id, ...redated };

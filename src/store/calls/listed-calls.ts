@@ -87,7 +87,7 @@ export async function describeCalls(tx: Tx, seen: readonly SeenInquiry[]): Promi
 export async function inquiriesToBeListed(db: Db, specialty: Specialty): Promise<Sample[]> {
   const ours = ofOurs(db, specialty);
   const open = await ours.where('inquiries.state', '=', 'open').execute();
-  const last = await newestOfOurs(db, specialty);
+  const last = await sampleOfOurs(db, specialty);
   const newest =
     last === null ? [] : await ours.where('calls.sent_at', '=', last.sent_at).execute();
   return [...open, ...newest];
@@ -109,17 +109,16 @@ function ofOurs(db: Db, specialty: Specialty) {
     .$narrowType<{ service_id: string; sent_at: number }>();
 }
 
-async function newestOfOurs(db: Db, specialty: Specialty) {
-  const ours = ofOurs(db, specialty).orderBy('calls.sent_at', 'desc').limit(1);
-  return (await ours.executeTakeFirst()) ?? null;
-}
-
 /**
- * Returns the last of them, as a test whether a filtered query returns our inquiries; null: none
+ * Returns the one sent last, as a test whether a filtered query returns our inquiries; null: none
  * yet.
  */
-export async function sampleOfOurs(db: Db, specialty: Specialty): Promise<Sample | null> {
-  return await newestOfOurs(db, specialty);
+export async function sampleOfOurs(
+  db: Db,
+  specialty: Specialty,
+): Promise<(Sample & { sent_at: number }) | null> {
+  const ours = ofOurs(db, specialty).orderBy('calls.sent_at', 'desc').limit(1);
+  return (await ours.executeTakeFirst()) ?? null;
 }
 
 /**
