@@ -41,6 +41,8 @@ export type Stage = 'planned' | 'calling' | 'out' | 'sought' | 'served' | 'over'
 
 export type Need = Asked & {
   inquiry: number;
+  /** The attempts for one need have this in common. */
+  need: string;
   stage: Stage;
   /** The labels of all visits that it serves; `external_id` is one of them. */
   labels: readonly string[];
@@ -122,10 +124,11 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
   // What still is unclaimed, although it is a call of ours, belongs to a need that is over.
   for (const { service_id, created_at } of free) {
     const { inquiry, call = null } = reasons.get(service_id) ?? {};
-    const need = needs.find((each) => each.inquiry === inquiry);
-    if (call === null || need === undefined || !isFresh(created_at, clock)) continue;
-    if (verdicts.get(service_id)?.is === 'unclaimed' && isCalledAgain(need, needs, verdicts))
-      verdicts.set(service_id, { is: 'duplicate', inquiry: need.inquiry, call });
+    const over = needs.find((need) => need.inquiry === inquiry);
+    if (call === null || over === undefined || !isFresh(created_at, clock)) continue;
+    const again = calledAgain(over, needs, verdicts);
+    if (again !== undefined && verdicts.get(service_id)?.is === 'unclaimed')
+      verdicts.set(service_id, { is: 'duplicate', inquiry: again.inquiry, call: null });
   }
   return verdicts;
 }
@@ -225,21 +228,19 @@ function isServed({ inquiry }: Need, verdicts: ReadonlyMap<string, Verdict>): bo
 }
 
 /**
- * Returns whether a later inquiry of ours has a call for the same patient. Then the office paid for
- * two, although it withdrew this inquiry when its call seemed absent.
+ * Returns the next inquiry for the same need if it has its call: then the office paid for two,
+ * because it withdrew this inquiry when its call seemed absent.
  */
-function isCalledAgain(
-  { inquiry, match_key, given_name, external_id }: Need,
+function calledAgain(
+  over: Need,
   needs: readonly Need[],
   verdicts: ReadonlyMap<string, Verdict>,
-): boolean {
-  return needs.some(
-    (other) =>
-      other.inquiry > inquiry &&
-      other.match_key === match_key &&
-      other.given_name === given_name &&
-      (!other.is_unnumbered_claim || other.external_id === external_id) &&
-      (other.stage === 'served' || isServed(other, verdicts)),
+): Need | undefined {
+  return needs.find(
+    (each) =>
+      each.inquiry > over.inquiry &&
+      each.need === over.need &&
+      (each.stage === 'served' || isServed(each, verdicts)),
   );
 }
 

@@ -47,6 +47,7 @@ export const call = (id: number, inquiry: number, given: Partial<MadeCall> = {})
 export const need = (inquiry: number, stage: Need['stage'], given: Partial<Need> = {}): Need => ({
   ...ASKED,
   inquiry,
+  need: 'NEED',
   stage,
   labels: [given.external_id ?? ASKED.external_id],
   earlier: [],
@@ -441,10 +442,10 @@ export const CASES: readonly Case[] = [
   {
     what: 'an unneeded duplicate, or one with a label that is looked up, is not a stranger’s',
     account: {
-      calls: [absent({ match_key: 'OTHER' }), call(2, 2, { external_id: 'B-1' })],
-      needs: [need(1, 'over', { match_key: 'OTHER' }), need(2, 'sought', { external_id: 'B-1' })],
+      calls: [absent(), call(2, 2, { external_id: 'B-1' })],
+      needs: [need(1, 'over'), need(2, 'sought', { external_id: 'B-1', need: 'OTHER' })],
       listed: [
-        listed('L1', { match_key: 'OTHER' }),
+        listed('L1'),
         listed('L2', { external_id: 'B-1' }),
         listed('L3', { external_id: 'B-1', created_at: at(50) }),
       ],
@@ -453,27 +454,18 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: is('unclaimed'), L2: serves(2, 2), L3: is('unclaimed') },
   },
   {
-    what: 'a withdrawn call is a duplicate if eligd called again for the patient',
+    what: 'a withdrawn call is a duplicate if eligd called again for the need',
     account: { ...withdrawn, needs: [need(1, 'over'), need(2, 'served', { external_id: 'B-1' })] },
-    verdicts: { L: duplicate(1, 1) },
+    verdicts: { L: duplicate(2) },
   },
   {
-    what: 'a withdrawn call is a duplicate if another listed call serves the patient',
+    what: 'a withdrawn call is a duplicate if another listed call serves the need',
     account: {
       ...withdrawn,
       needs: [need(1, 'over'), need(2, 'calling', { external_id: 'B-1' })],
       listed: [listed('L'), listed('OWN', { external_id: 'B-1' })],
     },
-    verdicts: { L: duplicate(1, 1), OWN: serves(2) },
-  },
-  {
-    what: 'a withdrawn call without a time is a duplicate, too',
-    account: {
-      ...withdrawn,
-      needs: [need(1, 'over'), need(2, 'served', { external_id: 'B-1' })],
-      listed: [listed('L', { created_at: null })],
-    },
-    verdicts: { L: duplicate(1, 1) },
+    verdicts: { L: duplicate(2), OWN: serves(2) },
   },
   {
     what: 'a withdrawn call is no duplicate of one that waits for its reply',
@@ -490,42 +482,12 @@ export const CASES: readonly Case[] = [
     verdicts: { L: is('unclaimed') },
   },
   {
-    what: 'a withdrawn call is no duplicate of a call about another question',
+    what: 'a withdrawn call is no duplicate of one for another need, which it may still serve',
     account: {
       ...withdrawn,
-      needs: [need(1, 'over'), need(2, 'served', { external_id: 'B-1', match_key: 'OTHER' })],
+      needs: [need(1, 'over'), need(2, 'served', { external_id: 'B-1', need: 'OTHER' })],
     },
     verdicts: { L: is('unclaimed') },
-  },
-  {
-    what: 'a withdrawn call is no duplicate of a call for a twin',
-    account: {
-      ...withdrawn,
-      needs: [need(1, 'over'), need(2, 'served', { external_id: 'B-1', given_name: 'BEN' })],
-    },
-    verdicts: { L: is('unclaimed') },
-  },
-  {
-    what: 'a withdrawn call about a claim without a number is no duplicate of a call about another',
-    account: {
-      ...withdrawn,
-      needs: [
-        need(1, 'over', { is_unnumbered_claim: true }),
-        need(2, 'served', { external_id: 'B-1', is_unnumbered_claim: true }),
-      ],
-    },
-    verdicts: { L: is('unclaimed') },
-  },
-  {
-    what: 'a withdrawn call is a duplicate of a later call about the same claim without a number',
-    account: {
-      ...withdrawn,
-      needs: [
-        need(1, 'over', { is_unnumbered_claim: true }),
-        need(2, 'served', { is_unnumbered_claim: true }),
-      ],
-    },
-    verdicts: { L: duplicate(1, 1) },
   },
   {
     what: 'an inquiry under the label of a withdrawn call, but created before it, is no duplicate',

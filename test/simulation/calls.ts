@@ -206,7 +206,8 @@ export class Calls {
       calls: [],
       claim: null,
     };
-    this.#records.note(call.id, this.#recordFor(need, call));
+    const records = this.#versionsFor(need, call).map(({ input }) => input.patient.id ?? '');
+    this.#records.add(call.id, records, need.calls);
     this.#needs.set(key, need);
     this.#need_of.set(call.id, need);
     return need;
@@ -568,17 +569,6 @@ export class Calls {
     this.#adopted.clear();
     this.#records.forgetSince(kept_at);
     this.#known = new Map([...(kept ?? [])].map(([id, known]) => [id, [known]]));
-  }
-
-  /**
-   * The record of the patient that the call was for. A visit may have passed from one record to
-   * another just now; then it counts for one that has no call.
-   */
-  #recordFor(need: Need, call: Accepted): string {
-    const records = this.#versionsFor(need, call).map(({ input }) => input.patient.id ?? '');
-    const hasCall = (record: string) =>
-      need.calls.some(({ id }) => this.#records.of(id) === record);
-    return records.find((record) => !hasCall(record)) ?? records.at(-1) ?? '';
   }
 
   /** The benefit years that the call may be about. */

@@ -66,31 +66,18 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     'created_at === null || created_at > now - reverify_ms',
     'created_at !== null && created_at > now - reverify_ms',
   ),
-  withdrawn_without_another_call: without(' && isCalledAgain(need, needs, verdicts)'),
-  withdrawn_is_our_call: without('call === null || need === undefined', 'need === undefined'),
-  withdrawn_is_unused: without(
-    "verdicts.get(service_id)?.is === 'unclaimed' && isCalled",
-    'isCalled',
-  ),
+  withdrawn_is_our_call: without('call === null || over === undefined', 'over === undefined'),
+  withdrawn_is_unused: without(" && verdicts.get(service_id)?.is === 'unclaimed'"),
   withdrawn_is_fresh: without(' || !isFresh(created_at, clock)) continue', ') continue'),
-  called_again_later: without('      other.inquiry > inquiry &&\n'),
-  called_again_about_the_same: without('      other.match_key === match_key &&\n'),
-  called_again_for_the_patient: without('      other.given_name === given_name &&\n'),
-  called_again_about_the_claim: without(
-    '      (!other.is_unnumbered_claim || other.external_id === external_id) &&\n',
+  called_again_later: without('      each.inquiry > over.inquiry &&\n'),
+  called_again_for_the_need: without('      each.need === over.need &&\n'),
+  called_again_has_a_call: without(
+    " &&\n      (each.stage === 'served' || isServed(each, verdicts))",
   ),
-  called_again_about_a_visit: without(
-    '!other.is_unnumbered_claim || other.external_id',
-    'other.external_id',
-  ),
-  called_again_is_served: without(
-    "(other.stage === 'served' || isServed(other, verdicts))",
-    'true',
-  ),
-  called_again_has_an_answer: without("other.stage === 'served' || isServed", 'isServed'),
-  called_again_has_its_call: without(
-    "(other.stage === 'served' || isServed(other, verdicts))",
-    "other.stage === 'served'",
+  called_again_before: without("(each.stage === 'served' || isServed", '(isServed'),
+  called_again_now: without(
+    "each.stage === 'served' || isServed(each, verdicts)",
+    "each.stage === 'served'",
   ),
   unnumbered_claim_has_its_label: without(
     '      (!need.is_unnumbered_claim || isLabelled(each)) &&\n',

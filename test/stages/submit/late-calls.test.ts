@@ -66,36 +66,6 @@ test('a first call is reported although its lost second one was withdrawn', asyn
   expect(await clinic.attention()).toEqual(['duplicate_call']);
 });
 
-test('a withdrawn call that is listed late is reported if eligd called again', async () => {
-  const clinic = await install();
-  const { show } = await loseAndHide(clinic, 1);
-  const first = clinic.visit('A-1', SAME);
-  await send(clinic, first);
-  const { create } = clinic.client;
-  const failure = {
-    class: 'unsent',
-    cause: 'connect',
-    status: null,
-    retry_after_ms: null,
-  } as const;
-  clinic.client.create = async () => ({ ok: false, failure });
-  await clinic.service.advance({ seconds: 60 });
-  await lookUp(clinic);
-  clinic.client.create = create;
-  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['planned']);
-  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
-  const { patient } = first;
-  await send(clinic, clinic.visit('A-2', { ...SAME, patient: { ...patient, id: 'OTHER' } }));
-  expect(await clinic.attention()).toEqual([]);
-  const [paid, again] = await clinic.service.ledger();
-  expect(again?.external_id).toBe('A-2');
-  await show(0);
-  await reconcile(clinic);
-  expect(await clinic.attention()).toEqual(['duplicate_call']);
-  expect(await duplicates(clinic)).toEqual([paid?.id]);
-  expect(await clinic.service.ledger()).toHaveLength(2);
-});
-
 test('a call listed under an old label during its successor’s lookup serves', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);
