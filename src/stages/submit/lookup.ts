@@ -10,6 +10,7 @@ import { ownersOf, type SeenInquiry } from '../../store/calls/calls.ts';
 import {
   type InquiryRow,
   inquiryById,
+  inState,
   moveInquiries,
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
@@ -132,7 +133,9 @@ async function listShowsOurs(
   const must_show = await inquiriesToBeListed(store.db, specialty);
   if (must_show.length > 0) return must_show.every(({ service_id }) => shown.has(service_id));
   const owners = await ownersOf(store.db, [...shown]);
-  return shown.size === 0 || [...owners.values()].some((owner) => owner !== null);
+  if ([...owners.values()].some((owner) => owner !== null)) return true;
+  const accepted = await inState(store.db, 'open');
+  return shown.size === 0 && accepted.every((row) => row.specialty !== specialty);
 }
 
 /**

@@ -1,0 +1,128 @@
+/**
+ * What proves that the service does not have a call whose reply was lost (docs/design.md "Absence is
+ * proven"). The service has the call here, and its lists leave it out, so eligd calls again only if
+ * it takes a list as proof.
+ */
+import { expect, test } from 'vitest';
+import type { ListedInquiry } from '../../../src/service/api.ts';
+import { aCoverage } from '../../domain/examples.ts';
+import { type Installation, install, send } from '../installation.ts';
+import { anOldCall, labelsOf, lookUp, loseCreates, twin } from './lost-calls.ts';
+
+/** How a list looks; by default, complete, and without the lost call. */
+type Look = {
+  is_complete?: boolean;
+  is_end_proven?: boolean;
+  ignored_filter?: boolean;
+  /** Also leaves out the calls with these labels. */
+  leaves_out?: readonly string[];
+  /** Shows this many calls. */
+  total_count?: number;
+};
+
+type Lists = { of_label: Look; of_other_label?: Look; whole: Look };
+
+function showLists({ client }: Installation, lost: string, lists: Lists): void {
+  const { list } = client;
+  client.list = async (specialty, filter, options) => {
+    const result = await list(specialty, filter, options);
+    if (!result.ok) return result;
+    const { whole, of_label, of_other_label = {} } = lists;
+    const { leaves_out = [], ...look } =
+      filter.external_id === undefined
+        ? whole
+        : filter.external_id === lost
+          ? of_label
+          : of_other_label;
+    const isShown = ({ request }: ListedInquiry) =>
+      ![lost, ...leaves_out].includes(String(request.external_id));
+    const inquiries = result.value.inquiries.filter(isShown);
+    return { ok: true, value: { ...result.value, inquiries, ...look } };
+  };
+}
+
+type Other = 'none' | 'accepted' | 'read';
+
+/** The reply to a call is lost, and no list shows it. `other`: what eligd knows of another one. */
+async function lookForLost(lists: Lists, other: Other = 'read'): Promise<unknown[]> {
+  const clinic = await install();
+  await clinic.submitNow();
+  if (other !== 'none') await send(clinic, clinic.visit('A-0', twin('Ada')));
+  if (other === 'read') await clinic.collectAll();
+  await loseCreates(clinic, 1);
+  showLists(clinic, 'A-1', lists);
+  const coverages = [aCoverage({ member_id: 'W2' })];
+  await send(clinic, clinic.visit('A-1', { ...twin('Ben'), coverages }));
+  await lookUp(clinic);
+  return (await labelsOf(clinic)).filter((label) => label !== 'A-0');
+}
+
+const CUT_OFF = { is_complete: false };
+const NO_A_0 = { leaves_out: ['A-0'] };
+const NO_LABELS = { ignored_filter: true };
+
+test.each<[string, Lists, Other?]>([
+  ['the list of its label, if such a list shows another call', { of_label: {}, whole: CUT_OFF }],
+  ['the whole list, if it shows the call that eligd has read', { of_label: NO_LABELS, whole: {} }],
+  ['the whole list, if it shows an accepted call', { of_label: {}, whole: {} }, 'accepted'],
+  [
+    'the whole list, if it ends at a usual cap and its end is proven',
+    { of_label: NO_LABELS, whole: { is_end_proven: true, total_count: 100 } },
+  ],
+  ['an empty list before any call', { of_label: {}, whole: {} }, 'none'],
+])('it proves the absence: %s', async (_, lists, other) => {
+  expect(await lookForLost(lists, other)).toEqual(['A-1', 'A-1']);
+});
+
+test.each<[string, Lists, Other?]>([
+  ['neither list is complete', { of_label: CUT_OFF, whole: CUT_OFF }],
+  ['the service ignores the label', { of_label: NO_LABELS, whole: CUT_OFF }],
+  [
+    'the list of another label leaves out its call',
+    { of_label: {}, of_other_label: NO_A_0, whole: CUT_OFF },
+  ],
+  [
+    'the service ignores the other label',
+    { of_label: {}, of_other_label: NO_LABELS, whole: CUT_OFF },
+  ],
+  ['the whole list leaves out a call that eligd has read', { of_label: NO_LABELS, whole: NO_A_0 }],
+  [
+    'the whole list is empty, and the service has accepted a call',
+    { of_label: {}, whole: NO_A_0 },
+    'accepted',
+  ],
+  [
+    'the whole list ends at a usual cap',
+    { of_label: NO_LABELS, whole: { is_end_proven: false, total_count: 100 } },
+  ],
+])('nothing is proven if %s (G1)', async (_, lists, other) => {
+  expect(await lookForLost(lists, other)).toEqual(['A-1']);
+});
+
+test('nothing is proven if the list of the label leaves out another call of its visit', async () => {
+  const clinic = await install();
+  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-0', twin('Ada')));
+  await clinic.collectAll();
+  await loseCreates(clinic, 1);
+  const coverages = [aCoverage({ member_id: 'W2' }), aCoverage({ member_id: 'W3' })];
+  await send(clinic, clinic.visit('A-1', { ...twin('Ben'), coverages }));
+  // The list of this one's label shows it.
+  const others = [aCoverage({ member_id: 'W4' })];
+  await send(clinic, clinic.visit('A-2', { ...twin('Cleo'), coverages: others }));
+  await clinic.collectAll();
+  showLists(clinic, 'A-1', { of_label: {}, whole: CUT_OFF });
+  await lookUp(clinic);
+  expect((await labelsOf(clinic)).toSorted()).toEqual(['A-0', 'A-1', 'A-1', 'A-2']);
+});
+
+test('nothing is proven if the whole list shows only calls of others', async () => {
+  const clinic = await install();
+  await anOldCall(clinic, 'B-1');
+  await clinic.submitNow();
+  await loseCreates(clinic, 1);
+  showLists(clinic, 'A-1', { of_label: {}, whole: {} });
+  await send(clinic, clinic.visit('A-1', { coverages: [aCoverage({ member_id: 'W2' })] }));
+  await lookUp(clinic);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
+});
