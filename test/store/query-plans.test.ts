@@ -5,6 +5,7 @@ import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { draftInquiry } from '../../src/domain/draft.ts';
 import { effectiveProvider } from '../../src/domain/provider.ts';
+import { firstAnswerAt } from '../../src/store/answers/answers.ts';
 import { claimBatch } from '../../src/store/answers/deliveries.ts';
 import { takeKnown } from '../../src/store/answers/inbox.ts';
 import { answersOfNeed, termsOfGroup } from '../../src/store/answers/plan-terms.ts';
@@ -162,6 +163,11 @@ describe('the claim of', () => {
       'the inquiry that was sent last',
       () => sampleOfOurs(db, 'dental'),
       'calls USING INDEX calls_sent (sent_at>?)',
+    ],
+    [
+      'the first answer of an inquiry',
+      () => firstAnswerAt(db, 1),
+      'answers USING INDEX sqlite_autoindex_answers_1 (inquiry=? AND revision=?)',
     ],
     [
       'what was learned of a payer',

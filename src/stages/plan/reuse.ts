@@ -3,7 +3,7 @@
 import { outcomeOf } from '../../domain/outcome.ts';
 import type { PlannedCoverage } from '../../domain/planning.ts';
 import { DAY_MS } from '../../domain/time.ts';
-import { latestRecord } from '../../store/answers/answers.ts';
+import { firstAnswerAt, latestRecord } from '../../store/answers/answers.ts';
 import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { attemptsFor, callUnderWayFor, makeNewest } from '../../store/calls/attempts.ts';
@@ -130,9 +130,9 @@ const isAttemptLeft = ({ state, service_status, retry }: InquiryRow, { facts }: 
   retry + 1 < facts.policy.attempts;
 
 /**
- * Returns the call that was made after the newest attempt, for a record that was merged into this
- * one: a successful one, or else one that failed, which counts as an attempt (G1), preferably the
- * last one that was allowed. Null: no such call, or one that is too old, too.
+ * Returns the call that was made or answered after the newest attempt, for a record that was merged
+ * into this one: a successful one, or else one that failed, which counts as an attempt (G1),
+ * preferably the last one that was allowed. Null: no such call, or one that is too old, too.
  */
 async function laterCall(
   context: PlanContext,
@@ -142,13 +142,18 @@ async function laterCall(
 ): Promise<InquiryRow | null> {
   let failed: InquiryRow | null = null;
   for (const row of await attemptsFor(context.tx, about.coverage)) {
-    // The service may have revised the answer of an earlier call.
-    if (row.id <= latest.id || row.state !== 'answered') continue;
+    if (row.id === latest.id || row.state !== 'answered') continue;
+    if (row.id < latest.id && !(await isAnsweredAfter(context.tx, row, latest))) continue;
     if ((await reuseOf(context, row, appointment, about)) !== 'serve') continue;
     if (!hasFailed(row)) return row;
     if (failed === null || isAttemptLeft(failed, context)) failed = row;
   }
   return failed;
+}
+
+/** The first answer of a call counts, not when the service revised it. */
+async function isAnsweredAfter(tx: Tx, row: InquiryRow, { answered_at }: InquiryRow) {
+  return ((await firstAnswerAt(tx, row.id)) ?? 0) > (answered_at ?? 0);
 }
 
 /**

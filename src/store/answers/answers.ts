@@ -250,3 +250,17 @@ const LATEST_RECORD = prepared<{ inquiry: number }>()((db, place) =>
     .orderBy('revision', 'desc')
     .limit(sql.lit(1)),
 );
+
+/** Returns when eligd read the first answer of the inquiry, before any revision; null: never. */
+export async function firstAnswerAt(db: Db | Tx, inquiry: number): Promise<number | null> {
+  const [row] = await FIRST_ANSWER(db, { inquiry });
+  return row?.received_at ?? null;
+}
+
+const FIRST_ANSWER = prepared<{ inquiry: number }>()((db, place) =>
+  db
+    .selectFrom('answers')
+    .select('received_at')
+    .where('inquiry', '=', place('inquiry'))
+    .where('revision', '=', sql.lit(1)),
+);

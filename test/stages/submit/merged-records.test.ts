@@ -464,6 +464,23 @@ test('the later of two answers decides whether a new visit gets a call', async (
   expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1', 'D-1']);
 });
 
+test('the later of two answers also decides if its call was made first', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await send(clinic, visit(clinic, 'A-1'));
+  await ends(clinic, { 'B-1': 'IN_PROGRESS' });
+  await finish(clinic);
+  await pass(clinic, 2);
+  await merge(clinic);
+  await ends(clinic, {});
+  await clinic.collectAll();
+  await pass(clinic, 1.5);
+  await send(clinic, visit(clinic, 'C-1'));
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
+  expect((await written(clinic))['C-1']).toEqual(['B-1']);
+});
+
 test('an old answer leads to a call after the call of the merged record has failed', async () => {
   const clinic = await installWithOldAnswer();
   await merge(clinic);
