@@ -3,6 +3,7 @@
  * the visits. When two records of a patient are merged, calls for both may be under way (G1).
  */
 import { outcomeOf } from '../../domain/outcome.ts';
+import { firstAnswerAt } from '../answers/answers.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import { type InquiryRow, inquiriesById, inquiryById } from './inquiries.ts';
@@ -12,7 +13,8 @@ type Need = Pick<InquiryRow, 'need_base' | 'benefit_year'>;
 
 /**
  * Returns those of the unsent inquiries whose need another inquiry serves: a newer attempt, or a
- * call for another record of the patient that may bring an answer. The latter becomes the newest.
+ * call for another record of the patient that has brought an answer meanwhile or may bring one. The
+ * latter becomes the newest.
  */
 export async function servedByOthers(
   tx: Tx,
@@ -23,13 +25,31 @@ export async function servedByOthers(
   for (const row of await inquiriesById(tx, ids)) {
     const attempts = await attemptsFor(tx, row);
     const is_newest = attempts.at(-1)?.id === row.id;
-    const other = underWay(attempts.filter(({ id }) => id !== row.id));
+    const others = attempts.filter(({ id }) => id !== row.id);
+    const other = underWay(others) ?? (await answeredMeanwhile(tx, row, others));
     if (is_newest && other === undefined) continue;
     if (is_newest && other !== undefined) await putLast(tx, attempts, other, now);
     await planAgain(tx, row.id, now);
     served.push(row.id);
   }
   return served;
+}
+
+/**
+ * The first answer of a call counts, not when the service revised it; by the service's clock, too,
+ * because this machine's may have been ahead.
+ */
+async function answeredMeanwhile(
+  tx: Tx,
+  { created_at }: InquiryRow,
+  others: readonly InquiryRow[],
+): Promise<InquiryRow | undefined> {
+  for (const each of others.toReversed()) {
+    if (each.state !== 'answered' || outcomeOf(each.service_status) !== 'successful') continue;
+    const at = Math.min((await firstAnswerAt(tx, each.id)) ?? 0, each.answered_service_at ?? 0);
+    if (at > created_at) return each;
+  }
+  return undefined;
 }
 
 /**

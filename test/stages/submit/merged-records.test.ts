@@ -11,7 +11,14 @@ import { enterAnswer } from '../../../src/store/bookkeeping/entered.ts';
 import { hold, release, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
 import { aCoverage, NO_BUDGET } from '../../domain/examples.ts';
-import { connector, type Installation, install, reconcile, send } from '../installation.ts';
+import {
+  connector,
+  type Installation,
+  install,
+  reconcile,
+  SETTLE_MS,
+  send,
+} from '../installation.ts';
 import { callsEnd, duplicates, labelsOf, lookUp, loseAndHide, loseCreates } from './lost-calls.ts';
 
 const ADA = { id: 'P-1', first_name: 'Ada', last_name: 'Example', birth_date: '1980-01-02' };
@@ -742,4 +749,21 @@ test('a withdrawn call that is listed late is reported if eligd called again', a
   expect(again?.external_id).toBe('B-1');
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+});
+
+test('a call that was not made is not made if the merged record’s was answered', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, visit(clinic, 'A-1'));
+  await loseCreates(clinic, 1);
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await merge(clinic);
+  clinic.pass(SETTLE_MS + 1);
+  await clinic.submitNow();
+  await finish(clinic);
+  await lookUp(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['B-1']);
+  expect(await written(clinic)).toMatchObject({ 'A-1': ['B-1'], 'B-1': ['B-1'] });
 });

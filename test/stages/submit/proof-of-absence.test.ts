@@ -1,7 +1,7 @@
 /**
- * What proves that the service does not have a call whose reply was lost (docs/design.md "Absence is
- * proven"). The service has the call here, and its lists leave it out, so eligd calls again only if
- * it takes a list as proof.
+ * What proves that the service does not have a call whose reply was lost (docs/design.md
+ * "Absence is proven"). The service has the call here, and its lists leave it out, so eligd calls
+ * again only if it takes a list as proof.
  */
 import { expect, test } from 'vitest';
 import type { ListedInquiry } from '../../../src/service/api.ts';
@@ -85,7 +85,7 @@ test.each<[string, Lists, Other?]>([
     'the service ignores the other label',
     { of_label: {}, of_other_label: NO_LABELS, whole: CUT_OFF },
   ],
-  ['the whole list leaves out a call that eligd has read', { of_label: NO_LABELS, whole: NO_A_0 }],
+  ['the whole list leaves out a read call', { of_label: NO_LABELS, whole: NO_A_0 }],
   [
     'the whole list is empty, and the service has accepted a call',
     { of_label: {}, whole: NO_A_0 },
@@ -99,7 +99,7 @@ test.each<[string, Lists, Other?]>([
   expect(await lookForLost(lists, other)).toEqual(['A-1']);
 });
 
-test('nothing is proven if the list of the label leaves out another call of its visit', async () => {
+test('nothing is proven if the list of the label leaves out another call of it', async () => {
   const clinic = await install();
   await clinic.submitNow();
   await send(clinic, clinic.visit('A-0', twin('Ada')));
