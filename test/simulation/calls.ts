@@ -423,6 +423,12 @@ export class Calls {
     return from <= accepted_at && accepted_at < until;
   }
 
+  /** Whether eligd has seen the call in a list, and knows of no inquiry that it is for. */
+  #isUnclaimed(id: string): boolean {
+    const sql = "select 1 from calls where service_id = ? and role = 'unclaimed'";
+    return readState(this.#world.machine(), (raw) => raw.prepare(sql).get(id)) != null;
+  }
+
   /** Whether eligd may call for the need of one benefit year; each year is a need of its own. */
   #isDueFor(year: string, before: readonly Accepted[], call: Accepted): boolean {
     const possible = before.filter((one) => this.#yearsFor(one).has(year));
@@ -455,14 +461,16 @@ export class Calls {
     const now = call.accepted_at;
     const reverify_ms = plan.config.reverify_after_days * DAY_MS;
     const machine_now = Math.max(now, this.#world.machine().wallNow());
-    // The age of a duplicate call counts from the day of the call: eligd does not read its answer.
-    const isOldDuplicate = ({ id, accepted_at }: Accepted) =>
-      this.#duplicates.has(id) && accepted_at + reverify_ms <= machine_now;
+    // eligd does not read the answer of a duplicate or unclaimed call, so its age counts from the
+    // day of the call.
+    const isOldUnread = ({ id, accepted_at }: Accepted) =>
+      accepted_at + reverify_ms <= machine_now &&
+      (this.#duplicates.has(id) || this.#isUnclaimed(id));
     // A call that the service has forgotten ends when eligd reads the answer of another one.
     const isReplaced = (one: Accepted) =>
       one.is_forgotten &&
       before.some(({ id }) => (this.#answered_at.get(id) ?? 0) > one.accepted_at);
-    const serving = before.findLast((one) => !isOldDuplicate(one) && !isReplaced(one)) ?? last;
+    const serving = before.findLast((one) => !isOldUnread(one) && !isReplaced(one)) ?? last;
     const ended = serving.timeline.find(({ status }) =>
       ['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'].includes(status),
     );
