@@ -151,9 +151,17 @@ async function laterCall(
   return failed;
 }
 
-/** The first answer of a call counts, not when the service revised it. */
-async function isAnsweredAfter(tx: Tx, row: InquiryRow, { answered_at }: InquiryRow) {
-  return ((await firstAnswerAt(tx, row.id)) ?? 0) > (answered_at ?? 0);
+/**
+ * The first answer of a call counts, not when the service revised it. This machine's clock may have
+ * been ahead when the other answer arrived.
+ */
+async function isAnsweredAfter(
+  tx: Tx,
+  row: InquiryRow,
+  { answered_at, answered_service_at }: InquiryRow,
+): Promise<boolean> {
+  const since = Math.min(answered_at ?? 0, answered_service_at ?? answered_at ?? 0);
+  return ((await firstAnswerAt(tx, row.id)) ?? 0) > since;
 }
 
 /**
