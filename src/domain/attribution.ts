@@ -41,8 +41,6 @@ export type Stage = 'planned' | 'calling' | 'out' | 'sought' | 'served' | 'over'
 
 export type Need = Asked & {
   inquiry: number;
-  /** The attempts for one need have this in common. */
-  need: string;
   stage: Stage;
   /** The labels of all visits that it serves; `external_id` is one of them. */
   labels: readonly string[];
@@ -120,15 +118,6 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
     if (taken !== undefined) verdicts.set(taken.service_id, { is: 'call', inquiry, call: null });
     else
       for (const { service_id } of doubtful) verdicts.set(service_id, { is: 'doubtful', inquiry });
-  }
-  // What still is unclaimed, although it is a call of ours, belongs to a need that is over.
-  for (const { service_id, created_at } of free) {
-    const { inquiry, call = null } = reasons.get(service_id) ?? {};
-    const over = needs.find((need) => need.inquiry === inquiry);
-    if (call === null || over === undefined || !isFresh(created_at, clock)) continue;
-    const again = calledAgain(over, needs, verdicts);
-    if (again !== undefined && verdicts.get(service_id)?.is === 'unclaimed')
-      verdicts.set(service_id, { is: 'duplicate', inquiry: again.inquiry, call: null });
   }
   return verdicts;
 }
@@ -228,27 +217,6 @@ function isServed({ inquiry }: Need, verdicts: ReadonlyMap<string, Verdict>): bo
 }
 
 /**
- * Returns the next inquiry for the same need if it has its call: then the office paid for two,
- * because it withdrew this inquiry when its call seemed absent.
- */
-function calledAgain(
-  over: Need,
-  needs: readonly Need[],
-  verdicts: ReadonlyMap<string, Verdict>,
-): Need | undefined {
-  return needs.find(
-    (each) =>
-      each.inquiry > over.inquiry &&
-      each.need === over.need &&
-      (each.stage === 'served' || isServed(each, verdicts)),
-  );
-}
-
-function isFresh(created_at: number | null, { now, reverify_ms }: Clock): boolean {
-  return created_at === null || created_at > now - reverify_ms;
-}
-
-/**
  * Returns a duplicate call of an earlier attempt, if there is one. It is already paid for, so it
  * serves as this attempt.
  */
@@ -294,7 +262,7 @@ function unclaimedFor(
   const usable = free.filter(
     (each) =>
       verdicts.get(each.service_id)?.is === 'unclaimed' &&
-      isFresh(each.created_at, clock) &&
+      (each.created_at === null || each.created_at > clock.now - clock.reverify_ms) &&
       (!need.is_unnumbered_claim || isLabelled(each)) &&
       !others.some((other) => isAlike(other, each)),
   );

@@ -47,7 +47,6 @@ export const call = (id: number, inquiry: number, given: Partial<MadeCall> = {})
 export const need = (inquiry: number, stage: Need['stage'], given: Partial<Need> = {}): Need => ({
   ...ASKED,
   inquiry,
-  need: 'NEED',
   stage,
   labels: [given.external_id ?? ASKED.external_id],
   earlier: [],
@@ -77,8 +76,6 @@ export type Case = {
 
 const lost = { calls: [call(1, 1)], needs: [need(1, 'sought')] };
 const absent = (given: Partial<MadeCall> = {}) => call(1, 1, { is_absent: true, ...given });
-/** Two lookups did not find the call, the office withdrew it, and then a list shows it. */
-const withdrawn = { calls: [absent()], listed: [listed('L')] };
 const later = { compared_at: at(-30) };
 
 export const CASES: readonly Case[] = [
@@ -443,7 +440,7 @@ export const CASES: readonly Case[] = [
     what: 'an unneeded duplicate, or one with a label that is looked up, is not a stranger’s',
     account: {
       calls: [absent(), call(2, 2, { external_id: 'B-1' })],
-      needs: [need(1, 'over'), need(2, 'sought', { external_id: 'B-1', need: 'OTHER' })],
+      needs: [need(1, 'over'), need(2, 'sought', { external_id: 'B-1' })],
       listed: [
         listed('L1'),
         listed('L2', { external_id: 'B-1' }),
@@ -452,65 +449,5 @@ export const CASES: readonly Case[] = [
     },
     clock: later,
     verdicts: { L1: is('unclaimed'), L2: serves(2, 2), L3: is('unclaimed') },
-  },
-  {
-    what: 'a withdrawn call is a duplicate if eligd called again for the need',
-    account: { ...withdrawn, needs: [need(1, 'over'), need(2, 'served', { external_id: 'B-1' })] },
-    verdicts: { L: duplicate(2) },
-  },
-  {
-    what: 'a withdrawn call is a duplicate if another listed call serves the need',
-    account: {
-      ...withdrawn,
-      needs: [need(1, 'over'), need(2, 'calling', { external_id: 'B-1' })],
-      listed: [listed('L'), listed('OWN', { external_id: 'B-1' })],
-    },
-    verdicts: { L: duplicate(2), OWN: serves(2) },
-  },
-  {
-    what: 'a withdrawn call is no duplicate of one that waits for its reply',
-    account: { ...withdrawn, needs: [need(1, 'over'), need(2, 'out', { external_id: 'B-1' })] },
-    verdicts: { L: is('unclaimed') },
-  },
-  {
-    what: 'a withdrawn call is no duplicate of an earlier call',
-    account: {
-      ...withdrawn,
-      calls: [call(1, 3, { is_absent: true })],
-      needs: [need(3, 'over'), need(2, 'served', { external_id: 'B-1' })],
-    },
-    verdicts: { L: is('unclaimed') },
-  },
-  {
-    what: 'a withdrawn call is no duplicate of one for another need, which it may still serve',
-    account: {
-      ...withdrawn,
-      needs: [need(1, 'over'), need(2, 'served', { external_id: 'B-1', need: 'OTHER' })],
-    },
-    verdicts: { L: is('unclaimed') },
-  },
-  {
-    what: 'an inquiry under the label of a withdrawn call, but created before it, is no duplicate',
-    account: {
-      ...withdrawn,
-      needs: [need(1, 'over'), need(2, 'served', { external_id: 'B-1' })],
-      listed: [listed('L', { created_at: at(-60) })],
-    },
-    verdicts: { L: is('unclaimed') },
-  },
-  {
-    what: 'a withdrawn call whose answer was too old to serve is no duplicate',
-    account: { ...withdrawn, needs: [need(1, 'over'), need(2, 'served', { external_id: 'B-1' })] },
-    clock: { now: at(40 * 24 * 60) },
-    verdicts: { L: is('unclaimed') },
-  },
-  {
-    what: 'a withdrawn call that serves the next inquiry is no duplicate, and the second one is',
-    account: {
-      calls: [absent(), call(2, 1, { is_absent: true, sent_at: at(12) })],
-      needs: [need(1, 'over'), need(2, 'calling')],
-      listed: [listed('L1'), listed('L2', { created_at: at(12) })],
-    },
-    verdicts: { L1: serves(2), L2: duplicate(1, 2) },
   },
 ];

@@ -61,23 +61,13 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     "(each.given_name === '' && isLabelled(each))",
     "each.given_name === ''",
   ),
-  unclaimed_is_fresh: without('      isFresh(each.created_at, clock) &&\n'),
-  fresh_of_no_time: without(
-    'created_at === null || created_at > now - reverify_ms',
-    'created_at !== null && created_at > now - reverify_ms',
+  unclaimed_is_fresh: without(
+    'each.created_at === null || each.created_at > clock.now - clock.reverify_ms',
+    'true',
   ),
-  withdrawn_is_our_call: without('call === null || over === undefined', 'over === undefined'),
-  withdrawn_is_unused: without(" && verdicts.get(service_id)?.is === 'unclaimed'"),
-  withdrawn_is_fresh: without(' || !isFresh(created_at, clock)) continue', ') continue'),
-  called_again_later: without('      each.inquiry > over.inquiry &&\n'),
-  called_again_for_the_need: without('      each.need === over.need &&\n'),
-  called_again_has_a_call: without(
-    " &&\n      (each.stage === 'served' || isServed(each, verdicts))",
-  ),
-  called_again_before: without("(each.stage === 'served' || isServed", '(isServed'),
-  called_again_now: without(
-    "each.stage === 'served' || isServed(each, verdicts)",
-    "each.stage === 'served'",
+  unclaimed_of_no_time: without(
+    'each.created_at === null || each.created_at > clock.now',
+    'each.created_at > clock.now',
   ),
   unnumbered_claim_has_its_label: without(
     '      (!need.is_unnumbered_claim || isLabelled(each)) &&\n',

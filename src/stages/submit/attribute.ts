@@ -198,7 +198,6 @@ function needOf(row: InquiryRow, calling: Calling | null): Need {
   const is_calling = row.id === calling?.row.id;
   return {
     inquiry: row.id,
-    need: `${row.benefit_year} ${row.need_base}`,
     external_id,
     match_key: row.match_key,
     given_name: givenNameOf(row),
