@@ -1,6 +1,5 @@
 import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
 import { canonicalExternalId } from '../../domain/matching.ts';
-import type { Specialty } from '../../domain/specialty.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import type { ListedInquiry } from '../../service/api.ts';
 import { resolveAttention } from '../../store/bookkeeping/attention.ts';
@@ -112,7 +111,7 @@ async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> 
     return { kind: 'inconclusive', why: 'the end of the list is uncertain' };
   const shows_ours = await listShowsOurs(
     store,
-    row.specialty,
+    row,
     new Set<string>(all.value.inquiries.map(({ id }) => id)),
   );
   return shows_ours
@@ -122,20 +121,33 @@ async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> 
 
 /**
  * Returns whether the whole list is known to show our inquiries. It must show all that eligd has
- * read; before eligd has read any, one that was accepted; before eligd has sent any, the list must
- * be empty (docs/design.md "Absence is proven").
+ * read; before eligd has read any, one of ours; and before the service has accepted any, the list
+ * must be empty (docs/design.md "Absence is proven").
  */
 async function listShowsOurs(
   store: SubmitDeps['store'],
-  specialty: Specialty,
+  row: InquiryRow,
   shown: ReadonlySet<string>,
 ): Promise<boolean> {
-  const must_show = await inquiriesToBeListed(store.db, specialty);
+  const must_show = await inquiriesToBeListed(store.db, row.specialty);
   if (must_show.length > 0) return must_show.every(({ service_id }) => shown.has(service_id));
   const owners = await ownersOf(store.db, [...shown]);
   if ([...owners.values()].some((owner) => owner !== null)) return true;
-  const accepted = await inState(store.db, 'open');
-  return shown.size === 0 && accepted.every((row) => row.specialty !== specialty);
+  return shown.size === 0 && !(await isOtherAccepted(store, row));
+}
+
+/**
+ * Returns whether the service said that it accepted another call, also one without an ID. An
+ * accepted row itself is never sent again, so nothing needs to keep it from the attention list.
+ */
+async function isOtherAccepted(store: SubmitDeps['store'], row: InquiryRow): Promise<boolean> {
+  if (row.was_accepted === 1) return false;
+  for (const state of ['open', 'uncertain', 'undecidable'] as const) {
+    const others = await inState(store.db, state);
+    if (others.some((each) => each.specialty === row.specialty && each.was_accepted === 1))
+      return true;
+  }
+  return false;
 }
 
 /**

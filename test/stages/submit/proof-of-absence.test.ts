@@ -41,12 +41,24 @@ function showLists({ client }: Installation, lost: string, lists: Lists): void {
   };
 }
 
-type Other = 'none' | 'accepted' | 'read';
+type Other = 'none' | 'accepted without ID' | 'accepted' | 'read';
+
+/** The reply to the next create says that the service accepted it, and gives no ID. */
+function withholdId({ client }: Installation): void {
+  const { create } = client;
+  client.create = async (...given) => {
+    client.create = create;
+    await create(...given);
+    const failure = { cause: 'truncated', status: 200, retry_after_ms: null } as const;
+    return { ok: false, failure: { class: 'ambiguous', accepted: true, ...failure } };
+  };
+}
 
 /** The reply to a call is lost, and no list shows it. `other`: what eligd knows of another one. */
 async function lookForLost(lists: Lists, other: Other = 'read'): Promise<unknown[]> {
   const clinic = await install();
   await clinic.submitNow();
+  if (other === 'accepted without ID') withholdId(clinic);
   if (other !== 'none') await send(clinic, clinic.visit('A-0', twin('Ada')));
   if (other === 'read') await clinic.collectAll();
   await loseCreates(clinic, 1);
@@ -90,6 +102,11 @@ test.each<[string, Lists, Other?]>([
     'the whole list is empty, and the service has accepted a call',
     { of_label: {}, whole: NO_A_0 },
     'accepted',
+  ],
+  [
+    'the whole list is empty, and the service has accepted a call without an ID',
+    { of_label: {}, whole: NO_A_0, of_other_label: NO_A_0 },
+    'accepted without ID',
   ],
   [
     'the whole list ends at a usual cap',
