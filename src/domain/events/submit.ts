@@ -121,8 +121,8 @@ export const SUBMIT_EVENTS = {
     level: 'warn',
     fields: ['failure', 'http_status', 'specialty'],
     means:
-      'The calling service’s list may leave out calls, and a query by label failed. A call that ' +
-      'must come after it waits; a call on the attention list stays there.',
+      'The calling service’s list may leave out calls, and a query by label failed. A call ' +
+      'that must come after it waits; a call on the attention list stays there.',
     next: 'No action needed at first: eligd tries again. If it continues, run "eligd check".',
   },
   reconciliation_incomplete: {

@@ -125,14 +125,14 @@ export async function checkUndecidable(
     (row) => row.specialty === specialty && row.visit_at > now,
   );
   const first = Math.floor(env.random() * rows.length);
-  let is_logged = false;
+  let first_failure: ServiceFailure | null = null;
   let failures = 0;
   for (const row of [...rows.slice(first), ...rows.slice(0, first)]) {
-    if (signal.aborted || failures === 2) return;
+    if (failures === 2) break;
     const failure = await checkLabel(deps, row, row.external_id, signal);
+    if (signal.aborted) return;
     failures = failure === null ? 0 : failures + 1;
-    if (failure === null || signal.aborted || is_logged) continue;
-    logUnqueried(deps, specialty, failure);
-    is_logged = true;
+    first_failure ??= failure;
   }
+  if (first_failure !== null) logUnqueried(deps, specialty, first_failure);
 }
