@@ -1,6 +1,6 @@
 /** `eligd once`: runs one stage after another, each until nothing is due. */
 import { askAboutAll, askForAllChecks } from '../stages/collect/poll/index.ts';
-import { logStageFailure, type StepResult } from '../stages/loop.ts';
+import { IDLE, logStageFailure, type StepResult } from '../stages/loop.ts';
 import { closeOldVisits } from '../stages/plan/index.ts';
 import type { Messages } from '../stages/pull/messages.ts';
 import { mayBeOfFewRows } from '../store/engine/error-origin.ts';
@@ -49,8 +49,12 @@ export async function once(parts: Parts, signal: AbortSignal): Promise<OnceResul
     }
   };
   const untilIdle = async (work: () => Promise<StepResult>) => {
-    for (let steps = 0; steps < ONCE_STEPS_MAX && !signal.aborted; steps += 1)
-      if ((await work()).did === 0) return;
+    let last = IDLE;
+    for (let steps = 0; steps < ONCE_STEPS_MAX && !signal.aborted; steps += 1) {
+      last = await work();
+      if (last.did === 0) break;
+    }
+    return last;
   };
   const noted = async (id: string, work: Promise<StepResult>) => {
     const done = await work;
@@ -63,8 +67,9 @@ export async function once(parts: Parts, signal: AbortSignal): Promise<OnceResul
   const readAll = async (messages: Messages) => {
     for (let failures = 0; !signal.aborted; ) {
       try {
-        await untilIdle(() => messages.step(signal));
-        if (messages.restMs() === 0) return;
+        // A step may rest until now, so that nothing rests right after it; it tells (G2).
+        const { next_at } = await untilIdle(() => messages.step(signal));
+        if (next_at === null) return;
       } catch (error) {
         failures += 1;
         if (failures === FAILED_READINGS_MAX || !mayBeOfFewRows(error)) throw error;
