@@ -383,8 +383,9 @@ export class Calls {
       const read = raw
         .prepare(
           `select service_id from inquiries_with_call
-             where is_verified = 1 and service_id is not null and (state = 'open' or sent_at =
-               (select max(sent_at) from inquiries_with_call where is_verified = 1))`,
+             where reply_group is null and service_id is not null and (state = 'open' or sent_at =
+               (select max(sent_at) from inquiries_with_call
+                 where reply_group is null and service_id is not null))`,
         )
         .pluck()
         .all() as string[];
@@ -540,12 +541,17 @@ export class Calls {
   }
 
   /**
-   * The last call with a successful answer, if the calls after it were reported as duplicates.
-   * eligd does not read what those say, because the office asks for a refund. Null: no such call.
+   * The last call with a successful answer, if the calls after it were reported as duplicates
+   * (eligd does not read what those say, because the office asks for a refund), or if the service
+   * revised that answer during an unsuccessful call. Null: no such call.
    */
   #readAboutClaim(before: readonly Accepted[]): Accepted | null {
     const own = before.findLast(({ id }) => !this.#duplicates.has(id));
-    return own !== undefined && this.#successful.has(own.id) ? own : null;
+    if (own === undefined || this.#successful.has(own.id)) return own ?? null;
+    const isRevised = ({ id, timeline }: Accepted) =>
+      this.#successful.has(id) &&
+      timeline.some(({ at, status }) => status === 'SUCCESS' && at > own.accepted_at);
+    return before.findLast(isRevised) ?? null;
   }
 
   /** Whether eligd, without its database, can only see that the last call was long ago. */
