@@ -28,13 +28,14 @@ export async function correctDueTimes(
     .where('state', '=', 'uncertain')
     .where('lookup_at', '>', lookups.after)
     .execute();
-  const rest_ms = sql<number>`case when due_at > updated_at then due_at - updated_at else 0 end`;
   await tx
     .updateTable('inquiries')
-    .set({ due_at: sql`${now} + ${rest_ms}`, updated_at: now })
+    .set({ due_at: sql`${now} + due_at - updated_at`, updated_at: now })
     .where('state', '=', 'planned')
     .where('due_at', '>', now)
     .where('updated_at', '>', now)
+    // Otherwise it was put off before the clock was ahead, and only changed since.
+    .whereRef('due_at', '>', 'updated_at')
     .execute();
   await tx
     .updateTable('inquiries')

@@ -387,10 +387,8 @@ function restartWithOtherClock(clinic: Installation): void {
   clinic.submit.clockSkew = () => HOUR_MS;
 }
 
-test('a call put off while the clock was ahead waits as long as it should (G2)', async () => {
-  const clinic = await install();
-  await clinic.submitNow();
-  clinic.pass(DAY_MS);
+/** The connection fails, so the call is put off. Returns for how long. */
+async function putOff(clinic: Installation): Promise<number> {
   const { create } = clinic.client;
   const failure = {
     class: 'unsent',
@@ -404,13 +402,36 @@ test('a call put off while the clock was ahead waits as long as it should (G2)',
   const [put_off] = await clinic.inquiries();
   const wait_ms = (put_off?.due_at ?? 0) - clinic.now();
   expect(wait_ms).toBeGreaterThan(0);
-  clinic.pass(-DAY_MS);
+  return wait_ms;
+}
+
+async function expectSentAfter(clinic: Installation, wait_ms: number): Promise<void> {
   clinic.submit.memory = newSubmitMemory();
   await clinic.submitNow();
   expect(await clinic.service.ledger()).toHaveLength(0);
   clinic.pass(wait_ms + MINUTE_MS);
   await clinic.submitNow();
   expect(await clinic.service.ledger()).toHaveLength(1);
+}
+
+test('a call put off while the clock was ahead waits as long as it should (G2)', async () => {
+  const clinic = await install();
+  await clinic.submitNow();
+  clinic.pass(DAY_MS);
+  const wait_ms = await putOff(clinic);
+  clinic.pass(-DAY_MS);
+  await expectSentAfter(clinic, wait_ms);
+});
+
+test('a call put off before that, and changed while the clock was ahead, does too', async () => {
+  const clinic = await install();
+  await clinic.submitNow();
+  const wait_ms = await putOff(clinic);
+  clinic.pass(DAY_MS);
+  await clinic.read(clinic.visit('A-1', { coverages: [aCoverage({ group_id: 'G2' })] }));
+  await clinic.planNow();
+  clinic.pass(-DAY_MS);
+  await expectSentAfter(clinic, wait_ms);
 });
 
 test('lookups begin again when the clock was set while nothing ran (G1)', async () => {
