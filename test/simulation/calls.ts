@@ -207,7 +207,8 @@ export class Calls {
       claim: null,
     };
     const records = this.#versionsFor(need, call).map(({ input }) => input.patient.id ?? '');
-    this.#records.add(call.id, records, need.calls);
+    const record = this.#intentOf(call)?.record ?? '';
+    this.#records.note(call.id, records.includes(record) ? record : (records.at(-1) ?? ''));
     this.#needs.set(key, need);
     this.#need_of.set(call.id, need);
     return need;
@@ -287,12 +288,7 @@ export class Calls {
   /** The call for the same need after which this one is not due; null: there is none. */
   #duplicated(before: readonly Accepted[], call: Accepted): Accepted | null {
     const years = [...this.#yearsFor(call)];
-    // A call that may have been for another year does not count, unless the database lost it.
-    const counting = before.filter(
-      (one) =>
-        !this.#hasFailedNameless(one, call) &&
-        (this.#isForgotten(one) || (this.#years.get(one.id)?.size ?? 0) < 2),
-    );
+    const counting = before.filter((one) => !this.#hasFailedNameless(one, call));
     const first = counting.findLast((one) => years.some((year) => this.#yearsFor(one).has(year)));
     if (first === undefined || years.some((year) => this.#isDueFor(year, counting, call)))
       return null;
@@ -585,12 +581,38 @@ export class Calls {
     this.#known = new Map([...(kept ?? [])].map(([id, known]) => [id, [known]]));
   }
 
-  /** The benefit years that the call may be about. */
+  /**
+   * The benefit years that the call may be about: the one that eligd made it for, if a version of
+   * the visit that eligd may have known is in that year.
+   */
   #yearsOf(need: Need, call: Accepted): Set<string> {
     if (need.claim !== null) return new Set(['of service']);
     const { time_zone } = this.#world.plan;
     const versions = this.#versionsFor(need, call);
-    return new Set(versions.map(({ input }) => localYear(input.starts_at, time_zone)));
+    const years = new Set(versions.map(({ input }) => localYear(input.starts_at, time_zone)));
+    const year = this.#intentOf(call)?.year;
+    return year !== undefined && years.has(year) ? new Set([year]) : years;
+  }
+
+  /**
+   * For which record of the patient, and for which benefit year, eligd made the call: the request
+   * says neither. Null: the database is lost, or it is another installation's.
+   */
+  #intentOf({ external_id, request, machine }: Accepted): { record: string; year: string } | null {
+    if (machine !== 'clinic') return null;
+    const sql =
+      'select body, patient_key, benefit_year from calls join inquiries on ' +
+      'inquiries.id = calls.inquiry where calls.external_id = upper(trim(?)) and ' +
+      'service_id is null order by calls.id desc';
+    type Row = { body: string | null; patient_key: string; benefit_year: number };
+    const rows = readState(this.#world.machine(), (raw) => raw.prepare(sql).all(external_id));
+    const text = JSON.stringify(request);
+    const made = ((rows ?? []) as Row[]).find(
+      ({ body }) => body !== null && JSON.stringify(JSON.parse(body)) === text,
+    );
+    if (made === undefined) return null;
+    const [, record = ''] = made.patient_key.split('|');
+    return { record, year: String(made.benefit_year) };
   }
 
   /**

@@ -140,15 +140,14 @@ export class LeadCheck {
     }
   }
 
-  /** Except if eligd could not know the visit in time, or made a call about the patient. */
+  /** Except if eligd could not know the visit in time. */
   #failIfKnown(source_id: string, starts_at: number, when: string): void {
     const { plan, pms } = this.#world;
     const { config } = plan;
     const visit = pms.book.visits.get(source_id);
     if (visit === undefined || config.late_visits === 'buy' || config.calls_per_day !== null)
       return;
-    const { at, input } = pms.book.current(visit);
-    if (this.#called.has(pms.book.personOf(input.patient.id))) return;
+    const { at } = pms.book.current(visit);
     const opens_at = starts_at - config.look_ahead_days * DAY_MS;
     const known_at =
       Math.max(at, this.#calm_at, opens_at) + config.pull_seconds * 1000 + LISTING_MS;

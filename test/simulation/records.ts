@@ -16,8 +16,6 @@ type KnownMerge = {
 /** Which record each call was made for, and which ones eligd knows to be merged, since when. */
 export class Records {
   readonly #record_of = new Map<string, string>();
-  /** The records of calls whose visit was passing from one to another. */
-  readonly #possible = new Map<string, readonly string[]>();
   #merges: KnownMerge[] = [];
 
   of(id: string): string | undefined {
@@ -26,23 +24,6 @@ export class Records {
 
   note(id: string, record: string): void {
     this.#record_of.set(id, record);
-  }
-
-  /**
-   * Notes a call for one of these records, the last of which has the visit now. It counts for one
-   * that has no call yet. If it can only be for one, an earlier call for that one may have been for
-   * another.
-   */
-  add(id: string, possible: readonly string[], before: readonly Accepted[]): void {
-    const isFree = (record: string) => !before.some((one) => this.of(one.id) === record);
-    const record = possible.find(isFree) ?? possible.at(-1) ?? '';
-    for (const one of before) {
-      if (this.of(one.id) !== record) continue;
-      const other = this.#possible.get(one.id)?.find(isFree);
-      if (other !== undefined) this.note(one.id, other);
-    }
-    this.#possible.set(id, possible);
-    this.note(id, record);
   }
 
   onMerged(merge: KnownMerge): void {
