@@ -77,7 +77,9 @@ const ATTENTION_REASONS = {
     'A reply was lost, and eligd still does not know whether the service has the inquiry.',
   undecidable: 'eligd could not find out whether the service has the inquiry.',
   lost_at_service: 'The service no longer knows an inquiry that it had accepted.',
-  duplicate_call: 'The service has two or more inquiries for the same call: a duplicate call.',
+  duplicate_call:
+    'The service has a call that nothing needs: a second one for the same question, or one that ' +
+    'was withdrawn.',
   doubtful_call: 'The account at the service holds a call that may be for this patient.',
   unsuccessful: 'No attempt got an answer from the payer.',
   cancelled_by_service: 'The service canceled the inquiry.',

@@ -73,15 +73,19 @@ export type Clock = {
  * `call`: it serves our inquiry as this call, or as a call from a lost database (`call` null).
  * `duplicate`: our inquiry has another call. `doubtful`: it may be a call for our inquiry.
  * `undecided`: the reply is still on its way. `unclaimed`: kept, and checked before every call.
+ * `unneeded`: so is this one, a call of ours that seemed absent, for an inquiry that needs none.
  * `stranger`: another installation made it.
  */
 export type Verdict =
   | { is: 'call' | 'duplicate'; inquiry: number; call: number | null }
-  | { is: 'doubtful'; inquiry: number }
+  | { is: 'doubtful' | 'unneeded'; inquiry: number }
   | { is: 'undecided' | 'unclaimed' | 'stranger' };
 
 /** The owner that a listed inquiry may have. */
-type Reason = { inquiry: number; call: number | null };
+type Reason = { inquiry: number; call: MadeCall | null };
+
+/** Such a call may serve a need that eligd is about to call for. */
+const KEPT: ReadonlySet<Verdict['is'] | undefined> = new Set(['unclaimed', 'unneeded']);
 
 /** Returns one verdict for every listed inquiry, by its ID. */
 export function attribute(account: Account, clock: Clock): Map<string, Verdict> {
@@ -126,12 +130,14 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
  * Returns the verdict on an inquiry that belongs to the need: the first one serves it, and the
  * others are duplicate calls.
  */
-function verdictOf({ stage, inquiry }: Need, call: number | null, is_served: boolean): Verdict {
+function verdictOf({ stage, inquiry }: Need, made: MadeCall | null, is_served: boolean): Verdict {
+  const call = made?.id ?? null;
   if (stage === 'out') return { is: 'undecided' };
   if (stage === 'served' || is_served) return { is: 'duplicate', inquiry, call };
   // The check before the call decides about this inquiry.
   if (stage === 'planned') return { is: 'undecided' };
-  return stage === 'over' ? { is: 'unclaimed' } : { is: 'call', inquiry, call };
+  if (stage !== 'over') return { is: 'call', inquiry, call };
+  return made?.is_absent === true ? { is: 'unneeded', inquiry } : { is: 'unclaimed' };
 }
 
 /**
@@ -182,7 +188,7 @@ function reasonsFor(
       .toSorted((a, b) => a.id - b.id)
       .find((call) => call.inquiry === first?.inquiry && isAfter(call, each));
     if (own !== undefined) unused.delete(own);
-    reasons.set(each.service_id, { inquiry: (own ?? likeliest).inquiry, call: own?.id ?? null });
+    reasons.set(each.service_id, { inquiry: (own ?? likeliest).inquiry, call: own ?? null });
   }
   return reasons;
 }
@@ -261,7 +267,7 @@ function unclaimedFor(
   const isLabelled = ({ external_id }: ListedInquiry) => need.labels.includes(external_id);
   const usable = free.filter(
     (each) =>
-      verdicts.get(each.service_id)?.is === 'unclaimed' &&
+      KEPT.has(verdicts.get(each.service_id)?.is) &&
       (each.created_at === null || each.created_at > clock.now - clock.reverify_ms) &&
       (!need.is_unnumbered_claim || isLabelled(each)) &&
       !others.some((other) => isAlike(other, each)),

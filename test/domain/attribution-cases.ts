@@ -55,6 +55,7 @@ export const need = (inquiry: number, stage: Need['stage'], given: Partial<Need>
 });
 
 const doubtful = (inquiry: number): Verdict => ({ is: 'doubtful', inquiry });
+const unneeded = (inquiry: number): Verdict => ({ is: 'unneeded', inquiry });
 const is = (verdict: Verdict['is']) => ({ is: verdict }) as Verdict;
 const serves = (inquiry: number, made: number | null = null): Verdict => ({
   is: 'call',
@@ -207,7 +208,7 @@ export const CASES: readonly Case[] = [
       needs: [need(1, 'over')],
       listed: [listed('L1'), listed('L2', { created_at: at(12) })],
     },
-    verdicts: { L1: is('unclaimed'), L2: duplicate(1, 2) },
+    verdicts: { L1: unneeded(1), L2: duplicate(1, 2) },
   },
   {
     what: 'an inquiry that is looked up comes before one that was proven absent',
@@ -448,6 +449,29 @@ export const CASES: readonly Case[] = [
       ],
     },
     clock: later,
-    verdicts: { L1: is('unclaimed'), L2: serves(2, 2), L3: is('unclaimed') },
+    verdicts: { L1: unneeded(1), L2: serves(2, 2), L3: is('unclaimed') },
+  },
+  {
+    what: 'a call that seemed absent, for an inquiry that was withdrawn, may serve the next one',
+    account: {
+      calls: [absent()],
+      needs: [need(1, 'over'), need(2, 'calling')],
+      listed: [listed('L')],
+    },
+    verdicts: { L: serves(2) },
+  },
+  {
+    what: 'a call that was withdrawn before it seemed absent surprises nobody',
+    account: { calls: [call(1, 1)], needs: [need(1, 'over')], listed: [listed('L')] },
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'an inquiry from before a withdrawn call is not that call',
+    account: {
+      calls: [absent()],
+      needs: [need(1, 'over')],
+      listed: [listed('L', { created_at: at(-60) })],
+    },
+    verdicts: { L: is('unclaimed') },
   },
 ];

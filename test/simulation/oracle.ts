@@ -547,11 +547,16 @@ export class Oracle {
         )
         .pluck()
         .all() as string[];
-      return { told: new Set(told), mains: of('serves') };
+      const words = raw
+        .prepare("select what from attention where reason = 'duplicate_call'")
+        .pluck()
+        .all() as string[];
+      const isNamed = (id: string) => words.some((what) => what.includes(id));
+      return { told: new Set(told), isNamed, mains: of('serves') };
     });
     for (const { first, second } of this.calls.excused) {
       if (known === null || this.#world.plan.service.list_cap !== null) return;
-      if (known.told.has(first.id) || known.told.has(second.id)) continue;
+      if ([first, second].some(({ id }) => known.told.has(id) || known.isNamed(id))) continue;
       if (known.mains.has(first.id) && known.mains.has(second.id)) continue;
       if ([first, second].some(({ id }) => this.calls.isAdopted(id))) continue;
       this.#fail(

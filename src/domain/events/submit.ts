@@ -76,6 +76,16 @@ export const SUBMIT_EVENTS = {
       'Compare with the service’s bill, and find out whether another program uses the account. ' +
       '"eligd show inquiry:N" shows the appointment.',
   },
+  unneeded_call_found: {
+    level: 'warn',
+    fields: ['inquiry', 'service_id'],
+    means:
+      'The service lists a call that two lookups did not find, and its inquiry was withdrawn ' +
+      'since, so nothing needs it.',
+    next:
+      'Compare with the service’s bill. If it happens again, raise service.settle_seconds. ' +
+      '"eligd show inquiry:N" shows the appointment.',
+  },
   doubtful_call_found: {
     level: 'warn',
     fields: ['inquiry', 'unknown_inquiries'],

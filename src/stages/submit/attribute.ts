@@ -91,16 +91,17 @@ export async function attributeCalls(
     const verdict = verdicts.get(each.service_id);
     if (verdict?.is === 'stranger') strangers += 1;
     if (verdict?.is === 'doubtful') doubtful.push(each.service_id);
-    if (verdict?.is !== 'call' && verdict?.is !== 'duplicate') continue;
-    const row = rows.get(verdict.inquiry);
-    if (row === undefined) continue;
+    const row = verdict !== undefined && 'inquiry' in verdict ? rows.get(verdict.inquiry) : null;
+    if (verdict?.is === 'unneeded' && row != null && each.is_new)
+      await reportUnneeded(context, row, each);
+    if ((verdict?.is !== 'call' && verdict?.is !== 'duplicate') || row == null) continue;
     const found = { ...each, service_status: each.status, call: verdict.call };
     if (verdict.is === 'duplicate') {
       if (each.claim === null) await report(context, row, found);
     } else if (WAITING.has(row.state)) {
       await serve(context, row, found);
       served.add(row.id);
-      if (each.claim !== null) await resolveDuplicates(context, each.claim.inquiry);
+      for (const told of [row.id, ...toldOf(each, rows)]) await resolveDuplicates(context, told);
     }
   }
   // Any other listed call of an inquiry that is now served is a duplicate call.
@@ -297,6 +298,41 @@ async function report(context: SubmitContext, row: InquiryRow, found: Found): Pr
         'happens again.',
     },
     now,
+  );
+}
+
+/**
+ * Tells the office of a call that the service did not list in time: it costs money, and nothing
+ * needs it, because the visit was canceled, or another record of the patient got a call.
+ */
+async function reportUnneeded(
+  { tx, deps, now }: SubmitContext,
+  row: InquiryRow,
+  { service_id }: ListedInquiry,
+): Promise<void> {
+  tx.after(() => deps.env.log('unneeded_call_found', { inquiry: row.id, service_id }));
+  await raiseForInquiry(
+    tx,
+    row,
+    {
+      reason: 'duplicate_call',
+      what:
+        `The service has an inquiry (${service_id}) that its list did not show in time. It was ` +
+        'withdrawn meanwhile, so nothing needs the call.',
+      next:
+        'Ask the calling service to cancel it or not to charge for it, and raise ' +
+        'service.settle_seconds if it happens again. If eligd needs the answer after all, it ' +
+        'uses this call, and this entry ends.',
+    },
+    now,
+  );
+}
+
+/** Returns other inquiries about which the office may have heard of this call. */
+function toldOf({ claim, external_id }: ListedInquiry, rows: ReadonlyMap<number, InquiryRow>) {
+  if (claim !== null) return [claim.inquiry];
+  return [...rows.values()].flatMap((row) =>
+    stageOf(row) === 'over' && canonicalExternalId(row.external_id) === external_id ? [row.id] : [],
   );
 }
 

@@ -1,12 +1,14 @@
 /** Calls that two lookups did not find, and that the service lists too late. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { demandReconciliation } from '../../../src/stages/submit/index.ts';
+import { resolveAttention } from '../../../src/store/bookkeeping/attention.ts';
+import { inquirySubject } from '../../../src/store/bookkeeping/audit.ts';
 import { explainDatabase } from '../../../src/store/bookkeeping/new-database.ts';
 import { withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { install, reconcile, send } from '../installation.ts';
+import { type Installation, install, reconcile, send } from '../installation.ts';
 import {
   callsBringNothing,
   callsEnd,
@@ -19,6 +21,7 @@ import {
   lookUp,
   loseAndHide,
   loseCreates,
+  refuseCreates,
   TWINS,
   twin,
 } from './lost-calls.ts';
@@ -157,7 +160,7 @@ test('a duplicate call serves as the next attempt, because it is paid for (G1)',
   expect(await clinic.service.ledger()).toHaveLength(2);
 });
 
-test('of two calls listed after nothing needs them, eligd reports one', async () => {
+test('of two calls listed after nothing needs them, eligd reports both', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);
   const visit = clinic.visit('A-1');
@@ -172,7 +175,8 @@ test('of two calls listed after nothing needs them, eligd reports one', async ()
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn']);
   await show(0);
   await reconcile(clinic);
-  expect(await clinic.attention()).toEqual([]);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
+  await clinic.store.write((tx) => resolveAttention(tx, inquirySubject(1), clinic.now()));
   await show(1);
   await reconcile(clinic);
   expect(await clinic.attention()).toEqual(['duplicate_call']);
@@ -548,4 +552,54 @@ test('on the first day, two calls of ours for one question show no older databas
   expect(await clinic.attention()).not.toContain('submission_stopped');
   const ledger = await clinic.service.ledger();
   expect(ledger.map(({ external_id }) => external_id)).toEqual(['A-1', 'A-1', 'B-1']);
+});
+
+describe('a call that seemed absent, was withdrawn, and is listed late', () => {
+  async function withdrawn() {
+    const clinic = await install();
+    const { show } = await loseAndHide(clinic, 1);
+    const visit = clinic.visit('A-1', SAME);
+    await send(clinic, visit);
+    await clinic.service.advance({ seconds: 60 });
+    const { create } = clinic.client;
+    refuseCreates(clinic, 1);
+    await lookUp(clinic);
+    clinic.client.create = create;
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['planned']);
+    await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+    await show(0);
+    await reconcile(clinic);
+    return { clinic, visit };
+  }
+  const done = (clinic: Installation) =>
+    clinic.store.write((tx) =>
+      resolveAttention(tx, inquirySubject(1), clinic.now(), ['duplicate_call']),
+    );
+
+  test('is reported once: it costs money', async () => {
+    const { clinic } = await withdrawn();
+    expect(await clinic.attention()).toEqual(['duplicate_call']);
+    await done(clinic);
+    await reconcile(clinic);
+    expect(await clinic.attention()).toEqual([]);
+  });
+
+  test('serves if the visit needs it after all, and is not reported any longer (G1)', async () => {
+    const { clinic } = await withdrawn();
+    await clinic.read(clinic.visit('A-1', SAME, 4));
+    await clinic.planNow();
+    await clinic.submitNow();
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
+    expect(await clinic.service.ledger()).toHaveLength(1);
+    expect(await clinic.attention()).toEqual([]);
+  });
+
+  test('serves a visit of another record of the patient (G1)', async () => {
+    const { clinic, visit } = await withdrawn();
+    const patient = { ...visit.patient, id: 'OTHER' };
+    await send(clinic, clinic.visit('A-2', { ...SAME, patient }, 4));
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn', 'open']);
+    expect(await clinic.service.ledger()).toHaveLength(1);
+    expect(await clinic.attention()).toEqual([]);
+  });
 });

@@ -169,3 +169,16 @@ export const labelsOf = async ({ service }: Installation) =>
 /** A call for Ada that the database does not know. */
 export const anOldCall = (clinic: Installation, external_id = 'OLD') =>
   clinic.service.createBeside({ ...TWINS, patient_name: 'Ada Example', external_id });
+
+/** This many creates do not leave. Returns how many were tried. */
+export function refuseCreates({ client }: Installation, times: number): { tries: number } {
+  const { create } = client;
+  const seen = { tries: 0 };
+  client.create = async (...given) => {
+    seen.tries += 1;
+    if (seen.tries > times) return await create(...given);
+    const failure = { cause: 'connect', status: null, retry_after_ms: null } as const;
+    return { ok: false, failure: { class: 'unsent', ...failure } };
+  };
+  return seen;
+}

@@ -8,11 +8,25 @@ import type { Policy } from '../../../src/domain/policy.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { askAgain, quoteOf } from '../../../src/store/bookkeeping/ask-again.ts';
 import { enterAnswer } from '../../../src/store/bookkeeping/entered.ts';
-import { hold, release } from '../../../src/store/bookkeeping/operator.ts';
+import { hold, release, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
 import { aCoverage, NO_BUDGET } from '../../domain/examples.ts';
-import { connector, type Installation, install, SETTLE_MS, send } from '../installation.ts';
-import { callsEnd, labelsOf, lookUp, loseCreates } from './lost-calls.ts';
+import {
+  connector,
+  type Installation,
+  install,
+  reconcile,
+  SETTLE_MS,
+  send,
+} from '../installation.ts';
+import {
+  callsEnd,
+  labelsOf,
+  lookUp,
+  loseAndHide,
+  loseCreates,
+  refuseCreates,
+} from './lost-calls.ts';
 
 const ADA = { id: 'P-1', first_name: 'Ada', last_name: 'Example', birth_date: '1980-01-02' };
 const OTHER_ADA = { ...ADA, id: 'P-2' };
@@ -70,19 +84,6 @@ async function ends(clinic: Installation, statuses: Record<string, string>): Pro
     ledger.map(({ id, external_id }) => [id, statuses[external_id ?? ''] ?? 'SUCCESS']),
   );
   callsEnd(clinic, ({ id }) => by_id.get(id) ?? 'SUCCESS');
-}
-
-/** This many creates do not leave. Returns how many were tried. */
-function refuseCreates({ client }: Installation, times: number): { tries: number } {
-  const { create } = client;
-  const seen = { tries: 0 };
-  client.create = async (...given) => {
-    seen.tries += 1;
-    if (seen.tries > times) return await create(...given);
-    const failure = { cause: 'connect', status: null, retry_after_ms: null } as const;
-    return { ok: false, failure: { class: 'unsent', ...failure } };
-  };
-  return seen;
 }
 
 /** One record has an answer that is about to be too old, the other a call from today. */
@@ -742,4 +743,24 @@ test('a call that was not made is not made if the merged record’s was answered
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual(['B-1']);
   expect(await written(clinic)).toMatchObject({ 'A-1': ['B-1'], 'B-1': ['B-1'] });
+});
+
+test('a withdrawn call that is listed late is reported if eligd called again', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 1);
+  await send(clinic, visit(clinic, 'A-1'));
+  const { create } = clinic.client;
+  refuseCreates(clinic, 1);
+  await clinic.service.advance({ seconds: 60 });
+  await lookUp(clinic);
+  clinic.client.create = create;
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await merge(clinic);
+  expect(await clinic.attention()).toEqual([]);
+  await show(0);
+  await reconcile(clinic);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
 });
