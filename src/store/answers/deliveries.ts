@@ -18,8 +18,8 @@ export type DeliveryRow = Selectable<Tables['deliveries']>;
 /**
  * Plans the delivery of a record to an appointment; the same (appointment, coverage, record) is
  * planned only once. If that delivery was parked because the appointment had changed, it becomes
- * pending again; if it was parked because the connector could not write it, it waits for you. A
- * delivery to a former rank of the same coverage is parked.
+ * pending again, for the appointment as it is now; if it was parked because the connector could not
+ * write it, it waits for you. A delivery to a former rank of the same coverage is parked.
  */
 export async function planDelivery(
   tx: Tx,
@@ -59,7 +59,7 @@ export async function planDelivery(
     .returning('id')
     .executeTakeFirst();
   await parkOtherRanks(tx, delivery, now);
-  if (row === undefined) return await unpark(tx, key, now);
+  if (row === undefined) return await unpark(tx, key, delivery.appointment, now);
   await writeAudit(tx, [
     {
       at: now,

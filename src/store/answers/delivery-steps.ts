@@ -95,9 +95,15 @@ export async function parkOtherRanks(
 
 /**
  * Makes a parked delivery pending again, unless the operator has to decide about it. Returns
- * whether it did.
+ * whether it did. `appointment`: for which it is written; it was planned for another row if the
+ * visit was another patient's meanwhile.
  */
-export async function unpark(tx: Tx, key: string, now: number): Promise<boolean> {
+export async function unpark(
+  tx: Tx,
+  key: string,
+  appointment: number,
+  now: number,
+): Promise<boolean> {
   const parked = await tx
     .selectFrom('deliveries')
     .select(['id', 'key', 'state'])
@@ -116,8 +122,11 @@ export async function unpark(tx: Tx, key: string, now: number): Promise<boolean>
       ),
     )
     .execute();
+  const [delivery] = parked;
+  if (delivery === undefined) return false;
+  await tx.updateTable('deliveries').set({ appointment }).where('id', '=', delivery.id).execute();
   await reopen(tx, parked, 'The appointment matches the answer again.', now);
-  return parked.length > 0;
+  return true;
 }
 
 /**

@@ -85,6 +85,29 @@ test('an answer is not written under an ID that the PMS gave to another patient'
   expect({ did, next_at, written }).toEqual({ did: 0, next_at: null, written: [] });
 });
 
+test('an answer is written for the visit as it is after it was another patient’s', async () => {
+  const clinic = await install();
+  await answered(clinic, 'A-1');
+  const own = clinic.visit('A-1', { coverages: [aCoverage({ member_id: 'WA-1' })] });
+  const other = { id: 'P-9', first_name: 'Bea', last_name: 'Other', birth_date: '1991-02-03' };
+  for (const visit of [
+    clinic.visit('A-1', { coverages: [aCoverage({ member_id: 'NEW' })] }),
+    clinic.visit('A-1', { patient: other }),
+    own,
+  ]) {
+    await clinic.read(visit);
+    await clinic.planNow();
+  }
+  const written: [string, string][] = [];
+  await clinic.deliverNow(
+    connector(({ appointment, record }) => {
+      written.push([record.inquiry_id, appointment.coverage.member_id]);
+    }),
+  );
+  const [call] = await clinic.service.ledger();
+  expect(written).toEqual([[call?.id, 'WA-1']]);
+});
+
 test('an answer that the service took back is not written for the other coverage', async () => {
   const clinic = await install();
   const [one, other] = [aCoverage(), aCoverage({ member_id: 'W-OTHER' })];
