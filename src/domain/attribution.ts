@@ -70,14 +70,15 @@ export type Clock = {
 };
 
 /**
- * `call`: it serves our inquiry as this call, or as a call from a lost database (`call` null).
+ * `call`: it serves our inquiry as this call, or as a call from a lost database or for another one
+ * (`call` null; `made_for`: the other one).
  * `duplicate`: our inquiry has another call. `doubtful`: it may be a call for our inquiry.
  * `undecided`: the reply is still on its way. `unclaimed`: kept, and checked before every call.
  * `unneeded`: so is this one, a call of ours that seemed absent, for an inquiry that needs none.
  * `stranger`: another installation made it.
  */
 export type Verdict =
-  | { is: 'call' | 'duplicate'; inquiry: number; call: number | null }
+  | { is: 'call' | 'duplicate'; inquiry: number; call: number | null; made_for?: number }
   | { is: 'doubtful' | 'unneeded'; inquiry: number }
   | { is: 'undecided' | 'unclaimed' | 'stranger' };
 
@@ -119,8 +120,11 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
     const { inquiry } = need;
     const { fit, doubtful } = unclaimedFor(need, free, { verdicts, needs, clock });
     const taken = duplicateFor(need, by_age) ?? fit;
-    if (taken !== undefined) verdicts.set(taken.service_id, { is: 'call', inquiry, call: null });
-    else
+    if (taken !== undefined) {
+      const made_for = taken.claim?.inquiry ?? reasons.get(taken.service_id)?.inquiry;
+      const owner = made_for === undefined ? {} : { made_for };
+      verdicts.set(taken.service_id, { is: 'call', inquiry, call: null, ...owner });
+    } else
       for (const { service_id } of doubtful) verdicts.set(service_id, { is: 'doubtful', inquiry });
   }
   return verdicts;

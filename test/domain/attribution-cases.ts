@@ -57,10 +57,11 @@ export const need = (inquiry: number, stage: Need['stage'], given: Partial<Need>
 const doubtful = (inquiry: number): Verdict => ({ is: 'doubtful', inquiry });
 const unneeded = (inquiry: number): Verdict => ({ is: 'unneeded', inquiry });
 const is = (verdict: Verdict['is']) => ({ is: verdict }) as Verdict;
-const serves = (inquiry: number, made: number | null = null): Verdict => ({
+const serves = (inquiry: number, made: number | null = null, made_for?: number): Verdict => ({
   is: 'call',
   inquiry,
   call: made,
+  ...(made_for === undefined ? {} : { made_for }),
 });
 const duplicate = (inquiry: number, made: number | null = null): Verdict => ({
   is: 'duplicate',
@@ -397,7 +398,7 @@ export const CASES: readonly Case[] = [
       needs: [need(2, 'calling', { earlier: [1] }), need(1, 'served')],
       listed: [listed('D', { claim: { inquiry: 1, role: 'duplicate' } })],
     },
-    verdicts: { D: serves(2) },
+    verdicts: { D: serves(2, null, 1) },
   },
   {
     what: 'the call of the previous attempt is not another attempt',
@@ -458,7 +459,7 @@ export const CASES: readonly Case[] = [
       needs: [need(1, 'over'), need(2, 'calling')],
       listed: [listed('L')],
     },
-    verdicts: { L: serves(2) },
+    verdicts: { L: serves(2, null, 1) },
   },
   {
     what: 'a call that was withdrawn before it seemed absent surprises nobody',

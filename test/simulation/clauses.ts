@@ -40,6 +40,11 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   over_is_kept: without("if (stage !== 'over') return", 'return'),
   unneeded_only_if_absent: without('made?.is_absent === true', 'made !== null'),
   unneeded_only_if_it_is_the_call: without('made?.is_absent === true', 'made?.is_absent !== false'),
+  serves_another_than_it_was_made_for: without(
+    'reasons.get(taken.service_id)?.inquiry',
+    'undefined',
+  ),
+  serves_another_than_it_was_claimed_for: without('taken.claim?.inquiry ?? ', ''),
   unneeded_may_serve: without("new Set(['unclaimed', 'unneeded'])", "new Set(['unclaimed'])"),
   wrong_clock: without('own.length > 0 || need.stage', 'own.length >= 0 || need.stage'),
   wrong_clock_once: without('.slice(0, 1);', ';'),
@@ -78,8 +83,8 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   others_keep_their_label: without('!others.some((other) => isAlike(other, each))', 'true'),
   own_label_first: without('fits.find(isLabelled) ?? fits[0]', 'fits[0]'),
   doubtful_only_if_none_fits: without(
-    '    else\n      for (const { service_id } of',
-    '    for (const { service_id } of',
+    '    } else\n      for (const { service_id } of',
+    '    }\n    for (const { service_id } of',
   ),
   doubtful_may_bring_an_answer: without(
     "(finalOutcome(each.status) ?? 'successful') === 'successful'",

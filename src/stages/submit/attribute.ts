@@ -101,7 +101,9 @@ export async function attributeCalls(
     } else if (WAITING.has(row.state)) {
       await serve(context, row, found);
       served.add(row.id);
-      for (const told of [row.id, ...toldOf(each, rows)]) await resolveDuplicates(context, told);
+      // The office was told about it as a call for either one.
+      for (const told of [row.id, verdict.made_for])
+        if (told !== undefined) await resolveDuplicates(context, told);
     }
   }
   // Any other listed call of an inquiry that is now served is a duplicate call.
@@ -325,14 +327,6 @@ async function reportUnneeded(
         'uses this call, and this entry ends.',
     },
     now,
-  );
-}
-
-/** Returns other inquiries about which the office may have heard of this call. */
-function toldOf({ claim, external_id }: ListedInquiry, rows: ReadonlyMap<number, InquiryRow>) {
-  if (claim !== null) return [claim.inquiry];
-  return [...rows.values()].flatMap((row) =>
-    stageOf(row) === 'over' && canonicalExternalId(row.external_id) === external_id ? [row.id] : [],
   );
 }
 

@@ -554,6 +554,28 @@ test('on the first day, two calls of ours for one question show no older databas
   expect(ledger.map(({ external_id }) => external_id)).toEqual(['A-1', 'A-1', 'B-1']);
 });
 
+test('one of two unneeded calls serves, and the entry about the other stays', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 2);
+  const visit = clinic.visit('A-1', SAME);
+  await send(clinic, visit);
+  await clinic.service.advance({ seconds: 60 });
+  await lookUp(clinic);
+  const refused = clinic.client.create;
+  refuseCreates(clinic, 9);
+  await lookUp(clinic);
+  clinic.client.create = refused;
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['planned']);
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await show(0);
+  await show(1);
+  await reconcile(clinic);
+  const patient = { ...visit.patient, id: 'OTHER' };
+  await send(clinic, clinic.visit('A-2', { ...SAME, patient }, 4));
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn', 'open']);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
+});
+
 describe('a call that seemed absent, was withdrawn, and is listed late', () => {
   async function withdrawn() {
     const clinic = await install();
