@@ -6,6 +6,8 @@ const POLL_MS_MAX = 48 * HOUR_MS;
 const DELIVERY_MS_MAX = 12 * HOUR_MS;
 const LOOKUP_MS_MAX = HOUR_MS;
 const PLAN_MS_MAX = HOUR_MS / 4;
+/** A call that cannot leave is tried again this soon. */
+const CALL_MS_MAX = HOUR_MS / 4;
 /** Values of `plan_wait` that planning retries within minutes. */
 const TRIED_AGAIN = [
   'clock_unproven',
@@ -18,8 +20,12 @@ const TRIED_AGAIN = [
 type DueLimit = { after: number; due_at: number };
 
 export type DueLimits = {
-  /** A planned call that was put off after this moment waits for as long as it should have. */
-  now: number;
+  /**
+   * A planned call that was changed after `now` waits for the rest of its wait. If that was over
+   * when it was changed, it was put off before the clock was ahead, or is overdue: it waits until
+   * `due_at` at most.
+   */
+  calls: { now: number; due_at: number };
   lookups: DueLimit;
   polls: DueLimit;
   /** Limits this to appointments whose `plan_wait` is one of `waits`. */
@@ -34,7 +40,7 @@ export type DueLimits = {
  */
 export function dueLimits(settle_ms: number, now: number): DueLimits {
   return {
-    now,
+    calls: { now, due_at: now + CALL_MS_MAX },
     lookups: { after: now + Math.max(settle_ms, LOOKUP_MS_MAX), due_at: now + settle_ms },
     polls: { after: now + POLL_MS_MAX, due_at: now },
     plans: { after: now + PLAN_MS_MAX, due_at: now, waits: TRIED_AGAIN },

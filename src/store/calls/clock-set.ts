@@ -20,7 +20,7 @@ export async function restartLookups(tx: Tx, listed_by: number): Promise<void> {
  */
 export async function correctDueTimes(
   tx: Tx,
-  { now, lookups, polls, plans, deliveries }: DueLimits,
+  { calls, lookups, polls, plans, deliveries }: DueLimits,
 ): Promise<void> {
   await tx
     .updateTable('inquiries')
@@ -30,12 +30,14 @@ export async function correctDueTimes(
     .execute();
   await tx
     .updateTable('inquiries')
-    .set({ due_at: sql`${now} + due_at - updated_at`, updated_at: now })
+    .set({
+      due_at: sql`case when due_at > updated_at then ${calls.now} + due_at - updated_at
+        else min(due_at, ${calls.due_at}) end`,
+      updated_at: calls.now,
+    })
     .where('state', '=', 'planned')
-    .where('due_at', '>', now)
-    .where('updated_at', '>', now)
-    // Otherwise it was put off before the clock was ahead, and only changed since.
-    .whereRef('due_at', '>', 'updated_at')
+    .where('due_at', '>', calls.now)
+    .where('updated_at', '>', calls.now)
     .execute();
   await tx
     .updateTable('inquiries')

@@ -423,6 +423,18 @@ test('a call put off while the clock was ahead waits as long as it should (G2)',
   await expectSentAfter(clinic, wait_ms);
 });
 
+test('a call that was overdue and changed while the clock was ahead leaves soon (G2)', async () => {
+  const clinic = await install();
+  await clinic.submitNow();
+  clinic.pass(DAY_MS);
+  const wait_ms = await putOff(clinic);
+  clinic.pass(wait_ms + HOUR_MS);
+  await clinic.read(clinic.visit('A-1', { coverages: [aCoverage({ group_id: 'G2' })] }));
+  await clinic.planNow();
+  clinic.pass(-DAY_MS - wait_ms - HOUR_MS);
+  await expectSentAfter(clinic, 15 * MINUTE_MS);
+});
+
 test('a call put off before that, and changed while the clock was ahead, does too', async () => {
   const clinic = await install();
   await clinic.submitNow();
