@@ -32,7 +32,7 @@ export async function correctDueTimes(
     .updateTable('inquiries')
     .set({
       due_at: sql`case when due_at > updated_at then ${calls.now} + due_at - updated_at
-        else min(due_at, ${calls.due_at}) end`,
+        when due_at > ${calls.due_at} then ${calls.due_at} else due_at end`,
       updated_at: calls.now,
     })
     .where('state', '=', 'planned')
