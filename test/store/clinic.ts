@@ -210,7 +210,10 @@ export class Clinic {
   }
 
   async open(inquiry: number): Promise<void> {
-    await this.move(inquiry, ['planned', 'sending', 'open'], { poll_at: NOW + 3_600_000 });
+    await this.move(inquiry, ['planned', 'sending', 'open'], {
+      poll_at: NOW + 3_600_000,
+      is_verified: 1,
+    });
   }
 
   /**
