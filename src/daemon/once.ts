@@ -67,7 +67,8 @@ export async function once(parts: Parts, signal: AbortSignal): Promise<OnceResul
   const readAll = async (messages: Messages) => {
     for (let failures = 0; !signal.aborted; ) {
       try {
-        // A step may rest until now, so that nothing rests right after it; it tells (G2).
+        // Only the step knows whether it read nothing because it rested: by now the rest may be
+        // over, and messages are still unread (G2).
         const { next_at } = await untilIdle(() => messages.step(signal));
         if (next_at === null) return;
       } catch (error) {

@@ -70,12 +70,11 @@ export type Clock = {
 };
 
 /**
- * `call`: it serves our inquiry as this call, or as a call from a lost database or for another one
- * (`call` null; `made_for`: the other one).
- * `duplicate`: our inquiry has another call. `doubtful`: it may be a call for our inquiry.
- * `undecided`: the reply is still on its way. `unclaimed`: kept, and checked before every call.
- * `unneeded`: so is this one, a call of ours that seemed absent, for an inquiry that needs none.
- * `stranger`: another installation made it.
+ * `call`: it serves our inquiry as this call, or as a call that a lost database or another inquiry
+ * made (`call` null; `made_for`: the other inquiry). `duplicate`: our inquiry has another call.
+ * `doubtful`: it may be a call for our inquiry. `undecided`: the reply is still on its way.
+ * `unclaimed`: kept, and checked before every call. `unneeded`: kept, too; our call, which seemed
+ * absent, for an inquiry that needs none anymore. `stranger`: another installation made it.
  */
 export type Verdict =
   | { is: 'call' | 'duplicate'; inquiry: number; call: number | null; made_for?: number }

@@ -554,42 +554,21 @@ test('on the first day, two calls of ours for one question show no older databas
   expect(ledger.map(({ external_id }) => external_id)).toEqual(['A-1', 'A-1', 'B-1']);
 });
 
-test('one of two unneeded calls serves, and the entry about the other stays', async () => {
-  const clinic = await install();
-  const { show } = await loseAndHide(clinic, 2);
-  const visit = clinic.visit('A-1', SAME);
-  await send(clinic, visit);
-  await clinic.service.advance({ seconds: 60 });
-  await lookUp(clinic);
-  const refused = clinic.client.create;
-  refuseCreates(clinic, 9);
-  await lookUp(clinic);
-  clinic.client.create = refused;
-  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['planned']);
-  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
-  await show(0);
-  await show(1);
-  await reconcile(clinic);
-  const patient = { ...visit.patient, id: 'OTHER' };
-  await send(clinic, clinic.visit('A-2', { ...SAME, patient }, 4));
-  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn', 'open']);
-  expect(await clinic.attention()).toEqual(['duplicate_call']);
-});
-
 describe('a call that seemed absent, was withdrawn, and is listed late', () => {
-  async function withdrawn() {
+  async function withdrawn(calls = 1) {
     const clinic = await install();
-    const { show } = await loseAndHide(clinic, 1);
+    const { show } = await loseAndHide(clinic, calls);
     const visit = clinic.visit('A-1', SAME);
     await send(clinic, visit);
     await clinic.service.advance({ seconds: 60 });
+    for (let made = 1; made < calls; made += 1) await lookUp(clinic);
     const { create } = clinic.client;
     refuseCreates(clinic, 1);
     await lookUp(clinic);
     clinic.client.create = create;
     expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['planned']);
     await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
-    await show(0);
+    for (let call = 0; call < calls; call += 1) await show(call);
     await reconcile(clinic);
     return { clinic, visit };
   }
@@ -616,12 +595,15 @@ describe('a call that seemed absent, was withdrawn, and is listed late', () => {
     expect(await clinic.attention()).toEqual([]);
   });
 
-  test('serves a visit of another record of the patient (G1)', async () => {
-    const { clinic, visit } = await withdrawn();
+  test.each([
+    ['is not reported any longer', 1, []],
+    ['a second such call still is', 2, ['duplicate_call']],
+  ])('serves a visit of another record, and %s (G1)', async (_, calls, attention) => {
+    const { clinic, visit } = await withdrawn(calls);
     const patient = { ...visit.patient, id: 'OTHER' };
     await send(clinic, clinic.visit('A-2', { ...SAME, patient }, 4));
     expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn', 'open']);
-    expect(await clinic.service.ledger()).toHaveLength(1);
-    expect(await clinic.attention()).toEqual([]);
+    expect(await clinic.service.ledger()).toHaveLength(calls);
+    expect(await clinic.attention()).toEqual(attention);
   });
 });
