@@ -15,6 +15,7 @@ import {
 } from '../store/bookkeeping/purge.ts';
 import { deleteOldCopies, oldCopies } from '../store/engine/backup.ts';
 import type { Db } from '../store/engine/database.ts';
+import { type Rewritten, rewriteDatabase } from '../store/engine/rewrite.ts';
 import type { Store } from '../store/engine/store.ts';
 import { emptyWal } from '../store/engine/wal.ts';
 import type { Parts } from './parts.ts';
@@ -31,14 +32,14 @@ type Connectors = readonly { id: string; connector: Pick<Connector, 'keptFiles'>
 type Place = { config: Config; connectors: Connectors };
 
 /**
- * `left_files`: files that could not be deleted. `is_wal_empty`: whether the deleted bytes are gone
- * from the database's write-ahead log, too.
+ * `left_files`: files that could not be deleted. `rewritten`: whether the deleted bytes are gone
+ * from the database, too, with its write-ahead log.
  */
 export type PurgeReport = Purged & {
   copies: number;
   files: number;
   left_files: number;
-  is_wal_empty: boolean;
+  rewritten: Rewritten;
 };
 
 export function limitsOf({ retention }: Config, now: number): Limits {
@@ -59,10 +60,17 @@ export function limitsOf({ retention }: Config, now: number): Limits {
   };
 }
 
+/**
+ * Larger databases are not rewritten daily: the daemon stands still meanwhile (5 ms per MB here,
+ * 35 ms with encryption), and SQLite keeps a copy in memory, of which MemoryMax= allows 1 GB.
+ */
+const REWRITTEN_DAILY_BYTES_MAX = 250_000_000;
+
+/** `bytes_max`: of a database that is rewritten. `by`: who ran the command, if anyone did. */
 export async function purgeAll(
   { config, connectors }: Place,
   store: Store,
-  { limits, now, by }: { limits: Limits; now: number; by?: string },
+  { limits, now, bytes_max, by }: { limits: Limits; now: number; bytes_max: number; by?: string },
 ): Promise<PurgeReport> {
   const purged = await purge(by === undefined ? store : storeOf(store, by), limits, now);
   const { path } = config.state;
@@ -70,8 +78,18 @@ export async function purgeAll(
     limits.visits === null ? 0 : deleteOldCopies(path, config.backup.folder, limits.visits);
   const files = await filesToGo(store.db, connectors, limits);
   const { deleted, left } = await deleteFiles(files.flatMap(({ old }) => old));
-  const is_wal_empty = await emptyWal(store.db);
-  return { ...purged, copies, files: deleted, left_files: left, is_wal_empty };
+  const rewritten = await withoutOldBytes(store.db, path, bytes_max);
+  return { ...purged, copies, files: deleted, left_files: left, rewritten };
+}
+
+/**
+ * Removes the bytes of deleted data. Empties the write-ahead log first: while another program reads
+ * the database, the log cannot be emptied, and would grow by the whole database at each purge.
+ */
+async function withoutOldBytes(db: Db, path: string, bytes_max: number) {
+  if (!(await emptyWal(db))) return 'busy';
+  const rewritten = await rewriteDatabase(db, path, bytes_max);
+  return (await emptyWal(db)) ? rewritten : 'busy';
 }
 
 /** Returns the same store, but its audit trail names `actor`. */
@@ -121,31 +139,57 @@ async function filesToGo(
 }
 
 /** Returns why deleted data may still be on the disk; null: it is gone. */
-export function leftOver({ left_files, is_wal_empty }: PurgeReport): EligdError | null {
-  if (left_files === 0 && is_wal_empty) return null;
+export function leftOver({ left_files, rewritten }: PurgeReport): EligdError | null {
+  const left = LEFT[rewritten];
+  if (left === undefined && left_files === 0) return null;
   const files = left_files === 1 ? '1 file' : `${left_files} files`;
   return new EligdError('temporary', {
     what: 'Some data past its retention time is still on the disk.',
-    why: is_wal_empty
-      ? `${files} in the drop folders could not be deleted.`
-      : 'Another program is reading the database, so the bytes are still in the write-ahead log.',
-    next: is_wal_empty
-      ? 'Let the user that eligd runs as write to the drop folder. eligd tries again daily.'
-      : 'eligd tries again daily. You can also run "eligd purge" again when the other program ' +
-        'has finished.',
+    ...(left ?? {
+      why: `${files} in the drop folders could not be deleted.`,
+      next: 'Let the user that eligd runs as write to the drop folder. eligd tries again daily.',
+    }),
   });
 }
+
+const LEFT: { [how in Rewritten]?: { why: string; next: string } } = {
+  busy: {
+    why:
+      'Another program is using the database, so the bytes of deleted data are still in its ' +
+      'files.',
+    next:
+      'eligd tries again daily. You can also run "eligd purge" again when the other program has ' +
+      'finished.',
+  },
+  no_room: {
+    why:
+      'To remove the bytes of deleted data, eligd rewrites the whole database. The disk ' +
+      'has less room than that takes.',
+    next: 'Make room on the disk of the database. eligd tries again daily.',
+  },
+  too_large: {
+    why:
+      'To remove the bytes of deleted data, eligd rewrites the whole database, and keeps a ' +
+      'copy in memory meanwhile. The machine has too little free memory.',
+    next: 'Run "eligd purge" again when the machine has more free memory.',
+  },
+};
 
 /** Runs the daily job. What could not be deleted is tried again, with increasing pauses. */
 export async function purgeDaily({ options, store, connectors }: Parts): Promise<void> {
   const { config, env } = options;
   const now = env.clock.now();
   const place = { config, connectors };
-  const report = await purgeAll(place, store, { limits: limitsOf(config, now), now });
-  const { appointments, inquiries, copies, files, log_entries } = report;
+  const report = await purgeAll(place, store, {
+    limits: limitsOf(config, now),
+    now,
+    bytes_max: REWRITTEN_DAILY_BYTES_MAX,
+  });
+  const { appointments, inquiries, copies, files, log_entries, rewritten } = report;
   const answers = report.answers + report.requests + report.recordings;
   if (appointments + answers + copies + files + log_entries > 0)
-    env.log('purged', { appointments, inquiries, answers, copies, files, log_entries });
-  const left = leftOver(report);
+    env.log('purged', { appointments, inquiries, answers, copies, files, log_entries, rewritten });
+  // Trying again does not help with a large database: an administrator has to (docs/retention.md).
+  const left = leftOver(rewritten === 'too_large' ? { ...report, rewritten: 'done' } : report);
   if (left !== null) throw left;
 }

@@ -81,5 +81,5 @@ export const LOG_FIELDS = [
   'messages', 'files', 'vanished', 'refusals', 'missed_answers', 'unknown_inquiries',
   'listed_inquiries', 'unreadable_inquiries', 'unknown_replies', 'unparsed_parts', 'verified_calls',
   'junk_bytes', 'event_name', 'direction', 'failures', 'alert', 'audit_head', 'access_head',
-  'log_entries', 'answers',
+  'log_entries', 'answers', 'rewritten',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column

@@ -60,7 +60,7 @@ test('purge does not say "Deleted" while a reader keeps the data on the disk', a
   const kept = await clinic.run('purge', '--older-than', '60');
   expect(kept.code).toBe(75);
   expect(kept.stdout).not.toContain('Deleted');
-  expect(kept.stderr).toMatch(/bytes are still in the write-ahead log[\s\S]*tries again daily/);
+  expect(kept.stderr).toMatch(/deleted data are still in its files[\s\S]*tries again daily/);
   expect(bytesOf(clinic).includes(`${NAME}0`)).toBe(true);
   reader.exec('commit');
   reader.close();

@@ -70,7 +70,8 @@ async function work(context: CliContext, options: Options): Promise<void> {
         return;
       }
       const by = actorOf(context.environment);
-      const report = await purgeAll(place, store, { limits, now, by });
+      const bytes_max = process.availableMemory() / 2;
+      const report = await purgeAll(place, store, { limits, now, bytes_max, by });
       const older_than_days = options.olderThan ?? config.retention.days;
       if (options.json) printJson(context.stdout, reportJson(report, older_than_days));
       else context.stdout.write(reportLines(report).join('\n'));
@@ -93,21 +94,22 @@ function nothingIsOld(): EligdError {
 }
 
 function reportJson(report: PurgeReport, older_than_days: number | null) {
-  const { left_files, is_wal_empty, ...counts } = report;
+  const { left_files, rewritten, ...counts } = report;
   return {
     schema: 'eligd.purge/1',
     older_than_days,
     ...counts,
     left_files,
     is_gone: leftOver(report) === null,
-    is_wal_empty,
+    is_wal_empty: rewritten !== 'busy',
+    is_rewritten: rewritten === 'done',
   };
 }
 
 function reportLines(report: PurgeReport): string[] {
   const { appointments, inquiries, copies, answers, requests, recordings } = report;
   const { files, log_entries } = report;
-  const done = report.is_wal_empty ? 'Deleted' : 'Removed, but bytes are still on the disk';
+  const done = report.rewritten === 'done' ? 'Deleted' : 'Removed, but bytes are still on the disk';
   const others = [
     [answers, 'stored answers'],
     [requests, 'requests'],

@@ -155,11 +155,12 @@ export const DAEMON_EVENTS = {
   clock_right: { level: 'info', fields: ['skew_ms'], means: 'The clocks agree again.' },
   purged: {
     level: 'info',
-    fields: ['appointments', 'inquiries', 'answers', 'copies', 'files', 'log_entries'],
+    fields: ['appointments', 'inquiries', 'answers', 'copies', 'files', 'log_entries', 'rewritten'],
     means:
-      'Data past its retention time (retention:) was deleted for good: appointments, inquiries ' +
-      'with their answers, older parts of answers, database copies left by upgrades and ' +
-      'restores, files in drop folders, and log entries.',
+      'Data past its retention time (retention:) was deleted: appointments, inquiries with their ' +
+      'answers, older parts of answers, database copies left by upgrades and restores, files in ' +
+      'drop folders, and log entries. `rewritten` is `done` when the bytes are gone from the ' +
+      'database, too (docs/retention.md).',
   },
   audit_head: {
     level: 'info',
