@@ -379,8 +379,9 @@ export class Calls {
       const read = raw
         .prepare(
           `select service_id from inquiries_with_call
-             where is_verified = 1 and service_id is not null and (state = 'open' or sent_at =
-               (select max(sent_at) from inquiries_with_call where is_verified = 1))`,
+             where reply_group is null and service_id is not null and (state = 'open' or sent_at =
+               (select max(sent_at) from inquiries_with_call
+                 where reply_group is null and service_id is not null))`,
         )
         .pluck()
         .all() as string[];

@@ -210,10 +210,7 @@ export class Clinic {
   }
 
   async open(inquiry: number): Promise<void> {
-    await this.move(inquiry, ['planned', 'sending', 'open'], {
-      poll_at: NOW + 3_600_000,
-      is_verified: 1,
-    });
+    await this.move(inquiry, ['planned', 'sending', 'open'], { poll_at: NOW + 3_600_000 });
   }
 
   /**

@@ -1,4 +1,4 @@
-/** Migration 0041 moves what describes a call from `inquiries` to `calls`. */
+/** Migrations 0041 and 0042 move what describes a call from `inquiries` to `calls`. */
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../src/store/engine/database.ts';
 import { openSqlite, type Raw } from '../../src/store/engine/driver.ts';
@@ -137,5 +137,40 @@ test('every inquiry of the version before keeps the facts about its call', async
   const others = after.prepare('select min(was_accepted) from calls where service_id is not null');
   expect(others.pluck().get()).toBe(1);
   expect(after.pragma('foreign_key_check')).toEqual([]);
+  after.close();
+});
+
+test('an ID that was in doubt before stays in doubt with the others of its reply', async () => {
+  const path = temporaryPath();
+  const before = await databaseBefore(path, '0042');
+  const accepted = (id: number, more: Record<string, unknown>, call = {}) => {
+    addInquiry(before, id, 'open', more);
+    addCall(before, id, 'accepted', { ...out, ...serving(`S${id}`), ...call });
+  };
+  accepted(1, { is_verified: 0, reply_group: 'bulk:1' });
+  accepted(2, { is_verified: 0, reply_group: 'bulk:1' });
+  accepted(3, { is_verified: 1, reply_group: 'bulk:1' });
+  accepted(4, { is_verified: 0, reply_group: null });
+  addCall(before, 4, 'accepted', { service_id: 'S41', role: 'duplicate' });
+  addInquiry(before, 5, 'uncertain', { is_verified: 0, reply_group: null });
+  addCall(before, 5, 'lost', out);
+  addInquiry(before, 6, 'planned');
+  addCall(before, null, 'accepted', { service_id: 'S99', role: 'unclaimed' });
+  before.close();
+  await (await openDatabase(path)).destroy();
+  const after = openSqlite(path, { readonly: true });
+  const all = (text: string) => after.prepare(text).raw().all();
+  const doubted = 'reply_group from inquiries_with_call order by id';
+  expect(all(`select id, service_id, ${doubted}`)).toEqual([
+    [1, 'S1', 'bulk:1'],
+    [2, 'S2', 'bulk:1'],
+    [3, 'S3', null],
+    [4, 'S4', 'inquiry:4'],
+    [5, null, null],
+    [6, null, null],
+  ]);
+  expect(
+    all("select service_id from calls where role <> 'serves' and reply_group is null"),
+  ).toEqual([['S41'], ['S99']]);
   after.close();
 });

@@ -228,7 +228,6 @@ async function serve(context: SubmitContext, row: InquiryRow, found: Found): Pro
   const { service_id, created_at } = found;
   const set = {
     service_status: found.service_status || null,
-    is_verified: 1,
     lookup_at: null,
     poll_at: now,
     empty_polls: 0,

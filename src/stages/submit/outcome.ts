@@ -84,12 +84,10 @@ export async function bindAccepted(
   const firstPoll = await firstPolls(context, accepted);
   await moveEach(
     tx,
-    accepted.map(({ intent, evidence, reply_group, is_sample }) => {
+    accepted.map(({ intent, evidence, is_sample }) => {
       const poll_at = firstPoll(intent);
       return {
         id: intent.row.id,
-        is_verified: evidence === 'read_form' ? 1 : 0,
-        reply_group,
         is_unannounced: 1,
         poll_at:
           evidence === 'position' && is_sample ? Math.min(poll_at, now + VERIFY_MS) : poll_at,
@@ -137,7 +135,7 @@ async function assignCalls(context: SubmitContext, accepted: readonly Accepted[]
   const { tx, now } = context;
   const ids = accepted.map(({ intent }) => intent.row.id);
   const calls = Map.groupBy(await fatesOf(tx, ids), ({ inquiry }) => inquiry);
-  const found = accepted.map(({ intent: { row, draft }, inquiry_id }) => ({
+  const found = accepted.map(({ intent: { row, draft }, inquiry_id, evidence, reply_group }) => ({
     service_id: inquiry_id,
     external_id: row.external_id,
     match_key: row.match_key,
@@ -147,6 +145,7 @@ async function assignCalls(context: SubmitContext, accepted: readonly Accepted[]
     inquiry: row.id,
     specialty: row.specialty,
     role: 'serves' as const,
+    reply_group: evidence === 'read_form' ? null : reply_group,
     call: calls.get(row.id)?.find(({ fate }) => fate === 'out')?.id ?? null,
   }));
   await claimCalls(tx, found);

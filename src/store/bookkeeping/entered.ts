@@ -73,7 +73,6 @@ export async function enterAnswer(tx: Tx, entered: EnteredAnswer, now: number): 
       answered_at: now,
       reason,
       hold_reason: null,
-      reply_group: null,
       lookup_at: null,
       poll_at: null,
       empty_since: null,

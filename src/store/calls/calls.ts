@@ -237,13 +237,15 @@ export function valuesOf({ created_at, ...seen }: SeenInquiry, specialty: Specia
 
 /**
  * `call`: the request that created it; null: this database did not send it, and `bill` says when it
- * was sent, and its price.
+ * was sent, and its price. `reply_group`: of the reply that gave the ID; null: eligd has read its
+ * form.
  */
 export type Claim = {
   inquiry: number;
   specialty: Specialty;
   role: 'serves' | 'duplicate';
   call: number | null;
+  reply_group?: string | null;
   bill?: Partial<Pick<CallRow, keyof StoredPrice>> & { sent_at: number };
 };
 
@@ -254,9 +256,9 @@ export type Claim = {
 export async function claimCalls(tx: Tx, claims: readonly (SeenInquiry & Claim)[]): Promise<void> {
   const accepted = [];
   for (const claim of claims) {
-    const { call, service_id, service_status, role } = claim;
+    const { call, service_id, service_status, role, reply_group = null } = claim;
     if (call === null) await claimListed(tx, claim);
-    else accepted.push({ id: call, service_id, service_status, role });
+    else accepted.push({ id: call, service_id, service_status, role, reply_group });
   }
   if (accepted.length === 0) return;
   // Merges the rows that a list created earlier into the rows of these calls.
@@ -268,14 +270,14 @@ export async function claimCalls(tx: Tx, claims: readonly (SeenInquiry & Claim)[
 }
 
 async function claimListed(tx: Tx, claim: SeenInquiry & Claim): Promise<void> {
-  const { inquiry, specialty, role, bill = {} } = claim;
+  const { inquiry, specialty, role, reply_group = null, bill = {} } = claim;
   const claimed = await tx
     .insertInto('calls')
-    .values({ ...valuesOf(claim, specialty), inquiry, role, ...bill })
+    .values({ ...valuesOf(claim, specialty), inquiry, role, reply_group, ...bill })
     .onConflict((conflict) =>
       conflict
         .column('service_id')
-        .doUpdateSet({ inquiry, role, was_accepted: 1, ...bill })
+        .doUpdateSet({ inquiry, role, reply_group, was_accepted: 1, ...bill })
         .where((where) =>
           where.or([where('calls.role', '<>', 'serves'), where('calls.inquiry', '=', inquiry)]),
         ),
@@ -294,7 +296,7 @@ const FORGET_SHOWN = prepared<{ service_ids: readonly string[] }>()((tx, place) 
 
 const ACCEPT = preparedUpdate<
   Pick<SeenInquiry, 'service_id' | 'service_status'> &
-    Pick<Claim, 'role'> & { id: number; fate: 'accepted'; was_accepted: 1 }
+    Pick<CallRow, 'role' | 'reply_group'> & { id: number; fate: 'accepted'; was_accepted: 1 }
 >('calls');
 
 /** Sets what is charged for the call of an inquiry; null: not known, or not any longer. */
@@ -306,6 +308,22 @@ const CHARGE = prepared<{ inquiry: number; charge_cents: number | null }>()((tx,
   tx
     .updateTable('calls')
     .set({ charge_cents: place('charge_cents') })
+    .where('inquiry', '=', place('inquiry'))
+    .where(isCurrentCall),
+);
+
+/** Notes that a form that was read under the ID of the inquiry's call is this call's. */
+export async function verifyId(
+  tx: Tx,
+  { id, reply_group }: Pick<InquiryRow, 'id' | 'reply_group'>,
+): Promise<void> {
+  if (reply_group !== null) await VERIFY(tx, { inquiry: id });
+}
+
+const VERIFY = prepared<{ inquiry: number }>()((tx, place) =>
+  tx
+    .updateTable('calls')
+    .set({ reply_group: null })
     .where('inquiry', '=', place('inquiry'))
     .where(isCurrentCall),
 );
@@ -322,7 +340,7 @@ export async function releaseIds(
 ): Promise<void> {
   await tx
     .updateTable('calls')
-    .set({ service_id: null, role: null, fate })
+    .set({ service_id: null, role: null, reply_group: null, fate })
     .where('inquiry', 'in', inquiries)
     .where('role', '=', 'serves')
     .execute();

@@ -21,6 +21,7 @@ const NO_CALL = {
   price_cents: null,
   charge_cents: null,
   free_outcomes: null,
+  reply_group: null,
 };
 
 export type NewInquiry = Pick<
@@ -61,7 +62,6 @@ export async function addPlanned(
       state: 'planned',
       service_status: null,
       hold_reason: inquiry.hold_reason ?? null,
-      reply_group: null,
       lookup_at: null,
       poll_at: null,
       empty_since: null,
@@ -310,14 +310,16 @@ export async function openServiceIds(db: Db, specialty: Specialty): Promise<Set<
   return new Set(rows.flatMap(({ service_id }) => (service_id === null ? [] : [service_id])));
 }
 
-/** Returns the inquiries whose IDs came in the same reply: if one ID is in doubt, all are. */
+/**
+ * Returns the inquiries whose IDs came in the same reply and are not verified: if one ID is in
+ * doubt, all are.
+ */
 export async function sameReply(tx: Tx, reply_group: string): Promise<InquiryRow[]> {
   return await tx
     .selectFrom('inquiries_with_call')
     .selectAll()
     .where('reply_group', '=', reply_group)
     .where('state', '=', sql.lit('open'))
-    .where('is_verified', '=', 0)
     .execute();
 }
 

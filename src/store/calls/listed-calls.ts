@@ -103,7 +103,8 @@ function ofOurs(db: Db, specialty: Specialty) {
     .innerJoin('calls', 'calls.inquiry', 'inquiries.id')
     .select(['calls.service_id', 'inquiries.external_id', 'calls.sent_at'])
     .where('inquiries.specialty', '=', specialty)
-    .where('inquiries.is_verified', '=', 1)
+    .where('calls.service_id', 'is not', null)
+    .where('calls.reply_group', 'is', null)
     .where('calls.sent_at', '>', 0)
     .where(isCurrentCall)
     .$narrowType<{ service_id: string; sent_at: number }>();

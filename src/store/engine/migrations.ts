@@ -37,6 +37,7 @@ import * as unreadMessages from '../../../migrations/0038-unread-messages.ts';
 import * as contentHash from '../../../migrations/0039-content-hash.ts';
 import * as wholeUnreadMessages from '../../../migrations/0040-whole-unread-messages.ts';
 import * as currentCall from '../../../migrations/0041-current-call.ts';
+import * as replyOfCall from '../../../migrations/0042-reply-of-call.ts';
 
 /**
  * Every migration by name, in order. Forward only: a database is never migrated back. The numbers
@@ -83,4 +84,5 @@ export const MIGRATIONS = {
   '0039-content-hash': contentHash,
   '0040-whole-unread-messages': wholeUnreadMessages,
   '0041-current-call': currentCall,
+  '0042-reply-of-call': replyOfCall,
 };

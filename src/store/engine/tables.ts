@@ -56,6 +56,8 @@ export type Tables = {
     charge_cents: Generated<number | null>;
     free_outcomes: Generated<string | null>;
     was_accepted: Generated<number>;
+    /** Of the reply that gave the ID; null: eligd has read this call's form under the ID. */
+    reply_group: Generated<string | null>;
   };
   inquiry_appointments: {
     inquiry: number;
@@ -232,8 +234,6 @@ type InquiryTable = {
   due_at: number;
   visit_at: number;
   hold_reason: string | null;
-  is_verified: Generated<number>;
-  reply_group: string | null;
   lookup_at: number | null;
   /** A lookup before this time proves no absence: the service may list the call later (G1). */
   absence_at: Generated<number | null>;
@@ -263,6 +263,7 @@ type CurrentCall = {
   price_cents: number | null;
   charge_cents: number | null;
   free_outcomes: string | null;
+  reply_group: string | null;
 };
 
 type DeliveryTable = {

@@ -337,7 +337,7 @@ test('a list that shows a recent call proves that a lost one is absent', async (
   await send(clinic, clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W456' })] }));
   const [lost, accepted] = await clinic.inquiries();
   expect(lost?.state).toBe('uncertain');
-  expect(accepted).toMatchObject({ state: 'open', is_verified: 0 });
+  expect(accepted).toMatchObject({ state: 'open', reply_group: expect.any(String) });
   await lookUp(clinic);
   expect((await clinic.service.ledger()).map(({ external_id }) => external_id).sort()).toEqual([
     'A-1',
@@ -354,9 +354,9 @@ test('a list without one of the last sent inquiries proves no absence', async ()
   );
   const sent_at = clinic.now();
   await clinic.store.write(async (tx) => {
-    const answered = { state: 'answered', is_verified: 1, poll_at: null } as const;
+    const answered = { state: 'answered', poll_at: null } as const;
     await tx.updateTable('inquiries').set(answered).execute();
-    await tx.updateTable('calls').set({ sent_at }).execute();
+    await tx.updateTable('calls').set({ sent_at, reply_group: null }).execute();
   });
   const sent_last = (await clinic.inquiries()).map(({ service_id }) => service_id);
   let left_out = sent_last[0];

@@ -47,7 +47,6 @@ export async function takeAnswer(
   );
   const recheck_at = row.visit_at - RECHECK_BEFORE_VISIT_MS;
   const changes = {
-    is_verified: 1,
     service_status: inquiry.status,
     empty_since: null,
     announced_asks: null,

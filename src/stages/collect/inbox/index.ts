@@ -20,6 +20,7 @@ import {
   takeKnown,
 } from '../../../store/answers/inbox.ts';
 import { isWebhookDriven } from '../../../store/answers/webhook-watch.ts';
+import { verifyId } from '../../../store/calls/calls.ts';
 import {
   byServiceIds,
   type InquiryRow,
@@ -113,6 +114,7 @@ async function drain(context: CollectContext, id: number, body: Buffer): Promise
     reported.delete(last.id);
     if (row.state === 'open' && finalOutcome(last.status) !== null) was_news = true;
     if (await isAnswer(context, row, forms)) {
+      await verifyId(tx, row);
       await takeAnswer(context, row, last, true);
       drained.answers += 1;
       is_proof = true;

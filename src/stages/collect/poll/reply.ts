@@ -12,7 +12,7 @@ import {
   readLearned,
   writeLearned,
 } from '../../../store/bookkeeping/learned-settings.ts';
-import { releaseIds, setCharge } from '../../../store/calls/calls.ts';
+import { releaseIds, setCharge, verifyId } from '../../../store/calls/calls.ts';
 import {
   type InquiryRow,
   inquiryById,
@@ -106,6 +106,7 @@ async function take(context: CollectContext, row: InquiryRow, inquiry: Inquiry):
     await doubtIds(context, row);
     return;
   }
+  await verifyId(tx, row);
   const final = finalOutcome(inquiry.status);
   if (final === null) {
     await stillOpen(context, row, inquiry);
@@ -120,7 +121,6 @@ async function take(context: CollectContext, row: InquiryRow, inquiry: Inquiry):
       tx,
       row.id,
       {
-        is_verified: 1,
         service_status: inquiry.status,
         empty_since: row.empty_since ?? now,
         poll_at: now + deps.settings.urgent_poll_interval_ms,
@@ -151,7 +151,6 @@ async function stillOpen(
   const announced_at =
     row.announced_asks === null ? null : nextAskForAnnounced(row.announced_asks, now);
   const changes = {
-    is_verified: 1,
     service_status: inquiry.status,
     empty_polls: 0,
     empty_since: null,
@@ -268,12 +267,12 @@ async function raiseNoAnswer({ tx, deps, now }: CollectContext, row: InquiryRow)
 async function doubtIds(context: CollectContext, row: InquiryRow): Promise<void> {
   const { tx, deps, now } = context;
   tx.after(() => deps.env.log('reply_mismatch', { inquiry: row.id, service_id: row.service_id }));
-  if (row.is_verified === 1 || row.state !== 'open') {
+  if (row.reply_group === null || row.state !== 'open') {
     // This ID was already verified as ours, so the service is at fault; ignore the answer.
     await askAgain(context, row, now + FAILURE_LIMITS.max_ms);
     return;
   }
-  const doubted = row.reply_group === null ? [row] : await sameReply(tx, row.reply_group);
+  const doubted = await sameReply(tx, row.reply_group);
   const ids = doubted.map(({ id }) => id);
   await releaseIds(tx, ids, 'lost');
   await moveInquiries(
@@ -286,8 +285,6 @@ async function doubtIds(context: CollectContext, row: InquiryRow): Promise<void>
         'The IDs in the reply belong to other inquiries; eligd looks this one up by its ' +
         'content.',
       set: {
-        is_verified: 0,
-        reply_group: null,
         poll_at: null,
         lookup_at: now,
         absence_at: now + deps.settings.settle_ms,
