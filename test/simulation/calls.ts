@@ -447,8 +447,12 @@ export class Calls {
    * Whether docs/design.md requires a call after those: the first one, one after an unsuccessful
    * one, or one after so many days.
    */
-  #isAnotherCallDue(before: readonly Accepted[], call: Accepted): boolean {
+  #isAnotherCallDue(made: readonly Accepted[], call: Accepted): boolean {
     const { plan, service } = this.#world;
+    // The service has canceled it, maybe because it was a duplicate: it is no attempt.
+    const isCanceledDuplicate = (one: Accepted) =>
+      this.#duplicates.has(one.id) && service.statusOf(one).status === 'CANCELLED';
+    const before = made.filter((one) => !isCanceledDuplicate(one));
     const last = before.at(-1);
     if (last === undefined) return true;
     if (this.#isOrdered(last, call)) {

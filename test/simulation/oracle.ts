@@ -529,8 +529,8 @@ export class Oracle {
   }
 
   /**
-   * eligd knows and reports an excused duplicate call, unless it served as the next attempt, or
-   * another need.
+   * eligd knows and reports an excused duplicate call, or that the service forgot it, unless it
+   * served as the next attempt, or another need.
    */
   #checkReported(machine: Machine): void {
     if (this.calls.is_state_lost) return;
@@ -548,7 +548,7 @@ export class Oracle {
         .pluck()
         .all() as string[];
       const words = raw
-        .prepare("select what from attention where reason = 'duplicate_call'")
+        .prepare("select what from attention where reason in ('duplicate_call', 'lost_at_service')")
         .pluck()
         .all() as string[];
       const isNamed = (id: string) => words.some((what) => what.includes(id));
