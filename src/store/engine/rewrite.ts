@@ -12,8 +12,8 @@ import type { Db } from './database.ts';
 export type Rewritten = 'done' | 'too_large' | 'no_room' | 'busy';
 
 /**
- * Rewrites every page of the database at `path`, if it has at most `bytes_max` bytes: SQLite keeps a
- * copy in memory (database.ts). Blocks.
+ * Rewrites every page of the database at `path`, if it has at most `bytes_max` bytes: SQLite keeps
+ * a copy in memory (database.ts). Blocks.
  *
  * `secure_delete` overwrites deleted rows, but when SQLite moves rows to another page, their old
  * places stay as they were, and it does not find them when it deletes the rows. The old pages are
