@@ -547,17 +547,29 @@ export class Oracle {
         )
         .pluck()
         .all() as string[];
-      const words = raw
-        .prepare("select what from attention where reason in ('duplicate_call', 'lost_at_service')")
-        .pluck()
-        .all() as string[];
-      const isNamed = (id: string) => words.some((what) => what.includes(id));
-      return { told: new Set(told), isNamed, mains: of('serves') };
+      const namesIn = (reason: string) => {
+        const sql = 'select what from attention where reason = ?';
+        const words = raw.prepare(sql).pluck().all(reason) as string[];
+        return (id: string) => words.some((what) => what.includes(id));
+      };
+      return {
+        told: new Set(told),
+        isNamed: namesIn('duplicate_call'),
+        isNamedLost: namesIn('lost_at_service'),
+        mains: of('serves'),
+      };
     });
     for (const { first, second } of this.calls.excused) {
       if (known === null || this.#world.plan.service.list_cap !== null) return;
       if ([first, second].some(({ id }) => known.told.has(id) || known.isNamed(id))) continue;
       if (known.mains.has(first.id) && known.mains.has(second.id)) continue;
+      // The service forgot this one, as the office has read, and the other one serves instead.
+      const isReplaced = (one: Accepted, other: Accepted) =>
+        one.is_forgotten &&
+        known.isNamedLost(one.id) &&
+        !known.mains.has(one.id) &&
+        known.mains.has(other.id);
+      if (isReplaced(first, second) || isReplaced(second, first)) continue;
       if ([first, second].some(({ id }) => this.calls.isAdopted(id))) continue;
       this.#fail(
         'G1',

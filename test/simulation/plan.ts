@@ -256,7 +256,14 @@ export function drawPlan(seed: number) {
         : null,
       /** The database alone, or the machine with its clock, is put back by less than an hour. */
       rollback: can_lose_state
-        ? new Random(seed, 'rollback').pick([null, 'database', 'machine', 'machine'] as const)
+        ? new Random(seed, 'rollback').pick([
+            null,
+            null,
+            null,
+            'database',
+            'machine',
+            'machine',
+          ] as const)
         : null,
       damage_first: random.chance(0.4),
       clone: can_lose_state && random.chance(0.06) ? random.pick(['copy', 'empty'] as const) : null,
