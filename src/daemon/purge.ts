@@ -15,9 +15,9 @@ import {
 } from '../store/bookkeeping/purge.ts';
 import { deleteOldCopies, oldCopies } from '../store/engine/backup.ts';
 import type { Db } from '../store/engine/database.ts';
-import { type Rewritten, rewriteDatabase } from '../store/engine/rewrite.ts';
+import type { Rewritten } from '../store/engine/rewrite.ts';
 import type { Store } from '../store/engine/store.ts';
-import { emptyWal } from '../store/engine/wal.ts';
+import { isRewrittenByHand, removeOldBytes } from './old-bytes.ts';
 import type { Parts } from './parts.ts';
 
 type FileKind = KeptFiles['kind'];
@@ -60,17 +60,11 @@ export function limitsOf({ retention }: Config, now: number): Limits {
   };
 }
 
-/**
- * Larger databases are not rewritten daily: the daemon stands still meanwhile (5 ms per MB here,
- * 35 ms with encryption), and SQLite keeps a copy in memory, of which MemoryMax= allows 1 GB.
- */
-const REWRITTEN_DAILY_BYTES_MAX = 250_000_000;
-
-/** `bytes_max`: of a database that is rewritten. `by`: who ran the command, if anyone did. */
+/** `by`: who ran the command, if anyone did. */
 export async function purgeAll(
   { config, connectors }: Place,
   store: Store,
-  { limits, now, bytes_max, by }: { limits: Limits; now: number; bytes_max: number; by?: string },
+  { limits, now, by }: { limits: Limits; now: number; by?: string },
 ): Promise<PurgeReport> {
   const purged = await purge(by === undefined ? store : storeOf(store, by), limits, now);
   const { path } = config.state;
@@ -78,18 +72,9 @@ export async function purgeAll(
     limits.visits === null ? 0 : deleteOldCopies(path, config.backup.folder, limits.visits);
   const files = await filesToGo(store.db, connectors, limits);
   const { deleted, left } = await deleteFiles(files.flatMap(({ old }) => old));
-  const rewritten = await withoutOldBytes(store.db, path, bytes_max);
+  const has_deleted = Object.values(purged).some((count) => count > 0);
+  const rewritten = await removeOldBytes(store, path, { now, has_deleted });
   return { ...purged, copies, files: deleted, left_files: left, rewritten };
-}
-
-/**
- * Removes the bytes of deleted data. Empties the write-ahead log first: while another program reads
- * the database, the log cannot be emptied, and would grow by the whole database at each purge.
- */
-async function withoutOldBytes(db: Db, path: string, bytes_max: number) {
-  if (!(await emptyWal(db))) return 'busy';
-  const rewritten = await rewriteDatabase(db, path, bytes_max);
-  return (await emptyWal(db)) ? rewritten : 'busy';
 }
 
 /** Returns the same store, but its audit trail names `actor`. */
@@ -169,27 +154,35 @@ const LEFT: { [how in Rewritten]?: { why: string; next: string } } = {
   },
   too_large: {
     why:
-      'To remove the bytes of deleted data, eligd rewrites the whole database, and keeps a ' +
-      'copy in memory meanwhile. The machine has too little free memory.',
-    next: 'Run "eligd purge" again when the machine has more free memory.',
+      'To remove the bytes of deleted data, eligd rewrites the whole database, and keeps a copy ' +
+      'in memory. While it runs, it does so up to 250 MB, and otherwise up to half of the free ' +
+      'memory. The database is larger.',
+    next:
+      'About once a month, stop eligd, run "eligd purge", and start eligd again. If it is ' +
+      'stopped already, free some memory first.',
   },
 };
 
+type Daily = Pick<Parts, 'store'> & {
+  options: { config: Config; env: Pick<Parts['options']['env'], 'clock' | 'log'> };
+  connectors: Connectors;
+};
+
 /** Runs the daily job. What could not be deleted is tried again, with increasing pauses. */
-export async function purgeDaily({ options, store, connectors }: Parts): Promise<void> {
-  const { config, env } = options;
+export async function purgeDaily({
+  options: { config, env },
+  store,
+  connectors,
+}: Daily): Promise<void> {
   const now = env.clock.now();
   const place = { config, connectors };
-  const report = await purgeAll(place, store, {
-    limits: limitsOf(config, now),
-    now,
-    bytes_max: REWRITTEN_DAILY_BYTES_MAX,
-  });
+  const report = await purgeAll(place, store, { limits: limitsOf(config, now), now });
   const { appointments, inquiries, copies, files, log_entries, rewritten } = report;
   const answers = report.answers + report.requests + report.recordings;
   if (appointments + answers + copies + files + log_entries > 0)
     env.log('purged', { appointments, inquiries, answers, copies, files, log_entries, rewritten });
-  // Trying again does not help with a large database: an administrator has to (docs/retention.md).
-  const left = leftOver(rewritten === 'too_large' ? { ...report, rewritten: 'done' } : report);
-  if (left !== null) throw left;
+  const left = leftOver(report);
+  if (left === null) return;
+  const is_by_hand = report.left_files === 0 && rewritten === 'too_large';
+  if (!is_by_hand || !(await isRewrittenByHand(store.db, now))) throw left;
 }

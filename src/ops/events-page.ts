@@ -76,6 +76,7 @@ const SAMPLES: Partial<Record<LogField, string | number | boolean>> = {
   appointment: 'd90e3e0574fe',
   connectors: 'front-desk',
   mode: 'auto',
+  rewritten: 'done',
   webhook: true,
   oldest_since: '2026-11-20T15:30:00.000Z',
   event_name: 'mypms_file_read',

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { checkChain } from '../../src/store/bookkeeping/chain-check.ts';
 import { purge } from '../../src/store/bookkeeping/purge.ts';
 import { openSqlite } from '../../src/store/engine/driver.ts';
+import { lockInstance } from '../../src/store/engine/instance-lock.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import type { Tables } from '../../src/store/engine/tables.ts';
 import { openWriteQueue } from '../../src/store/engine/write-queue.ts';
@@ -68,6 +69,41 @@ test('purge does not say "Deleted" while a reader keeps the data on the disk', a
   expect(gone).toMatchObject({ code: 0, stdout: expect.stringContaining('Deleted: ') });
   expect(bytesOf(clinic).includes(NAME)).toBe(false);
   expect(bytesOf(clinic).includes('Wendelin')).toBe(false);
+});
+
+test('purge does not rewrite a large database while eligd runs', async () => {
+  const { clinic, machine } = await clinicOf(1);
+  const raw = openSqlite(database(clinic));
+  raw.exec('create table large (content blob); insert into large values (zeroblob(260000000))');
+  raw.close();
+  machine.pass({ days: 70 });
+  const daemon = lockInstance(database(clinic));
+  const kept = await clinic.run('purge', '--older-than', '60');
+  expect(kept).toMatchObject({ code: 75, stdout: expect.stringMatching(/^Removed, but /) });
+  expect(kept.stderr).toMatch(/stop eligd, run "eligd purge", and start eligd again/);
+  daemon.release();
+  const gone = await clinic.run('purge', '--older-than', '60');
+  expect(gone).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Deleted: /) });
+});
+
+test('a purge that is tried again and deletes nothing does not rewrite again', async () => {
+  const { clinic, machine } = await clinicOf(1);
+  // SQLite counts each rewriting as a change of the schema.
+  const rewritten = async () => {
+    expect((await clinic.run('purge', '--older-than', '60')).code).toBe(0);
+    const raw = openSqlite(database(clinic), { readonly: true });
+    const count = raw.pragma('schema_version', { simple: true }) as number;
+    raw.close();
+    return count;
+  };
+  const first = await rewritten();
+  machine.pass({ hours: 1 });
+  expect(await rewritten()).toBe(first);
+  machine.pass({ hours: 24 });
+  expect(await rewritten()).toBe(first + 1);
+  machine.pass({ days: 70 });
+  const deleted = await rewritten();
+  expect(deleted).toBe(first + 2);
 });
 
 test('purge deletes drop folder files by age and keeps those that people read', async () => {

@@ -70,8 +70,7 @@ async function work(context: CliContext, options: Options): Promise<void> {
         return;
       }
       const by = actorOf(context.environment);
-      const bytes_max = process.availableMemory() / 2;
-      const report = await purgeAll(place, store, { limits, now, bytes_max, by });
+      const report = await purgeAll(place, store, { limits, now, by });
       const older_than_days = options.olderThan ?? config.retention.days;
       if (options.json) printJson(context.stdout, reportJson(report, older_than_days));
       else context.stdout.write(reportLines(report).join('\n'));
@@ -109,7 +108,8 @@ function reportJson(report: PurgeReport, older_than_days: number | null) {
 function reportLines(report: PurgeReport): string[] {
   const { appointments, inquiries, copies, answers, requests, recordings } = report;
   const { files, log_entries } = report;
-  const done = report.rewritten === 'done' ? 'Deleted' : 'Removed, but bytes are still on the disk';
+  const done =
+    leftOver(report) === null ? 'Deleted' : 'Removed, but some of it is still on the disk';
   const others = [
     [answers, 'stored answers'],
     [requests, 'requests'],

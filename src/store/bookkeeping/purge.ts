@@ -1,8 +1,7 @@
 /**
- * Retention: deletes data that is older than the clinic keeps, including its bytes. `secure_delete`
- * (database.ts) overwrites deleted data in the database; afterward the WAL is emptied
- * (engine/wal.ts). eligd cannot erase copies of overwritten blocks that a disk or a file system
- * keeps.
+ * Retention: deletes data that is older than the clinic keeps. Its bytes go when the database is
+ * rewritten afterward (daemon/old-bytes.ts). eligd cannot erase copies of overwritten blocks that a
+ * disk or a file system keeps.
  */
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db, Tx } from '../engine/database.ts';

@@ -76,7 +76,8 @@ export async function openDatabase(path: string, file?: NotedFile): Promise<Db> 
     // would cause a checkpoint.
     raw.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     raw.pragma('foreign_keys = ON');
-    // Deleted and replaced data is patient data: SQLite overwrites its bytes, also in free pages.
+    // Deleted and replaced data is patient data: SQLite overwrites its bytes, also in free pages,
+    // but not where it has moved rows from (rewrite.ts).
     raw.pragma('secure_delete = ON');
     if (!existed || file?.isKnownSound(raw) !== true) {
       if (existed) refuseDamaged(raw, path);

@@ -11,6 +11,9 @@ import type { Db } from './database.ts';
  */
 export type Rewritten = 'done' | 'too_large' | 'no_room' | 'busy';
 
+/** The free room on the disk, in sizes of the database. */
+const ROOM = 1.5;
+
 /**
  * Rewrites every page of the database at `path`, if it has at most `bytes_max` bytes: SQLite keeps
  * a copy in memory (database.ts). Blocks.
@@ -25,9 +28,9 @@ export async function rewriteDatabase(db: Db, path: string, bytes_max: number): 
       from pragma_page_count, pragma_page_size`.execute(own);
     const bytes = rows[0]?.bytes ?? 0;
     if (bytes > bytes_max) return 'too_large';
-    // All pages go through the write-ahead log.
+    // All pages go through the write-ahead log, and other programs need room, too.
     const { bavail, bsize } = statfsSync(dirname(path));
-    if (bytes > bavail * bsize) return 'no_room';
+    if (ROOM * bytes > bavail * bsize) return 'no_room';
     try {
       await sql`vacuum`.execute(own);
       return 'done';
@@ -35,6 +38,7 @@ export async function rewriteDatabase(db: Db, path: string, bytes_max: number): 
       const code = errorCode(error) ?? '';
       if (code.startsWith('SQLITE_BUSY')) return 'busy';
       if (code.startsWith('SQLITE_FULL')) return 'no_room';
+      if (code.startsWith('SQLITE_NOMEM')) return 'too_large';
       throw error;
     }
   });
