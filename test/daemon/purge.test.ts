@@ -10,7 +10,7 @@ import { lockInstance } from '../../src/store/engine/instance-lock.ts';
 import { temporaryPath, temporaryStore } from '../store/temporary.ts';
 import { makeClinic } from '../support/clinic.ts';
 
-test('the daily purge succeeds for a month after a large database was rewritten by hand', async () => {
+test('the daily purge succeeds for a month after a large database was rewritten', async () => {
   const clinic = makeClinic({ base_url: 'http://127.0.0.1:1' });
   const path = temporaryPath();
   const loaded = await loadConfig(join(clinic.folder, 'eligd.yaml'));
