@@ -10,6 +10,7 @@ const LONG = { timeout: 240_000 };
 const CONFIG = {
   policy: { attempts: 1, look_ahead_days: 14, new_codes: 'note' },
   service: { settle_seconds: 0 },
+  schedule: { pull_seconds: 0.2 },
 };
 
 function fillWith(rows: readonly Partial<Visit>[]) {

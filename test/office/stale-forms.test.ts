@@ -11,6 +11,7 @@ const LONG = { timeout: 240_000 };
 const CONFIG = {
   policy: { attempts: 1, look_ahead_days: 14 },
   service: { settle_seconds: 0 },
+  schedule: { pull_seconds: 0.2 },
   prices: { per_inquiry: 12.5 },
 };
 

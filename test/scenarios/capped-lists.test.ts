@@ -1,6 +1,7 @@
 /**
  * The service truncates its list without saying so, and the database has lost its rows (G1).
- * `ELIGD_CAPS=1-300` tries 260 visits with every cap in the range, in both ways; it takes hours.
+ * `ELIGD_CAPS=1-300` tries 260 visits with every cap in the range, in both ways; it takes about
+ * an hour.
  */
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
