@@ -4,7 +4,7 @@
  * command can run it for hours (`npm run kills`).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -29,6 +29,8 @@ const OTHER_SERVICE = join(import.meta.dirname, 'other-service.ts');
 const LISTED_MS = 4_000;
 const RELEASED_MS_MAX = 60_000;
 const DAY_MS = 86_400_000;
+/** How many inquiries a repeated event has at most. */
+const EVENT_INQUIRIES = 20;
 /** Log events that show progress. */
 const USEFUL = new Set([
   'batch_accepted',
@@ -318,8 +320,29 @@ export class KillClinic {
       request,
     }));
     const hash = `report-${Math.floor(Math.random() * 1000)}`;
-    const body = JSON.stringify({ subscription_id: 's', inquiries: some, message_hash: hash });
-    const secret = Math.random() < 0.1 ? 'forged' : 'sandbox';
+    await this.#tell(some, hash, Math.random() < 0.1 ? 'forged' : 'sandbox');
+  }
+
+  /**
+   * Sends every inquiry as the service answers it now, like a service that repeats the events that
+   * nobody took. The test advances the service's clock and not the daemon's: an answer can come
+   * hours before its completion date, and if its event is lost, the daemon polls for it on that
+   * date (`nextPollAt`), long after the test.
+   */
+  async repeatEvents(): Promise<void> {
+    const called = await this.ledger();
+    for (let first = 0; first < called.length; first += EVENT_INQUIRIES) {
+      const some = await Promise.all(
+        called
+          .slice(first, first + EVENT_INQUIRIES)
+          .map(({ id }) => this.ask('GET', `/api/v0/dental/inquiries/${id}`)),
+      );
+      await this.#tell(some, randomUUID(), 'sandbox');
+    }
+  }
+
+  async #tell(inquiries: unknown[], message_hash: string, secret: string): Promise<void> {
+    const body = JSON.stringify({ subscription_id: 's', inquiries, message_hash });
     const signature = createHmac('sha256', secret).update(body).digest('hex');
     this.reports.sent += 1;
     const answered = await fetch(`http://127.0.0.1:${this.#hook_port}/hook`, {

@@ -175,7 +175,10 @@ async function finish(clinic: KillClinic): Promise<void> {
     const calls = (await clinic.ledger()).length;
     const written = clinic.written().size;
     if (calls >= clinic.visits.length && written >= clinic.visits.length) break;
-    if (calls === last) await clinic.ask('POST', '/_sandbox/advance', { days: 30 });
+    if (calls === last) {
+      await clinic.ask('POST', '/_sandbox/advance', { days: 30 });
+      await clinic.repeatEvents();
+    }
     last = calls;
   }
   // Long enough for a duplicate call, if eligd were to make one.
