@@ -63,6 +63,10 @@ export class Calls {
   readonly #answered_at = new Map<string, number>();
   /** Calls whose last answer that eligd read was successful; the service may revise an answer. */
   readonly #successful = new Set<string>();
+  /** When each form of a call was first sent since one like it was accepted. */
+  readonly #posted_at = new Map<string, number>();
+  /** When the form of each call was first sent: eligd repeats it if nothing came of it. */
+  readonly #first_posted_at = new Map<string, number>();
   /** By visit, on the clinic's own machine. */
   #known = new Map<string, Known[]>();
   readonly counts = { claims: 0, calls: 0, second_attempts: 0, excused: 0 };
@@ -241,8 +245,19 @@ export class Calls {
     return need;
   }
 
+  /** A request with the forms of new calls was sent; it may be lost on the way. */
+  onPosted(body: string): void {
+    for (const form of formsIn(body)) {
+      const text = JSON.stringify(form);
+      if (!this.#posted_at.has(text)) this.#posted_at.set(text, this.#world.scheduler.now);
+    }
+  }
+
   onAccepted(call: Accepted): void {
     this.counts.calls += 1;
+    const text = JSON.stringify(call.request);
+    this.#first_posted_at.set(call.id, this.#posted_at.get(text) ?? call.carrier.sent_at);
+    this.#posted_at.delete(text);
     if (this.clone_from !== null) this.#last_call_of.set(call.machine, call.accepted_at);
     if (call.machine === 'clone') this.#calls_of_clone.set(call.id, call);
     const need = this.#needOf(call);
@@ -620,14 +635,16 @@ export class Calls {
   }
 
   /**
-   * The versions of the visit that eligd may have known when it called: the last one that it
-   * stored, and those that it may have stored since without an acknowledgment.
+   * The versions of the visit that eligd may have known when it first sent the form of the call:
+   * the last one that it had stored, and those that it may have stored since without an
+   * acknowledgment.
    */
   #versionsFor({ patient }: Need, call: Accepted): Pick<Known, 'input'>[] {
     const { pms } = this.#world;
     const versions = pms.book.visits.get(call.external_id)?.versions ?? [];
     const known = call.machine === 'clinic' ? (this.#known.get(call.external_id) ?? []) : [];
-    const planned_at = call.carrier.sent_at - STALE_PLAN_MS;
+    const first_posted_at = this.#first_posted_at.get(call.id) ?? call.carrier.sent_at;
+    const planned_at = first_posted_at - STALE_PLAN_MS;
     const current = known.findLastIndex(({ at }) => at <= planned_at);
     const last = known.at(-1);
     const content = JSON.stringify(last?.input);
@@ -678,6 +695,13 @@ function isClaimChanged({ versions }: Claim, last: Accepted, call: Accepted): bo
   const asked = versions.findIndex((version) => isAskedAs(version, last));
   const version = versions[newest];
   return version !== undefined && newest > asked && !isAskedAs(version, last);
+}
+
+/** The forms of the calls that a request asks for: one, a list, or a list in an object. */
+function formsIn(body: string): unknown[] {
+  const sent = JSON.parse(body) as { inquiries?: unknown[] } | unknown[];
+  if (Array.isArray(sent)) return sent;
+  return sent.inquiries ?? [sent];
 }
 
 /** As the service and the practice may write it, without punctuation. */

@@ -25,7 +25,7 @@ export type World = {
   onLog: (life: Life, event: string, fields: Record<string, unknown>) => void;
   /** A request of it hangs, and will get no reply. */
   onSilence: (machine: Machine) => void;
-  onRequest: (path: string, headers: Record<string, string>) => void;
+  onRequest: (request: ServiceRequest) => void;
   /** The first broken guarantee ends the world. */
   fail: (broken: Broken) => void;
 };
@@ -99,7 +99,6 @@ export class Network extends Agent {
     const latency = () => random.int(1, plan.network.latency_ms);
     const counts = service.network;
     const { method, path } = options;
-    this.#world.onRequest(path, options.headers as Record<string, string>);
     const request = {
       method,
       path,
@@ -111,6 +110,7 @@ export class Network extends Agent {
       is_known: 'no' as ServiceRequest['is_known'],
       machine: life.machine.name,
     };
+    this.#world.onRequest(request);
     const arrives_late = faults !== null && random.chance(faults.late_arrival);
     const is_lost = faults !== null && !arrives_late && random.chance(faults.lost_before);
     const arrival_ms = arrives_late

@@ -18,7 +18,7 @@ import type { Operator } from './operator.ts';
 import { CODES, DAY_MS, HOUR_MS } from './plan.ts';
 import type { Written } from './pms.ts';
 import type { Report } from './reports.ts';
-import type { Accepted } from './service.ts';
+import type { Accepted, ServiceRequest } from './service.ts';
 import { saidIn } from './service-answers.ts';
 import { Broken } from './story.ts';
 
@@ -293,7 +293,8 @@ export class Oracle {
     }
   }
 
-  onRequest(path: string, headers: Record<string, string>): void {
+  onRequest({ method, path, headers, body }: ServiceRequest): void {
+    if (method === 'POST' && /inquiries$/.test(path)) this.calls.onPosted(body);
     const shown = `${path.replace(/([?&]external_id=)[^&]*/, '$1')} ${headers['user-agent'] ?? ''}`;
     if (PHI.test(decodeURIComponent(shown)))
       this.#fail('G6', `A URL or header holds patient data: ${shown}.`);

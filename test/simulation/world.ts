@@ -121,7 +121,7 @@ class LivingWorld {
         if (event === 'doubtful_call_found') this.#ask(life.machine, Number(fields.inquiry));
       },
       onSilence: (machine) => this.#trouble.stopInSilence(machine),
-      onRequest: (path, headers) => this.oracle.onRequest(path, headers),
+      onRequest: (request) => this.oracle.onRequest(request),
       fail: (broken) => {
         this.#broken ??= broken;
       },
