@@ -10,11 +10,13 @@ import { startService } from '../support/service.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const DAY_MS = 86_400_000;
+/** More days than any holiday lasts: the insurance company can be called before the visit. */
+const AHEAD_DAYS = 6;
 
 const BODY = `
 const config = z.strictObject({ is_away: z.boolean().default(false) });
 const visit = {
-  source_id: 'V-1', starts_at: new Date(Date.now() + 3 * ${DAY_MS}).toISOString(), status: 'booked',
+  source_id: 'V-1', starts_at: new Date(Date.now() + ${AHEAD_DAYS} * ${DAY_MS}).toISOString(), status: 'booked',
   patient: { id: 'P-1', first_name: 'Zoe', last_name: 'Quill', birth_date: '1987-02-14' },
   coverages: [
     {

@@ -9,6 +9,8 @@ const tree = copyOfTree();
 afterAll(() => tree.remove());
 
 const DAY_MS = 86_400_000;
+/** More days than any holiday lasts: the insurance company can be called before the visit. */
+const AHEAD_DAYS = 6;
 
 function blocks(language: string): string[] {
   const page = readFileSync(join(tree.path, 'connectors/README.md'), 'utf8');
@@ -39,7 +41,7 @@ state: { path: ./state/eligd.db }
   mkdirSync(inbox, { recursive: true });
   const visit = {
     id: 'V-1',
-    start: new Date(Date.now() + 3 * DAY_MS).toISOString(),
+    start: new Date(Date.now() + AHEAD_DAYS * DAY_MS).toISOString(),
     patient: { id: 'P-1', first_name: 'Zoe', last_name: 'Quill', birth_date: '1987-02-14' },
     insurance: [{ carrier: 'Delta', payor_id: '05030', group_id: '1', member_id: 'M0012345' }],
     npi: '1234567893',

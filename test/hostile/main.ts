@@ -129,7 +129,7 @@ function install(): void {
     { mode: 0o600 },
   );
   mkdirSync(join(folder, 'dropbox/inbox'), { recursive: true, mode: 0o700 });
-  const day = new Date(Date.now() + 3 * DAY_MS).toISOString().slice(0, 10);
+  const day = new Date(Date.now() + 6 * DAY_MS).toISOString().slice(0, 10);
   const rows = visits(IDS.length, (index) => ({
     appointment_id: IDS[index] ?? '',
     appointment_at: `${day}T10:30`,

@@ -18,8 +18,10 @@ afterEach(async () => {
 });
 
 const DAY_MS = 86_400_000;
+/** More days than any holiday lasts: the insurance company can be called before the visit. */
+const AHEAD_DAYS = 5;
 
-function visit(over: Partial<AppointmentInput> = {}, days = 3): AppointmentInput {
+function visit(over: Partial<AppointmentInput> = {}, days = AHEAD_DAYS): AppointmentInput {
   const starts_at = new Date(Math.floor(Date.now() / 1000) * 1000 + days * DAY_MS).toISOString();
   const coverages = [
     {
@@ -116,8 +118,10 @@ describe('S12, the insurance, S13, then S15', () => {
       () => states(daemon),
       ([state]) => state === 'planned',
     );
-    await say(siu(visit({}, 4), { event: 'S13', with_insurance: false }));
-    await say(siu(visit({ status: 'cancelled' }, 4), { event: 'S15', with_insurance: false }));
+    await say(siu(visit({}, AHEAD_DAYS + 1), { event: 'S13', with_insurance: false }));
+    await say(
+      siu(visit({ status: 'cancelled' }, AHEAD_DAYS + 1), { event: 'S15', with_insurance: false }),
+    );
     await until(
       () => states(daemon),
       ([state]) => state === 'withdrawn',
@@ -135,7 +139,7 @@ describe('S12, the insurance, S13, then S15', () => {
       () => states(daemon),
       ([state]) => state === 'open',
     );
-    await say(siu(visit({}, 4), { event: 'S13', with_insurance: false }));
+    await say(siu(visit({}, AHEAD_DAYS + 1), { event: 'S13', with_insurance: false }));
     // The shortest message, as many systems cancel.
     await say([msh('SIU^S15', 'CANCEL-1'), 'SCH||V-1'].join('\r'));
     await until(
@@ -154,7 +158,7 @@ test('an answer is a message of its own, with the visit’s new time', async () 
     () => states(daemon),
     ([state]) => state === 'open',
   );
-  const moved = visit({}, 5);
+  const moved = visit({}, AHEAD_DAYS + 1);
   await say(siu(moved, { event: 'S13' }));
   await service.advance({ days: 8 });
   // The daemon polls on its own schedule, which other tests cover. Here the test polls at once.

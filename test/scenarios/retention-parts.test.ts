@@ -28,7 +28,8 @@ async function clinicOf(count: number) {
   const named = visits(count, (index) => ({
     patient_name: `${NAME}${index}`,
     member_id: `ACTIVE8800${index}`,
-    appointment_at: new Date(machine.now() + (3 * 24 + index) * 3_600_000)
+    // After any holiday: the insurance company can be called before the visit.
+    appointment_at: new Date(machine.now() + (6 * 24 + index) * 3_600_000)
       .toISOString()
       .slice(0, 16),
   }));

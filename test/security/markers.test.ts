@@ -23,7 +23,8 @@ import { leaks } from '../support/leaks.ts';
 import { Marks, startMarkedService } from './marked-service.ts';
 
 const DAY_MS = 86_400_000;
-const IN_TWO_DAYS = new Date(Date.now() + 2 * DAY_MS).toISOString().slice(0, 10);
+/** After any holiday: the insurance company can be called before the visits. */
+const VISIT_DAY = new Date(Date.now() + 6 * DAY_MS).toISOString().slice(0, 10);
 
 /** All data that identifies a person; it may be only in the database and the drop folders. */
 const SECRETS = [
@@ -186,7 +187,7 @@ const HEADER = [
 function visit(id: string, change: Record<string, string> = {}): string[] {
   const values: Record<string, string> = {
     appointment_id: id,
-    appointment_at: `${IN_TWO_DAYS} 10:00`,
+    appointment_at: `${VISIT_DAY} 10:00`,
     patient_id: `P-${id}`,
     patient_name: `Zqxname${id.replaceAll('-', '')} Zqxlast`,
     dob: '1943-07-29',
@@ -207,7 +208,7 @@ function visit(id: string, change: Record<string, string> = {}): string[] {
 
 const HL7_VISIT = anAppointment({
   source_id: 'H-1',
-  starts_at: `${IN_TWO_DAYS}T16:00:00.000Z`,
+  starts_at: `${VISIT_DAY}T16:00:00.000Z`,
   patient: { id: 'P-H', first_name: 'Zqxname', last_name: 'Zqxlast', birth_date: '1943-07-29' },
   coverages: [
     {
@@ -260,7 +261,7 @@ async function leakingPages(clinic: Clinic, servers: readonly string[]): Promise
   const paths = new Set(
     sources.flatMap((path) =>
       [...readFileSync(path, 'utf8').matchAll(/'(\/[a-z][a-z0-9/:._-]*|\/)'/g)].map(
-        ([, route = '']) => route.replace(':date', IN_TWO_DAYS).replaceAll(/:[a-z]+/g, '1'),
+        ([, route = '']) => route.replace(':date', VISIT_DAY).replaceAll(/:[a-z]+/g, '1'),
       ),
     ),
   );

@@ -288,7 +288,7 @@ export class KillClinic {
    * A file with a few new visits on their own day, so that no other visit seems to have vanished.
    */
   drop(count: number): void {
-    const day = new Date(Date.now() + (3 + (this.#files % 340)) * DAY_MS)
+    const day = new Date(Date.now() + (6 + (this.#files % 340)) * DAY_MS)
       .toISOString()
       .slice(0, 10);
     const first = this.visits.length;
