@@ -76,13 +76,21 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
       },
     ],
   },
-  intent_forgotten: one(
-    'eligd takes a row that a dead process left in sending as unsent.',
-    'src/stages/submit/send.ts',
-    "from: 'sending', to: 'uncertain', reason: 'eligd stopped while the request was in " +
-      "progress.',",
-    "from: 'sending', to: 'planned', reason: 'eligd stopped while the request was in progress.',",
-  ),
+  intent_forgotten: {
+    what: 'eligd takes a row that a dead process left in sending as unsent.',
+    changes: [
+      {
+        file: 'src/stages/submit/index.ts',
+        find: "import { makeUncertain } from './outcome.ts';",
+        put: "import { backToPlanned } from './outcome.ts';",
+      },
+      {
+        file: 'src/stages/submit/index.ts',
+        find: 'makeUncertain({ tx, deps, now }, ids, why)',
+        put: 'backToPlanned({ tx, deps, now }, ids, { ...why, due_at: now })',
+      },
+    ],
+  },
   empty_lookup_believed: one(
     'A lookup that found nothing counts, whatever the list left out or did with the filter.',
     'src/stages/submit/lookup.ts',
@@ -98,8 +106,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   no_settle_time: one(
     'eligd looks a lost reply up at once.',
     'src/stages/submit/outcome.ts',
-    'const listed_by = now + deps.settings.settle_ms;',
-    'const listed_by = now;',
+    'const listed_by = (why.ended_by ?? now) + deps.settings.settle_ms;',
+    'const listed_by = why.ended_by ?? now;',
   ),
   equality_for_match: one(
     'The returned request must equal the request as sent.',

@@ -66,7 +66,7 @@ export type SubmitSettings = {
 };
 
 /**
- * `hides_calls`: the list may be cut off, so each first send needs a query by label. `at`: time of
+ * `hides_calls`: the list may be cut off, so each call needs a query by label before. `at`: time of
  * the comparison by this machine's clock; null: a process that started with nothing to send has not
  * compared the list, and treats unknown inquiries as new from its start on. `service_at`: the same
  * time by the service's clock; null when unknown. `is_due`: the list must be compared again.

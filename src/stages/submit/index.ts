@@ -20,13 +20,14 @@ import { checkUndecidable } from './label-check.ts';
 import { endLabelWaits, recallLabelWaits } from './label-failures.ts';
 import { lookUp } from './lookup.ts';
 import { noticeClock } from './notice-clock.ts';
+import { makeUncertain } from './outcome.ts';
 import {
   allowStrangers,
   ensureReconciled,
   reconciliationsDemanded,
   wasReconciled,
 } from './reconcile.ts';
-import { recoverSending, sendDue } from './send.ts';
+import { sendDue } from './send.ts';
 import { UNREAD_RETRY_MS } from './unread-lists.ts';
 
 export {
@@ -149,13 +150,20 @@ async function loginAgainBeforeRetry({ store, env, client, memory }: SubmitDeps)
 
 /**
  * Recovers rows in `sending`. No request is in flight between two steps, so such a row was left by
- * a process that died, or by a reply that could not be committed. Its request may have reached the
- * service (docs/design.md "Sending").
+ * a process that died, or by a reply that could not be committed. Its request may have left long
+ * after the intent was committed, and nobody saw its end, which is at most the timeout from now
+ * (docs/design.md "Sending").
  */
 async function recoverInterrupted(deps: SubmitDeps): Promise<void> {
   const left = await inState(deps.store.db, 'sending');
   const now = deps.env.clock.now();
-  if (left.length > 0) await deps.store.write((tx) => recoverSending({ tx, deps, now }, left));
+  const why = {
+    reason: 'eligd stopped while the request was in progress.',
+    was_accepted: false,
+    ended_by: now + deps.settings.timeout_ms,
+  };
+  const ids = left.map(({ id }) => id);
+  await deps.store.write((tx) => makeUncertain({ tx, deps, now }, ids, why));
 }
 
 /** Looks up uncertain inquiries that are due. Returns how many were due. */

@@ -1,8 +1,7 @@
 /**
- * A list that may be cut off proves nothing about inquiries that it does not show. While the list
- * of a specialty has no proven end, eligd queries by `external_id` before every first send (G1). A
- * call that a lost or restored database has forgotten then shows up and is used instead of a second
- * one.
+ * Queries by `external_id` before a call (`needsLabelCheck` in `send.ts`; G1). A list that may be
+ * cut off proves nothing about inquiries that it does not show, and a call that was proven absent
+ * may be listed later. A call that the query shows is used instead of a second one.
  */
 import { externalId } from '../../domain/needs.ts';
 import type { Specialty } from '../../domain/specialty.ts';

@@ -17,19 +17,27 @@ export async function mayHideCalls(
   specialty: Specialty,
   list: Pick<InquiryList, 'is_complete' | 'is_end_proven' | 'inquiries' | 'total_count'>,
 ): Promise<boolean> {
-  if (!list.is_complete) return true;
-  if (!list.is_end_proven && isUsualCap(list.total_count)) return true;
+  if (isEndDoubtful(list)) return true;
   const shown = new Set<string>(list.inquiries.map(({ id }) => id));
   const must_show = await inquiriesToBeListed(db, specialty);
   if (!must_show.every(({ service_id }) => shown.has(service_id))) return true;
   return await hasUnclaimed(db, specialty);
 }
 
+/** Returns whether the list may go on beyond its end. */
+export function isEndDoubtful({
+  is_complete,
+  is_end_proven,
+  total_count,
+}: Pick<InquiryList, 'is_complete' | 'is_end_proven' | 'total_count'>): boolean {
+  return !is_complete || (!is_end_proven && isUsualCap(total_count));
+}
+
 /**
  * Returns whether services cut lists at this length: multiples of 5 up to 100, of 50 beyond, powers
  * of two.
  */
-export function isUsualCap(count: number): boolean {
+function isUsualCap(count: number): boolean {
   if (count < 5) return false;
   if (count <= 100 && count % 5 === 0) return true;
   return count % 50 === 0 || (count & (count - 1)) === 0;

@@ -24,7 +24,7 @@ import {
 import type { Tx } from '../../store/engine/database.ts';
 import { attributeCalls } from './attribute.ts';
 import type { SubmitContext, SubmitDeps } from './deps.ts';
-import { isUsualCap } from './list-end.ts';
+import { isEndDoubtful } from './list-end.ts';
 import { noticeClock } from './notice-clock.ts';
 import { backToPlanned } from './outcome.ts';
 import { seenInquiry } from './seen.ts';
@@ -106,8 +106,7 @@ async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> 
   const found = await find(deps, row, all.value.inquiries);
   if (found !== null) return found;
   // The filter proves nothing here, so a fixed cap could hide the call for good (G1).
-  const is_end_doubtful = !all.value.is_end_proven && isUsualCap(all.value.total_count);
-  if (!all.value.is_complete || is_end_doubtful)
+  if (isEndDoubtful(all.value))
     return { kind: 'inconclusive', why: 'the end of the list is uncertain' };
   const shows_ours = await listShowsOurs(
     store,
@@ -207,7 +206,7 @@ async function find(
   const alike = seen.filter(
     ({ external_id, match_key }) => external_id === label && match_key === row.match_key,
   );
-  if (alike.length > 0 && (await isServed(deps, row, alike))) return { kind: 'found' };
+  if (alike.length > 0 && (await serveFrom(deps, row, alike))) return { kind: 'found' };
   const sent_at = (row.sent_service_at ?? Number.NEGATIVE_INFINITY) - CLOCKS_DIFFER_MS;
   const unreadable = seen.filter(
     ({ external_id, match_key, created_at }) =>
@@ -224,8 +223,8 @@ async function find(
     : null;
 }
 
-/** Returns whether one of the listed inquiries now serves the row. */
-async function isServed(
+/** Lets one of the listed inquiries serve the row. Returns whether one does. */
+async function serveFrom(
   deps: SubmitDeps,
   row: InquiryRow,
   alike: readonly SeenInquiry[],

@@ -189,10 +189,10 @@ export async function settleFailure(
 }
 
 /**
- * Moves rows to `planned`: the request provably did not reach the service, so sending it again is
- * safe. Planning could not withdraw them while they were in `sending`, so rows that no longer serve
- * a visit (canceled or past) are withdrawn here. So is a row whose need another inquiry serves,
- * such as that of another record of the patient which was merged meanwhile (G1).
+ * Moves rows to `planned`: the service provably did not take the request, or two lookups have shown
+ * that it has no such call. Planning could not withdraw them before, so rows that no longer serve a
+ * visit (canceled or past) are withdrawn here. So is a row whose need another inquiry serves, such
+ * as that of another record of the patient which was merged meanwhile (G1).
  */
 export async function backToPlanned(
   { tx, deps, now }: SubmitContext,
@@ -222,16 +222,16 @@ export async function backToPlanned(
 }
 
 /**
- * Moves rows from `sending` to `uncertain`. eligd looks them up after the settle time and never
- * resends them without a lookup (G1).
+ * Moves rows from `sending` to `uncertain`. eligd looks them up a settle time after the end of the
+ * request (`ended_by`; default: now) and never resends them without a lookup (G1).
  */
 export async function makeUncertain(
   { tx, deps, now }: SubmitContext,
   ids: readonly number[],
-  why: { reason: string; was_accepted: boolean },
+  why: { reason: string; was_accepted: boolean; ended_by?: number },
 ): Promise<void> {
   if (ids.length === 0) return;
-  const listed_by = now + deps.settings.settle_ms;
+  const listed_by = (why.ended_by ?? now) + deps.settings.settle_ms;
   const moved = await moveInquiries(
     tx,
     ids,

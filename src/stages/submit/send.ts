@@ -7,13 +7,8 @@ import type { Specialty } from '../../domain/specialty.ts';
 import { type LocalDate, localDate } from '../../domain/time.ts';
 import { inquiryRequest } from '../../service/request.ts';
 import { leftToSpend } from '../../store/calls/budget.ts';
-import { intendCalls, settleCalls, withCalls } from '../../store/calls/calls.ts';
-import {
-  type InquiryRow,
-  moveEach,
-  moveInquiries,
-  updateInquiry,
-} from '../../store/calls/inquiries.ts';
+import { intendCalls, withCalls } from '../../store/calls/calls.ts';
+import { type InquiryRow, moveEach, updateInquiry } from '../../store/calls/inquiries.ts';
 import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { accountNeeds } from './account-needs.ts';
@@ -116,12 +111,16 @@ async function sendClaimed(
 }
 
 /**
- * Returns whether the label must be queried before the inquiry is sent (G1): always while the list
- * may be cut off, and for every attempt after the first, because a call that was proven absent may
- * be listed now.
+ * Returns whether the label must be queried before the inquiry is sent (G1): while the list may be
+ * cut off, and when an earlier call for the need was proven absent, perhaps one of an earlier
+ * attempt, because the service may list that call by now.
  */
-function needsLabelCheck({ memory }: SubmitDeps, { specialty, retry }: InquiryRow): boolean {
-  return retry > 0 || memory.reconciled.get(specialty)?.hides_calls === true;
+function needsLabelCheck(
+  { memory }: SubmitDeps,
+  { specialty, retry, empty_lookups }: InquiryRow,
+): boolean {
+  const may_have_absent_calls = retry > 0 || empty_lookups > 0;
+  return may_have_absent_calls || memory.reconciled.get(specialty)?.hides_calls === true;
 }
 
 /**
@@ -357,33 +356,4 @@ async function sendBulk(
   const is_plain = result.ok && result.items.every(({ outcome }) => outcome === 'created');
   if (is_plain && bulk.is_proven) onSuccess();
   return await settling;
-}
-
-/**
- * Makes rows uncertain that a process left in `sending` when it died: the request may have been in
- * flight, and no process saw its end. It may have left long after its intent was committed. So the
- * settle time counts from now plus the request timeout.
- */
-export async function recoverSending(
-  { tx, deps, now }: SubmitContext,
-  rows: readonly InquiryRow[],
-): Promise<void> {
-  const { settle_ms, timeout_ms } = deps.settings;
-  const listed_by = now + timeout_ms + settle_ms;
-  const moved = await moveInquiries(
-    tx,
-    rows.map(({ id }) => id),
-    {
-      from: 'sending',
-      to: 'uncertain',
-      reason: 'eligd stopped while the request was in progress.',
-      set: { lookup_at: listed_by, absence_at: listed_by, empty_lookups: 0 },
-    },
-    now,
-  );
-  const ids = moved.map(({ id }) => id);
-  await settleCalls(tx, ids, { from: ['out'], to: 'lost' });
-  tx.after(() => {
-    for (const inquiry of ids) deps.env.log('inquiry_uncertain', { inquiry });
-  });
 }

@@ -69,6 +69,23 @@ test('a first call is reported although its lost second one was withdrawn', asyn
   expect(await clinic.attention()).toEqual(['duplicate_call']);
 });
 
+test('a call that is listed before its successor can be sent serves (G1)', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 1);
+  await send(clinic, clinic.visit('A-1'));
+  // After both lookups, the service cannot be reached for a moment.
+  const refused = refuseCreates(clinic, 1);
+  await lookUp(clinic);
+  expect(refused.tries).toBe(1);
+  await show(0);
+  clinic.pass(HOUR_MS);
+  await clinic.service.advance({ hours: 1 });
+  await clinic.submitNow();
+  const ledger = await clinic.service.ledger();
+  expect(ledger.map(({ external_id }) => external_id)).toEqual(['A-1']);
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([ledger[0]?.id]);
+});
+
 test('a call listed under an old label during its successor’s lookup serves', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);
