@@ -2,7 +2,7 @@
  * Whose call is an inquiry in the service's list? One pure function decides this for the lookup
  * after a lost reply, for the reconciliation of the whole list, and for the check before a call
  * (G1). Its verdict on one inquiry depends only on calls, needs, and inquiries with the same match
- * key, because those ask the same question.
+ * key, because those ask the same question, and on those of earlier attempts.
  */
 import { CLOCKS_DIFFER_MS } from './clock-watch.ts';
 import { finalOutcome } from './outcome.ts';
@@ -24,7 +24,7 @@ export type ListedInquiry = Asked & {
   is_new: boolean;
 };
 
-/** One of our requests whose reply brought no ID: the reply was lost, or the call proven absent. */
+/** One of our requests that has no ID yet: it is under way, its reply was lost, or it is absent. */
 export type MadeCall = Asked & {
   id: number;
   inquiry: number;

@@ -3,15 +3,16 @@
  * only these steps and writes each one to the audit trail. Only this table defines the steps.
  *
  *     planned     decided, not sent. Nothing at the service.
- *     sending     the intent is committed; the request may have left. At the next start, it becomes
- *                 uncertain.
+ *     sending     the intent is committed; the request may have left. If its process dies, or the
+ *                 reply cannot be committed, it becomes uncertain.
  *     uncertain   the reply was lost or is unusable: eligd never sends it again without a lookup
  *                 at the service (G1).
  *     open        the service has it, under an ID that eligd knows.
  *     answered    the service has finished it; outcome.ts reads `service_status`.
  *     rejected    the service rejected the content; it has no such inquiry.
- *     undecidable all lookups are used up without proof either way: the operator decides.
- *     withdrawn   no longer needed before it was sent; may be planned again.
+ *     undecidable the service said that it took the inquiry, and does not list it: the operator
+ *                 decides.
+ *     withdrawn   no longer needed, and no call of its own is open; may be planned again.
  */
 export const INQUIRY_STATES = [
   'planned',
@@ -31,7 +32,7 @@ export type InquiryState = (typeof INQUIRY_STATES)[number];
 export const INQUIRY_STEPS: Readonly<Record<InquiryState, readonly InquiryState[]>> = {
   // open: the check before the call found one that is ours (restored or lost database).
   planned: ['sending', 'withdrawn', 'open'],
-  // planned: the request provably never left.
+  // planned: the request never left, or the service refused to take it.
   sending: ['open', 'planned', 'uncertain', 'rejected'],
   // planned: two lookups proved that the service does not have it.
   uncertain: ['open', 'planned', 'undecidable'],

@@ -1,5 +1,6 @@
 /**
- * Classifies each failure where it occurs (docs/design.md "The two legs of an inquiry"). Each kind
+ * Classifies each failure where it occurs (docs/design.md "Failures are
+ * classified where they happen"). Each kind
  * of call has its own table, because the same status means different things: a 404 to a single
  * create means a wrong path, on the bulk path it means that there is no bulk endpoint.
  */

@@ -16,7 +16,8 @@ const AHEAD_DAYS = 6;
 const BODY = `
 const config = z.strictObject({ is_away: z.boolean().default(false) });
 const visit = {
-  source_id: 'V-1', starts_at: new Date(Date.now() + ${AHEAD_DAYS} * ${DAY_MS}).toISOString(), status: 'booked',
+  source_id: 'V-1', status: 'booked',
+  starts_at: new Date(Date.now() + ${AHEAD_DAYS} * ${DAY_MS}).toISOString(),
   patient: { id: 'P-1', first_name: 'Zoe', last_name: 'Quill', birth_date: '1987-02-14' },
   coverages: [
     {
