@@ -54,6 +54,10 @@ export function drawPlan(seed: number) {
   const pms_kind = random.pick(['export', 'export', 'changes', 'queue'] as const);
   const can_lose_state = pms_kind !== 'queue';
   const list_filter = random.mostly('exact', ['ignored', 'any_case'] as const);
+  const is_echo_nameless = new Random(seed, 'nameless').chance(0.15);
+  /** Twins and a lost database: nobody can tell whom a listed call without a name is about. */
+  const is_doubtful =
+    is_echo_nameless && can_lose_state && new Random(seed, 'doubtful').chance(0.5);
   return {
     seed,
     start_ms: Date.parse(random.pick(STARTS)) + random.int(0, 20) * HOUR_MS,
@@ -97,7 +101,7 @@ export function drawPlan(seed: number) {
       batch_size: random.pick([1, 4, 100]),
       changes_per_day: random.logInt(1, 20),
       /** Kinds of trouble with the data. */
-      twins: random.chance(0.25),
+      twins: random.chance(0.25) || is_doubtful,
       families: random.chance(0.4),
       reused_ids: random.chance(0.3),
       ...drawClaims(new Random(seed, 'claims')),
@@ -161,7 +165,7 @@ export function drawPlan(seed: number) {
       unknown_id: random.pick(['404', '422', 'null', 'empty'] as const),
       echo: random.pick(['as_sent', 'nulls', 'defaults', 'trimmed_upper'] as const),
       /** An echo without the patient's name, so that calls for twins look alike. */
-      is_echo_nameless: new Random(seed, 'nameless').chance(0.15),
+      is_echo_nameless,
       /** A field that the specification does not require, but this account does. */
       requires: new Random(seed, 'requires').pick([...NOTHING, 'npi', 'insurance'] as const),
       timestamps: random.pick(['z', 'offset', 'no_zone'] as const),
@@ -251,9 +255,11 @@ export function drawPlan(seed: number) {
       /** The daemon is told to stop while it waits for a reply that will not arrive. */
       stop_in_silence: new Random(seed, 'stop in silence').chance(0.2),
       second_daemon: random.chance(0.3),
-      restore: can_lose_state
-        ? sometimes(0.2, random.pick(['backup', 'backup', 'empty'] as const))
-        : null,
+      restore: is_doubtful
+        ? 'empty'
+        : can_lose_state
+          ? sometimes(0.2, random.pick(['backup', 'backup', 'empty'] as const))
+          : null,
       /** The database alone, or the machine with its clock, is put back by less than an hour. */
       rollback: can_lose_state
         ? new Random(seed, 'rollback').pick([
