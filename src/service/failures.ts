@@ -1,8 +1,8 @@
 /**
- * Classifies each failure where it occurs (docs/design.md "Failures are
- * classified where they happen"). Each kind
- * of call has its own table, because the same status means different things: a 404 to a single
- * create means a wrong path, on the bulk path it means that there is no bulk endpoint.
+ * Classifies each failure where it occurs (docs/design.md "Failures are classified where they
+ * happen"). Each kind of call has its own table, because the same status means different things: a
+ * 404 to a single create means a wrong path, on the bulk path it means that there is no bulk
+ * endpoint.
  */
 import type { AmbiguousCause, ServiceFailure, UnsentCause, ValidationItem } from './api.ts';
 import type { Exchange, HttpReply } from './transport.ts';

@@ -17,6 +17,7 @@ import { stopForOlderCalls } from '../../src/store/bookkeeping/new-database.ts';
 import { findSession } from '../../src/store/bookkeeping/office.ts';
 import { countOldAnswers } from '../../src/store/bookkeeping/purge-answers.ts';
 import { oldNamedSubjects } from '../../src/store/bookkeeping/purge-logs.ts';
+import { absentLabels } from '../../src/store/calls/absent-calls.ts';
 import { spentBetween } from '../../src/store/calls/budget.ts';
 import { callsAlike, withCalls } from '../../src/store/calls/calls.ts';
 import {
@@ -238,6 +239,11 @@ describe('the claim of', () => {
       'calls that any need may have',
       () => openWriteQueue(db).write((tx) => withCalls(tx, [{ id: 1, match_key: 'KEY' }])),
       'calls USING COVERING INDEX calls_unreadable',
+    ],
+    [
+      'absent calls that the service may list by now',
+      () => absentLabels(db, 'dental', [{ id: 1, match_key: 'KEY' }]),
+      'calls USING INDEX calls_match (match_key=?)',
     ],
     [
       'listed calls under labels whose requests are unreadable',

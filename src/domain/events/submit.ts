@@ -131,8 +131,9 @@ export const SUBMIT_EVENTS = {
     level: 'warn',
     fields: ['failure', 'http_status', 'specialty'],
     means:
-      'The calling service’s list may leave out calls, and a query by label failed. A call ' +
-      'that must come after it waits; a call on the attention list stays there.',
+      'A query by label failed. The calling service’s list may leave out calls, or may show one ' +
+      'by now that was not there. A call that must come after the query waits; a call on the ' +
+      'attention list stays there.',
     next: 'No action needed at first: eligd tries again. If it continues, run "eligd check".',
   },
   reconciliation_incomplete: {

@@ -3,7 +3,9 @@
  * minutes, and the list is as long as the account is old, so a new process relies on the last
  * comparison if nothing can have been sent that its database does not contain (G1).
  */
+
 import { z } from 'zod';
+import { parsed } from '../../domain/damaged.ts';
 import { SPECIALTIES, type Specialty } from '../../domain/specialty.ts';
 import { DAY_MS, HOUR_MS } from '../../domain/time.ts';
 import {
@@ -106,7 +108,7 @@ export async function earlierComparison(
 ): Promise<Reconciled | null> {
   const { store, env, client } = deps;
   const stored = await readLearned(store.db, nameOf(specialty));
-  const kept = stored === null ? undefined : KEPT.safeParse(fromJson(stored.value)).data;
+  const kept = stored === null ? undefined : KEPT.safeParse(parsed(stored.value)).data;
   if (kept === undefined || !(await hasEverySend(deps))) return null;
   if ((await currentHalts(store.db)).length > 0) return null;
   if (env.boot?.()?.id !== kept.boot_id) return null;
@@ -124,12 +126,4 @@ export async function earlierComparison(
     is_due: false,
     hides_calls: kept.hides_calls,
   };
-}
-
-function fromJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

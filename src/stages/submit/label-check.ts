@@ -1,15 +1,17 @@
 /**
- * Queries by `external_id` before a call (`needsLabelCheck` in `send.ts`; G1). A list that may be
- * cut off proves nothing about inquiries that it does not show, and a call that was proven absent
- * may be listed later. A call that the query shows is used instead of a second one.
+ * Queries by `external_id` before a call (G1). A list that may be cut off proves nothing about
+ * inquiries that it does not show, and a call that was proven absent may be listed later. A call
+ * that the query shows is used instead of a second one.
  */
 import { externalId } from '../../domain/needs.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { ServiceFailure } from '../../service/api.ts';
+import { absentLabels } from '../../store/calls/absent-calls.ts';
 import { type InquiryRow, inState, updateInquiry } from '../../store/calls/inquiries.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
 import { latestVisitsOf } from '../../store/calls/listed-calls.ts';
-import type { SubmitDeps } from './deps.ts';
+import type { Db } from '../../store/engine/database.ts';
+import type { SubmitContext, SubmitDeps } from './deps.ts';
 import {
   labelFailures,
   labelsWaitUntil,
@@ -21,10 +23,29 @@ import { compare } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
 
 /**
- * Queries the labels of each row and of its patient's visits, and saves the inquiries that the
- * service shows under them, for the check that precedes every call. Returns the rows that may be
- * sent now. A row waits when a query for it fails; the others wait only when queries for two rows
- * fail one after another, or when the service rejects our login (G7).
+ * Returns the rows that need the query: while the list may be cut off, all; otherwise those that
+ * had an absent call, or whose question an absent call has asked.
+ */
+export async function needLabelCheck(
+  { tx, deps }: SubmitContext,
+  specialty: Specialty,
+  rows: readonly InquiryRow[],
+): Promise<readonly InquiryRow[]> {
+  if (hidesCalls(deps, specialty)) return rows;
+  const absent = await absentLabels(tx, specialty, rows);
+  return rows.filter(({ id }) => absent.has(id));
+}
+
+function hidesCalls({ memory }: SubmitDeps, specialty: Specialty): boolean {
+  return memory.reconciled.get(specialty)?.hides_calls === true;
+}
+
+/**
+ * Queries the labels of each row, of these absent calls, and, while the list may be cut off, of the
+ * patient's visits. Saves the inquiries that the service shows under them, for the check that
+ * precedes every call. Returns the rows that may be sent now. A row waits when a query for it
+ * fails; the others wait only when queries for two rows fail one after another, or when the service
+ * rejects our login (G7).
  */
 export async function checkLabels(
   deps: SubmitDeps,
@@ -57,12 +78,12 @@ async function checkRow(
   { external_id_template, signal }: { external_id_template: string; signal: AbortSignal },
 ): Promise<ServiceFailure | null> {
   const { db } = deps.store;
-  const own = await appointmentsOf(db, row.id);
-  // No other visit has the label of a call about a claim.
-  const is_claim = own.some(({ kind }) => kind === 'claim');
-  const visits = [...own, ...(is_claim ? [] : await latestVisitsOf(db, row.patient_key))];
+  const { id, external_id, specialty } = row;
+  const absent = await absentLabels(db, specialty, [row]);
+  const visits = hidesCalls(deps, specialty) ? await visitsOfPatient(db, row) : [];
   const labels = new Set([
-    row.external_id,
+    external_id,
+    ...(absent.get(id) ?? []),
     ...visits.map(({ connector, source_id }) =>
       externalId(external_id_template, connector, source_id),
     ),
@@ -72,6 +93,14 @@ async function checkRow(
     if (failure !== null) return failure;
   }
   return null;
+}
+
+/** Returns the visits of the inquiry, and the patient's latest ones. */
+async function visitsOfPatient(db: Db, { id, patient_key }: InquiryRow) {
+  const own = await appointmentsOf(db, id);
+  // No other visit has the label of a call about a claim.
+  const is_claim = own.some(({ kind }) => kind === 'claim');
+  return [...own, ...(is_claim ? [] : await latestVisitsOf(db, patient_key))];
 }
 
 /** Postpones the rows: they stay due, but eligd does not query the unavailable service at once. */

@@ -16,7 +16,7 @@ import { checkBeforeCall } from './attribute.ts';
 import { type BulkPlan, learnFromBulk, planBulk } from './bulk.ts';
 import { priceNow, type SubmitContext, type SubmitDeps } from './deps.ts';
 import { countSend } from './earlier-comparison.ts';
-import { checkLabels } from './label-check.ts';
+import { checkLabels, needLabelCheck } from './label-check.ts';
 import { dueInTurn } from './label-failures.ts';
 import { BATCHES_PER_STEP, giveBack, mayClaimNext } from './next-claim.ts';
 import { noticeClock } from './notice-clock.ts';
@@ -111,19 +111,6 @@ async function sendClaimed(
 }
 
 /**
- * Returns whether the label must be queried before the inquiry is sent (G1): while the list may be
- * cut off, and when an earlier call for the need was proven absent, perhaps one of an earlier
- * attempt, because the service may list that call by now.
- */
-function needsLabelCheck(
-  { memory }: SubmitDeps,
-  { specialty, retry, empty_lookups }: InquiryRow,
-): boolean {
-  const may_have_absent_calls = retry > 0 || empty_lookups > 0;
-  return may_have_absent_calls || memory.reconciled.get(specialty)?.hides_calls === true;
-}
-
-/**
  * `intents`: what may be sent now. `adopted`: how many need no call, because the service already
  * holds them. `moved`: how many wait for their payer or for the office. `sends`: the new count of
  * sends; 0 when nothing is sent. `to_check`: nothing was claimed, and the labels of these must be
@@ -176,7 +163,8 @@ async function claim(
     limit: Math.min(options.limit, budget.left ?? options.limit),
     specialty: options.specialty,
   });
-  const to_check = due.filter((row) => needsLabelCheck(deps, row) && checked?.has(row.id) !== true);
+  const unchecked = due.filter(({ id }) => checked?.has(id) !== true);
+  const to_check = await needLabelCheck(context, options.specialty, unchecked);
   const claimed: Claimed = { intents: [], adopted: 0, moved: 0, sends: 0, to_check };
   if (checked === null && to_check.length > 0) return claimed;
   const waiting = new Set(to_check);

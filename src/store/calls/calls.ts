@@ -1,8 +1,8 @@
 /**
  * The calls: one row for each request to make a call (POST), and one row for each inquiry on the
  * service's list that is not ours. A request that the service provably did not take gives its row
- * to the next one. A listed inquiry that turns out to be one of our requests gets
- * the row of the request; otherwise, only retention deletes rows.
+ * to the next one. A listed inquiry that turns out to be one of our requests gets the row of the
+ * request; otherwise, only retention deletes rows.
  */
 import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
 import { canonicalExternalId } from '../../domain/matching.ts';
