@@ -18,6 +18,7 @@ import {
   firstBody,
   goToYearsEnd,
   hideCalls,
+  labelsOf,
   lookUp,
   loseAndHide,
   loseCreates,
@@ -84,6 +85,22 @@ test('a call that is listed before its successor can be sent serves (G1)', async
   const ledger = await clinic.service.ledger();
   expect(ledger.map(({ external_id }) => external_id)).toEqual(['A-1']);
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([ledger[0]?.id]);
+});
+
+test('a late call for another record of the patient serves, and no second one is made', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 1);
+  const patient = { ...twin('Ada').patient, id: 'RECORD-1' };
+  const first = clinic.visit('A-1', { ...SAME, patient });
+  await send(clinic, first);
+  refuseCreates(clinic, 1);
+  await lookUp(clinic);
+  await clinic.read({ ...first, status: 'cancelled' });
+  await clinic.planNow();
+  await show(0);
+  const other = { ...SAME, patient: { ...patient, id: 'RECORD-2' } };
+  await send(clinic, clinic.visit('B-1', other, 5));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
 
 test('a call listed under an old label during its successor’s lookup serves', async () => {
