@@ -242,7 +242,7 @@ describe('the claim of', () => {
     ],
     [
       'absent calls that the service may list by now',
-      () => absentLabels(db, 'dental', [{ id: 1, match_key: 'KEY' }]),
+      () => absentLabels(db, 'dental', ['KEY']),
       'calls USING INDEX calls_match (match_key=?)',
     ],
     [

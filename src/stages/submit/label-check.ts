@@ -23,8 +23,8 @@ import { compare } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
 
 /**
- * Returns the rows that need the query: while the list may be cut off, all; otherwise those that
- * had an absent call, or whose question an absent call has asked.
+ * Returns the rows that need the query: while the list may be cut off, all; otherwise those
+ * whose question an absent call has asked, also one of another record or of an earlier attempt.
  */
 export async function needLabelCheck(
   { tx, deps }: SubmitContext,
@@ -32,8 +32,9 @@ export async function needLabelCheck(
   rows: readonly InquiryRow[],
 ): Promise<readonly InquiryRow[]> {
   if (hidesCalls(deps, specialty)) return rows;
-  const absent = await absentLabels(tx, specialty, rows);
-  return rows.filter(({ id }) => absent.has(id));
+  const match_keys = rows.map(({ match_key }) => match_key);
+  const absent = await absentLabels(tx, specialty, match_keys);
+  return rows.filter(({ match_key }) => absent.has(match_key));
 }
 
 function hidesCalls({ memory }: SubmitDeps, specialty: Specialty): boolean {
@@ -78,12 +79,12 @@ async function checkRow(
   { external_id_template, signal }: { external_id_template: string; signal: AbortSignal },
 ): Promise<ServiceFailure | null> {
   const { db } = deps.store;
-  const { id, external_id, specialty } = row;
-  const absent = await absentLabels(db, specialty, [row]);
+  const { external_id, match_key, specialty } = row;
+  const absent = await absentLabels(db, specialty, [match_key]);
   const visits = hidesCalls(deps, specialty) ? await visitsOfPatient(db, row) : [];
   const labels = new Set([
     external_id,
-    ...(absent.get(id) ?? []),
+    ...(absent.get(match_key) ?? []),
     ...visits.map(({ connector, source_id }) =>
       externalId(external_id_template, connector, source_id),
     ),

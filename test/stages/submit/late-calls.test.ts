@@ -87,11 +87,11 @@ test('a call that is listed before its successor can be sent serves (G1)', async
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([ledger[0]?.id]);
 });
 
-test('a late call for another record of the patient serves, and no second one is made', async () => {
+test('an absent call of another record that is listed at last serves (G1)', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 1);
   const patient = { ...twin('Ada').patient, id: 'RECORD-1' };
-  const first = clinic.visit('A-1', { ...SAME, patient });
+  const first = clinic.visit('a-1', { ...SAME, patient });
   await send(clinic, first);
   refuseCreates(clinic, 1);
   await lookUp(clinic);
@@ -99,8 +99,8 @@ test('a late call for another record of the patient serves, and no second one is
   await clinic.planNow();
   await show(0);
   const other = { ...SAME, patient: { ...patient, id: 'RECORD-2' } };
-  await send(clinic, clinic.visit('B-1', other, 5));
-  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  await send(clinic, clinic.visit('b-1', other, 5));
+  expect(await labelsOf(clinic)).toEqual(['a-1']);
 });
 
 test('a call listed under an old label during its successor’s lookup serves', async () => {
