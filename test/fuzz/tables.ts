@@ -32,17 +32,26 @@ function strictly(text: string): { records: Seen[]; given_up: number } {
 
 /** Stands for a mark inside an unquoted cell (5" crown), which is text as in every spreadsheet. */
 const MASK = '\u001a';
+/** Stands for a NUL, which csv-parse takes for the end of the text after a closing mark. */
+const NUL_MASK = '\u0019';
 
 type Improper = { code: string; bytes: number; index: number; field: string };
 
 /** The record that begins on a line; null if no number of lines makes a proper one. */
 function recordAt(lines: readonly string[], at: number): Seen | null {
   for (let count = 1; at + count <= lines.length; count += 1) {
-    const text = Buffer.from(lines.slice(at, at + count).join('\n'));
+    const text = Buffer.from(
+      lines
+        .slice(at, at + count)
+        .join('\n')
+        .replaceAll('\0', NUL_MASK),
+    );
     const records = recordsOf(text);
     if (records === 'not closed') continue;
     if (records === null || records.length > 1) return null;
-    const cells = (records[0] ?? ['']).map((cell) => cell.replaceAll(MASK, '"'));
+    const cells = (records[0] ?? ['']).map((cell) =>
+      cell.replaceAll(MASK, '"').replaceAll(NUL_MASK, '\0'),
+    );
     return { cells, lines: count };
   }
   return null;
@@ -104,6 +113,7 @@ export async function tablesTarget(): Promise<Target> {
       '1,2031-01-07,Ann,"hello\n9,2031-01-07,Injected,paid\nend"\n2,2031-01-08,Bob,x\n',
       '1,2031-01-07,Ann,"note\n2,2031-01-08,Bob,note"\n3,2031-01-09,Cy,x\n',
       '1,2031-01-07,Ann,5" crown\n2,2031-01-08,Bob,"open\n3,2031-01-09,Cy,x\n',
+      '"\n9,2031,Injected,paid\n"\u00001,2031-01-07,Ann,note\n2,2031-01-08,Bob,"a ""b"" c"\n',
     ],
     // biome-ignore format: a list of words reads better in lines than in a column
     telling: [
@@ -111,7 +121,7 @@ export async function tablesTarget(): Promise<Target> {
       '\n9,2031-01-07,Injected,paid\n', '9,2031-01-07,Injected,paid', '"\n9,2031,Injected,paid\n"',
     ],
     check: async (input) => {
-      const text = input.toString('utf8').replaceAll(MASK, '');
+      const text = input.toString('utf8').replaceAll(MASK, '').replaceAll(NUL_MASK, '');
       const whole = checkTable(text, Math.max(1, text.length));
       if (text.length < 1_000) must(checkTable(text, 7) === whole, 'Pieces change the rows.');
       return whole;
