@@ -3,7 +3,6 @@
  * minutes, and the list is as long as the account is old, so a new process relies on the last
  * comparison if nothing can have been sent that its database does not contain (G1).
  */
-
 import { z } from 'zod';
 import { parsed } from '../../domain/damaged.ts';
 import { SPECIALTIES, type Specialty } from '../../domain/specialty.ts';

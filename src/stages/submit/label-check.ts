@@ -23,8 +23,8 @@ import { compare } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
 
 /**
- * Returns the rows that need the query: while the list may be cut off, all; otherwise those
- * whose question an absent call has asked, also one of another record or of an earlier attempt.
+ * Returns the rows that need the query: while the list may be cut off, all; otherwise those whose
+ * question an absent call has asked, also one of another record or of an earlier attempt.
  */
 export async function needLabelCheck(
   { tx, deps }: SubmitContext,
