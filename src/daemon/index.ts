@@ -180,8 +180,7 @@ async function httpServices(parts: Parts): Promise<HttpService[]> {
 async function run(parts: Parts, signal: AbortSignal): Promise<void> {
   const { env } = parts.options;
   env.log('daemon_started', startFields(parts.options));
-  if (parts.options.config.mode === 'live')
-    await beginReports(parts.store, parts.options.config.webhook);
+  if (parts.options.config.mode === 'live') await beginReports(parts.collect);
   const lost = new AbortController();
   try {
     const end = AbortSignal.any([signal, lost.signal]);

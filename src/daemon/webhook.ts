@@ -10,7 +10,8 @@ import type { Config } from '../ops/config.ts';
 import { parseAddress } from '../ops/config-values.ts';
 import { type SecretSource, webhookSecrets } from '../ops/secrets.ts';
 import type { ServiceClient } from '../service/api.ts';
-import type { WebhookWatch } from '../stages/collect/deps.ts';
+import type { CollectDeps, WebhookWatch } from '../stages/collect/deps.ts';
+import { reschedulePolls } from '../stages/collect/poll/webhook-watch.ts';
 import { openInbox } from '../store/answers/inbox.ts';
 import {
   beginListening,
@@ -90,8 +91,11 @@ export async function listenAgain(store: Store, now: number): Promise<void> {
 
 /**
  * Resets what the daemon knows about webhook events at its start, and forgets it if no webhook is
- * configured.
+ * configured. Events may have been lost while it did not run, so each open inquiry is polled once
+ * as if no events arrived.
  */
-export async function beginReports(store: Store, webhook: WebhookConfig | null): Promise<void> {
-  await store.write((tx) => (webhook === null ? forgetWebhook(tx) : beginListening(tx)));
+export async function beginReports(collect: CollectDeps): Promise<void> {
+  const has_webhook = collect.webhook !== null;
+  await collect.store.write((tx) => (has_webhook ? beginListening(tx) : forgetWebhook(tx)));
+  if (has_webhook) await reschedulePolls(collect, false);
 }

@@ -114,6 +114,15 @@ const reads = async (service: Service) =>
   (await service.traffic()).by_route['GET /api/v0/dental/inquiries/:id'] ?? 0;
 const inquiries = ({ store }: Daemon) =>
   store.db.selectFrom('inquiries_with_call').selectAll().orderBy('id').execute();
+const set = (service: Service, callback_url: string, update_frequency_min = 5) =>
+  fetch(`${service.url}/api/v0/subscription/`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ callback_url, update_frequency_min }),
+  });
 /** The webhook's items on the attention list, without those about payers that are not mapped. */
 const reasons = ({ clinic }: Running) =>
   clinic.attention().flatMap(({ reason = '' }) => (reason === 'payer_unmapped' ? [] : [reason]));
@@ -285,6 +294,28 @@ describe('a service that stops sending events', () => {
     await expect.poll(() => reasons(system), { timeout: 60_000 }).toEqual([]);
   });
 
+  test('answers whose events were lost while eligd did not run are found soon', async () => {
+    const system = await running(1);
+    await system.service.advance({ days: 9 });
+    await everythingWritten(system, 1);
+    system.clinic.drop('next.csv', exportOf(visits(7).slice(1)));
+    await expect
+      .poll(async () => (await system.service.ledger()).length, { timeout: 60_000 })
+      .toBe(7);
+    await system.stop();
+    await system.service.behave({ webhook_lost_percent: 100 });
+    await system.service.advance({ days: 9 });
+    // The morning of the completion date. With events, eligd polls from 1 p.m. on.
+    system.machine.pass({ days: 3 });
+    await startAgain(system);
+    await expect.poll(() => system.said('daemon_started'), { timeout: 60_000 }).toBe(2);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    system.machine.pass({ minutes: 70 });
+    await everythingWritten(system, 7);
+    expect(system.said('webhook_heard')).toBe(1);
+    expect(system.said('webhook_silent')).toBe(0);
+  });
+
   test('answers found at the start, after a time offline, prove nothing about events', async () => {
     const system = await running(3);
     await system.stop();
@@ -305,16 +336,6 @@ describe('the subscription', () => {
         subscription: unknown;
       }
     ).subscription;
-  const set = (service: Service, callback_url: string, update_frequency_min = 5) =>
-    fetch(`${service.url}/api/v0/subscription/`, {
-      method: 'POST',
-      headers: {
-        authorization: `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}`,
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ callback_url, update_frequency_min }),
-    });
-
   test.each(['object', 'empty', '204'])(
     'eligd subscribes at the start if changes answer %s, and keeps it at the stop',
     async (body) => {
