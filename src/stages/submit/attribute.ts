@@ -13,7 +13,6 @@ import { givenNameOf, readDraft } from '../../domain/inquiry.ts';
 import { canonicalExternalId, isUnnumberedClaim } from '../../domain/matching.ts';
 import { externalId } from '../../domain/needs.ts';
 import type { Specialty } from '../../domain/specialty.ts';
-import type { InquiryState } from '../../domain/states.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
@@ -98,7 +97,7 @@ export async function attributeCalls(
     const found = { ...each, service_status: each.status, call: verdict.call };
     if (verdict.is === 'duplicate') {
       if (each.claim === null) await report(context, row, found);
-    } else if (WAITING.has(row.state)) {
+    } else if (row.state in FOUND_IN_STATE) {
       await serve(context, row, found);
       served.add(row.id);
       // The office was told about it as a call for either one.
@@ -149,8 +148,6 @@ export async function checkBeforeCall(
   if (served.has(row.id)) return 'served';
   return (await waitForOffice(context, { row, earlier, doubtful })) ? 'wait' : 'call';
 }
-
-const WAITING: ReadonlySet<InquiryState> = new Set(['uncertain', 'undecidable', 'planned']);
 
 /** Reads the calls and needs that share the match keys. */
 async function gather({ tx, now }: SubmitContext, question: Question) {

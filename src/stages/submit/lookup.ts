@@ -281,14 +281,13 @@ async function countAbsence(
         from: 'uncertain',
         to: 'undecidable',
         reason: 'The service said it accepted the inquiry, but does not list it.',
-        set: { empty_lookups, lookup_at: null },
+        set: { lookup_at: null },
       },
       now,
     );
     tx.after(() => deps.env.log('inquiry_undecidable', { inquiry: row.id }));
     await raiseUndecidable(tx, current, now);
   } else {
-    await updateInquiry(tx, row.id, { empty_lookups }, now);
     const reason = 'Two lookups showed that the service did not accept it.';
     await backToPlanned(context, [row.id], { reason, due_at: now, from: 'uncertain' });
     tx.after(() => deps.env.log('inquiry_absent', { inquiry: row.id }));
