@@ -367,6 +367,10 @@ class LivingWorld {
       }
       // The operator knows that the old database is gone for good.
       if (this.oracle.calls.is_state_lost) await this.#releaseSubmission('new_database');
+      // Whoever installs a second computer confirms there that it may make calls.
+      const [, clone] = this.#machines;
+      if (this.plan.machine.clone === 'empty' && clone !== undefined && clone.life !== null)
+        await this.#releaseSubmission('new_database', clone);
       this.oracle.checkWaiting(this.#machine);
       if (this.#broken !== null) throw this.#broken;
       if (next >= until) return;
@@ -551,12 +555,15 @@ class LivingWorld {
   }
 
   /** The effect of `eligd release submission`. */
-  async #releaseSubmission(reason: 'foreign' | 'new_database'): Promise<void> {
+  async #releaseSubmission(
+    reason: 'foreign' | 'new_database',
+    machine = this.#machine,
+  ): Promise<void> {
     const work = async () => {
-      const store = await openStore(this.#machine.path);
+      const store = await openStore(machine.path);
       await store.write(async (tx) => {
         // The daemon sees it when it looks again.
-        if (await endHalt(tx, reason))
+        if ((await endHalt(tx, reason)) && machine === this.#machine)
           this.oracle.stopped_until =
             this.scheduler.now + Math.max(STOPPED_RETRY_MS, this.plan.config.idle_ms);
         await resolveAttention(tx, haltSubject(reason), Math.round(this.scheduler.now));
