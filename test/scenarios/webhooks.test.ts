@@ -114,15 +114,6 @@ const reads = async (service: Service) =>
   (await service.traffic()).by_route['GET /api/v0/dental/inquiries/:id'] ?? 0;
 const inquiries = ({ store }: Daemon) =>
   store.db.selectFrom('inquiries_with_call').selectAll().orderBy('id').execute();
-const set = (service: Service, callback_url: string, update_frequency_min = 5) =>
-  fetch(`${service.url}/api/v0/subscription/`, {
-    method: 'POST',
-    headers: {
-      authorization: `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}`,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({ callback_url, update_frequency_min }),
-  });
 /** The webhook's items on the attention list, without those about payers that are not mapped. */
 const reasons = ({ clinic }: Running) =>
   clinic.attention().flatMap(({ reason = '' }) => (reason === 'payer_unmapped' ? [] : [reason]));
@@ -308,8 +299,7 @@ describe('a service that stops sending events', () => {
     // The morning of the completion date. With events, eligd polls from 1 p.m. on.
     system.machine.pass({ days: 3 });
     await startAgain(system);
-    await expect.poll(() => system.said('daemon_started'), { timeout: 60_000 }).toBe(2);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await expect.poll(() => system.said('http_listening'), { timeout: 60_000 }).toBe(2);
     system.machine.pass({ minutes: 70 });
     await everythingWritten(system, 7);
     expect(system.said('webhook_heard')).toBe(1);
@@ -336,6 +326,16 @@ describe('the subscription', () => {
         subscription: unknown;
       }
     ).subscription;
+  const set = (service: Service, callback_url: string, update_frequency_min = 5) =>
+    fetch(`${service.url}/api/v0/subscription/`, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ callback_url, update_frequency_min }),
+    });
+
   test.each(['object', 'empty', '204'])(
     'eligd subscribes at the start if changes answer %s, and keeps it at the stop',
     async (body) => {
