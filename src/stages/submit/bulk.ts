@@ -88,23 +88,16 @@ export async function learnFromBulk(
     }
     return;
   }
-  if (result.failure.class === 'refused' && size > 1) await giveUpBulk(context, specialty);
+  if (result.failure.class === 'refused') await giveUpBulk(context, specialty);
   if (result.failure.class !== 'unsent') return;
   const { cause } = result.failure;
   if (cause === 'bulk_absent') {
     await giveUpBulk(context, specialty);
-  } else if (
-    size > 1 &&
-    (cause === 'bulk_too_large' || (cause === 'bulk_body_refused' && bulk.is_proven))
-  ) {
-    const half = Math.max(1, Math.floor(size / 2));
+  } else if (size > 1 && (cause === 'bulk_too_large' || cause === 'bulk_body_refused')) {
+    const half = Math.floor(size / 2);
     await writeLearned(tx, names.size, String(half), now);
     tx.after(() => env.log('bulk_learned', { specialty, size: half }));
-  } else if (
-    cause === 'bulk_shape' ||
-    cause === 'bulk_body_refused' ||
-    cause === 'bulk_too_large'
-  ) {
+  } else if (cause === 'bulk_shape' || cause === 'bulk_too_large') {
     const other_was_tried = (await readLearned(tx, names.shape)) !== null;
     if (settings.bulk_shape !== 'auto' || other_was_tried) {
       await forgetLearned(tx, names.shape);

@@ -13,7 +13,7 @@ import {
   writeLearned,
 } from '../../store/bookkeeping/learned-settings.ts';
 import { currentHalts } from '../../store/calls/halts.ts';
-import type { Tx } from '../../store/engine/database.ts';
+import type { Db, Tx } from '../../store/engine/database.ts';
 import type { Reconciled, SubmitDeps } from './deps.ts';
 
 /** A comparison that is older than this does not count. */
@@ -37,10 +37,13 @@ const KEPT = z.object({
 
 const nameOf = (specialty: Specialty) => `comparison:${specialty}`;
 
+async function countedSends(db: Db | Tx): Promise<number> {
+  return Number((await readLearned(db, SENDS))?.value ?? 0);
+}
+
 /** Counts a send. Returns the count, which the caller writes to the lock file after the commit. */
 export async function countSend(tx: Tx, { sends }: Pick<SubmitDeps, 'sends'>, now: number) {
-  const counted = Number((await readLearned(tx, SENDS))?.value ?? 0);
-  const count = Math.max(counted, sends.read()) + 1;
+  const count = Math.max(await countedSends(tx), sends.read()) + 1;
   await writeLearned(tx, SENDS, String(count), now);
   return count;
 }
@@ -50,7 +53,7 @@ export async function countSend(tx: Tx, { sends }: Pick<SubmitDeps, 'sends'>, no
  * an older database may have been put in its place.
  */
 export async function hasEverySend({ store, sends }: Pick<SubmitDeps, 'store' | 'sends'>) {
-  return Number((await readLearned(store.db, SENDS))?.value ?? 0) === sends.read();
+  return (await countedSends(store.db)) === sends.read();
 }
 
 /**
@@ -64,8 +67,7 @@ export async function agreeOnSends(deps: SubmitDeps, listed: number): Promise<vo
   const { store, env, sends } = deps;
   const count = await store.write(async (tx) => {
     for (const specialty of SPECIALTIES) await forgetLearned(tx, nameOf(specialty));
-    const counted = Number((await readLearned(tx, SENDS))?.value ?? 0);
-    const most = Math.max(counted, sends.read());
+    const most = Math.max(await countedSends(tx), sends.read());
     await writeLearned(tx, SENDS, String(most), env.clock.now());
     if (listed > 0) await writeLearned(tx, SENDS_LOST, '1', env.clock.now());
     return most;

@@ -84,7 +84,7 @@ function waitAfterInconclusive(settle_ms: number, age_ms: number): number {
 }
 
 async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> {
-  const { client, store, env } = deps;
+  const { client, store } = deps;
   const filtered = await client.list(
     row.specialty,
     { external_id: row.external_id },
@@ -98,7 +98,7 @@ async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> 
     filtered.value.is_complete &&
     !filtered.value.ignored_filter &&
     (await showsOursOfLabel(store, row, filtered.value.inquiries)) &&
-    (await filterShowsOurs({ client, store, env }, row));
+    (await filterShowsOurs(deps, row));
   if (is_filter_trusted) return { kind: 'absent' };
   const all = await client.list(row.specialty, {}, { priority: 'urgent' });
   if (!all.ok)
@@ -170,7 +170,7 @@ async function showsOursOfLabel(
  * recently, or does so now.
  */
 async function filterShowsOurs(
-  { client, store, env }: Pick<SubmitDeps, 'client' | 'store' | 'env'>,
+  { client, store, env }: SubmitDeps,
   row: InquiryRow,
 ): Promise<boolean> {
   const setting = `filter_shows_ours:${row.specialty}`;

@@ -33,11 +33,11 @@ export async function mayClaimNext(
   return waiting.every((each) => each.state === 'planned' && each.specialty === specialty);
 }
 
-/** Returns inquiries to `planned` that were claimed and not sent, because an error came first. */
+/** Returns inquiries to `planned` that were claimed and not sent, because sending ended. */
 export async function giveBack(context: SubmitContext, intents: readonly Intent[]): Promise<void> {
   await backToPlanned(
     context,
     intents.map(({ row }) => row.id),
-    { reason: 'Not sent: eligd failed to note an earlier reply.', due_at: context.now },
+    { reason: 'Not sent: eligd stopped sending before its turn.', due_at: context.now },
   );
 }

@@ -1,14 +1,9 @@
 /** Single creates: several at a time, and the replies that arrive together in one commit. */
 import { GroupCommit } from '../../store/engine/group-commit.ts';
 import type { SubmitContext, SubmitDeps } from './deps.ts';
+import { giveBack } from './next-claim.ts';
 import { noticeClock } from './notice-clock.ts';
-import {
-  backToPlanned,
-  bindAccepted,
-  type Intent,
-  resumeSubmission,
-  settleFailure,
-} from './outcome.ts';
+import { bindAccepted, type Intent, resumeSubmission, settleFailure } from './outcome.ts';
 
 /** Replies to single creates that arrive within this time share a commit. */
 const REPLIES_TOGETHER_MS = 10;
@@ -73,13 +68,7 @@ export async function sendSingly(
   const settled = [...workers, ...(await Promise.allSettled(commits))];
   if (waiting.length > 0) {
     const now = deps.env.clock.now();
-    await deps.store.write((tx) =>
-      backToPlanned(
-        { tx, deps, now },
-        waiting.map(({ row }) => row.id),
-        { reason: 'Not sent: an earlier request did not reach the service.', due_at: now },
-      ),
-    );
+    await deps.store.write((tx) => giveBack({ tx, deps, now }, waiting));
   }
   for (const each of settled) if (each.status === 'rejected') throw each.reason;
   return sent;

@@ -202,8 +202,10 @@ async function claim(
     sending.push({ row, draft: current, is_redated: current !== draft, price });
   }
   await turns.end();
-  claimed.intents = await commitIntents(context, sending);
-  if (sending.length > 0) claimed.sends = await countSend(tx, deps, now);
+  if (sending.length > 0) {
+    claimed.intents = await commitIntents(context, sending);
+    claimed.sends = await countSend(tx, deps, now);
+  }
   return claimed;
 }
 
@@ -241,7 +243,6 @@ async function commitIntents(
   { tx, deps, now }: SubmitContext,
   sending: readonly Priced[],
 ): Promise<Intent[]> {
-  if (sending.length === 0) return [];
   const needs = await accountNeeds(tx, deps);
   const sent_service_at = now - (deps.clockSkew() ?? 0);
   const intents = sending.map(({ row, draft, is_redated, price }) => {
@@ -318,7 +319,7 @@ async function sendBulk(
           rows.map(({ id }) => id),
           { reason: 'Proven unsent: the service does not take batches of this form.', due_at: now },
         );
-      } else if (result.failure.class === 'refused' && rows.length > 1) {
+      } else if (result.failure.class === 'refused') {
         // The refusal names no item, so each may be refused or accepted: look each one up, then
         // send it singly.
         await makeUncertain(
