@@ -208,6 +208,12 @@ export class Book {
     }
   }
 
+  /** One inquiry serves a visit soon and one this many days later. */
+  bookTwice(days_apart: number): void {
+    const person = this.#addOther();
+    for (const days_ahead of [1.2, 1.2 + days_apart]) this.add(days_ahead, 'ordinary', person);
+  }
+
   /** The patient books another visit, with the same insurance. */
   bookAgain(source_id: string): void {
     const last = this.visits.get(source_id);
@@ -225,7 +231,7 @@ export class Book {
   /** A new appointment, this many days from now. */
   add(days_ahead: number, kind: 'ordinary' | 'probe' = 'ordinary', of?: Person): Visit {
     const random = this.#random;
-    const person = of ?? (kind === 'probe' ? this.#addProbePerson() : random.pick(this.#people));
+    const person = of ?? (kind === 'probe' ? this.#addOther() : random.pick(this.#people));
     this.#numbers += 1;
     const visit: Visit = {
       source_id: `${kind === 'probe' ? 'probe' : 'A'}${9000 + this.#numbers}`,
@@ -247,7 +253,7 @@ export class Book {
     return { person, codes: CODES[this.#plan.specialty] };
   }
 
-  #addProbePerson(): Person {
+  #addOther(): Person {
     const number = this.#people.length + 1;
     const person: Person = {
       id: `P${number}`,

@@ -28,8 +28,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   older_database_trusted: one(
     'The list is not compared after an older database was put in the place of this one.',
     'src/stages/submit/earlier-comparison.ts',
-    '(await readLearned(store.db, SENDS))?.value ?? 0) === sends.read()',
-    '(await readLearned(store.db, SENDS))?.value ?? 0) >= 0',
+    '(await countedSends(store.db)) === sends.read()',
+    '(await countedSends(store.db)) >= 0',
   ),
   snapshot_trusted: one(
     'The list is not compared after the machine was rolled back to a snapshot.',

@@ -207,7 +207,7 @@ export function drawPlan(seed: number) {
       answers_within_hours: random.pick([2, 12, 36]),
       poison_answer: random.chance(0.1),
       /** The service forgets an inquiry, which only an installation that has it notices. */
-      forgets: new Random(seed, 'forgets').chance(0.2) ? 0.03 : 0,
+      forgets: new Random(seed, 'forgets').chance(0.2) ? 0.1 : 0,
     },
     webhook: {
       is_used: random.chance(0.6),

@@ -290,6 +290,7 @@ class LivingWorld {
       happen(sometime(), () => this.pms.book.happen());
     this.#merge(end);
     this.#claim(end);
+    this.#bookTwice();
     if (plan.pms.down) happen(sometime(), () => this.#trouble.downForADay());
     for (let count = 0; count < plan.network.outages; count += 1)
       happen(sometime(), () => this.#trouble.outage());
@@ -323,6 +324,18 @@ class LivingWorld {
         this.scheduler.at(Math.max(start_ms, at - ahead_ms), book, undefined);
       }
       this.scheduler.at(at, () => this.pms.book.merge(), undefined);
+    }
+  }
+
+  /** If the service forgets an inquiry, the later of its visits must stay on the attention list. */
+  #bookTwice(): void {
+    const { seed, start_ms, service, config } = this.plan;
+    if (service.forgets === 0) return;
+    const random = new Random(seed, 'twice');
+    for (let count = 0; count < 4; count += 1) {
+      const days_apart = config.give_up_after_days + 1 + random.next();
+      const book = () => this.pms.book.bookTwice(days_apart);
+      this.scheduler.at(start_ms + random.next() * DAY_MS, book, undefined);
     }
   }
 
