@@ -24,7 +24,7 @@ import { DAY_MS, drawPlan, HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
 import { Pms } from './pms.ts';
 import { Random } from './random.ts';
 import type { Report } from './reports.ts';
-import { rule, Scheduler } from './scheduler.ts';
+import { owners, rule, Scheduler } from './scheduler.ts';
 import { Service } from './service.ts';
 import { Broken, Story } from './story.ts';
 import { Trouble } from './trouble.ts';
@@ -272,7 +272,9 @@ class LivingWorld {
     if (machine !== this.#machine) return;
     const random = new Random(this.plan.seed, `doubt ${inquiry} ${this.scheduler.now}`);
     const answered_ms = random.int(1, this.plan.config.settle_ms);
-    this.scheduler.after(answered_ms, () => this.#doubted.push(inquiry), undefined);
+    // The question stays, also if the process that asked it dies meanwhile.
+    const answer = () => void this.#doubted.push(inquiry);
+    owners.exit(() => this.scheduler.after(answered_ms, answer, undefined));
   }
 
   // ---- trouble
