@@ -7,7 +7,7 @@ import { externalId, isNeedOf } from '../../domain/needs.ts';
 import { deliveryNotes } from '../../domain/notes.ts';
 import { finalOutcome, outcomeOf } from '../../domain/outcome.ts';
 import type { PlannedCoverage, PlanningDecision } from '../../domain/planning.ts';
-import { MINUTE_MS } from '../../domain/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../domain/time.ts';
 import { latestRecord } from '../../store/answers/answers.ts';
 import { joinCoverages } from '../../store/answers/coverages.ts';
 import { planDelivery } from '../../store/answers/deliveries.ts';
@@ -57,7 +57,7 @@ export async function doNotAsk(
   decision: Exclude<PlanningDecision, { kind: 'ask' }>,
 ): Promise<void> {
   const { tx } = context;
-  const { now } = context.facts;
+  const { now, policy } = context.facts;
   const about = subjectOf(appointment);
   if (decision.kind === 'wait') {
     await setPlanDue(tx, appointment.id, decision.until, decision.reason);
@@ -86,6 +86,10 @@ export async function doNotAsk(
     }
     await setPlanDue(tx, appointment.id, null, null);
     await resolveAttention(tx, about.subject, now);
+    // The daily job closes a visit with its last entry. A change after that opens the visit again,
+    // and there is no entry left to close it with.
+    if (appointment.starts_at < now - policy.give_up_after_days * DAY_MS)
+      await closeAppointment(tx, appointment.id, 'past', now);
     return;
   }
   await closeAppointment(tx, appointment.id, decision.reason, now);

@@ -5,6 +5,7 @@ import { openAttention, resolveAttention } from '../../../src/store/bookkeeping/
 import { correctDueTimes } from '../../../src/store/calls/clock-set.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, SETTLE_MS, send } from '../installation.ts';
+import { loseCreates } from '../submit/lost-calls.ts';
 
 /** The service refuses the next inquiry. */
 async function refuseNext({ service }: Installation): Promise<void> {
@@ -123,6 +124,29 @@ test('entries leave the list two weeks after the visit, and the visit is closed'
   clinic.pass(8 * DAY_MS);
   await clinic.closeOld();
   expect(await clinic.attention()).toEqual([]);
+  const rows = await clinic.store.db.selectFrom('appointments').select('closed_reason').execute();
+  expect(rows).toEqual([{ closed_reason: 'past' }]);
+});
+
+test('a change to a visit whose entries have left the list does not open it for good', async () => {
+  const clinic = await install();
+  const visit = clinic.visit('A-1');
+  await clinic.read(visit);
+  await clinic.planNow();
+  await loseCreates(clinic, 1, 'before');
+  await clinic.submitNow();
+  clinic.client.list = async () => ({
+    ok: false,
+    failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
+  });
+  clinic.pass(61 * MINUTE_MS);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toContain('unconfirmed');
+  clinic.pass(18 * DAY_MS);
+  await clinic.closeOld();
+  expect(await clinic.attention()).not.toContain('unconfirmed');
+  await clinic.read({ ...visit, procedure_codes: ['D2740'] });
+  await clinic.planNow();
   const rows = await clinic.store.db.selectFrom('appointments').select('closed_reason').execute();
   expect(rows).toEqual([{ closed_reason: 'past' }]);
 });
