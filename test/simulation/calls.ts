@@ -326,8 +326,9 @@ export class Calls {
   }
 
   /**
-   * Whether a lost call ended without an answer, and its echo has neither the patient's name nor
-   * the label of this visit: nobody can tell that it was an attempt for the same need.
+   * Whether a lost call ended without an answer, and nobody can tell that it was an attempt for the
+   * same need: its echo has no name, and it does not have the label of this visit, or the visit may
+   * have been a twin's.
    */
   #hasFailedNameless(one: Accepted, call: Accepted): boolean {
     const { status } = this.#world.service.statusOf(one);
@@ -335,9 +336,22 @@ export class Calls {
       this.#world.plan.service.is_echo_nameless &&
       this.#isForgotten(one) &&
       !this.#adopted.has(one.id) &&
-      one.external_id !== call.external_id &&
+      (one.external_id !== call.external_id || this.#hasTwin(one)) &&
       ['UNSUCCESSFUL', 'CANCELLED'].includes(status)
     );
+  }
+
+  /** Whether only the name tells the patient from another one of the practice. */
+  #hasTwin({ request }: Accepted): boolean {
+    const { book } = this.#world.pms;
+    const alike = [...book.history()].filter(
+      ({ version: { input } }) =>
+        book.birthDatesOf(input.patient).includes(isoDate(String(request.dob))) &&
+        input.coverages.some(
+          ({ member_id }) => canonical(member_id) === canonical(String(request.member_id)),
+        ),
+    );
+    return new Set(alike.map(({ version }) => book.personOf(version.input.patient.id))).size > 1;
   }
 
   /** Whether the office did not say for two settle times whom the call is about. */
