@@ -449,26 +449,19 @@ class LivingWorld {
   }
 
   /**
-   * Starts eligd, which compares the list; copies the database; lets eligd make calls; and puts the
-   * copy back, in one boot and within an hour where settle times are short.
+   * Lets eligd compare the list and call; copies the database; lets eligd make more calls; and puts
+   * the copy back, in one boot and within an hour where settle times are short.
    */
   async #rollBack(what: 'database' | 'machine'): Promise<void> {
     const machine = this.#machine;
     const copy = join(this.#folder, 'rollback.db');
-    this.#is_down_on_purpose = true;
-    machine.life?.die();
-    this.pms.book.add(2.6, 'probe');
-    this.#is_down_on_purpose = false;
-    this.#keepRunning(machine);
-    machine.life?.defuse();
-    await this.#passUntilCall();
+    await this.#bookAndCall([2.6]);
     machine.backup(copy);
     const kept = new Map(this.oracle.acknowledged.get(machine.name) ?? []);
     const lock = `${machine.path}.lock`;
     if (what === 'machine' && existsSync(lock)) copyFileSync(lock, `${copy}.lock`);
     const [kept_at, awake_ms] = [this.scheduler.now, machine.awakeMs()];
-    for (const days of [2.7, 2.8, 2.9]) this.pms.book.add(days, 'probe');
-    await this.#passUntilCall();
+    await this.#bookAndCall([2.7, 2.8, 2.9]);
     await this.#restore(copy, kept, kept_at, () => {
       if (what === 'database') return;
       if (existsSync(`${copy}.lock`)) copyFileSync(`${copy}.lock`, lock);
@@ -476,8 +469,15 @@ class LivingWorld {
     });
   }
 
-  /** At most half an hour. */
-  async #passUntilCall(): Promise<void> {
+  /** Starts eligd again, which reads the new visits at once, and waits until it makes a call. */
+  async #bookAndCall(days: readonly number[]): Promise<void> {
+    const machine = this.#machine;
+    this.#is_down_on_purpose = true;
+    machine.life?.die();
+    for (const each of days) this.pms.book.add(each, 'probe');
+    this.#is_down_on_purpose = false;
+    this.#keepRunning(machine);
+    machine.life?.defuse();
     const before = this.service.accepted.size;
     for (let minutes = 0; minutes < 30; minutes += 1) {
       await this.#pass(this.scheduler.now + MINUTE_MS);
