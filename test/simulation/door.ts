@@ -122,5 +122,5 @@ export function knock(
     );
   };
   next();
-  owners.exit(() => scheduler.after(PATIENCE_MS, () => end(null), undefined));
+  scheduler.after(PATIENCE_MS, () => end(null), null);
 }

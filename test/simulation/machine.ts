@@ -320,7 +320,7 @@ export class Life implements Owner {
           ),
         );
       },
-      undefined,
+      null,
     );
   }
 

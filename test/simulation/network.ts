@@ -7,7 +7,7 @@ import type { Life, Machine } from './machine.ts';
 import { MINUTE_MS, type Plan } from './plan.ts';
 import type { Pms } from './pms.ts';
 import { Random } from './random.ts';
-import { owners, type Scheduler } from './scheduler.ts';
+import type { Scheduler } from './scheduler.ts';
 import type { Service, ServiceReply, ServiceRequest } from './service.ts';
 import type { Broken, Story } from './story.ts';
 
@@ -136,18 +136,16 @@ export class Network extends Agent {
       return;
     }
     if (arrives_late) counts.late += 1;
-    owners.exit(() =>
-      scheduler.after(
-        arrival_ms,
-        () => {
-          const has_died_before = life.is_dead && random.chance(0.3);
-          if (has_died_before) return;
-          const reply = service.handle(request);
-          if (life.is_dead || exchange.is_over()) return;
-          scheduler.after(0, () => this.#reply(exchange, request, reply, breaks), life);
-        },
-        undefined,
-      ),
+    scheduler.after(
+      arrival_ms,
+      () => {
+        const has_died_before = life.is_dead && random.chance(0.3);
+        if (has_died_before) return;
+        const reply = service.handle(request);
+        if (life.is_dead || exchange.is_over()) return;
+        scheduler.after(0, () => this.#reply(exchange, request, reply, breaks), life);
+      },
+      null,
     );
   }
 
@@ -255,7 +253,7 @@ export class Network extends Agent {
       if (!isHindered()) request.is_known = 'surely';
     };
     request.is_known = 'perhaps';
-    owners.exit(() => scheduler.after(MINUTE_MS, after, undefined));
+    scheduler.after(MINUTE_MS, after, null);
   }
 }
 

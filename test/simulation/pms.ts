@@ -119,7 +119,7 @@ export class Pms {
     );
     const meddle = () =>
       this.#faults.chance(0.7) ? this.book.giveMemberId(visit) : this.book.reorder(visit);
-    if (is_open) this.#scheduler.after(this.#faults.int(0, 60) * MINUTE_MS, meddle, undefined);
+    if (is_open) this.#scheduler.after(this.#faults.int(0, 60) * MINUTE_MS, meddle, null);
     return is_open;
   }
 

@@ -77,8 +77,7 @@ export class Reports {
   }
 
   onAccepted(inquiry: Accepted): void {
-    for (const { at } of inquiry.timeline)
-      this.#scheduler.at(at, () => this.#note(inquiry), undefined);
+    for (const { at } of inquiry.timeline) this.#scheduler.at(at, () => this.#note(inquiry), null);
   }
 
   #note(inquiry: Accepted): void {
@@ -90,7 +89,7 @@ export class Reports {
   }
 
   #after(delay_ms: number, run: () => void): void {
-    this.#scheduler.after(delay_ms, run, undefined);
+    this.#scheduler.after(delay_ms, run, null);
   }
 
   #flush(): void {

@@ -16,7 +16,7 @@ type Event = {
   at: number;
   order: number;
   run: () => void;
-  owner: Owner | undefined;
+  owner: Owner | null;
   is_cancelled: boolean;
 };
 
@@ -40,8 +40,11 @@ export class Scheduler {
     return this.#random.next();
   }
 
-  /** Runs `run` at `at`, or as soon as possible; events at the same time run in random order. */
-  at(at: number, run: () => void, owner = owners.getStore()): () => void {
+  /**
+   * Runs `run` at `at`, or as soon as possible; events at the same time run in random order. Null
+   * as owner: it happens in the world, whatever becomes of the daemon.
+   */
+  at(at: number, run: () => void, owner: Owner | null): () => void {
     const event = {
       at: Math.max(at, this.now),
       order: this.#random.next(),
@@ -55,12 +58,18 @@ export class Scheduler {
     };
   }
 
-  after(delay_ms: number, run: () => void, owner = owners.getStore()): () => void {
+  after(delay_ms: number, run: () => void, owner: Owner | null): () => void {
     return this.at(this.now + Math.max(0, delay_ms), run, owner);
   }
 
   immediate(run: () => void): () => void {
-    const event = { at: this.now, order: 0, run, owner: owners.getStore(), is_cancelled: false };
+    const event = {
+      at: this.now,
+      order: 0,
+      run,
+      owner: owners.getStore() ?? null,
+      is_cancelled: false,
+    };
     this.#immediates.push(event);
     return () => {
       event.is_cancelled = true;
@@ -103,7 +112,7 @@ export class Scheduler {
   #run(event: Event): void {
     if (event.is_cancelled || event.owner?.is_dead) return;
     this.steps += 1;
-    if (event.owner === undefined) owners.exit(event.run);
+    if (event.owner === null) owners.exit(event.run);
     else owners.run(event.owner, event.run);
   }
 
@@ -180,7 +189,7 @@ export function takeOverTime(): void {
   const replaced = {
     Date: WorldDate,
     setTimeout: (run: (...args: unknown[]) => void, delay_ms = 0, ...args: unknown[]) =>
-      timer(world().after(Math.max(1, delay_ms), () => run(...args))),
+      timer(world().after(Math.max(1, delay_ms), () => run(...args), owners.getStore() ?? null)),
     setInterval: () => {
       throw new Error(
         'Nothing of eligd uses setInterval; teach the simulation if that has changed.',

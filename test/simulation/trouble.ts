@@ -67,7 +67,7 @@ export class Trouble {
         this.tell("the clock of the clinic's computer is right again");
         machine.clock_ahead_ms = 0;
       },
-      undefined,
+      null,
     );
   }
 
@@ -83,8 +83,7 @@ export class Trouble {
     // By this much, so that all requests seem to be long ago.
     const setForward = () =>
       this.stepClock(this.#world.machine().clock_ahead_ms + random.logInt(60, 3600) * 1000);
-    if (random.chance(0.5))
-      this.#world.scheduler.after(random.int(1, 40_000), setForward, undefined);
+    if (random.chance(0.5)) this.#world.scheduler.after(random.int(1, 40_000), setForward, null);
   }
 
   /** The daemon is told to stop while a request hangs. */
@@ -95,7 +94,7 @@ export class Trouble {
     this.#world.scheduler.after(
       random.int(0, 2_000),
       () => this.#world.isCalm() || machine.life?.stop(),
-      undefined,
+      null,
     );
   }
 
@@ -120,7 +119,7 @@ export class Trouble {
       stop: () => machine.life?.stop(),
       full: () => this.fillDisk(),
     };
-    this.#world.scheduler.after(after_ms, () => this.#world.isCalm() || events[spite](), undefined);
+    this.#world.scheduler.after(after_ms, () => this.#world.isCalm() || events[spite](), null);
   }
 
   sleep(): void {

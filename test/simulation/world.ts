@@ -24,7 +24,7 @@ import { DAY_MS, drawPlan, HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
 import { Pms } from './pms.ts';
 import { Random } from './random.ts';
 import type { Report } from './reports.ts';
-import { owners, rule, Scheduler } from './scheduler.ts';
+import { rule, Scheduler } from './scheduler.ts';
 import { Service } from './service.ts';
 import { Broken, Story } from './story.ts';
 import { Trouble } from './trouble.ts';
@@ -274,7 +274,7 @@ class LivingWorld {
     const answered_ms = random.int(1, this.plan.config.settle_ms);
     // The question stays, also if the process that asked it dies meanwhile.
     const answer = () => void this.#doubted.push(inquiry);
-    owners.exit(() => this.scheduler.after(answered_ms, answer, undefined));
+    this.scheduler.after(answered_ms, answer, null);
   }
 
   // ---- trouble
@@ -286,7 +286,7 @@ class LivingWorld {
     const days = plan.machine.clone === null ? plan.storm_days : 6;
     const end = plan.start_ms + days * DAY_MS;
     const sometime = () => plan.start_ms + random.next() * (end - plan.start_ms);
-    const happen = (at: number, event: () => void) => void scheduler.at(at, event, undefined);
+    const happen = (at: number, event: () => void) => void scheduler.at(at, event, null);
     this.#keepRunning(this.#machine);
     for (let count = 0; count < plan.storm_days * plan.pms.changes_per_day; count += 1)
       happen(sometime(), () => this.pms.book.happen());
@@ -323,9 +323,9 @@ class LivingWorld {
       const ahead_ms = random.logInt(1, 24 * 60) * MINUTE_MS;
       if (random.chance(0.5)) {
         const book = () => this.pms.book.bookBoth(random.int(1, 4));
-        this.scheduler.at(Math.max(start_ms, at - ahead_ms), book, undefined);
+        this.scheduler.at(Math.max(start_ms, at - ahead_ms), book, null);
       }
-      this.scheduler.at(at, () => this.pms.book.merge(), undefined);
+      this.scheduler.at(at, () => this.pms.book.merge(), null);
     }
   }
 
@@ -337,7 +337,7 @@ class LivingWorld {
     for (let count = 0; count < 4; count += 1) {
       const days_apart = config.give_up_after_days + 1 + random.next();
       const book = () => this.pms.book.bookTwice(days_apart);
-      this.scheduler.at(start_ms + random.next() * DAY_MS, book, undefined);
+      this.scheduler.at(start_ms + random.next() * DAY_MS, book, null);
     }
   }
 
@@ -348,7 +348,7 @@ class LivingWorld {
     const { claims } = this.plan.pms;
     for (let count = 0; count < 4 * claims; count += 1) {
       const change = () => this.pms.book.claims.happen();
-      this.scheduler.at(start_ms + random.next() * (end - start_ms), change, undefined);
+      this.scheduler.at(start_ms + random.next() * (end - start_ms), change, null);
     }
   }
 
@@ -406,7 +406,7 @@ class LivingWorld {
           if (machine.life === null && !machine.is_removed && !this.#is_down_on_purpose)
             this.#keepRunning(machine);
         },
-        undefined,
+        null,
       );
     });
   }
@@ -518,7 +518,7 @@ class LivingWorld {
       this.scheduler.after(
         count * CLONE_BOOKING_MS,
         () => void this.pms.book.add(2.6, 'probe'),
-        undefined,
+        null,
       );
   }
 
@@ -545,7 +545,7 @@ class LivingWorld {
     if (plan.config.late_visits === 'call_yourself')
       NEAR_BOOKINGS.forEach((days, index) => {
         const book = () => void this.pms.book.add(days, 'probe');
-        scheduler.after((index + 1) * 6 * HOUR_MS, book, undefined);
+        scheduler.after((index + 1) * 6 * HOUR_MS, book, null);
       });
     const last = Math.max(
       ...[...this.pms.book.visits.values()].map((visit) =>

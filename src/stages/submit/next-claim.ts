@@ -9,7 +9,6 @@ import { isWatchingForOlderCalls } from '../../store/bookkeeping/new-database.ts
 import { waitingToSend } from '../../store/calls/due-inquiries.ts';
 import { currentHalts } from '../../store/calls/halts.ts';
 import type { SubmitContext } from './deps.ts';
-import { backToPlanned, type Intent } from './outcome.ts';
 import { reconciliationsDemanded } from './reconcile.ts';
 
 /** What one step sends, at most: another specialty, or a lookup, may become due meanwhile. */
@@ -31,13 +30,4 @@ export async function mayClaimNext(
   if ((await currentHalts(tx)).length > 0 || (await isWatchingForOlderCalls(tx))) return false;
   const waiting = await waitingToSend(tx, now);
   return waiting.every((each) => each.state === 'planned' && each.specialty === specialty);
-}
-
-/** Returns inquiries to `planned` that were claimed and not sent, because sending ended. */
-export async function giveBack(context: SubmitContext, intents: readonly Intent[]): Promise<void> {
-  await backToPlanned(
-    context,
-    intents.map(({ row }) => row.id),
-    { reason: 'Not sent: eligd stopped sending before its turn.', due_at: context.now },
-  );
 }

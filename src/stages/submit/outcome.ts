@@ -221,6 +221,15 @@ export async function backToPlanned(
   tx.after(() => deps.onReplan());
 }
 
+/** Returns inquiries to `planned` that were claimed and not sent, because sending ended. */
+export async function giveBack(context: SubmitContext, intents: readonly Intent[]): Promise<void> {
+  await backToPlanned(
+    context,
+    intents.map(({ row }) => row.id),
+    { reason: 'Not sent: eligd stopped sending before its turn.', due_at: context.now },
+  );
+}
+
 /**
  * Moves rows from `sending` to `uncertain`. eligd looks them up a settle time after the end of the
  * request (`ended_by`; default: now) and never resends them without a lookup (G1).

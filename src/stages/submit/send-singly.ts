@@ -1,9 +1,8 @@
 /** Single creates: several at a time, and the replies that arrive together in one commit. */
 import { GroupCommit } from '../../store/engine/group-commit.ts';
 import type { SubmitContext, SubmitDeps } from './deps.ts';
-import { giveBack } from './next-claim.ts';
 import { noticeClock } from './notice-clock.ts';
-import { bindAccepted, type Intent, resumeSubmission, settleFailure } from './outcome.ts';
+import { bindAccepted, giveBack, type Intent, resumeSubmission, settleFailure } from './outcome.ts';
 
 /** Replies to single creates that arrive within this time share a commit. */
 const REPLIES_TOGETHER_MS = 10;

@@ -18,10 +18,11 @@ import { priceNow, type SubmitContext, type SubmitDeps } from './deps.ts';
 import { countSend } from './earlier-comparison.ts';
 import { checkLabels, needLabelCheck } from './label-check.ts';
 import { dueInTurn } from './label-failures.ts';
-import { BATCHES_PER_STEP, giveBack, mayClaimNext } from './next-claim.ts';
+import { BATCHES_PER_STEP, mayClaimNext } from './next-claim.ts';
 import { noticeClock } from './notice-clock.ts';
 import {
   backToPlanned,
+  giveBack,
   type Intent,
   makeUncertain,
   resumeSubmission,
