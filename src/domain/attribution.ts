@@ -267,23 +267,18 @@ function unclaimedFor(
     ({ inquiry, stage }) =>
       inquiry !== need.inquiry && ['planned', 'out', 'sought'].includes(stage),
   );
-  const has_twin = needs.some(
-    ({ match_key, given_name }) => match_key === need.match_key && given_name !== need.given_name,
-  );
-  // Its label does not tell whose it is: the visit may have been the other twin's before.
-  const isOneTwins = ({ given_name }: ListedInquiry) => given_name === '' && has_twin;
   const isLabelled = ({ external_id }: ListedInquiry) => need.labels.includes(external_id);
   const usable = free.filter(
     (each) =>
       KEPT.has(verdicts.get(each.service_id)?.is) &&
       (each.created_at === null || each.created_at > clock.now - clock.reverify_ms) &&
       (!need.is_unnumbered_claim || isLabelled(each)) &&
-      (isOneTwins(each) || !others.some((other) => isAlike(other, each))),
+      !others.some((other) => isAlike(other, each)),
   );
   const alike = usable.filter(({ match_key }) => match_key === need.match_key);
   const isFitting = (each: ListedInquiry) =>
     each.given_name === need.given_name || (each.given_name === '' && isLabelled(each));
-  const fits = alike.filter((each) => !isOneTwins(each) && isFitting(each));
+  const fits = alike.filter(isFitting);
   const doubtful = usable.filter(
     (each) =>
       (finalOutcome(each.status) ?? 'successful') === 'successful' &&

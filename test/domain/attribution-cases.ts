@@ -275,33 +275,6 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: is('unclaimed'), L2: serves(1) },
   },
   {
-    what: 'without a name, no label tells twins apart: the visit may have been the other one’s',
-    account: {
-      needs: [need(1, 'calling'), need(2, 'planned', { given_name: 'BEN', external_id: 'B-1' })],
-      listed: [
-        listed('L1', { given_name: '' }),
-        listed('L2', { given_name: '', external_id: 'B-1' }),
-      ],
-    },
-    verdicts: { L1: doubtful(1), L2: doubtful(1) },
-  },
-  {
-    what: 'a call that names the patient serves it, also if there is a twin',
-    account: {
-      needs: [need(1, 'calling'), need(2, 'planned', { given_name: 'BEN', external_id: 'B-1' })],
-      listed: [listed('L', { external_id: 'OLD' })],
-    },
-    verdicts: { L: serves(1) },
-  },
-  {
-    what: 'another patient who had the label before is no twin',
-    account: {
-      needs: [need(1, 'calling'), need(2, 'over', { given_name: 'BEN', match_key: 'OTHER' })],
-      listed: [listed('L', { given_name: '' })],
-    },
-    verdicts: { L: serves(1) },
-  },
-  {
     what: 'without a name, a call with another label is doubtful',
     account: {
       needs: [need(1, 'calling')],

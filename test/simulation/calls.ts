@@ -1,4 +1,5 @@
 /** Calls and their needs: G1, and the calls of other programs for the same practice. */
+import type Database from 'better-sqlite3';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import type { Merge } from './book.ts';
 import type { Claim } from './claim-book.ts';
@@ -115,7 +116,12 @@ export class Calls {
       const [, record = ''] = String(patient_key).split('|');
       const before = this.#records.of(id);
       if (before === undefined || before === record) return;
-      if (this.#world.pms.book.personOf(record) !== need.patient) return;
+      const person = this.#world.pms.book.personOf(record);
+      if (person !== need.patient) {
+        if (need.claim === null && this.#mayBeATwins(call, raw, inquiry))
+          this.#moveToTwin(call, need, person);
+        return;
+      }
       const other = need.calls.find(
         (one) =>
           this.#isForgotten(one) &&
@@ -125,6 +131,31 @@ export class Calls {
       if (other !== undefined) this.#records.note(other.id, before);
       this.#records.note(id, record);
     });
+  }
+
+  /**
+   * Whether only its label shows whose call it is, because its echo has no name, and the inquiry
+   * serves the visit of that label, which the practice has since moved from one twin to the other.
+   */
+  #mayBeATwins({ external_id }: Accepted, raw: Database.Database, inquiry: unknown): boolean {
+    const served = raw.prepare(
+      `select 1 from inquiry_appointments l join appointments a on a.id = l.appointment
+         where l.inquiry = ? and a.source_id = ?`,
+    );
+    return (
+      this.#world.plan.service.is_echo_nameless && served.get(inquiry, external_id) !== undefined
+    );
+  }
+
+  #moveToTwin(call: Accepted, need: Need, patient: string): void {
+    const [, ...question] = need.key.split('|');
+    const key = [patient, ...question].join('|');
+    const twin = this.#needs.get(key) ?? { key, patient, calls: [], claim: null };
+    this.#needs.set(key, twin);
+    need.calls.splice(need.calls.indexOf(call), 1);
+    twin.calls.push(call);
+    twin.calls.sort((a, b) => a.accepted_at - b.accepted_at);
+    this.#need_of.set(call.id, twin);
   }
 
   /**
@@ -326,9 +357,8 @@ export class Calls {
   }
 
   /**
-   * Whether a lost call ended without an answer, and nobody can tell that it was an attempt for the
-   * same need: its echo has no name, and it does not have the label of this visit, or the visit may
-   * have been a twin's.
+   * Whether a lost call ended without an answer, and its echo has neither the patient's name nor
+   * the label of this visit: nobody can tell that it was an attempt for the same need.
    */
   #hasFailedNameless(one: Accepted, call: Accepted): boolean {
     const { status } = this.#world.service.statusOf(one);
@@ -336,22 +366,9 @@ export class Calls {
       this.#world.plan.service.is_echo_nameless &&
       this.#isForgotten(one) &&
       !this.#adopted.has(one.id) &&
-      (one.external_id !== call.external_id || this.#hasTwin(one)) &&
+      one.external_id !== call.external_id &&
       ['UNSUCCESSFUL', 'CANCELLED'].includes(status)
     );
-  }
-
-  /** Whether only the name tells the patient from another one of the practice. */
-  #hasTwin({ request }: Accepted): boolean {
-    const { book } = this.#world.pms;
-    const alike = [...book.history()].filter(
-      ({ version: { input } }) =>
-        book.birthDatesOf(input.patient).includes(isoDate(String(request.dob))) &&
-        input.coverages.some(
-          ({ member_id }) => canonical(member_id) === canonical(String(request.member_id)),
-        ),
-    );
-    return new Set(alike.map(({ version }) => book.personOf(version.input.patient.id))).size > 1;
   }
 
   /** Whether the office did not say for two settle times whom the call is about. */

@@ -81,10 +81,6 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     '      (!need.is_unnumbered_claim || isLabelled(each)) &&\n',
   ),
   others_keep_their_label: without('!others.some((other) => isAlike(other, each))', 'true'),
-  twins_share_their_labels: without('(isOneTwins(each) || !others', '(!others'),
-  twin_may_have_had_the_label: without('!isOneTwins(each) && isFitting', 'isFitting'),
-  twin_asks_the_same: without('match_key === need.match_key && given_name !==', 'given_name !=='),
-  name_tells_twins_apart: without("given_name === '' && has_twin", 'has_twin'),
   own_label_first: without('fits.find(isLabelled) ?? fits[0]', 'fits[0]'),
   doubtful_only_if_none_fits: without(
     '    } else\n      for (const { service_id } of',

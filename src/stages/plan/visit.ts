@@ -57,7 +57,7 @@ export async function doNotAsk(
   decision: Exclude<PlanningDecision, { kind: 'ask' }>,
 ): Promise<void> {
   const { tx } = context;
-  const { now, policy } = context.facts;
+  const { now, is_clock_trusted } = context.facts;
   const about = subjectOf(appointment);
   if (decision.kind === 'wait') {
     await setPlanDue(tx, appointment.id, decision.until, decision.reason);
@@ -79,21 +79,36 @@ export async function doNotAsk(
   if (decision.reason === 'past' && sent > 0) {
     // The visit is over, but a call is in progress or answered. The answer is still written back
     // (G2), even if it arrived while the visit was canceled.
+    const inquiries: InquiryRow[] = [];
     for (const { id, coverage_rank } of await inquiriesOf(tx, appointment.id)) {
       const inquiry = await inquiryById(tx, id);
-      if (inquiry?.state === 'answered')
+      if (inquiry === null) continue;
+      inquiries.push(inquiry);
+      if (inquiry.state === 'answered')
         await deliverRecord(context, inquiry, appointment, coverage_rank);
     }
     await setPlanDue(tx, appointment.id, null, null);
     await resolveAttention(tx, about.subject, now);
-    // The daily job closes a visit with its last entry. A change after that opens the visit again,
-    // and there is no entry left to close it with.
-    if (appointment.starts_at < now - policy.give_up_after_days * DAY_MS)
+    // The daily job closes a visit with its last attention item. A change after that opens the
+    // visit again, and no item is left to close it with.
+    if (is_clock_trusted && isLongOver(appointment, context) && isGivenUp(inquiries))
       await closeAppointment(tx, appointment.id, 'past', now);
     return;
   }
   await closeAppointment(tx, appointment.id, decision.reason, now);
   await reviseAll(context, appointment);
+}
+
+function isLongOver({ starts_at }: AppointmentRow, { facts }: PlanContext): boolean {
+  return starts_at < facts.now - facts.policy.give_up_after_days * DAY_MS;
+}
+
+/** Returns whether eligd awaits none of the inquiries any longer, and one has no answer. */
+function isGivenUp(inquiries: readonly InquiryRow[]): boolean {
+  const unanswered = inquiries.filter(({ state }) => state !== 'answered');
+  const isEnded = ({ state, poll_at }: InquiryRow) =>
+    state === 'undecidable' || (state === 'open' && poll_at === null);
+  return unanswered.length > 0 && unanswered.every(isEnded);
 }
 
 /**

@@ -5,7 +5,6 @@ import { openAttention, resolveAttention } from '../../../src/store/bookkeeping/
 import { correctDueTimes } from '../../../src/store/calls/clock-set.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, SETTLE_MS, send } from '../installation.ts';
-import { loseCreates } from '../submit/lost-calls.ts';
 
 /** The service refuses the next inquiry. */
 async function refuseNext({ service }: Installation): Promise<void> {
@@ -128,27 +127,100 @@ test('entries leave the list two weeks after the visit, and the visit is closed'
   expect(rows).toEqual([{ closed_reason: 'past' }]);
 });
 
-test('a change to a visit whose entries have left the list does not open it for good', async () => {
-  const clinic = await install();
-  const visit = clinic.visit('A-1');
-  await clinic.read(visit);
-  await clinic.planNow();
-  await loseCreates(clinic, 1, 'before');
-  await clinic.submitNow();
-  clinic.client.list = async () => ({
-    ok: false,
-    failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
+type Read = Installation['client']['read'];
+
+/** From now on, the service says this about the first inquiry. */
+async function replyOnTheFirst(
+  clinic: Installation,
+  reply: (read: () => ReturnType<Read>) => ReturnType<Read>,
+): Promise<void> {
+  const { read } = clinic.client;
+  const [first] = await clinic.inquiries();
+  clinic.client.read = async (...given) =>
+    given[1] === first?.service_id ? await reply(() => read(...given)) : await read(...given);
+}
+
+/** The service no longer knows the first inquiry, although it had accepted it. */
+async function forget(clinic: Installation): Promise<void> {
+  await replyOnTheFirst(clinic, async () => ({ ok: true, value: null }));
+  for (const _ of ['first', 'second', 'third']) {
+    clinic.pass(SETTLE_MS);
+    await clinic.collectAll();
+  }
+}
+
+/** The service does not answer the first inquiry, and eligd gives up. */
+async function giveUp(clinic: Installation): Promise<void> {
+  await replyOnTheFirst(clinic, async (read) => {
+    const reply = await read();
+    return reply.ok && reply.value !== null
+      ? { ok: true, value: { ...reply.value, status: 'SCHEDULED' } }
+      : reply;
   });
-  clinic.pass(61 * MINUTE_MS);
-  await clinic.submitNow();
-  expect(await clinic.attention()).toContain('unconfirmed');
+  clinic.pass(18 * DAY_MS);
+  await clinic.collectAll();
+}
+
+test.each([
+  ['no longer knows', forget, 'lost_at_service'],
+  ['has not answered', giveUp, 'no_answer'],
+])('a change does not open a visit for good whose inquiry the service %s', async (...given) => {
+  const [, end, reason] = given;
+  const clinic = await install();
+  const visit = clinic.visit('A-1', { coverages: [aCoverage(), aCoverage({ member_id: 'W2' })] });
+  await send(clinic, visit);
+  await clinic.service.advance({ days: 2 });
+  await end(clinic);
+  expect(await clinic.attention()).toContain(reason);
   clinic.pass(18 * DAY_MS);
   await clinic.closeOld();
-  expect(await clinic.attention()).not.toContain('unconfirmed');
+  expect(await clinic.attention()).toEqual([]);
   await clinic.read({ ...visit, procedure_codes: ['D2740'] });
   await clinic.planNow();
   const rows = await clinic.store.db.selectFrom('appointments').select('closed_reason').execute();
   expect(rows).toEqual([{ closed_reason: 'past' }]);
+});
+
+test('a change does not close a visit that has its answer, which may be revised', async () => {
+  const clinic = await install();
+  const visit = clinic.visit('A-1');
+  await send(clinic, visit);
+  await clinic.service.advance({ days: 2 });
+  clinic.pass(2 * DAY_MS);
+  await clinic.collectAll();
+  expect(await clinic.deliveries()).toHaveLength(1);
+  clinic.pass(18 * DAY_MS);
+  await clinic.read({ ...visit, procedure_codes: ['D2740'] });
+  await clinic.planNow();
+  const rows = await clinic.store.db.selectFrom('appointments').select('closed_reason').execute();
+  expect(rows).toEqual([{ closed_reason: null }]);
+});
+
+test('an answer that a stopped computer did not see for weeks is written for the visit', async () => {
+  const clinic = await install();
+  await send(clinic, clinic.visit('A-1'));
+  await clinic.service.advance({ days: 18 });
+  clinic.pass(18 * DAY_MS);
+  await clinic.planNow();
+  await clinic.collectNow();
+  expect(await clinic.deliveries()).toHaveLength(1);
+});
+
+test.each([
+  ['is too early to give up on', 10, true],
+  ['is long over only by a clock that may be wrong', 18, false],
+])('a change does not close a visit that %s', async (_, days, is_clock_trusted) => {
+  const clinic = await install();
+  const visit = clinic.visit('A-1');
+  await send(clinic, visit);
+  await forget(clinic);
+  clinic.pass(days * DAY_MS);
+  const { facts } = clinic.plan;
+  clinic.plan.facts = () => ({ ...facts(), is_clock_trusted });
+  await clinic.read({ ...visit, status: 'completed', procedure_codes: ['D2740'] });
+  await clinic.planNow();
+  const rows = await clinic.store.db.selectFrom('appointments').select('closed_reason').execute();
+  expect(rows).toEqual([{ closed_reason: null }]);
 });
 
 test('an entry about an inquiry stays while the inquiry serves a later visit', async () => {

@@ -65,18 +65,6 @@ test('our call is made within a minute once the office has marked the entry as d
   expect(await clinic.attention()).toEqual([]);
 });
 
-test('a nameless call with the label of a visit that was a twin’s is doubtful', async () => {
-  const clinic = await install();
-  await anOldCall(clinic, 'A-1');
-  withhold(clinic, 'patient_name');
-  await ensureReconciled(clinic.submit, 'dental');
-  await send(clinic, clinic.visit('A-1', twin('Ben')), clinic.visit('A-2', twin('Ada'), 5));
-  expect(await labelsOf(clinic)).toEqual(['A-1']);
-  expect(await clinic.attention()).toContain('doubtful_call');
-  await clinic.collectAll();
-  expect(await clinic.deliveries()).toEqual([]);
-});
-
 test('a nameless call that the list names later serves the visit (G1)', async () => {
   const clinic = await install();
   await anOldCall(clinic);
