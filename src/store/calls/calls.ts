@@ -140,6 +140,12 @@ const OF_INQUIRIES = prepared<{ inquiries: readonly number[] }>()((tx, place) =>
   tx.selectFrom('calls').selectAll().where('inquiry', 'in', place('inquiries')),
 );
 
+/** Returns whether the service had accepted a call of the inquiry and no longer knows it. */
+export async function hasForgottenCall(tx: Tx, inquiry: number): Promise<boolean> {
+  const calls = await callsOf(tx, [inquiry]);
+  return calls.some(({ service_id, was_accepted }) => service_id === null && was_accepted === 1);
+}
+
 type Alike = {
   specialty: Specialty;
   match_keys: readonly string[];

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { HOUR_MS } from '../../../src/domain/time.ts';
 import { retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { type Installation, install, reconcile } from '../installation.ts';
-import { callTwice, duplicates, lookUp } from './lost-calls.ts';
+import { callsBringNothing, callTwice, duplicates, lookUp } from './lost-calls.ts';
 
 const INQUIRY = { kind: 'inquiry', id: 1 } as const;
 
@@ -57,6 +57,18 @@ test('a visit that is needed again after its call was forgotten gets the other c
   await show(0);
   await lookUp(clinic);
   expect(await states(clinic)).toEqual(['open']);
+});
+
+test('no other attempt follows while the forgotten call may still be made (G1)', async () => {
+  const { clinic, show } = await forgetSecondCall();
+  await clinic.store.write((tx) => retry(tx, INQUIRY, clinic.now()));
+  await show(0);
+  await lookUp(clinic);
+  callsBringNothing(clinic);
+  await clinic.collectAll();
+  expect(await clinic.attention()).toEqual(['unsuccessful']);
+  for (let hour = 0; hour < 6; hour += 1) await passHour(clinic, clinic.submitNow);
+  expect(await clinic.service.ledger()).toHaveLength(2);
 });
 
 test('calls of other patients are sent meanwhile (G7)', async () => {

@@ -25,6 +25,7 @@ import { addEarlier, keepTerms } from '../../../store/answers/plan-terms.ts';
 import { raiseAttention, resolveAttention } from '../../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../../store/bookkeeping/audit.ts';
 import { giveWay } from '../../../store/calls/attempts.ts';
+import { hasForgottenCall } from '../../../store/calls/calls.ts';
 import {
   addPlanned,
   type InquiryRow,
@@ -286,7 +287,8 @@ async function replanClaim(
 
 /**
  * Plans another attempt after an UNSUCCESSFUL call, if attempts and time before the visit are left.
- * Each attempt is a new need. Returns whether another attempt exists.
+ * Each attempt is a new need. None follows while the service may still make a call that it no longer
+ * knows (G1). Returns whether another attempt exists.
  */
 async function planAttempt(
   { tx, deps, now }: CollectContext,
@@ -301,7 +303,7 @@ async function planAttempt(
   const next = await latestForNeed(tx, row.need_base, row.benefit_year);
   // This answer is a revision: the first version has already led to another attempt.
   if (next !== null && next.attempt > row.attempt && next.state !== 'withdrawn') return true;
-  if (in_time.length === 0) return false;
+  if (in_time.length === 0 || (await hasForgottenCall(tx, row.id))) return false;
   const draft = parseDraft(row.draft);
   if (draft.claim !== undefined && row.attempt >= deps.settings.max_claim_calls) return false;
   // The inquiry may no longer serve the visit that it was sent for.
