@@ -196,7 +196,7 @@ test('a change does not close a visit that has its answer, which may be revised'
   expect(rows).toEqual([{ closed_reason: null }]);
 });
 
-test('an answer that a stopped computer did not see for weeks is written for the visit', async () => {
+test('an answer that waited for weeks while the computer was off is written', async () => {
   const clinic = await install();
   await send(clinic, clinic.visit('A-1'));
   await clinic.service.advance({ days: 18 });

@@ -287,8 +287,8 @@ async function replanClaim(
 
 /**
  * Plans another attempt after an UNSUCCESSFUL call, if attempts and time before the visit are left.
- * Each attempt is a new need. None follows while the service may still make a call that it no longer
- * knows (G1). Returns whether another attempt exists.
+ * Each attempt is a new need. None follows while the service may still make a call that it has
+ * forgotten (G1). Returns whether another attempt exists.
  */
 async function planAttempt(
   { tx, deps, now }: CollectContext,
