@@ -13,6 +13,7 @@ import { joinCoverages } from '../../store/answers/coverages.ts';
 import { planDelivery } from '../../store/answers/deliveries.ts';
 import { parkOtherRanks } from '../../store/answers/delivery-steps.ts';
 import {
+  isOnList,
   raiseAgain,
   raiseAttention,
   replaceAttention,
@@ -36,6 +37,7 @@ import {
   setPlanDue,
   unlink,
 } from '../../store/calls/links.ts';
+import type { Tx } from '../../store/engine/database.ts';
 import { type PlanContext, RETRY_MS } from './deps.ts';
 import { firstHold, leave, leaveUnsent, revise, reviseAll, revive, subjectOf } from './keep.ts';
 import { newCodes, notAsked } from './new-codes.ts';
@@ -91,7 +93,7 @@ export async function doNotAsk(
     await resolveAttention(tx, about.subject, now);
     // The daily job closes a visit with its last attention item. A change after that opens the
     // visit again, and no item is left to close it with.
-    if (is_clock_trusted && isLongOver(appointment, context) && isGivenUp(inquiries))
+    if (is_clock_trusted && isLongOver(appointment, context) && (await isGivenUp(tx, inquiries)))
       await closeAppointment(tx, appointment.id, 'past', now);
     return;
   }
@@ -103,12 +105,14 @@ function isLongOver({ starts_at }: AppointmentRow, { facts }: PlanContext): bool
   return starts_at < facts.now - facts.policy.give_up_after_days * DAY_MS;
 }
 
-/** Returns whether eligd awaits none of the inquiries any longer, and one has no answer. */
-function isGivenUp(inquiries: readonly InquiryRow[]): boolean {
+/** Returns whether one of the inquiries has no answer, and nothing will happen to any of those. */
+async function isGivenUp(tx: Tx, inquiries: readonly InquiryRow[]): Promise<boolean> {
   const unanswered = inquiries.filter(({ state }) => state !== 'answered');
-  const isEnded = ({ state, poll_at }: InquiryRow) =>
-    state === 'undecidable' || (state === 'open' && poll_at === null);
-  return unanswered.length > 0 && unanswered.every(isEnded);
+  for (const { id, state, poll_at } of unanswered) {
+    const is_over = state === 'undecidable' || (state === 'open' && poll_at === null);
+    if (!is_over || (await isOnList(tx, inquirySubject(id)))) return false;
+  }
+  return unanswered.length > 0;
 }
 
 /**

@@ -53,13 +53,17 @@ export async function raiseAttention(
     .execute();
 }
 
-/** Returns whether an item with this reason is open. */
-export async function isOnList(tx: Tx, subject: string, reason: AttentionReason): Promise<boolean> {
+/** Returns whether an item with this reason, or with any, is open. */
+export async function isOnList(
+  tx: Tx,
+  subject: string,
+  reason: AttentionReason | null = null,
+): Promise<boolean> {
   const open = await tx
     .selectFrom('attention')
     .select('id')
     .where('subject', '=', subject)
-    .where('reason', '=', reason)
+    .$if(reason !== null, (query) => query.where('reason', '=', reason))
     .where('resolved_at', 'is', null)
     .executeTakeFirst();
   return open !== undefined;

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { dueLimits } from '../../../src/domain/due-times.ts';
 import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { openAttention, resolveAttention } from '../../../src/store/bookkeeping/attention.ts';
+import { inquirySubject } from '../../../src/store/bookkeeping/audit.ts';
 import { correctDueTimes } from '../../../src/store/calls/clock-set.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, SETTLE_MS, send } from '../installation.ts';
@@ -207,13 +208,20 @@ test('an answer that waited for weeks while the computer was off is written', as
 });
 
 test.each([
-  ['is too early to give up on', 10, true],
-  ['is long over only by a clock that may be wrong', 18, false],
-])('a change does not close a visit that %s', async (_, days, is_clock_trusted) => {
+  ['is too early to give up on', { days: 10, is_clock_trusted: true, is_listed: false }],
+  [
+    'is long over by a clock that may be wrong',
+    { days: 18, is_clock_trusted: false, is_listed: false },
+  ],
+  ['has an open entry', { days: 18, is_clock_trusted: true, is_listed: true }],
+])('a change does not close a visit that %s', async (_, { days, is_clock_trusted, is_listed }) => {
   const clinic = await install();
   const visit = clinic.visit('A-1');
   await send(clinic, visit);
   await forget(clinic);
+  const id = (await clinic.inquiries())[0]?.id ?? 0;
+  if (!is_listed)
+    await clinic.store.write((tx) => resolveAttention(tx, inquirySubject(id), clinic.now()));
   clinic.pass(days * DAY_MS);
   const { facts } = clinic.plan;
   clinic.plan.facts = () => ({ ...facts(), is_clock_trusted });
