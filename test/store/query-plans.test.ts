@@ -11,6 +11,7 @@ import { takeKnown } from '../../src/store/answers/inbox.ts';
 import { answersOfNeed, termsOfGroup } from '../../src/store/answers/plan-terms.ts';
 import { looksAt } from '../../src/store/bookkeeping/access-log.ts';
 import { readAlerts } from '../../src/store/bookkeeping/alerts.ts';
+import { isOnList } from '../../src/store/bookkeeping/attention.ts';
 import { readHeads } from '../../src/store/bookkeeping/chain-check.ts';
 import { writeLearned } from '../../src/store/bookkeeping/learned-settings.ts';
 import { stopForOlderCalls } from '../../src/store/bookkeeping/new-database.ts';
@@ -19,7 +20,7 @@ import { countOldAnswers } from '../../src/store/bookkeeping/purge-answers.ts';
 import { oldNamedSubjects } from '../../src/store/bookkeeping/purge-logs.ts';
 import { absentLabels } from '../../src/store/calls/absent-calls.ts';
 import { spentBetween } from '../../src/store/calls/budget.ts';
-import { callsAlike, withCalls } from '../../src/store/calls/calls.ts';
+import { callsAlike, hasForgottenCall, withCalls } from '../../src/store/calls/calls.ts';
 import {
   dueForPolling,
   dueForSubmission,
@@ -252,6 +253,16 @@ describe('the claim of', () => {
           callsAlike(tx, { specialty: 'dental', match_keys: ['KEY'], labels: ['A-1'], of: [] }),
         ),
       'calls USING INDEX calls_unreadable (match_key=? AND external_id=?)',
+    ],
+    [
+      'a call that the service has forgotten',
+      () => openWriteQueue(db).write((tx) => hasForgottenCall(tx, 1)),
+      'calls USING INDEX calls_inquiry (inquiry=?)',
+    ],
+    [
+      'an attention item about an inquiry',
+      () => openWriteQueue(db).write((tx) => isOnList(tx, 'inquiry:1')),
+      'attention USING INDEX attention_open (subject=?)',
     ],
     [
       'calls of an older database',
