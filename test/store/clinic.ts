@@ -21,9 +21,10 @@ import {
 } from '../../src/store/calls/inquiries.ts';
 import { link, setPlanDue } from '../../src/store/calls/links.ts';
 import type { Tx } from '../../src/store/engine/database.ts';
-import { openStore, type Store } from '../../src/store/engine/store.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
 import { recordOf } from '../records/answers.ts';
+import { openNewStore } from './temporary.ts';
 
 /** 2026-11-20T15:00:00Z, 09:00 in Chicago. */
 export const NOW = Date.parse('2026-11-20T15:00:00.000Z');
@@ -101,7 +102,7 @@ export class Clinic {
 
   static async open(folder: string): Promise<Clinic> {
     const path = join(folder, 'eligd.db');
-    return new Clinic(path, await openStore(path));
+    return new Clinic(path, await openNewStore(path));
   }
 
   get db() {
