@@ -469,7 +469,10 @@ class LivingWorld {
     });
   }
 
-  /** Starts eligd again, which reads the new visits at once, and waits until it makes a call. */
+  /**
+   * Starts eligd again, which reads the new visits at once. Waits for its next call, half an hour
+   * at most: while the service is down, it makes none.
+   */
   async #bookAndCall(days: readonly number[]): Promise<void> {
     const machine = this.#machine;
     this.#is_down_on_purpose = true;
