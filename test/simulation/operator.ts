@@ -87,7 +87,10 @@ export class Operator {
     });
   }
 
-  /** Withdraws a call that the service accepted and does not list; then it is needed again. */
+  /**
+   * Withdraws a call that the service accepted and does not list; then it is needed again. Only
+   * one of its visits is booked again: visits that all came back would double each time.
+   */
   async #withdrawLost(store: Store): Promise<boolean> {
     const lost = await store.db
       .selectFrom('inquiries_with_call')
@@ -100,7 +103,8 @@ export class Operator {
     const operand = { kind: 'inquiry' as const, id: lost.id };
     const source_ids = await sourcesOf(store, operand);
     await this.#run(store, 'withdraw', operand, source_ids);
-    for (const source_id of source_ids) this.#world.pms.book.bookAgain(source_id);
+    const [first] = source_ids;
+    if (first !== undefined) this.#world.pms.book.bookAgain(first);
     return true;
   }
 
