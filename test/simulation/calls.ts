@@ -301,10 +301,12 @@ export class Calls {
       );
       return;
     }
-    const same = need.calls.filter((one) => this.#records.areOne(one, call));
+    this.#years.set(call.id, this.#yearsOf(need, call));
+    const years = [...this.#yearsFor(call)];
+    // An answer for another benefit year says nothing about this need, also after a merge.
+    const isOfYear = (one: Accepted) => years.some((year) => this.#yearsFor(one).has(year));
+    const same = need.calls.filter((one) => isOfYear(one) && this.#records.areOne(one, call));
     const before = this.#records.inOrder(same, this.#answered_at);
-    const years = [...this.#yearsOf(need, call)];
-    this.#years.set(call.id, new Set(years));
     need.calls.push(call);
     const first = this.#duplicated(before, call);
     if (first === null || this.clone_from !== null) return;
@@ -331,11 +333,11 @@ export class Calls {
     );
   }
 
-  /** The call for the same need after which this one is not due; null: there is none. */
+  /** The call among these for the same need after which this one is not due; null: none. */
   #duplicated(before: readonly Accepted[], call: Accepted): Accepted | null {
     const years = [...this.#yearsFor(call)];
     const counting = before.filter((one) => !this.#hasFailedNameless(one, call));
-    const first = counting.findLast((one) => years.some((year) => this.#yearsFor(one).has(year)));
+    const first = counting.at(-1);
     if (first === undefined || years.some((year) => this.#isDueFor(year, counting, call)))
       return null;
     return first;
