@@ -17,7 +17,7 @@ import type { Parts, RunningConnector } from './parts.ts';
 import { followPayers } from './payers.ts';
 
 /**
- * Compares the service's list at every start, before anything is planned or sent. With nothing to
+ * Compares the service's list at a start, before anything is planned or sent. With nothing to
  * send, it makes one small request in place of reading the list, which grows with the age of the
  * account. The request shows whether the service is reachable, and the time by its clock. Returns
  * whether the service answered.

@@ -2,7 +2,8 @@
  * Whose call is an inquiry in the service's list? One pure function decides this for the lookup
  * after a lost reply, for the reconciliation of the whole list, and for the check before a call
  * (G1). Its verdict on one inquiry depends only on calls, needs, and inquiries with the same match
- * key, because those ask the same question, and on those of earlier attempts.
+ * key, because those ask the same question, on those of earlier attempts, and, if its request
+ * cannot be read, on the need with its label that is about to be called for.
  */
 import { CLOCKS_DIFFER_MS } from './clock-watch.ts';
 import { finalOutcome } from './outcome.ts';
@@ -34,17 +35,17 @@ export type MadeCall = Asked & {
 
 /**
  * What our inquiry waits for. `planned`: to be sent; `calling`: the check before its call; `out`:
- * its reply; `sought`: a lookup, because its reply was lost. `served` has its call; `over` needs
- * none.
+ * its reply; `sought`: its call, which has no ID: the reply was lost. `served` has its call; `over`
+ * waits for none.
  */
 export type Stage = 'planned' | 'calling' | 'out' | 'sought' | 'served' | 'over';
 
 export type Need = Asked & {
   inquiry: number;
   stage: Stage;
-  /** The labels of all visits that it serves; `external_id` is one of them. */
+  /** Before its call: the labels of all visits that it serves; otherwise `external_id` alone. */
   labels: readonly string[];
-  /** The failed attempts right before this one. */
+  /** Before its call: the failed attempts right before this one. */
   earlier: readonly number[];
   /** It asks about a claim without a number, which only its label tells from others of the day. */
   is_unnumbered_claim: boolean;
@@ -64,7 +65,8 @@ export type Clock = {
   /** An answer older than this serves no visit. */
   reverify_ms: number;
   /**
-   * When this process last compared the list; null: never, so no inquiry counts as a stranger's.
+   * When the list was last compared, by this process or by the one that it relies on. Null: never,
+   * or only a label was queried; then no inquiry counts as a stranger's.
    */
   compared_at: number | null;
 };
@@ -72,7 +74,8 @@ export type Clock = {
 /**
  * `call`: it serves our inquiry as this call, or as a call that a lost database or another inquiry
  * made (`call` null; `made_for`: the other inquiry). `duplicate`: our inquiry has another call.
- * `doubtful`: it may be a call for our inquiry. `undecided`: the reply is still on its way.
+ * `doubtful`: it may be a call for our inquiry. `undecided`: the reply is still on its way, or the
+ * check before the call decides.
  * `unclaimed`: kept, and checked before every call. `unneeded`: kept, too; our call, which seemed
  * absent, for an inquiry that needs none anymore. `stranger`: another installation made it.
  */
@@ -155,7 +158,7 @@ function ownOf(
   const own = free.filter((each) => reasonOf(each)?.inquiry === need.inquiry);
   if (own.length > 0 || need.stage !== 'sought')
     return own.toSorted((a, b) => rankOf(reasonOf(a)) - rankOf(reasonOf(b)));
-  // The times exclude every listed inquiry, so the clock was wrong when the request was sent.
+  // The times exclude every listed inquiry: the clock was wrong, or the request left late.
   return free.filter((each) => reasonOf(each) === undefined && isAlike(need, each)).slice(0, 1);
 }
 
@@ -186,7 +189,7 @@ function reasonsFor(
     if (likeliest === undefined) continue;
     const doubt = doubtOf(likeliest);
     const first = alike.find((call) => doubtOf(call) === doubt && isAfter(call, each));
-    // Calls for one inquiry arrive in their order, so a later one is left for a later listed one.
+    // `first` says for which inquiry. Of its calls, the oldest: they arrive in their order.
     const own = alike
       .toSorted((a, b) => a.id - b.id)
       .find((call) => call.inquiry === first?.inquiry && isAfter(call, each));
@@ -197,8 +200,8 @@ function reasonsFor(
 }
 
 /**
- * Returns whether the service accepted the inquiry while the request could still arrive, which is
- * as long as eligd looks it up.
+ * Returns whether the service accepted the inquiry soon enough after the request was committed. A
+ * request that waited long for its turn is later than that.
  */
 function isInTime(call: MadeCall, { created_at }: ListedInquiry, clock: Clock): boolean {
   const latest = call.sent_at + clock.timeout_ms + 2 * clock.settle_ms + CLOCKS_DIFFER_MS;
@@ -255,8 +258,9 @@ type Others = {
  * those that may be for the same patient (`doubtful`). Their answers are fresh, and no other need
  * waits under their labels. A fit asks the same questions for the same patient; one under the
  * need's own labels comes first. A doubtful call does not say the name, or has a label of the need
- * and a request that cannot be read; it has an answer, or will have one. For a claim without a
- * number, both have its label: the patient may have another claim for the same day.
+ * and a request that cannot be read; it has an answer, or will have one. A call of unknown age
+ * counts as fresh. For a claim without a number, both have its label: the patient may have another
+ * claim for the same day.
  */
 function unclaimedFor(
   need: Need,

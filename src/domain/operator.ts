@@ -74,8 +74,8 @@ export function retryInquiry(row: OperatedInquiry): Operation {
       );
     case 'undecidable':
       return changed(
-        `eligd looks up ${name.toLowerCase()} twice more. It is sent again only if the service ` +
-          'provably does not have it.',
+        `eligd looks up ${name.toLowerCase()} twice more. It is not sent again, because the ` +
+          'service said that it has it.',
         { lookup_at: 'now', empty_lookups: 0 },
         { to: 'uncertain', resolves: ['undecidable', 'lost_at_service'] },
       );

@@ -26,6 +26,14 @@ describe('the operator', () => {
     }
   });
 
+  test('retry says that an inquiry which the service took is not sent again', () => {
+    const { done } = retryInquiry(inquiry('undecidable'));
+    expect(done?.what).toBe(
+      'eligd looks up inquiry 3 twice more. It is not sent again, because the service said that ' +
+        'it has it.',
+    );
+  });
+
   test('no state can both be withdrawn and prevent a withdrawal', () => {
     for (const state of INQUIRY_STATES) {
       const is_refused = refuseWithdrawal([inquiry(state)]).length > 0;

@@ -1,7 +1,7 @@
 /**
- * `npm run faults`: forty faults, one by one, in a clinic whose days pass in seconds. Each is one
- * alert with its name, a begin, and an end, and every page says the same meanwhile. With `--year`,
- * a year without faults: at most one alert in it.
+ * `npm run faults`: about fifty faults, one by one, in a clinic whose days pass in seconds. Each is
+ * the alert that it names, with a start and an end, or none, and every page agrees meanwhile. With
+ * `--year`, a year without faults: at most one alert in it.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';

@@ -58,7 +58,7 @@ export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<
   if (inquiry.state === 'withdrawn' && inquiry.sent_at !== null) {
     // The operator withdrew it while it was unknown whether the service has it, so the service may
     // still call (G1).
-    const reason = 'It is needed again, and the service had already accepted it.';
+    const reason = 'It is needed again, and the service may have it.';
     await moveInquiries(
       tx,
       [inquiry.id],

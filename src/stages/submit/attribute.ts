@@ -42,12 +42,12 @@ export type Question = {
   specialty: Specialty;
   match_keys: readonly string[];
   /**
-   * `shown`: IDs that the list has just returned. `fresh`: those of them that eligd sees for the
-   * first time.
+   * `shown`: in a lookup, the IDs that the list has just returned. `fresh`: IDs that no list has
+   * shown before.
    */
   shown?: ReadonlySet<string>;
   fresh?: ReadonlySet<string>;
-  /** When this process last compared the list, by the service's clock; null: never. */
+  /** When the list was last compared, by the service's clock; null: never. */
   compared_at?: number | null;
   /** The inquiry that eligd is about to send. */
   calling?: Calling | null;

@@ -13,7 +13,7 @@ export type SubmitDeps = {
   env: Env;
   client: ServiceClient;
   settings: SubmitSettings;
-  /** Kept in memory only: a new process has to compare the list again. */
+  /** A new process compares the list again, unless it may rely on the last comparison. */
   memory: SubmitMemory;
   onOpen: () => void;
   /** Wakes planning: an inquiry that was proven unsent may not be needed anymore. */
@@ -94,7 +94,7 @@ export type LabelFailures = {
 };
 
 export type SubmitMemory = {
-  /** Per specialty: when this process last compared the service's list. */
+  /** Per specialty: the comparison of the service's list on which this process relies. */
   reconciled: Map<Specialty, Reconciled>;
   /** Lists that could not be read; see `unread-lists.ts`. */
   failures: {

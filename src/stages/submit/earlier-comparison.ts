@@ -59,8 +59,8 @@ export async function hasEverySend({ store, sends }: Pick<SubmitDeps, 'store' | 
 /**
  * Makes the two counts of sends agree after a comparison. Until then, every process reads the list.
  * The comparisons that the database kept are forgotten: it may be an older one, and the lists of
- * other specialties are still to be compared. `listed`: the number of inquiries in the list; a new
- * account lacks none.
+ * other specialties are still to be compared. `listed`: the number of inquiries in the list; an
+ * empty one means a new account, which lacks none.
  */
 export async function agreeOnSends(deps: SubmitDeps, listed: number): Promise<void> {
   if (await hasEverySend(deps)) return;

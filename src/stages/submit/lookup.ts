@@ -119,9 +119,9 @@ async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> 
 }
 
 /**
- * Returns whether the whole list is known to show our inquiries. It must show all that eligd has
- * read; before eligd has read any, one of ours; and before the service has accepted any, the list
- * must be empty (docs/design.md "Absence is proven").
+ * Returns whether the whole list is known to show our inquiries. It must show the open ones and
+ * those sent last; if there are none, one of ours; and before the service has accepted any, it must
+ * be empty (docs/design.md "Absence is proven").
  */
 async function listShowsOurs(
   store: SubmitDeps['store'],
@@ -136,8 +136,8 @@ async function listShowsOurs(
 }
 
 /**
- * Returns whether the service said that it accepted another call, also one without an ID. An
- * accepted row itself is never sent again, so nothing needs to keep it from the attention list.
+ * Returns whether the service said that it accepted another call, also one without an ID. If it
+ * accepted the row's own, absence leads to the attention list and never to a call: no check needed.
  */
 async function isOtherAccepted(store: SubmitDeps['store'], row: InquiryRow): Promise<boolean> {
   if (row.was_accepted === 1) return false;

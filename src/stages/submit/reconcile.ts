@@ -25,8 +25,9 @@ import { seenInquiry } from './seen.ts';
 import { mustWait, noteUnread, resolveUnread } from './unread-lists.ts';
 
 /**
- * Reconciles the service's whole list with the calls: at every start, after a clock jump, daily,
- * and always before the next send (docs/design.md "Reconciliation"). Unclaimed inquiries are saved
+ * Reconciles the service's whole list with the calls before the next send: at a start, unless an
+ * earlier comparison still counts, after a clock jump, and daily (docs/design.md "Reconciliation").
+ * Unclaimed inquiries are saved
  * and checked before any call, so that a restored or lost database does not call twice (G1).
  * Returns whether eligd may send inquiries of the specialty.
  */
@@ -157,7 +158,7 @@ export async function allowStrangers({ store, env, settings }: SubmitDeps): Prom
   env.log('submission_resumed');
 }
 
-/** `last`: when this process last compared the list; null for the first time. */
+/** `last`: the comparison on which this process relied until now; null: none. */
 type Comparison = {
   specialty: Specialty;
   seen: SeenInquiry[];

@@ -40,9 +40,10 @@ type SendOptions = {
 };
 
 /**
- * Claims due inquiries and sends them, in bulks where the service takes them, until none is due or
- * a reply is not plain success. `sending` and the exact body are committed before the request
- * leaves (G1). Returns how many inquiries made progress, including those that needed no call.
+ * Claims due inquiries and sends them, in bulks where the service takes them, until none is due, a
+ * reply is not plain success, or lookups get their turn. `sending` and the exact body are committed
+ * before the request leaves (G1). Returns how many inquiries made progress, including those that
+ * needed no call.
  */
 export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<number> {
   const bulk = await planBulk(deps, options.specialty);

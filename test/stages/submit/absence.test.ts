@@ -133,6 +133,7 @@ test('retry of an undecidable row looks up soon after the clock was set back', a
     clinic.pass(HOUR_MS);
   }
   expect(await clinic.attention()).toEqual(['undecidable']);
+  expect(await labelsOf(clinic)).toEqual(['A-0', 'A-1']);
 });
 
 test('a retry before the start does not keep a due time that lies a month ahead', async () => {
