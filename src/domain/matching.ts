@@ -54,6 +54,15 @@ export function matchKeyOfEcho(request: Readonly<Record<string, unknown>>): stri
   });
 }
 
+/**
+ * Returns whether the echoed key may stand for our request: the service may have left out fields of
+ * its echo, and an empty key, of an echo that cannot be read, may stand for any.
+ */
+export function mayBeEchoOf(match_key: string, echoed: string): boolean {
+  const sent = match_key.split('|');
+  return echoed.split('|').every((field, index) => field === '' || field === sent[index]);
+}
+
 /** Normalizes an external ID, which the service may trim or change to another case. */
 export function canonicalExternalId(external_id: unknown): string {
   return isTextOrNumber(external_id) ? String(external_id).trim().toUpperCase() : '';

@@ -5,7 +5,12 @@ import {
   planClaim,
   unsettled,
 } from '../../domain/claim-planning.ts';
-import { draftMatchKey, type InquiryDraft, parseDraft } from '../../domain/inquiry.ts';
+import {
+  DAMAGED_HOLD,
+  draftMatchKey,
+  type InquiryDraft,
+  parseDraft,
+} from '../../domain/inquiry.ts';
 import { externalId } from '../../domain/needs.ts';
 import { finalOutcome } from '../../domain/outcome.ts';
 import { DAY_MS } from '../../domain/time.ts';
@@ -210,14 +215,13 @@ function asksAgainAt(
  * because it belongs to the claim.
  */
 async function revise(tx: Tx, id: number, planned: PlannedClaim, now: number): Promise<void> {
-  if ((await inquiryById(tx, id))?.state !== 'planned') return;
+  const inquiry = await inquiryById(tx, id);
+  if (inquiry?.state !== 'planned') return;
   const draft = JSON.stringify(planned.draft);
-  await updateInquiry(
-    tx,
-    id,
-    { draft, match_key: draftMatchKey(planned.draft), visit_at: planned.wanted_by },
-    now,
-  );
+  const content = { draft, match_key: draftMatchKey(planned.draft), visit_at: planned.wanted_by };
+  const is_repaired = inquiry.hold_reason === DAMAGED_HOLD;
+  await updateInquiry(tx, id, { ...content, ...(is_repaired ? { hold_reason: null } : {}) }, now);
+  if (is_repaired) await resolveAttention(tx, inquirySubject(id), now, ['inquiry_unreadable']);
 }
 
 /**

@@ -10,7 +10,7 @@ import { absentLabels } from '../../store/calls/absent-calls.ts';
 import { type InquiryRow, inState, updateInquiry } from '../../store/calls/inquiries.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
 import { latestVisitsOf } from '../../store/calls/listed-calls.ts';
-import type { Db } from '../../store/engine/database.ts';
+import type { Db, Tx } from '../../store/engine/database.ts';
 import type { SubmitContext, SubmitDeps } from './deps.ts';
 import {
   labelFailures,
@@ -22,19 +22,38 @@ import {
 import { compare } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
 
+/** By row: its labels that were queried. */
+export type CheckedLabels = ReadonlyMap<number, ReadonlySet<string>>;
+
+type LabelOptions = { specialty: Specialty; external_id_template: string };
+
 /**
  * Returns the rows that need the query: while the list may be cut off, all; otherwise those whose
- * question an absent call has asked, also one of another record or of an earlier attempt.
+ * question an absent call has asked, also one of another record or of an earlier attempt. A checked
+ * row needs it again if it has got a label meanwhile, for example that of another visit.
  */
 export async function needLabelCheck(
   { tx, deps }: SubmitContext,
-  specialty: Specialty,
   rows: readonly InquiryRow[],
+  options: LabelOptions,
+  checked: CheckedLabels,
 ): Promise<readonly InquiryRow[]> {
-  if (hidesCalls(deps, specialty)) return rows;
-  const match_keys = rows.map(({ match_key }) => match_key);
-  const absent = await absentLabels(tx, specialty, match_keys);
-  return rows.filter(({ match_key }) => absent.has(match_key));
+  const { specialty } = options;
+  const absent = hidesCalls(deps, specialty)
+    ? null
+    : await absentLabels(
+        tx,
+        specialty,
+        rows.map(({ match_key }) => match_key),
+      );
+  const needing: InquiryRow[] = [];
+  for (const row of rows) {
+    if (absent?.has(row.match_key) === false) continue;
+    const known = checked.get(row.id);
+    const labels = known === undefined ? [] : [...(await labelsOf(tx, deps, row, options))];
+    if (known === undefined || labels.some((label) => !known.has(label))) needing.push(row);
+  }
+  return needing;
 }
 
 function hidesCalls({ memory }: SubmitDeps, specialty: Specialty): boolean {
@@ -51,9 +70,9 @@ function hidesCalls({ memory }: SubmitDeps, specialty: Specialty): boolean {
 export async function checkLabels(
   deps: SubmitDeps,
   rows: readonly InquiryRow[],
-  options: { specialty: Specialty; external_id_template: string; signal: AbortSignal },
-): Promise<Set<number>> {
-  const checked = new Set<number>();
+  options: LabelOptions & { signal: AbortSignal },
+): Promise<CheckedLabels> {
+  const checked = new Map<number, ReadonlySet<string>>();
   const known = labelFailures(deps.memory, options.specialty);
   for (const [index, row] of rows.entries()) {
     if (options.signal.aborted) break;
@@ -62,33 +81,43 @@ export async function checkLabels(
       await putOff(deps, rows.slice(index), wait_until);
       break;
     }
-    const failure = await checkRow(deps, row, options);
+    const labels = await labelsOf(deps.store.db, deps, row, options);
+    const failure = await checkAll(deps, row, labels, options.signal);
     if (options.signal.aborted) break;
     if (failure === null) {
-      checked.add(row.id);
+      checked.set(row.id, labels);
       noteQueried(deps.memory, row);
     } else await putOff(deps, [row], await noteUnqueried(deps, row, failure));
   }
   return checked;
 }
 
-/** Queries the labels of one row. Returns null, or why one of them could not be queried. */
-async function checkRow(
+/** Returns the labels under which the service may have a call for the row. */
+async function labelsOf(
+  db: Db | Tx,
   deps: SubmitDeps,
   row: InquiryRow,
-  { external_id_template, signal }: { external_id_template: string; signal: AbortSignal },
-): Promise<ServiceFailure | null> {
-  const { db } = deps.store;
+  { external_id_template }: LabelOptions,
+): Promise<Set<string>> {
   const { external_id, match_key, specialty } = row;
   const absent = await absentLabels(db, specialty, [match_key]);
   const visits = hidesCalls(deps, specialty) ? await visitsOfPatient(db, row) : [];
-  const labels = new Set([
+  return new Set([
     external_id,
     ...(absent.get(match_key) ?? []),
     ...visits.map(({ connector, source_id }) =>
       externalId(external_id_template, connector, source_id),
     ),
   ]);
+}
+
+/** Queries these labels of one row. Returns null, or why one of them could not be queried. */
+async function checkAll(
+  deps: SubmitDeps,
+  row: InquiryRow,
+  labels: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<ServiceFailure | null> {
   for (const label of labels) {
     const failure = await checkLabel(deps, row, label, signal);
     if (failure !== null) return failure;
@@ -97,7 +126,7 @@ async function checkRow(
 }
 
 /** Returns the visits of the inquiry, and the patient's latest ones. */
-async function visitsOfPatient(db: Db, { id, patient_key }: InquiryRow) {
+async function visitsOfPatient(db: Db | Tx, { id, patient_key }: InquiryRow) {
   const own = await appointmentsOf(db, id);
   // No other visit has the label of a call about a claim.
   const is_claim = own.some(({ kind }) => kind === 'claim');

@@ -1,5 +1,6 @@
 import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
-import { canonicalExternalId } from '../../domain/matching.ts';
+import { givenNameOf } from '../../domain/inquiry.ts';
+import { canonicalExternalId, mayBeEchoOf } from '../../domain/matching.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import type { ListedInquiry } from '../../service/api.ts';
 import { resolveAttention } from '../../store/bookkeeping/attention.ts';
@@ -194,7 +195,8 @@ async function filterShowsOurs(
 
 /**
  * Looks for the call of the inquiry under the label that it was sent with. Returns null if the list
- * shows nothing that may be the call.
+ * shows nothing that may be the call: an inquiry that the request may have created, whose echo
+ * leaves out or changes what would tell. Under our label, that is also one with another name.
  */
 async function find(
   deps: SubmitDeps,
@@ -208,18 +210,20 @@ async function find(
   );
   if (alike.length > 0 && (await serveFrom(deps, row, alike))) return { kind: 'found' };
   const sent_at = (row.sent_service_at ?? Number.NEGATIVE_INFINITY) - CLOCKS_DIFFER_MS;
-  const unreadable = seen.filter(
-    ({ external_id, match_key, created_at }) =>
-      match_key === '' &&
-      (external_id === '' || external_id === label) &&
+  const names = ['', givenNameOf(row)];
+  const possible = seen.filter(
+    ({ external_id, match_key, given_name, created_at }) =>
+      (external_id === label ||
+        (external_id === '' && (match_key === '' || names.includes(given_name)))) &&
+      mayBeEchoOf(row.match_key, match_key) &&
       (created_at === null || created_at >= sent_at),
   );
   const owners = await ownersOf(
     deps.store.db,
-    unreadable.map(({ service_id }) => service_id),
+    possible.map(({ service_id }) => service_id),
   );
-  return unreadable.some(({ service_id }) => (owners.get(service_id) ?? null) === null)
-    ? { kind: 'inconclusive', why: 'the list shows a call that cannot be read' }
+  return possible.some(({ service_id }) => (owners.get(service_id) ?? null) === null)
+    ? { kind: 'inconclusive', why: 'the list shows a call that may be this one' }
     : null;
 }
 

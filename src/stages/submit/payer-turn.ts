@@ -17,8 +17,9 @@ import type { SubmitContext } from './deps.ts';
 
 /**
  * Reads whose turn it is. `waits` returns whether the call must wait because the payer cannot be
- * reached and this call is not the test call, and postpones it if so. `end` resolves the attention
- * items about calls that no longer wait.
+ * reached and this call is not the test call, and postpones it if so. `take`: the call is made, as
+ * the test call if its payer needs one. `end` resolves the attention items about calls that no
+ * longer wait.
  */
 export async function payerTurns(context: SubmitContext) {
   const { tx, now } = context;
@@ -29,16 +30,18 @@ export async function payerTurns(context: SubmitContext) {
       const payer = payerKey(draft);
       if (payer === null) return false;
       const turn = turnOf(silences[payer] ?? null, now);
-      if (turn.kind === 'wait') {
-        await putOff(context, { row, draft, until: turn.until });
-        return true;
-      }
+      if (turn.kind !== 'wait') return false;
+      await putOff(context, { row, draft, until: turn.until });
+      return true;
+    },
+    async take(row: InquiryRow, draft: InquiryDraft): Promise<void> {
+      const payer = payerKey(draft);
+      if (payer === null) return;
       called.push(inquirySubject(row.id));
-      if (turn.silence !== null) {
-        await setPayerSilence(tx, payer, turn.silence, now);
-        silences = await payerSilences(tx);
-      }
-      return false;
+      const turn = turnOf(silences[payer] ?? null, now);
+      if (turn.kind === 'wait' || turn.silence === null) return;
+      await setPayerSilence(tx, payer, turn.silence, now);
+      silences = await payerSilences(tx);
     },
     end: () => resolveAttention(tx, called, now, ['payer_waits']),
   };

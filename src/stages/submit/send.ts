@@ -16,7 +16,7 @@ import { checkBeforeCall } from './attribute.ts';
 import { type BulkPlan, learnFromBulk, planBulk } from './bulk.ts';
 import { priceNow, type SubmitContext, type SubmitDeps } from './deps.ts';
 import { countSend } from './earlier-comparison.ts';
-import { checkLabels, needLabelCheck } from './label-check.ts';
+import { type CheckedLabels, checkLabels, needLabelCheck } from './label-check.ts';
 import { dueInTurn } from './label-failures.ts';
 import { BATCHES_PER_STEP, mayClaimNext } from './next-claim.ts';
 import { noticeClock } from './notice-clock.ts';
@@ -136,7 +136,7 @@ const NOTHING: Claimed = { intents: [], adopted: 0, moved: 0, sends: 0, to_check
 async function claimAfterReading(
   deps: SubmitDeps,
   options: SendOptions,
-  checked: ReadonlySet<number> | 'next' | null,
+  checked: CheckedLabels | 'next' | null,
 ): Promise<Claimed> {
   const work = async (tx: Tx) => {
     if (checked !== 'next') return await claim(tx, deps, options, checked);
@@ -148,13 +148,13 @@ async function claimAfterReading(
 
 /**
  * Claims inquiries in one transaction: nearest visit first, within the budget, one specialty at a
- * time because each has its own path. `checked`: the rows whose labels were queried; null: not yet.
+ * time because each has its own path. `checked`: the labels that were queried; null: none yet.
  */
 async function claim(
   tx: Tx,
   deps: SubmitDeps,
   options: SendOptions,
-  checked: ReadonlySet<number> | null,
+  checked: CheckedLabels | null,
 ): Promise<Claimed> {
   const now = deps.env.clock.now();
   const { settings } = deps;
@@ -165,8 +165,7 @@ async function claim(
     limit: Math.min(options.limit, budget.left ?? options.limit),
     specialty: options.specialty,
   });
-  const unchecked = due.filter(({ id }) => checked?.has(id) !== true);
-  const to_check = await needLabelCheck(context, options.specialty, unchecked);
+  const to_check = await needLabelCheck(context, due, options, checked ?? new Map());
   const claimed: Claimed = { intents: [], adopted: 0, moved: 0, sends: 0, to_check };
   if (checked === null && to_check.length > 0) return claimed;
   const waiting = new Set(to_check);
@@ -201,6 +200,7 @@ async function claim(
     // The nearest visit goes first: a cheaper call for a later visit must not use up its budget.
     if (left_cents !== null && (price.price_cents ?? 0) > left_cents) break;
     if (left_cents !== null) left_cents -= price.price_cents ?? 0;
+    await turns.take(row, draft);
     sending.push({ row, draft: current, is_redated: current !== draft, price });
   }
   await turns.end();

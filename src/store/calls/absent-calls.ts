@@ -1,4 +1,7 @@
-/** Calls that were proven absent, and that the service may list later all the same. */
+/**
+ * Calls that the service may still list: those that were proven absent, and lost ones whose
+ * inquiries the office has withdrawn.
+ */
 import { sql } from 'kysely';
 import { parsed } from '../../domain/damaged.ts';
 import type { Specialty } from '../../domain/specialty.ts';
@@ -7,7 +10,7 @@ import { prepared } from '../engine/prepared.ts';
 import type { CallRow } from './calls.ts';
 
 /**
- * Returns the labels of absent calls, as sent, by match key; nothing for match keys without such
+ * Returns the labels of these calls, as sent, by match key; nothing for match keys without such
  * calls. The service may list one of them by now.
  */
 export async function absentLabels(
@@ -35,5 +38,19 @@ const ABSENT = prepared<{ match_keys: readonly string[]; specialty: Specialty }>
     .select(['match_key', 'external_id', 'body'])
     .where('match_key', 'in', place('match_keys'))
     .where('specialty', '=', place('specialty'))
-    .where('fate', '=', sql.lit('absent')),
+    .where((where) =>
+      where.or([
+        where('fate', '=', sql.lit('absent')),
+        where.and([
+          where('fate', '=', sql.lit('lost')),
+          where.exists((select) =>
+            select
+              .selectFrom('inquiries')
+              .select('id')
+              .whereRef('inquiries.id', '=', 'calls.inquiry')
+              .where('state', '=', sql.lit('withdrawn')),
+          ),
+        ]),
+      ]),
+    ),
 );

@@ -127,7 +127,7 @@ export async function sampleOfOurs(
  * has given to someone else: a call that a lost database has forgotten has the label of one.
  */
 export async function latestVisitsOf(
-  db: Db,
+  db: Db | Tx,
   patient_key: string,
 ): Promise<{ connector: string; source_id: string }[]> {
   return await db

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { claim } from '../../../connectors/conformance/examples.ts';
+import { DAY_MS } from '../../../src/domain/time.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { retry } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
@@ -43,3 +45,18 @@ test.each(['{', '{}', 'null'])(
     expect(await openAttention(clinic.store.db)).toEqual([]);
   },
 );
+
+test('after a retry, a damaged call about a claim is made, and its entry ends (G2)', async () => {
+  const clinic = await install();
+  const date_of_service = new Date(clinic.now() - 30 * DAY_MS).toISOString().slice(0, 10);
+  await clinic.readClaims({ ...claim(1), date_of_service });
+  await clinic.planNow();
+  await damage(clinic, 1, '{"carrier');
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual(['inquiry_unreadable']);
+  await clinic.store.write((tx) => retry(tx, { kind: 'appointment', id: 1 }, clinic.now()));
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual(['C-1']);
+  expect(await clinic.attention()).toEqual([]);
+});

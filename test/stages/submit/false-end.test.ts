@@ -268,3 +268,24 @@ test('labels that fail first in every process do not keep a later call from its 
   }
   expect(await labelsOf(clinic)).toEqual(['C-1']);
 });
+
+test('the label of a visit that is read during the queries is queried, too (G1)', async () => {
+  const clinic = await install();
+  clinic.submit.settings.is_shared_account = true;
+  await anOldCall(clinic, 'A-1');
+  cutLists(clinic, [], CUT_OFF);
+  await ensureReconciled(clinic.submit, 'dental');
+  const { list } = clinic.client;
+  clinic.client.list = async (specialty, filter, options) => {
+    const result = await list(specialty, filter, options);
+    if (filter.external_id === 'A-2') {
+      // The next file of the first import.
+      await clinic.read(clinic.visit('A-1', twin('Ada')));
+      await clinic.planNow();
+    }
+    return result;
+  };
+  await send(clinic, clinic.visit('A-2', twin('Ada'), 4));
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});

@@ -2,8 +2,16 @@
 import { expect, test } from 'vitest';
 import { HOUR_MS } from '../../../src/domain/time.ts';
 import { retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
-import { type Installation, install, reconcile } from '../installation.ts';
-import { callsBringNothing, callTwice, duplicates, lookUp } from './lost-calls.ts';
+import { type Installation, install, reconcile, send } from '../installation.ts';
+import {
+  callsBringNothing,
+  callTwice,
+  duplicates,
+  hideCalls,
+  labelsOf,
+  lookUp,
+  twin,
+} from './lost-calls.ts';
 
 const INQUIRY = { kind: 'inquiry', id: 1 } as const;
 
@@ -81,4 +89,28 @@ test('calls of other patients are sent meanwhile (G7)', async () => {
   for (let hour = 0; hour < 6; hour += 1) await passHour(clinic, clinic.submitNow);
   const ledger = await clinic.service.ledger();
   expect(ledger.map(({ external_id }) => external_id)).toEqual(['A-1', 'A-1', 'B-1']);
+});
+
+test('a withdrawn call that is listed at last serves the patient’s other record (G1)', async () => {
+  const clinic = await install();
+  await clinic.submitNow();
+  const { create } = clinic.client;
+  clinic.client.create = async (...given) => {
+    clinic.client.create = create;
+    await create(...given);
+    const failure = { cause: 'no_id', status: 200, accepted: true, retry_after_ms: null };
+    return { ok: false, failure: { class: 'ambiguous', ...failure } } as never;
+  };
+  const { show } = hideCalls(clinic);
+  const visit = (id: string, record: string) =>
+    clinic.visit(id, { patient: { ...twin('Ada').patient, id: record } }, 4);
+  await send(clinic, visit('A-1', 'P-1'));
+  await lookUp(clinic);
+  expect(await clinic.attention()).toEqual(['undecidable']);
+  await clinic.store.write((tx) => withdraw(tx, INQUIRY, clinic.now()));
+  await show(0);
+  await send(clinic, visit('A-2', 'P-2'));
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  expect(await states(clinic)).toEqual(['withdrawn', 'open']);
 });

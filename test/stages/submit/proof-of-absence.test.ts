@@ -4,10 +4,12 @@
  * again only if it takes a list as proof.
  */
 import { expect, test } from 'vitest';
+import { claim } from '../../../connectors/conformance/examples.ts';
+import { DAY_MS } from '../../../src/domain/time.ts';
 import type { ListedInquiry } from '../../../src/service/api.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
-import { anOldCall, labelsOf, lookUp, loseCreates, twin } from './lost-calls.ts';
+import { anOldCall, labelsOf, lookUp, loseCreates, TWINS, twin, withhold } from './lost-calls.ts';
 
 /** How a list looks; by default, complete, and without the lost call. */
 type Look = {
@@ -142,4 +144,78 @@ test('nothing is proven if the whole list shows only calls of others', async () 
   await send(clinic, clinic.visit('A-1', { coverages: [aCoverage({ member_id: 'W2' })] }));
   await lookUp(clinic);
   expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
+});
+
+/** eligd has read the answer to one call, so the list must show that one. */
+async function afterAnotherCall(): Promise<Installation> {
+  const clinic = await install();
+  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-0', twin('Ada')));
+  await clinic.collectAll();
+  return clinic;
+}
+
+/** The lists show the requests changed like this; nothing has these labels anymore. */
+function showRequests(
+  { client }: Installation,
+  change: (request: ListedInquiry['request']) => ListedInquiry['request'],
+): void {
+  const { list } = client;
+  client.list = async (specialty, filter, options) => {
+    const result = await list(specialty, {}, options);
+    if (!result.ok) return result;
+    const shown = result.value.inquiries.map((each) => ({
+      ...each,
+      request: change(each.request),
+    }));
+    const { external_id: label } = filter;
+    const inquiries = shown.filter(
+      ({ request }) => label === undefined || request.external_id === label,
+    );
+    return { ok: true, value: { ...result.value, inquiries } };
+  };
+}
+
+test.each<[string, (request: ListedInquiry['request']) => ListedInquiry['request']]>([
+  ['leaves out its label', ({ external_id: _, ...request }) => request],
+  ['leaves out its label and the name', ({ external_id: _, patient_name: __, ...rest }) => rest],
+  ['has the last name first', (request) => ({ ...request, patient_name: 'Example, Ben' })],
+])('nothing is proven if the list shows a call that %s (G1)', async (_, change) => {
+  const clinic = await afterAnotherCall();
+  showRequests(clinic, change);
+  await loseCreates(clinic, 1);
+  const coverages = [aCoverage({ member_id: 'W2' })];
+  await send(clinic, clinic.visit('A-1', { ...twin('Ben'), coverages }));
+  for (let hour = 0; hour < 12; hour += 1) await lookUp(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-0', 'A-1']);
+  expect(await clinic.attention()).toEqual(['unconfirmed']);
+});
+
+test.each(['claim_number', 'claims_date_of_service'])(
+  'nothing is proven if the list shows a call without %s (G1)',
+  async (field) => {
+    const clinic = await afterAnotherCall();
+    withhold(clinic, field);
+    await loseCreates(clinic, 1);
+    const date_of_service = new Date(clinic.now() - 30 * DAY_MS).toISOString().slice(0, 10);
+    await clinic.readClaims({ ...claim(1), date_of_service, claim_number: 'CN-1' });
+    await clinic.planNow();
+    await clinic.submitNow();
+    for (let hour = 0; hour < 12; hour += 1) await lookUp(clinic);
+    expect(await labelsOf(clinic)).toEqual(['A-0', 'C-1']);
+    expect(await clinic.attention()).toEqual(['unconfirmed']);
+  },
+);
+
+test('a call of another insurance under the same label is no sign of the lost one', async () => {
+  const clinic = await afterAnotherCall();
+  const other = { patient_name: 'Ben Example', member_id: 'W3' };
+  clinic.submit.settings.is_shared_account = true;
+  await loseCreates(clinic, 1, 'before');
+  const coverages = [aCoverage({ member_id: 'W2' })];
+  await send(clinic, clinic.visit('A-1', { ...twin('Ben'), coverages }));
+  await clinic.service.createBeside({ ...TWINS, ...other, external_id: 'A-1' });
+  await lookUp(clinic);
+  await clinic.submitNow();
+  expect((await labelsOf(clinic)).filter((label) => label === 'A-1')).toHaveLength(2);
 });
