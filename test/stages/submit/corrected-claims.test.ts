@@ -40,7 +40,7 @@ const numbers = async ({ service }: Installation) =>
     ({ request }) => (request as { claim_number?: string }).claim_number,
   );
 
-test('a call about the former number is reported, and the corrected claim is asked about', async () => {
+test('a call about the former number is reported, and the corrected one is made', async () => {
   const { clinic, show } = await correctAfterLoss(1);
   await show(0);
   await reconcile(clinic);

@@ -7,7 +7,7 @@ import { aCoverage, NO_BUDGET } from '../../domain/examples.ts';
 import { install, send } from '../installation.ts';
 import { labelsOf, twin } from './lost-calls.ts';
 
-test('a call that the budget holds back does not use up the try at a silent payer (G2)', async () => {
+test('a call that the budget holds back does not use up the try at a payer (G2)', async () => {
   const terms = { per_inquiry_cents: 1000, per_code_cents: 0, urgent_factor: 1, free_outcomes: [] };
   const limits = { ...NO_BUDGET.limits, dollars_per_day: 15 };
   const budget = { limits, prices: { termsFor: () => terms } };
