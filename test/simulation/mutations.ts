@@ -308,9 +308,9 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   late_find_forgotten: one(
     'eligd forgets that a call was absent when its successor is lost, too.',
     'src/stages/submit/outcome.ts',
-    "  await settleCalls(tx, ids, { from: ['out'], to: 'lost', was_accepted });",
+    "  await settleCalls(tx, ids, 'lost', why.was_accepted);",
     "  await tx.deleteFrom('calls').where('inquiry', 'in', ids).where('fate', '=', 'absent')" +
-      ".execute();\n  await settleCalls(tx, ids, { from: ['out'], to: 'lost', was_accepted });",
+      ".execute();\n  await settleCalls(tx, ids, 'lost', why.was_accepted);",
   ),
   twins_mixed_up: one(
     "A twin's inquiry serves the other one after the database was lost.",

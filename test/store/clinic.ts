@@ -12,7 +12,7 @@ import { claimBatch, planDelivery } from '../../src/store/answers/deliveries.ts'
 import { settleDeliveries } from '../../src/store/answers/delivery-steps.ts';
 import { raiseAttention } from '../../src/store/bookkeeping/attention.ts';
 import { appointmentSubject, inquirySubject } from '../../src/store/bookkeeping/audit.ts';
-import { callUnderWay, claimCalls, intendCalls, settleCalls } from '../../src/store/calls/calls.ts';
+import { acceptCalls, callsOf, intendCalls, settleCalls } from '../../src/store/calls/calls.ts';
 import {
   addPlanned,
   type InquiryChanges,
@@ -78,16 +78,13 @@ async function moveCall(tx: Tx, inquiry: number, to: InquiryState): Promise<void
     await intendCalls(tx, [
       { row: { ...row, sent_at: NOW, sent_service_at: NOW }, given_name: '', body: '{}' },
     ]);
-  else if (to === 'uncertain') await settleCalls(tx, [inquiry], { from: ['out'], to: 'lost' });
-  else if (to === 'rejected') await settleCalls(tx, [inquiry], { from: ['out'], to: 'unsent' });
-  const call = await callUnderWay(tx, inquiry);
-  if (to === 'open' && call !== null)
-    await claimCalls(tx, [
-      {
-        ...{ ...call, service_id: `service-${inquiry}`, inquiry, created_at: NOW },
-        ...{ service_status: 'SCHEDULED', role: 'serves', call: call.id },
-      },
-    ]);
+  else if (to === 'uncertain') await settleCalls(tx, [inquiry], 'lost');
+  else if (to === 'rejected') await settleCalls(tx, [inquiry], 'unsent');
+  const call = (await callsOf(tx, [inquiry])).find(({ fate }) => fate === 'out');
+  if (to === 'open' && call !== undefined) {
+    const given = { service_id: `service-${inquiry}`, service_status: 'SCHEDULED' };
+    await acceptCalls(tx, [{ ...given, id: call.id, role: 'serves', reply_group: null }]);
+  }
 }
 
 export class Clinic {

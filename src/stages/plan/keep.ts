@@ -14,7 +14,6 @@ import { type AttentionSubject, resolveAttention } from '../../store/bookkeeping
 import { appointmentSubject, inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { attemptsFor } from '../../store/calls/attempts.ts';
 import {
-  attemptOfNeed,
   type InquiryRow,
   inquiryById,
   moveInquiries,
@@ -35,7 +34,7 @@ import type { PlanContext } from './deps.ts';
  */
 export async function answeredBefore(tx: Tx, newest: InquiryRow): Promise<InquiryRow> {
   if (newest.state !== 'withdrawn' || newest.retry === 0) return newest;
-  const before = await attemptOfNeed(tx, newest.need_base, newest.benefit_year, newest.attempt - 1);
+  const before = (await attemptsFor(tx, newest)).at(-2);
   return before?.state === 'answered' && outcomeOf(before.service_status) === 'successful'
     ? before
     : newest;

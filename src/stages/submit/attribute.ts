@@ -16,18 +16,18 @@ import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
+import { attemptsBefore } from '../../store/calls/attempts.ts';
 import {
   type CallRow,
   type Claim,
   callsAlike,
   callsOf,
-  claimCalls,
+  claimCall,
   releaseIds,
   type SeenInquiry,
   settleCalls,
 } from '../../store/calls/calls.ts';
 import {
-  attemptsBefore,
   type InquiryRow,
   inquiriesById,
   inquiriesByMatch,
@@ -233,12 +233,11 @@ async function serve(context: SubmitContext, row: InquiryRow, found: Found): Pro
   };
   const { reason, event } = FOUND_IN_STATE[row.state as keyof typeof FOUND_IN_STATE];
   await moveInquiries(tx, [row.id], { from: row.state, to: 'open', reason, set }, now);
-  const { id: inquiry, specialty } = row;
-  await settleCalls(tx, [row.id], { from: ['lost'], to: 'absent' });
+  await settleCalls(tx, [row.id], 'absent');
   if (row.service_id !== null && row.service_id !== service_id)
     await releaseIds(tx, [row.id], 'absent');
   const bill = billOf(deps, row, created_at ?? now);
-  await claimCalls(tx, [{ ...found, inquiry, specialty, role: 'serves', bill }]);
+  await claimCall(tx, { ...found, inquiry: row.id, role: 'serves', bill });
   await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed', 'undecidable']);
   tx.after(() => {
     deps.env.log(event, { inquiry: row.id, service_id });
@@ -281,8 +280,7 @@ function billOf(
 async function report(context: SubmitContext, row: InquiryRow, found: Found): Promise<void> {
   const { tx, deps, now } = context;
   const { service_id } = found;
-  const { id: inquiry, specialty } = row;
-  await claimCalls(tx, [{ ...found, inquiry, specialty, role: 'duplicate' }]);
+  await claimCall(tx, { ...found, inquiry: row.id, role: 'duplicate' });
   tx.after(() => deps.env.log('duplicate_call_found', { inquiry: row.id, service_id }));
   await raiseForInquiry(
     tx,

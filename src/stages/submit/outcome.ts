@@ -1,6 +1,5 @@
 import { backoffMs } from '../../domain/backoff.ts';
 import type { InquiryDraft } from '../../domain/inquiry.ts';
-import { givenName } from '../../domain/matching.ts';
 import { nextPollAt } from '../../domain/polling.ts';
 import { REFUSED_NEIGHBOR, refusalWords } from '../../domain/refusal.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
@@ -14,13 +13,7 @@ import type {
 import { isWebhookDriven } from '../../store/answers/webhook-watch.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { servedByOthers } from '../../store/calls/attempts.ts';
-import {
-  callUnderWay,
-  claimCalls,
-  fatesOf,
-  ownersOf,
-  settleCalls,
-} from '../../store/calls/calls.ts';
+import { acceptCalls, callsOf, ownersOf, settleCalls } from '../../store/calls/calls.ts';
 import { endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
 import { type InquiryRow, moveEach, moveInquiries } from '../../store/calls/inquiries.ts';
 import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
@@ -132,23 +125,21 @@ async function firstPolls(
 
 /** Assigns the service's IDs to the calls that were made for these inquiries. */
 async function assignCalls(context: SubmitContext, accepted: readonly Accepted[]): Promise<void> {
-  const { tx, now } = context;
+  const { tx } = context;
   const ids = accepted.map(({ intent }) => intent.row.id);
-  const calls = Map.groupBy(await fatesOf(tx, ids), ({ inquiry }) => inquiry);
-  const found = accepted.map(({ intent: { row, draft }, inquiry_id, evidence, reply_group }) => ({
-    service_id: inquiry_id,
-    external_id: row.external_id,
-    match_key: row.match_key,
-    given_name: givenName(draft.patient_name),
-    service_status: 'SCHEDULED',
-    created_at: now,
-    inquiry: row.id,
-    specialty: row.specialty,
-    role: 'serves' as const,
-    reply_group: evidence === 'read_form' ? null : reply_group,
-    call: calls.get(row.id)?.find(({ fate }) => fate === 'out')?.id ?? null,
-  }));
-  await claimCalls(tx, found);
+  const calls = Map.groupBy(await callsOf(tx, ids), ({ inquiry }) => inquiry);
+  const given = accepted.map(({ intent, inquiry_id, evidence, reply_group }) => {
+    const made = calls.get(intent.row.id)?.find(({ fate }) => fate === 'out');
+    if (made === undefined) throw new Error('The reply is about no request that is out (G1).');
+    return {
+      id: made.id,
+      service_id: inquiry_id,
+      service_status: 'SCHEDULED',
+      role: 'serves' as const,
+      reply_group: evidence === 'read_form' ? null : reply_group,
+    };
+  });
+  await acceptCalls(tx, given);
   for (const { intent } of accepted)
     if (calls.get(intent.row.id)?.some(({ fate }) => fate === 'absent'))
       await attributeDuplicates(context, intent.row);
@@ -160,18 +151,18 @@ async function assignCalls(context: SubmitContext, accepted: readonly Accepted[]
  */
 export async function settleFailure(
   context: SubmitContext,
-  rows: readonly InquiryRow[],
+  intents: readonly Intent[],
   failure: ServiceFailure,
 ): Promise<void> {
   const { deps, now } = context;
-  const ids = rows.map(({ id }) => id);
+  const ids = intents.map(({ row }) => row.id);
   if (failure.class === 'ambiguous') {
     await makeUncertain(context, ids, {
       reason: `The reply was lost or unusable (${failure.cause}${statusText(failure.status)}).`,
       was_accepted: failure.accepted,
     });
   } else if (failure.class === 'refused') {
-    for (const row of rows) await refuse(context, row, failure);
+    for (const intent of intents) await refuse(context, intent, failure);
   } else if (failure.class === 'stopped') {
     const reason = `The service rejected the request (${failure.status}); no inquiry was created.`;
     await backToPlanned(context, ids, { reason, due_at: now + STOPPED_RETRY_MS });
@@ -210,8 +201,7 @@ export async function backToPlanned(
     { from, to: 'planned', reason, set: { lookup_at: null, due_at } },
     now,
   );
-  if (from === 'sending') await settleCalls(tx, ids, { from: ['out'], to: 'unsent' });
-  else await settleCalls(tx, ids, { from: ['lost'], to: 'absent' });
+  await settleCalls(tx, ids, from === 'sending' ? 'unsent' : 'absent');
   for (const [needless, why] of [
     [await servedByOthers(tx, ids, now), 'Another inquiry is about the same need.'],
     [await withoutAppointment(tx, ids), 'No appointment needs it any longer.'],
@@ -256,8 +246,7 @@ export async function makeUncertain(
     },
     now,
   );
-  const { was_accepted } = why;
-  await settleCalls(tx, ids, { from: ['out'], to: 'lost', was_accepted });
+  await settleCalls(tx, ids, 'lost', why.was_accepted);
   tx.after(() => {
     for (const { id } of moved) deps.env.log('inquiry_uncertain', { inquiry: id });
   });
@@ -282,7 +271,7 @@ export async function settleItems(
       const is_sample = index === 0 || index === intents.length - 1;
       accepted.push({ intent, inquiry_id, evidence, reply_group, is_sample });
     } else if (item?.outcome === 'refused') {
-      await refuse(context, row, { errors: item.errors, status: 422 });
+      await refuse(context, intent, { errors: item.errors, status: 422 });
       tx.after(() => deps.env.log('inquiry_refused', { inquiry: row.id, http_status: 422 }));
     } else if (item !== undefined) {
       const reason = item.accepted
@@ -300,12 +289,10 @@ export async function settleItems(
  */
 async function refuse(
   context: SubmitContext,
-  row: InquiryRow,
+  { row, request: sent }: Intent,
   { errors, status }: { errors: readonly ValidationItem[]; status: number },
 ): Promise<void> {
   const { tx, now } = context;
-  const body = (await callUnderWay(tx, row.id))?.body ?? '{}';
-  const sent = JSON.parse(body) as Record<string, unknown>;
   if (await learnNeeds(context, errors, sent)) {
     const reason = 'Proven unsent: the service asks for a field that eligd sends from now on.';
     await backToPlanned(context, [row.id], { reason, due_at: now });
@@ -318,7 +305,7 @@ async function refuse(
     { from: 'sending', to: 'rejected', reason: `The service refused it (${status}).` },
     now,
   );
-  await settleCalls(tx, [row.id], { from: ['out'], to: 'unsent' });
+  await settleCalls(tx, [row.id], 'unsent');
   await raiseForInquiry(
     tx,
     row,

@@ -115,7 +115,7 @@ async function settleReplies(context: SubmitContext, replies: readonly Reply[]):
     if (result.ok) continue;
     const { row } = intent;
     const { failure } = result;
-    await settleFailure(context, [row], failure);
+    await settleFailure(context, [intent], failure);
     if (failure.class === 'refused')
       tx.after(() =>
         deps.env.log('inquiry_refused', { inquiry: row.id, http_status: failure.status }),

@@ -330,7 +330,7 @@ async function sendBulk(
           { reason: REFUSED_NEIGHBOR, was_accepted: false },
         );
       } else {
-        await settleFailure(context, rows, result.failure);
+        await settleFailure(context, intents, result.failure);
       }
       const is_waiting =
         result.failure.class === 'stopped' || (result.failure.class === 'unsent' && !is_learned);

@@ -144,6 +144,14 @@ const ATTEMPTS = prepared<Need>()((db, place) =>
     .orderBy('attempt'),
 );
 
+/** Returns the unsuccessful attempts for the need that immediately precede this one. */
+export async function attemptsBefore(tx: Tx, row: InquiryRow): Promise<number[]> {
+  if (row.retry === 0) return [];
+  const first = row.attempt - row.retry;
+  const before = ({ attempt }: InquiryRow) => attempt >= first && attempt < row.attempt;
+  return (await attemptsFor(tx, row)).filter(before).map(({ id }) => id);
+}
+
 /** Numbers all attempts for a need in this order, the newest last. */
 export async function orderAttempts(
   tx: Tx,

@@ -86,49 +86,21 @@ const INTEND = preparedRows<Insertable<Tables['calls']>>()((tx, calls) =>
 );
 
 /**
- * Sets the fate of calls without an ID that have one of the fates in `from`. `was_accepted`: a
- * reply said that the service took them.
+ * Sets the fate of the calls of these inquiries that are under way; `absent`: that are sought.
+ * `was_accepted`: a reply said that the service took them.
  */
 export async function settleCalls(
   tx: Tx,
   inquiries: readonly number[],
-  {
-    from,
-    to,
-    was_accepted = false,
-  }: {
-    from: readonly ('out' | 'lost')[];
-    to: 'lost' | 'absent' | 'unsent';
-    was_accepted?: boolean;
-  },
+  to: 'lost' | 'absent' | 'unsent',
+  was_accepted = false,
 ): Promise<void> {
   await tx
     .updateTable('calls')
     .set({ fate: to, ...(was_accepted ? { was_accepted: 1 } : {}) })
     .where('inquiry', 'in', inquiries)
-    .where('fate', 'in', from)
+    .where('fate', '=', to === 'absent' ? 'lost' : 'out')
     .execute();
-}
-
-/** Returns what became of the calls of these inquiries. */
-export async function fatesOf(
-  tx: Tx,
-  inquiries: readonly number[],
-): Promise<Pick<CallRow, 'id' | 'inquiry' | 'fate'>[]> {
-  return inquiries.length === 0 ? [] : await FATES(tx, { inquiries });
-}
-
-const FATES = prepared<{ inquiries: readonly number[] }>()((tx, place) =>
-  tx
-    .selectFrom('calls')
-    .select(['id', 'inquiry', 'fate'])
-    .where('inquiry', 'in', place('inquiries')),
-);
-
-/** Returns the call of the inquiry whose reply is outstanding. */
-export async function callUnderWay(tx: Tx, inquiry: number): Promise<CallRow | null> {
-  const calls = await callsOf(tx, [inquiry]);
-  return calls.find(({ fate }) => fate === 'out') ?? null;
 }
 
 export async function callsOf(tx: Tx, inquiries: readonly number[]): Promise<CallRow[]> {
@@ -194,25 +166,23 @@ export async function withCalls(
 ): Promise<Set<number>> {
   const all = rows.map(({ id }) => id);
   if (rows.length === 0 || (await ANY_UNREADABLE(tx, {})).length > 0) return new Set(all);
-  const called = await CALLED(tx, { ids: all });
-  const asked = await ASKED(tx, { match_keys: rows.map(({ match_key }) => match_key) });
+  const called = await CALLED(tx, { ids: all, match_keys: rows.map((row) => row.match_key) });
   const ids = new Set(called.map(({ inquiry }) => inquiry));
-  const match_keys = new Set(asked.map(({ match_key }) => match_key));
+  const match_keys = new Set(called.map(({ match_key }) => match_key));
   const known = rows.filter(({ id, match_key }) => ids.has(id) || match_keys.has(match_key));
   return new Set(known.map(({ id }) => id));
 }
 
-const CALLED = prepared<{ ids: readonly number[] }>()((tx, place) =>
-  tx.selectFrom('calls').select('inquiry').where('inquiry', 'in', place('ids')),
-);
-
-const ASKED = prepared<{ match_keys: readonly string[] }>()((tx, place) =>
+const CALLED = prepared<{ ids: readonly number[]; match_keys: readonly string[] }>()((tx, place) =>
   tx
     .selectFrom('calls')
-    .select('match_key')
-    .where('match_key', 'in', place('match_keys'))
-    .where('match_key', '!=', sql.lit(''))
-    .distinct(),
+    .select(['inquiry', 'match_key'])
+    .where((where) =>
+      where.or([
+        where('inquiry', 'in', place('ids')),
+        where('match_key', 'in', place('match_keys')),
+      ]),
+    ),
 );
 
 const ALIKE = prepared<{ match_keys: readonly string[]; specialty: Specialty }>()((tx, place) =>
@@ -225,73 +195,59 @@ const ALIKE = prepared<{ match_keys: readonly string[]; specialty: Specialty }>(
 
 /** The columns of a listed inquiry. */
 export function valuesOf({ created_at, ...seen }: SeenInquiry, specialty: Specialty) {
-  const external_id = canonicalExternalId(seen.external_id);
-  const sent_service_at = created_at;
-  const { service_id, match_key, given_name, service_status } = seen;
   return {
-    service_id,
-    external_id,
-    match_key,
-    given_name,
-    service_status,
+    ...seen,
     specialty,
-    sent_service_at,
+    sent_service_at: created_at,
     fate: 'accepted' as const,
     role: 'unclaimed' as const,
     was_accepted: 1,
   };
 }
 
+type Accepted = { id: number; reply_group: string | null } & Pick<
+  CallRow,
+  'service_id' | 'service_status' | 'role'
+>;
+
 /**
  * `call`: the request that created it; null: this database did not send it, and `bill` says when it
- * was sent, and its price. `reply_group`: of the reply that gave the ID; null: eligd has read its
- * form.
+ * was sent, and its price.
  */
-export type Claim = {
+export type Claim = Pick<SeenInquiry, 'service_id' | 'service_status'> & {
   inquiry: number;
-  specialty: Specialty;
   role: 'serves' | 'duplicate';
   call: number | null;
-  reply_group?: string | null;
   bill?: Partial<Pick<CallRow, keyof StoredPrice>> & { sent_at: number };
 };
 
 /**
- * Assigns inquiries at the service to ours: each serves its inquiry, or is a duplicate call. Throws
- * if it serves another of our inquiries.
+ * Assigns an inquiry that a list has shown to one of ours: it serves it, or is a duplicate call.
+ * Throws if it serves another of our inquiries.
  */
-export async function claimCalls(tx: Tx, claims: readonly (SeenInquiry & Claim)[]): Promise<void> {
-  const accepted = [];
-  for (const claim of claims) {
-    const { call, service_id, service_status, role, reply_group = null } = claim;
-    if (call === null) await claimListed(tx, claim);
-    else accepted.push({ id: call, service_id, service_status, role, reply_group });
-  }
+export async function claimCall(tx: Tx, claim: Claim): Promise<void> {
+  const { inquiry, role, call, service_id, service_status, bill = {} } = claim;
+  const reply_group = null;
+  if (call !== null)
+    return await acceptCalls(tx, [{ id: call, service_id, service_status, role, reply_group }]);
+  const { numUpdatedRows } = await tx
+    .updateTable('calls')
+    .set({ inquiry, role, reply_group, ...bill })
+    .where('service_id', '=', service_id)
+    .where((where) => where.or([where('role', '<>', 'serves'), where('inquiry', '=', inquiry)]))
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) throw new Error('The call serves another inquiry (G1).');
+}
+
+/** Assigns the service's IDs. `reply_group`: of the reply; null: eligd has read the form. */
+export async function acceptCalls(tx: Tx, accepted: readonly Accepted[]): Promise<void> {
   if (accepted.length === 0) return;
   // Merges the rows that a list created earlier into the rows of these calls.
-  await FORGET_SHOWN(tx, { service_ids: accepted.map(({ service_id }) => service_id) });
+  await FORGET_SHOWN(tx, { service_ids: accepted.flatMap(({ service_id }) => service_id ?? []) });
   await ACCEPT(
     tx,
     accepted.map((call) => ({ ...call, fate: 'accepted', was_accepted: 1 })),
   );
-}
-
-async function claimListed(tx: Tx, claim: SeenInquiry & Claim): Promise<void> {
-  const { inquiry, specialty, role, reply_group = null, bill = {} } = claim;
-  const claimed = await tx
-    .insertInto('calls')
-    .values({ ...valuesOf(claim, specialty), inquiry, role, reply_group, ...bill })
-    .onConflict((conflict) =>
-      conflict
-        .column('service_id')
-        .doUpdateSet({ inquiry, role, reply_group, was_accepted: 1, ...bill })
-        .where((where) =>
-          where.or([where('calls.role', '<>', 'serves'), where('calls.inquiry', '=', inquiry)]),
-        ),
-    )
-    .returning('id')
-    .execute();
-  if (claimed.length === 0) throw new Error('The call serves another inquiry (G1).');
 }
 
 const FORGET_SHOWN = prepared<{ service_ids: readonly string[] }>()((tx, place) =>
@@ -301,10 +257,7 @@ const FORGET_SHOWN = prepared<{ service_ids: readonly string[] }>()((tx, place) 
     .where('role', '<>', sql.lit('serves')),
 );
 
-const ACCEPT = preparedUpdate<
-  Pick<SeenInquiry, 'service_id' | 'service_status'> &
-    Pick<CallRow, 'role' | 'reply_group'> & { id: number; fate: 'accepted'; was_accepted: 1 }
->('calls');
+const ACCEPT = preparedUpdate<Accepted & { fate: 'accepted'; was_accepted: 1 }>('calls');
 
 /** Sets what is charged for the call of an inquiry; null: not known, or not any longer. */
 export async function setCharge(tx: Tx, inquiry: number, charge_cents: number | null) {

@@ -243,22 +243,6 @@ export async function codesAsked(
     .map(({ draft }) => readDraft(draft)?.benefits_codes ?? []);
 }
 
-export async function attemptOfNeed(
-  tx: Tx,
-  need_base: string,
-  benefit_year: number,
-  attempt: number,
-): Promise<InquiryRow | null> {
-  const row = await tx
-    .selectFrom('inquiries_with_call')
-    .selectAll()
-    .where('need_base', '=', need_base)
-    .where('benefit_year', '=', benefit_year)
-    .where('attempt', '=', attempt)
-    .executeTakeFirst();
-  return row ?? null;
-}
-
 export async function inState(db: Db | Tx, state: InquiryState): Promise<InquiryRow[]> {
   return await db
     .selectFrom('inquiries_with_call')
@@ -340,17 +324,3 @@ const BY_MATCH = prepared<{ match_keys: readonly string[]; specialty: Specialty 
     .where('match_key', 'in', place('match_keys'))
     .where('specialty', '=', place('specialty')),
 );
-
-/** Returns the unsuccessful attempts for the need that immediately precede this one. */
-export async function attemptsBefore(tx: Tx, row: InquiryRow): Promise<number[]> {
-  if (row.retry === 0) return [];
-  const rows = await tx
-    .selectFrom('inquiries')
-    .select('id')
-    .where('need_base', '=', row.need_base)
-    .where('benefit_year', '=', row.benefit_year)
-    .where('attempt', '<', row.attempt)
-    .where('attempt', '>=', row.attempt - row.retry)
-    .execute();
-  return rows.map(({ id }) => id);
-}
