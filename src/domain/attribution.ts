@@ -111,12 +111,10 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
   }
   for (const need of needs) {
     let is_served = isServed(need, verdicts);
-    for (const { service_id, match_key } of ownOf(need, free, reasons)) {
+    for (const { service_id } of ownOf(need, free, reasons)) {
       const call = reasons.get(service_id)?.call ?? null;
-      // The content of a claim may be corrected while it waits for another call.
-      const is_outdated = match_key !== need.match_key && need.stage !== 'over';
-      verdicts.set(service_id, verdictOf(need, call, is_served || is_outdated));
-      is_served ||= !is_outdated;
+      verdicts.set(service_id, verdictOf(need, call, is_served));
+      is_served = true;
     }
   }
   for (const need of needs) {
@@ -135,8 +133,8 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
 }
 
 /**
- * Returns the verdict on an inquiry that belongs to the need: the first one that asks what the need
- * asks now serves it, and the others are duplicate calls.
+ * Returns the verdict on an inquiry that belongs to the need: the first one serves it, and the
+ * others are duplicate calls.
  */
 function verdictOf({ stage, inquiry }: Need, made: MadeCall | null, is_served: boolean): Verdict {
   const call = made?.id ?? null;
@@ -235,7 +233,7 @@ function isServed({ inquiry }: Need, verdicts: ReadonlyMap<string, Verdict>): bo
  * serves as this attempt.
  */
 function duplicateFor(
-  { earlier, given_name, match_key }: Need,
+  { earlier, given_name }: Need,
   listed: readonly ListedInquiry[],
 ): ListedInquiry | undefined {
   const isTheirs = ({ claim }: ListedInquiry) =>
@@ -244,7 +242,6 @@ function duplicateFor(
   return listed.find(
     (each) =>
       isTheirs(each) &&
-      each.match_key === match_key &&
       ['', given_name].includes(each.given_name) &&
       finalOutcome(each.status) !== 'cancelled',
   );

@@ -196,37 +196,11 @@ export const CASES: readonly Case[] = [
   {
     what: 'a duplicate call serves instead of the next call, however old it is',
     account: {
-      calls: [absent({ sent_at: at(-60 * 24 * 60) })],
+      calls: [absent({ sent_at: at(-60 * 24 * 60), match_key: 'BEFORE' })],
       needs: [need(1, 'calling')],
-      listed: [listed('L', { created_at: at(-60 * 24 * 60) })],
+      listed: [listed('L', { match_key: 'BEFORE', created_at: at(-60 * 24 * 60) })],
     },
     verdicts: { L: serves(1, 1) },
-  },
-  {
-    what: 'a call about a claim before its correction is a duplicate, and the current one serves',
-    account: {
-      calls: [absent({ match_key: 'BEFORE' }), call(2, 1, { sent_at: at(12) })],
-      needs: [need(1, 'sought')],
-      listed: [listed('L1', { match_key: 'BEFORE' }), listed('L2', { created_at: at(12) })],
-    },
-    verdicts: { L1: duplicate(1, 1), L2: serves(1, 2) },
-  },
-  {
-    what: 'a call about a claim before its correction is kept if nothing needs the claim anymore',
-    account: {
-      calls: [absent({ match_key: 'BEFORE' })],
-      needs: [need(1, 'over')],
-      listed: [listed('L', { match_key: 'BEFORE' })],
-    },
-    verdicts: { L: unneeded(1) },
-  },
-  {
-    what: 'a duplicate about a claim before its correction does not serve the next attempt',
-    account: {
-      needs: [need(2, 'calling', { earlier: [1] })],
-      listed: [listed('L', { match_key: 'BEFORE', claim: { inquiry: 1, role: 'duplicate' } })],
-    },
-    verdicts: { L: duplicate(1) },
   },
   {
     what: 'of two duplicate calls that no need has, one is kept and one is a duplicate',

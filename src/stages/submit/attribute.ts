@@ -139,9 +139,11 @@ export async function checkBeforeCall(
     canonicalExternalId(externalId(external_id_template, connector, source_id)),
   );
   labels.push(canonicalExternalId(row.external_id));
+  const calls = await callsOf(tx, [row.id]);
+  const match_keys = [...new Set([row.match_key, ...calls.map((call) => call.match_key)])];
   const earlier = await attemptsBefore(tx, row);
-  const { specialty, match_key } = row;
-  const question = { specialty, match_keys: [match_key], calling: { row, labels, earlier } };
+  const { specialty } = row;
+  const question = { specialty, match_keys, calling: { row, labels, earlier } };
   const { served, doubtful } = await attributeCalls(context, question);
   if (served.has(row.id)) return 'served';
   return (await waitForOffice(context, { row, earlier, doubtful })) ? 'wait' : 'call';

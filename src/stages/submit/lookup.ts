@@ -6,7 +6,7 @@ import type { ListedInquiry } from '../../service/api.ts';
 import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { readLearned, writeLearned } from '../../store/bookkeeping/learned-settings.ts';
-import { ownersOf, type SeenInquiry } from '../../store/calls/calls.ts';
+import { knownBefore, ownersOf, type SeenInquiry } from '../../store/calls/calls.ts';
 import {
   type InquiryRow,
   inquiryById,
@@ -195,8 +195,9 @@ async function filterShowsOurs(
 
 /**
  * Looks for the call of the inquiry under the label that it was sent with. Returns null if the list
- * shows nothing that may be the call: an inquiry that the request may have created, whose echo
- * leaves out or changes what would tell. Under our label, that is also one with another name.
+ * shows nothing else that may be the call: an inquiry that no list had shown before the request,
+ * whose echo leaves out what would tell, or has our label and another name. (Attribution has judged
+ * those whose echo tells.)
  */
 async function find(
   deps: SubmitDeps,
@@ -211,18 +212,21 @@ async function find(
   if (alike.length > 0 && (await serveFrom(deps, row, alike))) return { kind: 'found' };
   const sent_at = (row.sent_service_at ?? Number.NEGATIVE_INFINITY) - CLOCKS_DIFFER_MS;
   const names = ['', givenNameOf(row)];
-  const possible = seen.filter(
-    ({ external_id, match_key, given_name, created_at }) =>
-      (external_id === label ||
-        (external_id === '' && (match_key === '' || names.includes(given_name)))) &&
+  const possible = seen.filter(({ external_id, match_key, given_name, created_at }) => {
+    const is_named = names.includes(given_name);
+    const is_open =
+      external_id === label
+        ? match_key !== row.match_key || !is_named
+        : external_id === '' && (match_key === '' || is_named);
+    return (
+      is_open &&
       mayBeEchoOf(row.match_key, match_key) &&
-      (created_at === null || created_at >= sent_at),
-  );
-  const owners = await ownersOf(
-    deps.store.db,
-    possible.map(({ service_id }) => service_id),
-  );
-  return possible.some(({ service_id }) => (owners.get(service_id) ?? null) === null)
+      (created_at === null || created_at >= sent_at)
+    );
+  });
+  const ids = possible.map(({ service_id }) => service_id);
+  const known = await knownBefore(deps.store.db, row.id, ids);
+  return ids.some((id) => !known.has(id))
     ? { kind: 'inconclusive', why: 'the list shows a call that may be this one' }
     : null;
 }

@@ -55,6 +55,8 @@ export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<n
     // Calls that were put off make room for others, which the next step claims.
     did += claimed.to_check.length - checked.size;
     claimed = await claimAfterReading(deps, limited, checked);
+    // These got a label during the queries. The next step begins at once, and queries it.
+    did += claimed.to_check.filter(({ id }) => checked.has(id)).length;
   }
   for (let batches = 1; claimed.intents.length > 0; batches += 1) {
     const may_follow = batches < BATCHES_PER_STEP && options.limit >= bulk.claim_size;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS } from '../../../src/domain/time.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
-import { retry } from '../../../src/store/bookkeeping/operator.ts';
+import { hold, retry } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install } from '../installation.ts';
 
@@ -59,4 +59,16 @@ test('after a retry, a damaged call about a claim is made, and its entry ends (G
   await clinic.submitNow();
   expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual(['C-1']);
   expect(await clinic.attention()).toEqual([]);
+});
+
+test('planning does not release a call about a claim that the office holds', async () => {
+  const clinic = await install();
+  const date_of_service = new Date(clinic.now() - 30 * DAY_MS).toISOString().slice(0, 10);
+  await clinic.readClaims({ ...claim(1), date_of_service });
+  await clinic.planNow();
+  await clinic.store.write((tx) => hold(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await clinic.readClaims({ ...claim(1), date_of_service, claim_number: 'CN-2' });
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await clinic.service.ledger()).toEqual([]);
 });

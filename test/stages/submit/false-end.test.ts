@@ -285,7 +285,10 @@ test('the label of a visit that is read during the queries is queried, too (G1)'
     }
     return result;
   };
-  await send(clinic, clinic.visit('A-2', twin('Ada'), 4));
+  await clinic.read(clinic.visit('A-2', twin('Ada'), 4));
+  await clinic.planNow();
+  // It goes on at once.
+  expect((await clinic.submitNow()).did).toBeGreaterThan(0);
   await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual(['A-1']);
 });

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { HOUR_MS } from '../../../src/domain/time.ts';
 import { retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
+import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
 import {
   callsBringNothing,
@@ -10,6 +11,7 @@ import {
   hideCalls,
   labelsOf,
   lookUp,
+  loseCreates,
   twin,
 } from './lost-calls.ts';
 
@@ -89,6 +91,30 @@ test('calls of other patients are sent meanwhile (G7)', async () => {
   for (let hour = 0; hour < 6; hour += 1) await passHour(clinic, clinic.submitNow);
   const ledger = await clinic.service.ledger();
   expect(ledger.map(({ external_id }) => external_id)).toEqual(['A-1', 'A-1', 'B-1']);
+});
+
+test('a lost call is found although a withdrawn one of another record looks like it', async () => {
+  const clinic = await install();
+  await clinic.submitNow();
+  const coverages = [aCoverage({ member_id: 'W9' })];
+  await send(clinic, clinic.visit('A-0', { ...twin('Cy'), coverages }));
+  await clinic.collectAll();
+  const { create } = clinic.client;
+  clinic.client.create = async () => {
+    clinic.client.create = create;
+    const failure = { cause: 'no_id', status: 200, accepted: true, retry_after_ms: null };
+    return { ok: false, failure: { class: 'ambiguous', ...failure } } as never;
+  };
+  const visit = (record: string) =>
+    clinic.visit('A-1', { patient: { ...twin('Ada').patient, id: record } }, 4);
+  await send(clinic, visit('P-1'));
+  await lookUp(clinic);
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 2 }, clinic.now()));
+  await loseCreates(clinic, 1);
+  await send(clinic, visit('P-2'));
+  for (let hour = 0; hour < 3; hour += 1) await lookUp(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-0', 'A-1']);
+  expect((await states(clinic)).at(-1)).toBe('open');
 });
 
 test('a withdrawn call that is listed at last serves the patient’s other record (G1)', async () => {

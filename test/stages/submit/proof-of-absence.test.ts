@@ -8,7 +8,7 @@ import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS } from '../../../src/domain/time.ts';
 import type { ListedInquiry } from '../../../src/service/api.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install, send } from '../installation.ts';
+import { type Installation, install, reconcile, send } from '../installation.ts';
 import { anOldCall, labelsOf, lookUp, loseCreates, TWINS, twin, withhold } from './lost-calls.ts';
 
 /** How a list looks; by default, complete, and without the lost call. */
@@ -206,6 +206,36 @@ test.each(['claim_number', 'claims_date_of_service'])(
     expect(await clinic.attention()).toEqual(['unconfirmed']);
   },
 );
+
+test.each([true, false])(
+  'a call that was listed before the request is no sign of it (with times: %s)',
+  async (has_times) => {
+    const clinic = await install();
+    if (!has_times) withholdTimes(clinic);
+    clinic.submit.settings.is_shared_account = true;
+    // Ada's, before the practice gave her appointment to Ben.
+    await anOldCall(clinic, 'A-1');
+    await clinic.submitNow();
+    await reconcile(clinic);
+    const coverages = [aCoverage({ member_id: 'W9' })];
+    await send(clinic, clinic.visit('A-0', { ...twin('Cy'), coverages }));
+    await clinic.collectAll();
+    await loseCreates(clinic, 1, 'before');
+    await send(clinic, clinic.visit('A-1', twin('Ben')));
+    for (let hour = 0; hour < 3; hour += 1) await lookUp(clinic);
+    expect(await labelsOf(clinic)).toEqual(['A-1', 'A-0', 'A-1']);
+  },
+);
+
+function withholdTimes({ client }: Installation): void {
+  const { list } = client;
+  client.list = async (...given) => {
+    const result = await list(...given);
+    if (!result.ok) return result;
+    const inquiries = result.value.inquiries.map((each) => ({ ...each, creation_ts: null }));
+    return { ok: true, value: { ...result.value, inquiries } } as never;
+  };
+}
 
 test('a call of another insurance under the same label is no sign of the lost one', async () => {
   const clinic = await afterAnotherCall();
