@@ -20,12 +20,7 @@ import { countOldAnswers } from '../../src/store/bookkeeping/purge-answers.ts';
 import { oldNamedSubjects } from '../../src/store/bookkeeping/purge-logs.ts';
 import { absentLabels } from '../../src/store/calls/absent-calls.ts';
 import { spentBetween } from '../../src/store/calls/budget.ts';
-import {
-  callsAlike,
-  hasForgottenCall,
-  knownBefore,
-  withCalls,
-} from '../../src/store/calls/calls.ts';
+import { callsAlike, hasForgottenCall, withCalls } from '../../src/store/calls/calls.ts';
 import {
   dueForPolling,
   dueForSubmission,
@@ -250,16 +245,6 @@ describe('the claim of', () => {
       'absent calls that the service may list by now',
       () => absentLabels(db, 'dental', ['KEY']),
       'calls USING INDEX calls_match (match_key=?)',
-    ],
-    [
-      'listed calls that are known from before a lost request',
-      () => knownBefore(db, 1, ['S-1']),
-      'calls USING INDEX sqlite_autoindex_calls_1 (service_id=?)',
-    ],
-    [
-      'the lost request of an inquiry',
-      () => knownBefore(db, 1, ['S-1']),
-      'own USING INDEX calls_inquiry (inquiry=?)',
     ],
     [
       'listed calls under labels whose requests are unreadable',

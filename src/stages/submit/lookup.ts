@@ -6,7 +6,7 @@ import type { ListedInquiry } from '../../service/api.ts';
 import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { readLearned, writeLearned } from '../../store/bookkeeping/learned-settings.ts';
-import { knownBefore, ownersOf, type SeenInquiry } from '../../store/calls/calls.ts';
+import { ownersOf, type SeenInquiry } from '../../store/calls/calls.ts';
 import {
   type InquiryRow,
   inquiryById,
@@ -195,9 +195,8 @@ async function filterShowsOurs(
 
 /**
  * Looks for the call of the inquiry under the label that it was sent with. Returns null if the list
- * shows nothing else that may be the call: an inquiry that no list had shown before the request,
- * whose echo leaves out what would tell, or has our label and another name. (Attribution has judged
- * those whose echo tells.)
+ * shows nothing else that may be the call: an inquiry of nobody whose echo leaves out what would
+ * tell. Attribution has judged those whose echo tells.
  */
 async function find(
   deps: SubmitDeps,
@@ -216,7 +215,7 @@ async function find(
     const is_named = names.includes(given_name);
     const is_open =
       external_id === label
-        ? match_key !== row.match_key || !is_named
+        ? match_key !== row.match_key
         : external_id === '' && (match_key === '' || is_named);
     return (
       is_open &&
@@ -224,9 +223,11 @@ async function find(
       (created_at === null || created_at >= sent_at)
     );
   });
-  const ids = possible.map(({ service_id }) => service_id);
-  const known = await knownBefore(deps.store.db, row.id, ids);
-  return ids.some((id) => !known.has(id))
+  const owners = await ownersOf(
+    deps.store.db,
+    possible.map(({ service_id }) => service_id),
+  );
+  return possible.some(({ service_id }) => (owners.get(service_id) ?? null) === null)
     ? { kind: 'inconclusive', why: 'the list shows a call that may be this one' }
     : null;
 }

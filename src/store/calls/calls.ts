@@ -338,44 +338,6 @@ export async function ownersOf(
   return owners;
 }
 
-/**
- * Returns those of the service's IDs that one of our inquiries has, or that a list had shown before
- * the lost request of this inquiry was stored.
- */
-export async function knownBefore(
-  db: Db | Tx,
-  inquiry: number,
-  service_ids: readonly string[],
-): Promise<Set<string | null>> {
-  const known = new Set<string | null>();
-  for (let first = 0; first < service_ids.length; first += IDS_PER_STATEMENT) {
-    const ids = service_ids.slice(first, first + IDS_PER_STATEMENT);
-    for (const { service_id } of await KNOWN(db, { inquiry, service_ids: ids }))
-      known.add(service_id);
-  }
-  return known;
-}
-
-// Rows are numbered in the order in which they were stored, whatever the clock said.
-const KNOWN = prepared<{ inquiry: number; service_ids: readonly string[] }>()((db, place) =>
-  db
-    .selectFrom('calls')
-    .select('service_id')
-    .where('service_id', 'in', place('service_ids'))
-    .where((where) =>
-      where.or([
-        where('inquiry', 'is not', sql.lit(null)),
-        where('id', '<', (select) =>
-          select
-            .selectFrom('calls as own')
-            .select((max) => max.fn.max('own.id').as('id'))
-            .where('own.inquiry', '=', place('inquiry'))
-            .where('own.fate', '=', sql.lit('lost')),
-        ),
-      ]),
-    ),
-);
-
 const OWNERS = prepared<{ service_ids: readonly string[] }>()((db, place) =>
   db
     .selectFrom('calls')
