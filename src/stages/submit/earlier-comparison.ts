@@ -25,6 +25,7 @@ const RELIED_ON_MS = HOUR_MS;
 const ELAPSED_DIFFERS_MS = 5_000;
 const SENDS = 'sends';
 const SENDS_LOST = 'sends_lost';
+const TIME_MISSING = 'time_missing';
 /** By then, eligd has asked about the visits for which it may have lost a call. */
 const LOST_MS = 7 * DAY_MS;
 
@@ -34,6 +35,8 @@ const KEPT = z.object({
   service_at: z.number(),
   hides_calls: z.boolean(),
 });
+
+type Kept = z.infer<typeof KEPT>;
 
 const nameOf = (specialty: Specialty) => `comparison:${specialty}`;
 
@@ -75,10 +78,32 @@ export async function agreeOnSends(deps: SubmitDeps, listed: number): Promise<vo
   sends.write(count);
 }
 
-/** Returns whether the database lately proved older than the last send: it may lack calls. */
-export async function lacksSends({ store, env }: Pick<SubmitDeps, 'store' | 'env'>) {
-  const lost = await readLearned(store.db, SENDS_LOST);
-  return lost !== null && Math.abs(env.clock.now() - lost.updated_at) < LOST_MS;
+/** Returns whether the database lately proved older than the last send: it lacks calls. */
+export async function lacksSends(deps: Pick<SubmitDeps, 'store' | 'env'>): Promise<boolean> {
+  return await wasNotedLately(deps, SENDS_LOST);
+}
+
+/**
+ * Notes, after the list was read, when the machine may have been rolled back to a snapshot since
+ * the last comparison. Then the lock file went back, too, and the counts of sends agree.
+ */
+export async function noteMissingTime(deps: SubmitDeps, specialty: Specialty): Promise<void> {
+  const { store, env } = deps;
+  if (awakeSince(await readKept(deps, specialty), deps) !== null) return;
+  await store.write((tx) => writeLearned(tx, TIME_MISSING, '1', env.clock.now()));
+}
+
+/** Returns whether the machine may lately have been rolled back: the database may lack calls. */
+export async function mayLackSends(deps: Pick<SubmitDeps, 'store' | 'env'>): Promise<boolean> {
+  return await wasNotedLately(deps, TIME_MISSING);
+}
+
+async function wasNotedLately(
+  { store, env }: Pick<SubmitDeps, 'store' | 'env'>,
+  name: string,
+): Promise<boolean> {
+  const noted = await readLearned(store.db, name);
+  return noted !== null && Math.abs(env.clock.now() - noted.updated_at) < LOST_MS;
 }
 
 /** Keeps a comparison for the next process, if the boot ID and the service's clock are known. */
@@ -108,23 +133,36 @@ export async function earlierComparison(
   specialty: Specialty,
 ): Promise<Reconciled | null> {
   const { store, env, client } = deps;
-  const stored = await readLearned(store.db, nameOf(specialty));
-  const kept = stored === null ? undefined : KEPT.safeParse(parsed(stored.value)).data;
-  if (kept === undefined || !(await hasEverySend(deps))) return null;
+  const kept = await readKept(deps, specialty);
+  if (kept === null || !(await hasEverySend(deps))) return null;
   if ((await currentHalts(store.db)).length > 0) return null;
   if (env.boot?.()?.id !== kept.boot_id) return null;
   // A small request shows whether the service answers, and the time by its clock.
   if (!(await client.getSubscription({ priority: 'send' })).ok) return null;
-  const [boot, skew_ms, now] = [env.boot(), deps.clockSkew(), env.clock.now()];
-  if (boot === null || skew_ms === null) return null;
-  const awake_ms = boot.awake_ms - kept.awake_ms;
-  const by_service_ms = now - skew_ms - kept.service_at;
-  if (awake_ms < 0 || awake_ms > RELIED_ON_MS) return null;
-  if (Math.abs(by_service_ms - awake_ms) > ELAPSED_DIFFERS_MS) return null;
+  const awake_ms = awakeSince(kept, deps);
+  if (awake_ms === null || awake_ms > RELIED_ON_MS) return null;
   return {
-    at: now - awake_ms,
+    at: env.clock.now() - awake_ms,
     service_at: kept.service_at,
     is_due: false,
     hides_calls: kept.hides_calls,
   };
+}
+
+async function readKept({ store }: SubmitDeps, specialty: Specialty): Promise<Kept | null> {
+  const stored = await readLearned(store.db, nameOf(specialty));
+  return stored === null ? null : (KEPT.safeParse(parsed(stored.value)).data ?? null);
+}
+
+/**
+ * Returns the milliseconds since the kept comparison, in which the machine was always awake. Null
+ * when the machine was started again, slept, or was rolled back, or when nobody can tell.
+ */
+function awakeSince(kept: Kept | null, { env, clockSkew }: SubmitDeps): number | null {
+  const [boot, skew_ms] = [env.boot?.() ?? null, clockSkew()];
+  if (kept === null || boot?.id !== kept.boot_id || skew_ms === null) return null;
+  const awake_ms = boot.awake_ms - kept.awake_ms;
+  const by_service_ms = env.clock.now() - skew_ms - kept.service_at;
+  const is_same = awake_ms >= 0 && Math.abs(by_service_ms - awake_ms) <= ELAPSED_DIFFERS_MS;
+  return is_same ? awake_ms : null;
 }

@@ -19,6 +19,8 @@ import {
   earlierComparison,
   keepComparison,
   lacksSends,
+  mayLackSends,
+  noteMissingTime,
 } from './earlier-comparison.ts';
 import { mayHideCalls } from './list-end.ts';
 import { seenInquiry } from './seen.ts';
@@ -27,9 +29,8 @@ import { mustWait, noteUnread, resolveUnread } from './unread-lists.ts';
 /**
  * Reconciles the service's whole list with the calls before the next send: at a start, unless an
  * earlier comparison still counts, after a clock jump, and daily (docs/design.md "Reconciliation").
- * Unclaimed inquiries are saved
- * and checked before any call, so that a restored or lost database does not call twice (G1).
- * Returns whether eligd may send inquiries of the specialty.
+ * Unclaimed inquiries are saved and checked before any call, so that a restored or lost database
+ * does not call twice (G1). Returns whether eligd may send inquiries of the specialty.
  */
 export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
   const { running } = deps.memory;
@@ -71,6 +72,7 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
     unknown_inquiries: fresh,
   });
   await agreeOnSends(deps, seen.length);
+  if (seen.length > 0) await noteMissingTime(deps, specialty);
   const skew_ms = deps.clockSkew();
   const reconciled = {
     at: started_at,
@@ -78,7 +80,9 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
     is_due: false,
     // No end of a list proves anything about calls that an older database lacks.
     hides_calls:
-      (await lacksSends(deps)) || (await mayHideCalls(store.db, specialty, listed.value)),
+      (await lacksSends(deps)) ||
+      (!listed.value.is_end_proven && (await mayLackSends(deps))) ||
+      (await mayHideCalls(store.db, specialty, listed.value)),
   };
   memory.reconciled.set(specialty, reconciled);
   await keepComparison(deps, specialty, reconciled);

@@ -20,6 +20,17 @@ export function cutLists(
   };
 }
 
+/** Returns the labels that are queried from now on. */
+export function watchLabels({ client }: Installation): string[] {
+  const { list } = client;
+  const queried: string[] = [];
+  client.list = async (specialty, filter, options) => {
+    if (filter.external_id !== undefined) queried.push(filter.external_id);
+    return await list(specialty, filter, options);
+  };
+  return queried;
+}
+
 export const PROVEN = { is_complete: true, is_end_proven: true };
 export const CUT_OFF = { is_complete: false, is_end_proven: false };
 

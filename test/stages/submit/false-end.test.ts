@@ -6,7 +6,7 @@ import { demandReconciliation, ensureReconciled } from '../../../src/stages/subm
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
-import { CUT_OFF, cutLists, failLabels, minutesPass, PROVEN } from './cut-lists.ts';
+import { CUT_OFF, cutLists, failLabels, minutesPass, PROVEN, watchLabels } from './cut-lists.ts';
 import { anOldCall, labelsOf, lookUp, TWINS, twin } from './lost-calls.ts';
 
 test('a list that falsely says it is complete hides no call of a lost database (G1)', async () => {
@@ -58,6 +58,40 @@ test('a database that lacks a send hides no call behind a list that seems comple
   cutLists(clinic, [known?.id], PROVEN);
   demandReconciliation(clinic.submit);
   await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
+});
+
+/** The machine as its boot clock shows it; it sleeps while the other clocks go on. */
+function booted(clinic: Installation) {
+  const boot = { id: 'one boot', asleep_ms: 0 };
+  const begun_at = clinic.now();
+  clinic.submit.env.boot = () => ({
+    id: boot.id,
+    awake_ms: HOUR_MS + clinic.now() - begun_at - boot.asleep_ms,
+  });
+  return boot;
+}
+
+test.each([
+  // The snapshot brings an older boot clock back, with the lock file.
+  ['is rolled back', { asleep_ms: 10 * MINUTE_MS }, ['A-1']],
+  ['is started again', { id: 'another boot' }, ['A-1']],
+  ['runs all the time', {}, []],
+])('the end of a list after the machine %s (G1)', async (_, change, queried) => {
+  const clinic = await install();
+  const boot = booted(clinic);
+  await clinic.planNow();
+  await send(clinic, clinic.visit('B-1', { coverages: [aCoverage({ member_id: 'W9' })] }));
+  const [known] = await clinic.service.ledger();
+  await reconcile(clinic);
+  if (queried.length > 0) await anOldCall(clinic, 'A-1');
+  const labels = watchLabels(clinic);
+  cutLists(clinic, [known?.id], { is_complete: true, is_end_proven: false });
+  clinic.pass(20 * MINUTE_MS);
+  Object.assign(boot, change);
+  demandReconciliation(clinic.submit);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect(labels).toEqual(queried);
   expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
 });
 
