@@ -3,9 +3,10 @@
  * after a lost reply, for the reconciliation of the whole list, and for the check before a call
  * (G1). Its verdict on one inquiry depends only on calls, needs, and inquiries with the same match
  * key, because those ask the same question, on those of earlier attempts, and, if its request
- * cannot be read, on the need with its label that is about to be called for.
+ * cannot be read in full, on the need with its label that is about to be called for.
  */
 import { CLOCKS_DIFFER_MS } from './clock-watch.ts';
+import { mayBeEchoOf } from './matching.ts';
 import { finalOutcome } from './outcome.ts';
 
 /**
@@ -258,9 +259,9 @@ type Others = {
  * those that may be for the same patient (`doubtful`). Their answers are fresh, and no other need
  * waits under their labels. A fit asks the same questions for the same patient; one under the
  * need's own labels comes first. A doubtful call does not say the name, or has a label of the need
- * and a request that cannot be read; it has an answer, or will have one. A call of unknown age
- * counts as fresh. For a claim without a number, both have its label: the patient may have another
- * claim for the same day.
+ * and a request that cannot be read in full; it has an answer, or will have one. A call of unknown
+ * age counts as fresh. For a claim without a number, both have its label: the patient may have
+ * another claim for the same day.
  */
 function unclaimedFor(
   need: Need,
@@ -288,7 +289,7 @@ function unclaimedFor(
       (finalOutcome(each.status) ?? 'successful') === 'successful' &&
       (each.match_key === need.match_key
         ? each.given_name === '' || need.given_name === ''
-        : each.match_key === '' && isLabelled(each)),
+        : mayBeEchoOf(need.match_key, each.match_key) && isLabelled(each)),
   );
   return { fit: fits.find(isLabelled) ?? fits[0], doubtful };
 }

@@ -63,6 +63,17 @@ export function mayBeEchoOf(match_key: string, echoed: string): boolean {
   return echoed.split('|').every((field, index) => field === '' || field === sent[index]);
 }
 
+/**
+ * Returns the other keys that a request about a claim may have if its echo leaves out the claim's
+ * number, its date, or both.
+ */
+export function partialKeysOf(match_key: string): string[] {
+  const [type, member_id, dob, tax_id, number = '', date = ''] = match_key.split('|');
+  const asked = [type, member_id, dob, tax_id].join('|');
+  const keys = [`${asked}||${date}`, `${asked}|${number}|`, `${asked}||`];
+  return number === '' && date === '' ? [] : keys.filter((key) => key !== match_key);
+}
+
 /** Normalizes an external ID, which the service may trim or change to another case. */
 export function canonicalExternalId(external_id: unknown): string {
   return isTextOrNumber(external_id) ? String(external_id).trim().toUpperCase() : '';

@@ -299,6 +299,18 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: doubtful(1), L2: is('unclaimed') },
   },
   {
+    what: 'a call whose echo leaves out a field is doubtful under the need’s label',
+    account: {
+      needs: [need(1, 'calling', { match_key: 'CLAIM|W1|7' })],
+      listed: [
+        listed('L1', { match_key: 'CLAIM|W1|' }),
+        listed('L2', { match_key: 'CLAIM|W1|8' }),
+        listed('L3', { match_key: 'CLAIM|W1|', external_id: 'B-1' }),
+      ],
+    },
+    verdicts: { L1: doubtful(1), L2: is('unclaimed'), L3: is('unclaimed') },
+  },
+  {
     what: 'a call that ended without an answer is not doubtful',
     account: {
       needs: [need(1, 'calling')],

@@ -12,6 +12,7 @@ import {
   type Verdict,
 } from '../../src/domain/attribution.ts';
 import { CLOCKS_DIFFER_MS } from '../../src/domain/clock-watch.ts';
+import { mayBeEchoOf } from '../../src/domain/matching.ts';
 import { finalOutcome } from '../../src/domain/outcome.ts';
 import { CLAUSES } from '../simulation/clauses.ts';
 import { at, CASES, type Case, CLOCK, call, listed, need } from './attribution-cases.ts';
@@ -37,7 +38,11 @@ function changed(find: string, put: string): Attribute {
   const text = stripTypeScriptTypes(source.replace(find, () => put))
     .replaceAll(/^import .*$/gm, '')
     .replaceAll(/^export /gm, '');
-  return runInNewContext(`${text}\nattribute`, { CLOCKS_DIFFER_MS, finalOutcome }) as Attribute;
+  return runInNewContext(`${text}\nattribute`, {
+    CLOCKS_DIFFER_MS,
+    finalOutcome,
+    mayBeEchoOf,
+  }) as Attribute;
 }
 
 test('the function that is read from its source decides every case correctly', () => {

@@ -97,10 +97,21 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   doubtful_without_name: without("each.given_name === '' || need.given_name === ''", 'false'),
   doubtful_without_own_name: without(" || need.given_name === ''"),
   doubtful_names_nobody_else: without("each.given_name === '' || need.given_name === ''", 'true'),
-  doubtful_if_unreadable: without("each.match_key === '' && isLabelled(each)", 'false'),
-  doubtful_if_labelled: without(
+  doubtful_if_unreadable: without(
+    'mayBeEchoOf(need.match_key, each.match_key) && isLabelled(each)',
+    'false',
+  ),
+  doubtful_if_partly_unreadable: without(
+    'mayBeEchoOf(need.match_key, each.match_key) && isLabelled(each)',
     "each.match_key === '' && isLabelled(each)",
-    "each.match_key === ''",
+  ),
+  doubtful_if_it_may_be_the_echo: without(
+    'mayBeEchoOf(need.match_key, each.match_key) && isLabelled(each)',
+    'isLabelled(each)',
+  ),
+  doubtful_if_labelled: without(
+    'mayBeEchoOf(need.match_key, each.match_key) && isLabelled(each)',
+    'mayBeEchoOf(need.match_key, each.match_key)',
   ),
   oldest_first: without('(a.created_at ?? 0) - (b.created_at ?? 0) || '),
   stranger_is_new: without('    is_new &&\n'),

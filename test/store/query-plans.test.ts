@@ -255,6 +255,16 @@ describe('the claim of', () => {
       'calls USING INDEX calls_unreadable (match_key=? AND external_id=?)',
     ],
     [
+      'listed calls under labels whose requests lack fields',
+      () => {
+        const match_keys = ['CLAIMS_STATUS|W1|2018-01-02|123456789|CN1|2026-01-02'];
+        return openWriteQueue(db).write((tx) =>
+          callsAlike(tx, { specialty: 'dental', match_keys, labels: ['A-1'], of: [] }),
+        );
+      },
+      'calls USING INDEX calls_match (match_key=?)',
+    ],
+    [
       'a call that the service has forgotten',
       () => openWriteQueue(db).write((tx) => hasForgottenCall(tx, 1)),
       'calls USING INDEX calls_inquiry (inquiry=?)',

@@ -5,7 +5,7 @@
  * request; otherwise, only retention deletes rows.
  */
 import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
-import { canonicalExternalId } from '../../domain/matching.ts';
+import { canonicalExternalId, partialKeysOf } from '../../domain/matching.ts';
 import type { StoredPrice } from '../../domain/price.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { Db, Tx } from '../engine/database.ts';
@@ -121,7 +121,7 @@ export async function hasForgottenCall(tx: Tx, inquiry: number): Promise<boolean
 type Alike = {
   specialty: Specialty;
   match_keys: readonly string[];
-  /** Listed calls with these labels are also included when their requests are unreadable. */
+  /** Listed calls with these labels are also included if their requests cannot be read in full. */
   labels: readonly string[];
   /** Inquiries whose calls are also included, whatever their content. */
   of: readonly number[];
@@ -135,6 +135,9 @@ export async function callsAlike(
   const keys = match_keys.filter((key) => key !== '');
   const alike = keys.length === 0 ? [] : await ALIKE(tx, { match_keys: keys, specialty });
   if (labels.length > 0) alike.push(...(await UNREADABLE(tx, { labels, specialty })));
+  const partial = keys.flatMap(partialKeysOf).filter((key) => !keys.includes(key));
+  if (labels.length > 0 && partial.length > 0)
+    alike.push(...(await OF_LABELS(tx, { match_keys: partial, labels, specialty })));
   const known = new Set(alike.map(({ id }) => id));
   return [...alike, ...(await callsOf(tx, of)).filter(({ id }) => !known.has(id))];
 }
@@ -142,6 +145,19 @@ export async function callsAlike(
 const UNREADABLE = prepared<{ labels: readonly string[]; specialty: Specialty }>()((tx, place) =>
   unreadable(tx)
     .selectAll()
+    .where('external_id', 'in', place('labels'))
+    .where('specialty', '=', place('specialty')),
+);
+
+const OF_LABELS = prepared<{
+  match_keys: readonly string[];
+  labels: readonly string[];
+  specialty: Specialty;
+}>()((tx, place) =>
+  tx
+    .selectFrom('calls')
+    .selectAll()
+    .where('match_key', 'in', place('match_keys'))
     .where('external_id', 'in', place('labels'))
     .where('specialty', '=', place('specialty')),
 );
@@ -158,7 +174,7 @@ function unreadable(db: Db | Tx) {
 
 /**
  * Returns the inquiries that have calls, or whose match key has calls: the service may hold them.
- * A listed call whose request is unreadable may be any of them.
+ * The listed request may lack fields; if it is unreadable, it may be any of them.
  */
 export async function withCalls(
   tx: Tx,
@@ -166,10 +182,13 @@ export async function withCalls(
 ): Promise<Set<number>> {
   const all = rows.map(({ id }) => id);
   if (rows.length === 0 || (await ANY_UNREADABLE(tx, {})).length > 0) return new Set(all);
-  const called = await CALLED(tx, { ids: all, match_keys: rows.map((row) => row.match_key) });
+  const keysOf = ({ match_key }: (typeof rows)[number]) => [match_key, ...partialKeysOf(match_key)];
+  const called = await CALLED(tx, { ids: all, match_keys: rows.flatMap(keysOf) });
   const ids = new Set(called.map(({ inquiry }) => inquiry));
   const match_keys = new Set(called.map(({ match_key }) => match_key));
-  const known = rows.filter(({ id, match_key }) => ids.has(id) || match_keys.has(match_key));
+  const known = rows.filter(
+    (row) => ids.has(row.id) || keysOf(row).some((key) => match_keys.has(key)),
+  );
   return new Set(known.map(({ id }) => id));
 }
 

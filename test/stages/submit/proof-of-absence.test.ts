@@ -9,7 +9,16 @@ import { DAY_MS } from '../../../src/domain/time.ts';
 import type { ListedInquiry } from '../../../src/service/api.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
-import { anOldCall, labelsOf, lookUp, loseCreates, TWINS, twin, withhold } from './lost-calls.ts';
+import {
+  anOldCall,
+  labelsOf,
+  lookUp,
+  loseAndHide,
+  loseCreates,
+  TWINS,
+  twin,
+  withhold,
+} from './lost-calls.ts';
 
 /** How a list looks; by default, complete, and without the lost call. */
 type Look = {
@@ -205,6 +214,25 @@ test.each(['claim_number', 'claims_date_of_service'])(
     expect(await clinic.attention()).toEqual(['unconfirmed']);
   },
 );
+
+test('a call that is listed without the claim’s number delays ours (G1)', async () => {
+  const clinic = await afterAnotherCall();
+  withhold(clinic, 'claim_number');
+  const hidden = await loseAndHide(clinic, 1);
+  await hidden.show(0);
+  const date_of_service = new Date(clinic.now() - 30 * DAY_MS).toISOString().slice(0, 10);
+  await clinic.readClaims({ ...claim(1), date_of_service, claim_number: 'CN-1' });
+  await clinic.planNow();
+  await clinic.submitNow();
+  clinic.submit.settings.is_observing = true;
+  await lookUp(clinic);
+  clinic.submit.settings.is_observing = false;
+  await hidden.show(1);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-0', 'C-1']);
+  expect(await clinic.attention()).toEqual(['doubtful_call']);
+});
 
 test.each([true, false])(
   'a call that was listed before the request is no sign of it (with times: %s)',
