@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { parsed } from './damaged.ts';
 import { givenName, matchKey } from './matching.ts';
 import { SPECIALTIES, type Specialty } from './specialty.ts';
 import { type Instant, isDate, type LocalDate, localDate } from './time.ts';
@@ -148,6 +149,25 @@ export function draftMatchKey(draft: InquiryDraft): string {
     claim_number: draft.claim?.claim_number,
     claims_date_of_service: draft.claim?.date_of_service,
   });
+}
+
+/**
+ * Returns the draft with the number and the date of the claim in a request. `body`: the request as
+ * sent; null: only its match key is known, which has them normalized.
+ */
+export function claimAsSent(
+  draft: InquiryDraft,
+  { match_key, body }: { match_key: string; body: string | null },
+): InquiryDraft {
+  if (draft.claim === undefined) return draft;
+  const [normalized, date_of_service] = match_key.split('|').slice(-2);
+  const sent = parsed(body ?? '') as { claim_number?: string } | null;
+  const claim_number = sent === null ? (normalized ?? '') : (sent.claim_number ?? '');
+  const date_is_known = date_of_service !== undefined && isDate(date_of_service);
+  return {
+    ...draft,
+    claim: { ...draft.claim, claim_number, ...(date_is_known ? { date_of_service } : {}) },
+  };
 }
 
 /**

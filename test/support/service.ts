@@ -15,6 +15,7 @@ export type LedgerEntry = {
     tax_id: string;
     patient_name: string;
     insurance_payor_id?: string;
+    claim_number?: string;
   };
 };
 

@@ -9,7 +9,7 @@ import {
   type Need,
   type Stage,
 } from '../../domain/attribution.ts';
-import { givenNameOf, readDraft } from '../../domain/inquiry.ts';
+import { claimAsSent, givenNameOf, readDraft } from '../../domain/inquiry.ts';
 import { canonicalExternalId, isUnnumberedClaim } from '../../domain/matching.ts';
 import { externalId } from '../../domain/needs.ts';
 import type { Specialty } from '../../domain/specialty.ts';
@@ -32,6 +32,7 @@ import {
   inquiriesById,
   inquiriesByMatch,
   moveInquiries,
+  updateInquiry,
 } from '../../store/calls/inquiries.ts';
 import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
@@ -240,11 +241,25 @@ async function serve(context: SubmitContext, row: InquiryRow, found: Found): Pro
     await releaseIds(tx, [row.id], 'absent');
   const bill = billOf(deps, row, created_at ?? now);
   await claimCall(tx, { ...found, inquiry: row.id, role: 'serves', bill });
+  if (found.match_key !== row.match_key) await askAsCalled(context, row);
   await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed', 'undecidable']);
   tx.after(() => {
     deps.env.log(event, { inquiry: row.id, service_id });
     deps.onOpen();
   });
+}
+
+/**
+ * Restores the claim as the call asked about it: the practice has corrected its number or date since
+ * then. The answer is about the former one, and planning asks about the corrected one (G2).
+ */
+async function askAsCalled({ tx, now }: SubmitContext, row: InquiryRow): Promise<void> {
+  const [call] = (await callsOf(tx, [row.id])).filter(({ role }) => role === 'serves');
+  const draft = readDraft(row.draft);
+  if (call === undefined || draft === null) return;
+  const asked = claimAsSent(draft, call);
+  const changes = { match_key: call.match_key, draft: JSON.stringify(asked) };
+  await updateInquiry(tx, row.id, changes, now);
 }
 
 const FOUND_IN_STATE = {
