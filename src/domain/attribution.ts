@@ -75,8 +75,7 @@ export type Clock = {
 /**
  * `call`: it serves our inquiry as this call, or as a call that a lost database or another inquiry
  * made (`call` null; `made_for`: the other inquiry). `duplicate`: our inquiry has another call.
- * `doubtful`: it may be a call for our inquiry. `undecided`: the reply is still on its way, or the
- * check before the call decides.
+ * `doubtful`: it may be a call for our inquiry. `undecided`: the reply is still on its way.
  * `unclaimed`: kept, and checked before every call. `unneeded`: kept, too; our call, which seemed
  * absent, for an inquiry that needs none anymore. `stranger`: another installation made it.
  */
@@ -141,8 +140,6 @@ function verdictOf({ stage, inquiry }: Need, made: MadeCall | null, is_served: b
   const call = made?.id ?? null;
   if (stage === 'out') return { is: 'undecided' };
   if (stage === 'served' || is_served) return { is: 'duplicate', inquiry, call };
-  // The check before the call decides about this inquiry.
-  if (stage === 'planned') return { is: 'undecided' };
   if (stage !== 'over') return { is: 'call', inquiry, call };
   return made?.is_absent === true ? { is: 'unneeded', inquiry } : { is: 'unclaimed' };
 }

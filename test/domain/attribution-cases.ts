@@ -185,13 +185,13 @@ export const CASES: readonly Case[] = [
     verdicts: { L: is('unclaimed') },
   },
   {
-    what: 'a duplicate of an inquiry that is due again is left for the check before the call',
+    what: 'a call that seemed absent serves its inquiry, which is due again',
     account: {
       calls: [absent()],
       needs: [need(1, 'planned'), need(2, 'calling', { external_id: 'B-1' })],
       listed: [listed('L')],
     },
-    verdicts: { L: is('undecided') },
+    verdicts: { L: serves(1, 1) },
   },
   {
     what: 'a duplicate call serves instead of the next call, however old it is',
@@ -330,13 +330,13 @@ export const CASES: readonly Case[] = [
     verdicts: { L: is('unclaimed') },
   },
   {
-    what: 'a duplicate call of another need that is due again is left to that need',
+    what: 'a call that seemed absent serves its own need, which is due again',
     account: {
       calls: [absent({ inquiry: 2, external_id: 'OLD' })],
       needs: [need(1, 'calling'), need(2, 'planned', { external_id: 'B-1' })],
       listed: [listed('L', { external_id: 'OLD' })],
     },
-    verdicts: { L: is('undecided') },
+    verdicts: { L: serves(2, 1) },
   },
   {
     what: 'an answer that would be too old serves no visit',

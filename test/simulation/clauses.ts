@@ -36,7 +36,6 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   out_is_undecided: without("  if (stage === 'out') return { is: 'undecided' };\n"),
   served_has_duplicates: without("stage === 'served' || is_served", 'is_served'),
   one_serves: without("stage === 'served' || is_served", "stage === 'served'"),
-  planned_is_left: without("  if (stage === 'planned') return { is: 'undecided' };\n"),
   over_is_kept: without("if (stage !== 'over') return", 'return'),
   unneeded_only_if_absent: without('made?.is_absent === true', 'made !== null'),
   unneeded_only_if_it_is_the_call: without('made?.is_absent === true', 'made?.is_absent !== false'),

@@ -250,8 +250,8 @@ async function serve(context: SubmitContext, row: InquiryRow, found: Found): Pro
 }
 
 /**
- * Restores the claim as the call asked about it: the practice has corrected its number or date since
- * then. The answer is about the former one, and planning asks about the corrected one (G2).
+ * Restores the claim as the call asked about it: the practice has corrected its number or date
+ * since. The answer is about the former one, and planning asks about the corrected one (G2).
  */
 async function askAsCalled({ tx, now }: SubmitContext, row: InquiryRow): Promise<void> {
   const [call] = (await callsOf(tx, [row.id])).filter(({ role }) => role === 'serves');

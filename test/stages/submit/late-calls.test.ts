@@ -87,6 +87,22 @@ test('a call that is listed before its successor can be sent serves (G1)', async
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([ledger[0]?.id]);
 });
 
+test('a call that is listed late serves, also if its visit is canceled after that', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 1);
+  const visit = clinic.visit('A-1');
+  await send(clinic, visit);
+  clinic.submit.settings.is_observing = true;
+  await lookUp(clinic);
+  await show(0);
+  await reconcile(clinic);
+  await clinic.read({ ...visit, status: 'cancelled' });
+  await clinic.planNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  const [call] = await clinic.service.ledger();
+  expect(await clinic.inquiries()).toMatchObject([{ state: 'open', service_id: call?.id }]);
+});
+
 test('an absent call of another record that is listed at last serves (G1)', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 1);
