@@ -89,11 +89,12 @@ async function callInstead(
   reuse: Reuse,
 ): Promise<InquiryRow | null> {
   // If the service does not have the call after all, none is due.
-  const is_accepted = reuse !== 'new';
+  const is_accepted = reuse === 'serve';
   const call = await callUnderWayFor(tx, coverage, { except: latest.id, is_accepted });
   if (call === null) return null;
   const has_failed = hasFailed(latest);
-  if (reuse !== 'new' && !has_failed && !(await asksMore(tx, call, coverage, latest))) return null;
+  const serves = reuse === 'serve' && !has_failed;
+  if (serves && !(await asksMore(tx, call, coverage, latest))) return null;
   const newest = await makeNewest(tx, call, now);
   if (has_failed) await leaveFailed(tx, latest, now);
   return newest;

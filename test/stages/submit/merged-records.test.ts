@@ -764,3 +764,17 @@ test('a withdrawn call that is listed late is reported if eligd called again', a
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
 });
+
+test('a call under way serves in place of a further attempt that the office withdrew', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await clinic.collectAll();
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 2 }, clinic.now()));
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await merge(clinic);
+  await clinic.read(visit(clinic, 'B-2'));
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+});
