@@ -35,14 +35,14 @@ export function isUnnumberedClaim(match_key: string): boolean {
 }
 
 /**
- * Returns the match key of a request as the service echoed it; null when a deciding field is
- * neither text nor a number.
+ * Returns the match key of a request as the service echoed it; null when a field that every request
+ * has is empty, masked, or neither text nor a number.
  */
 export function matchKeyOfEcho(request: Readonly<Record<string, unknown>>): string | null {
   const { type, member_id, dob, tax_id, claim_number, claims_date_of_service } = request;
   if (typeof type !== 'string' || typeof dob !== 'string') return null;
   if (!isTextOrNumber(member_id) || !isTextOrNumber(tax_id)) return null;
-  return matchKey({
+  const match_key = matchKey({
     type,
     member_id: String(member_id),
     dob,
@@ -52,6 +52,7 @@ export function matchKeyOfEcho(request: Readonly<Record<string, unknown>>): stri
     claims_date_of_service:
       typeof claims_date_of_service === 'string' ? claims_date_of_service : null,
   });
+  return match_key.split('|').slice(0, 4).includes('') ? null : match_key;
 }
 
 /**

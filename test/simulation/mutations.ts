@@ -34,7 +34,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   snapshot_trusted: one(
     'The list is not compared after the machine was rolled back to a snapshot.',
     'src/stages/submit/earlier-comparison.ts',
-    'Math.abs(by_service_ms - awake_ms) <= ELAPSED_DIFFERS_MS',
+    'differs_ms <= ELAPSED_DIFFERS_MS',
     'true',
   ),
   intent_after_send: {

@@ -11,6 +11,7 @@ import {
   type InquiryDraft,
   parseDraft,
 } from '../../domain/inquiry.ts';
+import { lettersAndDigits } from '../../domain/matching.ts';
 import { externalId } from '../../domain/needs.ts';
 import { finalOutcome } from '../../domain/outcome.ts';
 import { DAY_MS } from '../../domain/time.ts';
@@ -188,10 +189,18 @@ async function claimSaid(tx: Tx, latest: InquiryRow): Promise<ClaimDetails | nul
   return is_answer && record?.schema === 'eligd.claim/1' ? record.claim : null;
 }
 
-/** Returns whether the claim in the PMS is unchanged since the payer was asked. */
+/**
+ * Returns whether the claim in the PMS is unchanged since the payer was asked. Of a number, only
+ * letters and digits count, as in a match key.
+ */
 function isSameClaim(latest: InquiryRow, draft: InquiryDraft): boolean {
   const asked = ({ claim, benefits_codes, billed_amount, diagnosis_codes }: InquiryDraft) =>
-    JSON.stringify([claim, benefits_codes, billed_amount ?? null, diagnosis_codes]);
+    JSON.stringify([
+      { ...claim, claim_number: lettersAndDigits(claim?.claim_number ?? '') },
+      benefits_codes,
+      billed_amount ?? null,
+      diagnosis_codes,
+    ]);
   return asked(parseDraft(latest.draft)) === asked(draft);
 }
 

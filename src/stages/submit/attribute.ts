@@ -226,6 +226,7 @@ async function serve(context: SubmitContext, row: InquiryRow, found: Found): Pro
   const { service_id, created_at } = found;
   const set = {
     service_status: found.service_status || null,
+    hold_reason: null,
     lookup_at: null,
     poll_at: now,
     empty_polls: 0,
@@ -242,7 +243,7 @@ async function serve(context: SubmitContext, row: InquiryRow, found: Found): Pro
   const bill = billOf(deps, row, created_at ?? now);
   await claimCall(tx, { ...found, inquiry: row.id, role: 'serves', bill });
   if (found.match_key !== row.match_key) await askAsCalled(context, row);
-  await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed', 'undecidable']);
+  await resolveAttention(tx, inquirySubject(row.id), now, ENDED_BY_CALL);
   tx.after(() => {
     deps.env.log(event, { inquiry: row.id, service_id });
     deps.onOpen();
@@ -261,6 +262,14 @@ async function askAsCalled({ tx, now }: SubmitContext, row: InquiryRow): Promise
   const changes = { match_key: call.match_key, draft: JSON.stringify(asked) };
   await updateInquiry(tx, row.id, changes, now);
 }
+
+/** What kept the inquiry from its call, or eligd from knowing of it. */
+const ENDED_BY_CALL = [
+  'unconfirmed',
+  'undecidable',
+  'doubtful_call',
+  'inquiry_unreadable',
+] as const;
 
 const FOUND_IN_STATE = {
   planned: {

@@ -23,6 +23,8 @@ const RELIED_ON_MS = HOUR_MS;
  * time.
  */
 const ELAPSED_DIFFERS_MS = 5_000;
+/** How much the boot clock drifts at most: 9 s a day. */
+const CLOCK_DRIFT = 1e-4;
 const SENDS = 'sends';
 const SENDS_LOST = 'sends_lost';
 const TIME_MISSING = 'time_missing';
@@ -85,11 +87,18 @@ export async function lacksSends(deps: Pick<SubmitDeps, 'store' | 'env'>): Promi
 
 /**
  * Notes, after the list was read, when the machine may have been rolled back to a snapshot since
- * the last comparison. Then the lock file went back, too, and the counts of sends agree.
+ * the last comparison, also when nobody can tell. Then the lock file went back, too, and the counts
+ * of sends agree. `listed`: the number of inquiries in the list; an account without any is new if
+ * no comparison is kept.
  */
-export async function noteMissingTime(deps: SubmitDeps, specialty: Specialty): Promise<void> {
+export async function noteMissingTime(
+  deps: SubmitDeps,
+  specialty: Specialty,
+  listed: number,
+): Promise<void> {
   const { store, env } = deps;
-  if (awakeSince(await readKept(deps, specialty), deps) !== null) return;
+  const kept = await readKept(deps, specialty);
+  if (awakeSince(kept, deps) !== null || (kept === null && listed === 0)) return;
   await store.write((tx) => writeLearned(tx, TIME_MISSING, '1', env.clock.now()));
 }
 
@@ -163,6 +172,7 @@ function awakeSince(kept: Kept | null, { env, clockSkew }: SubmitDeps): number |
   if (kept === null || boot?.id !== kept.boot_id || skew_ms === null) return null;
   const awake_ms = boot.awake_ms - kept.awake_ms;
   const by_service_ms = env.clock.now() - skew_ms - kept.service_at;
-  const is_same = awake_ms >= 0 && Math.abs(by_service_ms - awake_ms) <= ELAPSED_DIFFERS_MS;
+  const differs_ms = Math.abs(by_service_ms - awake_ms) - awake_ms * CLOCK_DRIFT;
+  const is_same = awake_ms >= 0 && differs_ms <= ELAPSED_DIFFERS_MS;
   return is_same ? awake_ms : null;
 }

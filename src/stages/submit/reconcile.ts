@@ -72,7 +72,7 @@ async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<b
     unknown_inquiries: fresh,
   });
   await agreeOnSends(deps, seen.length);
-  if (seen.length > 0) await noteMissingTime(deps, specialty);
+  await noteMissingTime(deps, specialty, seen.length);
   const skew_ms = deps.clockSkew();
   const reconciled = {
     at: started_at,

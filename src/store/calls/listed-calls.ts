@@ -1,5 +1,6 @@
 /** What lists of the service show of calls, and which of ours a complete list must show. */
 import { sql } from 'kysely';
+import { mayBeEchoOf } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
@@ -64,7 +65,7 @@ function isCompletion(
 ): boolean {
   if (known?.role !== 'unclaimed' || known.external_id === '') return false;
   return (
-    (known.match_key === '' && seen.match_key !== '') ||
+    (known.match_key !== seen.match_key && mayBeEchoOf(seen.match_key, known.match_key)) ||
     (known.given_name === '' && seen.given_name !== '')
   );
 }

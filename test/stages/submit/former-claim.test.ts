@@ -27,6 +27,21 @@ async function numberIs(clinic: Installation, claim_number: string): Promise<voi
   await clinic.planNow();
 }
 
+/** The list says that calls about claims are older than they are. */
+function olderClaims({ client }: Installation, age_ms: number): void {
+  const { list } = client;
+  client.list = async (...given) => {
+    const result = await list(...given);
+    if (!result.ok) return result;
+    const inquiries = result.value.inquiries.map((each) =>
+      each.request.claim_number === undefined || each.creation_ts === null
+        ? each
+        : { ...each, creation_ts: new Date(Date.parse(each.creation_ts) - age_ms).toISOString() },
+    );
+    return { ok: true, value: { ...result.value, inquiries } };
+  };
+}
+
 /** The payer answers. */
 async function answer(clinic: Installation): Promise<void> {
   await clinic.service.advance({ seconds: (5 * DAY_MS) / 1000 });
@@ -47,8 +62,13 @@ test('its answer is taken, and eligd then asks about the corrected number (G2)',
   expect(await numbersAsked(clinic)).toEqual(['CN-1', 'CN-2']);
 });
 
-test('if the number is corrected back, its answer is the one', async () => {
+test.each([
+  ['our request', 0],
+  // Then nobody knows how the number was written.
+  ['a lost database, a day before', DAY_MS],
+])('if the number is corrected back, the answer of %s is the one', async (_, age_ms) => {
   const clinic = await install();
+  olderClaims(clinic, age_ms);
   await correctNumber(clinic);
   await numberIs(clinic, 'CN-1');
   await answer(clinic);

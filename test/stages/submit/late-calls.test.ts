@@ -103,6 +103,26 @@ test('a call that is listed late serves, also if its visit is canceled after tha
   expect(await clinic.inquiries()).toMatchObject([{ state: 'open', service_id: call?.id }]);
 });
 
+test.each([
+  ['on hold', { hold_reason: 'operator' }, []],
+  ['damaged', { draft: '{' }, ['inquiry_unreadable']],
+])('a call that is listed late serves an inquiry that is %s', async (_, set, told) => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 1);
+  await send(clinic, clinic.visit('A-1'));
+  clinic.submit.settings.is_observing = true;
+  await lookUp(clinic);
+  await clinic.planNow();
+  await clinic.store.db.updateTable('inquiries').set(set).execute();
+  clinic.submit.settings.is_observing = false;
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual(told);
+  await show(0);
+  await reconcile(clinic);
+  expect(await clinic.inquiries()).toMatchObject([{ state: 'open', hold_reason: null }]);
+  expect(await clinic.attention()).toEqual([]);
+});
+
 test('an absent call of another record that is listed at last serves (G1)', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 1);

@@ -217,7 +217,7 @@ test.each(['claim_number', 'claims_date_of_service'])(
 
 test('a call that is listed without the claim’s number delays ours (G1)', async () => {
   const clinic = await afterAnotherCall();
-  withhold(clinic, 'claim_number');
+  const withheld = withhold(clinic, 'claim_number');
   const hidden = await loseAndHide(clinic, 1);
   await hidden.show(0);
   const date_of_service = new Date(clinic.now() - 30 * DAY_MS).toISOString().slice(0, 10);
@@ -232,7 +232,31 @@ test('a call that is listed without the claim’s number delays ours (G1)', asyn
   await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual(['A-0', 'C-1']);
   expect(await clinic.attention()).toEqual(['doubtful_call']);
+  // Once the list shows the number, the call serves.
+  withheld.on = false;
+  await reconcile(clinic);
+  await lookUp(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-0', 'C-1']);
+  expect(await clinic.attention()).toEqual([]);
 });
+
+test.each(['dob', 'member_id', 'tax_id'])(
+  'a call that is listed with an empty %s delays ours (G1)',
+  async (field) => {
+    const clinic = await install();
+    const hidden = await loseAndHide(clinic, 1);
+    showRequests(clinic, (request) => ({ ...request, [field]: '' }));
+    await send(clinic, clinic.visit('A-1'));
+    clinic.submit.settings.is_observing = true;
+    await lookUp(clinic);
+    clinic.submit.settings.is_observing = false;
+    await hidden.show(0);
+    await clinic.planNow();
+    await clinic.submitNow();
+    expect(await labelsOf(clinic)).toEqual(['A-1']);
+    expect(await clinic.attention()).toEqual(['doubtful_call']);
+  },
+);
 
 test.each([true, false])(
   'a call that was listed before the request is no sign of it (with times: %s)',
