@@ -252,9 +252,9 @@ type Others = {
 };
 
 /**
- * Returns the listed call that serves the need although this database does not know it (`fit`), and
- * those that may be for the same patient (`doubtful`). Their answers are fresh, and no other need
- * waits under their labels. A fit asks the same questions for the same patient; one under the
+ * Returns the listed call that serves the need and belongs to no other (`fit`), and those that may
+ * be for the same patient (`doubtful`). Their answers are fresh, and no other need waits for the
+ * same answer under their labels. A fit asks the same questions for the same patient; one under the
  * need's own labels comes first. A doubtful call does not say the name, or has a label of the need
  * and a request that cannot be read in full; it has an answer, or will have one. A call of unknown
  * age counts as fresh. For a claim without a number, both have its label: the patient may have

@@ -30,7 +30,7 @@ export type InquiryState = (typeof INQUIRY_STATES)[number];
  * The states that each state can change to. A comment says when a step that is not obvious occurs.
  */
 export const INQUIRY_STEPS: Readonly<Record<InquiryState, readonly InquiryState[]>> = {
-  // open: the check before the call found one that is ours (restored or lost database).
+  // open: a list showed a call for it, which had seemed absent, or which a lost database made.
   planned: ['sending', 'withdrawn', 'open'],
   // planned: the request never left, or the service refused to take it.
   sending: ['open', 'planned', 'uncertain', 'rejected'],

@@ -150,7 +150,10 @@ export async function checkBeforeCall(
   return (await waitForOffice(context, { row, earlier, doubtful })) ? 'wait' : 'call';
 }
 
-/** Reads the calls and needs that share the match keys. */
+/**
+ * Reads the calls and needs that share the match keys; before a call, also calls under its labels
+ * whose requests cannot be read in full, and those of earlier attempts.
+ */
 async function gather({ tx, now }: SubmitContext, question: Question) {
   const { specialty, match_keys, calling = null } = question;
   const { labels = [], earlier = [] } = calling ?? {};

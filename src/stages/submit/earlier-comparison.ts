@@ -80,7 +80,7 @@ export async function agreeOnSends(deps: SubmitDeps, listed: number): Promise<vo
   sends.write(count);
 }
 
-/** Returns whether the database lately proved older than the last send: it lacks calls. */
+/** Returns whether the two counts lately disagreed: the database may lack calls. */
 export async function lacksSends(deps: Pick<SubmitDeps, 'store' | 'env'>): Promise<boolean> {
   return await wasNotedLately(deps, SENDS_LOST);
 }

@@ -169,7 +169,10 @@ type Comparison = {
   last: Reconciled | null;
 };
 
-/** Saves the listed inquiries and attributes each one that is new. Returns how many were new. */
+/**
+ * Saves the listed inquiries, and attributes those that are new and those that a list shows in full
+ * at last. Returns how many were new.
+ */
 export async function compare(
   context: SubmitContext,
   { specialty, seen, last }: Comparison,
