@@ -35,14 +35,14 @@ export function isUnnumberedClaim(match_key: string): boolean {
 }
 
 /**
- * Returns the match key of a request as the service echoed it; null when a field that every request
- * has is empty, masked, or neither text nor a number.
+ * Returns the match key of a request as the service echoed it; null when a deciding field is
+ * neither text nor a number.
  */
 export function matchKeyOfEcho(request: Readonly<Record<string, unknown>>): string | null {
   const { type, member_id, dob, tax_id, claim_number, claims_date_of_service } = request;
   if (typeof type !== 'string' || typeof dob !== 'string') return null;
   if (!isTextOrNumber(member_id) || !isTextOrNumber(tax_id)) return null;
-  const match_key = matchKey({
+  return matchKey({
     type,
     member_id: String(member_id),
     dob,
@@ -52,7 +52,6 @@ export function matchKeyOfEcho(request: Readonly<Record<string, unknown>>): stri
     claims_date_of_service:
       typeof claims_date_of_service === 'string' ? claims_date_of_service : null,
   });
-  return match_key.split('|').slice(0, 4).includes('') ? null : match_key;
 }
 
 /**
@@ -65,14 +64,15 @@ export function mayBeEchoOf(match_key: string, echoed: string): boolean {
 }
 
 /**
- * Returns the other keys that a request about a claim may have if its echo leaves out the claim's
- * number, its date, or both.
+ * Returns the other keys that the request may have if its echo leaves out one field (not the type),
+ * or both the number and the date of the claim.
  */
 export function partialKeysOf(match_key: string): string[] {
-  const [type, member_id, dob, tax_id, number = '', date = ''] = match_key.split('|');
-  const asked = [type, member_id, dob, tax_id].join('|');
-  const keys = [`${asked}||${date}`, `${asked}|${number}|`, `${asked}||`];
-  return number === '' && date === '' ? [] : keys.filter((key) => key !== match_key);
+  const fields = match_key.split('|');
+  const keys = [[1], [2], [3], [4], [5], [4, 5]].map((empty) =>
+    fields.map((field, index) => (empty.includes(index) ? '' : field)).join('|'),
+  );
+  return [...new Set(keys)].filter((key) => key !== match_key);
 }
 
 /** Normalizes an external ID, which the service may trim or change to another case. */

@@ -97,6 +97,7 @@ async function callInstead(
   if (serves && !(await asksMore(tx, call, coverage, latest))) return null;
   const newest = await makeNewest(tx, call, now);
   if (has_failed) await leaveFailed(tx, latest, now);
+  else if (!serves) await planAgain(tx, latest.id, now);
   return newest;
 }
 

@@ -246,7 +246,9 @@ async function serve(context: SubmitContext, row: InquiryRow, found: Found): Pro
   const bill = billOf(deps, row, created_at ?? now);
   await claimCall(tx, { ...found, inquiry: row.id, role: 'serves', bill });
   if (found.match_key !== row.match_key) await askAsCalled(context, row);
-  await resolveAttention(tx, inquirySubject(row.id), now, ENDED_BY_CALL);
+  // Of an inquiry that was sent, the office still has to ask about a doubtful call.
+  const ended = row.state === 'planned' ? ENDED_BEFORE_CALL : ENDED_AFTER_CALL;
+  await resolveAttention(tx, inquirySubject(row.id), now, ended);
   tx.after(() => {
     deps.env.log(event, { inquiry: row.id, service_id });
     deps.onOpen();
@@ -266,13 +268,9 @@ async function askAsCalled({ tx, now }: SubmitContext, row: InquiryRow): Promise
   await updateInquiry(tx, row.id, changes, now);
 }
 
-/** What kept the inquiry from its call, or eligd from knowing of it. */
-const ENDED_BY_CALL = [
-  'unconfirmed',
-  'undecidable',
-  'doubtful_call',
-  'inquiry_unreadable',
-] as const;
+/** What kept the inquiry from its call, or eligd from knowing of its call. */
+const ENDED_BEFORE_CALL = ['doubtful_call', 'inquiry_unreadable'] as const;
+const ENDED_AFTER_CALL = ['unconfirmed', 'undecidable'] as const;
 
 const FOUND_IN_STATE = {
   planned: {

@@ -32,7 +32,7 @@ export async function noteSeen(
     const rows = await KNOWN(tx, { service_ids: part.map(({ service_id }) => service_id) });
     const known = new Map(rows.map((row) => [row.service_id, row]));
     fresh.push(...part.filter(({ service_id }) => !known.has(service_id)));
-    completed.push(...part.filter((each) => isCompletion(known.get(each.service_id), each)));
+    completed.push(...part.flatMap((each) => completion(known.get(each.service_id), each)));
     await tx
       .insertInto('calls')
       .values(part.map((each) => ({ ...valuesOf(each, specialty), seen_at: now })))
@@ -56,18 +56,25 @@ const KNOWN = prepared<{ service_ids: readonly string[] }>()((tx, place) =>
 );
 
 /**
- * Returns whether `seen` shows what the saved call lacks. A call without a label may be one that
- * retention has emptied: it stays empty.
+ * Returns the saved call with what `seen` shows and it lacks; empty if it lacks nothing. A call
+ * without a label may be one that retention has emptied: it stays empty.
  */
-function isCompletion(
+function completion(
   known: Pick<CallRow, 'role' | 'external_id' | 'match_key' | 'given_name'> | undefined,
   seen: SeenInquiry,
-): boolean {
-  if (known?.role !== 'unclaimed' || known.external_id === '') return false;
-  return (
-    (known.match_key !== seen.match_key && mayBeEchoOf(seen.match_key, known.match_key)) ||
-    (known.given_name === '' && seen.given_name !== '')
-  );
+): SeenInquiry[] {
+  if (known?.role !== 'unclaimed' || known.external_id === '') return [];
+  const asks_more =
+    known.match_key !== seen.match_key && mayBeEchoOf(seen.match_key, known.match_key);
+  if (!asks_more && (known.given_name !== '' || seen.given_name === '')) return [];
+  return [
+    {
+      ...seen,
+      external_id: seen.external_id || known.external_id,
+      match_key: asks_more ? seen.match_key : known.match_key,
+      given_name: seen.given_name || known.given_name,
+    },
+  ];
 }
 
 /** Saves what a list shows now of unclaimed calls that are already known. */

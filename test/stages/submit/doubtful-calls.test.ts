@@ -5,7 +5,15 @@ import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { handle } from '../../../src/store/bookkeeping/handled.ts';
 import { keepMessages } from '../../../src/store/intake/keep-messages.ts';
 import { type Installation, install, reconcile, SETTLE_MS, send } from '../installation.ts';
-import { anOldCall, hideCalls, labelsOf, twin, withhold } from './lost-calls.ts';
+import {
+  anOldCall,
+  hideCalls,
+  labelsOf,
+  lookUp,
+  loseCreates,
+  twin,
+  withhold,
+} from './lost-calls.ts';
 
 /** A database was lost after a call under a label that the clinic no longer uses. */
 async function haveNamelessCall(clinic: Installation): Promise<void> {
@@ -155,4 +163,29 @@ test('the wait begins again for a fourth call that the entry does not name', asy
   clinic.pass(MINUTE_MS + 1_000);
   await clinic.submitNow();
   expect(await labelsOf(clinic)).not.toContain('A-1');
+});
+
+test('the entry about a doubtful call stays if the reply to ours was lost', async () => {
+  const clinic = await install();
+  await haveNamelessCall(clinic);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  await loseCreates(clinic, 1);
+  clinic.pass(2 * SETTLE_MS + 2_000);
+  await clinic.submitNow();
+  await lookUp(clinic);
+  expect(await labelsOf(clinic)).toEqual(['OLD', 'A-1']);
+  expect(await clinic.inquiries()).toMatchObject([{ state: 'open' }]);
+  expect(await clinic.attention()).toEqual(['doubtful_call']);
+});
+
+test('a list that names the patient and leaves out the member ID hides nothing (G1)', async () => {
+  const clinic = await install();
+  await anOldCall(clinic);
+  const withheld = withhold(clinic, 'patient_name');
+  await ensureReconciled(clinic.submit, 'dental');
+  withheld.on = false;
+  withhold(clinic, 'member_id');
+  await reconcile(clinic);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect(await labelsOf(clinic)).toEqual(['OLD']);
 });

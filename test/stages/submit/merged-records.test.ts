@@ -778,3 +778,38 @@ test('a call under way serves in place of a further attempt that the office with
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
 });
+
+/** While a call for B-1 is lost, the records are merged, and the service refuses that for A-1. */
+async function rejectedWhileOtherLost(
+  clinic: Installation,
+  when: 'before' | 'after',
+): Promise<void> {
+  await clinic.planNow();
+  await loseCreates(clinic, 1, when);
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  const { create } = clinic.client;
+  clinic.client.create = async () => {
+    await merge(clinic);
+    clinic.client.create = create;
+    return { ok: false, failure: { class: 'refused', status: 422, errors: [] } };
+  };
+  await send(clinic, visit(clinic, 'A-1'));
+}
+
+test.each(['before', 'after'] as const)(
+  'a call lost %s it was accepted serves all visits in place of a refused one (G2)',
+  async (when) => {
+    const clinic = await install();
+    await rejectedWhileOtherLost(clinic, when);
+    if (when === 'after') await lookUp(clinic);
+    await clinic.read({ ...visit(clinic, 'C-1'), procedure_codes: ['D2740'] });
+    await clinic.planNow();
+    await lookUp(clinic);
+    await goOn(clinic);
+    await finish(clinic);
+    await goOn(clinic);
+    expect(await labelsOf(clinic)).toHaveLength(1);
+    const answers = await written(clinic);
+    for (const id of ['A-1', 'B-1', 'C-1']) expect(answers[id]).toHaveLength(1);
+  },
+);

@@ -258,6 +258,30 @@ test.each(['dob', 'member_id', 'tax_id'])(
   },
 );
 
+test('a call without a label and a member ID for another patient is no sign', async () => {
+  const clinic = await afterAnotherCall();
+  clinic.submit.settings.is_shared_account = true;
+  await loseCreates(clinic, 1, 'before');
+  const coverages = [aCoverage({ member_id: 'W2' })];
+  await send(clinic, clinic.visit('A-1', { ...twin('Ben'), coverages }));
+  showRequests(clinic, (request) => {
+    const { external_id, ...rest } = request;
+    return external_id === 'X-1' ? { ...rest, member_id: '' } : request;
+  });
+  const other = { patient_name: 'Cy Other', dob: '05-06-1970', external_id: 'X-1' };
+  await clinic.service.createBeside({ ...TWINS, ...other });
+  // The service ignores the label, so the whole list must prove the absence.
+  const { list } = clinic.client;
+  clinic.client.list = async (specialty, filter, options) => {
+    const result = await list(specialty, {}, options);
+    return result.ok && filter.external_id !== undefined
+      ? { ok: true, value: { ...result.value, ignored_filter: true } }
+      : result;
+  };
+  for (let hour = 0; hour < 12; hour += 1) await lookUp(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-0', 'X-1', 'A-1']);
+});
+
 test.each([true, false])(
   'a call that was listed before the request is no sign of it (with times: %s)',
   async (has_times) => {
