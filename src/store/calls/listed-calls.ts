@@ -51,28 +51,29 @@ export async function noteSeen(
 const KNOWN = prepared<{ service_ids: readonly string[] }>()((tx, place) =>
   tx
     .selectFrom('calls')
-    .select(['service_id', 'role', 'external_id', 'match_key', 'given_name'])
+    .select(['service_id', 'role', 'external_id', 'match_key', 'given_name', 'sent_service_at'])
     .where('service_id', 'in', place('service_ids')),
 );
+
+type Known = Pick<CallRow, 'role' | 'external_id' | 'match_key' | 'given_name' | 'sent_service_at'>;
 
 /**
  * Returns the saved call with what `seen` shows and it lacks; empty if it lacks nothing. A call
  * without a label may be one that retention has emptied: it stays empty.
  */
-function completion(
-  known: Pick<CallRow, 'role' | 'external_id' | 'match_key' | 'given_name'> | undefined,
-  seen: SeenInquiry,
-): SeenInquiry[] {
+function completion(known: Known | undefined, seen: SeenInquiry): SeenInquiry[] {
   if (known?.role !== 'unclaimed' || known.external_id === '') return [];
   const asks_more =
     known.match_key !== seen.match_key && mayBeEchoOf(seen.match_key, known.match_key);
   if (!asks_more && (known.given_name !== '' || seen.given_name === '')) return [];
+  const is_poorer = mayBeEchoOf(known.match_key, seen.match_key);
   return [
     {
       ...seen,
       external_id: seen.external_id || known.external_id,
-      match_key: asks_more ? seen.match_key : known.match_key,
+      match_key: is_poorer ? known.match_key : seen.match_key,
       given_name: seen.given_name || known.given_name,
+      created_at: seen.created_at ?? known.sent_service_at,
     },
   ];
 }

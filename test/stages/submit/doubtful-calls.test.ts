@@ -11,6 +11,7 @@ import {
   labelsOf,
   lookUp,
   loseCreates,
+  TWINS,
   twin,
   withhold,
 } from './lost-calls.ts';
@@ -188,4 +189,37 @@ test('a list that names the patient and leaves out the member ID hides nothing (
   await reconcile(clinic);
   await send(clinic, clinic.visit('A-1', twin('Ada')));
   expect(await labelsOf(clinic)).toEqual(['OLD']);
+});
+
+test.each([
+  ['a masked member ID', { member_id: '**23' }, ['OLD']],
+  ['the call of another patient', { dob: '05-06-1970' }, ['OLD', 'A-1']],
+])('a list that shows %s and no name, and then names both', async (_, first, labels) => {
+  const clinic = await install();
+  await clinic.service.createBeside({
+    ...TWINS,
+    patient_name: 'Ada Example',
+    external_id: 'OLD',
+    ...('dob' in first ? first : {}),
+  });
+  const { list } = clinic.client;
+  let is_first = true;
+  clinic.client.list = async (...given) => {
+    const result = await list(...given);
+    if (!result.ok || !is_first) return result;
+    const inquiries = result.value.inquiries.map((each) => ({
+      ...each,
+      request: {
+        ...each.request,
+        patient_name: null,
+        ...('dob' in first ? { dob: TWINS.dob } : first),
+      },
+    }));
+    return { ok: true, value: { ...result.value, inquiries } };
+  };
+  await ensureReconciled(clinic.submit, 'dental');
+  is_first = false;
+  await reconcile(clinic);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect(await labelsOf(clinic)).toEqual(labels);
 });
