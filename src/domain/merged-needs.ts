@@ -23,7 +23,7 @@ type Attempt = {
 type MergedNeed<Row> = {
   /** The attempts of both needs in their new order: those of one after those of the other. */
   order: Row[];
-  /** Planned attempts that lost; eligd does not send them. */
+  /** Attempts that lost and bring no answer. eligd does not send the planned ones. */
   unneeded: Row[];
 };
 
@@ -42,9 +42,15 @@ export function mergeNeed<Row extends Attempt>(
   return {
     order: [...inOrder(first), ...inOrder(last)],
     unneeded: [newest_standing, newest_moving].flatMap((row) =>
-      row !== undefined && row !== winner && row.state === 'planned' ? [row] : [],
+      row !== undefined && row !== winner && isUnneeded(row, winner) ? [row] : [],
     ),
   };
+}
+
+/** The visits of these get the answer of the other one, unless that one brings none, either. */
+function isUnneeded({ state }: Attempt, winner: Attempt | undefined): boolean {
+  const brings_none = state === 'rejected' || state === 'undecidable';
+  return state === 'planned' || (brings_none && winner?.state !== state);
 }
 
 const inOrder = <Row extends Attempt>(rows: readonly Row[]) =>

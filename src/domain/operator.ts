@@ -107,6 +107,14 @@ export function retryInquiry(row: OperatedInquiry): Operation {
   }
 }
 
+/** Leaves a rejected inquiry as it is: another call brings the answer that its visits need (G1). */
+export function leaveToOther({ id }: OperatedInquiry): Operation {
+  return unchanged(
+    `Inquiry ${id} is not sent again: another call for the same patient and coverage brings ` +
+      'the answer.',
+  );
+}
+
 /** Prevents a planned inquiry from being sent until it is released. */
 export function holdInquiry({ id, state }: OperatedInquiry): Operation {
   if (state !== 'planned')

@@ -292,7 +292,7 @@ async function refuse(
   { row, request: sent }: Intent,
   { errors, status }: { errors: readonly ValidationItem[]; status: number },
 ): Promise<void> {
-  const { tx, now } = context;
+  const { tx, deps, now } = context;
   if (await learnNeeds(context, errors, sent)) {
     const reason = 'Proven unsent: the service asks for a field that eligd sends from now on.';
     await backToPlanned(context, [row.id], { reason, due_at: now });
@@ -306,6 +306,8 @@ async function refuse(
     now,
   );
   await settleCalls(tx, [row.id], 'unsent');
+  // Its visits get the answer of another call, such as one for a record that was merged meanwhile.
+  if ((await servedByOthers(tx, [row.id], now)).length > 0) return tx.after(() => deps.onReplan());
   await raiseForInquiry(
     tx,
     row,

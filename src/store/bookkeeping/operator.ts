@@ -6,6 +6,7 @@ import {
   type Done,
   holdInquiry,
   isWithdrawable,
+  leaveToOther,
   type OperatedColumns,
   type Operation,
   PLANNED_AT_ONCE,
@@ -18,6 +19,7 @@ import {
   withdrawInquiry,
 } from '../../domain/operator.ts';
 import { reopenDeliveries } from '../answers/delivery-steps.ts';
+import { servedByOthers } from '../calls/attempts.ts';
 import { endHalt, type Halt, halted, haltSubject } from '../calls/halts.ts';
 import {
   type InquiryChanges,
@@ -41,7 +43,15 @@ import { deliverySubject, inquirySubject, writeAudit } from './audit.ts';
 export type Operand = { kind: 'appointment' | 'inquiry'; id: number };
 
 export async function retry(tx: Tx, subject: Operand, now: number): Promise<Done[]> {
-  const done = await eachInquiry(tx, subject, retryInquiry, now);
+  const rejected = (await inquiriesFor(tx, subject)).filter(({ state }) => state === 'rejected');
+  const served = await servedByOthers(
+    tx,
+    rejected.map(({ id }) => id),
+    now,
+  );
+  const retryUnserved = (row: InquiryRow) =>
+    served.includes(row.id) ? leaveToOther(row) : retryInquiry(row);
+  const done = await eachInquiry(tx, subject, retryUnserved, now);
   for (const id of await appointmentsFor(tx, subject)) {
     const keys = await reopenDeliveries(tx, id, requestedBy(tx.actor), now);
     for (const key of keys)

@@ -8,7 +8,7 @@ import type { Policy } from '../../../src/domain/policy.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { askAgain, quoteOf } from '../../../src/store/bookkeeping/ask-again.ts';
 import { enterAnswer } from '../../../src/store/bookkeeping/entered.ts';
-import { hold, release, withdraw } from '../../../src/store/bookkeeping/operator.ts';
+import { hold, release, retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
 import { aCoverage, NO_BUDGET } from '../../domain/examples.ts';
 import {
@@ -811,5 +811,78 @@ test.each(['before', 'after'] as const)(
     expect(await labelsOf(clinic)).toHaveLength(1);
     const answers = await written(clinic);
     for (const id of ['A-1', 'B-1', 'C-1']) expect(answers[id]).toHaveLength(1);
+  },
+);
+
+test('visits of a refused call get the answer of a merged record’s call under way (G2)', async () => {
+  const clinic = await install();
+  await rejectedWhileOtherLost(clinic, 'after');
+  await lookUp(clinic);
+  await goOn(clinic);
+  await finish(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['B-1']);
+  expect(await written(clinic)).toEqual({ 'A-1': ['B-1'], 'B-1': ['B-1'] });
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('"eligd retry" of a refused call makes none while a merged record’s is sought', async () => {
+  const clinic = await install();
+  await rejectedWhileOtherLost(clinic, 'after');
+  const refused = { kind: 'inquiry' as const, id: 2 };
+  const done = await clinic.store.write((tx) => retry(tx, refused, clinic.now()));
+  expect(done.map(({ did, what }) => [did, what])).toEqual([
+    [false, expect.stringContaining('Inquiry 2 is not sent again: another call')],
+  ]);
+  await goOn(clinic);
+  await finish(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['B-1']);
+  expect(await written(clinic)).toEqual({ 'A-1': ['B-1'], 'B-1': ['B-1'] });
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test.each([
+  ['before', 'A-1', 'B-1'],
+  ['after', 'B-1', 'A-1'],
+] as const)(
+  'a call made %s one for the other record was refused serves after a merge (G2)',
+  async (_when, first, second) => {
+    const clinic = await install();
+    await clinic.planNow();
+    const { create } = clinic.client;
+    clinic.client.create = async (...given) =>
+      given[1].external_id === 'A-1'
+        ? { ok: false, failure: { class: 'refused', status: 422, errors: [] } }
+        : await create(...given);
+    for (const id of [first, second])
+      await send(clinic, visit(clinic, id, id === 'A-1' ? ADA : OTHER_ADA));
+    expect(await clinic.attention()).toEqual(['refused']);
+    await merge(clinic);
+    await goOn(clinic);
+    await finish(clinic);
+    await goOn(clinic);
+    expect(await labelsOf(clinic)).toEqual(['B-1']);
+    expect(await written(clinic)).toEqual({ 'A-1': ['B-1'], 'B-1': ['B-1'] });
+    expect(await clinic.attention()).toEqual([]);
+  },
+);
+
+test.each([
+  ['moved', {}],
+  ['surviving', { from: [ADA], into: OTHER_ADA }],
+] as const)(
+  'the %s record’s visit with an undecidable call gets the other call’s answer (G2)',
+  async (_which, records) => {
+    const clinic = await install();
+    await clinic.planNow();
+    await sendUndecidable(clinic, 'B-1');
+    await send(clinic, visit(clinic, 'A-1'));
+    await merge(clinic, { from: [...(records.from ?? [OTHER_ADA])], into: records.into ?? ADA });
+    await goOn(clinic);
+    await finish(clinic);
+    await goOn(clinic);
+    expect(await labelsOf(clinic)).toEqual(['A-1']);
+    expect(await written(clinic)).toEqual({ 'A-1': ['A-1'], 'B-1': ['A-1'] });
   },
 );
