@@ -27,6 +27,7 @@ import {
   type SeenInquiry,
   settleCalls,
 } from '../../store/calls/calls.ts';
+import { doubtsOf } from '../../store/calls/doubtful-calls.ts';
 import {
   type InquiryRow,
   inquiriesById,
@@ -246,8 +247,10 @@ async function serve(context: SubmitContext, row: InquiryRow, found: Found): Pro
   const bill = billOf(deps, row, created_at ?? now);
   await claimCall(tx, { ...found, inquiry: row.id, role: 'serves', bill });
   if (found.match_key !== row.match_key) await askAsCalled(context, row);
-  // Of an inquiry that was sent, the office still has to ask about a doubtful call.
-  const ended = row.state === 'planned' ? ENDED_BEFORE_CALL : ENDED_AFTER_CALL;
+  // Of an inquiry that was sent, the office still has to ask about other doubtful calls.
+  const doubts = [...(await doubtsOf(tx, [row.id])).keys()];
+  const is_clear = row.state === 'planned' || doubts.every((id) => id === service_id);
+  const ended = is_clear ? [...ENDED, 'doubtful_call' as const] : ENDED;
   await resolveAttention(tx, inquirySubject(row.id), now, ended);
   tx.after(() => {
     deps.env.log(event, { inquiry: row.id, service_id });
@@ -261,16 +264,14 @@ async function serve(context: SubmitContext, row: InquiryRow, found: Found): Pro
  */
 async function askAsCalled({ tx, now }: SubmitContext, row: InquiryRow): Promise<void> {
   const [call] = (await callsOf(tx, [row.id])).filter(({ role }) => role === 'serves');
+  if (call === undefined) return;
   const draft = readDraft(row.draft);
-  if (call === undefined || draft === null) return;
-  const asked = claimAsSent(draft, call);
-  const changes = { match_key: call.match_key, draft: JSON.stringify(asked) };
-  await updateInquiry(tx, row.id, changes, now);
+  const asked = draft === null ? {} : { draft: JSON.stringify(claimAsSent(draft, call)) };
+  await updateInquiry(tx, row.id, { match_key: call.match_key, ...asked }, now);
 }
 
 /** What kept the inquiry from its call, or eligd from knowing of its call. */
-const ENDED_BEFORE_CALL = ['doubtful_call', 'inquiry_unreadable'] as const;
-const ENDED_AFTER_CALL = ['unconfirmed', 'undecidable'] as const;
+const ENDED = ['inquiry_unreadable', 'unconfirmed', 'undecidable'] as const;
 
 const FOUND_IN_STATE = {
   planned: {

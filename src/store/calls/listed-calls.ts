@@ -51,11 +51,11 @@ export async function noteSeen(
 const KNOWN = prepared<{ service_ids: readonly string[] }>()((tx, place) =>
   tx
     .selectFrom('calls')
-    .select(['service_id', 'role', 'external_id', 'match_key', 'given_name', 'sent_service_at'])
+    .select(['service_id', 'role', 'external_id', 'match_key', 'given_name'])
     .where('service_id', 'in', place('service_ids')),
 );
 
-type Known = Pick<CallRow, 'role' | 'external_id' | 'match_key' | 'given_name' | 'sent_service_at'>;
+type Known = Pick<CallRow, 'role' | 'external_id' | 'match_key' | 'given_name'>;
 
 /**
  * Returns the saved call with what `seen` shows and it lacks; empty if it lacks nothing. A call
@@ -72,18 +72,21 @@ function completion(known: Known | undefined, seen: SeenInquiry): SeenInquiry[] 
       ...seen,
       external_id: seen.external_id || known.external_id,
       match_key: is_poorer ? known.match_key : seen.match_key,
-      given_name: seen.given_name || known.given_name,
-      created_at: seen.created_at ?? known.sent_service_at,
     },
   ];
 }
 
-/** Saves what a list shows now of unclaimed calls that are already known. */
+/**
+ * Saves what a list shows now of unclaimed calls that are already known. A name or time that it
+ * leaves out stays as an earlier list has shown it.
+ */
 export async function describeCalls(tx: Tx, seen: readonly SeenInquiry[]): Promise<void> {
   for (const { service_id, external_id, match_key, given_name, created_at } of seen)
     await tx
       .updateTable('calls')
-      .set({ external_id, match_key, given_name, sent_service_at: created_at })
+      .set({ external_id, match_key })
+      .$if(given_name !== '', (update) => update.set({ given_name }))
+      .$if(created_at !== null, (update) => update.set({ sent_service_at: created_at }))
       .where('service_id', '=', service_id)
       .where('role', '=', 'unclaimed')
       .execute();

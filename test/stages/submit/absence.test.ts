@@ -91,6 +91,24 @@ test('a lost call that was unreadable when first listed is found once readable (
   expect(await labelsOf(clinic)).toEqual(['A-0', 'A-1']);
 });
 
+test.each([[['external_id']], [['external_id', 'patient_name']], [['external_id', 'dob']]])(
+  'a lost call that was first listed without %s is found once the list shows it all (G1)',
+  async (fields) => {
+    const clinic = await install();
+    await send(clinic, clinic.visit('A-0'));
+    await loseCreates(clinic, 1);
+    const withheld = withhold(clinic, ...fields);
+    withheld.not_of = (await clinic.service.ledger())[0]!.id;
+    clinic.submit.settings.is_shared_account = true;
+    await send(clinic, clinic.visit('A-1', twin('Ada')));
+    await reconcile(clinic);
+    withheld.on = false;
+    await lookUp(clinic);
+    expect(await labelsOf(clinic)).toEqual(['A-0', 'A-1']);
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open', 'open']);
+  },
+);
+
 test('an unreadable call from before the request does not keep the row uncertain', async () => {
   const clinic = await install();
   await send(clinic, clinic.visit('A-0'));

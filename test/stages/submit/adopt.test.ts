@@ -15,6 +15,7 @@ import {
   loseCreates,
   TWINS,
   twin,
+  withhold,
 } from './lost-calls.ts';
 
 test('eligd adopts the inquiry under the visit’s own label before any other', async () => {
@@ -207,4 +208,25 @@ test('eligd notices a second installation although this machine’s clock is fas
   clinic.pass(24 * HOUR_MS);
   await reconcile(clinic);
   expect(await clinic.attention()).toContain('submission_stopped');
+});
+
+test('a list without names does not make another patient’s call ours', async () => {
+  const clinic = await install();
+  clinic.submit.settings.is_shared_account = true;
+  await clinic.service.createBeside({
+    ...TWINS,
+    patient_name: 'Ben Example',
+    external_id: 'A-1',
+  });
+  await send(clinic, clinic.visit('A-0'));
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  withhold(clinic, 'patient_name');
+  await lookUp(clinic);
+  const ledger = await clinic.service.ledger();
+  expect(ledger.map(({ request }) => request.patient_name)).toEqual([
+    'Ben Example',
+    'Ada Example',
+    'Ada Example',
+  ]);
 });

@@ -223,3 +223,19 @@ test.each([
   await send(clinic, clinic.visit('A-1', twin('Ada')));
   expect(await labelsOf(clinic)).toEqual(labels);
 });
+
+test('the entry ends if the doubtful call serves as ours, which never arrived', async () => {
+  const clinic = await install();
+  await anOldCall(clinic, 'A-1');
+  const withheld = withhold(clinic, 'dob');
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  clinic.pass(2 * SETTLE_MS + MINUTE_MS);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual(['doubtful_call']);
+  withheld.on = false;
+  await lookUp(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
+  expect(await clinic.attention()).toEqual([]);
+});

@@ -5,8 +5,14 @@ import { DAY_MS } from '../../../src/domain/time.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
 import { labelsOf, lookUp, loseAndHide } from './lost-calls.ts';
 
-/** A call about the number CN-1 that the service lists only after the number was corrected. */
-async function correctNumber(clinic: Installation): Promise<void> {
+/**
+ * A call about the number CN-1 that the service lists only after the number was corrected, and
+ * after `meanwhile`.
+ */
+async function correctNumber(
+  clinic: Installation,
+  meanwhile: () => Promise<unknown> = async () => undefined,
+): Promise<void> {
   await clinic.submitNow();
   await send(clinic, clinic.visit('A-0'));
   const hidden = await loseAndHide(clinic, 1);
@@ -17,6 +23,7 @@ async function correctNumber(clinic: Installation): Promise<void> {
   await lookUp(clinic);
   clinic.submit.settings.is_observing = false;
   await numberIs(clinic, 'CN-2');
+  await meanwhile();
   await hidden.show(1);
   await reconcile(clinic);
 }
@@ -75,4 +82,16 @@ test.each([
   await clinic.submitNow();
   expect(await numbersAsked(clinic)).toEqual(['CN-1']);
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'answered']);
+});
+
+test('its answer is taken although the stored content is damaged (G2)', async () => {
+  const clinic = await install();
+  await correctNumber(clinic, () =>
+    clinic.store.write((tx) =>
+      tx.updateTable('inquiries').set({ draft: '{' }).where('id', '=', 2).execute(),
+    ),
+  );
+  await answer(clinic);
+  const answered = (await clinic.inquiries()).filter(({ state }) => state === 'answered');
+  expect(answered.map(({ external_id }) => external_id)).toContain('C-1');
 });

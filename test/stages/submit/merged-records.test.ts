@@ -869,16 +869,16 @@ test.each([
 );
 
 test.each([
-  ['moved', {}],
-  ['surviving', { from: [ADA], into: OTHER_ADA }],
-] as const)(
+  ['moved', OTHER_ADA, ADA],
+  ['surviving', ADA, OTHER_ADA],
+])(
   'the %s record’s visit with an undecidable call gets the other call’s answer (G2)',
-  async (_which, records) => {
+  async (_which, from, into) => {
     const clinic = await install();
     await clinic.planNow();
     await sendUndecidable(clinic, 'B-1');
     await send(clinic, visit(clinic, 'A-1'));
-    await merge(clinic, { from: [...(records.from ?? [OTHER_ADA])], into: records.into ?? ADA });
+    await merge(clinic, { from: [from], into });
     await goOn(clinic);
     await finish(clinic);
     await goOn(clinic);
