@@ -15,13 +15,13 @@ import { finalOutcome } from './outcome.ts';
  */
 type Asked = { external_id: string; match_key: string; given_name: string };
 
-export type ListedInquiry = Asked & {
+export type ListedCall = Asked & {
   service_id: string;
   status: string;
   /** Null: the service does not provide it. */
   created_at: number | null;
   /** The inquiry that owns it. A call never gets a second ID, and an ID never a second call. */
-  claim: { inquiry: number; role: 'serves' | 'duplicate' } | null;
+  owner: { inquiry: number; role: 'serves' | 'duplicate' } | null;
   /** No earlier list contained it. */
   is_new: boolean;
 };
@@ -53,7 +53,7 @@ export type Need = Asked & {
 };
 
 export type Account = {
-  listed: readonly ListedInquiry[];
+  listed: readonly ListedCall[];
   calls: readonly MadeCall[];
   needs: readonly Need[];
 };
@@ -95,7 +95,7 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
   const { listed, needs } = account;
   const verdicts = new Map<string, Verdict>();
   const by_age = listed.toSorted(byAge);
-  const free = by_age.filter(({ claim }) => claim === null);
+  const free = by_age.filter(({ owner }) => owner === null);
   const reasons = reasonsFor(free, account, clock);
   for (const each of free) {
     const is_sought = needs.some(
@@ -104,10 +104,10 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
     const is = isStrange(each, clock) && !is_sought ? 'stranger' : 'unclaimed';
     verdicts.set(each.service_id, { is });
   }
-  for (const { service_id, claim } of listed) {
-    if (claim === null) continue;
-    const is = claim.role === 'serves' ? 'call' : 'duplicate';
-    verdicts.set(service_id, { is, inquiry: claim.inquiry, call: null });
+  for (const { service_id, owner } of listed) {
+    if (owner === null) continue;
+    const is = owner.role === 'serves' ? 'call' : 'duplicate';
+    verdicts.set(service_id, { is, inquiry: owner.inquiry, call: null });
   }
   for (const need of needs) {
     let is_served = isServed(need, verdicts);
@@ -123,9 +123,9 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
     const { fit, doubtful } = unclaimedFor(need, free, { verdicts, needs, clock });
     const taken = duplicateFor(need, by_age) ?? fit;
     if (taken !== undefined) {
-      const made_for = taken.claim?.inquiry ?? reasons.get(taken.service_id)?.inquiry;
-      const owner = made_for === undefined ? {} : { made_for };
-      verdicts.set(taken.service_id, { is: 'call', inquiry, call: null, ...owner });
+      const made_for = taken.owner?.inquiry ?? reasons.get(taken.service_id)?.inquiry;
+      const origin = made_for === undefined ? {} : { made_for };
+      verdicts.set(taken.service_id, { is: 'call', inquiry, call: null, ...origin });
     } else
       for (const { service_id } of doubtful) verdicts.set(service_id, { is: 'doubtful', inquiry });
   }
@@ -149,10 +149,10 @@ function verdictOf({ stage, inquiry }: Need, made: MadeCall | null, is_served: b
  */
 function ownOf(
   need: Need,
-  free: readonly ListedInquiry[],
+  free: readonly ListedCall[],
   reasons: ReadonlyMap<string, Reason>,
-): ListedInquiry[] {
-  const reasonOf = ({ service_id }: ListedInquiry) => reasons.get(service_id);
+): ListedCall[] {
+  const reasonOf = ({ service_id }: ListedCall) => reasons.get(service_id);
   const own = free.filter((each) => reasonOf(each)?.inquiry === need.inquiry);
   if (own.length > 0 || need.stage !== 'sought')
     return own.toSorted((a, b) => rankOf(reasonOf(a)) - rankOf(reasonOf(b)));
@@ -171,7 +171,7 @@ function rankOf(reason: Reason | undefined): number {
  * same need.
  */
 function reasonsFor(
-  free: readonly ListedInquiry[],
+  free: readonly ListedCall[],
   { calls, needs }: Account,
   clock: Clock,
 ): Map<string, Reason> {
@@ -201,12 +201,12 @@ function reasonsFor(
  * Returns whether the service accepted the inquiry soon enough after the request was committed. A
  * request that waited long for its turn is later than that.
  */
-function isInTime(call: MadeCall, { created_at }: ListedInquiry, clock: Clock): boolean {
+function isInTime(call: MadeCall, { created_at }: ListedCall, clock: Clock): boolean {
   const latest = call.sent_at + clock.timeout_ms + 2 * clock.settle_ms + CLOCKS_DIFFER_MS;
   return created_at === null || created_at <= latest;
 }
 
-function isAfter({ sent_at }: MadeCall, { created_at }: ListedInquiry): boolean {
+function isAfter({ sent_at }: MadeCall, { created_at }: ListedCall): boolean {
   return created_at === null || created_at >= sent_at - CLOCKS_DIFFER_MS;
 }
 
@@ -214,7 +214,7 @@ function isAfter({ sent_at }: MadeCall, { created_at }: ListedInquiry): boolean 
  * Returns whether both ask the same question under the same label. Twins differ only in the name,
  * which the service may leave out; a missing name agrees with any.
  */
-function isAlike(asked: Asked, listed: ListedInquiry): boolean {
+function isAlike(asked: Asked, listed: ListedCall): boolean {
   return (
     asked.match_key === listed.match_key &&
     asked.external_id === listed.external_id &&
@@ -232,10 +232,10 @@ function isServed({ inquiry }: Need, verdicts: ReadonlyMap<string, Verdict>): bo
  */
 function duplicateFor(
   { earlier, given_name }: Need,
-  listed: readonly ListedInquiry[],
-): ListedInquiry | undefined {
-  const isTheirs = ({ claim }: ListedInquiry) =>
-    claim?.role === 'duplicate' && earlier.includes(claim.inquiry);
+  listed: readonly ListedCall[],
+): ListedCall | undefined {
+  const isTheirs = ({ owner }: ListedCall) =>
+    owner?.role === 'duplicate' && earlier.includes(owner.inquiry);
   // The service may have canceled it because it was a duplicate.
   return listed.find(
     (each) =>
@@ -262,14 +262,14 @@ type Others = {
  */
 function unclaimedFor(
   need: Need,
-  free: readonly ListedInquiry[],
+  free: readonly ListedCall[],
   { verdicts, needs, clock }: Others,
-): { fit: ListedInquiry | undefined; doubtful: ListedInquiry[] } {
+): { fit: ListedCall | undefined; doubtful: ListedCall[] } {
   const others = needs.filter(
     ({ inquiry, stage }) =>
       inquiry !== need.inquiry && ['planned', 'out', 'sought'].includes(stage),
   );
-  const isLabelled = ({ external_id }: ListedInquiry) => need.labels.includes(external_id);
+  const isLabelled = ({ external_id }: ListedCall) => need.labels.includes(external_id);
   const usable = free.filter(
     (each) =>
       KEPT.has(verdicts.get(each.service_id)?.is) &&
@@ -278,7 +278,7 @@ function unclaimedFor(
       !others.some((other) => isAlike(other, each)),
   );
   const alike = usable.filter(({ match_key }) => match_key === need.match_key);
-  const isFitting = (each: ListedInquiry) =>
+  const isFitting = (each: ListedCall) =>
     each.given_name === need.given_name || (each.given_name === '' && isLabelled(each));
   const fits = alike.filter(isFitting);
   const doubtful = usable.filter(
@@ -292,7 +292,7 @@ function unclaimedFor(
 }
 
 /** Returns whether no earlier list contained it and it was created since the last comparison. */
-function isStrange({ is_new, created_at }: ListedInquiry, { compared_at }: Clock): boolean {
+function isStrange({ is_new, created_at }: ListedCall, { compared_at }: Clock): boolean {
   return (
     is_new &&
     compared_at !== null &&
@@ -300,6 +300,6 @@ function isStrange({ is_new, created_at }: ListedInquiry, { compared_at }: Clock
   );
 }
 
-function byAge(a: ListedInquiry, b: ListedInquiry): number {
+function byAge(a: ListedCall, b: ListedCall): number {
   return (a.created_at ?? 0) - (b.created_at ?? 0) || (a.service_id < b.service_id ? -1 : 1);
 }

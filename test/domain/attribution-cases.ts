@@ -5,7 +5,7 @@
 import type {
   Account,
   Clock,
-  ListedInquiry,
+  ListedCall,
   MadeCall,
   Need,
   Verdict,
@@ -25,12 +25,12 @@ export const CLOCK: Clock = {
 
 const ASKED = { external_id: 'A-1', match_key: 'KEY', given_name: 'ADA' };
 
-export const listed = (service_id: string, given: Partial<ListedInquiry> = {}): ListedInquiry => ({
+export const listed = (service_id: string, given: Partial<ListedCall> = {}): ListedCall => ({
   ...ASKED,
   service_id,
   status: 'SCHEDULED',
   created_at: at(0),
-  claim: null,
+  owner: null,
   is_new: true,
   ...given,
 });
@@ -235,9 +235,9 @@ export const CASES: readonly Case[] = [
       calls: [absent()],
       needs: [need(1, 'sought'), need(2, 'served')],
       listed: [
-        listed('OWN', { claim: { inquiry: 1, role: 'serves' } }),
+        listed('OWN', { owner: { inquiry: 1, role: 'serves' } }),
         listed('L'),
-        listed('TWICE', { claim: { inquiry: 2, role: 'duplicate' } }),
+        listed('TWICE', { owner: { inquiry: 2, role: 'duplicate' } }),
       ],
     },
     verdicts: { OWN: serves(1), L: duplicate(1, 1), TWICE: duplicate(2) },
@@ -408,7 +408,7 @@ export const CASES: readonly Case[] = [
     what: 'a duplicate call of the previous attempt serves as the next attempt',
     account: {
       needs: [need(2, 'calling', { earlier: [1] }), need(1, 'served')],
-      listed: [listed('D', { claim: { inquiry: 1, role: 'duplicate' } })],
+      listed: [listed('D', { owner: { inquiry: 1, role: 'duplicate' } })],
     },
     verdicts: { D: serves(2, null, 1) },
   },
@@ -416,7 +416,7 @@ export const CASES: readonly Case[] = [
     what: 'the call of the previous attempt is not another attempt',
     account: {
       needs: [need(2, 'calling', { earlier: [1] }), need(1, 'served')],
-      listed: [listed('S', { claim: { inquiry: 1, role: 'serves' } })],
+      listed: [listed('S', { owner: { inquiry: 1, role: 'serves' } })],
     },
     verdicts: { S: serves(1) },
   },
@@ -425,9 +425,9 @@ export const CASES: readonly Case[] = [
     account: {
       needs: [need(2, 'calling', { earlier: [1] }), need(1, 'served'), need(3, 'served')],
       listed: [
-        listed('D1', { claim: { inquiry: 3, role: 'duplicate' } }),
-        listed('D2', { claim: { inquiry: 1, role: 'duplicate' }, given_name: 'BEN' }),
-        listed('D3', { claim: { inquiry: 1, role: 'duplicate' }, status: 'CANCELLED' }),
+        listed('D1', { owner: { inquiry: 3, role: 'duplicate' } }),
+        listed('D2', { owner: { inquiry: 1, role: 'duplicate' }, given_name: 'BEN' }),
+        listed('D3', { owner: { inquiry: 1, role: 'duplicate' }, status: 'CANCELLED' }),
       ],
     },
     verdicts: { D1: duplicate(3), D2: duplicate(1), D3: duplicate(1) },

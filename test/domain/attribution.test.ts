@@ -8,7 +8,7 @@ import {
   type Account,
   attribute,
   type Clock,
-  type ListedInquiry,
+  type ListedCall,
   type Verdict,
 } from '../../src/domain/attribution.ts';
 import { CLOCKS_DIFFER_MS } from '../../src/domain/clock-watch.ts';
@@ -110,7 +110,7 @@ const account = fc
         return listed(`L${index}`, {
           ...each,
           created_at: made === null ? null : at(made),
-          claim: inquiry === undefined ? null : { inquiry, role: 'duplicate' },
+          owner: inquiry === undefined ? null : { inquiry, role: 'duplicate' },
         });
       }),
     };
@@ -127,13 +127,13 @@ const sorted = (verdicts: ReadonlyMap<string, Verdict>) =>
 function carriedOut({ listed: shown, calls, needs }: Account, verdicts: Map<string, Verdict>) {
   const used = new Set<number | null>();
   const served = new Set<number>();
-  const claimed = shown.map((each): ListedInquiry => {
+  const claimed = shown.map((each): ListedCall => {
     const verdict = verdicts.get(each.service_id);
     if (verdict?.is !== 'call' && verdict?.is !== 'duplicate') return each;
     used.add(verdict.call);
     if (verdict.is === 'call') served.add(verdict.inquiry);
     const role = verdict.is === 'call' ? 'serves' : 'duplicate';
-    return { ...each, claim: { inquiry: verdict.inquiry, role } };
+    return { ...each, owner: { inquiry: verdict.inquiry, role } };
   });
   return {
     listed: claimed,

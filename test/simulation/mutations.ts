@@ -170,7 +170,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   late_find_ignored: one(
     'eligd does not report a duplicate call that is listed late.',
     'src/stages/submit/attribute.ts',
-    'if (each.claim === null) await report(context, row, found);',
+    'if (each.owner === null) await report(context, row, found);',
     '',
   ),
   delivery_named_by_row: one(

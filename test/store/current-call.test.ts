@@ -1,7 +1,7 @@
 /** What the database itself refuses, whatever the code above it decides (G1). */
 import { dirname } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { claimCall, intendCalls } from '../../src/store/calls/calls.ts';
+import { assignListedCall, intendCalls } from '../../src/store/calls/calls.ts';
 import { inquiryById } from '../../src/store/calls/inquiries.ts';
 import { Clinic, NOW } from './clinic.ts';
 import { temporaryPath } from './temporary.ts';
@@ -41,7 +41,13 @@ test('a call that serves an inquiry is not claimed for another one', async () =>
   const claim = (role: 'serves' | 'duplicate') =>
     clinic.store.write(async (tx) => {
       const found = { service_id: `service-${inquiry}`, service_status: 'SCHEDULED' };
-      await claimCall(tx, { ...found, inquiry: other, role, call: null, bill: { sent_at: NOW } });
+      await assignListedCall(tx, {
+        ...found,
+        inquiry: other,
+        role,
+        call: null,
+        bill: { sent_at: NOW },
+      });
     });
   await expect(claim('serves')).rejects.toThrow('serves another inquiry');
   await expect(claim('duplicate')).rejects.toThrow('serves another inquiry');

@@ -4,7 +4,7 @@
  */
 import {
   attribute,
-  type ListedInquiry,
+  type ListedCall,
   type MadeCall,
   type Need,
   type Stage,
@@ -18,11 +18,11 @@ import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { attemptsBefore } from '../../store/calls/attempts.ts';
 import {
+  type Assignment,
+  assignListedCall,
   type CallRow,
-  type Claim,
   callsAlike,
   callsOf,
-  claimCall,
   releaseIds,
   type SeenInquiry,
   settleCalls,
@@ -98,7 +98,7 @@ export async function attributeCalls(
     if ((verdict?.is !== 'call' && verdict?.is !== 'duplicate') || row == null) continue;
     const found = { ...each, service_status: each.status, call: verdict.call };
     if (verdict.is === 'duplicate') {
-      if (each.claim === null) await report(context, row, found);
+      if (each.owner === null) await report(context, row, found);
     } else if (row.state in FOUND_IN_STATE) {
       await serve(context, row, found);
       served.add(row.id);
@@ -174,19 +174,19 @@ async function gather({ tx, now }: SubmitContext, question: Question) {
 }
 
 /** Returns the call as an inquiry that the service lists; empty if it does not count as listed. */
-function listedOf(call: CallRow, { shown, fresh }: Question): ListedInquiry[] {
+function listedOf(call: CallRow, { shown, fresh }: Question): ListedCall[] {
   const { service_id, inquiry, role, external_id, match_key, given_name } = call;
   if (service_id === null) return [];
   // An inquiry that serves a row counts only when the list shows it now: the row may be the subject
   // of another lookup.
   if (role === 'serves' && shown?.has(service_id) !== true) return [];
-  const claim =
+  const owner =
     inquiry === null || role === null || role === 'unclaimed' ? null : { inquiry, role };
   const is_new = fresh?.has(service_id) === true;
   const created_at = call.sent_service_at;
   const status = call.service_status;
   const asked = { external_id, match_key, given_name };
-  return [{ ...asked, service_id, status, created_at, claim, is_new }];
+  return [{ ...asked, service_id, status, created_at, owner, is_new }];
 }
 
 /** Returns the call as a request of ours whose reply brought no ID; empty if it is not. */
@@ -245,7 +245,7 @@ async function serve(context: SubmitContext, row: InquiryRow, found: Found): Pro
   if (row.service_id !== null && row.service_id !== service_id)
     await releaseIds(tx, [row.id], 'absent');
   const bill = billOf(deps, row, created_at ?? now);
-  await claimCall(tx, { ...found, inquiry: row.id, role: 'serves', bill });
+  await assignListedCall(tx, { ...found, inquiry: row.id, role: 'serves', bill });
   if (found.match_key !== row.match_key) await askAsCalled(context, row);
   // Of an inquiry that was sent, the office still has to ask about other doubtful calls.
   const doubts = [...(await doubtsOf(tx, [row.id])).keys()];
@@ -296,7 +296,7 @@ function billOf(
   deps: Pick<SubmitDeps, 'settings'>,
   row: InquiryRow,
   created_at: number,
-): NonNullable<Claim['bill']> {
+): NonNullable<Assignment['bill']> {
   const { sent_at, price_cents, free_outcomes } = row;
   if (sent_at !== null) return { sent_at, price_cents, free_outcomes };
   const draft = readDraft(row.draft);
@@ -308,7 +308,7 @@ function billOf(
 async function report(context: SubmitContext, row: InquiryRow, found: Found): Promise<void> {
   const { tx, deps, now } = context;
   const { service_id } = found;
-  await claimCall(tx, { ...found, inquiry: row.id, role: 'duplicate' });
+  await assignListedCall(tx, { ...found, inquiry: row.id, role: 'duplicate' });
   tx.after(() => deps.env.log('duplicate_call_found', { inquiry: row.id, service_id }));
   await raiseForInquiry(
     tx,
@@ -331,7 +331,7 @@ async function report(context: SubmitContext, row: InquiryRow, found: Found): Pr
 async function reportUnneeded(
   { tx, deps, now }: SubmitContext,
   row: InquiryRow,
-  { service_id }: ListedInquiry,
+  { service_id }: ListedCall,
 ): Promise<void> {
   tx.after(() => deps.env.log('unneeded_call_found', { inquiry: row.id, service_id }));
   await raiseForInquiry(

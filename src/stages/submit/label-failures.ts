@@ -4,7 +4,7 @@ import { parsed } from '../../domain/damaged.ts';
 import { SPECIALTIES, type Specialty } from '../../domain/specialty.ts';
 import type { ServiceFailure } from '../../service/api.ts';
 import { readLearned, writeLearned } from '../../store/bookkeeping/learned-settings.ts';
-import { type Claim, dueForSubmission } from '../../store/calls/due-inquiries.ts';
+import { type DueQuery, dueForSubmission } from '../../store/calls/due-inquiries.ts';
 import { type InquiryRow, inquiriesById } from '../../store/calls/inquiries.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import type { LabelFailures, SubmitDeps, SubmitMemory } from './deps.ts';
@@ -56,12 +56,12 @@ const LIMITS_APART = 64;
 export async function dueInTurn(
   tx: Tx,
   memory: SubmitMemory,
-  { limit, ...claim }: Claim,
+  { limit, ...query }: DueQuery,
 ): Promise<InquiryRow[]> {
   if (limit <= 0) return [];
-  const { waiting } = labelFailures(memory, claim.specialty);
+  const { waiting } = labelFailures(memory, query.specialty);
   const more = Math.ceil(waiting.size / LIMITS_APART) * LIMITS_APART;
-  const due = await dueForSubmission(tx, { ...claim, limit: limit + more });
+  const due = await dueForSubmission(tx, { ...query, limit: limit + more });
   const turnOf = ({ id }: InquiryRow) => waiting.get(id)?.retry_at ?? 0;
   return due.toSorted((a, b) => turnOf(a) - turnOf(b)).slice(0, limit);
 }

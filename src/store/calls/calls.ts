@@ -233,7 +233,7 @@ type Accepted = { id: number; reply_group: string | null } & Pick<
  * `call`: the request that created it; null: this database did not send it, and `bill` says when it
  * was sent, and its price.
  */
-export type Claim = Pick<SeenInquiry, 'service_id' | 'service_status'> & {
+export type Assignment = Pick<SeenInquiry, 'service_id' | 'service_status'> & {
   inquiry: number;
   role: 'serves' | 'duplicate';
   call: number | null;
@@ -244,8 +244,8 @@ export type Claim = Pick<SeenInquiry, 'service_id' | 'service_status'> & {
  * Assigns an inquiry that a list has shown to one of ours: it serves it, or is a duplicate call.
  * Throws if it serves another of our inquiries.
  */
-export async function claimCall(tx: Tx, claim: Claim): Promise<void> {
-  const { inquiry, role, call, service_id, service_status, bill = {} } = claim;
+export async function assignListedCall(tx: Tx, assignment: Assignment): Promise<void> {
+  const { inquiry, role, call, service_id, service_status, bill = {} } = assignment;
   const reply_group = null;
   if (call !== null)
     return await acceptCalls(tx, [{ id: call, service_id, service_status, role, reply_group }]);

@@ -8,7 +8,7 @@ import { prepared } from '../engine/prepared.ts';
 import type { InquiryRow } from './inquiries.ts';
 
 /** `now`: inquiries that become due later are left out. */
-export type Claim = { now: number; limit: number; specialty: Specialty };
+export type DueQuery = { now: number; limit: number; specialty: Specialty };
 
 /**
  * Returns planned inquiries that may be sent now, nearest visit first. Leaves out those on hold;
@@ -18,7 +18,7 @@ export type Claim = { now: number; limit: number; specialty: Specialty };
  */
 export async function dueForSubmission(
   db: Db | Tx,
-  { now, limit, specialty }: Claim,
+  { now, limit, specialty }: DueQuery,
 ): Promise<InquiryRow[]> {
   return limit <= 0 ? [] : await DUE(db, { now }, specialty, limit);
 }

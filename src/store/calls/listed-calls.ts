@@ -93,8 +93,8 @@ export async function describeCalls(tx: Tx, seen: readonly SeenInquiry[]): Promi
 }
 
 /**
- * Returns our inquiries that a complete list of the specialty must show: all open ones, and those
- * sent last.
+ * Returns our verified inquiries that a complete list of the specialty must show: all open ones,
+ * and those sent last.
  */
 export async function inquiriesToBeListed(db: Db, specialty: Specialty): Promise<Sample[]> {
   const ours = ofOurs(db, specialty);
