@@ -13,6 +13,9 @@ const ADVANCEMENT: readonly InquiryState[] = [
   'answered',
 ];
 
+/** Of two inquiries, one in these states leaves its visits to the other. */
+const BRINGS_NONE: ReadonlySet<InquiryState> = new Set(['planned', 'rejected', 'undecidable']);
+
 type Attempt = {
   attempt: number;
   state: InquiryState;
@@ -42,15 +45,9 @@ export function mergeNeed<Row extends Attempt>(
   return {
     order: [...inOrder(first), ...inOrder(last)],
     unneeded: [newest_standing, newest_moving].flatMap((row) =>
-      row !== undefined && row !== winner && isUnneeded(row, winner) ? [row] : [],
+      row !== undefined && row !== winner && BRINGS_NONE.has(row.state) ? [row] : [],
     ),
   };
-}
-
-/** The visits of these get the answer of the other one, unless that one brings none, either. */
-function isUnneeded({ state }: Attempt, winner: Attempt | undefined): boolean {
-  const brings_none = state === 'rejected' || state === 'undecidable';
-  return state === 'planned' || (brings_none && winner?.state !== state);
 }
 
 const inOrder = <Row extends Attempt>(rows: readonly Row[]) =>

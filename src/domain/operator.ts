@@ -107,11 +107,11 @@ export function retryInquiry(row: OperatedInquiry): Operation {
   }
 }
 
-/** Leaves a rejected inquiry as it is: another call brings the answer that its visits need (G1). */
+/** Leaves a rejected inquiry as it is: planning has its visits served by another one (G1). */
 export function leaveToOther({ id }: OperatedInquiry): Operation {
   return unchanged(
-    `Inquiry ${id} is not sent again: another call for the same patient and coverage brings ` +
-      'the answer.',
+    `Inquiry ${id} is not sent again: eligd plans its appointments now with another inquiry for ` +
+      'the same patient and coverage.',
   );
 }
 

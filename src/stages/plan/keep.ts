@@ -189,6 +189,9 @@ export async function leave(
   const reason =
     'Since the answer, the coverage, birth date, or tax ID of the appointment has changed.';
   await parkDeliveriesOf(tx, { appointment: appointment.id, inquiry: id }, reason, now);
+  // Nobody needs to ask for its answer anymore.
+  if ((await appointmentsOf(tx, id)).length === 0)
+    await resolveAttention(tx, inquirySubject(id), now, ['undecidable', 'lost_at_service']);
   await revise(context, id);
 }
 

@@ -342,4 +342,7 @@ async function raiseUndecidable(tx: Tx, row: InquiryRow, now: number): Promise<v
     },
     now,
   );
+  // A visit that needs the answer later raises the entry again.
+  if ((await appointmentsOf(tx, row.id)).length === 0)
+    await resolveAttention(tx, inquirySubject(row.id), now, ['undecidable']);
 }

@@ -61,7 +61,7 @@ export async function mergeNeeds(
       await updateInquiry(tx, next.id, { hold_reason: OPERATOR_HOLD }, now);
     await moveInquiries(
       tx,
-      unneeded.filter(({ state }) => state === 'planned').map(({ id }) => id),
+      unneeded.map(({ id }) => id),
       {
         from: 'planned',
         to: 'withdrawn',

@@ -11,6 +11,7 @@ import {
   callsBringNothing,
   firstBody,
   goToYearsEnd,
+  labelsOf,
   lookUp,
   loseCreates,
   TWINS,
@@ -192,6 +193,32 @@ test('a call whose answer would be too old serves no visit', async () => {
   await clinic.submitNow();
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(['three']);
 });
+
+test.each([
+  ['first', -60 * DAY_MS, null],
+  ['last', null, -60 * DAY_MS],
+])(
+  'an old call serves no visit if only the %s list says when it was made',
+  async (_, then, now) => {
+    const clinic = await install();
+    await clinic.read(clinic.visit('A-1', twin('Ada')));
+    await clinic.planNow();
+    const [row] = await clinic.inquiries();
+    const seen = { service_id: 'old', external_id: 'A-1', service_status: 'SUCCESS' };
+    const shown = [
+      { ...seen, match_key: '', given_name: 'ADA', age: then },
+      { ...seen, match_key: row!.match_key, given_name: 'ADA', age: now },
+    ];
+    for (const { age, ...each } of shown) {
+      const created_at = age === null ? null : clinic.now() + age;
+      await clinic.store.write((tx) =>
+        noteSeen(tx, 'dental', [{ ...each, created_at }], clinic.now()),
+      );
+    }
+    await clinic.submitNow();
+    expect(await labelsOf(clinic)).toEqual(['A-1']);
+  },
+);
 
 test('eligd notices a second installation although this machine’s clock is fast', async () => {
   const clinic = await install();

@@ -239,3 +239,18 @@ test('the entry ends if the doubtful call serves as ours, which never arrived', 
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
   expect(await clinic.attention()).toEqual([]);
 });
+
+test('the entry ends if one of two doubtful calls serves before ours is made', async () => {
+  const clinic = await install();
+  const first = await anOldCall(clinic, 'A-1');
+  await anOldCall(clinic, 'A-1');
+  const withheld = withhold(clinic, 'dob');
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect(await clinic.attention()).toEqual(['doubtful_call']);
+  withheld.not_of = first;
+  clinic.pass(MINUTE_MS);
+  await reconcile(clinic);
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first]);
+  expect(await clinic.attention()).toEqual([]);
+});

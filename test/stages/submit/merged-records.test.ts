@@ -604,7 +604,8 @@ test('a lost call is not made again while the merged record’s call is undecida
   await lookUp(clinic);
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual([]);
-  expect(await clinic.attention()).toContain('undecidable');
+  // Its visits wait for the lost one, of which the office hears.
+  expect(await clinic.attention()).toEqual(['unconfirmed']);
 });
 
 test.each([
@@ -832,7 +833,7 @@ test('"eligd retry" of a refused call makes none while a merged record’s is so
   const refused = { kind: 'inquiry' as const, id: 2 };
   const done = await clinic.store.write((tx) => retry(tx, refused, clinic.now()));
   expect(done.map(({ did, what }) => [did, what])).toEqual([
-    [false, expect.stringContaining('Inquiry 2 is not sent again: another call')],
+    [false, expect.stringContaining('Inquiry 2 is not sent again: eligd plans its appointments')],
   ]);
   await goOn(clinic);
   await finish(clinic);
@@ -884,5 +885,23 @@ test.each([
     await goOn(clinic);
     expect(await labelsOf(clinic)).toEqual(['A-1']);
     expect(await written(clinic)).toEqual({ 'A-1': ['A-1'], 'B-1': ['A-1'] });
+    expect(await clinic.attention()).toEqual([]);
+    // Nor does a retry tell the office to ask for an answer that nobody needs.
+    await clinic.store.write((tx) => retry(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+    await lookUp(clinic);
+    expect(await clinic.attention()).toEqual([]);
   },
 );
+
+test('"eligd retry" of a visit does not speak of another inquiry while calls go on', async () => {
+  const clinic = await install({ collecting: { attempts: 2 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await clinic.collectAll();
+  const done = await clinic.store.write((tx) =>
+    retry(tx, { kind: 'appointment', id: 1 }, clinic.now()),
+  );
+  expect(done.map(({ what }) => what).join(' ')).not.toContain('another inquiry');
+  expect(done.map(({ what }) => what).join(' ')).toContain('Inquiry 1 ended as unsuccessful');
+});
