@@ -815,7 +815,7 @@ test.each(['before', 'after'] as const)(
   },
 );
 
-test('visits of a refused call get the answer of a merged record’s call under way (G2)', async () => {
+test('visits of a refused call get the answer of the other record’s call (G2)', async () => {
   const clinic = await install();
   await rejectedWhileOtherLost(clinic, 'after');
   await lookUp(clinic);
