@@ -23,6 +23,7 @@ import {
   type AppointmentRow,
   appointmentsOf,
   inquiriesOf,
+  type LinkedAppointment,
   unlink,
 } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
@@ -170,6 +171,10 @@ async function withdrawRefused(tx: Tx, inquiry: InquiryRow, now: number): Promis
   await resolveAttention(tx, inquirySubject(inquiry.id), now, ['refused']);
 }
 
+/** Of a past visit, the office may still need the answer. */
+const isGone = ({ closed_reason }: LinkedAppointment) =>
+  closed_reason !== null && closed_reason !== 'past';
+
 export async function reviseAll(context: PlanContext, appointment: AppointmentRow): Promise<void> {
   for (const { id } of await inquiriesOf(context.tx, appointment.id)) await revise(context, id);
 }
@@ -190,7 +195,7 @@ export async function leave(
     'Since the answer, the coverage, birth date, or tax ID of the appointment has changed.';
   await parkDeliveriesOf(tx, { appointment: appointment.id, inquiry: id }, reason, now);
   // Nobody needs to ask for its answer anymore.
-  if ((await appointmentsOf(tx, id)).length === 0)
+  if ((await appointmentsOf(tx, id)).every(isGone))
     await resolveAttention(tx, inquirySubject(id), now, ['undecidable', 'lost_at_service']);
   await revise(context, id);
 }

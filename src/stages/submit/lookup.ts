@@ -6,6 +6,7 @@ import type { ListedInquiry } from '../../service/api.ts';
 import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { readLearned, writeLearned } from '../../store/bookkeeping/learned-settings.ts';
+import { servedByOthers } from '../../store/calls/attempts.ts';
 import { ownersOf, type SeenInquiry } from '../../store/calls/calls.ts';
 import {
   type InquiryRow,
@@ -14,7 +15,7 @@ import {
   moveInquiries,
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
-import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
+import { raiseForInquiry, raiseForVisits } from '../../store/calls/inquiry-attention.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
 import {
   describeCalls,
@@ -296,6 +297,8 @@ async function countAbsence(
     );
     tx.after(() => deps.env.log('inquiry_undecidable', { inquiry: row.id }));
     await raiseUndecidable(tx, current, now);
+    // The call for a record that was merged meanwhile may bring the answer.
+    await servedByOthers(tx, [row.id], now);
   } else {
     const reason = 'Two lookups showed that the service did not accept it.';
     await backToPlanned(context, [row.id], { reason, due_at: now, from: 'uncertain' });
@@ -328,7 +331,7 @@ async function raiseUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: numbe
 }
 
 async function raiseUndecidable(tx: Tx, row: InquiryRow, now: number): Promise<void> {
-  await raiseForInquiry(
+  await raiseForVisits(
     tx,
     row,
     {
@@ -342,7 +345,4 @@ async function raiseUndecidable(tx: Tx, row: InquiryRow, now: number): Promise<v
     },
     now,
   );
-  // A visit that needs the answer later raises the entry again.
-  if ((await appointmentsOf(tx, row.id)).length === 0)
-    await resolveAttention(tx, inquirySubject(row.id), now, ['undecidable']);
 }

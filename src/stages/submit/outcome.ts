@@ -34,6 +34,8 @@ const AWAY_LIMITS = { first_ms: 30_000, max_ms: 15 * MINUTE_MS };
 /** How often eligd retries a stopped submission (docs/design.md "Stopped"). */
 export const STOPPED_RETRY_MS = 15 * MINUTE_MS;
 
+const UNNEEDED = 'No appointment needs it any longer.';
+
 /** A claimed inquiry with its draft and the exact body that is committed as its intent. */
 export type Intent = { row: InquiryRow; draft: InquiryDraft; request: InquiryRequest };
 
@@ -204,7 +206,7 @@ export async function backToPlanned(
   await settleCalls(tx, ids, from === 'sending' ? 'unsent' : 'absent');
   for (const [needless, why] of [
     [await servedByOthers(tx, ids, now), 'Another inquiry is about the same need.'],
-    [await withoutAppointment(tx, ids), 'No appointment needs it any longer.'],
+    [await withoutAppointment(tx, ids), UNNEEDED],
   ] as const)
     await moveInquiries(tx, needless, { from: 'planned', to: 'withdrawn', reason: why }, now);
   await replanAppointmentsOf(tx, ids, now);
@@ -308,6 +310,12 @@ async function refuse(
   await settleCalls(tx, [row.id], 'unsent');
   // Its visits get the answer of another call, such as one for a record that was merged meanwhile.
   if ((await servedByOthers(tx, [row.id], now)).length > 0) return tx.after(() => deps.onReplan());
+  const needless = await withoutAppointment(tx, [row.id]);
+  if (needless.length > 0) {
+    const over = { from: 'rejected', to: 'withdrawn', reason: UNNEEDED } as const;
+    await moveInquiries(tx, needless, over, now);
+    return;
+  }
   await raiseForInquiry(
     tx,
     row,

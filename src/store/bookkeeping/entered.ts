@@ -9,7 +9,14 @@ import type { ClosedReason } from '../../domain/explanation.ts';
 import { draftMatchKey } from '../../domain/inquiry.ts';
 import { answerHash, latestAnswer, storeAnswer } from '../answers/answers.ts';
 import { inquiryById, latestForNeed, moveInquiries } from '../calls/inquiries.ts';
-import { appointmentsOf, inquiriesOf, link, setPlanDue, unlink } from '../calls/links.ts';
+import {
+  appointmentsOf,
+  inquiriesOf,
+  link,
+  planAgain,
+  setPlanDue,
+  unlink,
+} from '../calls/links.ts';
 import type { Tx } from '../engine/database.ts';
 import { resolveAttention } from './attention.ts';
 import { inquirySubject, writeAudit } from './audit.ts';
@@ -98,8 +105,11 @@ export async function enterAnswer(tx: Tx, entered: EnteredAnswer, now: number): 
   };
   await storeAnswer(tx, { inquiry: id, service_status: 'SUCCESS', raw, content_hash: raw.id }, now);
   for (const other of await inquiriesOf(tx, appointment.id))
-    if (other.coverage_rank === rank)
+    if (other.coverage_rank === rank) {
       await resolveAttention(tx, inquirySubject(other.id), now, SETTLED);
+      // Its other visits get this answer, too, or their entry again (G2).
+      await planAgain(tx, other.id, now);
+    }
   // A closed visit is not planned again: eligd would call for its other coverages.
   if (appointment.closed_reason === null) await setPlanDue(tx, appointment.id, now, null);
   return { kind: 'entered' };

@@ -1,6 +1,10 @@
 /** Attention items about an inquiry, with the visit that shows the office whom it concerns. */
 import type { Attention } from '../../domain/attention.ts';
-import { type AttentionSubject, raiseAttention } from '../bookkeeping/attention.ts';
+import {
+  type AttentionSubject,
+  raiseAttention,
+  resolveAttention,
+} from '../bookkeeping/attention.ts';
 import { inquirySubject } from '../bookkeeping/audit.ts';
 import type { Tx } from '../engine/database.ts';
 import type { InquiryRow } from './inquiries.ts';
@@ -22,4 +26,19 @@ export async function raiseForInquiry(
   now: number,
 ): Promise<void> {
   await raiseAttention(tx, await aboutInquiry(tx, inquiry), entry, now);
+}
+
+/**
+ * Raises an item about an answer that will not come. If no visit needs it, the item ends at once: a
+ * visit that needs the answer later raises it again.
+ */
+export async function raiseForVisits(
+  tx: Tx,
+  inquiry: Inquiry,
+  entry: Attention,
+  now: number,
+): Promise<void> {
+  await raiseForInquiry(tx, inquiry, entry, now);
+  if ((await appointmentsOf(tx, inquiry.id)).length === 0)
+    await resolveAttention(tx, inquirySubject(inquiry.id), now, [entry.reason]);
 }

@@ -159,6 +159,34 @@ async function written(clinic: Installation): Promise<Record<string, unknown[]>>
   return answers;
 }
 
+/** The office enters the answer of a visit itself. */
+async function enter(clinic: Installation, external_id: string): Promise<void> {
+  const [row] = await clinic.inquiries();
+  const { need_base, benefit_year, draft } = row!;
+  const appointment = await clinic.store.db
+    .selectFrom('appointments')
+    .selectAll()
+    .where('source_id', '=', external_id)
+    .executeTakeFirstOrThrow();
+  const coverage = { need_base, benefit_year, rank: 1, draft: parseDraft(draft) };
+  const answer = { results: { plan_active: 'Yes' }, summary: null };
+  const by = { form_id: 'form', entered_by: 'ann' };
+  await clinic.store.write((tx) =>
+    enterAnswer(tx, { appointment, coverage, external_id, ...answer, ...by }, clinic.now()),
+  );
+  await clinic.collectNow();
+}
+
+/** The service refuses the next call. `meanwhile` happens before its reply arrives. */
+function refuseNext(clinic: Installation, meanwhile = async (): Promise<void> => {}): void {
+  const { create } = clinic.client;
+  clinic.client.create = async () => {
+    clinic.client.create = create;
+    await meanwhile();
+    return { ok: false, failure: { class: 'refused', status: 422, errors: [] } };
+  };
+}
+
 /** The service says that it has accepted the call, but its list does not show it. */
 async function sendUndecidable(clinic: Installation, id: string): Promise<void> {
   const { create } = clinic.client;
@@ -662,28 +690,7 @@ test('a call that the office overtook with its own answer is tried again if it f
   const clinic = await install({ policy: { reverify_after_days: 3 } });
   await clinic.planNow();
   await send(clinic, visit(clinic, 'A-1'));
-  const [row] = await clinic.inquiries();
-  const appointment = await clinic.store.db
-    .selectFrom('appointments')
-    .selectAll()
-    .executeTakeFirstOrThrow();
-  const { need_base, benefit_year } = row!;
-  await clinic.store.write((tx) =>
-    enterAnswer(
-      tx,
-      {
-        appointment,
-        coverage: { need_base, benefit_year, rank: 1, draft: parseDraft(row!.draft) },
-        form_id: 'form',
-        external_id: 'A-1',
-        entered_by: 'ann',
-        results: { plan_active: 'Yes' },
-        summary: null,
-      },
-      clinic.now(),
-    ),
-  );
-  await clinic.collectNow();
+  await enter(clinic, 'A-1');
   await clinic.planNow();
   await ends(clinic, { 'A-1': 'IN_PROGRESS' });
   await pass(clinic, 3.5);
@@ -788,12 +795,7 @@ async function rejectedWhileOtherLost(
   await clinic.planNow();
   await loseCreates(clinic, 1, when);
   await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
-  const { create } = clinic.client;
-  clinic.client.create = async () => {
-    await merge(clinic);
-    clinic.client.create = create;
-    return { ok: false, failure: { class: 'refused', status: 422, errors: [] } };
-  };
+  refuseNext(clinic, () => merge(clinic));
   await send(clinic, visit(clinic, 'A-1'));
 }
 
@@ -905,3 +907,123 @@ test('"eligd retry" of a visit does not speak of another inquiry while calls go 
   expect(done.map(({ what }) => what).join(' ')).not.toContain('another inquiry');
   expect(done.map(({ what }) => what).join(' ')).toContain('Inquiry 1 ended as unsuccessful');
 });
+
+test.each(['undecidable', 'refused'])(
+  'an answer that the office enters for one visit of an %s call is that of the other, too (G2)',
+  async (how) => {
+    const clinic = await install();
+    await clinic.planNow();
+    if (how === 'undecidable') await sendUndecidable(clinic, 'B-1');
+    else {
+      refuseNext(clinic);
+      await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+    }
+    await clinic.read(visit(clinic, 'B-2', OTHER_ADA));
+    await clinic.planNow();
+    expect(await clinic.attention()).toEqual([how]);
+    await enter(clinic, 'B-1');
+    await goOn(clinic);
+    expect(Object.keys(await written(clinic)).toSorted()).toEqual(['B-1', 'B-2']);
+    expect(await labelsOf(clinic)).toEqual([]);
+    expect(await clinic.attention()).toEqual([]);
+  },
+);
+
+const otherMember = (clinic: Installation, id: string) => {
+  const coverages = [aCoverage({ member_id: 'ACTIVE5' })];
+  return clinic.visit(id, { patient: OTHER_ADA, coverages }, 7);
+};
+
+test('a call that is refused after its visit got another member ID is not made again', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  refuseNext(clinic, async () => {
+    await clinic.read(otherMember(clinic, 'B-1'));
+    await clinic.planNow();
+  });
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await goOn(clinic);
+  await finish(clinic);
+  expect(await clinic.attention()).toEqual([]);
+  await clinic.store.write((tx) => retry(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['B-1']);
+});
+
+test('the entry about an undecidable call ends if only a canceled visit is left', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await sendUndecidable(clinic, 'B-1');
+  await send(clinic, visit(clinic, 'B-2', OTHER_ADA));
+  await send(clinic, { ...visit(clinic, 'B-1', OTHER_ADA), status: 'cancelled' });
+  await send(clinic, otherMember(clinic, 'B-2'));
+  expect(await clinic.attention()).toEqual([]);
+});
+
+/** The service no longer knows the call. No other call is answered before eligd has noticed. */
+async function forget(clinic: Installation, label: string): Promise<void> {
+  const ledger = await clinic.service.ledger();
+  const forgotten = ledger.find(({ external_id }) => external_id === label)?.id;
+  const { list, read } = clinic.client;
+  let is_noticed = false;
+  clinic.client.read = async (specialty, id, ...how) => {
+    const result = await read(specialty, id, ...how);
+    if (id === forgotten) return { ok: true, value: null };
+    return result.ok && result.value !== null && !is_noticed
+      ? { ok: true, value: { ...result.value, status: 'IN_PROGRESS' } }
+      : result;
+  };
+  clinic.client.list = async (...given) => {
+    const result = await list(...given);
+    if (!result.ok) return result;
+    const inquiries = result.value.inquiries.filter(({ id }) => id !== forgotten);
+    return { ok: true, value: { ...result.value, inquiries } };
+  };
+  const poll_at = clinic.now();
+  for (let time = 0; time < 3; time += 1) {
+    await clinic.store.db
+      .updateTable('inquiries')
+      .set({ poll_at })
+      .where('state', '=', 'open')
+      .execute();
+    await clinic.collectNow();
+    clinic.pass(HOUR_MS);
+  }
+  is_noticed = true;
+}
+
+test.each([
+  ['without an ID', 'moves', OTHER_ADA, ADA],
+  ['without an ID', 'stays', ADA, OTHER_ADA],
+  ['and then forgotten', 'moves', OTHER_ADA, ADA],
+  ['and then forgotten', 'stays', ADA, OTHER_ADA],
+])(
+  'after a merge, the visit of a call accepted %s whose record %s gets the other answer (G2)',
+  async (how, _where, from, into) => {
+    const clinic = await install();
+    await clinic.planNow();
+    await send(clinic, clinic.visit('Z-1'));
+    const { create } = clinic.client;
+    if (how === 'without an ID') {
+      const lost = {
+        cause: 'truncated',
+        status: 200,
+        retry_after_ms: null,
+        accepted: true,
+      } as const;
+      clinic.client.create = async () => ({ ok: false, failure: { class: 'ambiguous', ...lost } });
+    }
+    await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+    clinic.client.create = create;
+    await send(clinic, visit(clinic, 'A-1'));
+    await merge(clinic, { from: [from], into });
+    if (how === 'without an ID') await lookUp(clinic);
+    else await forget(clinic, 'B-1');
+    expect((await clinic.inquiries())[1]?.state).toBe('undecidable');
+    await goOn(clinic);
+    await finish(clinic);
+    await goOn(clinic);
+    expect(await written(clinic)).toMatchObject({ 'A-1': ['A-1'], 'B-1': ['A-1'] });
+    expect(await clinic.attention()).toEqual([]);
+  },
+);

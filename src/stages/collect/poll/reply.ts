@@ -12,6 +12,7 @@ import {
   readLearned,
   writeLearned,
 } from '../../../store/bookkeeping/learned-settings.ts';
+import { servedByOthers } from '../../../store/calls/attempts.ts';
 import { releaseIds, setCharge, verifyId } from '../../../store/calls/calls.ts';
 import {
   type InquiryRow,
@@ -20,7 +21,7 @@ import {
   sameReply,
   updateInquiry,
 } from '../../../store/calls/inquiries.ts';
-import { raiseForInquiry } from '../../../store/calls/inquiry-attention.ts';
+import { raiseForInquiry, raiseForVisits } from '../../../store/calls/inquiry-attention.ts';
 import { logStageFailure } from '../../loop.ts';
 import { isOwn, takeAnswer } from '../conclude/take-answer.ts';
 import type { CollectContext, CollectDeps } from '../deps.ts';
@@ -329,7 +330,7 @@ async function countUnknown({ tx, deps, now }: CollectContext, row: InquiryRow):
     },
     now,
   );
-  await raiseForInquiry(
+  await raiseForVisits(
     tx,
     row,
     {
@@ -341,4 +342,6 @@ async function countUnknown({ tx, deps, now }: CollectContext, row: InquiryRow):
     },
     now,
   );
+  // The call for a record that was merged meanwhile may bring the answer.
+  await servedByOthers(tx, [row.id], now);
 }
