@@ -41,9 +41,11 @@ export async function servedByOthers(
  */
 async function answeredMeanwhile(
   tx: Tx,
-  { created_at }: InquiryRow,
+  { state, created_at, answered_at }: InquiryRow,
   others: readonly InquiryRow[],
 ): Promise<InquiryRow | undefined> {
+  // Of a lost call whose answer was taken back, planning knows only while it is the newest.
+  if (state === 'undecidable' && answered_at !== null) return undefined;
   for (const each of others.toReversed()) {
     if (each.state !== 'answered' || outcomeOf(each.service_status) !== 'successful') continue;
     const at = Math.min((await firstAnswerAt(tx, each.id)) ?? 0, each.answered_service_at ?? 0);

@@ -1027,3 +1027,28 @@ test.each([
     expect(await clinic.attention()).toEqual([]);
   },
 );
+
+test('a forgotten call whose answer was taken back gives way to no older answer (G1)', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await merge(clinic);
+  await ends(clinic, { 'A-1': 'IN_PROGRESS', 'B-1': 'SUCCESS' });
+  await clinic.collectAll();
+  await pass(clinic, 4);
+  await ends(clinic, { 'A-1': 'SUCCESS', 'B-1': 'SUCCESS' });
+  await clinic.collectAll();
+  await ends(clinic, { 'A-1': 'IN_PROGRESS', 'B-1': 'SUCCESS' });
+  await clinic.store.db.updateTable('inquiries').set({ poll_at: clinic.now() }).execute();
+  await clinic.collectNow();
+  await forget(clinic, 'A-1');
+  const states = (await clinic.inquiries()).map(({ state, answered_at }) => [state, answered_at]);
+  expect(states).toEqual([
+    ['undecidable', expect.any(Number)],
+    ['answered', expect.any(Number)],
+  ]);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+  expect(await clinic.attention()).toContain('lost_at_service');
+});
