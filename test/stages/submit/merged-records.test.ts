@@ -909,7 +909,7 @@ test('"eligd retry" of a visit does not speak of another inquiry while calls go 
 });
 
 test.each(['undecidable', 'refused'])(
-  'an answer that the office enters for one visit of an %s call is that of the other, too (G2)',
+  'an answer entered for one of two visits serves both if their call is %s (G2)',
   async (how) => {
     const clinic = await install();
     await clinic.planNow();
