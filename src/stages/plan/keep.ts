@@ -12,7 +12,7 @@ import { outcomeOf } from '../../domain/outcome.ts';
 import { parkDeliveriesOf } from '../../store/answers/delivery-steps.ts';
 import { type AttentionSubject, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { appointmentSubject, inquirySubject } from '../../store/bookkeeping/audit.ts';
-import { attemptsFor } from '../../store/calls/attempts.ts';
+import { attemptsFor, withdrawNeedless } from '../../store/calls/attempts.ts';
 import {
   type InquiryRow,
   inquiryById,
@@ -23,7 +23,7 @@ import {
   type AppointmentRow,
   appointmentsOf,
   inquiriesOf,
-  type LinkedAppointment,
+  isAwaited,
   unlink,
 } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
@@ -92,18 +92,13 @@ export async function revise(context: PlanContext, id: number): Promise<void> {
   const { tx, external_id_template } = context;
   const { now } = context.facts;
   const inquiry = await inquiryById(tx, id);
-  if (inquiry?.state === 'rejected') await withdrawRefused(tx, inquiry, now);
+  if (inquiry?.state === 'rejected') await withdrawNeedless(tx, [id], 'rejected', now);
   if (inquiry?.state !== 'planned') return;
   const open_visits = (await appointmentsOf(tx, id)).filter(
     ({ closed_reason }) => closed_reason === null,
   );
   if (open_visits.length === 0) {
-    await moveInquiries(
-      tx,
-      [id],
-      { from: 'planned', to: 'withdrawn', reason: 'No appointment needs it any longer.' },
-      now,
-    );
+    await withdrawNeedless(tx, [id], 'planned', now);
     return;
   }
   const [draft, ...others] = open_visits.flatMap((each) => each.draft ?? []);
@@ -155,26 +150,6 @@ function holdReason(
   return open_visits.every(({ missing_since }) => missing_since !== null) ? VANISHED_HOLD : null;
 }
 
-/**
- * Withdraws a rejected inquiry that serves no appointment anymore: correcting its content made it
- * a different need.
- */
-async function withdrawRefused(tx: Tx, inquiry: InquiryRow, now: number): Promise<void> {
-  if ((await appointmentsOf(tx, inquiry.id)).some(({ closed_reason }) => closed_reason === null))
-    return;
-  await moveInquiries(
-    tx,
-    [inquiry.id],
-    { from: 'rejected', to: 'withdrawn', reason: 'No appointment needs it any longer.' },
-    now,
-  );
-  await resolveAttention(tx, inquirySubject(inquiry.id), now, ['refused']);
-}
-
-/** Of a past visit, the office may still need the answer. */
-const isGone = ({ closed_reason }: LinkedAppointment) =>
-  closed_reason !== null && closed_reason !== 'past';
-
 export async function reviseAll(context: PlanContext, appointment: AppointmentRow): Promise<void> {
   for (const { id } of await inquiriesOf(context.tx, appointment.id)) await revise(context, id);
 }
@@ -195,7 +170,7 @@ export async function leave(
     'Since the answer, the coverage, birth date, or tax ID of the appointment has changed.';
   await parkDeliveriesOf(tx, { appointment: appointment.id, inquiry: id }, reason, now);
   // Nobody needs to ask for its answer anymore.
-  if ((await appointmentsOf(tx, id)).every(isGone))
+  if (!(await isAwaited(tx, id)))
     await resolveAttention(tx, inquirySubject(id), now, ['undecidable', 'lost_at_service']);
   await revise(context, id);
 }

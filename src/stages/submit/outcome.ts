@@ -12,12 +12,12 @@ import type {
 } from '../../service/api.ts';
 import { isWebhookDriven } from '../../store/answers/webhook-watch.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
-import { servedByOthers } from '../../store/calls/attempts.ts';
+import { servedByOthers, withdrawNeedless } from '../../store/calls/attempts.ts';
 import { acceptCalls, callsOf, ownersOf, settleCalls } from '../../store/calls/calls.ts';
 import { endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
 import { type InquiryRow, moveEach, moveInquiries } from '../../store/calls/inquiries.ts';
 import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
-import { replanAppointmentsOf, withoutAppointment } from '../../store/calls/links.ts';
+import { replanAppointmentsOf } from '../../store/calls/links.ts';
 import { turnaround } from '../../store/calls/turnarounds.ts';
 import { learnNeeds } from './account-needs.ts';
 import { attributeDuplicates } from './attribute.ts';
@@ -33,8 +33,6 @@ const POLLS_APART = 1 / 1_000;
 const AWAY_LIMITS = { first_ms: 30_000, max_ms: 15 * MINUTE_MS };
 /** How often eligd retries a stopped submission (docs/design.md "Stopped"). */
 export const STOPPED_RETRY_MS = 15 * MINUTE_MS;
-
-const UNNEEDED = 'No appointment needs it any longer.';
 
 /** A claimed inquiry with its draft and the exact body that is committed as its intent. */
 export type Intent = { row: InquiryRow; draft: InquiryDraft; request: InquiryRequest };
@@ -204,11 +202,10 @@ export async function backToPlanned(
     now,
   );
   await settleCalls(tx, ids, from === 'sending' ? 'unsent' : 'absent');
-  for (const [needless, why] of [
-    [await servedByOthers(tx, ids, now), 'Another inquiry is about the same need.'],
-    [await withoutAppointment(tx, ids), UNNEEDED],
-  ] as const)
-    await moveInquiries(tx, needless, { from: 'planned', to: 'withdrawn', reason: why }, now);
+  const why = 'Another inquiry is about the same need.';
+  const served = await servedByOthers(tx, ids, now);
+  await moveInquiries(tx, served, { from: 'planned', to: 'withdrawn', reason: why }, now);
+  await withdrawNeedless(tx, ids, 'planned', now);
   await replanAppointmentsOf(tx, ids, now);
   tx.after(() => deps.onReplan());
 }
@@ -294,7 +291,7 @@ async function refuse(
   { row, request: sent }: Intent,
   { errors, status }: { errors: readonly ValidationItem[]; status: number },
 ): Promise<void> {
-  const { tx, deps, now } = context;
+  const { tx, now } = context;
   if (await learnNeeds(context, errors, sent)) {
     const reason = 'Proven unsent: the service asks for a field that eligd sends from now on.';
     await backToPlanned(context, [row.id], { reason, due_at: now });
@@ -309,13 +306,8 @@ async function refuse(
   );
   await settleCalls(tx, [row.id], 'unsent');
   // Its visits get the answer of another call, such as one for a record that was merged meanwhile.
-  if ((await servedByOthers(tx, [row.id], now)).length > 0) return tx.after(() => deps.onReplan());
-  const needless = await withoutAppointment(tx, [row.id]);
-  if (needless.length > 0) {
-    const over = { from: 'rejected', to: 'withdrawn', reason: UNNEEDED } as const;
-    await moveInquiries(tx, needless, over, now);
-    return;
-  }
+  if ((await servedByOthers(tx, [row.id], now)).length > 0) return;
+  if ((await withdrawNeedless(tx, [row.id], 'rejected', now)).length > 0) return;
   await raiseForInquiry(
     tx,
     row,

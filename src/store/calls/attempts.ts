@@ -6,8 +6,8 @@ import { outcomeOf } from '../../domain/outcome.ts';
 import { firstAnswerAt } from '../answers/answers.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
-import { type InquiryRow, inquiriesById, inquiryById } from './inquiries.ts';
-import { planAgain } from './links.ts';
+import { type InquiryRow, inquiriesById, inquiryById, moveInquiries } from './inquiries.ts';
+import { planAgain, withoutAppointment } from './links.ts';
 
 type Need = Pick<InquiryRow, 'need_base' | 'benefit_year'>;
 
@@ -33,6 +33,19 @@ export async function servedByOthers(
     served.push(row.id);
   }
   return served;
+}
+
+/** Withdraws unsent inquiries that serve no open appointment. Returns them. */
+export async function withdrawNeedless(
+  tx: Tx,
+  ids: readonly number[],
+  from: 'planned' | 'rejected',
+  now: number,
+): Promise<readonly number[]> {
+  const needless = await withoutAppointment(tx, ids);
+  const reason = 'No appointment needs it any longer.';
+  await moveInquiries(tx, needless, { from, to: 'withdrawn', reason }, now);
+  return needless;
 }
 
 /**

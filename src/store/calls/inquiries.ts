@@ -142,7 +142,7 @@ export async function moveEach(
       tx,
       moved.map(({ id }) => inquirySubject(id)),
       now,
-      ['doubtful_call'],
+      ['doubtful_call', 'refused'],
     );
   return moved;
 }

@@ -8,7 +8,7 @@ import {
 import { inquirySubject } from '../bookkeeping/audit.ts';
 import type { Tx } from '../engine/database.ts';
 import type { InquiryRow } from './inquiries.ts';
-import { appointmentsOf } from './links.ts';
+import { appointmentsOf, isAwaited } from './links.ts';
 
 type Inquiry = Pick<InquiryRow, 'id' | 'connector'>;
 
@@ -39,6 +39,6 @@ export async function raiseForVisits(
   now: number,
 ): Promise<void> {
   await raiseForInquiry(tx, inquiry, entry, now);
-  if ((await appointmentsOf(tx, inquiry.id)).length === 0)
+  if (!(await isAwaited(tx, inquiry.id)))
     await resolveAttention(tx, inquirySubject(inquiry.id), now, [entry.reason]);
 }

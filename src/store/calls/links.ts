@@ -102,6 +102,16 @@ const LINKED_TO = prepared<{ inquiry: number }>()((db, place) =>
     .orderBy('appointments.id'),
 );
 
+/**
+ * Returns whether the office may still need the answer: for an open visit or a past one, but not
+ * for one that was canceled.
+ */
+export async function isAwaited(db: Db | Tx, inquiry: number): Promise<boolean> {
+  return (await appointmentsOf(db, inquiry)).some(
+    ({ closed_reason }) => closed_reason === null || closed_reason === 'past',
+  );
+}
+
 export async function inquiriesOf(
   db: Db | Tx,
   appointment: number,

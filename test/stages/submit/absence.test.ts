@@ -181,17 +181,25 @@ test('an unreadable listed call without a label is no proof of absence (G1)', as
   expect(await labelsOf(clinic)).toEqual(['A-0', 'A-1']);
 });
 
-test('an entry raised while every visit was canceled moves to the next visit', async () => {
+/** The service no longer knows any call. */
+async function forgetCalls({ client, pass, collectAll }: Installation): Promise<void> {
+  client.read = async () => ({ ok: true, value: null });
+  for (let hour = 0; hour < 6; hour += 1) {
+    pass(HOUR_MS);
+    await collectAll();
+  }
+}
+
+const lost = async ({ store }: Installation) =>
+  (await openAttention(store.db)).map(({ reason, source_id }) => [reason, source_id]);
+
+test('a call lost while every visit was canceled is an entry of the next visit only', async () => {
   const clinic = await install();
   await send(clinic, clinic.visit('A-1', twin('Ada')));
-  await clinic.read({ ...clinic.visit('A-1', twin('Ada')), status: 'cancelled' } as never);
+  await clinic.read({ ...clinic.visit('A-1', twin('Ada')), status: 'cancelled' });
   await clinic.planNow();
-  clinic.client.read = async () => ({ ok: true, value: null }) as never;
-  for (let hour = 0; hour < 6; hour += 1) {
-    clinic.pass(HOUR_MS);
-    await clinic.collectAll();
-  }
+  await forgetCalls(clinic);
+  expect(await lost(clinic)).toEqual([]);
   await send(clinic, clinic.visit('A-2', twin('Ada'), 2));
-  const [entry] = await openAttention(clinic.store.db);
-  expect([entry?.reason, entry?.source_id]).toEqual(['lost_at_service', 'A-2']);
+  expect(await lost(clinic)).toEqual([['lost_at_service', 'A-2']]);
 });
