@@ -20,8 +20,11 @@ const NAME = 'Xanthippe Quillfeather';
 const DEFAULTS = { processed_days: 90, rejected_days: 90, outbox_days: 90 };
 const LIMITS = ['answers', 'requests', 'recordings', 'logs'] as const;
 
-/** A week of answered visits, with files and rows as old as the machine's clock says. */
-async function clinicOf(count: number) {
+/**
+ * A week of answered visits, with files and rows as old as the machine's clock says. `corrected`:
+ * those whose member ID changes after the call.
+ */
+async function clinicOf(count: number, corrected: readonly number[] = []) {
   const machine = setMachineClock(Date.now());
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url, config: { retention: DEFAULTS } });
@@ -36,6 +39,11 @@ async function clinicOf(count: number) {
   clinic.drop(`${NAME} 1970-01-01.csv`, exportOf(named));
   clinic.drop('Wendelin Rejected 1980-02-02.csv', 'nothing,of,use\n1,2,3\n');
   await clinic.once();
+  if (corrected.length > 0) {
+    const changed = corrected.map((index) => ({ ...named[index]!, member_id: `ACTIVE99${index}` }));
+    clinic.drop('corrected.csv', exportOf(changed));
+    await clinic.once();
+  }
   await service.advance({ days: 8 });
   machine.pass({ days: 8 });
   await clinic.once();
@@ -181,6 +189,20 @@ test('a legal hold keeps everything about a patient until it ends', async () => 
   expect((await clinic.run('audit', 'verify')).code).toBe(0);
 });
 
+test('a legal hold also keeps the call under a former member ID', async () => {
+  const { clinic, machine, named } = await clinicOf(2, [0, 1]);
+  const hold = ['legal-hold', 'add', named[1]!.patient_id!, '--reason', 'Audit'];
+  expect((await clinic.run(...hold)).code).toBe(0);
+  machine.pass({ days: 3_000 });
+  expect((await clinic.run('purge')).stdout).toContain('Deleted: 1 appointments, 2 inquiries');
+  expect(['ACTIVE88000', 'ACTIVE990'].some((id) => bytesOf(clinic).includes(id))).toBe(false);
+  const raw = openSqlite(database(clinic), { readonly: true });
+  const kept = (text: string) => raw.prepare(text).pluck().get();
+  expect(kept("select count(*) from answers where raw like '%ACTIVE88001%'")).toBe(1);
+  expect(kept('select count(*) from calls where body is not null')).toBe(2);
+  expect((await clinic.run('audit', 'verify')).code).toBe(0);
+});
+
 /** The counts that a purge reports, by the kinds of its preview. */
 async function purgedOf(clinic: Clinic) {
   const report = JSON.parse((await clinic.run('purge', '--json')).stdout);
@@ -197,7 +219,7 @@ async function previewOf(clinic: Clinic) {
 }
 
 test('a dry run counts what the purge after it deletes, whatever the age and holds', async () => {
-  const { clinic, machine, named } = await clinicOf(4);
+  const { clinic, machine, named } = await clinicOf(4, [0, 2]);
   const id = named[2]!.patient_id!;
   // Answers alone; then the visits too, with one on hold, then the logs, then everything.
   const rounds = [
@@ -220,6 +242,14 @@ test('a dry run counts what the purge after it deletes, whatever the age and hol
   }
   for (const kind of ['visits', 'answers', 'requests', 'recordings', 'logs', 'all'])
     expect(seen[kind], kind).toBeGreaterThan(0);
+});
+
+test('a dry run counts no answer to a former member ID that goes with its visit', async () => {
+  const { clinic, machine } = await clinicOf(1, [0]);
+  machine.pass({ days: 3_000 });
+  const preview = await previewOf(clinic);
+  expect(preview).toMatchObject({ visits: 1, answers: 0, requests: 0, recordings: 0 });
+  expect(await purgedOf(clinic)).toEqual(preview);
 });
 
 const holdReason = (hold: string) => (hold === 'add' ? ['--reason', 'Audit'] : []);

@@ -87,6 +87,31 @@ test.each([0, 130, 333])(
   },
 );
 
+test('purge deletes calls that no visit needs since its member ID changed', async () => {
+  const machine = setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  const booked = visits(3, (index) => ({
+    patient_name: `Xanthippe Quillfeather${index}`,
+    member_id: `ACTIVEFORMER${index}`,
+  }));
+  clinic.drop('first.csv', exportOf(booked));
+  await clinic.once();
+  const corrected = booked.map((visit, index) => ({ ...visit, member_id: `ACTIVENEW${index}` }));
+  clinic.drop('second.csv', exportOf(corrected));
+  await clinic.once();
+  expect(await service.ledger()).toHaveLength(6);
+  await service.advance({ days: 8 });
+  machine.pass({ days: 8 });
+  await clinic.once();
+  const personal = ['Quillfeather', 'ACTIVEFORMER', 'ACTIVENEW'];
+  expect(found(clinic, personal)).toEqual(personal);
+  machine.pass({ days: 100 });
+  const { stdout } = await clinic.run('purge', '--older-than', '60');
+  expect(stdout).toContain('Deleted: 3 appointments, 6 inquiries');
+  expect(found(clinic, personal)).toEqual([]);
+});
+
 test('purge deletes old copies from upgrades and restores, but no nightly backups', async () => {
   const machine = setMachineClock(Date.now());
   const service = await startService();

@@ -16,6 +16,7 @@ import { readHeads } from '../../src/store/bookkeeping/chain-check.ts';
 import { writeLearned } from '../../src/store/bookkeeping/learned-settings.ts';
 import { stopForOlderCalls } from '../../src/store/bookkeeping/new-database.ts';
 import { findSession } from '../../src/store/bookkeeping/office.ts';
+import { oldUnneeded } from '../../src/store/bookkeeping/purge.ts';
 import { countOldAnswers } from '../../src/store/bookkeeping/purge-answers.ts';
 import { oldNamedSubjects } from '../../src/store/bookkeeping/purge-logs.ts';
 import { absentLabels } from '../../src/store/calls/absent-calls.ts';
@@ -432,6 +433,11 @@ describe('the daily purge, the audit trail, and the access log', () => {
       'names of files in the trail',
       () => openWriteQueue(db).write((tx) => oldNamedSubjects(tx, NOW)),
       'INDEX audit_subject (subject>? AND subject<?)',
+    ],
+    [
+      'calls that no visit needs',
+      () => oldUnneeded(db, NOW).execute(),
+      'INDEX inquiries_due (state=? AND specialty=? AND visit_at<?)',
     ],
     ['what people did', () => readTrail(db, { from: 0, before: NOW }, 9), 'INDEX audit_actor'],
     ['looks', () => readTrail(db, { from: 0, before: NOW }, 9), 'INDEX access_log_at'],

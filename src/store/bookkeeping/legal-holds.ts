@@ -99,16 +99,20 @@ export async function mergeLegalHold(
     on conflict do nothing`.execute(tx);
 }
 
-/** Condition on a row of appointments with alias `a`: its patient is on legal hold. */
-export const isHeldVisit = sql<SqlBool>`exists (select 1 from legal_holds h
-  where h.connector = a.connector
-    and a.patient_key >= h.connector || '|' || h.patient_id || '|'
-    and a.patient_key < h.connector || '|' || h.patient_id || '}')`;
+/** Condition on a row of appointments (`a`) or of inquiries (`i`): its patient is on legal hold. */
+export const isHeld = (alias: 'a' | 'i') => sql<SqlBool>`exists (select 1 from legal_holds h
+  where h.connector = ${sql.ref(`${alias}.connector`)}
+    and ${sql.ref(`${alias}.patient_key`)} >= h.connector || '|' || h.patient_id || '|'
+    and ${sql.ref(`${alias}.patient_key`)} < h.connector || '|' || h.patient_id || '}')`;
 
-/** Condition on a row with alias `r` and a column `inquiry`: the inquiry serves a held patient. */
-export const isHeldInquiry = sql<SqlBool>`exists (select 1 from inquiry_appointments l
-  join appointments a on a.id = l.appointment
-  where l.inquiry = r.inquiry and ${isHeldVisit})`;
+/**
+ * Condition on a row with alias `r` and a column `inquiry`: the inquiry is about a held patient, or
+ * serves one with whose record another one was merged.
+ */
+export const isHeldInquiry = sql<SqlBool>`(exists (select 1 from inquiries i
+  where i.id = r.inquiry and ${isHeld('i')})
+  or exists (select 1 from inquiry_appointments l join appointments a on a.id = l.appointment
+    where l.inquiry = r.inquiry and ${isHeld('a')}))`;
 
 /**
  * Returns the first entry in each log about a patient on hold; the log is kept from that entry on.
@@ -123,14 +127,14 @@ export async function firstHeldEntries(
   const visits = await tx
     .selectFrom('appointments as a')
     .select('a.id')
-    .where(isHeldVisit)
+    .where(isHeld('a'))
     .execute();
   const links = await tx
     .selectFrom('inquiry_appointments as l')
     .innerJoin('appointments as a', 'a.id', 'l.appointment')
     .select('l.inquiry')
     .distinct()
-    .where(isHeldVisit)
+    .where(isHeld('a'))
     .execute();
   const subjects = [
     ...visits.map(({ id }) => appointmentSubject(id)),

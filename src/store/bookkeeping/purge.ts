@@ -4,10 +4,11 @@
  * disk or a file system keeps.
  */
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { SPECIALTIES } from '../../domain/specialty.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import type { Store } from '../engine/store.ts';
 import { appointmentSubject, deliverySubject, inquirySubject } from './audit.ts';
-import { isHeldVisit, legalHolds } from './legal-holds.ts';
+import { isHeld, legalHolds } from './legal-holds.ts';
 import { type AnswerKind, countOldAnswers, type Old, purgeAnswers } from './purge-answers.ts';
 import { countOldEntries, eraseWords, oldNamedSubjects, purgeLogs } from './purge-logs.ts';
 
@@ -16,7 +17,7 @@ export type Purged = { appointments: number; inquiries: number; log_entries: num
   number
 >;
 
-const APPOINTMENTS_PER_COMMIT = 200;
+const ROWS_PER_COMMIT = 200;
 /** Reasons in the audit trail for purged subjects; the trail keeps the event without its words. */
 const OLD_VISIT = 'The visit is older than retention.days.';
 const OLD_FILE = 'The file is older than retention.days.';
@@ -82,8 +83,8 @@ async function goesWithVisits(
   if (before === null) return sql<SqlBool>`false`;
   const links = sql`select 1 from inquiry_appointments s where s.inquiry = r.inquiry`;
   const old = oldVisits(db, before).select('a.id');
-  const with_visits = sql<SqlBool>`(exists (${links})
-    and not exists (${links} and s.appointment not in (${old})))`;
+  const with_visits = sql<SqlBool>`(r.inquiry in (${oldUnneeded(db, before)}) or (exists (${links})
+    and not exists (${links} and s.appointment not in (${old}))))`;
   if (kind !== 'requests' || (await legalHolds(db)).length > 0) return with_visits;
   return sql<SqlBool>`(${with_visits} or (r.inquiry is null and r.seen_at < ${before}
     and (r.sent_service_at is null or r.sent_service_at < ${before})))`;
@@ -113,7 +114,12 @@ async function purgeVisits(store: Store, before: number, now: number): Promise<P
     const done = await store.write((tx) => purgeSome(tx, before, now));
     total.appointments += done.appointments;
     total.inquiries += done.inquiries;
-    if (done.appointments < APPOINTMENTS_PER_COMMIT) break;
+    if (done.appointments < ROWS_PER_COMMIT) break;
+  }
+  for (;;) {
+    const done = await store.write((tx) => purgeUnneeded(tx, before, now));
+    total.inquiries += done;
+    if (done < ROWS_PER_COMMIT) break;
   }
   await store.write((tx) => purgeRest(tx, before, now));
   return total;
@@ -125,7 +131,7 @@ function oldVisits(db: Db | Tx, before: number) {
     .selectFrom('appointments as a')
     .where('a.starts_at', '<', before)
     .where('a.updated_at', '<', before)
-    .where(sql<SqlBool>`not ${isHeldVisit}`)
+    .where(sql<SqlBool>`not ${isHeld('a')}`)
     .where((where) =>
       where.not(
         where.exists(
@@ -154,7 +160,7 @@ async function purgeSome(tx: Tx, before: number, now: number): Promise<PurgedVis
   const rows = await oldVisits(tx, before)
     .select('a.id')
     .orderBy('a.id')
-    .limit(sql.lit(APPOINTMENTS_PER_COMMIT))
+    .limit(sql.lit(ROWS_PER_COMMIT))
     .execute();
   const appointments = rows.map(({ id }) => id);
   if (appointments.length === 0) return { appointments: 0, inquiries: 0 };
@@ -182,6 +188,40 @@ async function purgeSome(tx: Tx, before: number, now: number): Promise<PurgedVis
   await eraseWords(tx, subjects, { now, reason: OLD_VISIT });
   await tx.deleteFrom('appointments').where('id', 'in', appointments).execute();
   return { appointments: appointments.length, inquiries: inquiries.length };
+}
+
+/**
+ * Deletes old inquiries that serve no appointment: its coverage has changed since, for example.
+ * Returns how many.
+ */
+async function purgeUnneeded(tx: Tx, before: number, now: number): Promise<number> {
+  const rows = await oldUnneeded(tx, before).limit(sql.lit(ROWS_PER_COMMIT)).execute();
+  const inquiries = rows.map(({ id }) => id);
+  await purgeInquiries(tx, inquiries);
+  await eraseWords(tx, inquiries.map(inquirySubject), { now, reason: OLD_VISIT });
+  return inquiries.length;
+}
+
+/** Selects old inquiries (`i`) that the service has ended and that serve no appointment. */
+export function oldUnneeded(db: Db | Tx, before: number) {
+  return db
+    .selectFrom('inquiries as i')
+    .select('i.id')
+    .where('i.state', 'in', ['withdrawn', 'rejected', 'undecidable', 'answered'])
+    .where('i.specialty', 'in', SPECIALTIES)
+    .where('i.visit_at', '<', before)
+    .where('i.updated_at', '<', before)
+    .where(sql<SqlBool>`not ${isHeld('i')}`)
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom('inquiry_appointments as l')
+            .select('l.inquiry')
+            .whereRef('l.inquiry', '=', 'i.id'),
+        ),
+      ),
+    );
 }
 
 /** Returns those of the inquiries that serve no appointment anymore. */
