@@ -10,6 +10,7 @@ import {
   ensureReconciled,
   forgetReconciled,
   isListWanted,
+  recoverInterrupted,
   submitStep,
 } from '../stages/submit/index.ts';
 import { followFees } from './fees.ts';
@@ -25,6 +26,8 @@ import { followPayers } from './payers.ts';
 export async function contactService(parts: Parts): Promise<boolean> {
   const { options, submit, client, store } = parts;
   const { specialty } = options.config.clinic;
+  // Then the list shows their calls as ours, and not as unknown ones that it may have more of.
+  await recoverInterrupted(submit);
   const is_wanted = await isListWanted(submit, specialty);
   const is_there = !is_wanted && (await client.getSubscription({ priority: 'send' })).ok;
   if (is_there && beginWithoutComparison(submit, specialty)) return true;

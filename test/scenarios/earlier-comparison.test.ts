@@ -3,6 +3,7 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Boot } from '../../src/domain/env.ts';
+import { openSqlite } from '../../src/store/engine/driver.ts';
 import { makeClinic } from '../support/clinic.ts';
 import { setMachineClock } from '../support/machine-clock.ts';
 import { startService } from '../support/service.ts';
@@ -97,4 +98,26 @@ test('a clinic without visits reads the list once a day, not at each run', async
   const read = await once();
   machine.pass({ minutes: 10 });
   expect(await once()).toBe(read);
+});
+
+/** `happen` between two runs that are more than an hour apart. Returns the requests for the list. */
+async function nextRun(happen: (clinic: Compared) => void): Promise<number> {
+  const clinic = await comparedClinic();
+  happen(clinic);
+  clinic.pass(70);
+  clinic.drop();
+  const requests = await clinic.once();
+  expect(await clinic.service.ledger()).toHaveLength(2);
+  return requests;
+}
+
+test('a call that a crash interrupted is found at the start, and no label is queried', async () => {
+  const interrupted = await nextRun(({ database }) => {
+    // As if eligd had been killed before it saved the reply.
+    const raw = openSqlite(database);
+    raw.exec("update inquiries set state = 'sending'");
+    raw.exec("update calls set fate = 'out', service_id = null, role = null");
+    raw.close();
+  });
+  expect(interrupted).toBe(await nextRun(() => {}));
 });

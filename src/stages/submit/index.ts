@@ -85,7 +85,7 @@ export async function submitStep(
   const reconciled: Specialty[] = [];
   const waiting = await waitingToSend(store.db, env.clock.now());
   const to_send = [...new Set(waiting.map(({ specialty }) => specialty))];
-  if (waiting.some(({ state }) => state === 'sending')) await recoverInterrupted(deps);
+  await recoverInterrupted(deps);
   const wanted = [...new Set([...to_send, ...reconciliationsDemanded(deps)])];
   for (const specialty of wanted) {
     const before = deps.memory.reconciled.get(specialty);
@@ -154,8 +154,9 @@ async function loginAgainBeforeRetry({ store, env, client, memory }: SubmitDeps)
  * after the intent was committed, and nobody saw its end, which is at most the timeout from now
  * (docs/design.md "Sending").
  */
-async function recoverInterrupted(deps: SubmitDeps): Promise<void> {
+export async function recoverInterrupted(deps: SubmitDeps): Promise<void> {
   const left = await inState(deps.store.db, 'sending');
+  if (left.length === 0) return;
   const now = deps.env.clock.now();
   const why = {
     reason: 'eligd stopped while the request was in progress.',
