@@ -1,7 +1,6 @@
 /** The webhook route on a real socket with a real database. */
 import { createHmac } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { Agent, request } from 'undici';
 import { afterEach } from 'vitest';
 import type { Env, LogFields } from '../../src/domain/env.ts';
@@ -99,12 +98,17 @@ export async function startReceiver({
     woken: () => woken,
     deliver,
     rows: () => used.db.selectFrom('inbox').selectAll().orderBy('id').execute(),
-    /** A raw connection; `answer` has the reply until its end. */
+    /** A raw connection; `answer` has what came until it closed, even if it was reset. */
     raw: (): { socket: Socket; answer: Promise<string> } => {
       const socket = connect(server.address.port, '127.0.0.1');
       socket.on('error', () => {});
       closers.push(() => socket.destroy());
-      return { socket, answer: text(socket).catch(() => '') };
+      const parts: Buffer[] = [];
+      socket.on('data', (part: Buffer) => parts.push(part));
+      const answer = new Promise<string>((resolve) => {
+        socket.once('close', () => resolve(Buffer.concat(parts).toString()));
+      });
+      return { socket, answer };
     },
   };
 }

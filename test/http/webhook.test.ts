@@ -170,7 +170,6 @@ describe('refused events, which are counted and logged without their content', (
   test('a body of unknown length that never ends gets 413 once it is too long', async () => {
     const receiver = await startReceiver({
       body_bytes_max: 10_000,
-      // The sender must have read the answer by then, also on a slow machine.
       limits: { refusal_patience_ms: 1_000 },
     });
     const { socket, answer } = receiver.raw();

@@ -210,6 +210,8 @@ test('a daemon that restarts every minute says that messages stay unread (G2)', 
     const failures = () => clinic.logged().split('"event":"stage_failed"').length;
     const before = failures();
     await expect.poll(failures, { timeout: 5_000 }).toBeGreaterThan(before);
+    if (starts === 1)
+      await expect.poll(clinic.logged, { timeout: 5_000 }).toContain('"event":"messages_unread"');
     stop.abort();
     await running;
     await daemon.close();
