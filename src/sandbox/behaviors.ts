@@ -65,9 +65,9 @@ export const BEHAVIORS = {
     'The status for a bulk over bulk_max; the 422 is at ["body"].',
   ),
   list_filter: choice(
-    ['external_id', 'ignored'],
+    ['external_id', 'ignored', 'refused'],
     'external_id',
-    'Whether the query parameter external_id filters the list.',
+    'Whether the query parameter external_id filters the list; "refused": it is a 422.',
   ),
   list_paging: choice(
     ['none', 'limit_offset', 'page', 'link', 'items_total', 'limit'],

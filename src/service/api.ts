@@ -189,7 +189,10 @@ export type InquiryList = {
   /** The number of elements that the server sent, regardless of their labels. */
   total_count: number;
   unreadable_count: number;
-  /** The server returned inquiries with other external_ids although it was asked to filter. */
+  /**
+   * The server returned inquiries with other external_ids although it was asked to filter, or
+   * refused to filter; then this is the whole list, filtered here.
+   */
   ignored_filter: boolean;
 };
 

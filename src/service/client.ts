@@ -52,7 +52,9 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       const listed = settle(
         await call('GET', `${inquiriesPath('dental')}?external_id=eligd-login-check`, how),
       );
-      return listed.ok ? { ok: true, value: null } : listed;
+      // The service may refuse the filter (docs/service.md "List filter"), but knows the address.
+      const is_known = listed.ok || listed.failure.class === 'refused';
+      return is_known ? { ok: true, value: null } : listed;
     }
     const settled = settle(answered);
     return settled.ok ? { ok: true, value: null } : settled;
@@ -84,29 +86,31 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       );
     },
 
-    list(specialty, filter, how) {
+    async list(specialty, filter, how) {
       const external_id = filter.external_id ?? '';
-      const query = external_id === '' ? '' : `?${new URLSearchParams({ external_id })}`;
       const memory = paging.get(specialty) ?? { known: 'nothing' };
       paging.set(specialty, memory);
       const room = newListRoom(how?.keep);
-      return readList(
-        {
-          path: session.prefix + inquiriesPath(specialty) + query,
-          origin: session.origin,
-          fetchPage: (path) =>
-            session.perform({
-              method: 'GET',
-              path,
-              priority: how?.priority ?? 'routine',
-              signal: how?.signal,
-              newReader: () => new ListBodyReader(room),
-            }),
-          memory,
-          onForeignLink: () => options.env.log('service_page_link_refused', { specialty }),
-        },
-        external_id,
-      );
+      const source = {
+        path: session.prefix + inquiriesPath(specialty),
+        origin: session.origin,
+        fetchPage: (path: string) =>
+          session.perform({
+            method: 'GET',
+            path,
+            priority: how?.priority ?? 'routine',
+            signal: how?.signal,
+            newReader: () => new ListBodyReader(room),
+          }),
+        memory,
+        onForeignLink: () => options.env.log('service_page_link_refused', { specialty }),
+      };
+      if (external_id === '') return readList(source, '');
+      const path = `${source.path}?${new URLSearchParams({ external_id })}`;
+      const listed = await readList({ ...source, path }, external_id);
+      if (listed.ok || listed.failure.class !== 'refused') return listed;
+      const whole = await readList(source, external_id);
+      return whole.ok ? { ok: true, value: { ...whole.value, ignored_filter: true } } : whole;
     },
 
     read: async (specialty, id, how) =>

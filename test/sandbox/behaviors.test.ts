@@ -142,11 +142,15 @@ describe('list', () => {
   };
   const namesOf = (forms: Loose) => forms.map((form: Loose) => form.request.patient_name).join('');
 
-  behavior('list_filter', 'may ignore external_id', async (on) => {
+  behavior('list_filter', 'may ignore or refuse external_id', async (on) => {
     await filled(on);
     expect(namesOf(await on.list('dental', '?external_id=B'))).toBe('B');
     await on.behave({ list_filter: 'ignored' });
     expect(namesOf(await on.list('dental', '?external_id=B'))).toBe('ABCDE');
+    await on.behave({ list_filter: 'refused' });
+    const { status, body } = await on.call('GET', '/api/v0/dental/inquiries?external_id=B');
+    expect([status, body.detail[0].loc]).toEqual([422, ['query', 'external_id']]);
+    expect(namesOf(await on.list('dental'))).toBe('ABCDE');
   });
 
   behavior('list_paging', 'has four kinds of pages', async (on) => {

@@ -101,6 +101,7 @@ describe('behaviors of lists', () => {
   test.each(
     named([
       { list_filter: 'ignored' },
+      { list_filter: 'refused' },
       ...(['limit_offset', 'page', 'link', 'items_total', 'limit'] as const).map((list_paging) => ({
         list_paging,
         list_page_size: 3,

@@ -218,6 +218,18 @@ test('a filter that the server ignores is noticed, and applied locally', async (
   });
 });
 
+test.each([400, 422])(
+  'if the server refuses the filter (%i), the whole list is read',
+  async (status) => {
+    const others = aReadForm('other', {}, aRequest({ external_id: 'appt-2' }));
+    const { result } = await listWith(
+      (query) => (query.has('external_id') ? { status } : { json: [...forms(1), others] }),
+      { external_id: 'appt-1' },
+    );
+    expect(found(result)).toEqual({ inquiries: ['i0'], ...ASSUMED, ignored_filter: true });
+  },
+);
+
 test.each<[Reply, object]>([
   [
     { status: 404, json: {} },

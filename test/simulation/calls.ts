@@ -433,7 +433,7 @@ export class Calls {
         )
         .pluck()
         .all() as string[];
-      const is_filtered = plan.service.list_filter !== 'ignored';
+      const is_filtered = !['ignored', 'refused'].includes(plan.service.list_filter);
       const known = read
         .flatMap((id) => service.accepted.get(id) ?? [])
         .filter((call) => !is_filtered || call.external_id === label);

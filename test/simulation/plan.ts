@@ -53,7 +53,7 @@ export function drawPlan(seed: number) {
   const storm_days = random.int(2, 5);
   const pms_kind = random.pick(['export', 'export', 'changes', 'queue'] as const);
   const can_lose_state = pms_kind !== 'queue';
-  const list_filter = random.mostly('exact', ['ignored', 'any_case'] as const);
+  const list_filter = random.mostly('exact', ['ignored', 'any_case', 'refused'] as const);
   const is_echo_nameless = new Random(seed, 'nameless').chance(0.15);
   /** Twins and a lost database: nobody can tell whom a listed call without a name is about. */
   const is_doubtful =

@@ -482,7 +482,8 @@ export class Service {
 
   /** Whether any list shows the inquiry now. */
   shows(inquiry: Accepted): boolean {
-    return [null, inquiry.external_id].some((wanted) =>
+    const is_refused = this.#plan.service.list_filter === 'refused';
+    return (is_refused ? [null] : [null, inquiry.external_id]).some((wanted) =>
       this.#listed(inquiry.specialty, wanted).includes(inquiry),
     );
   }
@@ -490,6 +491,8 @@ export class Service {
   #list(specialty: string, pathname: string, query: URLSearchParams): ServiceReply {
     const { service } = this.#plan;
     const wanted = query.get('external_id');
+    if (service.list_filter === 'refused' && wanted !== null)
+      return reply(422, { detail: [{ loc: ['query', 'external_id'], msg: 'x', type: 'x' }] });
     const shown = this.#listed(specialty, wanted);
     const forms: unknown[] = shown.map((one) => this.#readForm(one));
     if (service.unreadable_element && wanted === null && !this.is_calm)

@@ -25,6 +25,8 @@ export function listInquiries({ state, query, url }: Call, specialty: Specialty)
       'int_parsing',
     );
   }
+  if (behaviors.list_filter === 'refused' && query.has('external_id'))
+    return invalidAt(['query', 'external_id'], 'Extra inputs are not permitted', 'extra_forbidden');
   const label =
     behaviors.list_filter === 'external_id' ? (query.get('external_id') ?? undefined) : undefined;
   const until_ms = state.clock.callNow() - behaviors.list_delay_seconds * 1000;
