@@ -185,6 +185,9 @@ export const ANSWER_REASONS: readonly AttentionReason[] = [
   'no_answer',
 ];
 
+/** Reasons that say of a call that nobody knows whether the service has it. */
+export const LOST_REASONS = ['undecidable', 'lost_at_service'] as const;
+
 /** Returns the item for an inquiry that ended without an answer after this many calls. */
 export function unanswered(outcome: FinalOutcome | null, calls: number): Attention {
   if (outcome === 'cancelled') {

@@ -100,7 +100,7 @@ test('a clinic without visits reads the list once a day, not at each run', async
   expect(await once()).toBe(read);
 });
 
-/** `happen` between two runs that are more than an hour apart. Returns the requests for the list. */
+/** Two runs more than an hour apart; `happen` in between. Returns the requests for the list. */
 async function nextRun(happen: (clinic: Compared) => void): Promise<number> {
   const clinic = await comparedClinic();
   happen(clinic);
@@ -111,7 +111,7 @@ async function nextRun(happen: (clinic: Compared) => void): Promise<number> {
   return requests;
 }
 
-test('a call that a crash interrupted is found at the start, and no label is queried', async () => {
+test('a call that a crash interrupted is found at the start without label queries', async () => {
   const interrupted = await nextRun(({ database }) => {
     // As if eligd had been killed before it saved the reply.
     const raw = openSqlite(database);

@@ -1,4 +1,4 @@
-import { type Attention, PLANNING_REASONS } from '../../domain/attention.ts';
+import { type Attention, LOST_REASONS, PLANNING_REASONS } from '../../domain/attention.ts';
 import {
   decidedClaim,
   type PlannedClaim,
@@ -19,7 +19,11 @@ import type { ClaimDetails } from '../../records/claim-status.ts';
 import { isFinalWord } from '../../records/claim-verdict.ts';
 import { latestRecord } from '../../store/answers/answers.ts';
 import { planDelivery } from '../../store/answers/deliveries.ts';
-import { replaceAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
+import {
+  raiseAgain,
+  replaceAttention,
+  resolveAttention,
+} from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import {
   addPlanned,
@@ -29,6 +33,7 @@ import {
   moveInquiries,
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
+import { aboutInquiry } from '../../store/calls/inquiry-attention.ts';
 import {
   type ClaimRow,
   closeAppointment,
@@ -102,19 +107,17 @@ async function ask(
   const latest = newest === null ? null : await answeredBefore(tx, newest);
   await leaveUnsent(tx, row, latest?.id ?? null, now);
   const rest: Next = { at: row.starts_at, wait: null, last: null, entries: [] };
+  const { coverage_rank } = row.input;
+  const join = { appointment: row.id, coverage_rank, draft: planned.draft };
   if (latest !== null) {
-    const join = {
-      inquiry: latest.id,
-      appointment: row.id,
-      coverage_rank: row.input.coverage_rank,
-      draft: planned.draft,
-    };
-    await link(tx, join, now);
+    await link(tx, { inquiry: latest.id, ...join }, now);
     const comes_back =
       latest.state === 'withdrawn' ||
       (latest.state === 'rejected' && !isSameContent(latest, planned.draft));
     if (comes_back) await revive(tx, latest, now);
     await revise(tx, latest.id, planned, now);
+    if (latest.state === 'undecidable')
+      await raiseAgain(tx, await aboutInquiry(tx, latest), LOST_REASONS, now);
     if (latest.state !== 'answered') return rest;
     await deliverLatest(tx, latest, row, now);
     const said = await claimSaid(tx, latest);
@@ -152,13 +155,7 @@ async function ask(
     now,
   );
   if (added === null) return { ...rest, at: now + RETRY_MS, wait: 'other_inquiry_first' };
-  const join = {
-    inquiry: added.id,
-    appointment: row.id,
-    coverage_rank: row.input.coverage_rank,
-    draft: planned.draft,
-  };
-  await link(tx, join, now);
+  await link(tx, { inquiry: added.id, ...join }, now);
   return rest;
 }
 
@@ -244,6 +241,5 @@ async function leaveUnsent(tx: Tx, row: ClaimRow, kept: number | null, now: numb
     await unlink(tx, id, row.id, now);
     const reason = 'The claim no longer needs it.';
     await moveInquiries(tx, [id], { from: inquiry.state, to: 'withdrawn', reason }, now);
-    await resolveAttention(tx, inquirySubject(id), now, ['refused']);
   }
 }

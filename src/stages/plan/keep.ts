@@ -1,4 +1,5 @@
 /** Keeps unsent inquiries up to date with the appointments that they serve. */
+import { LOST_REASONS } from '../../domain/attention.ts';
 import {
   DAMAGED_HOLD,
   type InquiryDraft,
@@ -170,8 +171,7 @@ export async function leave(
     'Since the answer, the coverage, birth date, or tax ID of the appointment has changed.';
   await parkDeliveriesOf(tx, { appointment: appointment.id, inquiry: id }, reason, now);
   // Nobody needs to ask for its answer anymore.
-  if (!(await isAwaited(tx, id)))
-    await resolveAttention(tx, inquirySubject(id), now, ['undecidable', 'lost_at_service']);
+  if (!(await isAwaited(tx, id))) await resolveAttention(tx, inquirySubject(id), now, LOST_REASONS);
   await revise(context, id);
 }
 

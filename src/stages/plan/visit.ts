@@ -1,7 +1,7 @@
 /** Applies a planning decision to a visit. */
 
 import { notAskedAbout } from '../../domain/ask-again.ts';
-import { PLANNING_REASONS, unanswered } from '../../domain/attention.ts';
+import { LOST_REASONS, PLANNING_REASONS, unanswered } from '../../domain/attention.ts';
 import { draftMatchKey, mergeDrafts } from '../../domain/inquiry.ts';
 import { externalId, isNeedOf } from '../../domain/needs.ts';
 import { deliveryNotes } from '../../domain/notes.ts';
@@ -250,8 +250,7 @@ async function inquiryFor(
     };
     if (reuse === 'serve' && latest.state === 'rejected')
       await raiseAgain(tx, about, ['refused'], now);
-    if (latest.state === 'undecidable')
-      await raiseAgain(tx, about, ['undecidable', 'lost_at_service'], now);
+    if (latest.state === 'undecidable') await raiseAgain(tx, about, LOST_REASONS, now);
     await deliverAtRank(context, latest, appointment, coverage.rank);
     return (reuse === 'revive' ? await inquiryById(tx, latest.id) : null) ?? latest;
   }

@@ -7,7 +7,7 @@ import { firstAnswerAt } from '../answers/answers.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import { type InquiryRow, inquiriesById, inquiryById, moveInquiries } from './inquiries.ts';
-import { planAgain, withoutAppointment } from './links.ts';
+import { planAgain } from './links.ts';
 
 type Need = Pick<InquiryRow, 'need_base' | 'benefit_year'>;
 
@@ -46,6 +46,19 @@ export async function withdrawNeedless(
   const reason = 'No appointment needs it any longer.';
   await moveInquiries(tx, needless, { from, to: 'withdrawn', reason }, now);
   return needless;
+}
+
+/** Returns the inquiries that serve no open appointment. */
+async function withoutAppointment(tx: Tx, inquiries: readonly number[]): Promise<number[]> {
+  const needed = await tx
+    .selectFrom('inquiry_appointments')
+    .innerJoin('appointments', 'appointments.id', 'inquiry_appointments.appointment')
+    .select('inquiry_appointments.inquiry')
+    .where('inquiry_appointments.inquiry', 'in', inquiries)
+    .where('appointments.closed_reason', 'is', null)
+    .execute();
+  const ids = new Set(needed.map(({ inquiry }) => inquiry));
+  return inquiries.filter((id) => !ids.has(id));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type Insertable, sql } from 'kysely';
 import type { AppointmentInput, CoverageInput } from '../../domain/appointment.ts';
-import { ANSWER_REASONS } from '../../domain/attention.ts';
+import { ANSWER_REASONS, LOST_REASONS } from '../../domain/attention.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import { readAppointment } from '../../domain/damaged.ts';
 import type { ClosedReason } from '../../domain/explanation.ts';
@@ -314,19 +314,6 @@ export async function planAgain(tx: Tx, inquiry: number, now: number): Promise<v
     .execute();
 }
 
-/** Returns the inquiries that serve no open appointment. */
-export async function withoutAppointment(tx: Tx, inquiries: readonly number[]): Promise<number[]> {
-  const needed = await tx
-    .selectFrom('inquiry_appointments')
-    .innerJoin('appointments', 'appointments.id', 'inquiry_appointments.appointment')
-    .select('inquiry_appointments.inquiry')
-    .where('inquiry_appointments.inquiry', 'in', inquiries)
-    .where('appointments.closed_reason', 'is', null)
-    .execute();
-  const ids = new Set(needed.map(({ inquiry }) => inquiry));
-  return inquiries.filter((id) => !ids.has(id));
-}
-
 /** Returns the coverages that the PMS has for an appointment now, primary first. */
 export async function coveragesOf(tx: Tx, appointment: number): Promise<CoverageInput[]> {
   const row = await tx
@@ -375,14 +362,12 @@ const CLOSE = prepared<{ id: number; reason: ClosedReason; now: number }>()((tx,
     .where('id', '=', place('id')),
 );
 
-/** Resolves items about answers that no open appointment waits for. */
+/** Resolves items about answers that nobody needs. */
 async function resolveAnswers(tx: Tx, id: number, now: number): Promise<void> {
   for (const inquiry of await inquiriesOf(tx, id)) {
-    const open_visits = (await appointmentsOf(tx, inquiry.id)).filter(
-      ({ closed_reason }) => closed_reason === null,
-    );
-    if (open_visits.length === 0)
-      await resolveAttention(tx, inquirySubject(inquiry.id), now, ANSWER_REASONS);
+    if (await isAwaited(tx, inquiry.id)) continue;
+    const reasons = [...ANSWER_REASONS, ...LOST_REASONS];
+    await resolveAttention(tx, inquirySubject(inquiry.id), now, reasons);
   }
 }
 

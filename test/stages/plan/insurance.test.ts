@@ -8,7 +8,7 @@ import type { CoverageInput } from '../../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../../src/domain/claim.ts';
 import type { InquiryDraft } from '../../../src/domain/inquiry.ts';
 import type { IdentifiedPatient, PatientUpdate } from '../../../src/domain/patient-update.ts';
-import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { addPlanned } from '../../../src/store/calls/inquiries.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
 import { aCoverage } from '../../domain/examples.ts';
@@ -509,6 +509,33 @@ describe('claims of a patient', () => {
     await clinic.planNow();
     expect(await clinic.deliveries()).toHaveLength(1);
   });
+
+  test.each(['before', 'after'])(
+    'a call lost %s its claim was settled is an entry once the claim is open again (G2)',
+    async (when) => {
+      const clinic = await install();
+      await claimed(clinic);
+      const before = JSON.parse((await appointment(clinic)).content) as ClaimInput;
+      const settle = async () => {
+        await clinic.readClaims({ ...before, status: 'settled' });
+        await clinic.planNow();
+      };
+      if (when === 'after') await settle();
+      clinic.client.read = async () => ({ ok: true, value: null });
+      for (let hour = 0; hour < 6; hour += 1) {
+        clinic.pass(HOUR_MS);
+        await clinic.collectAll();
+      }
+      if (when === 'before') {
+        expect(await clinic.attention()).toEqual(['lost_at_service']);
+        await settle();
+      }
+      expect(await clinic.attention()).toEqual([]);
+      await clinic.readClaims(before);
+      await clinic.planNow();
+      expect(await clinic.attention()).toEqual(['lost_at_service']);
+    },
+  );
 
   test('a clock that may be wrong makes no answer about a claim too old (G1)', async () => {
     const clinic = await install();

@@ -203,3 +203,24 @@ test('a call lost while every visit was canceled is an entry of the next visit o
   await send(clinic, clinic.visit('A-2', twin('Ada'), 2));
   expect(await lost(clinic)).toEqual([['lost_at_service', 'A-2']]);
 });
+
+test('the entry about a lost call ends with its canceled visit and comes back with it', async () => {
+  const clinic = await install();
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  await forgetCalls(clinic);
+  expect(await lost(clinic)).toEqual([['lost_at_service', 'A-1']]);
+  await send(clinic, { ...clinic.visit('A-1', twin('Ada')), status: 'cancelled' });
+  expect(await lost(clinic)).toEqual([]);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect(await lost(clinic)).toEqual([['lost_at_service', 'A-1']]);
+});
+
+test('of two visits, a past one keeps the entry although the other is canceled (G2)', async () => {
+  const clinic = await install();
+  await send(clinic, clinic.visit('A-1', twin('Ada'), 1), clinic.visit('A-2', twin('Ada'), 4));
+  await forgetCalls(clinic);
+  clinic.pass(2 * DAY_MS);
+  await clinic.planNow();
+  await send(clinic, { ...clinic.visit('A-2', twin('Ada')), status: 'cancelled' });
+  expect(await clinic.attention()).toEqual(['lost_at_service']);
+});
