@@ -115,6 +115,17 @@ export function leaveToOther({ id }: OperatedInquiry): Operation {
   );
 }
 
+/** Leaves an inquiry as it is while another one with its label and question is under way (G1). */
+export function waitForTwin(
+  { id }: OperatedInquiry,
+  first: Pick<OperatedInquiry, 'id'>,
+): Operation {
+  return unchanged(
+    `Inquiry ${id} is left as it is: the service could not tell it from inquiry ${first.id}, ` +
+      'which comes first.',
+  );
+}
+
 /** Prevents a planned inquiry from being sent until it is released. */
 export function holdInquiry({ id, state }: OperatedInquiry): Operation {
   if (state !== 'planned')

@@ -60,6 +60,7 @@ describe('two merged records of one patient', () => {
     attempt: number,
     state,
     service_status: null as string | null,
+    sent_at: null as number | null,
     answered_at: null as number | null,
   });
   const answer = (id: number, service_status: string, answered_at: number) => ({
@@ -83,6 +84,13 @@ describe('two merged records of one patient', () => {
     ['successful', answer(1, 'UNSUCCESSFUL', 9), answer(7, 'SUCCESS', 5), 7],
   ])('of two answers, the %s one counts', (_, standing, moving, winner) => {
     expect(mergeNeed([standing], [moving]).order.at(-1)?.id).toBe(winner);
+  });
+
+  test('one that was withdrawn, but that the service may have, counts before a planned one', () => {
+    const withdrawn = { ...attempt(7, 1, 'withdrawn'), sent_at: 5 };
+    const { order, unneeded } = mergeNeed([attempt(1, 1, 'planned')], [withdrawn]);
+    expect(order.map(({ id }) => id)).toEqual([1, 7]);
+    expect(unneeded.map(({ id }) => id)).toEqual([1]);
   });
 
   test('attempts that follow one another stay together', () => {

@@ -25,6 +25,7 @@ import {
   resolveAttention,
 } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
+import { callUnderWayFor, laterAttempt, makeNewest } from '../../store/calls/attempts.ts';
 import {
   addPlanned,
   type InquiryRow,
@@ -103,26 +104,23 @@ async function ask(
   planned: PlannedClaim,
 ): Promise<Next> {
   const { now, policy } = facts;
-  const newest = await latestForNeed(tx, planned.need_base, planned.benefit_year);
+  const newest = await newestFor(tx, planned, now);
   const latest = newest === null ? null : await answeredBefore(tx, newest);
   await leaveUnsent(tx, row, latest?.id ?? null, now);
   const rest: Next = { at: row.starts_at, wait: null, last: null, entries: [] };
-  const { coverage_rank } = row.input;
-  const join = { appointment: row.id, coverage_rank, draft: planned.draft };
+  const { draft } = planned;
   if (latest !== null) {
-    await link(tx, { inquiry: latest.id, ...join }, now);
+    await serveFrom(tx, row, { serving: latest, draft }, now);
     const comes_back =
       latest.state === 'withdrawn' ||
-      (latest.state === 'rejected' && !isSameContent(latest, planned.draft));
+      (latest.state === 'rejected' && !isSameContent(latest, draft));
     if (comes_back) await revive(tx, latest, now);
     await revise(tx, latest.id, planned, now);
-    if (latest.state === 'undecidable')
-      await raiseAgain(tx, await aboutInquiry(tx, latest), LOST_REASONS, now);
     if (latest.state !== 'answered') return rest;
     await deliverLatest(tx, latest, row, now);
     const said = await claimSaid(tx, latest);
     const decided = said === null ? null : decidedClaim(said, isFinalWord(said.said_status));
-    const is_changed = !isSameClaim(latest, planned.draft);
+    const is_changed = !isSameClaim(latest, draft);
     if (decided !== null && !is_changed) return { ...rest, last: latest, entries: [decided] };
     const again_at = asksAgainAt(latest, said, policy.claims.ask_again_days);
     if (again_at === null) return rest;
@@ -132,6 +130,9 @@ async function ask(
     // An answer that seems old enough costs another paid call, and the clock may be wrong (G1).
     if (decided === null && !facts.is_clock_trusted)
       return { ...rest, at: now + RETRY_MS, wait: 'answer_age_unproven' };
+    // The answer of a call for a record that was merged into the patient's plans the claim again.
+    const call = await callUnderWayFor(tx, planned, { except: latest.id });
+    if (call !== null && call.state !== 'undecidable') return rest;
   }
   const added = await addPlanned(
     tx,
@@ -142,12 +143,12 @@ async function ask(
       attempt: (newest?.attempt ?? 0) + 1,
       retry: 0,
       patient_key: row.patient_key,
-      specialty: planned.draft.specialty,
+      specialty: draft.specialty,
       external_id: externalId(external_id_template, row.connector, row.source_id),
-      match_key: draftMatchKey(planned.draft),
+      match_key: draftMatchKey(draft),
       due_at: now,
       visit_at: planned.wanted_by,
-      draft: planned.draft,
+      draft,
     },
     latest === null
       ? 'The claim is old enough and not settled.'
@@ -155,8 +156,41 @@ async function ask(
     now,
   );
   if (added === null) return { ...rest, at: now + RETRY_MS, wait: 'other_inquiry_first' };
-  await link(tx, { inquiry: added.id, ...join }, now);
+  await serveFrom(tx, row, { serving: added, draft }, now);
   return rest;
+}
+
+/**
+ * Returns the newest attempt. A later call for a record that was merged into the patient's becomes
+ * it, so that the payer is not asked again because of the answer before (G1).
+ */
+async function newestFor(
+  tx: Tx,
+  { need_base, benefit_year }: PlannedClaim,
+  now: number,
+): Promise<InquiryRow | null> {
+  const newest = await latestForNeed(tx, need_base, benefit_year);
+  const later = newest === null ? null : await laterAttempt(tx, newest);
+  return later === null ? newest : await makeNewest(tx, later, now);
+}
+
+/**
+ * Has the claim wait for the answer of this inquiry alone: nobody needs to ask the service for that
+ * of another one. If it is unknown whether this one is there, the office must know (G2).
+ */
+async function serveFrom(
+  tx: Tx,
+  { id, input }: ClaimRow,
+  { serving, draft }: { serving: InquiryRow; draft: InquiryDraft },
+  now: number,
+): Promise<void> {
+  const { coverage_rank } = input;
+  await link(tx, { inquiry: serving.id, appointment: id, coverage_rank, draft }, now);
+  const others = (await inquiriesOf(tx, id)).filter((each) => each.id !== serving.id);
+  const subjects = others.map((each) => inquirySubject(each.id));
+  await resolveAttention(tx, subjects, now, LOST_REASONS);
+  if (serving.state === 'undecidable')
+    await raiseAgain(tx, await aboutInquiry(tx, serving), LOST_REASONS, now);
 }
 
 /**

@@ -16,6 +16,7 @@ import {
   retryInquiry,
   rewritten,
   WITHDRAWN,
+  waitForTwin,
   withdrawInquiry,
 } from '../../domain/operator.ts';
 import { reopenDeliveries } from '../answers/delivery-steps.ts';
@@ -24,6 +25,7 @@ import { endHalt, type Halt, halted, haltSubject } from '../calls/halts.ts';
 import {
   type InquiryChanges,
   type InquiryRow,
+  inquiriesByMatch,
   inquiryById,
   moveInquiries,
   updateInquiry,
@@ -49,8 +51,11 @@ export async function retry(tx: Tx, subject: Operand, now: number): Promise<Done
     rejected.map(({ id }) => id),
     now,
   );
-  const retryUnserved = (row: InquiryRow) =>
-    served.includes(row.id) ? leaveToOther(row) : retryInquiry(row);
+  const retryUnserved = async (row: InquiryRow) => {
+    if (served.includes(row.id)) return leaveToOther(row);
+    const first = await unsettledTwin(tx, row);
+    return first === undefined ? retryInquiry(row) : waitForTwin(row, first);
+  };
   const done = await eachInquiry(tx, subject, retryUnserved, now);
   for (const id of await appointmentsFor(tx, subject)) {
     const keys = await reopenDeliveries(tx, id, requestedBy(tx.actor), now);
@@ -123,13 +128,28 @@ export async function releaseSubmission(tx: Tx, now: number): Promise<Halt[]> {
 async function eachInquiry(
   tx: Tx,
   subject: Operand,
-  decide: (row: InquiryRow) => Operation,
+  decide: (row: InquiryRow) => Operation | Promise<Operation>,
   now: number,
 ): Promise<Done[]> {
   const done: Done[] = [];
   for (const row of await inquiriesFor(tx, subject))
-    done.push(...(await apply(tx, row, decide(row), now)));
+    done.push(...(await apply(tx, row, await decide(row), now)));
   return done;
+}
+
+/**
+ * Returns the inquiry under way that the service could not tell from this one: the visit or the
+ * claim has moved to another record of the patient. Only one of them can be under way.
+ */
+async function unsettledTwin(tx: Tx, row: InquiryRow): Promise<InquiryRow | undefined> {
+  if (row.state !== 'undecidable' && row.state !== 'rejected') return undefined;
+  const alike = await inquiriesByMatch(tx, row.specialty, [row.match_key]);
+  return alike.find(
+    ({ id, external_id, state }) =>
+      id !== row.id &&
+      external_id === row.external_id &&
+      (state === 'planned' || state === 'sending' || state === 'uncertain'),
+  );
 }
 
 async function apply(

@@ -57,7 +57,9 @@ export async function mergeNeeds(
       })),
     );
     const next = order.at(-1);
-    if (next?.state === 'planned' && unneeded.some(isOnHold))
+    // If the service does not have a lost call, the call is made again only after the release.
+    const may_be_sent = next?.state === 'planned' || next?.state === 'uncertain';
+    if (next !== undefined && may_be_sent && unneeded.some(isOnHold))
       await updateInquiry(tx, next.id, { hold_reason: OPERATOR_HOLD }, now);
     await moveInquiries(
       tx,

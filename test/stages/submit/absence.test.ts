@@ -204,7 +204,7 @@ test('a call lost while every visit was canceled is an entry of the next visit o
   expect(await lost(clinic)).toEqual([['lost_at_service', 'A-2']]);
 });
 
-test('the entry about a lost call ends with its canceled visit and comes back with it', async () => {
+test('the entry about a lost call ends with its canceled visit and returns with it', async () => {
   const clinic = await install();
   await send(clinic, clinic.visit('A-1', twin('Ada')));
   await forgetCalls(clinic);

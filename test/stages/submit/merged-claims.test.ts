@@ -1,0 +1,212 @@
+/**
+ * Claims of two patient records that are merged, and claims that move from one record to another,
+ * while calls about them are under way (G1, G2).
+ */
+import { expect, test } from 'vitest';
+import { claim } from '../../../connectors/conformance/examples.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
+import { acceptBatch } from '../../../src/store/intake/intake.ts';
+import { type Installation, install } from '../installation.ts';
+import { labelsOf, lookUp } from './lost-calls.ts';
+
+const ADA = { id: 'P-1', first_name: 'Ada', last_name: 'Example', birth_date: '1980-01-02' };
+const OTHER_ADA = { ...ADA, id: 'P-2' };
+
+/** Both ways to merge the two records. */
+const WAYS = [
+  ['moves', OTHER_ADA, ADA],
+  ['stays', ADA, OTHER_ADA],
+] as const;
+
+/** Sends the claim, which has this number, for this record of the patient. */
+async function send(
+  clinic: Installation,
+  patient: typeof ADA,
+  claim_number = 'PAID-1',
+): Promise<void> {
+  const { coverage, ...rest } = claim(1);
+  const date_of_service = '2037-12-10';
+  const about = { coverage: { ...coverage, member_id: 'ACTIVE0' }, patient, claim_number };
+  await clinic.readClaims({ ...rest, date_of_service, ...about });
+  await clinic.planNow();
+  await clinic.submitNow();
+}
+
+/** The service says that it has accepted the call, but its list does not show it. */
+async function sendUndecidable(
+  clinic: Installation,
+  patient: typeof ADA,
+  claim_number = 'PAID-1',
+): Promise<void> {
+  const { create } = clinic.client;
+  const lost = { cause: 'truncated', status: 200, retry_after_ms: null, accepted: true } as const;
+  clinic.client.create = async () => ({ ok: false, failure: { class: 'ambiguous', ...lost } });
+  await send(clinic, patient, claim_number);
+  clinic.client.create = create;
+  await lookUp(clinic);
+}
+
+async function merge(clinic: Installation, from: typeof ADA, into: typeof ADA): Promise<void> {
+  const source = {
+    key: 'adt:1',
+    name: 'message',
+    is_last: true,
+    completeness: 'changes' as const,
+  };
+  const patients = [{ kind: 'merged' as const, from_id: from.id, into }];
+  const batch = { source, appointments: [], patients, rejected: [], cursor: null };
+  await clinic.store.write((tx) => acceptBatch(tx, 'front-desk', batch, clinic.now()));
+  await clinic.planNow();
+}
+
+/** Days in which eligd does all that is due. */
+async function goOn(clinic: Installation, days: number): Promise<void> {
+  for (let step = 0; step < days * 2; step += 1) {
+    await clinic.planNow();
+    await clinic.submitNow();
+    await clinic.collectAll();
+    clinic.pass(DAY_MS / 2);
+    await clinic.service.advance({ seconds: (DAY_MS / 2) * 0.001 });
+  }
+  await clinic.planNow();
+}
+
+/** The service no longer knows the first call about a claim. No other is answered meanwhile. */
+async function forget(clinic: Installation): Promise<void> {
+  const [forgotten] = (await clinic.service.ledger()).map(({ id }) => id);
+  const { list, read } = clinic.client;
+  let is_noticed = false;
+  clinic.client.read = async (specialty, id, ...how) => {
+    const result = await read(specialty, id, ...how);
+    if (id === forgotten) return { ok: true, value: null };
+    return result.ok && result.value !== null && !is_noticed
+      ? { ok: true, value: { ...result.value, status: 'IN_PROGRESS' } }
+      : result;
+  };
+  clinic.client.list = async (...given) => {
+    const result = await list(...given);
+    if (!result.ok) return result;
+    const inquiries = result.value.inquiries.filter(({ id }) => id !== forgotten);
+    return { ok: true, value: { ...result.value, inquiries } };
+  };
+  for (let time = 0; time < 3; time += 1) {
+    await clinic.store.db
+      .updateTable('inquiries')
+      .set({ poll_at: clinic.now() })
+      .where('state', '=', 'open')
+      .execute();
+    await clinic.collectNow();
+    clinic.pass(HOUR_MS);
+  }
+  is_noticed = true;
+}
+
+/** The inquiries whose records are written to the claim, in order. */
+async function delivered(clinic: Installation): Promise<number[]> {
+  const claims = await clinic.store.db
+    .selectFrom('appointments')
+    .select('id')
+    .where('kind', '=', 'claim')
+    .execute();
+  const ids = new Set(claims.map(({ id }) => id));
+  const deliveries = await clinic.deliveries();
+  return deliveries.filter(({ appointment }) => ids.has(appointment)).map(({ inquiry }) => inquiry);
+}
+
+const callsAbout = async (clinic: Installation) =>
+  (await labelsOf(clinic)).filter((label) => label === 'C-1').length;
+
+test.each(
+  WAYS.flatMap(([way, ...records]) =>
+    (['before', 'after'] as const).map((when) => [when, way, ...records] as const),
+  ),
+)(
+  'a merge %s the service forgets a call whose record %s leaves no entry (G2)',
+  async (when, _way, from, into) => {
+    const clinic = await install();
+    await send(clinic, OTHER_ADA);
+    await send(clinic, ADA);
+    if (when === 'before') await merge(clinic, from, into);
+    await forget(clinic);
+    if (when === 'after') await merge(clinic, from, into);
+    await goOn(clinic, 6);
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual([
+      'undecidable',
+      'answered',
+    ]);
+    expect(await delivered(clinic)).toEqual([2]);
+    expect(await clinic.attention()).toEqual([]);
+  },
+);
+
+test('an entry about a lost call ends once the claim has another call (G2)', async () => {
+  const clinic = await install();
+  await sendUndecidable(clinic, OTHER_ADA);
+  expect(await clinic.attention()).toEqual(['undecidable']);
+  await send(clinic, ADA);
+  expect(await clinic.attention()).toEqual([]);
+  await goOn(clinic, 6);
+  expect(await delivered(clinic)).toEqual([2]);
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('if both calls get lost, one entry says so (G2)', async () => {
+  const clinic = await install();
+  await sendUndecidable(clinic, OTHER_ADA);
+  await sendUndecidable(clinic, ADA);
+  await merge(clinic, OTHER_ADA, ADA);
+  await goOn(clinic, 2);
+  expect(await clinic.attention()).toEqual(['undecidable']);
+});
+
+test.each(WAYS)(
+  'a call about a claim that follows a pending answer serves if its record %s (G1)',
+  async (_way, into, from) => {
+    const clinic = await install();
+    await send(clinic, OTHER_ADA, 'PENDING1-1');
+    await goOn(clinic, 6);
+    await send(clinic, ADA, 'PENDING1-1');
+    await merge(clinic, from, into);
+    await goOn(clinic, 30);
+    expect(await callsAbout(clinic)).toBe(2);
+    expect(await delivered(clinic)).toEqual([1, 2]);
+    expect(await clinic.attention()).toEqual([]);
+  },
+);
+
+test.each(WAYS)(
+  'no call follows a lost one that was made after an answer if its record %s (G1)',
+  async (_way, into, from) => {
+    const clinic = await install();
+    await send(clinic, OTHER_ADA, 'PENDING1-1');
+    await goOn(clinic, 6);
+    await sendUndecidable(clinic, ADA, 'PENDING1-1');
+    await merge(clinic, from, into);
+    await goOn(clinic, 30);
+    expect(await callsAbout(clinic)).toBe(1);
+    expect(await clinic.attention()).toEqual(['undecidable']);
+  },
+);
+
+test('no call about a claim is made while one for the other record waits (G1)', async () => {
+  const clinic = await install();
+  await send(clinic, OTHER_ADA, 'PENDING-1');
+  await send(clinic, ADA, 'PENDING-1');
+  await merge(clinic, OTHER_ADA, ADA);
+  const { read } = clinic.client;
+  const [first] = await clinic.service.ledger();
+  clinic.client.read = async (...given) => {
+    const result = await read(...given);
+    return result.ok && result.value !== null && given[1] === first?.id
+      ? { ok: true, value: { ...result.value, status: 'IN_PROGRESS' } }
+      : result;
+  };
+  await goOn(clinic, 21);
+  expect(await callsAbout(clinic)).toBe(2);
+  clinic.client.read = read;
+  await goOn(clinic, 6);
+  expect(await delivered(clinic)).toEqual([2, 1]);
+  expect(await callsAbout(clinic)).toBe(2);
+  await goOn(clinic, 15);
+  expect(await callsAbout(clinic)).toBe(3);
+});
