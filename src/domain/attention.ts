@@ -188,6 +188,9 @@ export const ANSWER_REASONS: readonly AttentionReason[] = [
 /** Reasons that say of a call that nobody knows whether the service has it. */
 export const LOST_REASONS = ['undecidable', 'lost_at_service'] as const;
 
+/** Also while eligd still looks it up. */
+export const UNKNOWN_REASONS = ['unconfirmed', ...LOST_REASONS] as const;
+
 /** Returns the item for an inquiry that ended without an answer after this many calls. */
 export function unanswered(outcome: FinalOutcome | null, calls: number): Attention {
   if (outcome === 'cancelled') {

@@ -60,7 +60,7 @@ async function closedInstallation() {
   /** Counts a send; the lock file may not learn of it. */
   const send = (is_in_lock = true) =>
     start(async (store, sends) => {
-      const count = await store.write((tx) => countSend(tx, { sends }, clock.now));
+      const count = await store.write((tx) => countSend(tx, clock.now));
       if (is_in_lock) sends.write(count);
     });
   await start((store) => {

@@ -1,4 +1,9 @@
-import { type Attention, LOST_REASONS, PLANNING_REASONS } from '../../domain/attention.ts';
+import {
+  type Attention,
+  LOST_REASONS,
+  PLANNING_REASONS,
+  UNKNOWN_REASONS,
+} from '../../domain/attention.ts';
 import {
   decidedClaim,
   type PlannedClaim,
@@ -188,7 +193,7 @@ async function serveFrom(
   await link(tx, { inquiry: serving.id, appointment: id, coverage_rank, draft }, now);
   const others = (await inquiriesOf(tx, id)).filter((each) => each.id !== serving.id);
   const subjects = others.map((each) => inquirySubject(each.id));
-  await resolveAttention(tx, subjects, now, LOST_REASONS);
+  await resolveAttention(tx, subjects, now, UNKNOWN_REASONS);
   if (serving.state === 'undecidable')
     await raiseAgain(tx, await aboutInquiry(tx, serving), LOST_REASONS, now);
 }

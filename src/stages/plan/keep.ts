@@ -1,5 +1,5 @@
 /** Keeps unsent inquiries up to date with the appointments that they serve. */
-import { LOST_REASONS } from '../../domain/attention.ts';
+import { UNKNOWN_REASONS } from '../../domain/attention.ts';
 import {
   DAMAGED_HOLD,
   type InquiryDraft,
@@ -171,7 +171,8 @@ export async function leave(
     'Since the answer, the coverage, birth date, or tax ID of the appointment has changed.';
   await parkDeliveriesOf(tx, { appointment: appointment.id, inquiry: id }, reason, now);
   // Nobody needs to ask for its answer anymore.
-  if (!(await isAwaited(tx, id))) await resolveAttention(tx, inquirySubject(id), now, LOST_REASONS);
+  if (!(await isAwaited(tx, id)))
+    await resolveAttention(tx, inquirySubject(id), now, UNKNOWN_REASONS);
   await revise(context, id);
 }
 

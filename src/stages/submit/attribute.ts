@@ -217,9 +217,7 @@ function stageOf({ state, service_id }: InquiryRow): Stage {
   if (state === 'planned') return 'planned';
   if (state === 'sending') return 'out';
   if (state === 'uncertain' || (state === 'undecidable' && service_id === null)) return 'sought';
-  // A call that the service had accepted was paid for, even if nothing needs it anymore.
-  const is_over = state === 'rejected' || (state === 'withdrawn' && service_id === null);
-  return is_over ? 'over' : 'served';
+  return state === 'rejected' || state === 'withdrawn' ? 'over' : 'served';
 }
 
 type Found = SeenInquiry & { call: number | null };

@@ -75,7 +75,6 @@ export async function checkLabels(
   const checked = new Map<number, ReadonlySet<string>>();
   const known = labelFailures(deps.memory, options.specialty);
   for (const [index, row] of rows.entries()) {
-    if (options.signal.aborted) break;
     const wait_until = labelsWaitUntil(known, deps.env.clock.now());
     if (wait_until !== null) {
       await putOff(deps, rows.slice(index), wait_until);

@@ -312,7 +312,7 @@ async function countAbsence(
  */
 async function raiseUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: number): Promise<void> {
   const visits = await appointmentsOf(tx, row.id);
-  if (visits.length > 0 && visits.every(({ closed_reason }) => closed_reason !== null)) return;
+  if (visits.every(({ closed_reason }) => closed_reason !== null)) return;
   await raiseForInquiry(
     tx,
     row,

@@ -28,7 +28,7 @@ export async function noticeClock({
   const before = memory.clock;
   const was_set = before !== null && Math.abs(offset_ms - before.offset_ms) >= CLOCK_SET_MS;
   const known_skew_ms = before?.skew_ms ?? null;
-  const skew_ms = clockSkew() ?? known_skew_ms;
+  const skew_ms = clockSkew();
   const has_moved =
     skew_ms !== null &&
     (known_skew_ms === null || Math.abs(skew_ms - known_skew_ms) >= SKEW_MOVED_MS);

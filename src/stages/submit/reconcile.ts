@@ -33,17 +33,6 @@ import { mustWait, noteUnread, resolveUnread } from './unread-lists.ts';
  * does not call twice (G1). Returns whether eligd may send inquiries of the specialty.
  */
 export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
-  const { running } = deps.memory;
-  // At startup, two callers request it at the same time.
-  const under_way = running.get(specialty);
-  if (under_way !== undefined) return await under_way;
-  const comparison = reconcileIfDue(deps, specialty).finally(() => running.delete(specialty));
-  running.set(specialty, comparison);
-  return await comparison;
-}
-
-/** Returns whether the list of the specialty has been compared, now or recently enough. */
-async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
   const { env, store, client, memory } = deps;
   const last = await lastComparison(deps, specialty);
   const at = last?.at ?? null;

@@ -208,7 +208,7 @@ async function claim(
   await turns.end();
   if (sending.length > 0) {
     claimed.intents = await commitIntents(context, sending);
-    claimed.sends = await countSend(tx, deps, now);
+    claimed.sends = await countSend(tx, now);
   }
   return claimed;
 }

@@ -1,6 +1,6 @@
 import { type Insertable, sql } from 'kysely';
 import type { AppointmentInput, CoverageInput } from '../../domain/appointment.ts';
-import { ANSWER_REASONS, LOST_REASONS } from '../../domain/attention.ts';
+import { ANSWER_REASONS, UNKNOWN_REASONS } from '../../domain/attention.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import { readAppointment } from '../../domain/damaged.ts';
 import type { ClosedReason } from '../../domain/explanation.ts';
@@ -366,7 +366,7 @@ const CLOSE = prepared<{ id: number; reason: ClosedReason; now: number }>()((tx,
 async function resolveAnswers(tx: Tx, id: number, now: number): Promise<void> {
   for (const inquiry of await inquiriesOf(tx, id)) {
     if (await isAwaited(tx, inquiry.id)) continue;
-    const reasons = [...ANSWER_REASONS, ...LOST_REASONS];
+    const reasons = [...ANSWER_REASONS, ...UNKNOWN_REASONS];
     await resolveAttention(tx, inquirySubject(inquiry.id), now, reasons);
   }
 }

@@ -1,10 +1,11 @@
 /** Labels whose query fails, so that the calls that must come after it wait. */
 import { expect, test } from 'vitest';
-import { HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
+import { hold } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install, send } from '../installation.ts';
-import { failLabels, minutesPass } from './cut-lists.ts';
+import { type Installation, install, reconcile, send } from '../installation.ts';
+import { failLabels, minutesPass, watchLabels } from './cut-lists.ts';
 import { labelsOf, twin } from './lost-calls.ts';
 
 /** Each run is a new process, as with `once` from cron. */
@@ -94,4 +95,39 @@ test('a new process also queries the failing labels last, and each in turn (G7)'
   queried.length = 0;
   await runsPass(clinic, 3, HOUR_MS);
   expect(queried.toSorted()).toEqual(failing);
+});
+
+test('the entry about a label ends when the office holds its call', async () => {
+  const clinic = await install();
+  failLabels(clinic, ['A-1'], 403);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect(await clinic.attention()).toEqual(['submission_stopped']);
+  await clinic.store.write((tx) => hold(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('after two labels fail, the other lost calls wait for the next comparison (G7)', async () => {
+  const clinic = await install();
+  await clinic.submitNow();
+  await readVisits(clinic, labelsOfVisits(5));
+  await clinic.submitNow();
+  await clinic.store.db.updateTable('inquiries').set({ state: 'undecidable' }).execute();
+  const queried = failLabels(clinic, labelsOfVisits(5), 500);
+  await reconcile(clinic);
+  expect(queried).toHaveLength(2);
+});
+
+test('eligd does not query the label of a lost call whose visit is over', async () => {
+  const clinic = await install();
+  await clinic.submitNow();
+  await readVisits(clinic, ['V-0']);
+  await clinic.submitNow();
+  await clinic.store.db.updateTable('inquiries').set({ state: 'undecidable' }).execute();
+  const queried = watchLabels(clinic);
+  await reconcile(clinic);
+  expect(queried).toEqual(['V-0']);
+  clinic.pass(4 * DAY_MS);
+  await reconcile(clinic);
+  expect(queried).toEqual(['V-0']);
 });

@@ -326,3 +326,16 @@ test('the label of a visit that is read during the queries is queried, too (G1)'
   await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
+
+test('a list that leaves out a known call may hide others whatever its end says (G1)', async () => {
+  const clinic = await install();
+  await clinic.submitNow();
+  await send(clinic, clinic.visit('B-1', { coverages: [aCoverage({ member_id: 'W9' })] }));
+  await clinic.collectAll();
+  clinic.submit.settings.is_shared_account = true;
+  await anOldCall(clinic, 'A-1');
+  cutLists(clinic, [], PROVEN);
+  demandReconciliation(clinic.submit);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
+});

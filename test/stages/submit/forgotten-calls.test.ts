@@ -140,3 +140,33 @@ test('a withdrawn call that is listed at last serves the patient’s other recor
   expect(await labelsOf(clinic)).toEqual(['A-1']);
   expect(await states(clinic)).toEqual(['withdrawn', 'open']);
 });
+
+test('after "eligd retry", a forgotten call that the list shows again serves (G1)', async () => {
+  const { clinic, show } = await forgetSecondCall();
+  const forgotten = (await clinic.inquiries())[0]?.service_id;
+  await clinic.store.write((tx) => retry(tx, INQUIRY, clinic.now()));
+  await show(1);
+  await lookUp(clinic);
+  expect(await clinic.inquiries()).toMatchObject([{ state: 'open', service_id: forgotten }]);
+});
+
+test('the other call serves if the list shows it before the visit is needed again', async () => {
+  const { clinic, show } = await forgetSecondCall();
+  await clinic.store.write((tx) => withdraw(tx, INQUIRY, clinic.now()));
+  await show(0);
+  await reconcile(clinic);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
+  await clinic.read(clinic.visit('A-1', {}, 4));
+  await clinic.planNow();
+  await lookUp(clinic);
+  expect(await states(clinic)).toEqual(['open']);
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('without "eligd retry", another listed call of the inquiry is a duplicate', async () => {
+  const { clinic, show } = await forgetSecondCall();
+  await show(0);
+  await reconcile(clinic);
+  expect(await states(clinic)).toEqual(['undecidable']);
+  expect(await duplicates(clinic)).toHaveLength(1);
+});

@@ -6,7 +6,7 @@ import { demandReconciliation } from '../../../src/stages/submit/index.ts';
 import { resolveAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../../src/store/bookkeeping/audit.ts';
 import { explainDatabase } from '../../../src/store/bookkeeping/new-database.ts';
-import { withdraw } from '../../../src/store/bookkeeping/operator.ts';
+import { retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
 import {
@@ -25,6 +25,7 @@ import {
   refuseCreates,
   TWINS,
   twin,
+  withhold,
 } from './lost-calls.ts';
 
 const SAME = { coverages: [aCoverage({ member_id: 'W1' })] };
@@ -676,4 +677,35 @@ describe('a call that seemed absent, was withdrawn, and is listed late', () => {
     expect(await clinic.service.ledger()).toHaveLength(calls);
     expect(await clinic.attention()).toEqual(attention);
   });
+});
+
+test('a duplicate call is reported once the list shows its whole request', async () => {
+  const clinic = await install();
+  const hidden = await callTwice(clinic);
+  const withheld = withhold(clinic, 'member_id');
+  await hidden.show(0);
+  await hidden.show(1);
+  await reconcile(clinic);
+  expect(await clinic.attention()).toEqual([]);
+  withheld.on = false;
+  await reconcile(clinic);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
+});
+
+test('a call that is listed after its successor was refused serves (G1)', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 1);
+  await send(clinic, clinic.visit('A-1'));
+  const { create } = clinic.client;
+  clinic.client.create = async () =>
+    ({ ok: false, failure: { class: 'refused', status: 422, errors: [] } }) as never;
+  await lookUp(clinic);
+  clinic.client.create = create;
+  expect(await clinic.attention()).toEqual(['refused']);
+  await show(0);
+  await reconcile(clinic);
+  await clinic.store.write((tx) => retry(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  expect(await clinic.inquiries()).toMatchObject([{ state: 'open' }]);
 });

@@ -1148,3 +1148,23 @@ test.each(['undecidable', 'refused'])(
     expect(done).toEqual([{ did: false, what: expect.stringContaining('from inquiry 2, which') }]);
   },
 );
+
+test('the entry about a lost call ends if its visit gets another answer (G2)', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  const lost = { cause: 'timeout', status: null, retry_after_ms: null, accepted: false } as const;
+  clinic.client.list = async () => ({ ok: false, failure: { class: 'ambiguous', ...lost } });
+  clinic.pass(2 * HOUR_MS);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual(['unconfirmed']);
+  await merge(clinic);
+  expect(await clinic.attention()).toEqual([]);
+  clinic.pass(2 * HOUR_MS);
+  await clinic.submitNow();
+  await finish(clinic);
+  expect(Object.keys(await written(clinic)).toSorted()).toEqual(['A-1', 'B-1']);
+  expect(await clinic.attention()).toEqual([]);
+});

@@ -5,7 +5,7 @@
  */
 import { expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
-import { DAY_MS } from '../../../src/domain/time.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
 import type { ListedInquiry } from '../../../src/service/api.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
@@ -82,6 +82,7 @@ async function lookForLost(lists: Lists, other: Other = 'read'): Promise<unknown
 
 const CUT_OFF = { is_complete: false };
 const NO_A_0 = { leaves_out: ['A-0'] };
+const NO_A_0_A_1 = { leaves_out: ['A-0', 'A-1'] };
 const NO_LABELS = { ignored_filter: true };
 
 test.each<[string, Lists, Other?]>([
@@ -337,4 +338,42 @@ test('a call of another insurance under the same label is no sign of the lost on
   await lookUp(clinic);
   await clinic.submitNow();
   expect((await labelsOf(clinic)).filter((label) => label === 'A-1')).toHaveLength(2);
+});
+
+test('nothing is proven if the list shows a call without its label and its time (G1)', async () => {
+  const clinic = await afterAnotherCall();
+  withholdTimes(clinic);
+  showRequests(clinic, ({ external_id: _, ...request }) => request);
+  await loseCreates(clinic, 1);
+  const coverages = [aCoverage({ member_id: 'W2' })];
+  await send(clinic, clinic.visit('A-1', { ...twin('Ben'), coverages }));
+  for (let hour = 0; hour < 3; hour += 1) await lookUp(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-0', 'A-1']);
+});
+
+test('a twin’s known call, listed without label and name, is no sign of the lost one', async () => {
+  const clinic = await afterAnotherCall();
+  showRequests(clinic, ({ external_id: _, patient_name: __, ...request }) => request);
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, clinic.visit('A-1', twin('Ben')));
+  for (let hour = 0; hour < 3; hour += 1) await lookUp(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-0', 'A-1']);
+});
+
+test('a label that was shown long ago proves no absence (G1)', async () => {
+  const clinic = await afterAnotherCall();
+  const lists = { of_label: {}, whole: CUT_OFF };
+  const coverages = (member_id: string) => ({ coverages: [aCoverage({ member_id })] });
+  // This call is absent, so eligd learns that the service shows calls by their labels.
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, clinic.visit('A-1', { ...twin('Ben'), ...coverages('W2') }));
+  await lookUp(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-0', 'A-1']);
+  clinic.pass(2 * HOUR_MS);
+  await clinic.service.advance({ hours: 2 });
+  await loseCreates(clinic, 1);
+  await send(clinic, clinic.visit('A-2', { ...twin('Cleo'), ...coverages('W3') }));
+  showLists(clinic, 'A-2', { ...lists, of_other_label: NO_A_0_A_1 });
+  await lookUp(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-0', 'A-1', 'A-2']);
 });

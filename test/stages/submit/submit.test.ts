@@ -323,7 +323,7 @@ test('an entry about a lost reply names the visit that its inquiry serves now', 
   await clinic.read(clinic.visit('A-1', { coverages: [aCoverage({ member_id: 'W2' })] }));
   await clinic.planNow();
   await lookUpAfterAnHour();
-  expect(await appointments()).toEqual([{ appointment: null }]);
+  expect(await appointments()).toEqual([]);
   await clinic.read(clinic.visit('A-2'));
   await clinic.planNow();
   await lookUpAfterAnHour();
@@ -574,4 +574,48 @@ test('a list that fails at a start is read later, with nothing to send', async (
   clinic.pass(2 * MINUTE_MS);
   await clinic.submitNow();
   expect(await clinic.attention()).toContain('duplicate_call');
+});
+
+test('a process that began without a comparison counts strangers before a call', async () => {
+  const clinic = await install();
+  expect(beginWithoutComparison(clinic.submit, 'dental')).toBe(true);
+  await clinic.service.advance({ hours: 1 });
+  clinic.pass(HOUR_MS);
+  await clinic.service.createBeside(FOREIGN);
+  await send(clinic, clinic.visit('A-1'));
+  expect((await currentHalts(clinic.store.db)).map(({ reason }) => reason)).toEqual(['foreign']);
+  expect(await clinic.service.ledger()).toHaveLength(1);
+});
+
+test('without the service’s clock, a process begins with a comparison', async () => {
+  const clinic = await install();
+  clinic.submit.clockSkew = () => null;
+  expect(beginWithoutComparison(clinic.submit, 'dental')).toBe(false);
+});
+
+test('strangers count although the service states no time (G1)', async () => {
+  const clinic = await install();
+  clinic.submit.clockSkew = () => null;
+  await send(clinic, clinic.visit('A-1'));
+  await clinic.service.createBeside(FOREIGN);
+  await reconcile(clinic);
+  expect((await currentHalts(clinic.store.db)).map(({ reason }) => reason)).toEqual(['foreign']);
+});
+
+test('a call that was out when eligd ended is looked up after a timeout and a settle time', async () => {
+  const clinic = await install();
+  await clinic.submitNow();
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  const { create } = clinic.client;
+  clinic.client.create = async () => {
+    throw new Error('The process ends.');
+  };
+  await expect(clinic.submitNow()).rejects.toThrow('The process ends.');
+  clinic.client.create = create;
+  const at = clinic.now();
+  await clinic.submitNow();
+  const [row] = await clinic.inquiries();
+  expect(row).toMatchObject({ state: 'uncertain' });
+  expect(row!.absence_at! - at).toBeGreaterThanOrEqual(SETTLE_MS + 5_000);
 });

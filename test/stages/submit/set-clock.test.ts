@@ -1,0 +1,99 @@
+/** The clock is set back while eligd runs. */
+import { expect, test } from 'vitest';
+import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
+import { aCoverage } from '../../domain/examples.ts';
+import { type Installation, install, send } from '../installation.ts';
+import { failLabels, minutesPass } from './cut-lists.ts';
+import { labelsOf, loseAndHide, refuseCreates, twin } from './lost-calls.ts';
+
+/** From now on, `pass` sets the clock: the monotonic clock does not follow. */
+function letClockBeSet({ env }: Installation): void {
+  const ahead_ms = env.clock.elapsed() - performance.now();
+  Object.assign(env.clock, { elapsed: () => performance.now() + ahead_ms });
+}
+
+test('a lookup during which the clock is set back proves nothing (G1)', async () => {
+  const clinic = await install();
+  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-0', twin('Ada')));
+  await clinic.collectAll();
+  letClockBeSet(clinic);
+  clinic.pass(HOUR_MS);
+  await clinic.submitNow();
+  const hidden = await loseAndHide(clinic, 1);
+  await hidden.show(0);
+  const coverages = [aCoverage({ member_id: 'W2' })];
+  await send(clinic, clinic.visit('A-1', { ...twin('Ben'), coverages }));
+  const found = clinic.store.db.updateTable('inquiries').where('state', '=', 'uncertain');
+  await found.set({ lookup_at: clinic.now(), absence_at: clinic.now() }).execute();
+  const { list } = clinic.client;
+  clinic.client.list = async (...given) => {
+    clinic.client.list = list;
+    clinic.pass(-HOUR_MS);
+    return await list(...given);
+  };
+  await clinic.submitNow();
+  const row = (await clinic.inquiries()).find(({ external_id }) => external_id === 'A-1');
+  expect(row).toMatchObject({ state: 'uncertain', empty_lookups: 0 });
+});
+
+const UNAVAILABLE = {
+  ok: false,
+  failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
+} as const;
+
+test('a list that failed while the clock was ahead is read again soon (G2)', async () => {
+  const clinic = await install();
+  const { list } = clinic.client;
+  clinic.client.list = async () => UNAVAILABLE;
+  await clinic.read(clinic.visit('A-1', {}, 5));
+  await clinic.planNow();
+  clinic.pass(DAY_MS);
+  await clinic.submitNow();
+  clinic.client.list = list;
+  clinic.pass(-DAY_MS);
+  await minutesPass(clinic, 2);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('the office hears of an unreadable list an hour after the clock was set back', async () => {
+  const clinic = await install();
+  clinic.client.list = async () => UNAVAILABLE;
+  clinic.pass(DAY_MS);
+  await send(clinic, clinic.visit('A-1', {}, 5));
+  clinic.pass(-DAY_MS);
+  for (let quarter = 0; quarter < 6; quarter += 1) {
+    clinic.pass(HOUR_MS / 4);
+    await clinic.submitNow();
+  }
+  expect(await clinic.attention()).toEqual(['submission_stopped']);
+});
+
+test('labels that failed while the clock was ahead are queried again soon (G2)', async () => {
+  const clinic = await install();
+  const labels = ['A-1'];
+  const queried = failLabels(clinic, labels, 401);
+  await clinic.read(clinic.visit('A-1', twin('Ada'), 5));
+  await clinic.planNow();
+  letClockBeSet(clinic);
+  clinic.pass(DAY_MS);
+  await clinic.submitNow();
+  expect(queried).toEqual(['A-1']);
+  labels.pop();
+  clinic.pass(-DAY_MS);
+  await minutesPass(clinic, 20);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('a call that could not leave while the clock was ahead leaves soon (G2)', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1', {}, 5));
+  await clinic.planNow();
+  letClockBeSet(clinic);
+  clinic.pass(DAY_MS);
+  refuseCreates(clinic, 1);
+  await clinic.submitNow();
+  clinic.pass(-DAY_MS);
+  await minutesPass(clinic, 20);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
