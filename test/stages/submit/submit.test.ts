@@ -602,7 +602,7 @@ test('strangers count although the service states no time (G1)', async () => {
   expect((await currentHalts(clinic.store.db)).map(({ reason }) => reason)).toEqual(['foreign']);
 });
 
-test('a call that was out when eligd ended is looked up after a timeout and a settle time', async () => {
+test('a call that was out when eligd ended is looked up a timeout and a settle later', async () => {
   const clinic = await install();
   await clinic.submitNow();
   await clinic.read(clinic.visit('A-1'));
