@@ -1,4 +1,5 @@
 /** Shared by the tests about lost replies and about inquiries that the service already has. */
+import { HOUR_MS } from '../../../src/domain/time.ts';
 import { type Installation, SETTLE_MS, send } from '../installation.ts';
 
 /** Twins have all of this in common. */
@@ -181,4 +182,49 @@ export function refuseCreates({ client }: Installation, times: number): { tries:
     return { ok: false, failure: { class: 'unsent', ...failure } };
   };
   return seen;
+}
+
+/** The service no longer knows the call. No other call is answered before eligd has noticed. */
+export async function forgetCall(clinic: Installation, label: string): Promise<void> {
+  const ledger = await clinic.service.ledger();
+  const forgotten = ledger.find(({ external_id }) => external_id === label)?.id;
+  const { list, read } = clinic.client;
+  let is_noticed = false;
+  clinic.client.read = async (specialty, id, ...how) => {
+    const result = await read(specialty, id, ...how);
+    if (id === forgotten) return { ok: true, value: null };
+    return result.ok && result.value !== null && !is_noticed
+      ? { ok: true, value: { ...result.value, status: 'IN_PROGRESS' } }
+      : result;
+  };
+  clinic.client.list = async (...given) => {
+    const result = await list(...given);
+    if (!result.ok) return result;
+    const inquiries = result.value.inquiries.filter(({ id }) => id !== forgotten);
+    return { ok: true, value: { ...result.value, inquiries } };
+  };
+  const poll_at = clinic.now();
+  for (let time = 0; time < 3; time += 1) {
+    await clinic.store.db
+      .updateTable('inquiries')
+      .set({ poll_at })
+      .where('state', '=', 'open')
+      .execute();
+    await clinic.collectNow();
+    clinic.pass(HOUR_MS);
+  }
+  is_noticed = true;
+}
+
+/** The service says that it has accepted what is sent, but its list does not show it. */
+export async function acceptUnlisted(
+  clinic: Installation,
+  send: () => Promise<unknown>,
+): Promise<void> {
+  const { create } = clinic.client;
+  const lost = { cause: 'truncated', status: 200, retry_after_ms: null, accepted: true } as const;
+  clinic.client.create = async () => ({ ok: false, failure: { class: 'ambiguous', ...lost } });
+  await send();
+  clinic.client.create = create;
+  await lookUp(clinic);
 }

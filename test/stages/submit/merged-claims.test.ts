@@ -4,10 +4,10 @@
  */
 import { expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
-import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
+import { DAY_MS } from '../../../src/domain/time.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
 import { type Installation, install } from '../installation.ts';
-import { labelsOf, lookUp } from './lost-calls.ts';
+import { acceptUnlisted, forgetCall, labelsOf } from './lost-calls.ts';
 
 const ADA = { id: 'P-1', first_name: 'Ada', last_name: 'Example', birth_date: '1980-01-02' };
 const OTHER_ADA = { ...ADA, id: 'P-2' };
@@ -32,19 +32,8 @@ async function send(
   await clinic.submitNow();
 }
 
-/** The service says that it has accepted the call, but its list does not show it. */
-async function sendUndecidable(
-  clinic: Installation,
-  patient: typeof ADA,
-  claim_number = 'PAID-1',
-): Promise<void> {
-  const { create } = clinic.client;
-  const lost = { cause: 'truncated', status: 200, retry_after_ms: null, accepted: true } as const;
-  clinic.client.create = async () => ({ ok: false, failure: { class: 'ambiguous', ...lost } });
-  await send(clinic, patient, claim_number);
-  clinic.client.create = create;
-  await lookUp(clinic);
-}
+const sendUndecidable = (clinic: Installation, patient: typeof ADA, claim_number = 'PAID-1') =>
+  acceptUnlisted(clinic, () => send(clinic, patient, claim_number));
 
 async function merge(clinic: Installation, from: typeof ADA, into: typeof ADA): Promise<void> {
   const source = {
@@ -69,36 +58,6 @@ async function goOn(clinic: Installation, days: number): Promise<void> {
     await clinic.service.advance({ seconds: (DAY_MS / 2) * 0.001 });
   }
   await clinic.planNow();
-}
-
-/** The service no longer knows the first call about a claim. No other is answered meanwhile. */
-async function forget(clinic: Installation): Promise<void> {
-  const [forgotten] = (await clinic.service.ledger()).map(({ id }) => id);
-  const { list, read } = clinic.client;
-  let is_noticed = false;
-  clinic.client.read = async (specialty, id, ...how) => {
-    const result = await read(specialty, id, ...how);
-    if (id === forgotten) return { ok: true, value: null };
-    return result.ok && result.value !== null && !is_noticed
-      ? { ok: true, value: { ...result.value, status: 'IN_PROGRESS' } }
-      : result;
-  };
-  clinic.client.list = async (...given) => {
-    const result = await list(...given);
-    if (!result.ok) return result;
-    const inquiries = result.value.inquiries.filter(({ id }) => id !== forgotten);
-    return { ok: true, value: { ...result.value, inquiries } };
-  };
-  for (let time = 0; time < 3; time += 1) {
-    await clinic.store.db
-      .updateTable('inquiries')
-      .set({ poll_at: clinic.now() })
-      .where('state', '=', 'open')
-      .execute();
-    await clinic.collectNow();
-    clinic.pass(HOUR_MS);
-  }
-  is_noticed = true;
 }
 
 /** The inquiries whose records are written to the claim, in order. */
@@ -127,7 +86,7 @@ test.each(
     await send(clinic, OTHER_ADA);
     await send(clinic, ADA);
     if (when === 'before') await merge(clinic, from, into);
-    await forget(clinic);
+    await forgetCall(clinic, 'C-1');
     if (when === 'after') await merge(clinic, from, into);
     await goOn(clinic, 6);
     expect((await clinic.inquiries()).map(({ state }) => state)).toEqual([

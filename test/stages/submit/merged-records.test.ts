@@ -20,7 +20,9 @@ import {
   send,
 } from '../installation.ts';
 import {
+  acceptUnlisted,
   callsEnd,
+  forgetCall,
   hideCalls,
   labelsOf,
   lookUp,
@@ -188,15 +190,8 @@ function refuseNext(clinic: Installation, meanwhile = async (): Promise<void> =>
   };
 }
 
-/** The service says that it has accepted the call, but its list does not show it. */
-async function sendUndecidable(clinic: Installation, id: string): Promise<void> {
-  const { create } = clinic.client;
-  const lost = { cause: 'truncated', status: 200, retry_after_ms: null, accepted: true } as const;
-  clinic.client.create = async () => ({ ok: false, failure: { class: 'ambiguous', ...lost } });
-  await send(clinic, visit(clinic, id, OTHER_ADA));
-  clinic.client.create = create;
-  await lookUp(clinic);
-}
+const sendUndecidable = (clinic: Installation, id: string) =>
+  acceptUnlisted(clinic, () => send(clinic, visit(clinic, id, OTHER_ADA)));
 
 test('no further attempt is made if the other record’s call succeeded in the end', async () => {
   const clinic = await install({ collecting: { attempts: 2 } });
@@ -961,38 +956,6 @@ test('the entry about an undecidable call ends if only a canceled visit is left'
   expect(await clinic.attention()).toEqual([]);
 });
 
-/** The service no longer knows the call. No other call is answered before eligd has noticed. */
-async function forget(clinic: Installation, label: string): Promise<void> {
-  const ledger = await clinic.service.ledger();
-  const forgotten = ledger.find(({ external_id }) => external_id === label)?.id;
-  const { list, read } = clinic.client;
-  let is_noticed = false;
-  clinic.client.read = async (specialty, id, ...how) => {
-    const result = await read(specialty, id, ...how);
-    if (id === forgotten) return { ok: true, value: null };
-    return result.ok && result.value !== null && !is_noticed
-      ? { ok: true, value: { ...result.value, status: 'IN_PROGRESS' } }
-      : result;
-  };
-  clinic.client.list = async (...given) => {
-    const result = await list(...given);
-    if (!result.ok) return result;
-    const inquiries = result.value.inquiries.filter(({ id }) => id !== forgotten);
-    return { ok: true, value: { ...result.value, inquiries } };
-  };
-  const poll_at = clinic.now();
-  for (let time = 0; time < 3; time += 1) {
-    await clinic.store.db
-      .updateTable('inquiries')
-      .set({ poll_at })
-      .where('state', '=', 'open')
-      .execute();
-    await clinic.collectNow();
-    clinic.pass(HOUR_MS);
-  }
-  is_noticed = true;
-}
-
 test.each([
   ['without an ID', 'moves', OTHER_ADA, ADA],
   ['without an ID', 'stays', ADA, OTHER_ADA],
@@ -1019,7 +982,7 @@ test.each([
     await send(clinic, visit(clinic, 'A-1'));
     await merge(clinic, { from: [from], into });
     if (how === 'without an ID') await lookUp(clinic);
-    else await forget(clinic, 'B-1');
+    else await forgetCall(clinic, 'B-1');
     expect((await clinic.inquiries())[1]?.state).toBe('undecidable');
     await goOn(clinic);
     await finish(clinic);
@@ -1043,7 +1006,7 @@ test('a forgotten call whose answer was taken back gives way to no older answer 
   await ends(clinic, { 'A-1': 'IN_PROGRESS', 'B-1': 'SUCCESS' });
   await clinic.store.db.updateTable('inquiries').set({ poll_at: clinic.now() }).execute();
   await clinic.collectNow();
-  await forget(clinic, 'A-1');
+  await forgetCall(clinic, 'A-1');
   const states = (await clinic.inquiries()).map(({ state, answered_at }) => [state, answered_at]);
   expect(states).toEqual([
     ['undecidable', expect.any(Number)],
