@@ -20,7 +20,6 @@ type Attempt = {
   attempt: number;
   state: InquiryState;
   service_status: string | null;
-  sent_at: number | null;
   answered_at: number | null;
 };
 
@@ -54,25 +53,10 @@ export function mergeNeed<Row extends Attempt>(
 const inOrder = <Row extends Attempt>(rows: readonly Row[]) =>
   rows.toSorted((a, b) => a.attempt - b.attempt);
 
-/**
- * Returns whether the office withdrew the inquiry while it was unknown whether the service has it:
- * if it is needed again, eligd looks it up.
- */
-export function isWithdrawnUnknown({
-  state,
-  sent_at,
-  answered_at,
-}: Pick<Attempt, 'state' | 'sent_at' | 'answered_at'>): boolean {
-  return state === 'withdrawn' && sent_at !== null && answered_at === null;
-}
-
-/** Returns the newest attempt that eligd may have called for, or else the newest of all. */
+/** Returns the newest attempt that was not withdrawn; the newest of all if each was. */
 function newest<Row extends Attempt>(rows: readonly Row[]): Row | undefined {
   const attempts = inOrder(rows);
-  return (
-    attempts.findLast((row) => row.state !== 'withdrawn' || isWithdrawnUnknown(row)) ??
-    attempts.at(-1)
-  );
+  return attempts.findLast(({ state }) => state !== 'withdrawn') ?? attempts.at(-1);
 }
 
 /**
@@ -84,14 +68,11 @@ function winnerOf<Row extends Attempt>(
   moving: Row | undefined,
 ): Row | undefined {
   if (standing === undefined || moving === undefined) return standing ?? moving;
-  const ranks = (row: Row): number[] => {
-    const { state, service_status, answered_at } = row;
-    return [
-      isWithdrawnUnknown(row) ? ADVANCEMENT.indexOf('planned') + 0.5 : ADVANCEMENT.indexOf(state),
-      state === 'answered' && outcomeOf(service_status) === 'successful' ? 1 : 0,
-      state === 'answered' ? (answered_at ?? 0) : 0,
-    ];
-  };
+  const ranks = ({ state, service_status, answered_at }: Row): number[] => [
+    ADVANCEMENT.indexOf(state),
+    state === 'answered' && outcomeOf(service_status) === 'successful' ? 1 : 0,
+    state === 'answered' ? (answered_at ?? 0) : 0,
+  ];
   const [those, these] = [ranks(standing), ranks(moving)];
   const differing = these.findIndex((rank, index) => rank !== those[index]);
   return (these[differing] ?? 0) > (those[differing] ?? 0) ? moving : standing;

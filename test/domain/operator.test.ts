@@ -86,13 +86,6 @@ describe('two merged records of one patient', () => {
     expect(mergeNeed([standing], [moving]).order.at(-1)?.id).toBe(winner);
   });
 
-  test('one that was withdrawn, but that the service may have, counts before a planned one', () => {
-    const withdrawn = { ...attempt(7, 1, 'withdrawn'), sent_at: 5 };
-    const { order, unneeded } = mergeNeed([attempt(1, 1, 'planned')], [withdrawn]);
-    expect(order.map(({ id }) => id)).toEqual([1, 7]);
-    expect(unneeded.map(({ id }) => id)).toEqual([1]);
-  });
-
   test('attempts that follow one another stay together', () => {
     const { order } = mergeNeed(
       [attempt(1, 1, 'answered'), attempt(2, 2, 'open')],

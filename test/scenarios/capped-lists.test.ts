@@ -25,6 +25,8 @@ const CUTS = [
   ...CAPS.map((list_page_size) => ({ list_paging: 'limit', list_page_size })),
   ...(RANGE === null ? [] : CAPS).map((list_truncate) => ({ list_paging: 'none', list_truncate })),
   { list_paging: 'none', list_truncate: 10 },
+  { list_paging: 'none', list_truncate: 10, list_filter: 'refused' },
+  { list_paging: 'none', list_truncate: 10, list_filter: 'ignored' },
   { list_paging: 'none', list_truncate: 10, list_order: 'reverse' },
 ];
 

@@ -6,12 +6,7 @@ import { DAY_MS } from '../../domain/time.ts';
 import { firstAnswerAt, latestRecord } from '../../store/answers/answers.ts';
 import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
-import {
-  attemptsFor,
-  callUnderWayFor,
-  makeNewest,
-  withdrawnAfter,
-} from '../../store/calls/attempts.ts';
+import { attemptsFor, callUnderWayFor, makeNewest } from '../../store/calls/attempts.ts';
 import { type InquiryRow, latestForNeed } from '../../store/calls/inquiries.ts';
 import {
   type AppointmentRow,
@@ -55,14 +50,9 @@ export async function newestFor(
     const own = await ownAnswer(tx, appointment, about.coverage, latest);
     if (own !== null) return { newest, latest: own, reuse, failed };
   }
-  const instead = await callInstead(context, latest, about, reuse);
-  const withdrawn = instead === null && reuse === 'new' ? await withdrawnAfter(tx, latest) : null;
-  if (withdrawn !== null) {
-    const found = await makeNewest(tx, withdrawn, context.facts.now);
-    return { newest: found, latest: found, reuse: 'revive', failed };
-  }
   const call =
-    instead ?? (reuse === 'new' ? await laterCall(context, latest, appointment, about) : null);
+    (await callInstead(context, latest, about, reuse)) ??
+    (reuse === 'new' ? await laterCall(context, latest, appointment, about) : null);
   if (call === null) return { newest, latest, reuse, failed };
   if (isAttemptLeft(call, context)) return { newest, latest, reuse, failed: call };
   return { newest: call, latest: call, reuse: 'serve', failed };

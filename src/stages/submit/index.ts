@@ -157,6 +157,8 @@ async function loginAgainBeforeRetry({ store, env, client, memory }: SubmitDeps)
 export async function recoverInterrupted(deps: SubmitDeps): Promise<void> {
   const left = await inState(deps.store.db, 'sending');
   if (left.length === 0) return;
+  // At a start, the clock may be set before the first step.
+  await noticeClock(deps);
   const now = deps.env.clock.now();
   const why = {
     reason: 'eligd stopped while the request was in progress.',

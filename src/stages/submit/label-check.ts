@@ -12,6 +12,7 @@ import { appointmentsOf } from '../../store/calls/links.ts';
 import { latestVisitsOf } from '../../store/calls/listed-calls.ts';
 import type { Db, Tx } from '../../store/engine/database.ts';
 import type { SubmitContext, SubmitDeps } from './deps.ts';
+import { lacksSends } from './earlier-comparison.ts';
 import {
   labelFailures,
   labelsWaitUntil,
@@ -19,8 +20,17 @@ import {
   noteQueried,
   noteUnqueried,
 } from './label-failures.ts';
+import { isEndDoubtful } from './list-end.ts';
 import { compare } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
+
+const UNFILTERED: ServiceFailure = {
+  class: 'ambiguous',
+  cause: 'truncated',
+  status: null,
+  retry_after_ms: null,
+  accepted: false,
+};
 
 /** By row: its labels that were queried. */
 export type CheckedLabels = ReadonlyMap<number, ReadonlySet<string>>;
@@ -154,6 +164,9 @@ async function checkLabel(
   const { client, store, env } = deps;
   const listed = await client.list(specialty, { external_id }, { priority: 'send', signal });
   if (!listed.ok) return listed.failure;
+  // The whole list in place of the label's may hide the calls that an older database lacks.
+  const { ignored_filter } = listed.value;
+  if (ignored_filter && isEndDoubtful(listed.value) && (await lacksSends(deps))) return UNFILTERED;
   const seen = listed.value.inquiries.map(seenInquiry);
   if (seen.length > 0) {
     // A reconciliation of these few inquiries: each unknown one belongs to a lost reply, is a

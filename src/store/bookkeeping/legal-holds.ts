@@ -3,7 +3,7 @@
  */
 import { type SqlBool, sql } from 'kysely';
 import type { Db, Tx } from '../engine/database.ts';
-import { appointmentSubject, writeAudit } from './audit.ts';
+import { appointmentSubject, inquirySubject, writeAudit } from './audit.ts';
 import { patientHash } from './chain.ts';
 import { knownLogKey, logKeyIn } from './log-key.ts';
 
@@ -129,6 +129,11 @@ export async function firstHeldEntries(
     .select('a.id')
     .where(isHeld('a'))
     .execute();
+  const inquiries = await tx
+    .selectFrom('inquiries as i')
+    .select('i.id')
+    .where(isHeld('i'))
+    .execute();
   const links = await tx
     .selectFrom('inquiry_appointments as l')
     .innerJoin('appointments as a', 'a.id', 'l.appointment')
@@ -138,7 +143,8 @@ export async function firstHeldEntries(
     .execute();
   const subjects = [
     ...visits.map(({ id }) => appointmentSubject(id)),
-    ...links.map(({ inquiry }) => `inquiry:${inquiry}`),
+    ...inquiries.map(({ id }) => inquirySubject(id)),
+    ...links.map(({ inquiry }) => inquirySubject(inquiry)),
     ...(key === null ? [] : holds.map((each) => patientSubject(key, each))),
   ];
   const patients =

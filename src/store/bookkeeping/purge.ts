@@ -93,7 +93,8 @@ async function goesWithVisits(
 /** Whether deleting visits, or the words about files, writes entries to the trail. */
 async function writesToTrail(db: Db, before: number | null, visits: number): Promise<boolean> {
   if (before === null) return false;
-  if (visits > 0) return true;
+  if (visits > 0 || (await oldUnneeded(db, before).limit(sql.lit(1)).execute()).length > 0)
+    return true;
   return (await legalHolds(db)).length === 0 && (await oldNamedSubjects(db, before)).length > 0;
 }
 
@@ -224,16 +225,27 @@ export function oldUnneeded(db: Db | Tx, before: number) {
     );
 }
 
-/** Returns those of the inquiries that serve no appointment anymore. */
+/** Returns those of the inquiries that serve no appointment anymore and are not on legal hold. */
 async function withoutAppointments(tx: Tx, inquiries: readonly number[]): Promise<number[]> {
   if (inquiries.length === 0) return [];
-  const kept = await tx
-    .selectFrom('inquiry_appointments')
-    .select('inquiry')
-    .where('inquiry', 'in', inquiries)
+  const rows = await tx
+    .selectFrom('inquiries as i')
+    .select('i.id')
+    .where('i.id', 'in', inquiries)
+    // A claim may have moved to another patient since.
+    .where(sql<SqlBool>`not ${isHeld('i')}`)
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom('inquiry_appointments as l')
+            .select('l.inquiry')
+            .whereRef('l.inquiry', '=', 'i.id'),
+        ),
+      ),
+    )
     .execute();
-  const linked = new Set(kept.map(({ inquiry }) => inquiry));
-  return inquiries.filter((id) => !linked.has(id));
+  return rows.map(({ id }) => id);
 }
 
 async function purgeInquiries(tx: Tx, inquiries: readonly number[]): Promise<void> {

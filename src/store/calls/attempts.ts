@@ -2,7 +2,6 @@
  * The attempts for one need: calls about the same questions, one after another. The newest serves
  * the visits. When two records of a patient are merged, calls for both may be under way (G1).
  */
-import { isWithdrawnUnknown } from '../../domain/merged-needs.ts';
 import { outcomeOf } from '../../domain/outcome.ts';
 import { firstAnswerAt } from '../answers/answers.ts';
 import type { Db, Tx } from '../engine/database.ts';
@@ -14,8 +13,8 @@ type Need = Pick<InquiryRow, 'need_base' | 'benefit_year'>;
 
 /**
  * Returns those of the unsent inquiries whose need another inquiry serves: a newer attempt, or a
- * call for another record of the patient that has brought an answer meanwhile or may bring one,
- * also one that the office withdrew. The latter becomes the newest.
+ * call for another record of the patient that has brought an answer meanwhile or may bring one. The
+ * latter becomes the newest.
  */
 export async function servedByOthers(
   tx: Tx,
@@ -27,11 +26,7 @@ export async function servedByOthers(
     const attempts = await attemptsFor(tx, row);
     const is_newest = attempts.at(-1)?.id === row.id;
     const others = attempts.filter(({ id }) => id !== row.id);
-    const other =
-      underWay(others) ??
-      (await answeredMeanwhile(tx, row, others)) ??
-      // Planning looks it up again.
-      (row.state === 'undecidable' ? undefined : others.findLast(isWithdrawnUnknown));
+    const other = underWay(others) ?? (await answeredMeanwhile(tx, row, others));
     if (is_newest && other === undefined) continue;
     if (is_newest && other !== undefined) await putLast(tx, attempts, other, now);
     await planAgain(tx, row.id, now);
@@ -98,15 +93,6 @@ export async function callUnderWayFor(
   return underWay(attempts, is_accepted) ?? null;
 }
 
-/**
- * Returns the call that was made after this answer, and that the office withdrew while it was
- * unknown whether the service has it; null: there is none.
- */
-export async function withdrawnAfter(tx: Tx, answered: InquiryRow): Promise<InquiryRow | null> {
-  const withdrawn = (await attemptsFor(tx, answered)).filter(isWithdrawnUnknown);
-  return withdrawn.findLast(({ sent_at }) => (sent_at ?? 0) > (answered.answered_at ?? 0)) ?? null;
-}
-
 /** Makes a call the newest attempt for its need. Returns it with its new number. */
 export async function makeNewest(
   tx: Tx,
@@ -142,13 +128,15 @@ export async function giveWay(
  * it was for another record of the patient; null: none.
  */
 export async function laterAttempt(tx: Tx, newest: InquiryRow): Promise<InquiryRow | null> {
-  const { state, answered_at } = newest;
-  if (state !== 'answered' || answered_at === null) return null;
+  // By the service's clock, because this machine's may have been ahead.
+  const answered_at = newest.answered_service_at ?? newest.answered_at;
+  if (newest.state !== 'answered' || answered_at === null) return null;
   const others = (await attemptsFor(tx, newest)).filter(({ id }) => id !== newest.id);
   for (const each of others.toReversed()) {
     if (['planned', 'rejected', 'withdrawn'].includes(each.state)) continue;
-    if ((each.sent_at ?? 0) > answered_at) return each;
-    if (((await firstAnswerAt(tx, each.id)) ?? 0) > answered_at) return each;
+    if ((each.sent_service_at ?? each.sent_at ?? 0) > answered_at) return each;
+    const first_at = (await firstAnswerAt(tx, each.id)) ?? 0;
+    if (Math.min(first_at, each.answered_service_at ?? first_at) > answered_at) return each;
   }
   return null;
 }

@@ -169,3 +169,26 @@ test('no call about a claim is made while one for the other record waits (G1)', 
   await goOn(clinic, 15);
   expect(await callsAbout(clinic)).toBe(3);
 });
+
+test('a corrected claim is asked about once although the clock was ahead (G1)', async () => {
+  const clinic = await install();
+  await send(clinic, ADA, 'DENIED-1');
+  clinic.pass(10 * DAY_MS);
+  await clinic.service.advance({ days: 6 });
+  clinic.collect.clockSkew = () => 4 * DAY_MS;
+  await clinic.collectAll();
+  await clinic.planNow();
+  clinic.pass(-4 * DAY_MS);
+  clinic.collect.clockSkew = () => 0;
+  await send(clinic, ADA, 'DENIED-2');
+  for (let step = 0; step < 4; step += 1) {
+    clinic.pass(DAY_MS / 2);
+    await clinic.service.advance({ seconds: (DAY_MS / 2) * 0.001 });
+    await clinic.collectAll();
+    await clinic.planNow();
+    await clinic.submitNow();
+  }
+  await goOn(clinic, 6);
+  expect(await callsAbout(clinic)).toBe(2);
+  expect(await clinic.attention()).toEqual(['claim_denied']);
+});

@@ -23,7 +23,6 @@ import {
   acceptUnlisted,
   callsEnd,
   forgetCall,
-  hideCalls,
   labelsOf,
   lookUp,
   loseAndHide,
@@ -1015,63 +1014,6 @@ test('a forgotten call whose answer was taken back gives way to no older answer 
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
   expect(await clinic.attention()).toContain('lost_at_service');
-});
-
-/** The office withdrew a call for B-1 that the service accepted, and does not list. */
-async function withdrawAccepted(clinic: Installation): Promise<void> {
-  const { create } = clinic.client;
-  const { show } = hideCalls(clinic);
-  for (const index of (await clinic.service.ledger()).keys()) await show(index);
-  clinic.client.create = async (...given) => {
-    clinic.client.create = create;
-    await create(...given);
-    const lost = { cause: 'truncated', status: 200, retry_after_ms: null, accepted: true } as const;
-    return { ok: false, failure: { class: 'ambiguous', ...lost } };
-  };
-  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
-  await lookUp(clinic);
-  const id = (await clinic.inquiries()).at(-1)?.id ?? 0;
-  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id }, clinic.now()));
-}
-
-test.each([
-  ['planned', 'moves', OTHER_ADA, ADA],
-  ['planned', 'stays', ADA, OTHER_ADA],
-  ['lost', 'moves', OTHER_ADA, ADA],
-  ['lost', 'stays', ADA, OTHER_ADA],
-] as const)(
-  'a %s call is not made if a withdrawn one, whose record %s, was accepted (G1)',
-  async (how, _where, from, into) => {
-    const clinic = await install();
-    await clinic.planNow();
-    await send(clinic, clinic.visit('Z-1'));
-    await withdrawAccepted(clinic);
-    if (how === 'lost') await loseCreates(clinic, 1, 'before');
-    await clinic.read(visit(clinic, 'A-1'));
-    await clinic.planNow();
-    if (how === 'lost') await clinic.submitNow();
-    await merge(clinic, { from: [from], into });
-    await lookUp(clinic);
-    await lookUp(clinic);
-    await goOn(clinic);
-    expect(await labelsOf(clinic)).toEqual(['Z-1', 'B-1']);
-    expect(await clinic.attention()).toEqual(['undecidable']);
-  },
-);
-
-test('an old answer leads to no call after the office withdrew an accepted one (G1)', async () => {
-  const clinic = await install({ policy: { reverify_after_days: 2 } });
-  await clinic.planNow();
-  await send(clinic, visit(clinic, 'A-1'));
-  await finish(clinic);
-  await pass(clinic, 3);
-  await withdrawAccepted(clinic);
-  await merge(clinic);
-  await send(clinic, visit(clinic, 'C-1'));
-  await lookUp(clinic);
-  await goOn(clinic);
-  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
-  expect(await clinic.attention()).toEqual(['undecidable']);
 });
 
 test('a lost call that the service does not have stays on hold after a merge', async () => {

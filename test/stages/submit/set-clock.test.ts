@@ -1,6 +1,7 @@
 /** The clock is set back while eligd runs. */
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
+import { newSubmitMemory, recoverInterrupted } from '../../../src/stages/submit/index.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { failLabels, minutesPass } from './cut-lists.ts';
@@ -96,4 +97,28 @@ test('a call that could not leave while the clock was ahead leaves soon (G2)', a
   clinic.pass(-DAY_MS);
   await minutesPass(clinic, 20);
   expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('a clock that is set right after the start makes no lookup count early (G1)', async () => {
+  const clinic = await install();
+  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-0', twin('Ada')));
+  await clinic.collectAll();
+  const hidden = await loseAndHide(clinic, 1);
+  await hidden.show(0);
+  const coverages = [aCoverage({ member_id: 'W2' })];
+  await send(clinic, clinic.visit('A-1', { ...twin('Ben'), coverages }));
+  // As if eligd had been killed while the request was on its way.
+  const { db } = clinic.store;
+  const interrupted = { state: 'sending', lookup_at: null, absence_at: null } as const;
+  await db.updateTable('inquiries').set(interrupted).where('state', '=', 'uncertain').execute();
+  await db.updateTable('calls').set({ fate: 'out' }).where('fate', '=', 'lost').execute();
+  clinic.submit.memory = newSubmitMemory();
+  letClockBeSet(clinic);
+  clinic.pass(-HOUR_MS);
+  await recoverInterrupted(clinic.submit);
+  clinic.pass(HOUR_MS);
+  await clinic.submitNow();
+  const row = (await clinic.inquiries()).find(({ external_id }) => external_id === 'A-1');
+  expect(row).toMatchObject({ state: 'uncertain', empty_lookups: 0 });
 });

@@ -1,0 +1,78 @@
+/** A legal hold keeps everything about its patient, also what serves no visit of the patient. */
+import { expect, test } from 'vitest';
+import { claim } from '../../connectors/conformance/examples.ts';
+import { DAY_MS } from '../../src/domain/time.ts';
+import { addLegalHold } from '../../src/store/bookkeeping/legal-holds.ts';
+import { countOld, purge } from '../../src/store/bookkeeping/purge.ts';
+import { aCoverage } from '../domain/examples.ts';
+import { type Installation, install, send } from './installation.ts';
+
+const ADA = { id: 'P-1', first_name: 'Ada', last_name: 'Example', birth_date: '1980-01-02' };
+const BEN = { ...ADA, id: 'P-9', first_name: 'Ben' };
+
+const covered = (member_id: string) => ({ coverages: [aCoverage({ member_id })] });
+
+const holdAda = ({ store, now }: Installation) =>
+  store.write((tx) => {
+    const ada = { connector: 'front-desk', patient_id: 'P-1' };
+    return addLegalHold(tx, ada, { reason: 'Audit', actor: 'admin' }, now());
+  });
+
+async function answer(clinic: Installation, days: number): Promise<void> {
+  await clinic.service.advance({ days });
+  clinic.pass(days * DAY_MS);
+  await clinic.collectAll();
+}
+
+function limitsOf({ now }: Installation) {
+  const before = now() - 300 * DAY_MS;
+  return { visits: before, logs: before, answers: null, requests: null, recordings: null };
+}
+
+test('a hold keeps the call about a claim that now is of another patient', async () => {
+  const clinic = await install();
+  const { coverage, ...rest } = claim(1);
+  const about = { ...rest, date_of_service: '2037-12-10', claim_number: 'PAID-1' };
+  for (const [patient, member_id] of [
+    [ADA, 'ACTIVE0'],
+    [BEN, 'ACTIVE1'],
+  ] as const) {
+    await clinic.readClaims({ ...about, coverage: { ...coverage, member_id }, patient });
+    await clinic.planNow();
+    await clinic.submitNow();
+    await answer(clinic, 6);
+  }
+  await clinic.planNow();
+  await holdAda(clinic);
+  clinic.pass(1_000 * DAY_MS);
+  await purge(clinic.store, limitsOf(clinic), clinic.now());
+  expect((await clinic.inquiries()).map(({ id }) => id)).toEqual([1]);
+});
+
+test('a hold keeps the trail of an inquiry that serves no visit', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, clinic.visit('A-1', { patient: ADA, ...covered('ACTIVE0') }));
+  await answer(clinic, 2);
+  await clinic.read(clinic.visit('A-1', { patient: BEN, ...covered('ACTIVE1') }));
+  await clinic.planNow();
+  clinic.pass(400 * DAY_MS);
+  await holdAda(clinic);
+  clinic.pass(400 * DAY_MS);
+  await purge(clinic.store, limitsOf(clinic), clinic.now());
+  const trail = clinic.store.db.selectFrom('audit').select('id').where('subject', '=', 'inquiry:1');
+  expect(await trail.execute()).not.toEqual([]);
+});
+
+test('the dry run counts the entries that a purge of unneeded calls deletes', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, clinic.visit('A-1', { patient: ADA, ...covered('ACTIVE0') }));
+  await answer(clinic, 2);
+  await clinic.read(clinic.visit('A-1', { patient: ADA, ...covered('ACTIVE1') }, 390));
+  await clinic.planNow();
+  clinic.pass(380 * DAY_MS);
+  const limits = limitsOf(clinic);
+  const { logs } = await countOld(clinic.store.db, limits);
+  expect((await purge(clinic.store, limits, clinic.now())).log_entries).toBe(logs.count);
+});
