@@ -190,10 +190,10 @@ export type InquiryList = {
   total_count: number;
   unreadable_count: number;
   /**
-   * The server returned inquiries with other external_ids although it was asked to filter, or
-   * refused to filter; then this is the whole list, filtered here.
+   * `ignored`: the server returned inquiries with other external_ids although it was asked to
+   * filter. `refused`: it refused to filter. Then this is the whole list, filtered here.
    */
-  ignored_filter: boolean;
+  filter: 'none_or_applied' | 'ignored' | 'refused';
 };
 
 export type ServiceClient = {

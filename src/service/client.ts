@@ -110,7 +110,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       const listed = await readList({ ...source, path }, external_id);
       if (listed.ok || listed.failure.class !== 'refused') return listed;
       const whole = await readList(source, external_id);
-      return whole.ok ? { ok: true, value: { ...whole.value, ignored_filter: true } } : whole;
+      return whole.ok ? { ok: true, value: { ...whole.value, filter: 'refused' } } : whole;
     },
 
     read: async (specialty, id, how) =>

@@ -102,7 +102,7 @@ class Walk {
       is_end_proven: this.#is_end_proven,
       total_count: this.#elements.size,
       unreadable_count,
-      ignored_filter: own.length < inquiries.length,
+      filter: own.length < inquiries.length ? 'ignored' : 'none_or_applied',
     };
   }
 

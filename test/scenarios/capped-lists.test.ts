@@ -26,7 +26,6 @@ const CUTS = [
   ...(RANGE === null ? [] : CAPS).map((list_truncate) => ({ list_paging: 'none', list_truncate })),
   { list_paging: 'none', list_truncate: 10 },
   { list_paging: 'none', list_truncate: 10, list_filter: 'refused' },
-  { list_paging: 'none', list_truncate: 10, list_filter: 'ignored' },
   { list_paging: 'none', list_truncate: 10, list_order: 'reverse' },
 ];
 

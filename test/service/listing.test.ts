@@ -34,7 +34,7 @@ const COMPLETE = {
   is_complete: true,
   is_end_proven: true,
   unreadable_count: 0,
-  ignored_filter: false,
+  filter: 'none_or_applied',
 };
 /** No parameter returns more, as with a fixed cap. */
 const ASSUMED = { ...COMPLETE, is_end_proven: false };
@@ -200,7 +200,7 @@ test('an element that cannot be read is counted, and the others are kept', async
     is_complete: false,
     is_end_proven: false,
     unreadable_count: 2,
-    ignored_filter: false,
+    filter: 'none_or_applied',
   });
 });
 
@@ -214,7 +214,7 @@ test('a filter that the server ignores is noticed, and applied locally', async (
     is_complete: true,
     is_end_proven: false,
     unreadable_count: 0,
-    ignored_filter: true,
+    filter: 'ignored',
   });
 });
 
@@ -226,7 +226,7 @@ test.each([400, 422])(
       (query) => (query.has('external_id') ? { status } : { json: [...forms(1), others] }),
       { external_id: 'appt-1' },
     );
-    expect(found(result)).toEqual({ inquiries: ['i0'], ...ASSUMED, ignored_filter: true });
+    expect(found(result)).toEqual({ inquiries: ['i0'], ...ASSUMED, filter: 'refused' });
   },
 );
 

@@ -41,6 +41,12 @@ export const CODES: Readonly<Record<Specialty, readonly [string, string]>> = {
   mental_health: ['90834', '90837'],
 };
 
+/**
+ * How many lists are cut off. If the service refuses to filter a list that is cut off, calls wait
+ * after a loss until a person has looked: no world lasts as long.
+ */
+const CAPPED = { exact: 0.08, any_case: 0.08, ignored: 0.5, refused: 0 } as const;
+
 export function drawPlan(seed: number) {
   const random = new Random(seed, 'plan');
   /** A kind of fault is absent, rare or frequent; a world without any is a rare world. */
@@ -159,7 +165,7 @@ export function drawPlan(seed: number) {
       page_size: random.pick([2, 5, 50]),
       list_order: random.pick(['oldest', 'newest', 'any'] as const),
       /** The list shows only this many inquiries, and does not say so. */
-      list_cap: random.chance(list_filter === 'ignored' ? 0.5 : 0.08) ? random.int(3, 12) : null,
+      list_cap: random.chance(CAPPED[list_filter]) ? random.int(3, 12) : null,
       unreadable_element: random.chance(0.06),
       read_array: random.chance(0.3),
       unknown_id: random.pick(['404', '422', 'null', 'empty'] as const),

@@ -24,13 +24,8 @@ import { isEndDoubtful } from './list-end.ts';
 import { compare } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
 
-const UNFILTERED: ServiceFailure = {
-  class: 'ambiguous',
-  cause: 'truncated',
-  status: null,
-  retry_after_ms: null,
-  accepted: false,
-};
+/** The label cannot be queried. */
+const REFUSED: ServiceFailure = { class: 'refused', status: 422, errors: [] };
 
 /** By row: its labels that were queried. */
 export type CheckedLabels = ReadonlyMap<number, ReadonlySet<string>>;
@@ -165,8 +160,8 @@ async function checkLabel(
   const listed = await client.list(specialty, { external_id }, { priority: 'send', signal });
   if (!listed.ok) return listed.failure;
   // The whole list in place of the label's may hide the calls that an older database lacks.
-  const { ignored_filter } = listed.value;
-  if (ignored_filter && isEndDoubtful(listed.value) && (await lacksSends(deps))) return UNFILTERED;
+  const is_refused = listed.value.filter === 'refused';
+  if (is_refused && isEndDoubtful(listed.value) && (await lacksSends(deps))) return REFUSED;
   const seen = listed.value.inquiries.map(seenInquiry);
   if (seen.length > 0) {
     // A reconciliation of these few inquiries: each unknown one belongs to a lost reply, is a

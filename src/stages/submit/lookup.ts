@@ -98,7 +98,7 @@ async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> 
   if (shown !== null) return shown;
   const is_filter_trusted =
     filtered.value.is_complete &&
-    !filtered.value.ignored_filter &&
+    filtered.value.filter === 'none_or_applied' &&
     (await showsOursOfLabel(store, row, filtered.value.inquiries)) &&
     (await filterShowsOurs(deps, row));
   if (is_filter_trusted) return { kind: 'absent' };
@@ -187,7 +187,7 @@ async function filterShowsOurs(
   );
   const is_shown =
     listed.ok &&
-    !listed.value.ignored_filter &&
+    listed.value.filter === 'none_or_applied' &&
     listed.value.inquiries.some(({ id }) => id === sample.service_id);
   if (is_shown)
     await store.write((tx) => writeLearned(tx, setting, sample.service_id, env.clock.now()));

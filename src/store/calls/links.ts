@@ -102,14 +102,9 @@ const LINKED_TO = prepared<{ inquiry: number }>()((db, place) =>
     .orderBy('appointments.id'),
 );
 
-/**
- * Returns whether the office may still need the answer: for an open visit or a past one, but not
- * for one that was canceled.
- */
+/** Returns whether the inquiry serves an open visit; one that is over is open until it is old. */
 export async function isAwaited(db: Db | Tx, inquiry: number): Promise<boolean> {
-  return (await appointmentsOf(db, inquiry)).some(
-    ({ closed_reason }) => closed_reason === null || closed_reason === 'past',
-  );
+  return (await appointmentsOf(db, inquiry)).some(({ closed_reason }) => closed_reason === null);
 }
 
 export async function inquiriesOf(

@@ -24,7 +24,7 @@ import {
 type Look = {
   is_complete?: boolean;
   is_end_proven?: boolean;
-  ignored_filter?: boolean;
+  filter?: 'ignored';
   /** Also leaves out the calls with these labels. */
   leaves_out?: readonly string[];
   /** Shows this many calls. */
@@ -83,7 +83,7 @@ async function lookForLost(lists: Lists, other: Other = 'read'): Promise<unknown
 const CUT_OFF = { is_complete: false };
 const NO_A_0 = { leaves_out: ['A-0'] };
 const NO_A_0_A_1 = { leaves_out: ['A-0', 'A-1'] };
-const NO_LABELS = { ignored_filter: true };
+const NO_LABELS = { filter: 'ignored' } as const;
 
 test.each<[string, Lists, Other?]>([
   ['the list of its label, if such a list shows another call', { of_label: {}, whole: CUT_OFF }],
@@ -276,7 +276,7 @@ test('a call without a label and a member ID for another patient is no sign', as
   clinic.client.list = async (specialty, filter, options) => {
     const result = await list(specialty, {}, options);
     return result.ok && filter.external_id !== undefined
-      ? { ok: true, value: { ...result.value, ignored_filter: true } }
+      ? { ok: true, value: { ...result.value, filter: 'ignored' } }
       : result;
   };
   for (let hour = 0; hour < 12; hour += 1) await lookUp(clinic);
