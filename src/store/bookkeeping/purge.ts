@@ -176,9 +176,7 @@ async function purgeSome(tx: Tx, before: number, now: number): Promise<PurgedVis
     .where('appointment', 'in', appointments)
     .returning('key')
     .execute();
-  const inquiries = await withoutAppointments(tx, [
-    ...new Set(linked.map(({ inquiry }) => inquiry)),
-  ]);
+  const inquiries = await unneededOf(tx, [...new Set(linked.map(({ inquiry }) => inquiry))]);
   await purgeInquiries(tx, inquiries);
   await tx.deleteFrom('attention').where('appointment', 'in', appointments).execute();
   const subjects = [
@@ -203,7 +201,14 @@ async function purgeUnneeded(tx: Tx, before: number, now: number): Promise<numbe
   return inquiries.length;
 }
 
-/** Selects old inquiries (`i`) that the service has ended and that serve no appointment. */
+/**
+ * Condition on a row of inquiries (`i`): it serves no appointment, and its patient is not on legal
+ * hold. A claim may have moved to another patient since.
+ */
+const isUnneeded = sql<SqlBool>`not exists (select 1 from inquiry_appointments l
+  where l.inquiry = i.id) and not ${isHeld('i')}`;
+
+/** Selects old inquiries (`i`) that the service has ended and that nobody needs. */
 export function oldUnneeded(db: Db | Tx, before: number) {
   return db
     .selectFrom('inquiries as i')
@@ -212,38 +217,17 @@ export function oldUnneeded(db: Db | Tx, before: number) {
     .where('i.specialty', 'in', SPECIALTIES)
     .where('i.visit_at', '<', before)
     .where('i.updated_at', '<', before)
-    .where(sql<SqlBool>`not ${isHeld('i')}`)
-    .where((where) =>
-      where.not(
-        where.exists(
-          where
-            .selectFrom('inquiry_appointments as l')
-            .select('l.inquiry')
-            .whereRef('l.inquiry', '=', 'i.id'),
-        ),
-      ),
-    );
+    .where(isUnneeded);
 }
 
-/** Returns those of the inquiries that serve no appointment anymore and are not on legal hold. */
-async function withoutAppointments(tx: Tx, inquiries: readonly number[]): Promise<number[]> {
+/** Returns those of the inquiries that nobody needs anymore. */
+async function unneededOf(tx: Tx, inquiries: readonly number[]): Promise<number[]> {
   if (inquiries.length === 0) return [];
   const rows = await tx
     .selectFrom('inquiries as i')
     .select('i.id')
     .where('i.id', 'in', inquiries)
-    // A claim may have moved to another patient since.
-    .where(sql<SqlBool>`not ${isHeld('i')}`)
-    .where((where) =>
-      where.not(
-        where.exists(
-          where
-            .selectFrom('inquiry_appointments as l')
-            .select('l.inquiry')
-            .whereRef('l.inquiry', '=', 'i.id'),
-        ),
-      ),
-    )
+    .where(isUnneeded)
     .execute();
   return rows.map(({ id }) => id);
 }
