@@ -51,7 +51,7 @@ const WORLDS: World[] = [
     ...{ bulk_max: 2, bulk_max_status: '422', rate_limit_per_minute: 500 },
     ...{ rate_limit_status: '503', retry_after: 'date' },
   },
-  { rate_limit_per_minute: 500, retry_after: 'none' },
+  { rate_limit_per_minute: 500, retry_after: 'none', list_filter: 'refused' },
   { bulk_response: 'success_only' },
 ];
 
