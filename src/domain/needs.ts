@@ -17,6 +17,18 @@ export function patientKey(
 }
 
 /**
+ * Returns the range that holds the key of the patient with this ID, whatever the birth date, and
+ * every need of the patient: `from` is in it, `before` is not.
+ */
+export function keysOfPatient(
+  connector: string,
+  patient_id: string,
+): { from: string; before: string } {
+  // "}" is the character after "|", so the range is every key that starts with the ID and "|".
+  return { from: `${connector}|${patient_id}|`, before: `${connector}|${patient_id}}` };
+}
+
+/**
  * Returns the need without year and attempt (G1). A change of payer, member ID, birth date, or tax
  * ID creates another need; a change of name, group, time, or codes does not. The payer is the PMS's
  * own, not the mapped carrier: mapping a payer must not cause another call.

@@ -126,6 +126,19 @@ test('an action names its user in the history and in the trail', async () => {
   expect(all.some(({ actor }) => actor === null)).toBe(true);
 });
 
+test('the trail of a patient has the call under a former member ID', async () => {
+  const { clinic } = await clinicOf(1);
+  const [visit] = visits(1);
+  clinic.drop('corrected.csv', exportOf([{ ...visit!, member_id: 'ACTIVE2000' }]));
+  await clinic.once();
+  const subjects = (await shown(clinic, '--patient', visit!.patient_id)).map(
+    (each) => each.subject,
+  );
+  expect([...new Set(subjects)]).toEqual(
+    expect.arrayContaining(['appointment:1', 'inquiry:1', 'inquiry:2']),
+  );
+});
+
 test('verify says that the logs are intact, or what is wrong and what to do', async () => {
   const { clinic, as } = await clinicOf(1);
   await as('maria', 'show', '9001');

@@ -54,6 +54,8 @@ afterEach(async () => {
   for (const client of clients.splice(0)) await client.close();
 });
 
+type RecordOf = { id: string; first_name: string; last_name: string; birth_date: string };
+
 export type Installation = Awaited<ReturnType<typeof install>>;
 
 /**
@@ -222,6 +224,19 @@ export async function install({
       };
       const batch = { source, appointments: [], claims, rejected: [], cursor: null };
       await store.write((tx) => acceptBatch(tx, 'front-desk', batch, env.clock.now()));
+    },
+    /** The practice merges these records of a patient into another one. */
+    merge: async (into: RecordOf, ...from: { id: string }[]) => {
+      const source = {
+        key: 'adt:1',
+        name: 'message',
+        is_last: true,
+        completeness: 'changes' as const,
+      };
+      const patients = from.map(({ id }) => ({ kind: 'merged' as const, from_id: id, into }));
+      const batch = { source, appointments: [], patients, rejected: [], cursor: null };
+      await store.write((tx) => acceptBatch(tx, 'front-desk', batch, env.clock.now()));
+      await planStep(plan);
     },
     planNow: () => planStep(plan),
     closeOld: () => closeOldVisits(plan, 14),

@@ -76,3 +76,20 @@ test('the dry run counts the entries that a purge of unneeded calls deletes', as
   const { logs } = await countOld(clinic.store.db, limits);
   expect((await purge(clinic.store, limits, clinic.now())).log_entries).toBe(logs.count);
 });
+
+test.each(['before', 'after'])('a hold %s a merge keeps the merged closed visits', async (when) => {
+  const clinic = await install();
+  const visit = clinic.visit('A-1', { patient: BEN, ...covered('ACTIVE0') });
+  await send(clinic, visit);
+  await answer(clinic, 2);
+  await clinic.read({ ...visit, status: 'cancelled' });
+  await clinic.planNow();
+  await send(clinic, clinic.visit('A-2', { patient: ADA, ...covered('ACTIVE0') }));
+  if (when === 'before') await holdAda(clinic);
+  await clinic.merge(ADA, BEN);
+  if (when === 'after') await holdAda(clinic);
+  clinic.pass(1_000 * DAY_MS);
+  await purge(clinic.store, limitsOf(clinic), clinic.now());
+  const visits = clinic.store.db.selectFrom('appointments').select('source_id');
+  expect((await visits.execute()).map(({ source_id }) => source_id)).toContain('A-1');
+});

@@ -14,6 +14,7 @@ import { readAlerts } from '../../src/store/bookkeeping/alerts.ts';
 import { isOnList } from '../../src/store/bookkeeping/attention.ts';
 import { readHeads } from '../../src/store/bookkeeping/chain-check.ts';
 import { writeLearned } from '../../src/store/bookkeeping/learned-settings.ts';
+import { storedOfPatient } from '../../src/store/bookkeeping/legal-holds.ts';
 import { stopForOlderCalls } from '../../src/store/bookkeeping/new-database.ts';
 import { findSession } from '../../src/store/bookkeeping/office.ts';
 import { oldUnneeded } from '../../src/store/bookkeeping/purge.ts';
@@ -438,6 +439,16 @@ describe('the daily purge, the audit trail, and the access log', () => {
       'calls that no visit needs',
       () => oldUnneeded(db, NOW).execute(),
       'INDEX inquiries_due (state=? AND specialty=? AND visit_at<?)',
+    ],
+    [
+      'the visits of a patient on hold',
+      () => storedOfPatient(db, { connector: 'front-desk', patient_id: 'P-1' }),
+      'INDEX appointments_patient (patient_key>? AND patient_key<?)',
+    ],
+    [
+      'the calls of a patient on hold',
+      () => storedOfPatient(db, { connector: 'front-desk', patient_id: 'P-1' }),
+      'INDEX sqlite_autoindex_inquiries_1 (need_base>? AND need_base<?)',
     ],
     ['what people did', () => readTrail(db, { from: 0, before: NOW }, 9), 'INDEX audit_actor'],
     ['looks', () => readTrail(db, { from: 0, before: NOW }, 9), 'INDEX access_log_at'],

@@ -2,6 +2,7 @@
  * Patients whose data must not be deleted, because a court, an auditor or a payer may request it.
  */
 import { type SqlBool, sql } from 'kysely';
+import { keysOfPatient } from '../../domain/needs.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { appointmentSubject, inquirySubject, writeAudit } from './audit.ts';
 import { patientHash } from './chain.ts';
@@ -27,11 +28,12 @@ export async function connectorsOfPatient(
 ): Promise<string[]> {
   const found: string[] = [];
   for (const connector of connectors) {
+    const keys = keysOfPatient(connector, patient_id);
     const visit = await db
       .selectFrom('appointments')
       .select('id')
-      .where('patient_key', '>=', `${connector}|${patient_id}|`)
-      .where('patient_key', '<', `${connector}|${patient_id}}`)
+      .where('patient_key', '>=', keys.from)
+      .where('patient_key', '<', keys.before)
       .limit(sql.lit(1))
       .executeTakeFirst();
     if (visit !== undefined) found.push(connector);
@@ -106,13 +108,41 @@ export const isHeld = (alias: 'a' | 'i') => sql<SqlBool>`exists (select 1 from l
     and ${sql.ref(`${alias}.patient_key`)} < h.connector || '|' || h.patient_id || '}')`;
 
 /**
- * Condition on a row with alias `r` and a column `inquiry`: the inquiry is about a held patient, or
- * serves one with whose record another one was merged.
+ * Condition on a row with alias `r` and a column `inquiry`: the inquiry is about a held patient. A
+ * merge names the remaining patient in the inquiries, too.
  */
-export const isHeldInquiry = sql<SqlBool>`(exists (select 1 from inquiries i
-  where i.id = r.inquiry and ${isHeld('i')})
-  or exists (select 1 from inquiry_appointments l join appointments a on a.id = l.appointment
-    where l.inquiry = r.inquiry and ${isHeld('a')}))`;
+export const isHeldInquiry = sql<SqlBool>`exists (select 1 from inquiries i
+  where i.id = r.inquiry and ${isHeld('i')})`;
+
+type StoredVisit = { id: number; connector: string; source_id: string };
+
+/**
+ * Returns the patient's visits, and `subjects`: the visits and all calls about the patient, also
+ * those that serve no visit anymore, as the audit trail names them.
+ */
+export async function storedOfPatient(
+  db: Db | Tx,
+  { connector, patient_id }: HeldPatient,
+): Promise<{ visits: StoredVisit[]; subjects: string[] }> {
+  const { from, before } = keysOfPatient(connector, patient_id);
+  const visits = await db
+    .selectFrom('appointments')
+    .select(['id', 'connector', 'source_id'])
+    .where('patient_key', '>=', from)
+    .where('patient_key', '<', before)
+    .execute();
+  const inquiries = await db
+    .selectFrom('inquiries')
+    .select('id')
+    .where('need_base', '>=', from)
+    .where('need_base', '<', before)
+    .execute();
+  const subjects = [
+    ...visits.map(({ id }) => appointmentSubject(id)),
+    ...inquiries.map(({ id }) => inquirySubject(id)),
+  ];
+  return { visits, subjects };
+}
 
 /**
  * Returns the first entry in each log about a patient on hold; the log is kept from that entry on.
@@ -124,29 +154,8 @@ export async function firstHeldEntries(
   const holds = await legalHolds(tx);
   if (holds.length === 0) return { audit: null, access_log: null };
   const key = await knownLogKey(tx);
-  const visits = await tx
-    .selectFrom('appointments as a')
-    .select('a.id')
-    .where(isHeld('a'))
-    .execute();
-  const inquiries = await tx
-    .selectFrom('inquiries as i')
-    .select('i.id')
-    .where(isHeld('i'))
-    .execute();
-  const links = await tx
-    .selectFrom('inquiry_appointments as l')
-    .innerJoin('appointments as a', 'a.id', 'l.appointment')
-    .select('l.inquiry')
-    .distinct()
-    .where(isHeld('a'))
-    .execute();
-  const subjects = [
-    ...visits.map(({ id }) => appointmentSubject(id)),
-    ...inquiries.map(({ id }) => inquirySubject(id)),
-    ...links.map(({ inquiry }) => inquirySubject(inquiry)),
-    ...(key === null ? [] : holds.map((each) => patientSubject(key, each))),
-  ];
+  const subjects = key === null ? [] : holds.map((each) => patientSubject(key, each));
+  for (const each of holds) subjects.push(...(await storedOfPatient(tx, each)).subjects);
   const patients =
     key === null ? [] : holds.map((each) => patientHash(key, each.connector, each.patient_id));
   return {

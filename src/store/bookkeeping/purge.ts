@@ -36,8 +36,7 @@ export type PurgedKind = 'visits' | AnswerKind | 'logs';
 
 /**
  * Deletes data that is older than the clinic keeps, except for patients on legal hold. Returns how
- * much it deleted. Each step is
- * a separate commit; the next purge completes an interrupted one.
+ * much it deleted. Each step is a separate commit; the next purge completes an interrupted one.
  */
 export async function purge(store: Store, limits: PurgeLimits, now: number): Promise<Purged> {
   const { visits, logs } = limits;
@@ -105,8 +104,8 @@ type PurgedVisits = { appointments: number; inquiries: number };
 /**
  * Deletes (and counts) appointments whose visit and last change lie before `before` (epoch
  * milliseconds), with the inquiries that serve no other appointment, their answers, records,
- * deliveries, attention items, and the words of their audit trail. Inquiries that the service may
- * still answer stay. Calls that the service has keep their IDs but no patient data, so that a
+ * deliveries, attention items, and the words of their audit trail. So do old inquiries that serve
+ * no appointment anymore. Inquiries that the service may still answer stay. Calls that the service has keep their IDs but no patient data, so that a
  * reconciliation does not treat them as new.
  */
 async function purgeVisits(store: Store, before: number, now: number): Promise<PurgedVisits> {

@@ -38,6 +38,7 @@ import * as contentHash from '../../../migrations/0039-content-hash.ts';
 import * as wholeUnreadMessages from '../../../migrations/0040-whole-unread-messages.ts';
 import * as currentCall from '../../../migrations/0041-current-call.ts';
 import * as replyOfCall from '../../../migrations/0042-reply-of-call.ts';
+import * as mergedVisits from '../../../migrations/0043-merged-visits.ts';
 
 /**
  * Every migration by name, in order. Forward only: a database is never migrated back. The numbers
@@ -85,4 +86,5 @@ export const MIGRATIONS = {
   '0040-whole-unread-messages': wholeUnreadMessages,
   '0041-current-call': currentCall,
   '0042-reply-of-call': replyOfCall,
+  '0043-merged-visits': mergedVisits,
 };

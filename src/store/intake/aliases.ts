@@ -5,6 +5,7 @@
 import { type SqlBool, sql } from 'kysely';
 import type { AppointmentInput, Patient } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
+import { keysOfPatient } from '../../domain/needs.ts';
 import type { PatientUpdate } from '../../domain/patient-update.ts';
 import { mergeLegalHold } from '../bookkeeping/legal-holds.ts';
 import type { Tx } from '../engine/database.ts';
@@ -69,12 +70,12 @@ async function latestPatient(
   connector: string,
   patient_id: string,
 ): Promise<Patient | null> {
+  const keys = keysOfPatient(connector, patient_id);
   const row = await tx
     .selectFrom('appointments')
     .select('content')
-    .where('patient_key', '>=', `${connector}|${patient_id}|`)
-    // "}" is the character after "|", so the range is every key that starts with the ID and "|".
-    .where('patient_key', '<', `${connector}|${patient_id}}`)
+    .where('patient_key', '>=', keys.from)
+    .where('patient_key', '<', keys.before)
     .where(sql<SqlBool>`json_valid(content)`)
     .orderBy('updated_at', 'desc')
     .limit(1)

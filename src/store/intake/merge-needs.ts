@@ -3,6 +3,7 @@
  * call about one person twice (G1).
  */
 import { mergeNeed } from '../../domain/merged-needs.ts';
+import { keysOfPatient } from '../../domain/needs.ts';
 import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
 import { orderAttempts } from '../calls/attempts.ts';
@@ -21,16 +22,16 @@ export async function mergeNeeds(
   { connector, from_id, into_id }: { connector: string; from_id: string; into_id: string },
   now: number,
 ): Promise<void> {
-  const prefix = `${connector}|${from_id}|`;
+  const keys = keysOfPatient(connector, from_id);
+  const target_keys = keysOfPatient(connector, into_id);
   const moving = await tx
     .selectFrom('inquiries_with_call')
     .selectAll()
-    .where('need_base', '>=', prefix)
-    // "}" is the character after "|", so the range is every key that starts with the ID and "|".
-    .where('need_base', '<', `${connector}|${from_id}}`)
+    .where('need_base', '>=', keys.from)
+    .where('need_base', '<', keys.before)
     .orderBy('id')
     .execute();
-  const renamed = (text: string) => `${connector}|${into_id}|${text.slice(prefix.length)}`;
+  const renamed = (text: string) => `${target_keys.from}${text.slice(keys.from.length)}`;
   for (const [target, rows] of Map.groupBy(
     moving,
     ({ need_base, benefit_year }) => `${benefit_year} ${renamed(need_base)}`,

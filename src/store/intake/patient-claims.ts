@@ -5,7 +5,7 @@ import type { CoverageInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import { inForceOn } from '../../domain/coverage-period.ts';
 import { parsed } from '../../domain/damaged.ts';
-import { patientKey } from '../../domain/needs.ts';
+import { keysOfPatient, patientKey } from '../../domain/needs.ts';
 import { appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
 import { setPlanDue } from '../calls/links.ts';
 import type { IntakeContext } from './context.ts';
@@ -51,12 +51,12 @@ export async function changeClaimsOf(
   patient_id: string,
   change: (claim: ClaimInput) => ClaimInput,
 ): Promise<number> {
+  const keys = keysOfPatient(connector, patient_id);
   const rows = await tx
     .selectFrom('appointments')
     .select(['id', 'content'])
-    .where('patient_key', '>=', `${connector}|${patient_id}|`)
-    // "}" is the character after "|", so the range is every key that starts with the ID and "|".
-    .where('patient_key', '<', `${connector}|${patient_id}}`)
+    .where('patient_key', '>=', keys.from)
+    .where('patient_key', '<', keys.before)
     .where('kind', '=', 'claim')
     .where('superseded_at', 'is', null)
     .where((where) =>

@@ -2,10 +2,12 @@
  * Takes in data about patients that arrives without an appointment. Insurance is stored here and
  * copied into the appointments, where planning, delivery and every list read it.
  */
+import { sql } from 'kysely';
 import type { AppointmentInput, CoverageInput, Patient } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import { inForce } from '../../domain/coverage-period.ts';
 import { parsed } from '../../domain/damaged.ts';
+import { keysOfPatient } from '../../domain/needs.ts';
 import type { PatientUpdate } from '../../domain/patient-update.ts';
 import { setPlanDue } from '../calls/links.ts';
 import type { Tx } from '../engine/database.ts';
@@ -121,7 +123,27 @@ async function merge(
     moved += await changeAppointmentsOf(context, id, (each) => described(each, into));
     moved += await changeClaimsOf(context, id, (each) => insure(described(each, into)));
   }
+  await renameVisits(tx, connector, { from_id, into_id: into.id });
   return moved;
+}
+
+/**
+ * Moves the past and canceled visits of a merged record, whose content nobody needs anymore, to the
+ * remaining patient: they tell who is a returning patient, and a legal hold must keep them.
+ */
+async function renameVisits(
+  tx: Tx,
+  connector: string,
+  { from_id, into_id }: { from_id: string; into_id: string },
+): Promise<void> {
+  const keys = keysOfPatient(connector, from_id);
+  const { from } = keysOfPatient(connector, into_id);
+  await tx
+    .updateTable('appointments')
+    .set({ patient_key: sql`${from} || substr(patient_key, length(${keys.from}) + 1)` })
+    .where('patient_key', '>=', keys.from)
+    .where('patient_key', '<', keys.before)
+    .execute();
 }
 
 /** Returns the merge, with a known death in the merged record unless the message denies it. */
@@ -167,12 +189,12 @@ async function changeAppointmentsOf(
   patient_id: string,
   change: (appointment: AppointmentInput) => AppointmentInput,
 ): Promise<number> {
+  const keys = keysOfPatient(connector, patient_id);
   const rows = await tx
     .selectFrom('appointments')
     .select(['id', 'connector', 'content'])
-    .where('patient_key', '>=', `${connector}|${patient_id}|`)
-    // "}" is the character after "|", so the range is every key that starts with the ID and "|".
-    .where('patient_key', '<', `${connector}|${patient_id}}`)
+    .where('patient_key', '>=', keys.from)
+    .where('patient_key', '<', keys.before)
     .where('kind', '=', 'appointment')
     .where('superseded_at', 'is', null)
     .where((where) =>

@@ -6,7 +6,7 @@ import { appointmentHash } from '../../domain/appointment-hash.ts';
 import { storedSaysWho } from '../../domain/says-who.ts';
 import { appointmentSubject, inquirySubject } from '../bookkeeping/audit.ts';
 import { patientHash } from '../bookkeeping/chain.ts';
-import { patientSubject } from '../bookkeeping/legal-holds.ts';
+import { patientSubject, storedOfPatient } from '../bookkeeping/legal-holds.ts';
 import { knownLogKey } from '../bookkeeping/log-key.ts';
 import type { Db } from '../engine/database.ts';
 
@@ -97,21 +97,17 @@ export async function subjectsOfPatient(
   connectors: readonly string[],
 ): Promise<PatientSubjects> {
   const visits = [];
-  for (const connector of connectors)
-    visits.push(
-      ...(await db
-        .selectFrom('appointments')
-        .select(['id', 'connector', 'source_id'])
-        .where('patient_key', '>=', `${connector}|${patient_id}|`)
-        .where('patient_key', '<', `${connector}|${patient_id}}`)
-        .execute()),
-    );
+  const subjects = [];
+  for (const connector of connectors) {
+    const stored = await storedOfPatient(db, { connector, patient_id });
+    visits.push(...stored.visits);
+    subjects.push(...stored.subjects);
+  }
   const key = await knownLogKey(db);
-  const found = await subjectsOf(db, visits, key);
-  if (key === null) return { ...found, patients: [] };
+  if (key === null) return { subjects, looked_at: [], patients: [] };
   const patients = connectors.map((each) => patientHash(key, each, patient_id));
-  const subjects = connectors.map((connector) => patientSubject(key, { connector, patient_id }));
-  return { ...found, patients, subjects: [...found.subjects, ...subjects] };
+  subjects.push(...connectors.map((connector) => patientSubject(key, { connector, patient_id })));
+  return { subjects, looked_at: hashesOf(visits, key), patients };
 }
 
 /** Returns the subjects in the logs for one visit. */
@@ -121,33 +117,20 @@ export async function subjectsOfVisit(db: Db, id: number): Promise<PatientSubjec
     .select(['id', 'connector', 'source_id'])
     .where('id', '=', id)
     .execute();
-  return { ...(await subjectsOf(db, visits, await knownLogKey(db))), patients: [] };
+  const links = await db
+    .selectFrom('inquiry_appointments')
+    .select('inquiry')
+    .where('appointment', '=', id)
+    .execute();
+  const subjects = [appointmentSubject(id), ...links.map(({ inquiry }) => inquirySubject(inquiry))];
+  const key = await knownLogKey(db);
+  return { subjects, looked_at: key === null ? [] : hashesOf(visits, key), patients: [] };
 }
 
 type Visit = { id: number; connector: string; source_id: string };
 
-async function subjectsOf(db: Db, visits: readonly Visit[], key: string | null) {
-  const ids = visits.map(({ id }) => id);
-  const links =
-    ids.length === 0
-      ? []
-      : await db
-          .selectFrom('inquiry_appointments')
-          .select('inquiry')
-          .distinct()
-          .where('appointment', 'in', ids)
-          .execute();
-  return {
-    subjects: [
-      ...ids.map(appointmentSubject),
-      ...links.map(({ inquiry }) => inquirySubject(inquiry)),
-    ],
-    looked_at:
-      key === null
-        ? []
-        : visits.map(({ connector, source_id }) => appointmentHash(key, connector, source_id)),
-  };
-}
+const hashesOf = (visits: readonly Visit[], key: string) =>
+  visits.map(({ connector, source_id }) => appointmentHash(key, connector, source_id));
 
 /** Returns the visits that the keyed hashes identify, by hash, without purged ones. */
 export async function visitsOfHashes(

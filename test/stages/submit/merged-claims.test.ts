@@ -5,7 +5,6 @@
 import { expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS } from '../../../src/domain/time.ts';
-import { acceptBatch } from '../../../src/store/intake/intake.ts';
 import { type Installation, install } from '../installation.ts';
 import { acceptUnlisted, forgetCall, labelsOf } from './lost-calls.ts';
 
@@ -34,19 +33,6 @@ async function send(
 
 const sendUndecidable = (clinic: Installation, patient: typeof ADA, claim_number = 'PAID-1') =>
   acceptUnlisted(clinic, () => send(clinic, patient, claim_number));
-
-async function merge(clinic: Installation, from: typeof ADA, into: typeof ADA): Promise<void> {
-  const source = {
-    key: 'adt:1',
-    name: 'message',
-    is_last: true,
-    completeness: 'changes' as const,
-  };
-  const patients = [{ kind: 'merged' as const, from_id: from.id, into }];
-  const batch = { source, appointments: [], patients, rejected: [], cursor: null };
-  await clinic.store.write((tx) => acceptBatch(tx, 'front-desk', batch, clinic.now()));
-  await clinic.planNow();
-}
 
 /** Days in which eligd does all that is due. */
 async function goOn(clinic: Installation, days: number): Promise<void> {
@@ -85,9 +71,9 @@ test.each(
     const clinic = await install();
     await send(clinic, OTHER_ADA);
     await send(clinic, ADA);
-    if (when === 'before') await merge(clinic, from, into);
+    if (when === 'before') await clinic.merge(into, from);
     await forgetCall(clinic, 'C-1');
-    if (when === 'after') await merge(clinic, from, into);
+    if (when === 'after') await clinic.merge(into, from);
     await goOn(clinic, 6);
     expect((await clinic.inquiries()).map(({ state }) => state)).toEqual([
       'undecidable',
@@ -113,7 +99,7 @@ test('if both calls get lost, one entry says so (G2)', async () => {
   const clinic = await install();
   await sendUndecidable(clinic, OTHER_ADA);
   await sendUndecidable(clinic, ADA);
-  await merge(clinic, OTHER_ADA, ADA);
+  await clinic.merge(ADA, OTHER_ADA);
   await goOn(clinic, 2);
   expect(await clinic.attention()).toEqual(['undecidable']);
 });
@@ -125,7 +111,7 @@ test.each(WAYS)(
     await send(clinic, OTHER_ADA, 'PENDING1-1');
     await goOn(clinic, 6);
     await send(clinic, ADA, 'PENDING1-1');
-    await merge(clinic, from, into);
+    await clinic.merge(into, from);
     await goOn(clinic, 30);
     expect(await callsAbout(clinic)).toBe(2);
     expect(await delivered(clinic)).toEqual([1, 2]);
@@ -140,7 +126,7 @@ test.each(WAYS)(
     await send(clinic, OTHER_ADA, 'PENDING1-1');
     await goOn(clinic, 6);
     await sendUndecidable(clinic, ADA, 'PENDING1-1');
-    await merge(clinic, from, into);
+    await clinic.merge(into, from);
     await goOn(clinic, 30);
     expect(await callsAbout(clinic)).toBe(1);
     expect(await clinic.attention()).toEqual(['undecidable']);
@@ -151,7 +137,7 @@ test('no call about a claim is made while one for the other record waits (G1)', 
   const clinic = await install();
   await send(clinic, OTHER_ADA, 'PENDING-1');
   await send(clinic, ADA, 'PENDING-1');
-  await merge(clinic, OTHER_ADA, ADA);
+  await clinic.merge(ADA, OTHER_ADA);
   const { read } = clinic.client;
   const [first] = await clinic.service.ledger();
   clinic.client.read = async (...given) => {

@@ -9,7 +9,6 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { askAgain, quoteOf } from '../../../src/store/bookkeeping/ask-again.ts';
 import { enterAnswer } from '../../../src/store/bookkeeping/entered.ts';
 import { hold, release, retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
-import { acceptBatch } from '../../../src/store/intake/intake.ts';
 import { aCoverage, NO_BUDGET } from '../../domain/examples.ts';
 import {
   connector,
@@ -37,21 +36,10 @@ const COVERAGES = [aCoverage({ member_id: 'ACTIVE0' })];
 const visit = (clinic: Installation, id: string, patient = ADA) =>
   clinic.visit(id, { patient, coverages: COVERAGES }, 7);
 
-async function merge(
+const merge = (
   clinic: Installation,
   { from = [OTHER_ADA], into = ADA }: { from?: { id: string }[]; into?: typeof ADA } = {},
-): Promise<void> {
-  const source = {
-    key: 'adt:1',
-    name: 'message',
-    is_last: true,
-    completeness: 'changes' as const,
-  };
-  const patients = from.map(({ id }) => ({ kind: 'merged' as const, from_id: id, into }));
-  const batch = { source, appointments: [], patients, rejected: [], cursor: null };
-  await clinic.store.write((tx) => acceptBatch(tx, 'front-desk', batch, clinic.now()));
-  await clinic.planNow();
-}
+) => clinic.merge(into, ...from);
 
 /** Time passes for the clinic and for the service. */
 async function pass(clinic: Installation, days: number): Promise<void> {
