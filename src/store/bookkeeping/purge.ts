@@ -105,8 +105,8 @@ type PurgedVisits = { appointments: number; inquiries: number };
  * Deletes (and counts) appointments whose visit and last change lie before `before` (epoch
  * milliseconds), with the inquiries that serve no other appointment, their answers, records,
  * deliveries, attention items, and the words of their audit trail. So do old inquiries that serve
- * no appointment anymore. Inquiries that the service may still answer stay. Calls that the service has keep their IDs but no patient data, so that a
- * reconciliation does not treat them as new.
+ * no appointment anymore. Inquiries that the service may still answer stay. Calls that the service
+ * has keep their IDs but no patient data, so that a reconciliation does not treat them as new.
  */
 async function purgeVisits(store: Store, before: number, now: number): Promise<PurgedVisits> {
   const total: PurgedVisits = { appointments: 0, inquiries: 0 };
