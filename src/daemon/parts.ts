@@ -287,7 +287,10 @@ function collectDeps(
       for (const { deliver } of connectors) deliver.wake();
     },
     clockSkew: () => clock_watch.skewMs(),
-    onPlanned: () => wakers.submit.wake(),
+    onPlanned: () => {
+      wakers.submit.wake();
+      wakers.plan.wake();
+    },
     memory: newCollectMemory(),
     webhook:
       config.webhook === null

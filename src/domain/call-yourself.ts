@@ -31,6 +31,14 @@ type LateVisit = {
   draft: Pick<InquiryDraft, 'specialty' | 'benefits_query' | 'benefits_codes'>;
 };
 
+const NOT_CALLED = 'eligd made no call: the answer';
+const NOT_CALLED_AGAIN = 'The last call was unsuccessful, and eligd makes no other one: its answer';
+
+/** Returns the attention item for a visit that is too soon for the next attempt. */
+export function tooLateAgain(late: Attention): Attention {
+  return { ...late, what: late.what.replace(NOT_CALLED, NOT_CALLED_AGAIN) };
+}
+
 /** Builds the attention item for a visit that is too soon for a call. */
 export function callYourself(visit: LateVisit, now: Instant, time_zone: string): Attention {
   const { payer_name, phone_number, hours, starts_at, call_by, turnaround } = visit;
@@ -39,7 +47,7 @@ export function callYourself(visit: LateVisit, now: Instant, time_zone: string):
   const opening = nextOpening(now, starts_at, hours);
   const left = payerHoursBetween(now, starts_at, hours);
   const what =
-    'eligd made no call: the answer would come too late for the visit. eligd must get the ' +
+    `${NOT_CALLED} would come too late for the visit. eligd must get the ` +
     `visit by ${localDateTime(call_by, time_zone).replace('T', ' ')}.` +
     (turnaround === null
       ? ''

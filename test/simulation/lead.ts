@@ -38,8 +38,8 @@ export class LeadCheck {
   readonly #world: World;
   readonly #withdrawn: ReadonlyMap<string, number>;
   readonly payers: PayerClock;
-  /** Patients that eligd made a call about. */
-  readonly #called = new Set<string>();
+  /** The calls that eligd made, by patient. */
+  readonly #called = new Map<string, Accepted[]>();
   /** Visits that were listed for the office to call about, by ID and time. */
   readonly #listed = new Set<string>();
   #calm_at = Number.POSITIVE_INFINITY;
@@ -53,7 +53,7 @@ export class LeadCheck {
 
   /** `patient`: the patient that the call is about. A wrong clock gives eligd wrong hours. */
   onAccepted(call: Accepted, patient: string): void {
-    this.#called.add(patient);
+    this.#called.set(patient, [...(this.#called.get(patient) ?? []), call]);
     const { plan, pms } = this.#world;
     const { clock_steps, clock_at_limit, spite } = plan.machine;
     if (clock_steps > 0 || clock_at_limit || spite === 'clock') return;
@@ -109,6 +109,15 @@ export class LeadCheck {
     return took.toSorted((a, b) => a - b)[LEARNED_CALLS - 1] ?? Number.POSITIVE_INFINITY;
   }
 
+  /** When the last call about the patient failed. */
+  #failedAt(patient: string): number {
+    const { now } = this.#world.scheduler;
+    const failures = (this.#called.get(patient) ?? []).flatMap(({ timeline }) =>
+      timeline.filter(({ status, at }) => status === 'UNSUCCESSFUL' && at <= now),
+    );
+    return Math.max(0, ...failures.map(({ at }) => at));
+  }
+
   /** The attention list as the practice receives it; it may be late during trouble. */
   onListed(entries: readonly AttentionEntry[]): void {
     const { plan, scheduler, isCalm } = this.#world;
@@ -140,17 +149,18 @@ export class LeadCheck {
     }
   }
 
-  /** Except if eligd could not know the visit in time. */
+  /** Except if eligd could not know in time of the visit, or that its last call had failed. */
   #failIfKnown(source_id: string, starts_at: number, when: string): void {
     const { plan, pms } = this.#world;
     const { config } = plan;
     const visit = pms.book.visits.get(source_id);
     if (visit === undefined || config.late_visits === 'buy' || config.calls_per_day !== null)
       return;
-    const { at } = pms.book.current(visit);
+    const { at, input } = pms.book.current(visit);
     const opens_at = starts_at - config.look_ahead_days * DAY_MS;
-    const known_at =
-      Math.max(at, this.#calm_at, opens_at) + config.pull_seconds * 1000 + LISTING_MS;
+    const read_at = Math.max(at, this.#calm_at, opens_at) + config.pull_seconds * 1000;
+    const failed_at = this.#failedAt(pms.book.personOf(input.patient.id));
+    const known_at = Math.max(read_at, failed_at + config.poll_hours * HOUR_MS) + LISTING_MS;
     if (this.payers.hoursBetween(known_at, starts_at) < OFFICE_HOURS + ROUNDING_HOURS) return;
     this.#world.fail(
       new Broken(

@@ -19,7 +19,7 @@ export type CollectDeps = {
   onRecord: () => void;
   /** How far this machine's clock is ahead of the service's; null before the first response. */
   clockSkew: () => number | null;
-  /** Called when a new attempt was planned, or an ID needs a lookup. */
+  /** Called when the next attempt was decided on, or an ID needs a lookup. */
   onPlanned: () => void;
 };
 

@@ -2,12 +2,13 @@
 
 import { notAskedAbout } from '../../domain/ask-again.ts';
 import { LOST_REASONS, PLANNING_REASONS, unanswered } from '../../domain/attention.ts';
+import { tooLateAgain } from '../../domain/call-yourself.ts';
 import { draftMatchKey, mergeDrafts } from '../../domain/inquiry.ts';
 import { externalId, isNeedOf } from '../../domain/needs.ts';
 import { deliveryNotes } from '../../domain/notes.ts';
 import { finalOutcome, outcomeOf } from '../../domain/outcome.ts';
 import type { PlannedCoverage, PlanningDecision } from '../../domain/planning.ts';
-import { DAY_MS, MINUTE_MS } from '../../domain/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
 import { latestRecord } from '../../store/answers/answers.ts';
 import { joinCoverages } from '../../store/answers/coverages.ts';
 import { planDelivery } from '../../store/answers/deliveries.ts';
@@ -149,6 +150,8 @@ export async function ask(
   for (const coverage of decision.coverages) {
     const inquiry = await inquiryFor(context, appointment, coverage);
     if (inquiry === 'too_late') late.push(coverage);
+    else if (inquiry === 'too_late_again')
+      late.push({ ...coverage, late: tooLateAgain(coverage.late) });
     else if (inquiry === 'other_first') wait = 'other_inquiry_first';
     else if (inquiry === 'clock_first') wait = 'answer_age_unproven';
     else {
@@ -214,18 +217,18 @@ async function inquiryFor(
   context: PlanContext,
   appointment: AppointmentRow,
   coverage: PlannedCoverage,
-): Promise<InquiryRow | 'too_late' | 'other_first' | 'clock_first'> {
+): Promise<InquiryRow | 'too_late' | 'too_late_again' | 'other_first' | 'clock_first'> {
   const { tx, external_id_template } = context;
   const { now, is_clock_trusted } = context.facts;
-  const is_too_late = coverage.call_by < now;
   const { newest, latest, reuse, failed } = await newestFor(context, appointment, {
     coverage,
-    is_too_late,
+    is_too_late: coverage.call_by < now,
   });
+  const is_too_late = coverage.call_by < callableAt(context, latest);
   if (is_too_late && (reuse !== 'serve' || latest?.state === 'planned')) {
     if (latest?.state === 'planned')
       await unlink(tx, latest.id, appointment.id, now).then(() => revise(context, latest.id));
-    return 'too_late';
+    return (latest?.retry ?? 0) > 0 ? 'too_late_again' : 'too_late';
   }
   // Replacing an answer that seems too old costs a paid call, and the clock may be wrong (G1).
   if (reuse === 'new' && latest !== null && !is_clock_trusted) return 'clock_first';
@@ -283,6 +286,17 @@ async function inquiryFor(
   if (failed !== null) await leaveFailed(tx, failed, now);
   await link(tx, { inquiry: added.id, ...join }, now);
   return added;
+}
+
+/**
+ * Returns when a call for the need can be made: now, or after the pause before the next attempt.
+ * The office hears at once if that is too late.
+ */
+function callableAt({ facts: { now, policy } }: PlanContext, latest: InquiryRow | null): number {
+  if (latest === null || latest.retry === 0) return now;
+  if (latest.state !== 'planned' && latest.state !== 'withdrawn') return now;
+  const paused_until = latest.created_at + policy.attempt_pause_hours * HOUR_MS;
+  return Math.max(now, Math.min(latest.due_at, paused_until));
 }
 
 async function reasonToCall(

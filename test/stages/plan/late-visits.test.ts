@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { HOUR_MS, localDate } from '../../../src/domain/time.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { NATIONAL, NO_BUDGET } from '../../domain/examples.ts';
-import { type Installation, install } from '../installation.ts';
+import { type Installation, install, send } from '../installation.ts';
 
 const RULES = { late_visits: 'call_yourself', payer_hours: NATIONAL };
 
@@ -96,4 +96,53 @@ test('eligd withdraws an unsent call that has waited too long', async () => {
   await clinic.planNow();
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn']);
   expect(await clinic.attention()).toEqual(['too_late_to_call']);
+});
+
+/** Lets the service say that each call was unsuccessful. */
+function failCalls({ client }: Installation): void {
+  const { read } = client;
+  client.read = async (specialty, id, options) => {
+    const result = await read(specialty, id, options);
+    return result.ok && result.value !== null
+      ? { ok: true, value: { ...result.value, status: 'UNSUCCESSFUL' } }
+      : result;
+  };
+}
+
+test('the office hears at once of a visit for which the next attempt is too late', async () => {
+  const pause_ms = 20 * HOUR_MS;
+  const clinic = await install({ collecting: { attempt_pause_ms: pause_ms } });
+  // The payer must get the call four hours before the visit.
+  await send(clinic, clinic.visit('NEAR', {}, 1), clinic.visit('LATER', {}, 3));
+  expect((await clinic.service.ledger()).length).toBe(1);
+  failCalls(clinic);
+  clinic.pass(6 * HOUR_MS);
+  await clinic.collectAll();
+  await clinic.planNow();
+  const entry = {
+    reason: 'too_late_to_call',
+    text: expect.stringMatching(/^The last call was unsuccessful, and eligd makes no other one/),
+  };
+  expect(await listed(clinic)).toEqual([entry]);
+  const follows = 'This call was unsuccessful; attempt 2 of 2 follows.';
+  const notes = await clinic.store.db
+    .selectFrom('deliveries')
+    .innerJoin('appointments', 'appointments.id', 'deliveries.appointment')
+    .select(['source_id', 'notes'])
+    .orderBy('source_id')
+    .execute();
+  expect(notes.map((each) => [each.source_id, each.notes.includes(follows)])).toEqual([
+    ['LATER', true],
+    ['NEAR', false],
+  ]);
+  // It stays on the list until the visit, or until another call is under way.
+  await clinic.read(clinic.visit('NEAR', {}, 0.74));
+  await clinic.planNow();
+  expect(await listed(clinic)).toEqual([entry]);
+  clinic.pass(pause_ms);
+  await clinic.submitNow();
+  expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual([
+    'NEAR',
+    'LATER',
+  ]);
 });

@@ -1,11 +1,10 @@
 import { unanswered } from '../../../domain/attention.ts';
 import { type InquiryDraft, parseDraft } from '../../../domain/inquiry.ts';
-import { externalId } from '../../../domain/needs.ts';
 import { deliveryNotes } from '../../../domain/notes.ts';
 import { type FinalOutcome, finalOutcome } from '../../../domain/outcome.ts';
 import { afterCall } from '../../../domain/payer-silence.ts';
-import { DAY_MS, localDate, yearOf } from '../../../domain/time.ts';
-import { payerKey, payerKeyOf } from '../../../domain/turnaround.ts';
+import { localDate, yearOf } from '../../../domain/time.ts';
+import { payerKeyOf } from '../../../domain/turnaround.ts';
 import { changesBetween } from '../../../records/changes.ts';
 import { normalizeClaim } from '../../../records/claim-normalize.ts';
 import type { ClaimWords } from '../../../records/claim-verdict.ts';
@@ -25,36 +24,23 @@ import { addEarlier, keepTerms } from '../../../store/answers/plan-terms.ts';
 import { raiseAttention, resolveAttention } from '../../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../../store/bookkeeping/audit.ts';
 import { giveWay } from '../../../store/calls/attempts.ts';
-import { hasForgottenCall } from '../../../store/calls/calls.ts';
-import {
-  addPlanned,
-  type InquiryRow,
-  inquiryById,
-  latestForNeed,
-  moveInquiries,
-} from '../../../store/calls/inquiries.ts';
+import { type InquiryRow, inquiryById } from '../../../store/calls/inquiries.ts';
 import {
   appointmentsOf,
-  coveragesOf,
   inquiriesOf,
   type LinkedAppointment,
-  link,
-  planAgain,
   setPlanDue,
-  unlink,
 } from '../../../store/calls/links.ts';
 import { payerSilences, setPayerSilence } from '../../../store/calls/payer-silence.ts';
-import { openTurnaround } from '../../../store/calls/turnarounds.ts';
 import type { Tx } from '../../../store/engine/database.ts';
 import { logStageFailure } from '../../loop.ts';
 import type { CollectContext, CollectDeps } from '../deps.ts';
 import { countUnusable, isSetAside } from '../poll/ask.ts';
 import { raiseVerification } from '../verify/index.ts';
 import { verificationsDue } from '../verify/put-off.ts';
+import { planAttempt, withdrawAttempt } from './attempt.ts';
 
 const ANSWERS_PER_STEP = 100;
-/** Deadline for another attempt about a claim, which has no visit. */
-const CLAIM_GRACE_MS = 7 * DAY_MS;
 
 /**
  * Turns every committed answer into a record and plans what follows from it: deliveries, another
@@ -205,6 +191,7 @@ async function follow(context: CollectContext, row: InquiryRow, outcome: Outcome
   const notes = deliveryNotes(row, deps.settings.time_zone);
   const is_failure = status === 'unsuccessful' && !outcome.is_verification_alone;
   const other = is_failure ? await giveWay(tx, row, now) : null;
+  const again = is_failure && other === null ? await planAttempt(context, row, needing) : null;
   if (!outcome.is_verification_alone) notes.push(...outcome.changes);
   if (outcome.is_verification_alone) {
     notes.push('Written again because the call checks arrived.');
@@ -218,18 +205,14 @@ async function follow(context: CollectContext, row: InquiryRow, outcome: Outcome
     notes.push('This call was unsuccessful; the answer of another one is awaited.');
   } else if (other === 'answered') {
     notes.push('This call was unsuccessful; another one was answered.');
-  } else if (status === 'unsuccessful' && (await planAttempt(context, row, needing))) {
-    // Tells the front desk at once that this call failed and that another one follows.
-    notes.push(
-      `This call was unsuccessful; attempt ${row.retry + 2} of ${deps.settings.attempts} follows.`,
-    );
-  } else {
+  } else if (again === null) {
     await raiseUnanswered(context, row, needing[0], status);
   }
   for (const { id, kind, connector, coverage_rank } of visits) {
     const coordination = await joinCoverages(tx, id, now);
     const all_notes = [
       ...notes,
+      ...(again?.has(id) === true ? [attemptFollows(row, deps.settings)] : []),
       ...(coordination?.conflict == null ? [] : [coordination.conflict]),
     ];
     const delivery = {
@@ -243,6 +226,10 @@ async function follow(context: CollectContext, row: InquiryRow, outcome: Outcome
     if (kind === 'claim') await replanClaim(tx, id, status, now);
   }
 }
+
+/** Tells the front desk at once that this call failed and that another one follows. */
+const attemptFollows = ({ retry }: InquiryRow, { attempts }: CollectDeps['settings']) =>
+  `This call was unsuccessful; attempt ${retry + 2} of ${attempts} follows.`;
 
 /**
  * Counts the call for or against the payer: eligd calls a payer less often when several calls in a
@@ -283,96 +270,6 @@ async function replanClaim(
   if (status !== 'successful') return;
   for (const { id } of await inquiriesOf(tx, claim))
     await resolveAttention(tx, inquirySubject(id), now, ['unsuccessful']);
-}
-
-/**
- * Plans another attempt after an UNSUCCESSFUL call, if attempts and time before the visit are left.
- * Each attempt is a new need. None follows while the service may still make a call that it has
- * forgotten (G1). Returns whether another attempt exists.
- */
-async function planAttempt(
-  { tx, deps, now }: CollectContext,
-  row: InquiryRow,
-  needing: readonly LinkedAppointment[],
-): Promise<boolean> {
-  const { attempts, attempt_pause_ms } = deps.settings;
-  const due_at = now + attempt_pause_ms;
-  const in_time: LinkedAppointment[] = [];
-  for (const each of needing) if ((await callByOf(tx, deps, each)) > due_at) in_time.push(each);
-  if (row.retry + 1 >= attempts) return false;
-  const next = await latestForNeed(tx, row.need_base, row.benefit_year);
-  // This answer is a revision: the first version has already led to another attempt.
-  if (next !== null && next.attempt > row.attempt && next.state !== 'withdrawn') return true;
-  if (in_time.length === 0 || (await hasForgottenCall(tx, row.id))) return false;
-  const draft = parseDraft(row.draft);
-  if (draft.claim !== undefined && row.attempt >= deps.settings.max_claim_calls) return false;
-  // The inquiry may no longer serve the visit that it was sent for.
-  const labels = needing.map(({ connector, source_id }) =>
-    externalId(deps.settings.external_id_template, connector, source_id),
-  );
-  const external_id = labels.includes(row.external_id)
-    ? row.external_id
-    : (labels[0] ?? row.external_id);
-  const added = await addPlanned(
-    tx,
-    {
-      connector: row.connector,
-      need_base: row.need_base,
-      benefit_year: row.benefit_year,
-      attempt: row.attempt + 1,
-      retry: row.retry + 1,
-      patient_key: row.patient_key,
-      specialty: row.specialty,
-      external_id,
-      match_key: row.match_key,
-      due_at,
-      visit_at:
-        draft.claim === undefined
-          ? Math.min(...in_time.map(({ starts_at }) => starts_at))
-          : due_at + CLAIM_GRACE_MS,
-      draft,
-    },
-    `The call was unsuccessful; this is attempt ${row.retry + 2} of ${attempts}.`,
-    now,
-  );
-  if (added === null) return false;
-  for (const { id, coverage_rank, draft: asked } of needing)
-    await link(
-      tx,
-      { inquiry: added.id, appointment: id, coverage_rank, draft: asked ?? draft },
-      now,
-    );
-  tx.after(() => deps.onPlanned());
-  return true;
-}
-
-/** Returns the latest time at which eligd makes another call for the visit. */
-async function callByOf(
-  tx: Tx,
-  { settings }: CollectDeps,
-  { id, coverage_rank, starts_at, draft }: LinkedAppointment,
-): Promise<number> {
-  const coverage = (await coveragesOf(tx, id))[coverage_rank - 1];
-  if (coverage === undefined) return starts_at;
-  const learned = draft === null ? null : await openTurnaround(tx, payerKey(draft));
-  return settings.callBy(coverage, { starts_at, turnaround: learned });
-}
-
-/**
- * Withdraws the next attempt, if it has not been sent, because the service revised this call from
- * unsuccessful to successful.
- */
-async function withdrawAttempt(tx: Tx, row: InquiryRow, now: number): Promise<void> {
-  const next = await latestForNeed(tx, row.need_base, row.benefit_year);
-  // A later inquiry that is not a retry was planned for another reason: the answer was too old, or
-  // it did not settle the claim.
-  if (next === null || next.attempt <= row.attempt || next.retry === 0 || next.state !== 'planned')
-    return;
-  // This call now also serves any visit that was linked to the other attempt meanwhile (G2).
-  await planAgain(tx, next.id, now);
-  for (const { id } of await appointmentsOf(tx, next.id)) await unlink(tx, next.id, id, now);
-  const reason = 'The earlier call was answered after all.';
-  await moveInquiries(tx, [next.id], { from: 'planned', to: 'withdrawn', reason }, now);
 }
 
 async function raiseUnanswered(
