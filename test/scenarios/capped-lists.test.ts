@@ -3,7 +3,7 @@
  * `ELIGD_CAPS=1-300` tries 260 visits with every cap in the range, in both ways; it takes about
  * an hour.
  */
-import { copyFileSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeClinic } from '../support/clinic.ts';
@@ -78,6 +78,32 @@ test.each(CUTS)(
     // An administrator may copy the file by hand, so eligd cannot know that it is older.
     for (const end of ['-wal', '-shm']) rmSync(database + end, { force: true });
     copyFileSync(copy, database);
+    clinic.drop('three.csv', exportOf([...all].reverse()));
+    await clinic.once();
+    expect(labelsOf(await service.ledger())).toEqual(labelsOf(all));
+  },
+);
+
+test.each(['none', 'limit_offset', 'page', 'link', 'items_total'])(
+  'on a machine that went back to a snapshot (list_paging: %s), no payer is called twice',
+  async (list_paging) => {
+    const machine = setMachineClock();
+    const service = await startService();
+    await service.behave({ list_paging, list_truncate: 12 });
+    const clinic = makeClinic({ base_url: service.url });
+    const all = visits(30);
+    clinic.drop('one.csv', exportOf(all.slice(0, 10)));
+    await clinic.once();
+    // The snapshot is older than a day, so the database is not new.
+    machine.pass({ days: 2 });
+    await clinic.once();
+    const snapshot = join(clinic.folder, 'snapshot');
+    cpSync(clinic.state, snapshot, { recursive: true });
+    clinic.drop('two.csv', exportOf(all));
+    await clinic.once();
+    rmSync(clinic.state, { recursive: true });
+    cpSync(snapshot, clinic.state, { recursive: true });
+    chmodSync(clinic.state, 0o700);
     clinic.drop('three.csv', exportOf([...all].reverse()));
     await clinic.once();
     expect(labelsOf(await service.ledger())).toEqual(labelsOf(all));

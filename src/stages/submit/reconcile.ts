@@ -70,7 +70,7 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
     // No end of a list proves anything about calls that an older database lacks.
     hides_calls:
       (await lacksSends(deps)) ||
-      (!listed.value.is_end_proven && (await mayLackSends(deps))) ||
+      (await mayLackSends(deps)) ||
       (await mayHideCalls(store.db, specialty, listed.value)),
   };
   memory.reconciled.set(specialty, reconciled);
