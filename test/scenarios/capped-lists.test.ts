@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeClinic } from '../support/clinic.ts';
 import { setMachineClock } from '../support/machine-clock.ts';
-import { startService } from '../support/service.ts';
+import { type Service, startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
 
 const RANGE = /^(\d+)-(\d+)$/.exec(process.env.ELIGD_CAPS ?? '');
@@ -83,6 +83,59 @@ test.each(CUTS)(
     expect(labelsOf(await service.ledger())).toEqual(labelsOf(all));
   },
 );
+
+/** A day after ten calls, a copy of the database; after 20 more calls, it is put back. */
+async function putBackOlder(behaviors: Parameters<Service['behave']>[0]) {
+  const machine = setMachineClock();
+  const service = await startService();
+  await service.behave(behaviors);
+  const clinic = makeClinic({ base_url: service.url });
+  const all = visits(30);
+  clinic.drop('one.csv', exportOf(all.slice(0, 10)));
+  await clinic.once();
+  machine.pass({ days: 2 });
+  await clinic.once();
+  const database = join(clinic.state, 'eligd.db');
+  const copy = join(clinic.folder, 'copy.db');
+  await clinic.run('backup', copy);
+  clinic.drop('two.csv', exportOf(all));
+  await clinic.once();
+  for (const end of ['-wal', '-shm']) rmSync(database + end, { force: true });
+  copyFileSync(copy, database);
+  clinic.drop('three.csv', exportOf([...all].reverse()));
+  await clinic.once();
+  return { service, clinic, all };
+}
+
+test.each([
+  ...[7, 10, 12, 20].map((list_truncate) => ({ list_truncate, list_filter: 'refused' })),
+  { list_truncate: 10, list_filter: 'ignored' },
+  { list_truncate: 12, list_filter: 'refused', list_order: 'reverse' },
+])(
+  'eligd stops if an older database was put back and nothing shows its later calls (%o)',
+  async (behaviors) => {
+    const { service, clinic, all } = await putBackOlder({ list_paging: 'none', ...behaviors });
+    expect(labelsOf(await service.ledger())).toEqual(labelsOf(all));
+    const { halts } = JSON.parse((await clinic.run('status', '--json')).stdout);
+    expect(halts).toMatchObject([{ reason: 'calls_lost' }]);
+    const entries = clinic.attention().filter(({ reason }) => reason === 'submission_stopped');
+    expect(entries).toMatchObject([
+      { what_happened: expect.stringContaining('The database lacks calls') },
+    ]);
+  },
+);
+
+test('after the release, a listed call serves its visit, and the others are made', async () => {
+  const behaviors = { list_paging: 'none', list_truncate: 20, list_filter: 'refused' };
+  const { service, clinic, all } = await putBackOlder(behaviors);
+  expect((await clinic.run('release', 'submission')).code).toBe(0);
+  clinic.drop('four.csv', exportOf(all));
+  await clinic.once();
+  // The list shows 20 of the 30 calls.
+  const hidden = (await service.ledger()).slice(20, 30);
+  expect(labelsOf(await service.ledger())).toEqual(labelsOf([...all, ...hidden]));
+  expect(JSON.parse((await clinic.run('status', '--json')).stdout).halts).toEqual([]);
+});
 
 test.each(['none', 'limit_offset', 'page', 'link', 'items_total'])(
   'on a machine that went back to a snapshot (list_paging: %s), no payer is called twice',

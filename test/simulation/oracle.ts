@@ -250,7 +250,7 @@ export class Oracle {
     }
     if (
       event === 'submission_stopped' &&
-      fields.reason === 'new_database' &&
+      ['new_database', 'calls_lost'].includes(String(fields.reason)) &&
       this.calls.clone_from === null &&
       !this.calls.is_state_lost
     )

@@ -42,10 +42,10 @@ export const CODES: Readonly<Record<Specialty, readonly [string, string]>> = {
 };
 
 /**
- * How many lists are cut off. If the service refuses to filter a list that is cut off, calls wait
- * after a loss until a person has looked: no world lasts as long.
+ * How many lists are cut off. If the service does not filter such a list, eligd stops after a loss
+ * until the operator has looked.
  */
-const CAPPED = { exact: 0.08, any_case: 0.08, ignored: 0.5, refused: 0 } as const;
+const CAPPED = { exact: 0.08, any_case: 0.08, ignored: 0.5, refused: 0.5 } as const;
 
 export function drawPlan(seed: number) {
   const random = new Random(seed, 'plan');

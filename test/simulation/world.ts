@@ -381,7 +381,10 @@ class LivingWorld {
         await this.#finish(this.#operator.act());
       }
       // The operator knows that the old database is gone for good.
-      if (this.oracle.calls.is_state_lost) await this.#releaseSubmission('new_database');
+      if (this.oracle.calls.is_state_lost) {
+        await this.#releaseSubmission('new_database');
+        await this.#releaseSubmission('calls_lost');
+      }
       // Whoever installs a second computer confirms there that it may make calls.
       const [, clone] = this.#machines;
       if (this.plan.machine.clone === 'empty' && clone !== undefined && clone.life !== null)
@@ -574,7 +577,7 @@ class LivingWorld {
 
   /** The effect of `eligd release submission`. */
   async #releaseSubmission(
-    reason: 'foreign' | 'new_database',
+    reason: 'foreign' | 'new_database' | 'calls_lost',
     machine = this.#machine,
   ): Promise<void> {
     const work = async () => {

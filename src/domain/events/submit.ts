@@ -100,8 +100,8 @@ export const SUBMIT_EVENTS = {
     level: 'error',
     fields: ['http_status', 'reason', 'unknown_inquiries'],
     means:
-      'The service is rejecting our requests, or another installation is using the account. ' +
-      'Submission is stopped until this is resolved.',
+      'The service is rejecting our requests, another installation is using the account, or the ' +
+      'database lacks earlier calls. Submission is stopped until this is resolved.',
     next: 'Run "eligd status" to see why, and when eligd tries again.',
   },
   submission_resumed: { level: 'info', fields: [], means: 'The service accepts inquiries again.' },

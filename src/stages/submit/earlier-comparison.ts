@@ -7,12 +7,13 @@ import { z } from 'zod';
 import { parsed } from '../../domain/damaged.ts';
 import { SPECIALTIES, type Specialty } from '../../domain/specialty.ts';
 import { DAY_MS, HOUR_MS } from '../../domain/time.ts';
+import { raiseAttention } from '../../store/bookkeeping/attention.ts';
 import {
   forgetLearned,
   readLearned,
   writeLearned,
 } from '../../store/bookkeeping/learned-settings.ts';
-import { currentHalts } from '../../store/calls/halts.ts';
+import { currentHalts, halt, haltSubject } from '../../store/calls/halts.ts';
 import type { Db, Tx } from '../../store/engine/database.ts';
 import type { Reconciled, SubmitDeps } from './deps.ts';
 
@@ -26,7 +27,11 @@ const ELAPSED_DIFFERS_MS = 5_000;
 /** How much the boot clock drifts at most: 9 s a day. */
 const CLOCK_DRIFT = 1e-4;
 const SENDS = 'sends';
+/** Whether the database certainly lacks sends, or nobody can tell: the lock file is a new one. */
 const SENDS_LOST = 'sends_lost';
+const [LACKS, UNKNOWN] = ['lacks', 'unknown'] as const;
+/** The count of sends in a new lock file. */
+const NEW_FILE = 1;
 const TIME_MISSING = 'time_missing';
 /** By then, eligd has asked about the visits for which it may have lost a call. */
 const LOST_MS = 7 * DAY_MS;
@@ -70,19 +75,54 @@ export async function hasEverySend({ store, sends }: Pick<SubmitDeps, 'store' | 
 export async function agreeOnSends(deps: SubmitDeps, listed: number): Promise<void> {
   if (await hasEverySend(deps)) return;
   const { store, env, sends } = deps;
+  const in_file = sends.read();
   const count = await store.write(async (tx) => {
+    const counted = await countedSends(tx);
+    // A crash came after the commit of a send, before it was counted in the file.
+    if (counted === in_file + 1 && in_file > NEW_FILE) return counted;
     for (const specialty of SPECIALTIES) await forgetLearned(tx, nameOf(specialty));
-    const most = Math.max(await countedSends(tx), sends.read());
-    await writeLearned(tx, SENDS, String(most), env.clock.now());
-    if (listed > 0) await writeLearned(tx, SENDS_LOST, '1', env.clock.now());
-    return most;
+    await writeLearned(tx, SENDS, String(Math.max(counted, in_file)), env.clock.now());
+    if (listed > 0)
+      await writeLearned(tx, SENDS_LOST, counted < in_file ? LACKS : UNKNOWN, env.clock.now());
+    return Math.max(counted, in_file);
   });
   sends.write(count);
 }
 
-/** Returns whether the two counts lately disagreed: the database may lack calls. */
+/** Returns whether the database lacks calls: it is older than the lock file, or was lost. */
 export async function lacksSends(deps: Pick<SubmitDeps, 'store' | 'env'>): Promise<boolean> {
-  return await wasNotedLately(deps, SENDS_LOST);
+  return (await notedLately(deps, SENDS_LOST)) === LACKS;
+}
+
+/**
+ * Stops submission until a person has looked: the database lacks calls, and the service can show
+ * neither all inquiries nor those of one visit. After the release, eligd makes the calls (G2).
+ */
+export async function stopForLostSends(deps: SubmitDeps): Promise<void> {
+  const { store, env } = deps;
+  const now = env.clock.now();
+  const detail =
+    'The database lacks calls (an older one was put back, or it was lost), and the calling ' +
+    'service cannot show which: the end of its list is uncertain, and it does not filter the ' +
+    'list by visit.';
+  await store.write(async (tx) => {
+    await forgetLearned(tx, SENDS_LOST);
+    await halt(tx, { reason: 'calls_lost', detail, next_try_at: null }, now);
+    await raiseAttention(
+      tx,
+      { connector: null, appointment: null, inquiry: null, subject: haltSubject('calls_lost') },
+      {
+        reason: 'submission_stopped',
+        what: `eligd is not sending anything. ${detail}`,
+        next:
+          'If a newer database exists, stop eligd and put that one back ("eligd restore"). If ' +
+          'not, ask the calling service for its inquiries since then, hold the visits that it ' +
+          'has called about ("eligd hold"), and run "eligd release submission".',
+      },
+      now,
+    );
+    tx.after(() => env.log('submission_stopped', { reason: 'calls_lost' }));
+  });
 }
 
 /**
@@ -102,17 +142,24 @@ export async function noteMissingTime(
   await store.write((tx) => writeLearned(tx, TIME_MISSING, '1', env.clock.now()));
 }
 
-/** Returns whether the machine may lately have been rolled back: the database may lack calls. */
+/**
+ * Returns whether the database may lack calls: lately, the two counts of sends disagreed, or the
+ * machine may have been rolled back.
+ */
 export async function mayLackSends(deps: Pick<SubmitDeps, 'store' | 'env'>): Promise<boolean> {
-  return await wasNotedLately(deps, TIME_MISSING);
+  for (const name of [SENDS_LOST, TIME_MISSING])
+    if ((await notedLately(deps, name)) !== null) return true;
+  return false;
 }
 
-async function wasNotedLately(
+/** Returns the note; null: there is none, or it is too old to count. */
+async function notedLately(
   { store, env }: Pick<SubmitDeps, 'store' | 'env'>,
   name: string,
-): Promise<boolean> {
+): Promise<string | null> {
   const noted = await readLearned(store.db, name);
-  return noted !== null && Math.abs(env.clock.now() - noted.updated_at) < LOST_MS;
+  const is_late = noted !== null && Math.abs(env.clock.now() - noted.updated_at) < LOST_MS;
+  return is_late ? noted.value : null;
 }
 
 /** Keeps a comparison for the next process, if the boot ID and the service's clock are known. */

@@ -12,7 +12,7 @@ import { appointmentsOf } from '../../store/calls/links.ts';
 import { latestVisitsOf } from '../../store/calls/listed-calls.ts';
 import type { Db, Tx } from '../../store/engine/database.ts';
 import type { SubmitContext, SubmitDeps } from './deps.ts';
-import { lacksSends } from './earlier-comparison.ts';
+import { lacksSends, stopForLostSends } from './earlier-comparison.ts';
 import {
   labelFailures,
   labelsWaitUntil,
@@ -20,12 +20,11 @@ import {
   noteQueried,
   noteUnqueried,
 } from './label-failures.ts';
-import { isEndDoubtful } from './list-end.ts';
 import { compare } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
 
-/** The label cannot be queried. */
-const REFUSED: ServiceFailure = { class: 'refused', status: 422, errors: [] };
+/** Why a label could not be queried. `stopped`: submission was stopped, and no label is queried. */
+type Unchecked = ServiceFailure | 'stopped';
 
 /** By row: its labels that were queried. */
 export type CheckedLabels = ReadonlyMap<number, ReadonlySet<string>>;
@@ -87,7 +86,7 @@ export async function checkLabels(
     }
     const labels = await labelsOf(deps.store.db, deps, row, options);
     const failure = await checkAll(deps, row, labels, options.signal);
-    if (options.signal.aborted) break;
+    if (options.signal.aborted || failure === 'stopped') break;
     if (failure === null) {
       checked.set(row.id, labels);
       noteQueried(deps.memory, row);
@@ -115,13 +114,13 @@ async function labelsOf(
   ]);
 }
 
-/** Queries these labels of one row. Returns null, or why one of them could not be queried. */
+/** Queries these labels of one row. Returns null, or why one of them could not be checked. */
 async function checkAll(
   deps: SubmitDeps,
   row: InquiryRow,
   labels: ReadonlySet<string>,
   signal: AbortSignal,
-): Promise<ServiceFailure | null> {
+): Promise<Unchecked | null> {
   for (const label of labels) {
     const failure = await checkLabel(deps, row, label, signal);
     if (failure !== null) return failure;
@@ -149,19 +148,17 @@ async function putOff(
   });
 }
 
-/** Returns null, or why the label could not be queried. */
+/** Returns null, or why the label could not be checked. */
 async function checkLabel(
   deps: SubmitDeps,
   { specialty }: InquiryRow,
   external_id: string,
   signal: AbortSignal,
-): Promise<ServiceFailure | null> {
+): Promise<Unchecked | null> {
   const { client, store, env } = deps;
   const listed = await client.list(specialty, { external_id }, { priority: 'send', signal });
   if (!listed.ok) return listed.failure;
-  // The whole list in place of the label's may hide the calls that an older database lacks.
-  const is_refused = listed.value.filter === 'refused';
-  if (is_refused && isEndDoubtful(listed.value) && (await lacksSends(deps))) return REFUSED;
+  const { filter, is_complete, is_end_proven } = listed.value;
   const seen = listed.value.inquiries.map(seenInquiry);
   if (seen.length > 0) {
     // A reconciliation of these few inquiries: each unknown one belongs to a lost reply, is a
@@ -170,7 +167,11 @@ async function checkLabel(
     const now = env.clock.now();
     await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
   }
-  return null;
+  // The whole list in place of the label's may hide the calls that an older database lacks.
+  const is_whole = is_complete && is_end_proven;
+  if (filter === 'none_or_applied' || is_whole || !(await lacksSends(deps))) return null;
+  await stopForLostSends(deps);
+  return 'stopped';
 }
 
 /**
@@ -195,7 +196,7 @@ export async function checkUndecidable(
   for (const row of [...rows.slice(first), ...rows.slice(0, first)]) {
     if (failures === 2) break;
     const failure = await checkLabel(deps, row, row.external_id, signal);
-    if (signal.aborted) return;
+    if (signal.aborted || failure === 'stopped') return;
     failures = failure === null ? 0 : failures + 1;
     first_failure ??= failure;
   }

@@ -18,7 +18,6 @@ import {
   agreeOnSends,
   earlierComparison,
   keepComparison,
-  lacksSends,
   mayLackSends,
   noteMissingTime,
 } from './earlier-comparison.ts';
@@ -69,9 +68,7 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
     is_due: false,
     // No end of a list proves anything about calls that an older database lacks.
     hides_calls:
-      (await lacksSends(deps)) ||
-      (await mayLackSends(deps)) ||
-      (await mayHideCalls(store.db, specialty, listed.value)),
+      (await mayLackSends(deps)) || (await mayHideCalls(store.db, specialty, listed.value)),
   };
   memory.reconciled.set(specialty, reconciled);
   await keepComparison(deps, specialty, reconciled);

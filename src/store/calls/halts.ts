@@ -4,10 +4,11 @@ import { prepared } from '../engine/prepared.ts';
 
 /**
  * Why nothing is sent. `account`: the service rejects our requests. `foreign`: another installation
- * uses the account. `new_database`: the database is new and there was an earlier one. `observe`:
- * the configuration says so.
+ * uses the account. `new_database`: the database is new and there was an earlier one.
+ * `calls_lost`: it lacks calls, and the service cannot show which.
+ * `observe`: the configuration says so.
  */
-export type HaltReason = 'account' | 'foreign' | 'new_database' | 'observe';
+export type HaltReason = 'account' | 'foreign' | 'new_database' | 'calls_lost' | 'observe';
 
 export type Halt = {
   reason: HaltReason;

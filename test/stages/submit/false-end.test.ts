@@ -61,6 +61,22 @@ test('a database that lacks a send hides no call behind a list that seems comple
   expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
 });
 
+test('a send that a crash kept from being counted costs no query by label', async () => {
+  const clinic = await install();
+  booted(clinic);
+  await clinic.planNow();
+  for (const id of ['B-1', 'B-2', 'B-3'])
+    await send(clinic, clinic.visit(id, { coverages: [aCoverage({ member_id: id })] }));
+  await reconcile(clinic);
+  const { sends } = clinic.submit;
+  sends.write(sends.read() - 1);
+  const labels = watchLabels(clinic);
+  demandReconciliation(clinic.submit);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect(labels).toEqual([]);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'B-2', 'B-3', 'A-1']);
+});
+
 /** The machine as its boot clock shows it; it sleeps while the other clocks go on. */
 function booted(clinic: Installation) {
   const boot = { id: 'one boot', asleep_ms: 0 };
