@@ -125,6 +125,19 @@ test.each([
   },
 );
 
+test('with an intact database, calls are made although nothing shows all of them', async () => {
+  const machine = setMachineClock();
+  const service = await startService();
+  await service.behave({ list_paging: 'none', list_truncate: 10, list_filter: 'refused' });
+  const clinic = makeClinic({ base_url: service.url });
+  clinic.drop('one.csv', exportOf(visits(15)));
+  await clinic.once();
+  machine.pass({ days: 1, hours: 1 });
+  clinic.drop('two.csv', exportOf(visits(20)));
+  await clinic.once();
+  expect(labelsOf(await service.ledger())).toEqual(labelsOf(visits(20)));
+});
+
 test('after the release, a listed call serves its visit, and the others are made', async () => {
   const behaviors = { list_paging: 'none', list_truncate: 20, list_filter: 'refused' };
   const { service, clinic, all } = await putBackOlder(behaviors);

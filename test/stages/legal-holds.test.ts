@@ -93,3 +93,17 @@ test.each(['before', 'after'])('a hold %s a merge keeps the merged closed visits
   const visits = clinic.store.db.selectFrom('appointments').select('source_id');
   expect((await visits.execute()).map(({ source_id }) => source_id)).toContain('A-1');
 });
+
+test('a purge keeps the answer that a younger visit shares with an old one', async () => {
+  const clinic = await install();
+  const about = { patient: ADA, ...covered('ACTIVE0') };
+  await send(clinic, clinic.visit('A-1', about, 1));
+  await answer(clinic, 2);
+  await clinic.read(clinic.visit('A-2', about));
+  await clinic.planNow();
+  clinic.pass(299 * DAY_MS);
+  await purge(clinic.store, limitsOf(clinic), clinic.now());
+  const visits = clinic.store.db.selectFrom('appointments').select('source_id');
+  expect((await visits.execute()).map(({ source_id }) => source_id)).toEqual(['A-2']);
+  expect((await clinic.inquiries()).map(({ id }) => id)).toEqual([1]);
+});

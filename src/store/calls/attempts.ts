@@ -124,19 +124,18 @@ export async function giveWay(
 }
 
 /**
- * Returns the call that was made or first answered after the newest attempt was answered, because
+ * Returns the call that was made, or last answered, after the newest attempt was answered, because
  * it was for another record of the patient; null: none.
  */
 export async function laterAttempt(tx: Tx, newest: InquiryRow): Promise<InquiryRow | null> {
-  // By the service's clock, because this machine's may have been ahead.
+  // By the service's clock, because this machine's may have been wrong.
   const answered_at = newest.answered_service_at ?? newest.answered_at;
   if (newest.state !== 'answered' || answered_at === null) return null;
   const others = (await attemptsFor(tx, newest)).filter(({ id }) => id !== newest.id);
   for (const each of others.toReversed()) {
     if (['planned', 'rejected', 'withdrawn'].includes(each.state)) continue;
     if ((each.sent_service_at ?? each.sent_at ?? 0) > answered_at) return each;
-    const first_at = (await firstAnswerAt(tx, each.id)) ?? 0;
-    if (Math.min(first_at, each.answered_service_at ?? first_at) > answered_at) return each;
+    if ((each.answered_service_at ?? 0) > answered_at) return each;
   }
   return null;
 }

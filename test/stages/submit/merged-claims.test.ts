@@ -178,3 +178,27 @@ test('a corrected claim is asked about once although the clock was ahead (G1)', 
   expect(await callsAbout(clinic)).toBe(2);
   expect(await clinic.attention()).toEqual(['claim_denied']);
 });
+
+test('the later of two answers counts although the clock was behind (G1)', async () => {
+  const clinic = await install();
+  await send(clinic, ADA, 'PENDING1-1');
+  await send(clinic, OTHER_ADA, 'PENDING1-1');
+  const { read } = clinic.client;
+  const [, second] = await clinic.service.ledger();
+  clinic.client.read = async (...given) => {
+    const result = await read(...given);
+    return result.ok && result.value !== null && given[1] === second?.id
+      ? { ok: true, value: { ...result.value, status: 'IN_PROGRESS' } }
+      : result;
+  };
+  await goOn(clinic, 6);
+  clinic.client.read = read;
+  clinic.pass(-4 * DAY_MS);
+  clinic.collect.clockSkew = () => -4 * DAY_MS;
+  await clinic.collectAll();
+  clinic.pass(4 * DAY_MS);
+  clinic.collect.clockSkew = () => 0;
+  await clinic.merge(ADA, OTHER_ADA);
+  await goOn(clinic, 30);
+  expect(await callsAbout(clinic)).toBe(2);
+});

@@ -24,7 +24,7 @@ import {
 type Look = {
   is_complete?: boolean;
   is_end_proven?: boolean;
-  filter?: 'ignored';
+  filter?: 'ignored' | 'refused';
   /** Also leaves out the calls with these labels. */
   leaves_out?: readonly string[];
   /** Shows this many calls. */
@@ -84,6 +84,7 @@ const CUT_OFF = { is_complete: false };
 const NO_A_0 = { leaves_out: ['A-0'] };
 const NO_A_0_A_1 = { leaves_out: ['A-0', 'A-1'] };
 const NO_LABELS = { filter: 'ignored' } as const;
+const REFUSED: Look = { filter: 'refused' };
 
 test.each<[string, Lists, Other?]>([
   ['the list of its label, if such a list shows another call', { of_label: {}, whole: CUT_OFF }],
@@ -101,6 +102,11 @@ test.each<[string, Lists, Other?]>([
 test.each<[string, Lists, Other?]>([
   ['neither list is complete', { of_label: CUT_OFF, whole: CUT_OFF }],
   ['the service ignores the label', { of_label: NO_LABELS, whole: CUT_OFF }],
+  ['the service refuses the label', { of_label: REFUSED, whole: CUT_OFF }],
+  [
+    'the service refuses the other label',
+    { of_label: {}, of_other_label: REFUSED, whole: CUT_OFF },
+  ],
   [
     'the list of another label leaves out its call',
     { of_label: {}, of_other_label: NO_A_0, whole: CUT_OFF },
