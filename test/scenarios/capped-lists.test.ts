@@ -125,6 +125,13 @@ test.each([
   },
 );
 
+test('a list with a marked end shows all calls that an older database lacks', async () => {
+  const behaviors = { list_paging: 'limit_offset', list_filter: 'ignored' };
+  const { service, clinic, all } = await putBackOlder(behaviors);
+  expect(labelsOf(await service.ledger())).toEqual(labelsOf(all));
+  expect(JSON.parse((await clinic.run('status', '--json')).stdout).halts).toEqual([]);
+});
+
 test('with an intact database, calls are made although nothing shows all of them', async () => {
   const machine = setMachineClock();
   const service = await startService();

@@ -7,8 +7,9 @@ import { draftMatchKey, mergeDrafts } from '../../domain/inquiry.ts';
 import { externalId, isNeedOf } from '../../domain/needs.ts';
 import { deliveryNotes } from '../../domain/notes.ts';
 import { finalOutcome, outcomeOf } from '../../domain/outcome.ts';
+import { WAITS_FOR_PAYER } from '../../domain/payer-silence.ts';
 import type { PlannedCoverage, PlanningDecision } from '../../domain/planning.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../domain/time.ts';
 import { latestRecord } from '../../store/answers/answers.ts';
 import { joinCoverages } from '../../store/answers/coverages.ts';
 import { planDelivery } from '../../store/answers/deliveries.ts';
@@ -224,7 +225,7 @@ async function inquiryFor(
     coverage,
     is_too_late: coverage.call_by < now,
   });
-  const is_too_late = coverage.call_by < callableAt(context, latest);
+  const is_too_late = coverage.call_by < callableAt(now, latest);
   if (is_too_late && (reuse !== 'serve' || latest?.state === 'planned')) {
     if (latest?.state === 'planned')
       await unlink(tx, latest.id, appointment.id, now).then(() => revise(context, latest.id));
@@ -290,13 +291,11 @@ async function inquiryFor(
 
 /**
  * Returns when a call for the need can be made: now, or after the pause before the next attempt.
- * The office hears at once if that is too late.
+ * The office hears at once if that is too late. A call that waits for its payer may be made sooner.
  */
-function callableAt({ facts: { now, policy } }: PlanContext, latest: InquiryRow | null): number {
-  if (latest === null || latest.retry === 0) return now;
-  if (latest.state !== 'planned' && latest.state !== 'withdrawn') return now;
-  const paused_until = latest.created_at + policy.attempt_pause_hours * HOUR_MS;
-  return Math.max(now, Math.min(latest.due_at, paused_until));
+function callableAt(now: number, latest: InquiryRow | null): number {
+  if (latest === null || latest.reason === WAITS_FOR_PAYER) return now;
+  return Math.max(now, latest.due_at);
 }
 
 async function reasonToCall(

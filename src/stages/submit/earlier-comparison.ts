@@ -30,8 +30,6 @@ const SENDS = 'sends';
 /** Whether the database certainly lacks sends, or nobody can tell: the lock file is a new one. */
 const SENDS_LOST = 'sends_lost';
 const [LACKS, UNKNOWN] = ['lacks', 'unknown'] as const;
-/** The count of sends in a new lock file. */
-const NEW_FILE = 1;
 const TIME_MISSING = 'time_missing';
 /** By then, eligd has asked about the visits for which it may have lost a call. */
 const LOST_MS = 7 * DAY_MS;
@@ -79,7 +77,7 @@ export async function agreeOnSends(deps: SubmitDeps, listed: number): Promise<vo
   const count = await store.write(async (tx) => {
     const counted = await countedSends(tx);
     // A crash came after the commit of a send, before it was counted in the file.
-    if (counted === in_file + 1 && in_file > NEW_FILE) return counted;
+    if (counted === in_file + 1) return counted;
     for (const specialty of SPECIALTIES) await forgetLearned(tx, nameOf(specialty));
     await writeLearned(tx, SENDS, String(Math.max(counted, in_file)), env.clock.now());
     if (listed > 0)

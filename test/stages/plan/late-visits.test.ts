@@ -1,5 +1,6 @@
 /** Visits that are too near for a call: eligd makes none, and the office calls. */
 import { expect, test } from 'vitest';
+import { WAITS_FOR_PAYER } from '../../../src/domain/payer-silence.ts';
 import { HOUR_MS, localDate } from '../../../src/domain/time.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { NATIONAL, NO_BUDGET } from '../../domain/examples.ts';
@@ -145,4 +146,18 @@ test('the office hears at once of a visit for which the next attempt is too late
     'NEAR',
     'LATER',
   ]);
+});
+
+test('a next attempt that waits for its payer is not too late while it may be made', async () => {
+  const clinic = await install({ collecting: { attempt_pause_ms: HOUR_MS } });
+  await send(clinic, clinic.visit('A-1', {}, 1));
+  failCalls(clinic);
+  clinic.pass(HOUR_MS);
+  await clinic.collectAll();
+  const next = { due_at: clinic.now() + 22 * HOUR_MS, reason: WAITS_FOR_PAYER };
+  await clinic.store.db.updateTable('inquiries').set(next).where('id', '=', 2).execute();
+  await clinic.read(clinic.visit('A-1', {}, 0.95));
+  await clinic.planNow();
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'planned']);
+  expect(await clinic.attention()).toEqual([]);
 });
