@@ -140,7 +140,13 @@ function oldVisits(db: Db | Tx, before: number) {
             .innerJoin('inquiries as i', 'i.id', 'l.inquiry')
             .select('i.id')
             .whereRef('l.appointment', '=', 'a.id')
-            .where('i.state', 'in', ['planned', 'sending', 'uncertain', 'open']),
+            .where((each) =>
+              each.or([
+                each('i.state', 'in', ['planned', 'sending', 'uncertain', 'open']),
+                // A claim that is now of another patient; its deliveries name the former one.
+                isHeld('i'),
+              ]),
+            ),
         ),
       ),
     );
