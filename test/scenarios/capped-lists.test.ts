@@ -120,7 +120,10 @@ test.each([
     expect(halts).toMatchObject([{ reason: 'calls_lost' }]);
     const entries = clinic.attention().filter(({ reason }) => reason === 'submission_stopped');
     expect(entries).toMatchObject([
-      { what_happened: expect.stringContaining('The database lacks calls') },
+      {
+        what_happened: expect.stringContaining('The database lacks calls'),
+        what_to_do: expect.stringMatching(/received since 2030-01-07 \d\d:\d\d/),
+      },
     ]);
   },
 );

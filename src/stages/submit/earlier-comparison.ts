@@ -6,13 +6,14 @@
 import { z } from 'zod';
 import { parsed } from '../../domain/damaged.ts';
 import { SPECIALTIES, type Specialty } from '../../domain/specialty.ts';
-import { DAY_MS, HOUR_MS } from '../../domain/time.ts';
+import { DAY_MS, HOUR_MS, localDateTime } from '../../domain/time.ts';
 import { raiseAttention } from '../../store/bookkeeping/attention.ts';
 import {
   forgetLearned,
   readLearned,
   writeLearned,
 } from '../../store/bookkeeping/learned-settings.ts';
+import { lastSentAt } from '../../store/calls/calls.ts';
 import { currentHalts, halt, haltSubject } from '../../store/calls/halts.ts';
 import type { Db, Tx } from '../../store/engine/database.ts';
 import type { Reconciled, SubmitDeps } from './deps.ts';
@@ -97,8 +98,15 @@ export async function lacksSends(deps: Pick<SubmitDeps, 'store' | 'env'>): Promi
  * neither all inquiries nor those of one visit. After the release, eligd makes the calls (G2).
  */
 export async function stopForLostSends(deps: SubmitDeps): Promise<void> {
-  const { store, env } = deps;
+  const { store, env, settings } = deps;
   const now = env.clock.now();
+  const last = await lastSentAt(store.db);
+  const which =
+    last === null
+      ? 'for all of its inquiries'
+      : 'for the inquiries that it has received since ' +
+        `${localDateTime(last, settings.time_zone).replace('T', ' ')} (the last call that this ` +
+        'database knows)';
   const detail =
     'The database lacks calls (an older one was put back, or it was lost), and the calling ' +
     'service cannot show which: the end of its list is uncertain, and it does not filter the ' +
@@ -114,8 +122,8 @@ export async function stopForLostSends(deps: SubmitDeps): Promise<void> {
         what: `eligd is not sending anything. ${detail}`,
         next:
           'If a newer database exists, stop eligd and put that one back ("eligd restore"). If ' +
-          'not, ask the calling service for its inquiries since then, hold the visits that it ' +
-          'has called about ("eligd hold"), and run "eligd release submission".',
+          `not, ask the calling service ${which}, hold the visits that it has called about ` +
+          '("eligd hold"), and run "eligd release submission".',
       },
       now,
     );

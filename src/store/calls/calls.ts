@@ -363,3 +363,12 @@ const OWNERS = prepared<{ service_ids: readonly string[] }>()((db, place) =>
     .select(['service_id', 'inquiry'])
     .where('service_id', 'in', place('service_ids')),
 );
+
+/** Returns when the last call of this database was sent; null: it made none. */
+export async function lastSentAt(db: Db | Tx): Promise<number | null> {
+  const row = await db
+    .selectFrom('calls')
+    .select((select) => select.fn.max<number | null>('sent_at').as('at'))
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
