@@ -182,8 +182,9 @@ export async function settleFailure(
 /**
  * Moves rows to `planned`: the service provably did not take the request, or two lookups have shown
  * that it has no such call. Planning could not withdraw them before, so rows that no longer serve a
- * visit (canceled or past) are withdrawn here. So is a row whose need another inquiry serves, such
- * as that of another record of the patient which was merged meanwhile (G1).
+ * visit (canceled or past) are withdrawn here. Planning does so with a row whose need another
+ * inquiry serves, such as that of another record of the patient which was merged meanwhile (G1);
+ * nothing is sent for a visit that waits for planning.
  */
 export async function backToPlanned(
   { tx, deps, now }: SubmitContext,
@@ -202,9 +203,7 @@ export async function backToPlanned(
     now,
   );
   await settleCalls(tx, ids, from === 'sending' ? 'unsent' : 'absent');
-  const why = 'Another inquiry is about the same need.';
-  const served = await servedByOthers(tx, ids, now);
-  await moveInquiries(tx, served, { from: 'planned', to: 'withdrawn', reason: why }, now);
+  await servedByOthers(tx, ids, now);
   await withdrawNeedless(tx, ids, 'planned', now);
   await replanAppointmentsOf(tx, ids, now);
   tx.after(() => deps.onReplan());
