@@ -29,15 +29,9 @@ type LateVisit = {
   /** The learned turnaround of the payer's calls; null: too few calls. */
   turnaround: Turnaround | null;
   draft: Pick<InquiryDraft, 'specialty' | 'benefits_query' | 'benefits_codes'>;
+  /** The last call was unsuccessful, and the next attempt is too late. */
+  has_failed?: boolean;
 };
-
-const NOT_CALLED = 'eligd made no call: the answer';
-const NOT_CALLED_AGAIN = 'The last call was unsuccessful, and eligd makes no other one: its answer';
-
-/** Returns the attention item for a visit that is too soon for the next attempt. */
-export function tooLateAgain(late: Attention): Attention {
-  return { ...late, what: late.what.replace(NOT_CALLED, NOT_CALLED_AGAIN) };
-}
 
 /** Builds the attention item for a visit that is too soon for a call. */
 export function callYourself(visit: LateVisit, now: Instant, time_zone: string): Attention {
@@ -46,9 +40,13 @@ export function callYourself(visit: LateVisit, now: Instant, time_zone: string):
   const who = phone_number === '' ? name : `${name} (${phone_number})`;
   const opening = nextOpening(now, starts_at, hours);
   const left = payerHoursBetween(now, starts_at, hours);
+  const no_call = visit.has_failed
+    ? 'The last call was unsuccessful, and eligd makes no other one: its answer would come too ' +
+      'late for the visit.'
+    : 'eligd made no call: the answer would come too late for the visit. eligd must get the ' +
+      `visit by ${localDateTime(call_by, time_zone).replace('T', ' ')}.`;
   const what =
-    `${NOT_CALLED} would come too late for the visit. eligd must get the ` +
-    `visit by ${localDateTime(call_by, time_zone).replace('T', ' ')}.` +
+    no_call +
     (turnaround === null
       ? ''
       : ` Nine of ten calls to this insurance company took up to ${hoursText(turnaround.p90_ms)} ` +

@@ -65,8 +65,9 @@ export type PlannedCoverage = {
   reverify_after_days: number;
   /** The last instant at which eligd pays for a call; after that, the office calls. */
   call_by: Instant;
-  /** The attention item for a call that is too late. */
+  /** The attention item for a call that is too late, and for a next attempt. */
   late: Attention;
+  late_again: Attention;
   /** When `late` changes its text, because the payer's hours have run out. */
   late_changes_at: Instant;
   draft: InquiryDraft;
@@ -269,6 +270,15 @@ function planCoverage(
   const usual_hours = usualHours(policy.turnaround_days, hours);
   const turnaround = telling(learned.turnaround(draft), usual_hours);
   const call_by = callByUnder(payer, starts_at, policy, turnaround);
+  const visit_to_call = {
+    payer_name: coverage.carrier,
+    phone_number: payer?.phone_number ?? '',
+    hours,
+    starts_at,
+    call_by,
+    turnaround,
+    draft,
+  };
   return {
     planned: {
       ...drafted,
@@ -276,19 +286,8 @@ function planCoverage(
       benefit_year: yearOf(visit),
       reverify_after_days: payer?.reverify_after_days ?? policy.reverify_after_days,
       call_by,
-      late: callYourself(
-        {
-          payer_name: coverage.carrier,
-          phone_number: payer?.phone_number ?? '',
-          hours,
-          starts_at,
-          call_by,
-          turnaround,
-          draft,
-        },
-        now,
-        clinic.time_zone,
-      ),
+      late: callYourself(visit_to_call, now, clinic.time_zone),
+      late_again: callYourself({ ...visit_to_call, has_failed: true }, now, clinic.time_zone),
       late_changes_at: beforePayerHours(starts_at, CALL_YOURSELF_HOURS, hours),
     },
     attention: [],

@@ -10,6 +10,7 @@ import { makeClinic } from '../support/clinic.ts';
 import { setMachineClock } from '../support/machine-clock.ts';
 import { type Service, startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
+import { NPI } from '../support/ways.ts';
 
 const RANGE = /^(\d+)-(\d+)$/.exec(process.env.ELIGD_CAPS ?? '');
 const VISITS = RANGE === null ? 30 : 260;
@@ -84,13 +85,16 @@ test.each(CUTS)(
   },
 );
 
-/** A day after ten calls, a copy of the database; after 20 more calls, it is put back. */
-async function putBackOlder(behaviors: Parameters<Service['behave']>[0]) {
+type Behaviors = Parameters<Service['behave']>[0];
+
+/** Two days after ten calls, a copy of the database; after 20 more calls, it is put back. */
+async function putBackOlder(behaviors: Behaviors, npi: (index: number) => string = () => '') {
   const machine = setMachineClock();
   const service = await startService();
   await service.behave(behaviors);
-  const clinic = makeClinic({ base_url: service.url });
-  const all = visits(30);
+  const config = { providers: { [NPI.medical]: { specialty: 'medical' } } };
+  const clinic = makeClinic({ base_url: service.url, config });
+  const all = visits(30, (index) => ({ rendering_npi: npi(index) || NPI.dental }));
   clinic.drop('one.csv', exportOf(all.slice(0, 10)));
   await clinic.once();
   machine.pass({ days: 2 });
@@ -125,6 +129,59 @@ test.each([
         what_to_do: expect.stringMatching(/received since 2030-01-07 \d\d:\d\d/),
       },
     ]);
+  },
+);
+
+test.each<[string, (index: number) => string]>([
+  ['every call is medical', () => NPI.medical],
+  ['every second call is medical', (index) => (index % 2 === 0 ? NPI.dental : NPI.medical)],
+])('eligd stops for both specialties if %s', async (_, npi) => {
+  const behaviors = { list_paging: 'none', list_truncate: 3, list_filter: 'refused' };
+  const { service, clinic, all } = await putBackOlder(behaviors, npi);
+  expect(labelsOf(await service.ledger())).toEqual(labelsOf(all));
+  const { halts } = JSON.parse((await clinic.run('status', '--json')).stdout);
+  expect(halts).toMatchObject([{ reason: 'calls_lost' }]);
+});
+
+test('calls go on if the label of each visit can be queried', async () => {
+  const { service, clinic, all } = await putBackOlder({ list_paging: 'none', list_truncate: 10 });
+  expect(labelsOf(await service.ledger())).toEqual(labelsOf(all));
+  expect(JSON.parse((await clinic.run('status', '--json')).stdout).halts).toEqual([]);
+});
+
+test('a new clinic on a shared account has lost no database', async () => {
+  setMachineClock();
+  const service = await startService();
+  await service.behave({ list_paging: 'none', list_truncate: 10, list_filter: 'ignored' });
+  for (const [first, last] of [
+    [0, 15],
+    [15, 30],
+  ]) {
+    const config = { service: { shared_account: true } };
+    const clinic = makeClinic({ base_url: service.url, config });
+    clinic.drop('one.csv', exportOf(visits(30).slice(first, last)));
+    await clinic.once();
+    expect(JSON.parse((await clinic.run('status', '--json')).stdout).halts).toEqual([]);
+  }
+  expect(labelsOf(await service.ledger())).toEqual(labelsOf(visits(30)));
+});
+
+test.each(['limit_offset', 'page'])(
+  'a service that ignores the filter is not asked for its whole list by each label (%s)',
+  async (list_paging) => {
+    const machine = setMachineClock();
+    const service = await startService();
+    await service.behave({ list_paging, list_page_size: 10, list_filter: 'ignored' });
+    const clinic = makeClinic({ base_url: service.url });
+    clinic.drop('one.csv', exportOf(visits(100)));
+    await clinic.once();
+    const before = (await service.traffic()).total;
+    machine.pass({ days: 1 });
+    clinic.drop('two.csv', exportOf(visits(120)));
+    await clinic.once();
+    // The list has ten pages, and is read twice.
+    expect((await service.traffic()).total - before).toBeLessThan(50);
+    expect(await service.ledger()).toHaveLength(120);
   },
 );
 

@@ -387,8 +387,10 @@ class LivingWorld {
       }
       // Whoever installs a second computer confirms there that it may make calls.
       const [, clone] = this.#machines;
-      if (this.plan.machine.clone === 'empty' && clone !== undefined && clone.life !== null)
+      if (this.plan.machine.clone === 'empty' && clone !== undefined && clone.life !== null) {
         await this.#releaseSubmission('new_database', clone);
+        await this.#releaseSubmission('calls_lost', clone);
+      }
       this.oracle.checkWaiting(this.#machine);
       if (this.#broken !== null) throw this.#broken;
       if (next >= until) return;

@@ -12,10 +12,10 @@ const BEN = { ...ADA, id: 'P-9', first_name: 'Ben' };
 
 const covered = (member_id: string) => ({ coverages: [aCoverage({ member_id })] });
 
-const holdAda = ({ store, now }: Installation) =>
+const hold = ({ store, now }: Installation, patient_id = 'P-1') =>
   store.write((tx) => {
-    const ada = { connector: 'front-desk', patient_id: 'P-1' };
-    return addLegalHold(tx, ada, { reason: 'Audit', actor: 'admin' }, now());
+    const held = { connector: 'front-desk', patient_id };
+    return addLegalHold(tx, held, { reason: 'Audit', actor: 'admin' }, now());
   });
 
 async function answer(clinic: Installation, days: number): Promise<void> {
@@ -29,7 +29,8 @@ function limitsOf({ now }: Installation) {
   return { visits: before, logs: before, answers: null, requests: null, recordings: null };
 }
 
-test('a hold keeps the call about a claim that now is of another patient', async () => {
+/** A claim was asked about for Ada, and then for Ben. */
+async function movedClaim(): Promise<Installation> {
   const clinic = await install();
   const { coverage, ...rest } = claim(1);
   const about = { ...rest, date_of_service: '2037-12-10', claim_number: 'PAID-1' };
@@ -43,9 +44,14 @@ test('a hold keeps the call about a claim that now is of another patient', async
     await answer(clinic, 6);
   }
   await clinic.planNow();
+  return clinic;
+}
+
+test('a hold keeps the call about a claim that now is of another patient', async () => {
+  const clinic = await movedClaim();
   await clinic.deliverNow(connector(() => {}));
   const before = await clinic.deliveries();
-  await holdAda(clinic);
+  await hold(clinic);
   clinic.pass(1_000 * DAY_MS);
   await purge(clinic.store, limitsOf(clinic), clinic.now());
   expect((await clinic.inquiries()).map(({ id }) => id)).toContain(1);
@@ -61,7 +67,7 @@ test('a hold keeps the trail of an inquiry that serves no visit', async () => {
   await clinic.read(clinic.visit('A-1', { patient: BEN, ...covered('ACTIVE1') }));
   await clinic.planNow();
   clinic.pass(400 * DAY_MS);
-  await holdAda(clinic);
+  await hold(clinic);
   clinic.pass(400 * DAY_MS);
   await purge(clinic.store, limitsOf(clinic), clinic.now());
   const trail = clinic.store.db.selectFrom('audit').select('id').where('subject', '=', 'inquiry:1');
@@ -87,15 +93,20 @@ test.each(['before', 'after'])('a hold %s a merge keeps the merged closed visits
   await send(clinic, visit);
   await answer(clinic, 2);
   await clinic.read({ ...visit, status: 'cancelled' });
+  await clinic.read(clinic.visit('A-0', { patient: BEN, status: 'cancelled' }));
   await clinic.planNow();
   await send(clinic, clinic.visit('A-2', { patient: ADA, ...covered('ACTIVE0') }));
-  if (when === 'before') await holdAda(clinic);
+  if (when === 'before') await hold(clinic);
   await clinic.merge(ADA, BEN);
-  if (when === 'after') await holdAda(clinic);
+  if (when === 'after') await hold(clinic);
   clinic.pass(1_000 * DAY_MS);
   await purge(clinic.store, limitsOf(clinic), clinic.now());
   const visits = clinic.store.db.selectFrom('appointments').select('source_id');
-  expect((await visits.execute()).map(({ source_id }) => source_id)).toContain('A-1');
+  expect((await visits.execute()).map(({ source_id }) => source_id).toSorted()).toEqual([
+    'A-0',
+    'A-1',
+    'A-2',
+  ]);
 });
 
 test('a purge keeps the answer that a younger visit shares with an old one', async () => {
@@ -110,4 +121,15 @@ test('a purge keeps the answer that a younger visit shares with an old one', asy
   const visits = clinic.store.db.selectFrom('appointments').select('source_id');
   expect((await visits.execute()).map(({ source_id }) => source_id)).toEqual(['A-2']);
   expect((await clinic.inquiries()).map(({ id }) => id)).toEqual([1]);
+});
+
+test('a hold on the patient who has a claim now keeps its former answers', async () => {
+  const clinic = await movedClaim();
+  await hold(clinic, 'P-9');
+  const raw = () => clinic.store.db.selectFrom('answers').select('raw').orderBy('id').execute();
+  const before = await raw();
+  clinic.pass(1_000 * DAY_MS);
+  await purge(clinic.store, { ...limitsOf(clinic), answers: clinic.now() }, clinic.now());
+  expect(await raw()).toEqual(before);
+  expect(before).toHaveLength(2);
 });

@@ -2,7 +2,6 @@
 
 import { notAskedAbout } from '../../domain/ask-again.ts';
 import { LOST_REASONS, PLANNING_REASONS, unanswered } from '../../domain/attention.ts';
-import { tooLateAgain } from '../../domain/call-yourself.ts';
 import { draftMatchKey, mergeDrafts } from '../../domain/inquiry.ts';
 import { externalId, isNeedOf } from '../../domain/needs.ts';
 import { deliveryNotes } from '../../domain/notes.ts';
@@ -151,8 +150,7 @@ export async function ask(
   for (const coverage of decision.coverages) {
     const inquiry = await inquiryFor(context, appointment, coverage);
     if (inquiry === 'too_late') late.push(coverage);
-    else if (inquiry === 'too_late_again')
-      late.push({ ...coverage, late: tooLateAgain(coverage.late) });
+    else if (inquiry === 'too_late_again') late.push({ ...coverage, late: coverage.late_again });
     else if (inquiry === 'other_first') wait = 'other_inquiry_first';
     else if (inquiry === 'clock_first') wait = 'answer_age_unproven';
     else {
@@ -229,7 +227,8 @@ async function inquiryFor(
   if (is_too_late && (reuse !== 'serve' || latest?.state === 'planned')) {
     if (latest?.state === 'planned')
       await unlink(tx, latest.id, appointment.id, now).then(() => revise(context, latest.id));
-    return (latest?.retry ?? 0) > 0 ? 'too_late_again' : 'too_late';
+    const is_next_attempt = latest !== null && latest.retry > 0 && latest.state !== 'answered';
+    return is_next_attempt ? 'too_late_again' : 'too_late';
   }
   // Replacing an answer that seems too old costs a paid call, and the clock may be wrong (G1).
   if (reuse === 'new' && latest !== null && !is_clock_trusted) return 'clock_first';
@@ -295,7 +294,9 @@ async function inquiryFor(
  */
 function callableAt(now: number, latest: InquiryRow | null): number {
   if (latest === null || latest.reason === WAITS_FOR_PAYER) return now;
-  return Math.max(now, latest.due_at);
+  const is_waiting =
+    latest.state === 'planned' || (latest.state === 'withdrawn' && latest.retry > 0);
+  return is_waiting ? Math.max(now, latest.due_at) : now;
 }
 
 async function reasonToCall(

@@ -28,9 +28,7 @@ const ELAPSED_DIFFERS_MS = 5_000;
 /** How much the boot clock drifts at most: 9 s a day. */
 const CLOCK_DRIFT = 1e-4;
 const SENDS = 'sends';
-/** Whether the database certainly lacks sends, or nobody can tell: the lock file is a new one. */
 const SENDS_LOST = 'sends_lost';
-const [LACKS, UNKNOWN] = ['lacks', 'unknown'] as const;
 const TIME_MISSING = 'time_missing';
 /** By then, eligd has asked about the visits for which it may have lost a call. */
 const LOST_MS = 7 * DAY_MS;
@@ -73,7 +71,7 @@ export async function hasEverySend({ store, sends }: Pick<SubmitDeps, 'store' | 
  */
 export async function agreeOnSends(deps: SubmitDeps, listed: number): Promise<void> {
   if (await hasEverySend(deps)) return;
-  const { store, env, sends } = deps;
+  const { store, env, sends, settings } = deps;
   const in_file = sends.read();
   const count = await store.write(async (tx) => {
     const counted = await countedSends(tx);
@@ -81,24 +79,24 @@ export async function agreeOnSends(deps: SubmitDeps, listed: number): Promise<vo
     if (counted === in_file + 1) return counted;
     for (const specialty of SPECIALTIES) await forgetLearned(tx, nameOf(specialty));
     await writeLearned(tx, SENDS, String(Math.max(counted, in_file)), env.clock.now());
-    if (listed > 0)
-      await writeLearned(tx, SENDS_LOST, counted < in_file ? LACKS : UNKNOWN, env.clock.now());
+    // A new database beside a new lock file: others may have made the calls of a shared account.
+    const is_new = counted === 0 && in_file <= 1;
+    const is_lost = is_new ? listed > 0 && !settings.is_shared_account : counted < in_file;
+    if (is_lost) await writeLearned(tx, SENDS_LOST, '1', env.clock.now());
     return Math.max(counted, in_file);
   });
   sends.write(count);
 }
 
-/** Returns whether the database lacks calls: it is older than the lock file, or was lost. */
-export async function lacksSends(deps: Pick<SubmitDeps, 'store' | 'env'>): Promise<boolean> {
-  return (await notedLately(deps, SENDS_LOST)) === LACKS;
-}
-
 /**
- * Stops submission until a person has looked: the database lacks calls, and the service can show
- * neither all inquiries nor those of one visit. After the release, eligd makes the calls (G2).
+ * Stops submission until a person has looked if the database lacks calls: it is older than the lock
+ * file, or was lost. For a service that can show neither all inquiries nor those of one visit.
+ * After the release, eligd makes the calls (G2). Returns whether submission is stopped.
  */
-export async function stopForLostSends(deps: SubmitDeps): Promise<void> {
+export async function stopForLostSends(deps: SubmitDeps): Promise<boolean> {
   const { store, env, settings } = deps;
+  if ((await currentHalts(store.db)).some(({ reason }) => reason === 'calls_lost')) return true;
+  if (!(await wasNotedLately(deps, SENDS_LOST))) return false;
   const now = env.clock.now();
   const last = await lastSentAt(store.db);
   const which =
@@ -108,9 +106,9 @@ export async function stopForLostSends(deps: SubmitDeps): Promise<void> {
         `${localDateTime(last, settings.time_zone).replace('T', ' ')} (the last call that this ` +
         'database knows)';
   const detail =
-    'The database lacks calls (an older one was put back, or it was lost), and the calling ' +
-    'service cannot show which: the end of its list is uncertain, and it does not filter the ' +
-    'list by visit.';
+    'The database lacks calls (an older one was put back, it was lost, or others made them), and ' +
+    'the calling service cannot show which: the end of its list is uncertain, and it does not ' +
+    'filter the list by visit.';
   await store.write(async (tx) => {
     await forgetLearned(tx, SENDS_LOST);
     await halt(tx, { reason: 'calls_lost', detail, next_try_at: null }, now);
@@ -129,6 +127,7 @@ export async function stopForLostSends(deps: SubmitDeps): Promise<void> {
     );
     tx.after(() => env.log('submission_stopped', { reason: 'calls_lost' }));
   });
+  return true;
 }
 
 /**
@@ -149,23 +148,19 @@ export async function noteMissingTime(
 }
 
 /**
- * Returns whether the database may lack calls: lately, the two counts of sends disagreed, or the
- * machine may have been rolled back.
+ * Returns whether the database may lately have been put back, or the machine rolled back: it may
+ * lack calls.
  */
 export async function mayLackSends(deps: Pick<SubmitDeps, 'store' | 'env'>): Promise<boolean> {
-  for (const name of [SENDS_LOST, TIME_MISSING])
-    if ((await notedLately(deps, name)) !== null) return true;
-  return false;
+  return await wasNotedLately(deps, TIME_MISSING);
 }
 
-/** Returns the note; null: there is none, or it is too old to count. */
-async function notedLately(
+async function wasNotedLately(
   { store, env }: Pick<SubmitDeps, 'store' | 'env'>,
   name: string,
-): Promise<string | null> {
+): Promise<boolean> {
   const noted = await readLearned(store.db, name);
-  const is_late = noted !== null && Math.abs(env.clock.now() - noted.updated_at) < LOST_MS;
-  return is_late ? noted.value : null;
+  return noted !== null && Math.abs(env.clock.now() - noted.updated_at) < LOST_MS;
 }
 
 /** Keeps a comparison for the next process, if the boot ID and the service's clock are known. */

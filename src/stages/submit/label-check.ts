@@ -12,7 +12,7 @@ import { appointmentsOf } from '../../store/calls/links.ts';
 import { latestVisitsOf } from '../../store/calls/listed-calls.ts';
 import type { Db, Tx } from '../../store/engine/database.ts';
 import type { SubmitContext, SubmitDeps } from './deps.ts';
-import { lacksSends, stopForLostSends } from './earlier-comparison.ts';
+import { stopForLostSends } from './earlier-comparison.ts';
 import {
   labelFailures,
   labelsWaitUntil,
@@ -23,8 +23,11 @@ import {
 import { compare } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
 
-/** Why a label could not be queried. `stopped`: submission was stopped, and no label is queried. */
-type Unchecked = ServiceFailure | 'stopped';
+/**
+ * Null: the label was queried. `all_shown`: the reply was the whole list, so all labels were.
+ * `stopped`: submission is stopped, and no label is queried. Otherwise why it could not be queried.
+ */
+type Checked = ServiceFailure | 'all_shown' | 'stopped' | null;
 
 /** By row: its labels that were queried. */
 export type CheckedLabels = ReadonlyMap<number, ReadonlySet<string>>;
@@ -78,6 +81,7 @@ export async function checkLabels(
 ): Promise<CheckedLabels> {
   const checked = new Map<number, ReadonlySet<string>>();
   const known = labelFailures(deps.memory, options.specialty);
+  let shows_all = false;
   for (const [index, row] of rows.entries()) {
     const wait_until = labelsWaitUntil(known, deps.env.clock.now());
     if (wait_until !== null) {
@@ -85,12 +89,13 @@ export async function checkLabels(
       break;
     }
     const labels = await labelsOf(deps.store.db, deps, row, options);
-    const failure = await checkAll(deps, row, labels, options.signal);
-    if (options.signal.aborted || failure === 'stopped') break;
-    if (failure === null) {
+    const result: Checked = shows_all ? null : await checkAll(deps, row, labels, options.signal);
+    if (options.signal.aborted || result === 'stopped') break;
+    shows_all ||= result === 'all_shown';
+    if (result === null || result === 'all_shown') {
       checked.set(row.id, labels);
       noteQueried(deps.memory, row);
-    } else await putOff(deps, [row], await noteUnqueried(deps, row, failure));
+    } else await putOff(deps, [row], await noteUnqueried(deps, row, result));
   }
   return checked;
 }
@@ -114,16 +119,16 @@ async function labelsOf(
   ]);
 }
 
-/** Queries these labels of one row. Returns null, or why one of them could not be checked. */
+/** Queries these labels of one row, until one query fails or shows all. */
 async function checkAll(
   deps: SubmitDeps,
   row: InquiryRow,
   labels: ReadonlySet<string>,
   signal: AbortSignal,
-): Promise<Unchecked | null> {
+): Promise<Checked> {
   for (const label of labels) {
-    const failure = await checkLabel(deps, row, label, signal);
-    if (failure !== null) return failure;
+    const result = await checkLabel(deps, row, label, signal);
+    if (result !== null) return result;
   }
   return null;
 }
@@ -148,13 +153,12 @@ async function putOff(
   });
 }
 
-/** Returns null, or why the label could not be checked. */
 async function checkLabel(
   deps: SubmitDeps,
   { specialty }: InquiryRow,
   external_id: string,
   signal: AbortSignal,
-): Promise<Unchecked | null> {
+): Promise<Checked> {
   const { client, store, env } = deps;
   const listed = await client.list(specialty, { external_id }, { priority: 'send', signal });
   if (!listed.ok) return listed.failure;
@@ -167,11 +171,10 @@ async function checkLabel(
     const now = env.clock.now();
     await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
   }
+  if (filter === 'none_or_applied') return null;
+  if (is_complete && is_end_proven) return 'all_shown';
   // The whole list in place of the label's may hide the calls that an older database lacks.
-  const is_whole = is_complete && is_end_proven;
-  if (filter === 'none_or_applied' || is_whole || !(await lacksSends(deps))) return null;
-  await stopForLostSends(deps);
-  return 'stopped';
+  return (await stopForLostSends(deps)) ? 'stopped' : null;
 }
 
 /**
@@ -195,10 +198,10 @@ export async function checkUndecidable(
   let failures = 0;
   for (const row of [...rows.slice(first), ...rows.slice(0, first)]) {
     if (failures === 2) break;
-    const failure = await checkLabel(deps, row, row.external_id, signal);
-    if (signal.aborted || failure === 'stopped') return;
-    failures = failure === null ? 0 : failures + 1;
-    first_failure ??= failure;
+    const result = await checkLabel(deps, row, row.external_id, signal);
+    if (signal.aborted || result === 'stopped' || result === 'all_shown') return;
+    failures = result === null ? 0 : failures + 1;
+    first_failure ??= result;
   }
   if (first_failure !== null) logUnqueried(deps, specialty, first_failure);
 }

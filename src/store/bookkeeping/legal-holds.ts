@@ -108,17 +108,19 @@ export const isHeld = (alias: 'a' | 'i') => sql<SqlBool>`exists (select 1 from l
     and ${sql.ref(`${alias}.patient_key`)} < h.connector || '|' || h.patient_id || '}')`;
 
 /**
- * Condition on a row with alias `r` and a column `inquiry`: the inquiry is about a held patient. A
- * merge names the remaining patient in the inquiries, too.
+ * Condition on a row with alias `r` and a column `inquiry`: the inquiry is about a held patient, or
+ * about a claim that is now of a held patient.
  */
-export const isHeldInquiry = sql<SqlBool>`exists (select 1 from inquiries i
-  where i.id = r.inquiry and ${isHeld('i')})`;
+export const isHeldInquiry = sql<SqlBool>`(exists (select 1 from inquiries i
+  where i.id = r.inquiry and ${isHeld('i')})
+  or exists (select 1 from inquiry_appointments l join appointments a on a.id = l.appointment
+    where l.inquiry = r.inquiry and ${isHeld('a')}))`;
 
 type StoredVisit = { id: number; connector: string; source_id: string };
 
 /**
- * Returns the patient's visits, and `subjects`: the visits and all calls about the patient, also
- * those that serve no visit anymore, as the audit trail names them.
+ * Returns the patient's visits, and `subjects`: the visits and all calls about the patient or for
+ * these visits, also those that serve no visit anymore, as the audit trail names them.
  */
 export async function storedOfPatient(
   db: Db | Tx,
@@ -131,12 +133,18 @@ export async function storedOfPatient(
     .where('patient_key', '>=', from)
     .where('patient_key', '<', before)
     .execute();
-  const inquiries = await db
+  const about = db
     .selectFrom('inquiries')
     .select('id')
     .where('need_base', '>=', from)
-    .where('need_base', '<', before)
-    .execute();
+    .where('need_base', '<', before);
+  const linked = db
+    .selectFrom('appointments')
+    .innerJoin('inquiry_appointments', 'inquiry_appointments.appointment', 'appointments.id')
+    .select('inquiry_appointments.inquiry as id')
+    .where('patient_key', '>=', from)
+    .where('patient_key', '<', before);
+  const inquiries = await about.union(linked).execute();
   const subjects = [
     ...visits.map(({ id }) => appointmentSubject(id)),
     ...inquiries.map(({ id }) => inquirySubject(id)),

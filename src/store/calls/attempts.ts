@@ -124,7 +124,7 @@ export async function giveWay(
 }
 
 /**
- * Returns the call that was made, or last answered, after the newest attempt was answered, because
+ * Returns the call that was made or first answered after the newest attempt was answered, because
  * it was for another record of the patient; null: none.
  */
 export async function laterAttempt(tx: Tx, newest: InquiryRow): Promise<InquiryRow | null> {
@@ -135,7 +135,11 @@ export async function laterAttempt(tx: Tx, newest: InquiryRow): Promise<InquiryR
   for (const each of others.toReversed()) {
     if (['planned', 'rejected', 'withdrawn'].includes(each.state)) continue;
     if ((each.sent_service_at ?? each.sent_at ?? 0) > answered_at) return each;
-    if ((each.answered_service_at ?? 0) > answered_at) return each;
+    // The service's clock tells of the last answer; of the first one, unless it was revised.
+    const first_at = (await firstAnswerAt(tx, each.id)) ?? 0;
+    const last_at = each.answered_service_at ?? first_at;
+    const at = first_at === each.answered_at ? last_at : Math.min(first_at, last_at);
+    if (at > answered_at) return each;
   }
   return null;
 }

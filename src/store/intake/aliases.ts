@@ -76,7 +76,8 @@ async function latestPatient(
     .select('content')
     .where('patient_key', '>=', keys.from)
     .where('patient_key', '<', keys.before)
-    .where(sql<SqlBool>`json_valid(content)`)
+    // A closed visit of a merged record keeps its content.
+    .where(sql<SqlBool>`json_valid(content) and content ->> '$.patient.id' = ${patient_id}`)
     .orderBy('updated_at', 'desc')
     .limit(1)
     .executeTakeFirst();

@@ -202,3 +202,26 @@ test('the later of two answers counts although the clock was behind (G1)', async
   await goOn(clinic, 30);
   expect(await callsAbout(clinic)).toBe(2);
 });
+
+test('the first answer about a claim is no newer one when the service revises it', async () => {
+  const clinic = await install();
+  await send(clinic, ADA, 'PENDING1-1');
+  await goOn(clinic, 26);
+  expect(await callsAbout(clinic)).toBe(2);
+  const { read } = clinic.client;
+  const [first] = await clinic.service.ledger();
+  clinic.client.read = async (...given) => {
+    const result = await read(...given);
+    return result.ok && result.value !== null && given[1] === first?.id
+      ? { ok: true, value: { ...result.value, summary: 'Other words.' } }
+      : result;
+  };
+  await clinic.store.db
+    .updateTable('inquiries')
+    .set({ poll_at: clinic.now() })
+    .where('id', '=', 1)
+    .execute();
+  await clinic.collectNow();
+  await goOn(clinic, 30);
+  expect(await callsAbout(clinic)).toBe(2);
+});

@@ -1061,3 +1061,16 @@ test('the entry about a lost call ends if its visit gets another answer (G2)', a
   expect(Object.keys(await written(clinic)).toSorted()).toEqual(['A-1', 'B-1']);
   expect(await clinic.attention()).toEqual([]);
 });
+
+test('a closed visit of the merged record does not say who the patient is (G1)', async () => {
+  const clinic = await install();
+  await send(clinic, visit(clinic, 'A-1'));
+  clinic.pass(HOUR_MS);
+  const wrong = { ...OTHER_ADA, birth_date: '1980-02-01' };
+  await clinic.read({ ...visit(clinic, 'B-1', wrong), status: 'cancelled' });
+  await clinic.planNow();
+  await merge(clinic);
+  // The scheduling module still sends the merged ID.
+  await send(clinic, visit(clinic, 'B-2', wrong));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});

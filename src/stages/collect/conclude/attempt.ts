@@ -29,8 +29,7 @@ const CLAIM_GRACE_MS = 7 * DAY_MS;
 /**
  * Plans another attempt after an UNSUCCESSFUL call, if attempts and time before the visit are left.
  * Each attempt is a new need. None follows while the service may still make a call that it has
- * forgotten (G1). Returns the visits and claims that another attempt serves; null: none follows.
- * Planning tells the office at once of those for which it is too late.
+ * forgotten (G1). Returns the visits and claims for which it comes in time; null: none follows.
  */
 export async function planAttempt(
   { tx, deps, now }: CollectContext,
@@ -50,7 +49,7 @@ export async function planAttempt(
   const draft = parseDraft(row.draft);
   if (draft.claim !== undefined && row.attempt >= deps.settings.max_claim_calls) return null;
   // The inquiry may no longer serve the visit that it was sent for.
-  const labels = in_time.map(({ connector, source_id }) =>
+  const labels = needing.map(({ connector, source_id }) =>
     externalId(deps.settings.external_id_template, connector, source_id),
   );
   const external_id = labels.includes(row.external_id)
@@ -79,13 +78,14 @@ export async function planAttempt(
     now,
   );
   if (added === null) return null;
-  for (const { id, coverage_rank, draft: asked } of in_time)
+  for (const { id, coverage_rank, draft: asked } of needing)
     await link(
       tx,
       { inquiry: added.id, appointment: id, coverage_rank, draft: asked ?? draft },
       now,
     );
   const served = idsOf(in_time);
+  // Planning takes the others off the attempt and tells the office.
   for (const { id } of needing) if (!served.has(id)) await setPlanDue(tx, id, now, null);
   tx.after(() => deps.onPlanned());
   return served;
