@@ -74,8 +74,8 @@ export function labelsWaitUntil({ none_before }: LabelFailures, now: number): nu
 
 /**
  * Records that a label of the call could not be queried. No label is queried for a minute after two
- * queries failed in a row, and for longer after a rejected login, which may lock the account. Returns
- * when to query those of this call again.
+ * queries failed in a row, and for longer after a rejected login, which may lock the account.
+ * Returns when to query those of this call again.
  */
 export async function noteUnqueried(
   deps: SubmitDeps,
