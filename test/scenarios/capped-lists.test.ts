@@ -3,7 +3,7 @@
  * `ELIGD_CAPS=1-300` tries 260 visits with every cap in the range, in both ways; it takes about
  * an hour.
  */
-import { chmodSync, copyFileSync, cpSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeClinic } from '../support/clinic.ts';
@@ -138,6 +138,52 @@ test.each<[string, (index: number) => string]>([
 ])('eligd stops for both specialties if %s', async (_, npi) => {
   const behaviors = { list_paging: 'none', list_truncate: 3, list_filter: 'refused' };
   const { service, clinic, all } = await putBackOlder(behaviors, npi);
+  expect(labelsOf(await service.ledger())).toEqual(labelsOf(all));
+  const { halts } = JSON.parse((await clinic.run('status', '--json')).stdout);
+  expect(halts).toMatchObject([{ reason: 'calls_lost' }]);
+});
+
+const NOT_SHOWN = { list_paging: 'none', list_truncate: 3, list_filter: 'refused' };
+
+test('eligd stops on a new computer whose account holds calls of the other specialty', async () => {
+  setMachineClock();
+  const service = await startService();
+  await service.behave(NOT_SHOWN);
+  const config = { providers: { [NPI.medical]: { specialty: 'medical' } } };
+  const all = visits(12, () => ({ rendering_npi: NPI.medical }));
+  const before = makeClinic({ base_url: service.url, config });
+  for (const count of [3, 12]) {
+    before.drop(`${count}.csv`, exportOf(all.slice(0, count)));
+    await before.once();
+  }
+  const after = makeClinic({ base_url: service.url, config });
+  // The list shows none of these.
+  after.drop('one.csv', exportOf(all.slice(3)));
+  await after.once();
+  expect(labelsOf(await service.ledger())).toEqual(labelsOf(all));
+  const { halts } = JSON.parse((await after.run('status', '--json')).stdout);
+  expect(halts).toMatchObject([{ reason: 'calls_lost' }]);
+});
+
+test('eligd stops if an older database was put into a new state folder', async () => {
+  setMachineClock();
+  const service = await startService();
+  await service.behave(NOT_SHOWN);
+  const clinic = makeClinic({ base_url: service.url });
+  const all = visits(30);
+  for (const count of [5, 10]) {
+    clinic.drop(`${count}.csv`, exportOf(all.slice(0, count)));
+    await clinic.once();
+  }
+  const copy = join(clinic.folder, 'copy.db');
+  await clinic.run('backup', copy);
+  clinic.drop('two.csv', exportOf(all));
+  await clinic.once();
+  rmSync(clinic.state, { recursive: true });
+  mkdirSync(clinic.state, { mode: 0o700 });
+  copyFileSync(copy, join(clinic.state, 'eligd.db'));
+  clinic.drop('three.csv', exportOf([...all].reverse()));
+  await clinic.once();
   expect(labelsOf(await service.ledger())).toEqual(labelsOf(all));
   const { halts } = JSON.parse((await clinic.run('status', '--json')).stdout);
   expect(halts).toMatchObject([{ reason: 'calls_lost' }]);

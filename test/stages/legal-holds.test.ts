@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { claim } from '../../connectors/conformance/examples.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
-import { addLegalHold } from '../../src/store/bookkeeping/legal-holds.ts';
+import { addLegalHold, storedOfPatient } from '../../src/store/bookkeeping/legal-holds.ts';
 import { countOld, purge } from '../../src/store/bookkeeping/purge.ts';
 import { aCoverage } from '../domain/examples.ts';
 import { connector, type Installation, install, send } from './installation.ts';
@@ -53,10 +53,12 @@ test('a hold keeps the call about a claim that now is of another patient', async
   const before = await clinic.deliveries();
   await hold(clinic);
   clinic.pass(1_000 * DAY_MS);
-  await purge(clinic.store, limitsOf(clinic), clinic.now());
+  await purge(clinic.store, { ...limitsOf(clinic), answers: clinic.now() }, clinic.now());
   expect((await clinic.inquiries()).map(({ id }) => id)).toContain(1);
   expect(before.length).toBeGreaterThan(0);
   expect(await clinic.deliveries()).toEqual(before);
+  const answers = clinic.store.db.selectFrom('answers').select('raw').where('inquiry', '=', 1);
+  expect(JSON.stringify(await answers.execute())).toContain('PAID');
 });
 
 test('a hold keeps the trail of an inquiry that serves no visit', async () => {
@@ -132,4 +134,6 @@ test('a hold on the patient who has a claim now keeps its former answers', async
   await purge(clinic.store, { ...limitsOf(clinic), answers: clinic.now() }, clinic.now());
   expect(await raw()).toEqual(before);
   expect(before).toHaveLength(2);
+  const ben = { connector: 'front-desk', patient_id: 'P-9' };
+  expect((await storedOfPatient(clinic.store.db, ben)).subjects).toContain('inquiry:1');
 });

@@ -30,6 +30,8 @@ const CLOCK_DRIFT = 1e-4;
 const SENDS = 'sends';
 const SENDS_LOST = 'sends_lost';
 const TIME_MISSING = 'time_missing';
+/** The count of sends in a new lock file. */
+const NEW_FILE = 1;
 /** By then, eligd has asked about the visits for which it may have lost a call. */
 const LOST_MS = 7 * DAY_MS;
 
@@ -38,6 +40,7 @@ const KEPT = z.object({
   awake_ms: z.number(),
   service_at: z.number(),
   hides_calls: z.boolean(),
+  total_count: z.number().nullable(),
 });
 
 type Kept = z.infer<typeof KEPT>;
@@ -77,11 +80,15 @@ export async function agreeOnSends(deps: SubmitDeps, listed: number): Promise<vo
     const counted = await countedSends(tx);
     // A crash came after the commit of a send, before it was counted in the file.
     if (counted === in_file + 1) return counted;
+    const is_new = counted === 0 && in_file <= NEW_FILE;
+    // The list of another specialty may show that a database was lost.
+    if (is_new && listed === 0) return in_file;
     for (const specialty of SPECIALTIES) await forgetLearned(tx, nameOf(specialty));
     await writeLearned(tx, SENDS, String(Math.max(counted, in_file)), env.clock.now());
-    // A new database beside a new lock file: others may have made the calls of a shared account.
-    const is_new = counted === 0 && in_file <= 1;
-    const is_lost = is_new ? listed > 0 && !settings.is_shared_account : counted < in_file;
+    // Others may have made the calls of a shared account; an early version did not count its sends.
+    const is_lost = is_new
+      ? !settings.is_shared_account && (await lastSentAt(tx)) === null
+      : in_file <= NEW_FILE || counted < in_file;
     if (is_lost) await writeLearned(tx, SENDS_LOST, '1', env.clock.now());
     return Math.max(counted, in_file);
   });
@@ -167,14 +174,14 @@ async function wasNotedLately(
 export async function keepComparison(
   deps: SubmitDeps,
   specialty: Specialty,
-  { at, service_at, hides_calls }: Reconciled & { at: number },
+  { at, service_at, hides_calls, total_count }: Reconciled & { at: number },
 ): Promise<void> {
   const { store, env } = deps;
   const boot = env.boot?.() ?? null;
   if (boot === null || service_at === null) return;
   // `at` is when the list was asked for, and the machine was awake since.
   const awake_ms = boot.awake_ms - (env.clock.now() - at);
-  const kept = { boot_id: boot.id, awake_ms, service_at, hides_calls };
+  const kept = { boot_id: boot.id, awake_ms, service_at, hides_calls, total_count };
   await store.write((tx) => writeLearned(tx, nameOf(specialty), JSON.stringify(kept), at));
 }
 
@@ -202,6 +209,7 @@ export async function earlierComparison(
     service_at: kept.service_at,
     is_due: false,
     hides_calls: kept.hides_calls,
+    total_count: kept.total_count,
   };
 }
 

@@ -103,6 +103,8 @@ export async function submitStep(
   let sent = 0;
   if (blocking.length === 0 && !deps.settings.is_observing) {
     for (const specialty of reconciled) {
+      // The labels of the other specialty may have stopped submission.
+      if ((await currentHalts(store.db)).length > halts.length) break;
       // While the account is in doubt, a single inquiry tests whether it works again.
       const limit = halts.length > 0 ? 1 : Number.MAX_SAFE_INTEGER;
       sent += await sendDue(deps, { ...options, specialty, limit });

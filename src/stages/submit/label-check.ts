@@ -24,10 +24,10 @@ import { compare } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
 
 /**
- * Null: the label was queried. `all_shown`: the reply was the whole list, so all labels were.
- * `stopped`: submission is stopped, and no label is queried. Otherwise why it could not be queried.
+ * Null: the label was queried. `stopped`: submission is stopped, and no label is queried. Otherwise
+ * why it could not be queried.
  */
-type Checked = ServiceFailure | 'all_shown' | 'stopped' | null;
+type Checked = ServiceFailure | 'stopped' | null;
 
 /** By row: its labels that were queried. */
 export type CheckedLabels = ReadonlyMap<number, ReadonlySet<string>>;
@@ -81,7 +81,6 @@ export async function checkLabels(
 ): Promise<CheckedLabels> {
   const checked = new Map<number, ReadonlySet<string>>();
   const known = labelFailures(deps.memory, options.specialty);
-  let shows_all = false;
   for (const [index, row] of rows.entries()) {
     const wait_until = labelsWaitUntil(known, deps.env.clock.now());
     if (wait_until !== null) {
@@ -89,15 +88,22 @@ export async function checkLabels(
       break;
     }
     const labels = await labelsOf(deps.store.db, deps, row, options);
-    const result: Checked = shows_all ? null : await checkAll(deps, row, labels, options.signal);
+    const result = (await isQueryNeeded(deps, row))
+      ? await checkAll(deps, row, labels, options.signal)
+      : null;
     if (options.signal.aborted || result === 'stopped') break;
-    shows_all ||= result === 'all_shown';
-    if (result === null || result === 'all_shown') {
+    if (result === null) {
       checked.set(row.id, labels);
       noteQueried(deps.memory, row);
     } else await putOff(deps, [row], await noteUnqueried(deps, row, result));
   }
   return checked;
+}
+
+/** A query for another row may have shown that no query by label shows more than the list. */
+async function isQueryNeeded(deps: SubmitDeps, { specialty, match_key }: InquiryRow) {
+  if (hidesCalls(deps, specialty)) return true;
+  return (await absentLabels(deps.store.db, specialty, [match_key])).has(match_key);
 }
 
 /** Returns the labels under which the service may have a call for the row. */
@@ -119,7 +125,7 @@ async function labelsOf(
   ]);
 }
 
-/** Queries these labels of one row, until one query fails or shows all. */
+/** Queries these labels of one row, until one query fails. */
 async function checkAll(
   deps: SubmitDeps,
   row: InquiryRow,
@@ -159,10 +165,10 @@ async function checkLabel(
   external_id: string,
   signal: AbortSignal,
 ): Promise<Checked> {
-  const { client, store, env } = deps;
+  const { client, store, env, memory } = deps;
   const listed = await client.list(specialty, { external_id }, { priority: 'send', signal });
   if (!listed.ok) return listed.failure;
-  const { filter, is_complete, is_end_proven } = listed.value;
+  const { filter, is_complete, is_end_proven, total_count } = listed.value;
   const seen = listed.value.inquiries.map(seenInquiry);
   if (seen.length > 0) {
     // A reconciliation of these few inquiries: each unknown one belongs to a lost reply, is a
@@ -172,7 +178,12 @@ async function checkLabel(
     await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
   }
   if (filter === 'none_or_applied') return null;
-  if (is_complete && is_end_proven) return 'all_shown';
+  if (is_complete && is_end_proven) {
+    const whole = memory.reconciled.get(specialty);
+    // The filter does nothing, so no label shows more than the list that was compared.
+    if (whole?.total_count != null && total_count >= whole.total_count) whole.hides_calls = false;
+    return null;
+  }
   // The whole list in place of the label's may hide the calls that an older database lacks.
   return (await stopForLostSends(deps)) ? 'stopped' : null;
 }
@@ -199,7 +210,7 @@ export async function checkUndecidable(
   for (const row of [...rows.slice(first), ...rows.slice(0, first)]) {
     if (failures === 2) break;
     const result = await checkLabel(deps, row, row.external_id, signal);
-    if (signal.aborted || result === 'stopped' || result === 'all_shown') return;
+    if (signal.aborted || result === 'stopped') return;
     failures = result === null ? 0 : failures + 1;
     first_failure ??= result;
   }

@@ -69,6 +69,7 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
     // No end of a list proves anything about calls that an older database lacks.
     hides_calls:
       (await mayLackSends(deps)) || (await mayHideCalls(store.db, specialty, listed.value)),
+    total_count: listed.value.total_count,
   };
   memory.reconciled.set(specialty, reconciled);
   await keepComparison(deps, specialty, reconciled);
@@ -99,7 +100,7 @@ export function beginWithoutComparison(deps: SubmitDeps, specialty: Specialty): 
   // The comparison subtracts the difference of the clocks once. Calls that a database made shortly
   // before an older copy replaced it must not look like those of another installation.
   const service_at = deps.env.clock.now() - skew_ms + 2 * CLOCKS_DIFFER_MS;
-  const begun = { at: null, service_at, is_due: false, hides_calls: true };
+  const begun = { at: null, service_at, is_due: false, hides_calls: true, total_count: null };
   deps.memory.reconciled.set(specialty, begun);
   return true;
 }

@@ -197,3 +197,20 @@ test('a call that was planned while the clock was ahead is in time once it is ri
   expect(await clinic.attention()).toEqual([]);
   expect(await clinic.service.ledger()).toHaveLength(1);
 });
+
+test('a next attempt that is withdrawn and needed again does not skip its pause', async () => {
+  const clinic = await install({ collecting: { attempt_pause_ms: 20 * HOUR_MS } });
+  const [near, later] = [clinic.visit('NEAR', {}, 1), clinic.visit('LATER', {}, 3)];
+  await send(clinic, near, later);
+  failCalls(clinic);
+  clinic.pass(6 * HOUR_MS);
+  await clinic.collectAll();
+  await clinic.planNow();
+  await clinic.read({ ...later, status: 'cancelled' });
+  await clinic.planNow();
+  await clinic.read(clinic.visit('NEAR', {}, 0.74));
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await clinic.service.ledger()).toHaveLength(1);
+  expect(await clinic.attention()).toEqual(['too_late_to_call']);
+});

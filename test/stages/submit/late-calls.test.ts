@@ -709,3 +709,22 @@ test('a call that is listed after its successor was refused serves (G1)', async 
   expect(await labelsOf(clinic)).toEqual(['A-1']);
   expect(await clinic.inquiries()).toMatchObject([{ state: 'open' }]);
 });
+
+test.each(['external_id', 'ignored', 'refused'])(
+  'two calls that are listed late are not made again (list_filter: %s)',
+  async (list_filter) => {
+    const clinic = await install();
+    await clinic.service.behave({ list_filter, list_paging: 'limit_offset', list_page_size: 10 });
+    const { show } = await loseAndHide(clinic, 2);
+    const about = (member_id: string) => ({ coverages: [aCoverage({ member_id })] });
+    await send(clinic, clinic.visit('A-1', about('W1')), clinic.visit('A-2', about('W2')));
+    refuseCreates(clinic, 2);
+    await lookUp(clinic);
+    await show(0);
+    await show(1);
+    clinic.pass(HOUR_MS);
+    await clinic.submitNow();
+    await clinic.submitNow();
+    expect((await labelsOf(clinic)).toSorted()).toEqual(['A-1', 'A-2']);
+  },
+);
