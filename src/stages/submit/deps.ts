@@ -87,8 +87,8 @@ export type ReadingFailure = { since: number; retry_at: number; cause: string };
 export type LabelFailures = {
   /** By inquiry. */
   waiting: Map<number, ReadingFailure>;
-  /** Whether the last query failed. */
-  has_failed: boolean;
+  /** The inquiry whose query was the last one, if it failed. */
+  last_failed: number | null;
   /** No label is queried before this time. */
   none_before: number;
   /** `waiting` as the database has it, for the next process; null: not read yet. */

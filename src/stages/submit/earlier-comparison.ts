@@ -73,25 +73,23 @@ export async function hasEverySend({ store, sends }: Pick<SubmitDeps, 'store' | 
  * empty one means a new account, which lacks none.
  */
 export async function agreeOnSends(deps: SubmitDeps, listed: number): Promise<void> {
-  if (await hasEverySend(deps)) return;
   const { store, env, sends, settings } = deps;
-  const in_file = sends.read();
-  const count = await store.write(async (tx) => {
-    const counted = await countedSends(tx);
-    // A crash came after the commit of a send, before it was counted in the file.
-    if (counted === in_file + 1) return counted;
-    const is_new = counted === 0 && in_file <= NEW_FILE;
-    // The list of another specialty may show that a database was lost.
-    if (is_new && listed === 0) return in_file;
-    for (const specialty of SPECIALTIES) await forgetLearned(tx, nameOf(specialty));
-    await writeLearned(tx, SENDS, String(Math.max(counted, in_file)), env.clock.now());
-    // Others may have made the calls of a shared account; an early version did not count its sends.
-    const is_lost = is_new
-      ? !settings.is_shared_account && (await lastSentAt(tx)) === null
-      : in_file <= NEW_FILE || counted < in_file;
-    if (is_lost) await writeLearned(tx, SENDS_LOST, '1', env.clock.now());
-    return Math.max(counted, in_file);
-  });
+  const [counted, in_file] = [await countedSends(store.db), sends.read()];
+  // Others may have made the calls of a shared account; an early version did not count its sends.
+  const is_new = counted <= NEW_FILE && in_file <= NEW_FILE;
+  const may_be_lost =
+    is_new && listed > 0 && !settings.is_shared_account && (await lastSentAt(store.db)) === null;
+  if (counted === in_file && !may_be_lost) return;
+  const count = Math.max(counted, in_file);
+  // A crash came after the commit of a send, before it was counted in the file.
+  const was_interrupted = !is_new && counted === in_file + 1;
+  if (!was_interrupted)
+    await store.write(async (tx) => {
+      for (const specialty of SPECIALTIES) await forgetLearned(tx, nameOf(specialty));
+      await writeLearned(tx, SENDS, String(count), env.clock.now());
+      const is_lost = is_new ? may_be_lost : in_file <= NEW_FILE || counted < in_file;
+      if (is_lost) await writeLearned(tx, SENDS_LOST, '1', env.clock.now());
+    });
   sends.write(count);
 }
 
@@ -101,7 +99,7 @@ export async function agreeOnSends(deps: SubmitDeps, listed: number): Promise<vo
  * After the release, eligd makes the calls (G2). Returns whether submission is stopped.
  */
 export async function stopForLostSends(deps: SubmitDeps): Promise<boolean> {
-  const { store, env, settings } = deps;
+  const { store, env, sends, settings } = deps;
   if ((await currentHalts(store.db)).some(({ reason }) => reason === 'calls_lost')) return true;
   if (!(await wasNotedLately(deps, SENDS_LOST))) return false;
   const now = env.clock.now();
@@ -116,7 +114,7 @@ export async function stopForLostSends(deps: SubmitDeps): Promise<boolean> {
     'The database lacks calls (an older one was put back, it was lost, or others made them), and ' +
     'the calling service cannot show which: the end of its list is uncertain, and it does not ' +
     'filter the list by visit.';
-  await store.write(async (tx) => {
+  const count = await store.write(async (tx) => {
     await forgetLearned(tx, SENDS_LOST);
     await halt(tx, { reason: 'calls_lost', detail, next_try_at: null }, now);
     await raiseAttention(
@@ -133,7 +131,10 @@ export async function stopForLostSends(deps: SubmitDeps): Promise<boolean> {
       now,
     );
     tx.after(() => env.log('submission_stopped', { reason: 'calls_lost' }));
+    // A database that has sent nothing yet is not taken for a new one again.
+    return await countSend(tx, now);
   });
+  sends.write(count);
   return true;
 }
 

@@ -28,7 +28,7 @@ const nameOf = (specialty: Specialty) => `labels_waiting:${specialty}`;
 export function labelFailures({ failures }: SubmitMemory, specialty: Specialty): LabelFailures {
   const known = failures.labels.get(specialty) ?? {
     waiting: new Map(),
-    has_failed: false,
+    last_failed: null,
     none_before: 0,
     kept: null,
   };
@@ -74,8 +74,8 @@ export function labelsWaitUntil({ none_before }: LabelFailures, now: number): nu
 
 /**
  * Records that a label of the call could not be queried. No label is queried for a minute after two
- * queries failed in a row, and for longer after a rejected login, which may lock the account.
- * Returns when to query those of this call again.
+ * calls failed in a row, and for longer after a rejected login, which may lock the account. Returns
+ * when to query those of this call again.
  */
 export async function noteUnqueried(
   deps: SubmitDeps,
@@ -88,9 +88,10 @@ export async function noteUnqueried(
   if (![...known.waiting.values()].some(({ cause }) => cause === failed.cause))
     logUnqueried(deps, specialty, failure);
   known.waiting.set(id, failed);
+  const is_second = known.last_failed !== null && known.last_failed !== id;
+  known.last_failed = is_second ? null : id;
   if (isLoginRejected(failure)) known.none_before = now + STOPPED_RETRY_MS;
-  else if (known.has_failed) known.none_before = now + UNREAD_RETRY_MS;
-  known.has_failed = !known.has_failed;
+  else if (is_second) known.none_before = now + UNREAD_RETRY_MS;
   await deps.store.write(async (tx) => {
     await keepWaiting(tx, specialty, known, now);
     if (is_told) await reportUnread(tx, { specialty, are_labels: true }, failure, now);
@@ -111,7 +112,7 @@ export function logUnqueried(
 export function noteQueried(memory: SubmitMemory, { id, specialty }: InquiryRow): void {
   const known = labelFailures(memory, specialty);
   known.waiting.delete(id);
-  known.has_failed = false;
+  known.last_failed = null;
 }
 
 /**
