@@ -42,6 +42,8 @@ test.each(CUTS)(
     rmSync(clinic.state, { recursive: true });
     clinic.drop('two.csv', exportOf([...visits(VISITS)].reverse()));
     await clinic.once();
+    expect((await clinic.run('release', 'submission')).code).toBe(0);
+    await clinic.once();
     expect(labelsOf(await service.ledger())).toEqual(labelsOf(visits(VISITS)));
   },
 );
@@ -288,6 +290,35 @@ test.each(['none', 'limit_offset', 'page', 'link', 'items_total'])(
     expect(labelsOf(await service.ledger())).toEqual(labelsOf(all));
   },
 );
+
+/** Twelve calls; the database is lost; visit 9012, whose label the last call has, is another's. */
+async function giveVisitAway(behaviors: Behaviors) {
+  const machine = setMachineClock();
+  const service = await startService();
+  await service.behave({ list_paging: 'none', list_truncate: 3, ...behaviors });
+  const clinic = makeClinic({ base_url: service.url });
+  const all = visits(12);
+  const [last] = all.slice(-1);
+  if (last === undefined) throw new Error('There is no visit.');
+  const later = { ...last, appointment_id: '9099', appointment_at: '2030-01-14T09:30' };
+  clinic.drop('one.csv', exportOf([...all, later]));
+  await clinic.once();
+  expect(labelsOf(await service.ledger())).toEqual(labelsOf(all));
+  rmSync(clinic.state, { recursive: true });
+  const uninsured = { patient_id: 'P50', patient_name: 'Testpatient Z', carrier: '', payor_id: '' };
+  const given_away = { ...last, ...uninsured, member_id: '' };
+  clinic.drop('two.csv', exportOf([later, given_away, ...all.slice(0, -1)]));
+  return { machine, service, clinic, all };
+}
+
+test('after a loss, a call counts whose visit now belongs to another patient', async () => {
+  const { service, clinic, all } = await giveVisitAway({});
+  await clinic.once();
+  expect((await clinic.run('release', 'submission')).code).toBe(0);
+  await clinic.once();
+  expect(labelsOf(await service.ledger())).toEqual(labelsOf(all));
+  expect(JSON.parse((await clinic.run('status', '--json')).stdout).halts).toEqual([]);
+});
 
 /** The labels of calls, or the IDs of visits, sorted; a duplicate is a second call. */
 function labelsOf(

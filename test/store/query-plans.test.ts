@@ -31,7 +31,7 @@ import {
 } from '../../src/store/calls/due-inquiries.ts';
 import { byServiceIds, moveInquiries, openServiceIds } from '../../src/store/calls/inquiries.ts';
 import { dueForPlanning } from '../../src/store/calls/links.ts';
-import { sampleOfOurs } from '../../src/store/calls/listed-calls.ts';
+import { comingVisits, sampleOfOurs } from '../../src/store/calls/listed-calls.ts';
 import { openTurnaround, turnaround } from '../../src/store/calls/turnarounds.ts';
 import type { Db, Tx } from '../../src/store/engine/database.ts';
 import { openSqlite, type Raw } from '../../src/store/engine/driver.ts';
@@ -169,6 +169,11 @@ describe('the claim of', () => {
       'calls USING INDEX calls_sent (sent_at>?)',
     ],
     [
+      'the visits whose labels are queried after a loss',
+      () => comingVisits(db, NOW),
+      'appointments USING INDEX appointments_day (starts_at>?)',
+    ],
+    [
       'the first answer of an inquiry',
       () => firstAnswerAt(db, 1),
       'answers USING INDEX sqlite_autoindex_answers_1 (inquiry=? AND revision=?)',
@@ -296,6 +301,7 @@ describe('the claim of', () => {
     ['inquiries to send', () => dueForSubmission(db, claim)],
     ['inquiries to look for', () => uncertainDue(db, NOW, 100)],
     ['appointments to plan', () => dueForPlanning(db, NOW, 100)],
+    ['the visits whose labels are queried after a loss', () => comingVisits(db, NOW)],
   ])('the statement for %s needs no sorting, so it stops at its limit', async (_, work) => {
     expect((await planOf(work)).filter((detail) => detail.includes('TEMP B-TREE'))).toEqual([]);
   });

@@ -46,6 +46,8 @@ const KEPT = z.object({
 type Kept = z.infer<typeof KEPT>;
 
 const nameOf = (specialty: Specialty) => `comparison:${specialty}`;
+/** For which loss, by its time, the labels of the coming visits were queried. */
+const askedOf = (specialty: Specialty) => `visits_asked:${specialty}`;
 
 async function countedSends(db: Db | Tx): Promise<number> {
   return Number((await readLearned(db, SENDS))?.value ?? 0);
@@ -91,6 +93,25 @@ export async function agreeOnSends(deps: SubmitDeps, listed: number): Promise<vo
       if (is_lost) await writeLearned(tx, SENDS_LOST, '1', env.clock.now());
     });
   sends.write(count);
+}
+
+/**
+ * Returns whether the database has lately been lost, or replaced by an older one, and the labels of
+ * the coming visits have not been queried since.
+ */
+export async function areVisitsUnasked(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
+  if (!(await wasNotedLately(deps, SENDS_LOST))) return false;
+  const lost = await readLearned(deps.store.db, SENDS_LOST);
+  const asked = await readLearned(deps.store.db, askedOf(specialty));
+  return asked?.value !== String(lost?.updated_at);
+}
+
+/** Records that the labels of the coming visits were queried after the last loss. */
+export async function noteVisitsAsked({ store, env }: SubmitDeps, specialty: Specialty) {
+  await store.write(async (tx) => {
+    const lost = await readLearned(tx, SENDS_LOST);
+    await writeLearned(tx, askedOf(specialty), String(lost?.updated_at), env.clock.now());
+  });
 }
 
 /**

@@ -9,10 +9,10 @@ import type { ServiceFailure } from '../../service/api.ts';
 import { absentLabels } from '../../store/calls/absent-calls.ts';
 import { type InquiryRow, inState, updateInquiry } from '../../store/calls/inquiries.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
-import { latestVisitsOf } from '../../store/calls/listed-calls.ts';
+import { comingVisits, latestVisitsOf } from '../../store/calls/listed-calls.ts';
 import type { Db, Tx } from '../../store/engine/database.ts';
 import type { SubmitContext, SubmitDeps } from './deps.ts';
-import { stopForLostSends } from './earlier-comparison.ts';
+import { areVisitsUnasked, noteVisitsAsked, stopForLostSends } from './earlier-comparison.ts';
 import {
   labelFailures,
   labelsWaitUntil,
@@ -22,6 +22,7 @@ import {
 } from './label-failures.ts';
 import { compare } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
+import { isLoginRejected } from './unread-lists.ts';
 
 /**
  * Null: the label was queried. `stopped`: submission is stopped, and no label is queried. Otherwise
@@ -33,6 +34,10 @@ type Checked = ServiceFailure | 'stopped' | null;
 export type CheckedLabels = ReadonlyMap<number, ReadonlySet<string>>;
 
 type LabelOptions = { specialty: Specialty; external_id_template: string };
+type CheckOptions = LabelOptions & { signal: AbortSignal };
+
+/** So many failed queries for the labels of other visits are not the fault of one label. */
+const FAILURES_MAX = 3;
 
 /**
  * Returns the rows that need the query: while the list may be cut off, all; otherwise those whose
@@ -77,7 +82,7 @@ function hidesCalls({ memory }: SubmitDeps, specialty: Specialty): boolean {
 export async function checkLabels(
   deps: SubmitDeps,
   rows: readonly InquiryRow[],
-  options: LabelOptions & { signal: AbortSignal },
+  options: CheckOptions,
 ): Promise<CheckedLabels> {
   const checked = new Map<number, ReadonlySet<string>>();
   const known = labelFailures(deps.memory, options.specialty);
@@ -89,7 +94,8 @@ export async function checkLabels(
     }
     const labels = await labelsOf(deps.store.db, deps, row, options);
     const result = (await isQueryNeeded(deps, row))
-      ? await checkAll(deps, row, labels, options.signal)
+      ? ((await checkVisits(deps, row, options)) ??
+        (await checkAll(deps, row, labels, options.signal)))
       : null;
     if (options.signal.aborted || result === 'stopped') break;
     if (result === null) {
@@ -123,6 +129,46 @@ async function labelsOf(
       externalId(external_id_template, connector, source_id),
     ),
   ]);
+}
+
+/**
+ * Queries the labels of all coming visits, once after a database was lost, while the list may be
+ * cut off: a call that it has forgotten has the label of its visit, also if the PMS has given the
+ * visit to another patient since. Labels that fail are queried again while others succeed. If none
+ * does, the row's own labels decide: a label that always fails delays no call for long (G7).
+ */
+async function checkVisits(
+  deps: SubmitDeps,
+  row: InquiryRow,
+  { specialty, external_id_template, signal }: CheckOptions,
+): Promise<Checked> {
+  const { store, env, memory } = deps;
+  if (!hidesCalls(deps, specialty) || !(await areVisitsUnasked(deps, specialty))) return null;
+  const asked = memory.asked.get(specialty) ?? new Set();
+  memory.asked.set(specialty, asked);
+  const visits = await comingVisits(store.db, env.clock.now());
+  const left = visits
+    .map(({ connector, source_id }) => externalId(external_id_template, connector, source_id))
+    .filter((label) => !asked.has(label));
+  const before = left.length;
+  let failure: ServiceFailure | null = null;
+  let failures = 0;
+  for (let label = left.shift(); label !== undefined; label = left.shift()) {
+    const result = await checkLabel(deps, row, label, signal);
+    if (signal.aborted || result === 'stopped') return 'stopped';
+    if (result === null) asked.add(label);
+    else {
+      left.push(label);
+      failure = result;
+      failures += 1;
+      if (isLoginRejected(result)) return result;
+      if (failures === FAILURES_MAX) break;
+    }
+  }
+  if (left.length > 0) return left.length < before ? failure : null;
+  await noteVisitsAsked(deps, specialty);
+  memory.asked.delete(specialty);
+  return null;
 }
 
 /** Queries these labels of one row, until one query fails. */

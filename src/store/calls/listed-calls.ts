@@ -13,6 +13,8 @@ import {
 } from './calls.ts';
 
 const VISITS_MAX = 20;
+/** A query for each takes a minute or a few at usual rates. */
+const COMING_VISITS_MAX = 500;
 
 /**
  * Saves the listed inquiries. Returns those that were not known before, and those whose patient or
@@ -149,5 +151,21 @@ export async function latestVisitsOf(
     .where('kind', '=', sql.lit('appointment'))
     .orderBy('starts_at', 'desc')
     .limit(sql.lit(VISITS_MAX))
+    .execute();
+}
+
+/** Returns the coming visits, the nearest first, also those for which nothing is asked. */
+export async function comingVisits(
+  db: Db,
+  now: number,
+): Promise<{ connector: string; source_id: string }[]> {
+  return await db
+    .selectFrom('appointments')
+    .select(['connector', 'source_id'])
+    .where('superseded_at', 'is', null)
+    .where('kind', '=', sql.lit('appointment'))
+    .where('starts_at', '>', now)
+    .orderBy('starts_at')
+    .limit(sql.lit(COMING_VISITS_MAX))
     .execute();
 }
