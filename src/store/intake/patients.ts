@@ -128,8 +128,9 @@ async function merge(
 }
 
 /**
- * Moves the past and canceled visits of a merged record, whose content nobody needs anymore, to the
- * remaining patient: they tell who is a returning patient, and a legal hold must keep them.
+ * Moves the past and canceled visits of a merged record to the remaining patient: they tell who is
+ * a returning patient, and a legal hold must keep them. Their content keeps the former record's
+ * patient, so whoever reads it by patient must compare its ID (`latestPatient`).
  */
 async function renameVisits(
   tx: Tx,
