@@ -70,14 +70,12 @@ export type SubmitSettings = {
  * the comparison by this machine's clock; null: a process that started with nothing to send has not
  * compared the list, and treats unknown inquiries as new from its start on. `service_at`: the same
  * time by the service's clock; null when unknown. `is_due`: the list must be compared again.
- * `total_count`: the number of inquiries in the list; null when unknown.
  */
 export type Reconciled = {
   at: number | null;
   service_at: number | null;
   is_due: boolean;
   hides_calls: boolean;
-  total_count: number | null;
 };
 
 /** `since`: of the first failure in a row. `cause`: of the last one. */

@@ -13,8 +13,9 @@ import {
   readLearned,
   writeLearned,
 } from '../../store/bookkeeping/learned-settings.ts';
-import { lastSentAt } from '../../store/calls/calls.ts';
+import { hasMadeCalls, lastSentAt } from '../../store/calls/calls.ts';
 import { currentHalts, halt, haltSubject } from '../../store/calls/halts.ts';
+import { inState } from '../../store/calls/inquiries.ts';
 import type { Db, Tx } from '../../store/engine/database.ts';
 import type { Reconciled, SubmitDeps } from './deps.ts';
 
@@ -28,7 +29,8 @@ const ELAPSED_DIFFERS_MS = 5_000;
 /** How much the boot clock drifts at most: 9 s a day. */
 const CLOCK_DRIFT = 1e-4;
 const SENDS = 'sends';
-const SENDS_LOST = 'sends_lost';
+/** In place of a time: the office knows that calls are lost. */
+const TOLD = 'told';
 const TIME_MISSING = 'time_missing';
 /** The count of sends in a new lock file. */
 const NEW_FILE = 1;
@@ -40,12 +42,16 @@ const KEPT = z.object({
   awake_ms: z.number(),
   service_at: z.number(),
   hides_calls: z.boolean(),
-  total_count: z.number().nullable(),
 });
 
 type Kept = z.infer<typeof KEPT>;
 
 const nameOf = (specialty: Specialty) => `comparison:${specialty}`;
+/**
+ * Since when the database lacks calls of the specialty: the time of the last call that it knew when
+ * eligd noticed, or empty if it knew none.
+ */
+const lostOf = (specialty: Specialty) => `sends_lost:${specialty}`;
 /** For which loss, by its time, the labels of the coming visits were queried. */
 const askedOf = (specialty: Specialty) => `visits_asked:${specialty}`;
 
@@ -69,30 +75,52 @@ export async function hasEverySend({ store, sends }: Pick<SubmitDeps, 'store' | 
 }
 
 /**
- * Makes the two counts of sends agree after a comparison. Until then, every process reads the list.
- * The comparisons that the database kept are forgotten: it may be an older one, and the lists of
- * other specialties are still to be compared. `listed`: the number of inquiries in the list; an
- * empty one means a new account, which lacks none.
+ * Makes the two counts of sends agree after a comparison; until then, every process reads the list.
+ * Notes whether the database lacks calls: it is older than the lock file, or the list shows
+ * inquiries of a specialty for which it has made no call. An older database's comparisons are
+ * forgotten, since the lists of other specialties are still to be compared. `listed`: the number of
+ * inquiries in the list.
  */
-export async function agreeOnSends(deps: SubmitDeps, listed: number): Promise<void> {
-  const { store, env, sends, settings } = deps;
+export async function agreeOnSends(
+  deps: SubmitDeps,
+  specialty: Specialty,
+  listed: number,
+): Promise<void> {
+  const { store, sends, settings } = deps;
   const [counted, in_file] = [await countedSends(store.db), sends.read()];
-  // Others may have made the calls of a shared account; an early version did not count its sends.
-  const is_new = counted <= NEW_FILE && in_file <= NEW_FILE;
-  const may_be_lost =
-    is_new && listed > 0 && !settings.is_shared_account && (await lastSentAt(store.db)) === null;
-  if (counted === in_file && !may_be_lost) return;
   const count = Math.max(counted, in_file);
   // A crash came after the commit of a send, before it was counted in the file.
-  const was_interrupted = !is_new && counted === in_file + 1;
-  if (!was_interrupted)
+  const was_interrupted =
+    counted === in_file + 1 && (await inState(store.db, 'uncertain')).length > 0;
+  const differ = counted !== in_file && !was_interrupted;
+  // An early version did not count its sends.
+  const is_older = differ && count > NEW_FILE && (in_file <= NEW_FILE || counted < in_file);
+  const is_lost =
+    !is_older &&
+    listed > 0 &&
+    // Others may have made the calls of a shared account.
+    !settings.is_shared_account &&
+    (await readLearned(store.db, lostOf(specialty))) === null &&
+    !(await hasMadeCalls(store.db, specialty));
+  if (differ || is_lost)
     await store.write(async (tx) => {
-      for (const specialty of SPECIALTIES) await forgetLearned(tx, nameOf(specialty));
-      await writeLearned(tx, SENDS, String(count), env.clock.now());
-      const is_lost = is_new ? may_be_lost : in_file <= NEW_FILE || counted < in_file;
-      if (is_lost) await writeLearned(tx, SENDS_LOST, '1', env.clock.now());
+      const now = serviceNow(deps);
+      if (differ) {
+        for (const each of SPECIALTIES) await forgetLearned(tx, nameOf(each));
+        await writeLearned(tx, SENDS, String(count), now);
+      }
+      if (is_lost) await writeLearned(tx, lostOf(specialty), '', now);
+      if (!is_older) return;
+      const since = String((await lastSentAt(tx)) ?? '');
+      for (const each of SPECIALTIES) await writeLearned(tx, lostOf(each), since, now);
     });
-  sends.write(count);
+  if (counted !== in_file) sends.write(count);
+}
+
+/** Returns the loss of calls of which the office does not know yet; null: none lately. */
+async function untoldLoss(deps: SubmitDeps, specialty: Specialty) {
+  const noted = await readLearned(deps.store.db, lostOf(specialty));
+  return noted !== null && noted.value !== TOLD && isLate(deps, noted) ? noted : null;
 }
 
 /**
@@ -100,18 +128,16 @@ export async function agreeOnSends(deps: SubmitDeps, listed: number): Promise<vo
  * the coming visits have not been queried since.
  */
 export async function areVisitsUnasked(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
-  if (!(await wasNotedLately(deps, SENDS_LOST))) return false;
-  const lost = await readLearned(deps.store.db, SENDS_LOST);
-  const asked = await readLearned(deps.store.db, askedOf(specialty));
-  return asked?.value !== String(lost?.updated_at);
+  const lost = await untoldLoss(deps, specialty);
+  if (lost === null) return false;
+  return (await readLearned(deps.store.db, askedOf(specialty)))?.value !== String(lost.updated_at);
 }
 
 /** Records that the labels of the coming visits were queried after the last loss. */
-export async function noteVisitsAsked({ store, env }: SubmitDeps, specialty: Specialty) {
-  await store.write(async (tx) => {
-    const lost = await readLearned(tx, SENDS_LOST);
-    await writeLearned(tx, askedOf(specialty), String(lost?.updated_at), env.clock.now());
-  });
+export async function noteVisitsAsked(deps: SubmitDeps, specialty: Specialty): Promise<void> {
+  const lost = await untoldLoss(deps, specialty);
+  const value = String(lost?.updated_at);
+  await deps.store.write((tx) => writeLearned(tx, askedOf(specialty), value, serviceNow(deps)));
 }
 
 /**
@@ -119,24 +145,24 @@ export async function noteVisitsAsked({ store, env }: SubmitDeps, specialty: Spe
  * file, or was lost. For a service that can show neither all inquiries nor those of one visit.
  * After the release, eligd makes the calls (G2). Returns whether submission is stopped.
  */
-export async function stopForLostSends(deps: SubmitDeps): Promise<boolean> {
-  const { store, env, sends, settings } = deps;
+export async function stopForLostSends(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
+  const { store, env, settings } = deps;
   if ((await currentHalts(store.db)).some(({ reason }) => reason === 'calls_lost')) return true;
-  if (!(await wasNotedLately(deps, SENDS_LOST))) return false;
+  const lost = await untoldLoss(deps, specialty);
+  if (lost === null) return false;
   const now = env.clock.now();
-  const last = await lastSentAt(store.db);
   const which =
-    last === null
+    lost.value === ''
       ? 'for all of its inquiries'
       : 'for the inquiries that it has received since ' +
-        `${localDateTime(last, settings.time_zone).replace('T', ' ')} (the last call that this ` +
-        'database knows)';
+        `${localDateTime(Number(lost.value), settings.time_zone).replace('T', ' ')} (the last ` +
+        'call that this database knew then)';
   const detail =
     'The database lacks calls (an older one was put back, it was lost, or others made them), and ' +
     'the calling service cannot show which: the end of its list is uncertain, and it does not ' +
     'filter the list by visit.';
-  const count = await store.write(async (tx) => {
-    await forgetLearned(tx, SENDS_LOST);
+  await store.write(async (tx) => {
+    for (const each of SPECIALTIES) await writeLearned(tx, lostOf(each), TOLD, serviceNow(deps));
     await halt(tx, { reason: 'calls_lost', detail, next_try_at: null }, now);
     await raiseAttention(
       tx,
@@ -152,10 +178,7 @@ export async function stopForLostSends(deps: SubmitDeps): Promise<boolean> {
       now,
     );
     tx.after(() => env.log('submission_stopped', { reason: 'calls_lost' }));
-    // A database that has sent nothing yet is not taken for a new one again.
-    return await countSend(tx, now);
   });
-  sends.write(count);
   return true;
 }
 
@@ -170,40 +193,41 @@ export async function noteMissingTime(
   specialty: Specialty,
   listed: number,
 ): Promise<void> {
-  const { store, env } = deps;
   const kept = await readKept(deps, specialty);
   if (awakeSince(kept, deps) !== null || (kept === null && listed === 0)) return;
-  await store.write((tx) => writeLearned(tx, TIME_MISSING, '1', env.clock.now()));
+  await deps.store.write((tx) => writeLearned(tx, TIME_MISSING, '1', serviceNow(deps)));
 }
 
 /**
  * Returns whether the database may lately have been put back, or the machine rolled back: it may
  * lack calls.
  */
-export async function mayLackSends(deps: Pick<SubmitDeps, 'store' | 'env'>): Promise<boolean> {
-  return await wasNotedLately(deps, TIME_MISSING);
+export async function mayLackSends(deps: SubmitDeps): Promise<boolean> {
+  const noted = await readLearned(deps.store.db, TIME_MISSING);
+  return noted !== null && isLate(deps, noted);
 }
 
-async function wasNotedLately(
-  { store, env }: Pick<SubmitDeps, 'store' | 'env'>,
-  name: string,
-): Promise<boolean> {
-  const noted = await readLearned(store.db, name);
-  return noted !== null && Math.abs(env.clock.now() - noted.updated_at) < LOST_MS;
+/** Returns the time by the service's clock: this machine's may be wrong at a start. */
+function serviceNow({ env, clockSkew }: SubmitDeps): number {
+  return env.clock.now() - (clockSkew() ?? 0);
+}
+
+function isLate(deps: SubmitDeps, noted: { updated_at: number }): boolean {
+  return Math.abs(serviceNow(deps) - noted.updated_at) < LOST_MS;
 }
 
 /** Keeps a comparison for the next process, if the boot ID and the service's clock are known. */
 export async function keepComparison(
   deps: SubmitDeps,
   specialty: Specialty,
-  { at, service_at, hides_calls, total_count }: Reconciled & { at: number },
+  { at, service_at, hides_calls }: Reconciled & { at: number },
 ): Promise<void> {
   const { store, env } = deps;
   const boot = env.boot?.() ?? null;
   if (boot === null || service_at === null) return;
   // `at` is when the list was asked for, and the machine was awake since.
   const awake_ms = boot.awake_ms - (env.clock.now() - at);
-  const kept = { boot_id: boot.id, awake_ms, service_at, hides_calls, total_count };
+  const kept = { boot_id: boot.id, awake_ms, service_at, hides_calls };
   await store.write((tx) => writeLearned(tx, nameOf(specialty), JSON.stringify(kept), at));
 }
 
@@ -231,7 +255,6 @@ export async function earlierComparison(
     service_at: kept.service_at,
     is_due: false,
     hides_calls: kept.hides_calls,
-    total_count: kept.total_count,
   };
 }
 

@@ -20,15 +20,17 @@ import {
   noteQueried,
   noteUnqueried,
 } from './label-failures.ts';
-import { compare } from './reconcile.ts';
+import { omitsKnown } from './list-end.ts';
+import { compare, listedCount } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
 import { isLoginRejected } from './unread-lists.ts';
 
 /**
- * Null: the label was queried. `stopped`: submission is stopped, and no label is queried. Otherwise
- * why it could not be queried.
+ * Null: the label was queried. `all`: the service showed all of its inquiries in place of the
+ * label's, so no other label has to be queried now. `stopped`: submission is stopped, and no label
+ * is queried. Otherwise why it could not be queried.
  */
-type Checked = ServiceFailure | 'stopped' | null;
+type Checked = ServiceFailure | 'all' | 'stopped' | null;
 
 /** By row: its labels that were queried. */
 export type CheckedLabels = ReadonlyMap<number, ReadonlySet<string>>;
@@ -85,6 +87,7 @@ export async function checkLabels(
   options: CheckOptions,
 ): Promise<CheckedLabels> {
   const checked = new Map<number, ReadonlySet<string>>();
+  let are_all_shown = false;
   const known = labelFailures(deps.memory, options.specialty);
   for (const [index, row] of rows.entries()) {
     const wait_until = labelsWaitUntil(known, deps.env.clock.now());
@@ -93,23 +96,18 @@ export async function checkLabels(
       break;
     }
     const labels = await labelsOf(deps.store.db, deps, row, options);
-    const result = (await isQueryNeeded(deps, row))
-      ? ((await checkVisits(deps, row, options)) ??
-        (await checkAll(deps, row, labels, options.signal)))
-      : null;
+    const result: Checked = are_all_shown
+      ? 'all'
+      : ((await checkVisits(deps, row, options)) ??
+        (await checkAll(deps, row, labels, options.signal)));
     if (options.signal.aborted || result === 'stopped') break;
-    if (result === null) {
+    are_all_shown = result === 'all';
+    if (result === null || result === 'all') {
       checked.set(row.id, labels);
       noteQueried(deps.memory, row);
     } else await putOff(deps, [row], await noteUnqueried(deps, row, result));
   }
   return checked;
-}
-
-/** A query for another row may have shown that no query by label shows more than the list. */
-async function isQueryNeeded(deps: SubmitDeps, { specialty, match_key }: InquiryRow) {
-  if (hidesCalls(deps, specialty)) return true;
-  return (await absentLabels(deps.store.db, specialty, [match_key])).has(match_key);
 }
 
 /** Returns the labels under which the service may have a call for the row. */
@@ -156,6 +154,7 @@ async function checkVisits(
   for (let label = left.shift(); label !== undefined; label = left.shift()) {
     const result = await checkLabel(deps, row, label, signal);
     if (signal.aborted || result === 'stopped') return 'stopped';
+    if (result === 'all') return 'all';
     if (result === null) asked.add(label);
     else {
       left.push(label);
@@ -211,7 +210,7 @@ async function checkLabel(
   external_id: string,
   signal: AbortSignal,
 ): Promise<Checked> {
-  const { client, store, env, memory } = deps;
+  const { client, store, env } = deps;
   const listed = await client.list(specialty, { external_id }, { priority: 'send', signal });
   if (!listed.ok) return listed.failure;
   const { filter, is_complete, is_end_proven, total_count } = listed.value;
@@ -225,13 +224,30 @@ async function checkLabel(
   }
   if (filter === 'none_or_applied') return null;
   if (is_complete && is_end_proven) {
-    const whole = memory.reconciled.get(specialty);
-    // The filter does nothing, so no label shows more than the list that was compared.
-    if (whole?.total_count != null && total_count >= whole.total_count) whole.hides_calls = false;
-    return null;
+    // A filter that does something shows less than the whole list.
+    if (total_count < (await listedCount(store.db, specialty))) return null;
+    const shown = await compareAll(deps, specialty, signal);
+    if (shown !== 'not all') return shown;
   }
   // The whole list in place of the label's may hide the calls that an older database lacks.
-  return (await stopForLostSends(deps)) ? 'stopped' : null;
+  return (await stopForLostSends(deps, specialty)) ? 'stopped' : null;
+}
+
+/** Compares the whole list once, in place of the list of each label. */
+async function compareAll(
+  deps: SubmitDeps,
+  specialty: Specialty,
+  signal: AbortSignal,
+): Promise<ServiceFailure | 'all' | 'not all'> {
+  const { client, store, env } = deps;
+  const listed = await client.list(specialty, {}, { priority: 'send', signal });
+  if (!listed.ok) return listed.failure;
+  const { inquiries, is_complete, is_end_proven } = listed.value;
+  const now = env.clock.now();
+  const seen = inquiries.map(seenInquiry);
+  await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
+  const is_whole = is_complete && is_end_proven;
+  return is_whole && !(await omitsKnown(store.db, specialty, listed.value)) ? 'all' : 'not all';
 }
 
 /**
@@ -256,7 +272,7 @@ export async function checkUndecidable(
   for (const row of [...rows.slice(first), ...rows.slice(0, first)]) {
     if (failures === 2) break;
     const result = await checkLabel(deps, row, row.external_id, signal);
-    if (signal.aborted || result === 'stopped') return;
+    if (signal.aborted || result === 'stopped' || result === 'all') return;
     failures = result === null ? 0 : failures + 1;
     first_failure ??= result;
   }

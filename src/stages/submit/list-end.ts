@@ -17,11 +17,19 @@ export async function mayHideCalls(
   specialty: Specialty,
   list: Pick<InquiryList, 'is_complete' | 'is_end_proven' | 'inquiries' | 'total_count'>,
 ): Promise<boolean> {
-  if (isEndDoubtful(list)) return true;
-  const shown = new Set<string>(list.inquiries.map(({ id }) => id));
-  const must_show = await inquiriesToBeListed(db, specialty);
-  if (!must_show.every(({ service_id }) => shown.has(service_id))) return true;
+  if (isEndDoubtful(list) || (await omitsKnown(db, specialty, list))) return true;
   return await hasUnclaimed(db, specialty);
+}
+
+/** Returns whether the list omits inquiries that are known to exist. */
+export async function omitsKnown(
+  db: Db,
+  specialty: Specialty,
+  { inquiries }: Pick<InquiryList, 'inquiries'>,
+): Promise<boolean> {
+  const shown = new Set<string>(inquiries.map(({ id }) => id));
+  const must_show = await inquiriesToBeListed(db, specialty);
+  return !must_show.every(({ service_id }) => shown.has(service_id));
 }
 
 /** Returns whether the list may go on beyond its end. */

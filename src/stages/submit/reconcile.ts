@@ -59,7 +59,7 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
     listed_inquiries: seen.length,
     unknown_inquiries: fresh,
   });
-  await agreeOnSends(deps, seen.length);
+  await agreeOnSends(deps, specialty, seen.length);
   await noteMissingTime(deps, specialty, seen.length);
   const skew_ms = deps.clockSkew();
   const reconciled = {
@@ -69,7 +69,6 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
     // No end of a list proves anything about calls that an older database lacks.
     hides_calls:
       (await mayLackSends(deps)) || (await mayHideCalls(store.db, specialty, listed.value)),
-    total_count: listed.value.total_count,
   };
   memory.reconciled.set(specialty, reconciled);
   await keepComparison(deps, specialty, reconciled);
@@ -100,7 +99,7 @@ export function beginWithoutComparison(deps: SubmitDeps, specialty: Specialty): 
   // The comparison subtracts the difference of the clocks once. Calls that a database made shortly
   // before an older copy replaced it must not look like those of another installation.
   const service_at = deps.env.clock.now() - skew_ms + 2 * CLOCKS_DIFFER_MS;
-  const begun = { at: null, service_at, is_due: false, hides_calls: true, total_count: null };
+  const begun = { at: null, service_at, is_due: false, hides_calls: true };
   deps.memory.reconciled.set(specialty, begun);
   return true;
 }
@@ -111,6 +110,11 @@ const reconciledSetting = (specialty: Specialty) => `reconciled:${specialty}`;
 export async function wasReconciled(db: Db, specialty: Specialty, now: number): Promise<boolean> {
   const setting = await readLearned(db, reconciledSetting(specialty));
   return setting !== null && setting.updated_at <= now && now - setting.updated_at < DAY_MS;
+}
+
+/** Returns how many inquiries the list had when it was last compared. */
+export async function listedCount(db: Db, specialty: Specialty): Promise<number> {
+  return Number((await readLearned(db, reconciledSetting(specialty)))?.value ?? 0);
 }
 
 /** Requires a new comparison, even when nothing is due: the list could not be read. */

@@ -364,11 +364,28 @@ const OWNERS = prepared<{ service_ids: readonly string[] }>()((db, place) =>
     .where('service_id', 'in', place('service_ids')),
 );
 
-/** Returns when the last call of this database was sent; null: it made none. */
+/**
+ * Returns when the last call that this database knows was sent, by the service's clock if that was
+ * known; null: it made none.
+ */
 export async function lastSentAt(db: Db | Tx): Promise<number | null> {
   const row = await db
     .selectFrom('calls')
-    .select((select) => select.fn.max<number | null>('sent_at').as('at'))
+    .select(sql<number | null>`max(coalesce(sent_service_at, sent_at))`.as('at'))
+    .where('sent_at', '>', 0)
     .executeTakeFirst();
   return row?.at ?? null;
+}
+
+/** Returns whether this database has made calls of the specialty. */
+export async function hasMadeCalls(db: Db | Tx, specialty: Specialty): Promise<boolean> {
+  const last = await db
+    .selectFrom('calls')
+    .select('id')
+    .where('sent_at', '>', 0)
+    .where('specialty', '=', specialty)
+    .orderBy('sent_at', 'desc')
+    .limit(sql.lit(1))
+    .executeTakeFirst();
+  return last !== undefined;
 }
