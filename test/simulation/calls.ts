@@ -468,6 +468,14 @@ export class Calls {
     return from <= accepted_at && accepted_at < until;
   }
 
+  /**
+   * Whether the database lost the call, and it was about another number of its claim: then eligd
+   * cannot tell that it was about this claim (docs/design.md "Ambiguous").
+   */
+  isForgottenNumber(call: Accepted, current: string): boolean {
+    return this.#isForgotten(call) && numberOf(call) !== canonical(current);
+  }
+
   /** Whether eligd has seen the call in a list, and knows of no inquiry that it is for. */
   #isUnclaimed(id: string): boolean {
     const sql = "select 1 from calls where service_id = ? and role = 'unclaimed'";
@@ -563,7 +571,6 @@ export class Calls {
       return true;
     // Without its database, eligd cannot tell that a call with another claim number was about this
     // claim (docs/design.md "Ambiguous").
-    const numberOf = ({ request }: Accepted) => canonical(String(request.claim_number ?? ''));
     if (this.is_state_lost && numberOf(last) !== numberOf(call)) return true;
     const seconds = new Set(this.excused.map(({ second }) => second));
     const made = before.filter((one) => !seconds.has(one)).length;
@@ -755,3 +762,6 @@ function localYear(starts_at: string, time_zone: string): string {
 export function iso(at: number): string {
   return new Date(at).toISOString().slice(0, 19);
 }
+
+/** The number of the claim that the call is about; empty: none. */
+const numberOf = ({ request }: Accepted) => canonical(String(request.claim_number ?? ''));

@@ -146,7 +146,9 @@ export class ClaimCheck {
       this.#fail('G2', `The claim ${source_id} got no call and is on no list.`, [source_id]);
     // A truncated list may never show a call whose reply was lost.
     const findable = calls.filter(
-      (call) => call.carrier.is_known === 'surely' || service.shows(call),
+      (call) =>
+        (call.carrier.is_known === 'surely' || service.shows(call)) &&
+        !this.#calls.isForgottenNumber(call, current.claim.claim_number),
     );
     const has_ended = findable.some(({ timeline }) =>
       timeline.some(

@@ -101,8 +101,6 @@ export type SubmitMemory = {
     whole: Map<Specialty, ReadingFailure>;
     labels: Map<Specialty, LabelFailures>;
   };
-  /** Per specialty: the labels of coming visits that were queried after a loss, until all were. */
-  asked: Map<Specialty, Set<string>>;
   /**
    * The last measured lead of the machine's clock over the monotonic clock, and the saved lead over
    * the service's clock (null before the first response). Null before the first measurement.
@@ -119,7 +117,6 @@ export function newSubmitMemory(): SubmitMemory {
   return {
     reconciled: new Map(),
     failures: { whole: new Map(), labels: new Map() },
-    asked: new Map(),
     clock: null,
     tried_at: null,
   };

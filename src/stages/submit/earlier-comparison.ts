@@ -52,8 +52,6 @@ const nameOf = (specialty: Specialty) => `comparison:${specialty}`;
  * eligd noticed, or empty if it knew none.
  */
 const lostOf = (specialty: Specialty) => `sends_lost:${specialty}`;
-/** For which loss, by its time, the labels of the coming visits were queried. */
-const askedOf = (specialty: Specialty) => `visits_asked:${specialty}`;
 
 async function countedSends(db: Db | Tx): Promise<number> {
   return Number((await readLearned(db, SENDS))?.value ?? 0);
@@ -118,26 +116,9 @@ export async function agreeOnSends(
 }
 
 /** Returns the loss of calls of which the office does not know yet; null: none lately. */
-async function untoldLoss(deps: SubmitDeps, specialty: Specialty) {
+export async function untoldLoss(deps: SubmitDeps, specialty: Specialty) {
   const noted = await readLearned(deps.store.db, lostOf(specialty));
   return noted !== null && noted.value !== TOLD && isLate(deps, noted) ? noted : null;
-}
-
-/**
- * Returns whether the database has lately been lost, or replaced by an older one, and the labels of
- * the coming visits have not been queried since.
- */
-export async function areVisitsUnasked(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
-  const lost = await untoldLoss(deps, specialty);
-  if (lost === null) return false;
-  return (await readLearned(deps.store.db, askedOf(specialty)))?.value !== String(lost.updated_at);
-}
-
-/** Records that the labels of the coming visits were queried after the last loss. */
-export async function noteVisitsAsked(deps: SubmitDeps, specialty: Specialty): Promise<void> {
-  const lost = await untoldLoss(deps, specialty);
-  const value = String(lost?.updated_at);
-  await deps.store.write((tx) => writeLearned(tx, askedOf(specialty), value, serviceNow(deps)));
 }
 
 /**

@@ -9,10 +9,9 @@ import type { ServiceFailure } from '../../service/api.ts';
 import { absentLabels } from '../../store/calls/absent-calls.ts';
 import { type InquiryRow, inState, updateInquiry } from '../../store/calls/inquiries.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
-import { comingVisits, latestVisitsOf } from '../../store/calls/listed-calls.ts';
+import { latestVisitsOf } from '../../store/calls/listed-calls.ts';
 import type { Db, Tx } from '../../store/engine/database.ts';
 import type { SubmitContext, SubmitDeps } from './deps.ts';
-import { areVisitsUnasked, noteVisitsAsked, stopForLostSends } from './earlier-comparison.ts';
 import {
   labelFailures,
   labelsWaitUntil,
@@ -20,26 +19,14 @@ import {
   noteQueried,
   noteUnqueried,
 } from './label-failures.ts';
-import { omitsKnown } from './list-end.ts';
-import { compare, listedCount } from './reconcile.ts';
-import { seenInquiry } from './seen.ts';
-import { isLoginRejected } from './unread-lists.ts';
-
-/**
- * Null: the label was queried. `all`: the service showed all of its inquiries in place of the
- * label's, so no other label has to be queried now. `stopped`: submission is stopped, and no label
- * is queried. Otherwise why it could not be queried.
- */
-type Checked = ServiceFailure | 'all' | 'stopped' | null;
+import { type LabelResult, queryLabel } from './label-query.ts';
+import { queryVisits } from './visit-labels.ts';
 
 /** By row: its labels that were queried. */
 export type CheckedLabels = ReadonlyMap<number, ReadonlySet<string>>;
 
 type LabelOptions = { specialty: Specialty; external_id_template: string };
 type CheckOptions = LabelOptions & { signal: AbortSignal };
-
-/** So many failed queries for the labels of other visits are not the fault of one label. */
-const FAILURES_MAX = 3;
 
 /**
  * Returns the rows that need the query: while the list may be cut off, all; otherwise those whose
@@ -89,6 +76,15 @@ export async function checkLabels(
   const checked = new Map<number, ReadonlySet<string>>();
   let are_all_shown = false;
   const known = labelFailures(deps.memory, options.specialty);
+  const [first] = rows;
+  if (first !== undefined && labelsWaitUntil(known, deps.env.clock.now()) === null) {
+    const after = await queryVisits(deps, first, options);
+    if (after === 'stopped') return checked;
+    if (after !== null) {
+      await putOff(deps, rows, after.due_at);
+      return checked;
+    }
+  }
   for (const [index, row] of rows.entries()) {
     const wait_until = labelsWaitUntil(known, deps.env.clock.now());
     if (wait_until !== null) {
@@ -96,10 +92,9 @@ export async function checkLabels(
       break;
     }
     const labels = await labelsOf(deps.store.db, deps, row, options);
-    const result: Checked = are_all_shown
+    const result: LabelResult = are_all_shown
       ? 'all'
-      : ((await checkVisits(deps, row, options)) ??
-        (await checkAll(deps, row, labels, options.signal)));
+      : await checkAll(deps, row, labels, options.signal);
     if (options.signal.aborted || result === 'stopped') break;
     are_all_shown = result === 'all';
     if (result === null || result === 'all') {
@@ -129,56 +124,15 @@ async function labelsOf(
   ]);
 }
 
-/**
- * Queries the labels of all coming visits, once after a database was lost, while the list may be
- * cut off: a call that it has forgotten has the label of its visit, also if the PMS has given the
- * visit to another patient since. Labels that fail are queried again while others succeed. If none
- * does, the row's own labels decide: a label that always fails delays no call for long (G7).
- */
-async function checkVisits(
-  deps: SubmitDeps,
-  row: InquiryRow,
-  { specialty, external_id_template, signal }: CheckOptions,
-): Promise<Checked> {
-  const { store, env, memory } = deps;
-  if (!hidesCalls(deps, specialty) || !(await areVisitsUnasked(deps, specialty))) return null;
-  const asked = memory.asked.get(specialty) ?? new Set();
-  memory.asked.set(specialty, asked);
-  const visits = await comingVisits(store.db, env.clock.now());
-  const left = visits
-    .map(({ connector, source_id }) => externalId(external_id_template, connector, source_id))
-    .filter((label) => !asked.has(label));
-  const before = left.length;
-  let failure: ServiceFailure | null = null;
-  let failures = 0;
-  for (let label = left.shift(); label !== undefined; label = left.shift()) {
-    const result = await checkLabel(deps, row, label, signal);
-    if (signal.aborted || result === 'stopped') return 'stopped';
-    if (result === 'all') return 'all';
-    if (result === null) asked.add(label);
-    else {
-      left.push(label);
-      failure = result;
-      failures += 1;
-      if (isLoginRejected(result)) return result;
-      if (failures === FAILURES_MAX) break;
-    }
-  }
-  if (left.length > 0) return left.length < before ? failure : null;
-  await noteVisitsAsked(deps, specialty);
-  memory.asked.delete(specialty);
-  return null;
-}
-
 /** Queries these labels of one row, until one query fails. */
 async function checkAll(
   deps: SubmitDeps,
   row: InquiryRow,
   labels: ReadonlySet<string>,
   signal: AbortSignal,
-): Promise<Checked> {
+): Promise<LabelResult> {
   for (const label of labels) {
-    const result = await checkLabel(deps, row, label, signal);
+    const result = await queryLabel(deps, row.specialty, label, signal);
     if (result !== null) return result;
   }
   return null;
@@ -204,52 +158,6 @@ async function putOff(
   });
 }
 
-async function checkLabel(
-  deps: SubmitDeps,
-  { specialty }: InquiryRow,
-  external_id: string,
-  signal: AbortSignal,
-): Promise<Checked> {
-  const { client, store, env } = deps;
-  const listed = await client.list(specialty, { external_id }, { priority: 'send', signal });
-  if (!listed.ok) return listed.failure;
-  const { filter, is_complete, is_end_proven, total_count } = listed.value;
-  const seen = listed.value.inquiries.map(seenInquiry);
-  if (seen.length > 0) {
-    // A reconciliation of these few inquiries: each unknown one belongs to a lost reply, is a
-    // duplicate call, or is unclaimed. Only the whole list shows whether another installation uses
-    // the account.
-    const now = env.clock.now();
-    await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
-  }
-  if (filter === 'none_or_applied') return null;
-  if (is_complete && is_end_proven) {
-    // A filter that does something shows less than the whole list.
-    if (total_count < (await listedCount(store.db, specialty))) return null;
-    const shown = await compareAll(deps, specialty, signal);
-    if (shown !== 'not all') return shown;
-  }
-  // The whole list in place of the label's may hide the calls that an older database lacks.
-  return (await stopForLostSends(deps, specialty)) ? 'stopped' : null;
-}
-
-/** Compares the whole list once, in place of the list of each label. */
-async function compareAll(
-  deps: SubmitDeps,
-  specialty: Specialty,
-  signal: AbortSignal,
-): Promise<ServiceFailure | 'all' | 'not all'> {
-  const { client, store, env } = deps;
-  const listed = await client.list(specialty, {}, { priority: 'send', signal });
-  if (!listed.ok) return listed.failure;
-  const { inquiries, is_complete, is_end_proven } = listed.value;
-  const now = env.clock.now();
-  const seen = inquiries.map(seenInquiry);
-  await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
-  const is_whole = is_complete && is_end_proven;
-  return is_whole && !(await omitsKnown(store.db, specialty, listed.value)) ? 'all' : 'not all';
-}
-
 /**
  * Queries the labels of calls that the office was told to ask about. A list that is cut off may
  * hide them for good, and the service may show them only later. After two failures in a row, the
@@ -271,7 +179,7 @@ export async function checkUndecidable(
   let failures = 0;
   for (const row of [...rows.slice(first), ...rows.slice(0, first)]) {
     if (failures === 2) break;
-    const result = await checkLabel(deps, row, row.external_id, signal);
+    const result = await queryLabel(deps, specialty, row.external_id, signal);
     if (signal.aborted || result === 'stopped' || result === 'all') return;
     failures = result === null ? 0 : failures + 1;
     first_failure ??= result;

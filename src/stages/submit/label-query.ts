@@ -1,0 +1,62 @@
+/** Queries of the list by `external_id` (G1), also where the service does not filter by it. */
+import type { Specialty } from '../../domain/specialty.ts';
+import type { ServiceFailure } from '../../service/api.ts';
+import type { SubmitDeps } from './deps.ts';
+import { stopForLostSends } from './earlier-comparison.ts';
+import { omitsKnown } from './list-end.ts';
+import { compare, listedCount } from './reconcile.ts';
+import { seenInquiry } from './seen.ts';
+
+/**
+ * Null: the label was queried. `all`: the service showed all of its inquiries in place of the
+ * label's, so no other label has to be queried now. `stopped`: submission is stopped, and no label
+ * is queried. Otherwise why it could not be queried.
+ */
+export type LabelResult = ServiceFailure | 'all' | 'stopped' | null;
+
+/** Queries one label, and saves the inquiries that the service shows under it. */
+export async function queryLabel(
+  deps: SubmitDeps,
+  specialty: Specialty,
+  external_id: string,
+  signal: AbortSignal,
+): Promise<LabelResult> {
+  const { client, store, env } = deps;
+  const listed = await client.list(specialty, { external_id }, { priority: 'send', signal });
+  if (!listed.ok) return listed.failure;
+  const { filter, is_complete, is_end_proven, total_count } = listed.value;
+  const seen = listed.value.inquiries.map(seenInquiry);
+  if (seen.length > 0) {
+    // A reconciliation of these few inquiries: each unknown one belongs to a lost reply, is a
+    // duplicate call, or is unclaimed. Only the whole list shows whether another installation uses
+    // the account.
+    const now = env.clock.now();
+    await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
+  }
+  if (filter === 'none_or_applied') return null;
+  if (is_complete && is_end_proven) {
+    // A filter that does something shows less than the whole list.
+    if (total_count < (await listedCount(store.db, specialty))) return null;
+    const shown = await compareAll(deps, specialty, signal);
+    if (shown !== 'not all') return shown;
+  }
+  // The whole list in place of the label's may hide the calls that an older database lacks.
+  return (await stopForLostSends(deps, specialty)) ? 'stopped' : null;
+}
+
+/** Compares the whole list once, in place of the list of each label. */
+async function compareAll(
+  deps: SubmitDeps,
+  specialty: Specialty,
+  signal: AbortSignal,
+): Promise<ServiceFailure | 'all' | 'not all'> {
+  const { client, store, env } = deps;
+  const listed = await client.list(specialty, {}, { priority: 'send', signal });
+  if (!listed.ok) return listed.failure;
+  const { inquiries, is_complete, is_end_proven } = listed.value;
+  const now = env.clock.now();
+  const seen = inquiries.map(seenInquiry);
+  await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
+  const is_whole = is_complete && is_end_proven;
+  return is_whole && !(await omitsKnown(store.db, specialty, listed.value)) ? 'all' : 'not all';
+}
