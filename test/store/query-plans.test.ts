@@ -22,7 +22,12 @@ import { countOldAnswers } from '../../src/store/bookkeeping/purge-answers.ts';
 import { oldNamedSubjects } from '../../src/store/bookkeeping/purge-logs.ts';
 import { absentLabels } from '../../src/store/calls/absent-calls.ts';
 import { spentBetween } from '../../src/store/calls/budget.ts';
-import { callsAlike, hasForgottenCall, withCalls } from '../../src/store/calls/calls.ts';
+import {
+  callsAlike,
+  hasForgottenCall,
+  hasMadeCalls,
+  withCalls,
+} from '../../src/store/calls/calls.ts';
 import {
   dueForPolling,
   dueForSubmission,
@@ -169,6 +174,11 @@ describe('the claim of', () => {
       'calls USING INDEX calls_sent (sent_at>?)',
     ],
     [
+      'whether calls of a specialty were made',
+      () => hasMadeCalls(db, 'dental'),
+      'calls USING INDEX calls_sent (sent_at>?)',
+    ],
+    [
       'the visits whose labels are queried after a loss',
       () => comingVisits(db, NOW),
       'appointments USING INDEX appointments_day (starts_at>?)',
@@ -302,6 +312,7 @@ describe('the claim of', () => {
     ['inquiries to look for', () => uncertainDue(db, NOW, 100)],
     ['appointments to plan', () => dueForPlanning(db, NOW, 100)],
     ['the visits whose labels are queried after a loss', () => comingVisits(db, NOW)],
+    ['whether calls of a specialty were made', () => hasMadeCalls(db, 'dental')],
   ])('the statement for %s needs no sorting, so it stops at its limit', async (_, work) => {
     expect((await planOf(work)).filter((detail) => detail.includes('TEMP B-TREE'))).toEqual([]);
   });
