@@ -377,13 +377,14 @@ export async function lastSentAt(db: Db | Tx): Promise<number | null> {
   return row?.at ?? null;
 }
 
-/** Returns whether this database has made calls of the specialty. */
+/** Returns whether this database has made calls of the specialty that the service may have. */
 export async function hasMadeCalls(db: Db | Tx, specialty: Specialty): Promise<boolean> {
   const last = await db
     .selectFrom('calls')
     .select('id')
     .where('sent_at', '>', 0)
     .where('specialty', '=', specialty)
+    .where(isCurrentCall)
     .orderBy('sent_at', 'desc')
     .limit(sql.lit(1))
     .executeTakeFirst();
