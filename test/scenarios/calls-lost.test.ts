@@ -64,6 +64,11 @@ test.each<[string, (index: number) => string]>([
   const { service, clinic, all } = await putBackOlder(behaviors, npi);
   expect(labelsOf(await service.ledger())).toEqual(labelsOf(all));
   expect(await haltsOf(clinic)).toMatchObject([{ reason: 'calls_lost' }]);
+  // The office knows it then, for both.
+  expect((await clinic.run('release', 'submission')).code).toBe(0);
+  clinic.drop('four.csv', exportOf(all));
+  await clinic.once();
+  expect(await haltsOf(clinic)).toEqual([]);
 });
 
 const NOT_SHOWN = { list_paging: 'none', list_truncate: 3, list_filter: 'refused' };
@@ -84,6 +89,13 @@ test('eligd stops on a new computer whose account holds calls of the other speci
   await after.once();
   expect(labelsOf(await service.ledger())).toEqual(labelsOf(all));
   expect(await haltsOf(after)).toMatchObject([{ reason: 'calls_lost' }]);
+  const entries = after.attention().filter(({ reason }) => reason === 'submission_stopped');
+  expect(entries).toMatchObject([
+    { what_to_do: expect.stringContaining('ask the calling service for all of its inquiries') },
+  ]);
+  expect((await after.run('release', 'submission')).code).toBe(0);
+  await after.once();
+  expect(await haltsOf(after)).toEqual([]);
 });
 
 test.each([

@@ -94,7 +94,6 @@ export async function agreeOnSends(
   // An early version did not count its sends.
   const is_older = differ && count > NEW_FILE && (in_file <= NEW_FILE || counted < in_file);
   const is_lost =
-    !is_older &&
     listed > 0 &&
     // Others may have made the calls of a shared account.
     !settings.is_shared_account &&
@@ -128,7 +127,6 @@ export async function untoldLoss(deps: SubmitDeps, specialty: Specialty) {
  */
 export async function stopForLostSends(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
   const { store, env, settings } = deps;
-  if ((await currentHalts(store.db)).some(({ reason }) => reason === 'calls_lost')) return true;
   const lost = await untoldLoss(deps, specialty);
   if (lost === null) return false;
   const now = env.clock.now();
@@ -143,7 +141,7 @@ export async function stopForLostSends(deps: SubmitDeps, specialty: Specialty): 
     'the calling service cannot show which: the end of its list is uncertain, and it does not ' +
     'filter the list by visit.';
   await store.write(async (tx) => {
-    for (const each of SPECIALTIES) await writeLearned(tx, lostOf(each), TOLD, serviceNow(deps));
+    for (const each of SPECIALTIES) await writeLearned(tx, lostOf(each), TOLD, now);
     await halt(tx, { reason: 'calls_lost', detail, next_try_at: null }, now);
     await raiseAttention(
       tx,
@@ -189,7 +187,7 @@ export async function mayLackSends(deps: SubmitDeps): Promise<boolean> {
 }
 
 /** Returns the time by the service's clock: this machine's may be wrong at a start. */
-function serviceNow({ env, clockSkew }: SubmitDeps): number {
+export function serviceNow({ env, clockSkew }: SubmitDeps): number {
   return env.clock.now() - (clockSkew() ?? 0);
 }
 

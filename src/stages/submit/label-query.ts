@@ -44,19 +44,30 @@ export async function queryLabel(
   return (await stopForLostSends(deps, specialty)) ? 'stopped' : null;
 }
 
-/** Compares the whole list once, in place of the list of each label. */
+/**
+ * Compares the whole list in place of the list of each label. The service may list a call two
+ * settle times late; once these are over since a comparison, it has listed all that it will, and no
+ * label has to be queried anymore.
+ */
 async function compareAll(
   deps: SubmitDeps,
   specialty: Specialty,
   signal: AbortSignal,
 ): Promise<ServiceFailure | 'all' | 'not all'> {
-  const { client, store, env } = deps;
+  const { client, store, env, settings, memory } = deps;
+  const now = env.clock.now();
   const listed = await client.list(specialty, {}, { priority: 'send', signal });
   if (!listed.ok) return listed.failure;
   const { inquiries, is_complete, is_end_proven } = listed.value;
-  const now = env.clock.now();
   const seen = inquiries.map(seenInquiry);
   await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
-  const is_whole = is_complete && is_end_proven;
-  return is_whole && !(await omitsKnown(store.db, specialty, listed.value)) ? 'all' : 'not all';
+  const settle_ms = 2 * settings.settle_ms + settings.timeout_ms;
+  const is_whole =
+    is_complete &&
+    is_end_proven &&
+    !(await omitsKnown(store.db, specialty, listed.value, now - settle_ms));
+  if (!is_whole) return 'not all';
+  const compared = memory.reconciled.get(specialty);
+  if (compared?.at != null && compared.at <= now - settle_ms) compared.hides_calls = false;
+  return 'all';
 }

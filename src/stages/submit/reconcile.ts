@@ -20,6 +20,7 @@ import {
   keepComparison,
   mayLackSends,
   noteMissingTime,
+  untoldLoss,
 } from './earlier-comparison.ts';
 import { mayHideCalls } from './list-end.ts';
 import { seenInquiry } from './seen.ts';
@@ -68,7 +69,9 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
     is_due: false,
     // No end of a list proves anything about calls that an older database lacks.
     hides_calls:
-      (await mayLackSends(deps)) || (await mayHideCalls(store.db, specialty, listed.value)),
+      (await mayLackSends(deps)) ||
+      (await untoldLoss(deps, specialty)) !== null ||
+      (await mayHideCalls(store.db, specialty, listed.value)),
   };
   memory.reconciled.set(specialty, reconciled);
   await keepComparison(deps, specialty, reconciled);

@@ -13,7 +13,7 @@ import { readLearned, writeLearned } from '../../store/bookkeeping/learned-setti
 import type { InquiryRow } from '../../store/calls/inquiries.ts';
 import { comingVisits } from '../../store/calls/listed-calls.ts';
 import type { SubmitDeps } from './deps.ts';
-import { untoldLoss } from './earlier-comparison.ts';
+import { serviceNow, untoldLoss } from './earlier-comparison.ts';
 import { noteUnqueried } from './label-failures.ts';
 import { queryLabel } from './label-query.ts';
 import { isLoginRejected } from './unread-lists.ts';
@@ -23,14 +23,12 @@ const LABEL_WAIT_MS = 10 * MINUTE_MS;
 /** Lookups get their turn between so many queries. */
 const LABELS_PER_STEP = 50;
 
-/** By label: null if eligd has queried it, or gave up; otherwise since when the query fails. */
-type Asked = Map<string, number | null>;
+/** By label: whether eligd has queried it, or gave up, or since when the query fails. */
+const ASKED = z.union([z.literal(['queried', 'given_up']), z.number()]);
+type Asked = Map<string, z.infer<typeof ASKED>>;
 
 /** `loss`: the time of the loss for which the labels were queried. */
-const KEPT = z.object({
-  loss: z.number(),
-  labels: z.array(z.tuple([z.string(), z.number().nullable()])),
-});
+const KEPT = z.object({ loss: z.number(), labels: z.array(z.tuple([z.string(), ASKED])) });
 
 const nameOf = (specialty: Specialty) => `visits_asked:${specialty}`;
 
@@ -46,40 +44,30 @@ export async function queryVisits(
   row: InquiryRow,
   options: Options,
 ): Promise<{ due_at: number } | 'stopped' | null> {
-  const { memory, store, env } = deps;
+  const { store } = deps;
   const { specialty, external_id_template, signal } = options;
-  if (memory.reconciled.get(specialty)?.hides_calls !== true) return null;
   const loss = await untoldLoss(deps, specialty);
   if (loss === null) return null;
   const asked = await askedSince(deps, specialty, loss.updated_at);
-  const visits = await comingVisits(store.db, env.clock.now());
+  const visits = await comingVisits(store.db, serviceNow(deps));
   const left = visits
     .map(({ connector, source_id }) => externalId(external_id_template, connector, source_id))
-    .filter((label) => asked.get(label) !== null)
-    .toSorted((a, b) => (asked.get(a) ?? 0) - (asked.get(b) ?? 0));
+    .filter((label) => typeof asked.get(label) !== 'string')
+    .toSorted((a, b) => Number(asked.get(a) ?? 0) - Number(asked.get(b) ?? 0));
   if (left.length === 0) return null;
-  const pass = await queryInTurn(deps, left.slice(0, LABELS_PER_STEP), options);
+  const witness = [...asked].find(([, each]) => each === 'queried')?.[0] ?? row.external_id;
+  const pass = await queryInTurn(deps, left.slice(0, LABELS_PER_STEP), { ...options, witness });
   if (pass === 'stopped') return 'stopped';
-  for (const label of pass === 'all' ? left : pass.queried) asked.set(label, null);
-  if (pass !== 'all' && (await isListAnswered(deps, row, pass, signal)))
-    countFailures(asked, pass.failed, env.clock.now());
+  for (const label of pass === 'all' ? left : pass.queried) asked.set(label, 'queried');
+  if (pass !== 'all' && pass.is_answered) countFailures(asked, pass.failed, serviceNow(deps));
+  const now = deps.env.clock.now();
   const value = JSON.stringify({ loss: loss.updated_at, labels: [...asked] });
-  await store.write((tx) => writeLearned(tx, nameOf(specialty), value, env.clock.now()));
-  if (left.every((label) => asked.get(label) === null)) return null;
-  const failure = pass === 'all' ? null : pass.failure;
-  return { due_at: failure === null ? env.clock.now() : await noteUnqueried(deps, row, failure) };
-}
-
-/** Returns whether the service answers queries by label, so that only those that failed do. */
-async function isListAnswered(
-  deps: SubmitDeps,
-  { specialty, external_id }: InquiryRow,
-  { queried, failure }: Pass,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (failure === null || queried.length > 0) return true;
-  if (isLoginRejected(failure)) return false;
-  return (await queryLabel(deps, specialty, external_id, signal)) === null;
+  await store.write((tx) => writeLearned(tx, nameOf(specialty), value, now));
+  if (signal.aborted) return 'stopped';
+  if (pass === 'all' || left.every((label) => typeof asked.get(label) === 'string')) return null;
+  const goes_on = pass.is_answered && left.some((label) => !asked.has(label));
+  if (goes_on || pass.failure === null) return { due_at: now };
+  return { due_at: await noteUnqueried(deps, row, pass.failure) };
 }
 
 async function askedSince(
@@ -92,32 +80,53 @@ async function askedSince(
   return new Map(data?.loss === loss ? data.labels : []);
 }
 
-type Pass = { queried: string[]; failed: string[]; failure: ServiceFailure | null };
+/** `is_answered`: the service answers queries by label, so only those that failed do. */
+type Pass = {
+  queried: string[];
+  failed: string[];
+  failure: ServiceFailure | null;
+  is_answered: boolean;
+};
 
-/** Queries the labels until two fail in a row, or the service rejects our login. */
+/**
+ * Queries the labels, until the service answers none or rejects our login. When two fail in a row,
+ * `witness`, a label that could be queried before, shows whether it is their fault.
+ */
 async function queryInTurn(
   deps: SubmitDeps,
   labels: readonly string[],
-  { specialty, signal }: Options,
+  { specialty, signal, witness }: Options & { witness: string },
 ): Promise<Pass | 'all' | 'stopped'> {
-  const pass: Pass = { queried: [], failed: [], failure: null };
+  const pass: Pass = { queried: [], failed: [], failure: null, is_answered: false };
+  const query = (label: string) => queryLabel(deps, specialty, label, signal);
   let in_a_row = 0;
   for (const label of labels) {
-    const result = await queryLabel(deps, specialty, label, signal);
-    if (signal.aborted || result === 'stopped') return 'stopped';
-    if (result === 'all') return 'all';
-    in_a_row = result === null ? 0 : in_a_row + 1;
-    pass[result === null ? 'queried' : 'failed'].push(label);
-    pass.failure = result ?? pass.failure;
-    if (in_a_row === 2 || (result !== null && isLoginRejected(result))) break;
+    const result = await query(label);
+    if (signal.aborted) return pass;
+    if (result === 'all' || result === 'stopped') return result;
+    if (result === null) {
+      pass.queried.push(label);
+      pass.is_answered = true;
+      in_a_row = 0;
+      continue;
+    }
+    pass.failed.push(label);
+    pass.failure = result;
+    in_a_row += 1;
+    if (isLoginRejected(result)) return { ...pass, is_answered: false };
+    if (in_a_row < 2) continue;
+    in_a_row = 0;
+    pass.is_answered = (await query(witness)) === null;
+    if (!pass.is_answered) return pass;
   }
+  if (in_a_row > 0 && !pass.is_answered) pass.is_answered = (await query(witness)) === null;
   return pass;
 }
 
 /** Gives up labels that have failed for too long. */
 function countFailures(asked: Asked, failed: readonly string[], now: number): void {
   for (const label of failed) {
-    const since = Math.min(asked.get(label) ?? now, now);
-    asked.set(label, now - since >= LABEL_WAIT_MS ? null : since);
+    const since = Number(asked.get(label) ?? now);
+    asked.set(label, now - since >= LABEL_WAIT_MS ? 'given_up' : since);
   }
 }

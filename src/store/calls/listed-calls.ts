@@ -108,7 +108,7 @@ export async function inquiriesToBeListed(db: Db, specialty: Specialty): Promise
 }
 
 /** An inquiry of ours that eligd has verified in a read form. */
-type Sample = { service_id: string; external_id: string };
+type Sample = { service_id: string; external_id: string; sent_at: number };
 
 /** A verified inquiry was sent and has an ID at the service. */
 function ofOurs(db: Db, specialty: Specialty) {
@@ -128,10 +128,7 @@ function ofOurs(db: Db, specialty: Specialty) {
  * Returns the one sent last, as a test whether a filtered query returns our inquiries; null: none
  * yet.
  */
-export async function sampleOfOurs(
-  db: Db,
-  specialty: Specialty,
-): Promise<(Sample & { sent_at: number }) | null> {
+export async function sampleOfOurs(db: Db, specialty: Specialty): Promise<Sample | null> {
   const ours = ofOurs(db, specialty).orderBy('calls.sent_at', 'desc').limit(1);
   return (await ours.executeTakeFirst()) ?? null;
 }

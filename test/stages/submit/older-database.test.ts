@@ -76,3 +76,89 @@ test.each(['external_id', 'ignored', 'refused'])(
     expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1', 'C-1']);
   },
 );
+
+test('a call that is listed after an empty list serves, with an older database', async () => {
+  const clinic = await install();
+  await clinic.service.behave({ list_paging: 'limit_offset', list_page_size: 10 });
+  await clinic.submitNow();
+  await lose(clinic);
+  const { show } = hideCalls(clinic);
+  await ensureReconciled(clinic.submit, 'dental');
+  clinic.pass(6 * MINUTE_MS);
+  await show(0);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test.each(['ignored', 'refused'])(
+  'a call that was just made and is not listed yet stops nothing (list_filter: %s)',
+  async (list_filter) => {
+    const clinic = await install();
+    await clinic.service.behave({ list_paging: 'limit_offset', list_page_size: 10, list_filter });
+    await send(clinic, clinic.visit('B-1', about('W9')));
+    await lose(clinic);
+    const { show } = hideCalls(clinic);
+    await show(0);
+    await show(1);
+    await send(clinic, clinic.visit('C-1', about('W8')));
+    await clinic.collectAll();
+    clinic.pass(MINUTE_MS);
+    await send(clinic, clinic.visit('D-1', about('W7')));
+    expect(await haltsOf(clinic)).toEqual([]);
+    expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1', 'C-1', 'D-1']);
+  },
+);
+
+test('a filter that does nothing costs whole lists only at first', async () => {
+  const clinic = await install();
+  const ways = { list_paging: 'limit_offset', list_page_size: 10, list_filter: 'ignored' };
+  await clinic.service.behave(ways);
+  await send(clinic, clinic.visit('B-1', about('W9')));
+  await lose(clinic);
+  const queried: (string | undefined)[] = [];
+  const { list } = clinic.client;
+  clinic.client.list = async (specialty, filter, options) => {
+    queried.push(filter.external_id);
+    return await list(specialty, filter, options);
+  };
+  await send(clinic, clinic.visit('C-1', about('W8')));
+  clinic.pass(15 * MINUTE_MS);
+  await send(clinic, clinic.visit('D-1', about('W7')));
+  queried.length = 0;
+  for (const label of ['E-1', 'F-1', 'G-1']) await send(clinic, clinic.visit(label, about(label)));
+  expect(queried).toEqual([]);
+});
+
+test('a filter that matches the beginnings of labels stops nothing', async () => {
+  const clinic = await install();
+  await clinic.service.behave({ list_paging: 'limit_offset', list_page_size: 10 });
+  for (const label of ['B-10', 'B-11', 'C-1'])
+    await send(clinic, clinic.visit(label, about(label)));
+  await clinic.collectAll();
+  await lose(clinic);
+  const { list } = clinic.client;
+  clinic.client.list = async (specialty, filter, options) => {
+    const result = await list(specialty, {}, options);
+    if (!result.ok) return result;
+    // The whole list omits known calls, whatever its end. B-10 begins as the label does.
+    const some =
+      filter.external_id === undefined
+        ? { inquiries: result.value.inquiries.slice(-2), total_count: 2 }
+        : { inquiries: [], total_count: 1, filter: 'ignored' as const };
+    return { ok: true, value: { ...result.value, ...some } };
+  };
+  clinic.pass(15 * MINUTE_MS);
+  await send(clinic, clinic.visit('B-1', about('W8')));
+  expect(await haltsOf(clinic)).toEqual([]);
+  expect((await labelsOf(clinic)).at(-1)).toBe('B-1');
+});
+
+test('a loss of more than a week ago stops nothing', async () => {
+  const clinic = await cutOff();
+  await send(clinic, clinic.visit('B-1', about('W9')));
+  await lose(clinic);
+  await ensureReconciled(clinic.submit, 'dental');
+  clinic.pass(8 * DAY_MS);
+  await send(clinic, clinic.visit('A-2', about('W8'), 12));
+  expect(await haltsOf(clinic)).toEqual([]);
+});

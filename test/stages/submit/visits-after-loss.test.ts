@@ -1,8 +1,8 @@
 /** After a database was lost, eligd queries the labels of all coming visits before it calls. */
 import { expect, test } from 'vitest';
-import { MINUTE_MS } from '../../../src/domain/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
-import { demandReconciliation } from '../../../src/stages/submit/index.ts';
+import { demandReconciliation, submitStep } from '../../../src/stages/submit/index.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install } from '../installation.ts';
 import { failLabels, minutesPass } from './cut-lists.ts';
@@ -150,6 +150,80 @@ test('labels that fail block no calls of single runs (G7)', async () => {
   await runsPass(clinic, 12);
   expect((await labelsOf(clinic)).toSorted()).toEqual(['A-1', ...labels(5, 'R')]);
   expect(queried.length).toBeLessThan(150);
+});
+
+test.each([
+  [30, 503],
+  [8, 400],
+])(
+  '%s due calls whose labels always fail (%s) block no other for long (G7)',
+  async (count, status) => {
+    const clinic = await lose();
+    await clinic.read(clinic.visit('A-2', { ...twin('Ada'), status: 'cancelled' }, 3));
+    const failing = labels(count, 'X');
+    await readDue(clinic, [...failing, 'F-1']);
+    failLabels(clinic, failing, status);
+    await minutesPass(clinic, 35);
+    expect(await labelsOf(clinic)).toEqual(['A-1', 'F-1']);
+  },
+);
+
+test('a label that fails is queried again only later', async () => {
+  const clinic = await lose(['X-1', 'V-1']);
+  failLabels(clinic, [], 500);
+  const queried = failWhen(clinic, (label) => label === 'X-1');
+  for (let step = 0; step < 5; step += 1) await clinic.submitNow();
+  expect(queried.filter((label) => label === 'X-1')).toHaveLength(1);
+});
+
+test('runs that end early keep what they have queried', async () => {
+  const clinic = await lose(labels(40, 'V'));
+  failLabels(clinic, [], 500);
+  let aborter = new AbortController();
+  let number = 0;
+  failWhen(clinic, () => {
+    number += 1;
+    if (number === 30) aborter.abort();
+    return false;
+  });
+  for (let run = 0; run < 4; run += 1) {
+    aborter = new AbortController();
+    number = 0;
+    clinic.pass(10 * MINUTE_MS);
+    clinic.submit.memory = newSubmitMemory();
+    const options = { external_id_template: '{appointment}', signal: aborter.signal };
+    let did = 1;
+    while (did > 0 && !aborter.signal.aborted) ({ did } = await submitStep(clinic.submit, options));
+  }
+  await readDue(clinic, ['F-1']);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'F-1']);
+});
+
+test('a visit that is over only by a clock that is ahead counts as coming (G1)', async () => {
+  const clinic = await lose();
+  await clinic.read(clinic.visit('A-2', twin('Ada'), 6));
+  const eve = { id: 'P-9', first_name: 'Eve', last_name: 'Other', birth_date: '1990-05-06' };
+  await clinic.read(clinic.visit('A-1', { patient: eve, status: 'cancelled' }, 2));
+  await clinic.planNow();
+  failLabels(clinic, [], 500);
+  clinic.pass(3 * DAY_MS);
+  clinic.submit.clockSkew = () => 3 * DAY_MS;
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('a clock that jumps ahead does not make eligd give up a label (G1)', async () => {
+  const clinic = await lose();
+  const failing = ['A-1'];
+  failLabels(clinic, failing, 500);
+  await clinic.submitNow();
+  clinic.pass(HOUR_MS);
+  clinic.submit.clockSkew = () => HOUR_MS;
+  await clinic.submitNow();
+  failing.pop();
+  await minutesPass(clinic, 2);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
 
 test('visits that are read after the first queries are queried, too (G1)', async () => {
