@@ -127,6 +127,7 @@ export async function untoldLoss(deps: SubmitDeps, specialty: Specialty) {
  */
 export async function stopForLostSends(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
   const { store, env, settings } = deps;
+  if ((await currentHalts(store.db)).some(({ reason }) => reason === 'calls_lost')) return true;
   const lost = await untoldLoss(deps, specialty);
   if (lost === null) return false;
   const now = env.clock.now();

@@ -78,10 +78,11 @@ export async function checkLabels(
   const known = labelFailures(deps.memory, options.specialty);
   const [first] = rows;
   if (first !== undefined && labelsWaitUntil(known, deps.env.clock.now()) === null) {
-    const after = await queryVisits(deps, first, options);
-    if (after === 'stopped') return checked;
-    if (after !== null) {
-      await putOff(deps, rows, after.due_at);
+    const visits = await queryVisits(deps, first, options);
+    if (visits === 'stopped') return checked;
+    are_all_shown = visits === 'all';
+    if (visits !== null && visits !== 'all') {
+      await putOff(deps, rows, visits.due_at);
       return checked;
     }
   }

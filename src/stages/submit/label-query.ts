@@ -2,7 +2,7 @@
 import type { Specialty } from '../../domain/specialty.ts';
 import type { ServiceFailure } from '../../service/api.ts';
 import type { SubmitDeps } from './deps.ts';
-import { stopForLostSends } from './earlier-comparison.ts';
+import { serviceNow, stopForLostSends } from './earlier-comparison.ts';
 import { omitsKnown } from './list-end.ts';
 import { compare, listedCount } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
@@ -45,9 +45,8 @@ export async function queryLabel(
 }
 
 /**
- * Compares the whole list in place of the list of each label. The service may list a call two
- * settle times late; once these are over since a comparison, it has listed all that it will, and no
- * label has to be queried anymore.
+ * Compares the whole list in place of the list of each label. Only a call that this database made
+ * since the last comparison may not be listed yet, for two settle times.
  */
 async function compareAll(
   deps: SubmitDeps,
@@ -56,18 +55,17 @@ async function compareAll(
 ): Promise<ServiceFailure | 'all' | 'not all'> {
   const { client, store, env, settings, memory } = deps;
   const now = env.clock.now();
+  const settled_at = serviceNow(deps) - 2 * settings.settle_ms - settings.timeout_ms;
   const listed = await client.list(specialty, {}, { priority: 'send', signal });
   if (!listed.ok) return listed.failure;
   const { inquiries, is_complete, is_end_proven } = listed.value;
   const seen = inquiries.map(seenInquiry);
   await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
-  const settle_ms = 2 * settings.settle_ms + settings.timeout_ms;
+  const compared_at = memory.reconciled.get(specialty)?.service_at ?? settled_at;
+  const sent_until = Math.max(compared_at, settled_at);
   const is_whole =
     is_complete &&
     is_end_proven &&
-    !(await omitsKnown(store.db, specialty, listed.value, now - settle_ms));
-  if (!is_whole) return 'not all';
-  const compared = memory.reconciled.get(specialty);
-  if (compared?.at != null && compared.at <= now - settle_ms) compared.hides_calls = false;
-  return 'all';
+    !(await omitsKnown(store.db, specialty, listed.value, sent_until));
+  return is_whole ? 'all' : 'not all';
 }

@@ -21,18 +21,16 @@ export async function mayHideCalls(
   return await hasUnclaimed(db, specialty);
 }
 
-/** Returns whether the list omits inquiries that are known to exist, of those sent until then. */
+/** Returns whether the list omits inquiries that are known to exist; see `inquiriesToBeListed`. */
 export async function omitsKnown(
   db: Db,
   specialty: Specialty,
   { inquiries }: Pick<InquiryList, 'inquiries'>,
-  sent_until = Number.POSITIVE_INFINITY,
+  sent_until?: number,
 ): Promise<boolean> {
   const shown = new Set<string>(inquiries.map(({ id }) => id));
-  const must_show = await inquiriesToBeListed(db, specialty);
-  return must_show.some(
-    ({ service_id, sent_at }) => sent_at <= sent_until && !shown.has(service_id),
-  );
+  const must_show = await inquiriesToBeListed(db, specialty, sent_until);
+  return must_show.some(({ service_id }) => !shown.has(service_id));
 }
 
 /** Returns whether the list may go on beyond its end. */

@@ -36,14 +36,14 @@ type Options = { specialty: Specialty; external_id_template: string; signal: Abo
 
 /**
  * Queries the labels of coming visits that were not queried since the last loss. Returns null when
- * calls may follow; otherwise when to go on. `row`: the next call, which waits for them, as all
- * others do.
+ * calls may follow; otherwise when to go on, or `all` and `stopped` as `queryLabel` does. `row`: the
+ * next call, which waits for them, as all others do.
  */
 export async function queryVisits(
   deps: SubmitDeps,
   row: InquiryRow,
   options: Options,
-): Promise<{ due_at: number } | 'stopped' | null> {
+): Promise<{ due_at: number } | 'all' | 'stopped' | null> {
   const { store } = deps;
   const { specialty, external_id_template, signal } = options;
   const loss = await untoldLoss(deps, specialty);
@@ -55,18 +55,22 @@ export async function queryVisits(
     .filter((label) => typeof asked.get(label) !== 'string')
     .toSorted((a, b) => Number(asked.get(a) ?? 0) - Number(asked.get(b) ?? 0));
   if (left.length === 0) return null;
-  const witness = [...asked].find(([, each]) => each === 'queried')?.[0] ?? row.external_id;
+  const queried = [...asked].filter(([, each]) => each === 'queried');
+  const [witness] = queried[Math.floor(deps.env.random() * queried.length)] ?? [row.external_id];
   const pass = await queryInTurn(deps, left.slice(0, LABELS_PER_STEP), { ...options, witness });
-  if (pass === 'stopped') return 'stopped';
+  if (pass === 'stopped') return pass;
   for (const label of pass === 'all' ? left : pass.queried) asked.set(label, 'queried');
   if (pass !== 'all' && pass.is_answered) countFailures(asked, pass.failed, serviceNow(deps));
   const now = deps.env.clock.now();
   const value = JSON.stringify({ loss: loss.updated_at, labels: [...asked] });
   await store.write((tx) => writeLearned(tx, nameOf(specialty), value, now));
   if (signal.aborted) return 'stopped';
-  if (pass === 'all' || left.every((label) => typeof asked.get(label) === 'string')) return null;
-  const goes_on = pass.is_answered && left.some((label) => !asked.has(label));
-  if (goes_on || pass.failure === null) return { due_at: now };
+  if (pass === 'all') return 'all';
+  if (left.every((label) => typeof asked.get(label) === 'string')) return null;
+  const are_all_tried = left.every((label) => asked.has(label));
+  if (pass.failure === null || (pass.is_answered && !are_all_tried)) return { due_at: now };
+  // Calls do not wait for one failing label after another (G7).
+  if (pass.is_answered && [...asked.values()].includes('given_up')) return null;
   return { due_at: await noteUnqueried(deps, row, pass.failure) };
 }
 
@@ -114,19 +118,21 @@ async function queryInTurn(
     pass.failure = result;
     in_a_row += 1;
     if (isLoginRejected(result)) return { ...pass, is_answered: false };
-    if (in_a_row < 2) continue;
+    if (in_a_row < 2 && (pass.is_answered || label !== labels.at(-1))) continue;
     in_a_row = 0;
-    pass.is_answered = (await query(witness)) === null;
+    const shown = await query(witness);
+    if (shown === 'all' || shown === 'stopped') return shown;
+    pass.is_answered = shown === null;
     if (!pass.is_answered) return pass;
   }
-  if (in_a_row > 0 && !pass.is_answered) pass.is_answered = (await query(witness)) === null;
   return pass;
 }
 
 /** Gives up labels that have failed for too long. */
 function countFailures(asked: Asked, failed: readonly string[], now: number): void {
   for (const label of failed) {
-    const since = Number(asked.get(label) ?? now);
+    // The clock may have been ahead.
+    const since = Math.min(Number(asked.get(label) ?? now), now);
     asked.set(label, now - since >= LABEL_WAIT_MS ? 'given_up' : since);
   }
 }

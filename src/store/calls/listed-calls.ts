@@ -96,19 +96,24 @@ export async function describeCalls(tx: Tx, seen: readonly SeenInquiry[]): Promi
 
 /**
  * Returns our verified inquiries that a complete list of the specialty must show: all open ones,
- * and those sent last.
+ * and those sent last. `sent_until`, by the service's clock: without later ones.
  */
-export async function inquiriesToBeListed(db: Db, specialty: Specialty): Promise<Sample[]> {
-  const ours = ofOurs(db, specialty);
+export async function inquiriesToBeListed(
+  db: Db,
+  specialty: Specialty,
+  sent_until = Number.MAX_SAFE_INTEGER,
+): Promise<Sample[]> {
+  const sent_at = sql<number>`coalesce(calls.sent_service_at, calls.sent_at)`;
+  const ours = ofOurs(db, specialty).where(sent_at, '<=', sent_until);
   const open = await ours.where('inquiries.state', '=', 'open').execute();
-  const last = await sampleOfOurs(db, specialty);
+  const last = await ours.orderBy('calls.sent_at', 'desc').limit(1).executeTakeFirst();
   const newest =
-    last === null ? [] : await ours.where('calls.sent_at', '=', last.sent_at).execute();
+    last === undefined ? [] : await ours.where('calls.sent_at', '=', last.sent_at).execute();
   return [...open, ...newest];
 }
 
 /** An inquiry of ours that eligd has verified in a read form. */
-type Sample = { service_id: string; external_id: string; sent_at: number };
+type Sample = { service_id: string; external_id: string };
 
 /** A verified inquiry was sent and has an ID at the service. */
 function ofOurs(db: Db, specialty: Specialty) {
@@ -128,7 +133,10 @@ function ofOurs(db: Db, specialty: Specialty) {
  * Returns the one sent last, as a test whether a filtered query returns our inquiries; null: none
  * yet.
  */
-export async function sampleOfOurs(db: Db, specialty: Specialty): Promise<Sample | null> {
+export async function sampleOfOurs(
+  db: Db,
+  specialty: Specialty,
+): Promise<(Sample & { sent_at: number }) | null> {
   const ours = ofOurs(db, specialty).orderBy('calls.sent_at', 'desc').limit(1);
   return (await ours.executeTakeFirst()) ?? null;
 }

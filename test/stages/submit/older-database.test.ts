@@ -1,13 +1,13 @@
 /** An older database was put back; the service shows some of the calls that it lacks, or none. */
 import { expect, test } from 'vitest';
-import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
 import { demandReconciliation, ensureReconciled } from '../../../src/stages/submit/index.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
-import { currentHalts } from '../../../src/store/calls/halts.ts';
+import { currentHalts, endHalt } from '../../../src/store/calls/halts.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install, send } from '../installation.ts';
-import { anOldCall, hideCalls, labelsOf, twin } from './lost-calls.ts';
+import { type Installation, install, reconcile, send } from '../installation.ts';
+import { anOldCall, hideCalls, labelsOf, loseCreates, TWINS, twin } from './lost-calls.ts';
 
 const about = (member_id: string) => ({ coverages: [aCoverage({ member_id })] });
 
@@ -109,24 +109,59 @@ test.each(['ignored', 'refused'])(
   },
 );
 
-test('a filter that does nothing costs whole lists only at first', async () => {
+test('a filter that does nothing costs two lists for each batch, however many calls', async () => {
   const clinic = await install();
   const ways = { list_paging: 'limit_offset', list_page_size: 10, list_filter: 'ignored' };
   await clinic.service.behave(ways);
   await send(clinic, clinic.visit('B-1', about('W9')));
   await lose(clinic);
-  const queried: (string | undefined)[] = [];
+  await ensureReconciled(clinic.submit, 'dental');
+  let lists = 0;
   const { list } = clinic.client;
-  clinic.client.list = async (specialty, filter, options) => {
-    queried.push(filter.external_id);
-    return await list(specialty, filter, options);
+  clinic.client.list = async (...given) => {
+    lists += 1;
+    return await list(...given);
   };
+  const labels = ['C-1', 'D-1', 'E-1', 'F-1'];
+  for (const label of labels) await clinic.read(clinic.visit(label, about(label)));
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1', ...labels]);
+  expect(lists).toBe(2);
+});
+
+test('eligd stops when a list with a marked end omits calls made since the loss', async () => {
+  const clinic = await install();
+  const ways = { list_paging: 'limit_offset', list_page_size: 10, list_filter: 'ignored' };
+  await clinic.service.behave(ways);
+  await clinic.submitNow();
+  for (const label of ['A-1', 'A-2', 'A-3']) await anOldCall(clinic, label);
+  await lose(clinic);
+  const { show } = hideCalls(clinic);
+  await show(0);
+  await ensureReconciled(clinic.submit, 'dental');
+  for (const [index, label] of ['B-1', 'B-2', 'B-3'].entries()) {
+    clinic.pass(15 * MINUTE_MS);
+    await send(clinic, clinic.visit(label, about(label), 3 + index));
+    await clinic.collectAll();
+  }
+  // None of these calls is listed, although each is older than two settle times.
+  expect(await haltsOf(clinic)).toEqual(['calls_lost']);
+});
+
+test('a call that was made by a clock that was ahead must be listed', async () => {
+  const clinic = await install();
+  const ways = { list_paging: 'limit_offset', list_page_size: 10, list_filter: 'ignored' };
+  await clinic.service.behave(ways);
+  setClockWrong(clinic, 3);
+  await send(clinic, clinic.visit('B-1', about('W9'), 6));
+  await clinic.collectAll();
+  setClockWrong(clinic, 0);
+  clinic.pass(HOUR_MS);
+  await lose(clinic);
+  hideCalls(clinic);
   await send(clinic, clinic.visit('C-1', about('W8')));
-  clinic.pass(15 * MINUTE_MS);
-  await send(clinic, clinic.visit('D-1', about('W7')));
-  queried.length = 0;
-  for (const label of ['E-1', 'F-1', 'G-1']) await send(clinic, clinic.visit(label, about(label)));
-  expect(queried).toEqual([]);
+  expect(await haltsOf(clinic)).toEqual(['calls_lost']);
 });
 
 test('a filter that matches the beginnings of labels stops nothing', async () => {
@@ -154,11 +189,49 @@ test('a filter that matches the beginnings of labels stops nothing', async () =>
 });
 
 test('a loss of more than a week ago stops nothing', async () => {
-  const clinic = await cutOff();
-  await send(clinic, clinic.visit('B-1', about('W9')));
+  const clinic = await install();
+  await clinic.service.behave({ list_paging: 'none', list_truncate: 5, list_filter: 'refused' });
+  for (const label of ['B-1', 'B-2', 'B-3', 'B-4', 'B-5'])
+    await send(clinic, clinic.visit(label, about(label)));
   await lose(clinic);
   await ensureReconciled(clinic.submit, 'dental');
   clinic.pass(8 * DAY_MS);
   await send(clinic, clinic.visit('A-2', about('W8'), 12));
   expect(await haltsOf(clinic)).toEqual([]);
+});
+
+test('after the release, a comparison before any call does not stop again', async () => {
+  const clinic = await cutOff();
+  await anOldCall(clinic, 'A-1');
+  await clinic.service.createBeside({ ...TWINS, patient_name: 'Zed Example', external_id: 'Z-1' });
+  await send(clinic, clinic.visit('C-1', about('W8')));
+  expect(await haltsOf(clinic)).toEqual(['calls_lost']);
+  await clinic.store.write((tx) => endHalt(tx, 'calls_lost'));
+  await clinic.read(clinic.visit('C-1', { ...about('W8'), status: 'cancelled' }));
+  await clinic.planNow();
+  await reconcile(clinic);
+  await send(clinic, clinic.visit('D-1', about('W7')));
+  expect(await haltsOf(clinic)).toEqual([]);
+});
+
+test('a lock file that lost its last counts does not mean that calls are lost', async () => {
+  const clinic = await cutOff();
+  for (const label of ['B-1', 'B-2', 'B-3', 'B-4'])
+    await send(clinic, clinic.visit(label, about(label)));
+  clinic.submit.sends.write(clinic.submit.sends.read() - 2);
+  await reconcile(clinic);
+  await send(clinic, clinic.visit('C-1', about('W8')));
+  expect(await haltsOf(clinic)).toEqual([]);
+});
+
+test('an uncertain call does not explain a new lock file beside many calls', async () => {
+  const clinic = await cutOff();
+  for (const label of ['B-1', 'B-2', 'B-3', 'B-4'])
+    await send(clinic, clinic.visit(label, about(label)));
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, clinic.visit('B-5', about('B-5')));
+  clinic.submit.sends.write(1);
+  await reconcile(clinic);
+  await send(clinic, clinic.visit('C-1', about('W8')));
+  expect(await haltsOf(clinic)).toEqual(['calls_lost']);
 });

@@ -226,6 +226,45 @@ test('a clock that jumps ahead does not make eligd give up a label (G1)', async 
   expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
 
+test('new visits whose labels fail do not hold up the calls one after another (G7)', async () => {
+  const clinic = await lose(['X-0', 'V-1']);
+  failLabels(clinic, [], 500);
+  failWhen(clinic, (label) => label.startsWith('X'));
+  for (let number = 1; number < 5; number += 1) {
+    const label = `X-${number}`;
+    await clinic.read(clinic.visit(label, { ...twin(label), status: 'cancelled' }, 5));
+    if (number === 3) await readDue(clinic, ['F-1']);
+    await minutesPass(clinic, 9);
+  }
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'F-1']);
+});
+
+test('a label that worked once and fails now does not block the others (G7)', async () => {
+  const clinic = await lose(['V-1', 'V-2', 'V-3']);
+  failLabels(clinic, [], 500);
+  let is_later = false;
+  failWhen(clinic, (label) => is_later && /^[XA]/.test(label));
+  await clinic.submitNow();
+  is_later = true;
+  for (const label of ['X-1', 'X-2'])
+    await clinic.read(clinic.visit(label, { ...twin(label), status: 'cancelled' }, 1));
+  await readDue(clinic, ['F-1']);
+  await minutesPass(clinic, 30);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'F-1']);
+});
+
+test('a failure that was noted by a clock that was ahead delays no call for long', async () => {
+  const clinic = await lose(['X-1', 'V-1']);
+  failLabels(clinic, [], 500);
+  failWhen(clinic, (label) => label === 'X-1');
+  clinic.submit.clockSkew = () => -5 * HOUR_MS;
+  await clinic.submitNow();
+  clinic.submit.clockSkew = () => 0;
+  await readDue(clinic, ['F-1']);
+  await minutesPass(clinic, 20);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'F-1']);
+});
+
 test('visits that are read after the first queries are queried, too (G1)', async () => {
   const clinic = await lose();
   failLabels(clinic, [], 500);
