@@ -36,8 +36,8 @@ type Options = { specialty: Specialty; external_id_template: string; signal: Abo
 
 /**
  * Queries the labels of coming visits that were not queried since the last loss. Returns null when
- * calls may follow; otherwise when to go on, or `all` and `stopped` as `queryLabel` does. `row`: the
- * next call, which waits for them, as all others do.
+ * calls may follow; otherwise when to go on, or `all` and `stopped` as `queryLabel` does. `row`:
+ * the next call, which waits for them, as all others do.
  */
 export async function queryVisits(
   deps: SubmitDeps,
@@ -45,7 +45,7 @@ export async function queryVisits(
   options: Options,
 ): Promise<{ due_at: number } | 'all' | 'stopped' | null> {
   const { store } = deps;
-  const { specialty, external_id_template, signal } = options;
+  const { specialty, external_id_template } = options;
   const loss = await untoldLoss(deps, specialty);
   if (loss === null) return null;
   const asked = await askedSince(deps, specialty, loss.updated_at);
@@ -64,7 +64,6 @@ export async function queryVisits(
   const now = deps.env.clock.now();
   const value = JSON.stringify({ loss: loss.updated_at, labels: [...asked] });
   await store.write((tx) => writeLearned(tx, nameOf(specialty), value, now));
-  if (signal.aborted) return 'stopped';
   if (pass === 'all') return 'all';
   if (left.every((label) => typeof asked.get(label) === 'string')) return null;
   const are_all_tried = left.every((label) => asked.has(label));
@@ -93,8 +92,8 @@ type Pass = {
 };
 
 /**
- * Queries the labels, until the service answers none or rejects our login. When two fail in a row,
- * `witness`, a label that could be queried before, shows whether it is their fault.
+ * Queries the labels, until the service answers none or rejects our login. After two failures,
+ * `witness`, a label that could be queried before, shows whether it is the fault of their labels.
  */
 async function queryInTurn(
   deps: SubmitDeps,
@@ -103,7 +102,7 @@ async function queryInTurn(
 ): Promise<Pass | 'all' | 'stopped'> {
   const pass: Pass = { queried: [], failed: [], failure: null, is_answered: false };
   const query = (label: string) => queryLabel(deps, specialty, label, signal);
-  let in_a_row = 0;
+  let unexplained = 0;
   for (const label of labels) {
     const result = await query(label);
     if (signal.aborted) return pass;
@@ -111,15 +110,14 @@ async function queryInTurn(
     if (result === null) {
       pass.queried.push(label);
       pass.is_answered = true;
-      in_a_row = 0;
       continue;
     }
     pass.failed.push(label);
     pass.failure = result;
-    in_a_row += 1;
+    unexplained += 1;
     if (isLoginRejected(result)) return { ...pass, is_answered: false };
-    if (in_a_row < 2 && (pass.is_answered || label !== labels.at(-1))) continue;
-    in_a_row = 0;
+    if (unexplained < 2 && (pass.is_answered || label !== labels.at(-1))) continue;
+    unexplained = 0;
     const shown = await query(witness);
     if (shown === 'all' || shown === 'stopped') return shown;
     pass.is_answered = shown === null;

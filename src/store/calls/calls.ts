@@ -385,7 +385,7 @@ export async function hasMadeCalls(db: Db | Tx, specialty: Specialty): Promise<b
     .where('sent_at', '>', 0)
     .where('specialty', '=', specialty)
     .where(isCurrentCall)
-    .orderBy('sent_at', 'desc')
+    .orderBy('sent_at', (by) => by.desc().nullsLast())
     .limit(sql.lit(1))
     .executeTakeFirst();
   return last !== undefined;

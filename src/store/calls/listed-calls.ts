@@ -106,7 +106,10 @@ export async function inquiriesToBeListed(
   const sent_at = sql<number>`coalesce(calls.sent_service_at, calls.sent_at)`;
   const ours = ofOurs(db, specialty).where(sent_at, '<=', sent_until);
   const open = await ours.where('inquiries.state', '=', 'open').execute();
-  const last = await ours.orderBy('calls.sent_at', 'desc').limit(1).executeTakeFirst();
+  const last = await ours
+    .orderBy('calls.sent_at', (by) => by.desc().nullsLast())
+    .limit(1)
+    .executeTakeFirst();
   const newest =
     last === undefined ? [] : await ours.where('calls.sent_at', '=', last.sent_at).execute();
   return [...open, ...newest];

@@ -7,6 +7,7 @@ import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { currentHalts, endHalt } from '../../../src/store/calls/halts.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
+import { CUT_OFF, cutLists, watchLabels } from './cut-lists.ts';
 import { anOldCall, hideCalls, labelsOf, loseCreates, TWINS, twin } from './lost-calls.ts';
 
 const about = (member_id: string) => ({ coverages: [aCoverage({ member_id })] });
@@ -189,15 +190,17 @@ test('a filter that matches the beginnings of labels stops nothing', async () =>
 });
 
 test('a loss of more than a week ago stops nothing', async () => {
-  const clinic = await install();
-  await clinic.service.behave({ list_paging: 'none', list_truncate: 5, list_filter: 'refused' });
-  for (const label of ['B-1', 'B-2', 'B-3', 'B-4', 'B-5'])
-    await send(clinic, clinic.visit(label, about(label)));
+  const clinic = await cutOff();
+  await send(clinic, clinic.visit('B-1', about('W9')));
   await lose(clinic);
   await ensureReconciled(clinic.submit, 'dental');
+  cutLists(clinic, [], CUT_OFF);
   clinic.pass(8 * DAY_MS);
-  await send(clinic, clinic.visit('A-2', about('W8'), 12));
+  const labels = watchLabels(clinic);
+  await send(clinic, clinic.visit('A-2', about('W8'), 3));
+  expect(labels).toContain('A-2');
   expect(await haltsOf(clinic)).toEqual([]);
+  expect((await labelsOf(clinic)).at(-1)).toBe('A-2');
 });
 
 test('after the release, a comparison before any call does not stop again', async () => {
@@ -232,6 +235,18 @@ test('an uncertain call does not explain a new lock file beside many calls', asy
   await send(clinic, clinic.visit('B-5', about('B-5')));
   clinic.submit.sends.write(1);
   await reconcile(clinic);
+  await send(clinic, clinic.visit('C-1', about('W8')));
+  expect(await haltsOf(clinic)).toEqual(['calls_lost']);
+});
+
+test('eligd stops if a label gets a marked end, and the whole list then gets none', async () => {
+  const clinic = await install();
+  const ways = { list_paging: 'limit_offset', list_page_size: 10, list_filter: 'refused' };
+  await clinic.service.behave(ways);
+  await send(clinic, clinic.visit('B-1', about('W9')));
+  await lose(clinic);
+  await ensureReconciled(clinic.submit, 'dental');
+  cutLists(clinic, [(await clinic.service.ledger())[0]?.id], CUT_OFF);
   await send(clinic, clinic.visit('C-1', about('W8')));
   expect(await haltsOf(clinic)).toEqual(['calls_lost']);
 });

@@ -311,6 +311,29 @@ test('while no label can be queried, few are tried after a loss', async () => {
   expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
 
+test('while no label can be queried, few are tried for many calls', async () => {
+  const clinic = await lose(labels(40, 'V'));
+  // The first bulk of an installation carries one item.
+  clinic.submit.settings.mode = 'auto';
+  await readDue(clinic, labels(20, 'R'));
+  failLabels(clinic, [], 500);
+  const queried = failWhen(clinic, () => true);
+  for (let step = 0; step < 20; step += 1) await clinic.submitNow();
+  expect(queried.length).toBeLessThan(10);
+});
+
+test('if the filter does nothing, the whole list decides, although labels fail', async () => {
+  const clinic = await lose();
+  const ways = { list_paging: 'limit_offset', list_page_size: 10, list_filter: 'ignored' };
+  await clinic.service.behave(ways);
+  for (const label of ['X-1', 'X-2'])
+    await clinic.read(clinic.visit(label, { ...twin(label), status: 'cancelled' }, 1));
+  await readDue(clinic, ['F-1']);
+  failWhen(clinic, (label) => label.startsWith('X'));
+  await minutesPass(clinic, 2);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'F-1']);
+});
+
 test('after a rejected login, no other label is tried', async () => {
   const clinic = await lose(['B-1', 'C-1', 'D-1']);
   await readDue(clinic, ['F-1']);
