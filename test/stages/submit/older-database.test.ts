@@ -150,6 +150,19 @@ test('eligd stops when a list with a marked end omits calls made since the loss'
   expect(await haltsOf(clinic)).toEqual(['calls_lost']);
 });
 
+test('a call that was made minutes before the loss must be listed', async () => {
+  const clinic = await install();
+  const ways = { list_paging: 'limit_offset', list_page_size: 10, list_filter: 'ignored' };
+  await clinic.service.behave(ways);
+  await send(clinic, clinic.visit('B-1', about('W9')));
+  await clinic.collectAll();
+  clinic.pass(3 * MINUTE_MS);
+  await lose(clinic);
+  hideCalls(clinic);
+  await send(clinic, clinic.visit('C-1', about('W8')));
+  expect(await haltsOf(clinic)).toEqual(['calls_lost']);
+});
+
 test('a call that was made by a clock that was ahead must be listed', async () => {
   const clinic = await install();
   const ways = { list_paging: 'limit_offset', list_page_size: 10, list_filter: 'ignored' };
