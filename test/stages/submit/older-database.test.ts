@@ -12,6 +12,13 @@ import { anOldCall, hideCalls, labelsOf, loseCreates, TWINS, twin } from './lost
 
 const about = (member_id: string) => ({ coverages: [aCoverage({ member_id })] });
 
+/** The list has a marked end, and nothing filters it. */
+const UNFILTERED = { list_paging: 'limit_offset', list_page_size: 10, list_filter: 'ignored' };
+
+async function callFor(clinic: Installation, labels: readonly string[]): Promise<void> {
+  for (const label of labels) await send(clinic, clinic.visit(label, about(label)));
+}
+
 /** A new process whose database lacks the call of A-1. */
 async function lose(clinic: Installation): Promise<void> {
   await anOldCall(clinic, 'A-1');
@@ -112,8 +119,7 @@ test.each(['ignored', 'refused'])(
 
 test('a filter that does nothing costs two lists for each batch, however many calls', async () => {
   const clinic = await install();
-  const ways = { list_paging: 'limit_offset', list_page_size: 10, list_filter: 'ignored' };
-  await clinic.service.behave(ways);
+  await clinic.service.behave(UNFILTERED);
   await send(clinic, clinic.visit('B-1', about('W9')));
   await lose(clinic);
   await ensureReconciled(clinic.submit, 'dental');
@@ -133,8 +139,7 @@ test('a filter that does nothing costs two lists for each batch, however many ca
 
 test('eligd stops when a list with a marked end omits calls made since the loss', async () => {
   const clinic = await install();
-  const ways = { list_paging: 'limit_offset', list_page_size: 10, list_filter: 'ignored' };
-  await clinic.service.behave(ways);
+  await clinic.service.behave(UNFILTERED);
   await clinic.submitNow();
   for (const label of ['A-1', 'A-2', 'A-3']) await anOldCall(clinic, label);
   await lose(clinic);
@@ -152,8 +157,7 @@ test('eligd stops when a list with a marked end omits calls made since the loss'
 
 test('a call that was made minutes before the loss must be listed', async () => {
   const clinic = await install();
-  const ways = { list_paging: 'limit_offset', list_page_size: 10, list_filter: 'ignored' };
-  await clinic.service.behave(ways);
+  await clinic.service.behave(UNFILTERED);
   await send(clinic, clinic.visit('B-1', about('W9')));
   await clinic.collectAll();
   clinic.pass(3 * MINUTE_MS);
@@ -165,8 +169,7 @@ test('a call that was made minutes before the loss must be listed', async () => 
 
 test('a call that was made by a clock that was ahead must be listed', async () => {
   const clinic = await install();
-  const ways = { list_paging: 'limit_offset', list_page_size: 10, list_filter: 'ignored' };
-  await clinic.service.behave(ways);
+  await clinic.service.behave(UNFILTERED);
   setClockWrong(clinic, 3);
   await send(clinic, clinic.visit('B-1', about('W9'), 6));
   await clinic.collectAll();
@@ -181,8 +184,7 @@ test('a call that was made by a clock that was ahead must be listed', async () =
 test('a filter that matches the beginnings of labels stops nothing', async () => {
   const clinic = await install();
   await clinic.service.behave({ list_paging: 'limit_offset', list_page_size: 10 });
-  for (const label of ['B-10', 'B-11', 'C-1'])
-    await send(clinic, clinic.visit(label, about(label)));
+  await callFor(clinic, ['B-10', 'B-11', 'C-1']);
   await clinic.collectAll();
   await lose(clinic);
   const { list } = clinic.client;
@@ -232,8 +234,7 @@ test('after the release, a comparison before any call does not stop again', asyn
 
 test('a lock file that lost its last counts does not mean that calls are lost', async () => {
   const clinic = await cutOff();
-  for (const label of ['B-1', 'B-2', 'B-3', 'B-4'])
-    await send(clinic, clinic.visit(label, about(label)));
+  await callFor(clinic, ['B-1', 'B-2', 'B-3', 'B-4']);
   clinic.submit.sends.write(clinic.submit.sends.read() - 2);
   await reconcile(clinic);
   await send(clinic, clinic.visit('C-1', about('W8')));
@@ -242,8 +243,7 @@ test('a lock file that lost its last counts does not mean that calls are lost', 
 
 test('an uncertain call does not explain a new lock file beside many calls', async () => {
   const clinic = await cutOff();
-  for (const label of ['B-1', 'B-2', 'B-3', 'B-4'])
-    await send(clinic, clinic.visit(label, about(label)));
+  await callFor(clinic, ['B-1', 'B-2', 'B-3', 'B-4']);
   await loseCreates(clinic, 1, 'before');
   await send(clinic, clinic.visit('B-5', about('B-5')));
   clinic.submit.sends.write(1);
