@@ -1,8 +1,9 @@
 /** Queries of the list by `external_id` (G1), also where the service does not filter by it. */
 import type { Specialty } from '../../domain/specialty.ts';
 import type { ServiceFailure } from '../../service/api.ts';
+import { inquiriesToBeListed } from '../../store/calls/listed-calls.ts';
 import type { SubmitDeps } from './deps.ts';
-import { serviceNow, stopForLostSends } from './earlier-comparison.ts';
+import { serviceNow, stopForLostSends, untoldLoss } from './earlier-comparison.ts';
 import { omitsKnown } from './list-end.ts';
 import { compare, listedCount } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
@@ -45,8 +46,9 @@ export async function queryLabel(
 }
 
 /**
- * Compares the whole list in place of the list of each label. Only a call that this database made
- * since the last comparison may not be listed yet, for two settle times.
+ * Compares the whole list in place of the list of each label. A call that this database made since
+ * the loss may not be listed yet, for two settle times. Once the list shows one for which these are
+ * over, it shows the lost calls as well, and no label has to be queried anymore.
  */
 async function compareAll(
   deps: SubmitDeps,
@@ -61,11 +63,14 @@ async function compareAll(
   const { inquiries, is_complete, is_end_proven } = listed.value;
   const seen = inquiries.map(seenInquiry);
   await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
-  const compared_at = memory.reconciled.get(specialty)?.service_at ?? settled_at;
-  const sent_until = Math.max(compared_at, settled_at);
-  const is_whole =
-    is_complete &&
-    is_end_proven &&
-    !(await omitsKnown(store.db, specialty, listed.value, sent_until));
-  return is_whole ? 'all' : 'not all';
+  if (!is_complete || !is_end_proven) return 'not all';
+  const compared = memory.reconciled.get(specialty);
+  const loss_at =
+    (await untoldLoss(deps, specialty))?.updated_at ?? compared?.service_at ?? settled_at;
+  const sent_until = Math.max(loss_at, settled_at);
+  if (await omitsKnown(store.db, specialty, listed.value, sent_until)) return 'not all';
+  const known = await inquiriesToBeListed(store.db, specialty, settled_at);
+  if (compared !== undefined && known.some(({ sent_service_at }) => sent_service_at > loss_at))
+    compared.hides_calls = false;
+  return 'all';
 }

@@ -18,8 +18,12 @@ import { noteUnqueried } from './label-failures.ts';
 import { queryLabel } from './label-query.ts';
 import { isLoginRejected } from './unread-lists.ts';
 
-/** How long calls wait for the label of another visit that fails although others do not (G7). */
+/**
+ * How long calls wait for the label of another visit that fails although others do not, and once
+ * one was given up, so that they do not wait for one after another (G7).
+ */
 const LABEL_WAIT_MS = 10 * MINUTE_MS;
+const NEXT_LABEL_WAIT_MS = MINUTE_MS;
 /** Lookups get their turn between so many queries. */
 const LABELS_PER_STEP = 50;
 
@@ -68,8 +72,6 @@ export async function queryVisits(
   if (left.every((label) => typeof asked.get(label) === 'string')) return null;
   const are_all_tried = left.every((label) => asked.has(label));
   if (pass.failure === null || (pass.is_answered && !are_all_tried)) return { due_at: now };
-  // Calls do not wait for one failing label after another (G7).
-  if (pass.is_answered && [...asked.values()].includes('given_up')) return null;
   return { due_at: await noteUnqueried(deps, row, pass.failure) };
 }
 
@@ -128,9 +130,10 @@ async function queryInTurn(
 
 /** Gives up labels that have failed for too long. */
 function countFailures(asked: Asked, failed: readonly string[], now: number): void {
+  const wait_ms = [...asked.values()].includes('given_up') ? NEXT_LABEL_WAIT_MS : LABEL_WAIT_MS;
   for (const label of failed) {
     // The clock may have been ahead.
     const since = Math.min(Number(asked.get(label) ?? now), now);
-    asked.set(label, now - since >= LABEL_WAIT_MS ? 'given_up' : since);
+    asked.set(label, now - since >= wait_ms ? 'given_up' : since);
   }
 }

@@ -103,8 +103,7 @@ export async function inquiriesToBeListed(
   specialty: Specialty,
   sent_until = Number.MAX_SAFE_INTEGER,
 ): Promise<Sample[]> {
-  const sent_at = sql<number>`coalesce(calls.sent_service_at, calls.sent_at)`;
-  const ours = ofOurs(db, specialty).where(sent_at, '<=', sent_until);
+  const ours = ofOurs(db, specialty).where(SENT_SERVICE_AT, '<=', sent_until);
   const open = await ours.where('inquiries.state', '=', 'open').execute();
   const last = await ours
     .orderBy('calls.sent_at', (by) => by.desc().nullsLast())
@@ -115,8 +114,11 @@ export async function inquiriesToBeListed(
   return [...open, ...newest];
 }
 
+/** By the service's clock; by this machine's while that one was not known. */
+const SENT_SERVICE_AT = sql<number>`coalesce(calls.sent_service_at, calls.sent_at)`;
+
 /** An inquiry of ours that eligd has verified in a read form. */
-type Sample = { service_id: string; external_id: string };
+type Sample = { service_id: string; external_id: string; sent_service_at: number };
 
 /** A verified inquiry was sent and has an ID at the service. */
 function ofOurs(db: Db, specialty: Specialty) {
@@ -124,6 +126,7 @@ function ofOurs(db: Db, specialty: Specialty) {
     .selectFrom('inquiries')
     .innerJoin('calls', 'calls.inquiry', 'inquiries.id')
     .select(['calls.service_id', 'inquiries.external_id', 'calls.sent_at'])
+    .select(SENT_SERVICE_AT.as('sent_service_at'))
     .where('inquiries.specialty', '=', specialty)
     .where('calls.service_id', 'is not', null)
     .where('calls.reply_group', 'is', null)

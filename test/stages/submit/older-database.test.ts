@@ -181,6 +181,40 @@ test('a call that was made by a clock that was ahead must be listed', async () =
   expect(await haltsOf(clinic)).toEqual(['calls_lost']);
 });
 
+test('once the list shows a call that was made since the loss, no label is queried', async () => {
+  const clinic = await install();
+  await clinic.service.behave(UNFILTERED);
+  await send(clinic, clinic.visit('B-1', about('W9')));
+  await lose(clinic);
+  await send(clinic, clinic.visit('C-1', about('W8')));
+  await clinic.collectAll();
+  const labels = watchLabels(clinic);
+  clinic.pass(15 * MINUTE_MS);
+  await send(clinic, clinic.visit('D-1', about('W7')));
+  expect(labels).toEqual(['D-1']);
+  await send(clinic, clinic.visit('E-1', about('W6')));
+  expect(labels).toEqual(['D-1']);
+});
+
+test('a comparison soon after a call does not stop, days after a loss', async () => {
+  const clinic = await install();
+  await clinic.service.behave(UNFILTERED);
+  await send(clinic, clinic.visit('B-1', about('W9')));
+  await lose(clinic);
+  const { show } = hideCalls(clinic);
+  await show(0);
+  await show(1);
+  await ensureReconciled(clinic.submit, 'dental');
+  clinic.pass(2 * DAY_MS);
+  await send(clinic, clinic.visit('C-1', about('W8'), 5));
+  await clinic.collectAll();
+  clinic.pass(MINUTE_MS);
+  demandReconciliation(clinic.submit);
+  await send(clinic, clinic.visit('D-1', about('W7'), 5));
+  expect(await haltsOf(clinic)).toEqual([]);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1', 'C-1', 'D-1']);
+});
+
 test('a filter that matches the beginnings of labels stops nothing', async () => {
   const clinic = await install();
   await clinic.service.behave({ list_paging: 'limit_offset', list_page_size: 10 });

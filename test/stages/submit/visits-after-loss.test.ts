@@ -265,6 +265,27 @@ test('a failure that was noted by a clock that was ahead delays no call for long
   expect(await labelsOf(clinic)).toEqual(['A-1', 'F-1']);
 });
 
+test('calls wait for a label that fails briefly although another was given up (G1)', async () => {
+  const clinic = await install();
+  await clinic.submitNow();
+  await anOldCall(clinic, 'A-1');
+  noteLoss(clinic);
+  await clinic.read(clinic.visit('X-1', { ...twin('Xavier'), status: 'cancelled' }, 5));
+  await readDue(clinic, ['F-1']);
+  failLabels(clinic, [], 500);
+  let is_failing = true;
+  failWhen(clinic, (label) => label === 'X-1' || (is_failing && label === 'A-1'));
+  await minutesPass(clinic, 15);
+  const eve = { id: 'P-9', first_name: 'Eve', last_name: 'Other', birth_date: '1990-05-06' };
+  await clinic.read(clinic.visit('A-1', { patient: eve, status: 'cancelled' }, 4));
+  await clinic.read(clinic.visit('A-2', twin('Ada'), 3));
+  await clinic.planNow();
+  await clinic.submitNow();
+  is_failing = false;
+  await minutesPass(clinic, 5);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'F-1']);
+});
+
 test('visits that are read after the first queries are queried, too (G1)', async () => {
   const clinic = await lose();
   failLabels(clinic, [], 500);
