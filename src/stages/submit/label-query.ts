@@ -1,6 +1,7 @@
 /** Queries of the list by `external_id` (G1), also where the service does not filter by it. */
 import type { Specialty } from '../../domain/specialty.ts';
 import type { ServiceFailure } from '../../service/api.ts';
+import { currentHalts } from '../../store/calls/halts.ts';
 import { inquiriesToBeListed } from '../../store/calls/listed-calls.ts';
 import type { SubmitDeps } from './deps.ts';
 import { serviceNow, stopForLostSends, untoldLoss } from './earlier-comparison.ts';
@@ -54,7 +55,7 @@ async function compareAll(
   deps: SubmitDeps,
   specialty: Specialty,
   signal: AbortSignal,
-): Promise<ServiceFailure | 'all' | 'not all'> {
+): Promise<ServiceFailure | 'all' | 'not all' | 'stopped'> {
   const { client, store, env, settings, memory } = deps;
   const now = env.clock.now();
   const settled_at = serviceNow(deps) - 2 * settings.settle_ms - settings.timeout_ms;
@@ -62,9 +63,12 @@ async function compareAll(
   if (!listed.ok) return listed.failure;
   const { inquiries, is_complete, is_end_proven } = listed.value;
   const seen = inquiries.map(seenInquiry);
-  await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
-  if (!is_complete || !is_end_proven) return 'not all';
   const compared = memory.reconciled.get(specialty);
+  const last = compared ?? null;
+  await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last }));
+  // New inquiries of another installation, which a later comparison would know.
+  if ((await currentHalts(store.db)).some(({ reason }) => reason === 'foreign')) return 'stopped';
+  if (!is_complete || !is_end_proven) return 'not all';
   const loss_at =
     (await untoldLoss(deps, specialty))?.updated_at ?? compared?.service_at ?? settled_at;
   const sent_until = Math.max(loss_at, settled_at);

@@ -215,6 +215,20 @@ test('a comparison soon after a call does not stop, days after a loss', async ()
   expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1', 'C-1', 'D-1']);
 });
 
+test('calls of another installation stop submission, whatever list shows them first', async () => {
+  const clinic = await install();
+  await clinic.service.behave(UNFILTERED);
+  await send(clinic, clinic.visit('B-1', about('W9')));
+  await lose(clinic);
+  await ensureReconciled(clinic.submit, 'dental');
+  await clinic.service.advance({ seconds: 3600 });
+  clinic.pass(HOUR_MS);
+  await clinic.service.createBeside({ ...TWINS, patient_name: 'Zed Example', external_id: 'Z-1' });
+  await send(clinic, clinic.visit('C-1', about('W8')));
+  expect(await haltsOf(clinic)).toEqual(['foreign']);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1', 'Z-1']);
+});
+
 test('a filter that matches the beginnings of labels stops nothing', async () => {
   const clinic = await install();
   await clinic.service.behave({ list_paging: 'limit_offset', list_page_size: 10 });
