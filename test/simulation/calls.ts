@@ -305,11 +305,14 @@ export class Calls {
     const years = [...this.#yearsFor(call)];
     // An answer for another benefit year says nothing about this need, also after a merge.
     const isOfYear = (one: Accepted) => years.some((year) => this.#yearsFor(one).has(year));
-    const same = need.calls.filter((one) => isOfYear(one) && this.#records.areOne(one, call));
-    const before = this.#records.inOrder(same, this.#answered_at);
+    const [merged, before] = this.#records.plannedAt(call).map((at) => {
+      const same = need.calls.filter((one) => isOfYear(one) && this.#records.areOne(one, call, at));
+      return this.#records.inOrder(same, this.#answered_at);
+    }) as [Accepted[], Accepted[]];
     need.calls.push(call);
     const first = this.#duplicated(before, call);
     if (first === null || this.clone_from !== null) return;
+    if (merged.length > before.length && this.#duplicated(merged, call) === null) return;
     for (const series of [before, ...this.#records.seriesAtMerge(before)]) {
       const own = this.#duplicated(series, call);
       if (own === null) return;

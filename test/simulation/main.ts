@@ -64,6 +64,8 @@ function readOptions() {
 }
 
 const WORKER = join(import.meta.dirname, 'worker.ts');
+/** A world makes much garbage; with more room for it, the worlds take 6% less time. */
+const FLAGS = ['--max-semi-space-size=64'];
 /** One process runs this many worlds: the memory that a world leaves is freed with the process. */
 const SEEDS_PER_PROCESS = 100;
 /** Batches become smaller towards the end, so that no process is left with many worlds. */
@@ -108,10 +110,14 @@ function start(
   onOutcome: (outcome: Outcome) => void,
 ): Promise<{ lived: number; ended: string | null }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [WORKER, JSON.stringify({ ...order, folder })], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
-    });
+    const child = spawn(
+      process.execPath,
+      [...FLAGS, WORKER, JSON.stringify({ ...order, folder })],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
+      },
+    );
     let rest = '';
     let lived = 0;
     let hangs = false;

@@ -40,12 +40,11 @@ export class Records {
   }
 
   /**
-   * Whether the calls are about one record, or eligd knew in time that the two records had been
-   * merged.
+   * Whether the calls are about one record, or eligd knew at `planned_at` that the two records had
+   * been merged.
    */
-  areOne(one: Accepted, call: Accepted): boolean {
+  areOne(one: Accepted, call: Accepted, planned_at: number): boolean {
     const [a, b] = [this.#recordOf(one), this.#recordOf(call)];
-    const planned_at = call.carrier.sent_at - STALE_PLAN_MS;
     return (
       a === b ||
       this.#merges.some(
@@ -53,6 +52,11 @@ export class Records {
           at <= planned_at && [a, b].every((id) => id === from_id || id === into_id),
       )
     );
+  }
+
+  /** When eligd planned the call, at the latest and at the earliest. */
+  plannedAt({ carrier }: Accepted): [latest: number, earliest: number] {
+    return [carrier.sent_at, carrier.sent_at - STALE_PLAN_MS];
   }
 
   /**

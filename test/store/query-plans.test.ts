@@ -28,6 +28,7 @@ import {
   hasMadeCalls,
   withCalls,
 } from '../../src/store/calls/calls.ts';
+import { forgetDoubts } from '../../src/store/calls/doubtful-calls.ts';
 import {
   dueForPolling,
   dueForSubmission,
@@ -108,7 +109,7 @@ async function planOf(work: () => Promise<unknown>): Promise<string[]> {
   asked = [];
   await work();
   return asked
-    .filter(({ sql }) => /^\s*(select|with|insert[^;]*\sselect)\s/i.test(sql))
+    .filter(({ sql }) => /^\s*(select|with|delete|insert[^;]*\sselect)\s/i.test(sql))
     .flatMap(
       ({ sql, parameters }) =>
         raw.prepare(`explain query plan ${sql}`).all(...parameters) as { detail: string }[],
@@ -177,6 +178,11 @@ describe('the claim of', () => {
       'whether calls of a specialty were made',
       () => hasMadeCalls(db, 'dental'),
       'calls USING INDEX calls_sent (sent_at>?)',
+    ],
+    [
+      'waits of inquiries that are withdrawn',
+      () => openWriteQueue(db).write((tx) => forgetDoubts(tx, [1, 2], NOW)),
+      'doubtful_calls USING PRIMARY KEY (inquiry=?)',
     ],
     [
       'the visits whose labels are queried after a loss',

@@ -38,6 +38,25 @@ const KEEP = preparedRows<Insertable<Tables['doubtful_calls']>>()((tx, doubts) =
     ),
 );
 
+/**
+ * Forgets waits that are not over: these inquiries are withdrawn. If one is needed again, the
+ * office is told again, and has the whole time.
+ */
+export async function forgetDoubts(
+  tx: Tx,
+  inquiries: readonly number[],
+  now: number,
+): Promise<void> {
+  if (inquiries.length > 0) await FORGET(tx, { inquiries, now });
+}
+
+const FORGET = prepared<{ inquiries: readonly number[]; now: number }>()((tx, place) =>
+  tx
+    .deleteFrom('doubtful_calls')
+    .where('inquiry', 'in', place('inquiries'))
+    .where('wait_until', '>', place('now')),
+);
+
 /** Ends the wait: the office says that these calls are for somebody else. */
 export async function endDoubts(tx: Tx, inquiry: number): Promise<void> {
   await tx

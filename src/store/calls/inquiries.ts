@@ -7,6 +7,7 @@ import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared, preparedRows, preparedUpdate } from '../engine/prepared.ts';
 import type { Tables } from '../engine/tables.ts';
+import { forgetDoubts } from './doubtful-calls.ts';
 
 const IDS_PER_STATEMENT = 500;
 
@@ -136,14 +137,11 @@ export async function moveEach(
     tx,
     moved.map(({ id }) => ({ ...step, subject: inquirySubject(id) })),
   );
+  if (to !== 'withdrawn') return moved;
   // No call waits for the office any longer.
-  if (to === 'withdrawn')
-    await resolveAttention(
-      tx,
-      moved.map(({ id }) => inquirySubject(id)),
-      now,
-      ['doubtful_call', 'refused'],
-    );
+  const ids = moved.map(({ id }) => id);
+  await forgetDoubts(tx, ids, now);
+  await resolveAttention(tx, ids.map(inquirySubject), now, ['doubtful_call', 'refused']);
   return moved;
 }
 

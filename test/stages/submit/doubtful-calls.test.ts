@@ -123,6 +123,33 @@ test('the entry goes when the visit is canceled', async () => {
   expect(await clinic.attention()).toEqual([]);
 });
 
+test('a visit that was canceled during the wait and is booked again waits anew (G1)', async () => {
+  const clinic = await install();
+  await haveNamelessCall(clinic);
+  const visit = clinic.visit('A-1', twin('Ada'));
+  await send(clinic, visit);
+  clinic.pass(4 * MINUTE_MS);
+  await send(clinic, { ...visit, status: 'cancelled' } as never);
+  clinic.pass(HOUR_MS);
+  await send(clinic, visit);
+  expect(await labelsOf(clinic)).toEqual(['OLD']);
+  expect(await clinic.attention()).toEqual(['doubtful_call']);
+  clinic.pass(2 * SETTLE_MS + 1_000);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['OLD', 'A-1']);
+});
+
+test('a visit that is canceled after the office had its time does not wait again', async () => {
+  const clinic = await install();
+  await haveNamelessCall(clinic);
+  const visit = clinic.visit('A-1', twin('Ada'));
+  await send(clinic, visit);
+  clinic.pass(2 * SETTLE_MS + 1_000);
+  await send(clinic, { ...visit, status: 'cancelled' } as never);
+  await send(clinic, visit);
+  expect(await labelsOf(clinic)).toEqual(['OLD', 'A-1']);
+});
+
 test('what the office cleared does not come back for the next attempt', async () => {
   const clinic = await install();
   await anOldCall(clinic);
