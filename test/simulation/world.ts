@@ -14,7 +14,7 @@ import { openStore } from '../../src/store/engine/store.ts';
 import { configText, HOOK_URL, SECRETS } from './configuration.ts';
 import { countsOf } from './counts.ts';
 import { knock } from './door.ts';
-import { evidence } from './evidence.ts';
+import { evidence, readState } from './evidence.ts';
 import { StepCounts } from './legal-steps.ts';
 import { Machine } from './machine.ts';
 import type { World } from './network.ts';
@@ -582,6 +582,12 @@ class LivingWorld {
     reason: 'foreign' | 'new_database' | 'calls_lost',
     machine = this.#machine,
   ): Promise<void> {
+    const is_stopped = readState(machine, (raw) => {
+      const table = raw.prepare("select 1 from sqlite_master where name = 'halts'").get();
+      if (table === undefined) return false;
+      return raw.prepare('select 1 from halts where reason = ?').get(reason) !== undefined;
+    });
+    if (is_stopped !== true) return;
     const work = async () => {
       const store = await openStore(machine.path);
       await store.write(async (tx) => {

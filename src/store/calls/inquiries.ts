@@ -184,14 +184,12 @@ const BY_ID = prepared<{ id: number }>()((db, place) =>
 );
 
 export async function inquiriesById(tx: Db | Tx, ids: readonly number[]): Promise<InquiryRow[]> {
-  if (ids.length === 0) return [];
-  return await tx
-    .selectFrom('inquiries_with_call')
-    .selectAll()
-    .where('id', 'in', ids)
-    .orderBy('id')
-    .execute();
+  return ids.length === 0 ? [] : await BY_IDS(tx, { ids });
 }
+
+const BY_IDS = prepared<{ ids: readonly number[] }>()((db, place) =>
+  db.selectFrom('inquiries_with_call').selectAll().where('id', 'in', place('ids')).orderBy('id'),
+);
 
 /** Returns the newest attempt for a need; null when there is none. */
 export async function latestForNeed(
@@ -242,13 +240,16 @@ export async function codesAsked(
 }
 
 export async function inState(db: Db | Tx, state: InquiryState): Promise<InquiryRow[]> {
-  return await db
+  return await IN_STATE(db, {}, state);
+}
+
+const IN_STATE = prepared()((db, _, state: InquiryState) =>
+  db
     .selectFrom('inquiries_with_call')
     .selectAll()
     .where('state', '=', sql.lit(state))
-    .orderBy('id')
-    .execute();
-}
+    .orderBy('id'),
+);
 
 /** Returns the rows with these service IDs. */
 export async function byServiceIds(
