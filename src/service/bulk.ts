@@ -20,6 +20,7 @@ import {
   fail,
   failureOfStatus,
   otherStatus,
+  saysAccepted,
   unsent,
   uselessBody,
 } from './failures.ts';
@@ -40,7 +41,7 @@ export function readBulk(
   }
   const failure = bulkStatus(reply, retry_after_ms, requests.length);
   if (failure !== null) return fail(failure);
-  if (reply.body.form !== 'json') return fail(uselessBody(reply));
+  if (reply.body.form !== 'json') return fail(uselessBody(reply, requests.length));
   return readItems(reply, reply.body.value, requests);
 }
 
@@ -143,13 +144,11 @@ function readItems(reply: HttpReply, value: unknown, requests: InquiryRequest[])
   const found = entriesOf(value, requests.length);
   if (found === null) {
     const creation = creationResult(value);
-    const accepted =
-      creation.said === 'success' || creation.said === 'id' || status === 201 || status === 202;
     if (creation.said === 'success' || creation.said === 'id') {
       return { ok: true, items: requests.map(() => ({ outcome: 'unknown', accepted: true })) };
     }
     const cause = creation.said === 'failure' ? 'contradictory_reply' : 'unreadable_reply';
-    return fail(ambiguous(cause, { status, accepted }));
+    return fail(ambiguous(cause, { status, accepted: saysAccepted(status) }));
   }
   const { entries, says_success } = found;
   if (entries.length === 0 && !says_success) return fail(ambiguous('unreadable_reply', { status }));

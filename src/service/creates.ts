@@ -4,7 +4,7 @@
  */
 import type { InquiryId } from '../domain/ids.ts';
 import type { Result } from './api.ts';
-import { type Answered, ambiguous, fail, settle, uselessBody } from './failures.ts';
+import { type Answered, ambiguous, fail, saysAccepted, settle, uselessBody } from './failures.ts';
 import { creationResponseSchema, parseInquiry, usableId } from './wire.ts';
 
 /**
@@ -27,9 +27,7 @@ export function readCreation(answered: Answered): Result<{ inquiry_id: InquiryId
   // With an ID next to "success": false, the service may have created an inquiry.
   if (creation.said === 'failure')
     return fail(ambiguous('contradictory_reply', { status, accepted: creation.has_id }));
-  return fail(
-    ambiguous('unreadable_reply', { status, accepted: status === 201 || status === 202 }),
-  );
+  return fail(ambiguous('unreadable_reply', { status, accepted: saysAccepted(status) }));
 }
 
 type CreationResult =

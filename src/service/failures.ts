@@ -101,16 +101,24 @@ export function errorsOf(reply: HttpReply): ValidationItem[] {
   return reply.body.form === 'json' ? parseValidationItems(reply.body.value) : [];
 }
 
+/** Returns whether the status alone says that the service accepted the request. */
+export function saysAccepted(status: number): boolean {
+  return status === 201 || status === 202;
+}
+
 /**
- * Returns the failure for a reply with an unusable body. A 201, 202 or 204 without a body still
- * means that the service accepted the request.
+ * Returns the failure for a reply with an unusable body. A 201 or 202 still means that the service
+ * accepted the request; so does another 2xx but 200 without a body. Of several inquiries (`count`),
+ * the lost part of a body may have refused some.
  */
-export function uselessBody(reply: HttpReply): ServiceFailure {
+export function uselessBody(reply: HttpReply, count = 1): ServiceFailure {
   const { status, body } = reply;
-  if (body.form === 'broken') return ambiguous(body.cause, { status });
+  const accepted = saysAccepted(status);
+  if (body.form === 'broken')
+    return ambiguous(body.cause, { status, accepted: accepted && count === 1 });
   if (body.form === 'empty' && status !== 200)
     return ambiguous('no_usable_id', { status, accepted: true });
-  return ambiguous('unreadable_reply', { status });
+  return ambiguous('unreadable_reply', { status, accepted });
 }
 
 /**

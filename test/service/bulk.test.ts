@@ -190,6 +190,11 @@ test.each<[Reply, object]>([
     { text: '[{"success": true', cut: true },
     { class: 'ambiguous', cause: 'truncated' },
   ],
+  // The part that is missing may refuse some.
+  [
+    { status: 201, text: '[{"success": true', cut: true },
+    { class: 'ambiguous', cause: 'truncated', accepted: false },
+  ],
 ])('A batch answered with %o fails as a whole', async (reply, failure) => {
   expect((await bulk(reply)).result).toMatchObject({ ok: false, failure });
 });

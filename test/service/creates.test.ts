@@ -124,6 +124,8 @@ test.each<[string, Reply, string, boolean]>([
   ['an empty object', { json: {} }, 'unreadable_reply', false],
   ['null', { text: 'null' }, 'unreadable_reply', false],
   ['a body cut short', { text: '{"success":true,', cut: true }, 'truncated', false],
+  ['201 and a body cut short', { status: 201, text: '{"succ', cut: true }, 'truncated', true],
+  ['202 and a web page', { status: 202, text: '<html>' }, 'unreadable_reply', true],
 ])('A 2xx with %s is ambiguous', async (_name, reply, cause, accepted) => {
   expect(await createWith(reply)).toMatchObject({
     ok: false,
