@@ -20,13 +20,10 @@ import {
   noteUnqueried,
 } from './label-failures.ts';
 import { type LabelResult, queryLabel } from './label-query.ts';
-import { queryVisits } from './visit-labels.ts';
+import { type CheckOptions, type LabelOptions, queryVisits } from './visit-labels.ts';
 
 /** By row: its labels that were queried. */
 export type CheckedLabels = ReadonlyMap<number, ReadonlySet<string>>;
-
-type LabelOptions = { specialty: Specialty; external_id_template: string };
-type CheckOptions = LabelOptions & { signal: AbortSignal };
 
 /**
  * Returns the rows that need the query: while the list may be cut off, all; otherwise those whose

@@ -36,7 +36,8 @@ const KEPT = z.object({ loss: z.number(), labels: z.array(z.tuple([z.string(), A
 
 const nameOf = (specialty: Specialty) => `visits_asked:${specialty}`;
 
-type Options = { specialty: Specialty; external_id_template: string; signal: AbortSignal };
+export type LabelOptions = { specialty: Specialty; external_id_template: string };
+export type CheckOptions = LabelOptions & { signal: AbortSignal };
 
 /**
  * Queries the labels of coming visits that were not queried since the last loss. Returns null when
@@ -46,7 +47,7 @@ type Options = { specialty: Specialty; external_id_template: string; signal: Abo
 export async function queryVisits(
   deps: SubmitDeps,
   row: InquiryRow,
-  options: Options,
+  options: CheckOptions,
 ): Promise<{ due_at: number } | 'all' | 'stopped' | null> {
   const { store } = deps;
   const { specialty, external_id_template } = options;
@@ -100,7 +101,7 @@ type Pass = {
 async function queryInTurn(
   deps: SubmitDeps,
   labels: readonly string[],
-  { specialty, signal, witness }: Options & { witness: string },
+  { specialty, signal, witness }: CheckOptions & { witness: string },
 ): Promise<Pass | 'all' | 'stopped'> {
   const pass: Pass = { queried: [], failed: [], failure: null, is_answered: false };
   const query = (label: string) => queryLabel(deps, specialty, label, signal);

@@ -13,7 +13,7 @@ import {
 } from './calls.ts';
 
 const VISITS_MAX = 20;
-/** A query for each takes a minute or a few at usual rates. */
+/** A query for each takes about eight minutes at 60 requests a minute. */
 const COMING_VISITS_MAX = 500;
 
 /**
