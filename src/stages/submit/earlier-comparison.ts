@@ -4,6 +4,7 @@
  * comparison if nothing can have been sent that its database does not contain (G1).
  */
 import { z } from 'zod';
+import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
 import { parsed } from '../../domain/damaged.ts';
 import { SPECIALTIES, type Specialty } from '../../domain/specialty.ts';
 import { DAY_MS, HOUR_MS, localDateTime } from '../../domain/time.ts';
@@ -118,6 +119,16 @@ export async function agreeOnSends(
 export async function untoldLoss(deps: SubmitDeps, specialty: Specialty) {
   const noted = await readLearned(deps.store.db, lostOf(specialty));
   return noted !== null && noted.value !== TOLD && isLate(deps, noted) ? noted : null;
+}
+
+/**
+ * Returns until when an inquiry that this database does not know may be a call that it lacks, by
+ * the service's clock. One created later is another installation's. Null: it lacks none.
+ */
+export async function mayBeOursUntil(tx: Tx, specialty: Specialty): Promise<number | null> {
+  const noted = [await readLearned(tx, lostOf(specialty)), await readLearned(tx, TIME_MISSING)];
+  const times = noted.flatMap((each) => each?.updated_at ?? []);
+  return times.length === 0 ? null : Math.max(...times) + CLOCKS_DIFFER_MS;
 }
 
 /**

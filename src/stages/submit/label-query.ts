@@ -1,8 +1,6 @@
 /** Queries of the list by `external_id` (G1), also where the service does not filter by it. */
 import type { Specialty } from '../../domain/specialty.ts';
 import type { ServiceFailure } from '../../service/api.ts';
-import { currentHalts } from '../../store/calls/halts.ts';
-import { inquiriesToBeListed } from '../../store/calls/listed-calls.ts';
 import type { SubmitDeps } from './deps.ts';
 import { serviceNow, stopForLostSends, untoldLoss } from './earlier-comparison.ts';
 import { omitsKnown } from './list-end.ts';
@@ -30,8 +28,8 @@ export async function queryLabel(
   const seen = listed.value.inquiries.map(seenInquiry);
   if (seen.length > 0) {
     // A reconciliation of these few inquiries: each unknown one belongs to a lost reply, is a
-    // duplicate call, or is unclaimed. Only the whole list shows whether another installation uses
-    // the account.
+    // duplicate call, or is unclaimed. The next comparison of the whole list judges whether another
+    // installation made it.
     const now = env.clock.now();
     await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
   }
@@ -48,33 +46,25 @@ export async function queryLabel(
 
 /**
  * Compares the whole list in place of the list of each label. A call that this database made since
- * the loss may not be listed yet, for two settle times. Once the list shows one for which these are
- * over, it shows the lost calls as well, and no label has to be queried anymore.
+ * the loss may not be listed yet, for two settle times.
  */
 async function compareAll(
   deps: SubmitDeps,
   specialty: Specialty,
   signal: AbortSignal,
-): Promise<ServiceFailure | 'all' | 'not all' | 'stopped'> {
-  const { client, store, env, settings, memory } = deps;
+): Promise<ServiceFailure | 'all' | 'not all'> {
+  const { client, store, env, settings } = deps;
   const now = env.clock.now();
   const settled_at = serviceNow(deps) - 2 * settings.settle_ms - settings.timeout_ms;
   const listed = await client.list(specialty, {}, { priority: 'send', signal });
   if (!listed.ok) return listed.failure;
-  const { inquiries, is_complete, is_end_proven } = listed.value;
-  const seen = inquiries.map(seenInquiry);
-  const compared = memory.reconciled.get(specialty);
-  const last = compared ?? null;
-  await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last }));
-  // New inquiries of another installation, which a later comparison would know.
-  if ((await currentHalts(store.db)).some(({ reason }) => reason === 'foreign')) return 'stopped';
-  if (!is_complete || !is_end_proven) return 'not all';
-  const loss_at =
-    (await untoldLoss(deps, specialty))?.updated_at ?? compared?.service_at ?? settled_at;
+  const seen = listed.value.inquiries.map(seenInquiry);
+  await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
+  const loss_at = (await untoldLoss(deps, specialty))?.updated_at ?? settled_at;
   const sent_until = Math.max(loss_at, settled_at);
-  if (await omitsKnown(store.db, specialty, listed.value, sent_until)) return 'not all';
-  const known = await inquiriesToBeListed(store.db, specialty, settled_at);
-  if (compared !== undefined && known.some(({ sent_service_at }) => sent_service_at > loss_at))
-    compared.hides_calls = false;
-  return 'all';
+  const is_whole =
+    listed.value.is_complete &&
+    listed.value.is_end_proven &&
+    !(await omitsKnown(store.db, specialty, listed.value, sent_until));
+  return is_whole ? 'all' : 'not all';
 }

@@ -9,7 +9,7 @@ import {
 } from '../../store/bookkeeping/learned-settings.ts';
 import type { SeenInquiry } from '../../store/calls/calls.ts';
 import { currentHalts, endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
-import { noteSeen } from '../../store/calls/listed-calls.ts';
+import { noteSeen, unclaimedSince } from '../../store/calls/listed-calls.ts';
 import type { Db } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { attributeCalls } from './attribute.ts';
@@ -18,6 +18,7 @@ import {
   agreeOnSends,
   earlierComparison,
   keepComparison,
+  mayBeOursUntil,
   mayLackSends,
   noteMissingTime,
   untoldLoss,
@@ -173,18 +174,46 @@ export async function compare(
 ): Promise<number> {
   const { tx, deps, now } = context;
   const { fresh, completed } = await noteSeen(tx, specialty, seen, now);
+  const { compared_at, unjudged } = await unjudgedSince(context, specialty, last);
   const question = {
     specialty,
     fresh: new Set(fresh.map(({ service_id }) => service_id)),
-    // Without the service's clock, any new inquiry may have been created since.
-    compared_at: last === null ? null : (last.service_at ?? Number.NEGATIVE_INFINITY),
+    unjudged: new Set(unjudged.map(({ service_id }) => service_id)),
+    compared_at,
   };
   let strangers = 0;
-  for (const match_key of new Set([...fresh, ...completed].map((each) => each.match_key)))
+  for (const match_key of new Set([...fresh, ...completed, ...unjudged].map(keyOf)))
     strangers += (await attributeCalls(context, { ...question, match_keys: [match_key] }))
       .strangers;
   if (strangers > 0 && !deps.settings.is_shared_account) await stopForStrangers(context, strangers);
   return fresh.length;
+}
+
+const keyOf = ({ match_key }: { match_key: string }) => match_key;
+
+/**
+ * Returns since when, by the service's clock, another installation would have created inquiries
+ * that are new (null: nobody can tell), and those that a list, also that of a label, has shown
+ * since the last comparison. A lost database's own calls may be listed after the loss was noted.
+ */
+async function unjudgedSince(
+  { tx, deps, now }: SubmitContext,
+  specialty: Specialty,
+  last: Reconciled | null,
+) {
+  if (last === null) return { compared_at: null, unjudged: [] };
+  const ours_until = await mayBeOursUntil(tx, specialty);
+  // Without the service's clock, any new inquiry may have been created since.
+  const compared_at = Math.max(
+    last.service_at ?? Number.NEGATIVE_INFINITY,
+    (ours_until ?? Number.NEGATIVE_INFINITY) + CLOCKS_DIFFER_MS,
+  );
+  const skew_ms = deps.clockSkew() ?? 0;
+  const unjudged = (await unclaimedSince(tx, specialty, Math.min(last.at ?? now, now))).filter(
+    ({ sent_service_at, seen_at }) =>
+      (sent_service_at ?? seen_at - skew_ms) > compared_at - CLOCKS_DIFFER_MS,
+  );
+  return { compared_at, unjudged };
 }
 
 /**

@@ -14,9 +14,9 @@ import type { InquiryRow } from '../../store/calls/inquiries.ts';
 import { comingVisits } from '../../store/calls/listed-calls.ts';
 import type { SubmitDeps } from './deps.ts';
 import { serviceNow, untoldLoss } from './earlier-comparison.ts';
-import { noteUnqueried } from './label-failures.ts';
+import { logUnqueried, noteUnqueried } from './label-failures.ts';
 import { queryLabel } from './label-query.ts';
-import { isLoginRejected } from './unread-lists.ts';
+import { isLoginRejected, UNREAD_RETRY_MS } from './unread-lists.ts';
 
 /**
  * How long calls wait for the label of another visit that fails although others do not, and once
@@ -65,15 +65,19 @@ export async function queryVisits(
   const pass = await queryInTurn(deps, left.slice(0, LABELS_PER_STEP), { ...options, witness });
   if (pass === 'stopped') return pass;
   for (const label of pass === 'all' ? left : pass.queried) asked.set(label, 'queried');
-  if (pass !== 'all' && pass.is_answered) countFailures(asked, pass.failed, serviceNow(deps));
+  if (pass !== 'all' && pass.is_answered) {
+    const are_given_up = countFailures(asked, pass.failed, serviceNow(deps));
+    if (are_given_up && pass.failure !== null) logUnqueried(deps, specialty, pass.failure);
+  }
   const now = deps.env.clock.now();
   const value = JSON.stringify({ loss: loss.updated_at, labels: [...asked] });
   await store.write((tx) => writeLearned(tx, nameOf(specialty), value, now));
   if (pass === 'all') return 'all';
   if (left.every((label) => typeof asked.get(label) === 'string')) return null;
+  if (pass.failure === null) return { due_at: now };
+  if (!pass.is_answered) return { due_at: await noteUnqueried(deps, row, pass.failure) };
   const are_all_tried = left.every((label) => asked.has(label));
-  if (pass.failure === null || (pass.is_answered && !are_all_tried)) return { due_at: now };
-  return { due_at: await noteUnqueried(deps, row, pass.failure) };
+  return { due_at: are_all_tried ? now + UNREAD_RETRY_MS : now };
 }
 
 async function askedSince(
@@ -129,12 +133,13 @@ async function queryInTurn(
   return pass;
 }
 
-/** Gives up labels that have failed for too long. */
-function countFailures(asked: Asked, failed: readonly string[], now: number): void {
+/** Gives up labels that have failed for too long. Returns whether there is one. */
+function countFailures(asked: Asked, failed: readonly string[], now: number): boolean {
   const wait_ms = [...asked.values()].includes('given_up') ? NEXT_LABEL_WAIT_MS : LABEL_WAIT_MS;
   for (const label of failed) {
     // The clock may have been ahead.
     const since = Math.min(Number(asked.get(label) ?? now), now);
     asked.set(label, now - since >= wait_ms ? 'given_up' : since);
   }
+  return failed.some((label) => asked.get(label) === 'given_up');
 }

@@ -39,22 +39,18 @@ const KEEP = preparedRows<Insertable<Tables['doubtful_calls']>>()((tx, doubts) =
 );
 
 /**
- * Forgets waits that are not over: these inquiries are withdrawn. If one is needed again, the
- * office is told again, and has the whole time.
+ * Forgets the waits of withdrawn inquiries. If one is needed again, the office is told again, and
+ * has the whole time, unless it has said that these calls are for somebody else.
  */
-export async function forgetDoubts(
-  tx: Tx,
-  inquiries: readonly number[],
-  now: number,
-): Promise<void> {
-  if (inquiries.length > 0) await FORGET(tx, { inquiries, now });
+export async function forgetDoubts(tx: Tx, inquiries: readonly number[]): Promise<void> {
+  if (inquiries.length > 0) await FORGET(tx, { inquiries });
 }
 
-const FORGET = prepared<{ inquiries: readonly number[]; now: number }>()((tx, place) =>
+const FORGET = prepared<{ inquiries: readonly number[] }>()((tx, place) =>
   tx
     .deleteFrom('doubtful_calls')
     .where('inquiry', 'in', place('inquiries'))
-    .where('wait_until', '>', place('now')),
+    .where('wait_until', '>', sql.lit(0)),
 );
 
 /** Ends the wait: the office says that these calls are for somebody else. */

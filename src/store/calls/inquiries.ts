@@ -140,7 +140,7 @@ export async function moveEach(
   if (to !== 'withdrawn') return moved;
   // No call waits for the office any longer.
   const ids = moved.map(({ id }) => id);
-  await forgetDoubts(tx, ids, now);
+  await forgetDoubts(tx, ids);
   await resolveAttention(tx, ids.map(inquirySubject), now, ['doubtful_call', 'refused']);
   return moved;
 }

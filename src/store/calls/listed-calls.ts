@@ -94,6 +94,28 @@ export async function describeCalls(tx: Tx, seen: readonly SeenInquiry[]): Promi
       .execute();
 }
 
+/** An unclaimed inquiry; `seen_at`: when a list first showed it, by this machine's clock. */
+type Unclaimed = Pick<CallRow, 'match_key' | 'sent_service_at'> & {
+  service_id: string;
+  seen_at: number;
+};
+
+/** Returns the unclaimed inquiries that a list first showed since then. */
+export async function unclaimedSince(
+  tx: Tx,
+  specialty: Specialty,
+  since: number,
+): Promise<Unclaimed[]> {
+  return await tx
+    .selectFrom('calls')
+    .select(['service_id', 'match_key', 'sent_service_at', 'seen_at'])
+    .where('inquiry', 'is', null)
+    .where('specialty', '=', sql.lit(specialty))
+    .where('seen_at', '>=', since)
+    .$narrowType<{ service_id: string; seen_at: number }>()
+    .execute();
+}
+
 /**
  * Returns our verified inquiries that a complete list of the specialty must show: all open ones,
  * and those sent last. `sent_until`, by the service's clock: without later ones.
@@ -103,7 +125,9 @@ export async function inquiriesToBeListed(
   specialty: Specialty,
   sent_until = Number.MAX_SAFE_INTEGER,
 ): Promise<Sample[]> {
-  const ours = ofOurs(db, specialty).where(SENT_SERVICE_AT, '<=', sent_until);
+  // By this machine's clock while the service's was not known.
+  const sent_at = sql<number>`coalesce(calls.sent_service_at, calls.sent_at)`;
+  const ours = ofOurs(db, specialty).where(sent_at, '<=', sent_until);
   const open = await ours.where('inquiries.state', '=', 'open').execute();
   const last = await ours
     .orderBy('calls.sent_at', (by) => by.desc().nullsLast())
@@ -114,11 +138,8 @@ export async function inquiriesToBeListed(
   return [...open, ...newest];
 }
 
-/** By the service's clock; by this machine's while that one was not known. */
-const SENT_SERVICE_AT = sql<number>`coalesce(calls.sent_service_at, calls.sent_at)`;
-
 /** An inquiry of ours that eligd has verified in a read form. */
-type Sample = { service_id: string; external_id: string; sent_service_at: number };
+type Sample = { service_id: string; external_id: string };
 
 /** A verified inquiry was sent and has an ID at the service. */
 function ofOurs(db: Db, specialty: Specialty) {
@@ -126,7 +147,6 @@ function ofOurs(db: Db, specialty: Specialty) {
     .selectFrom('inquiries')
     .innerJoin('calls', 'calls.inquiry', 'inquiries.id')
     .select(['calls.service_id', 'inquiries.external_id', 'calls.sent_at'])
-    .select(SENT_SERVICE_AT.as('sent_service_at'))
     .where('inquiries.specialty', '=', specialty)
     .where('calls.service_id', 'is not', null)
     .where('calls.reply_group', 'is', null)

@@ -139,7 +139,7 @@ test('a visit that was canceled during the wait and is booked again waits anew (
   expect(await labelsOf(clinic)).toEqual(['OLD', 'A-1']);
 });
 
-test('a visit that is canceled after the office had its time does not wait again', async () => {
+test('a visit that is canceled after the wait, and booked again, is on the list again', async () => {
   const clinic = await install();
   await haveNamelessCall(clinic);
   const visit = clinic.visit('A-1', twin('Ada'));
@@ -147,7 +147,23 @@ test('a visit that is canceled after the office had its time does not wait again
   clinic.pass(2 * SETTLE_MS + 1_000);
   await send(clinic, { ...visit, status: 'cancelled' } as never);
   await send(clinic, visit);
+  expect(await clinic.attention()).toEqual(['doubtful_call']);
+  clinic.pass(2 * SETTLE_MS + 1_000);
+  await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual(['OLD', 'A-1']);
+  expect(await clinic.attention()).toEqual(['doubtful_call']);
+});
+
+test('what the office cleared does not come back after a cancellation', async () => {
+  const clinic = await install();
+  await haveNamelessCall(clinic);
+  const visit = clinic.visit('A-1', twin('Ada'));
+  await send(clinic, visit);
+  await clinic.store.write((tx) => handle('')(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await send(clinic, { ...visit, status: 'cancelled' } as never);
+  await send(clinic, visit);
+  expect(await labelsOf(clinic)).toEqual(['OLD', 'A-1']);
+  expect(await clinic.attention()).toEqual([]);
 });
 
 test('what the office cleared does not come back for the next attempt', async () => {

@@ -200,6 +200,8 @@ test('a lost database’s call that is listed late does not mean a second instal
   await show(0);
   await reconcile(clinic);
   expect(await clinic.attention()).toEqual([]);
+  await clinic.service.advance({ hours: 1 });
+  clinic.pass(HOUR_MS);
   await clinic.service.createBeside({
     ...TWINS,
     member_id: 'W88',

@@ -239,6 +239,24 @@ test('new visits whose labels fail do not hold up the calls one after another (G
   expect(await labelsOf(clinic)).toEqual(['A-1', 'F-1']);
 });
 
+test.each([400, 503])(
+  'a new label that fails (%s) costs minutes and no entry (G7)',
+  async (status) => {
+    const clinic = await lose(['X-0', 'V-1']);
+    await clinic.read(clinic.visit('A-2', { ...twin('Ada'), status: 'cancelled' }, 3));
+    failLabels(clinic, labels(9, 'X').concat('X-0'), status);
+    await readDue(clinic, ['F-0']);
+    await minutesPass(clinic, 15);
+    expect(await labelsOf(clinic)).toEqual(['A-1', 'F-0']);
+    await clinic.read(clinic.visit('X-1', { ...twin('X-1'), status: 'cancelled' }, 5));
+    await readDue(clinic, ['F-1']);
+    await minutesPass(clinic, 4);
+    expect(await labelsOf(clinic)).toEqual(['A-1', 'F-0', 'F-1']);
+    expect(await clinic.attention()).toEqual([]);
+    expect(clinic.events.filter((event) => event === 'label_check_failed')).toHaveLength(2);
+  },
+);
+
 test('a label that worked once and fails now does not block the others (G7)', async () => {
   const clinic = await lose(['V-1', 'V-2', 'V-3']);
   failLabels(clinic, [], 500);
