@@ -123,12 +123,12 @@ export async function untoldLoss(deps: SubmitDeps, specialty: Specialty) {
 
 /**
  * Returns until when an inquiry that this database does not know may be a call that it lacks, by
- * the service's clock. One created later is another installation's. Null: it lacks none.
+ * the service's clock. One created later is another installation's. Null: it lacks none. A lost or
+ * older database keeps no comparison, so `noteMissingTime` has noted it, too.
  */
-export async function mayBeOursUntil(tx: Tx, specialty: Specialty): Promise<number | null> {
-  const noted = [await readLearned(tx, lostOf(specialty)), await readLearned(tx, TIME_MISSING)];
-  const times = noted.flatMap((each) => each?.updated_at ?? []);
-  return times.length === 0 ? null : Math.max(...times) + CLOCKS_DIFFER_MS;
+export async function mayBeOursUntil(tx: Tx): Promise<number | null> {
+  const noted = await readLearned(tx, TIME_MISSING);
+  return noted === null ? null : noted.updated_at + CLOCKS_DIFFER_MS;
 }
 
 /**

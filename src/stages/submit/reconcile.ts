@@ -202,12 +202,10 @@ async function unjudgedSince(
   last: Reconciled | null,
 ) {
   if (last === null) return { compared_at: null, unjudged: [] };
-  const ours_until = await mayBeOursUntil(tx, specialty);
+  const ours_until = (await mayBeOursUntil(tx)) ?? Number.NEGATIVE_INFINITY;
   // Without the service's clock, any new inquiry may have been created since.
-  const compared_at = Math.max(
-    last.service_at ?? Number.NEGATIVE_INFINITY,
-    (ours_until ?? Number.NEGATIVE_INFINITY) + CLOCKS_DIFFER_MS,
-  );
+  const service_at = last.service_at ?? Number.NEGATIVE_INFINITY;
+  const compared_at = Math.max(service_at, ours_until + CLOCKS_DIFFER_MS);
   const skew_ms = deps.clockSkew() ?? 0;
   const unjudged = (await unclaimedSince(tx, specialty, Math.min(last.at ?? now, now))).filter(
     ({ sent_service_at, seen_at }) =>

@@ -74,8 +74,8 @@ export async function queryVisits(
   await store.write((tx) => writeLearned(tx, nameOf(specialty), value, now));
   if (pass === 'all') return 'all';
   if (left.every((label) => typeof asked.get(label) === 'string')) return null;
-  if (pass.failure === null) return { due_at: now };
-  if (!pass.is_answered) return { due_at: await noteUnqueried(deps, row, pass.failure) };
+  if (pass.failure !== null && !pass.is_answered)
+    return { due_at: await noteUnqueried(deps, row, pass.failure) };
   const are_all_tried = left.every((label) => asked.has(label));
   return { due_at: are_all_tried ? now + UNREAD_RETRY_MS : now };
 }

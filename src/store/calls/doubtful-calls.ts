@@ -43,7 +43,7 @@ const KEEP = preparedRows<Insertable<Tables['doubtful_calls']>>()((tx, doubts) =
  * has the whole time, unless it has said that these calls are for somebody else.
  */
 export async function forgetDoubts(tx: Tx, inquiries: readonly number[]): Promise<void> {
-  if (inquiries.length > 0) await FORGET(tx, { inquiries });
+  await FORGET(tx, { inquiries });
 }
 
 const FORGET = prepared<{ inquiries: readonly number[] }>()((tx, place) =>

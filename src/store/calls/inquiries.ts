@@ -137,7 +137,7 @@ export async function moveEach(
     tx,
     moved.map(({ id }) => ({ ...step, subject: inquirySubject(id) })),
   );
-  if (to !== 'withdrawn') return moved;
+  if (to !== 'withdrawn' || moved.length === 0) return moved;
   // No call waits for the office any longer.
   const ids = moved.map(({ id }) => id);
   await forgetDoubts(tx, ids);

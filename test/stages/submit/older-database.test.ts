@@ -6,7 +6,7 @@ import { demandReconciliation, ensureReconciled } from '../../../src/stages/subm
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { currentHalts, endHalt } from '../../../src/store/calls/halts.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install, reconcile, send } from '../installation.ts';
+import { type Installation, install, reconcile, SETTLE_MS, send } from '../installation.ts';
 import { CUT_OFF, cutLists, watchLabels } from './cut-lists.ts';
 import { anOldCall, hideCalls, labelsOf, loseCreates, TWINS, twin } from './lost-calls.ts';
 
@@ -103,9 +103,12 @@ test('a call that is listed after an empty list serves, with an older database',
   expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
 
-test.each(['ignored', 'refused'])(
-  'a call that was just made and is not listed yet stops nothing (list_filter: %s)',
-  async (list_filter) => {
+test.each([
+  ['ignored', MINUTE_MS],
+  ['refused', 2 * SETTLE_MS],
+])(
+  'a call that was just made and is not listed yet stops nothing (list_filter: %s, %s ms)',
+  async (list_filter, duration_ms) => {
     const clinic = await install();
     await clinic.service.behave({ list_paging: 'limit_offset', list_page_size: 10, list_filter });
     await send(clinic, clinic.visit('B-1', about('W9')));
@@ -115,7 +118,7 @@ test.each(['ignored', 'refused'])(
     await show(1);
     await send(clinic, clinic.visit('C-1', about('W8')));
     await clinic.collectAll();
-    clinic.pass(MINUTE_MS);
+    clinic.pass(duration_ms);
     await send(clinic, clinic.visit('D-1', about('W7')));
     expect(await haltsOf(clinic)).toEqual([]);
     expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1', 'C-1', 'D-1']);
@@ -235,12 +238,17 @@ describe.each(['external_id', 'ignored', 'refused'])(
   'a lost call that is listed late is no other installation’s (list_filter: %s)',
   (list_filter) => {
     test.each([
-      ['the lock file has counted it', true, true],
-      ['the machine was rolled back', false, true],
-      ['the list has no times', true, false],
-    ])('%s', async (_, is_counted, has_times) => {
+      ['the lock file has counted it', { is_counted: true, has_times: true, ahead_ms: 0 }],
+      ['the machine was rolled back', { is_counted: false, has_times: true, ahead_ms: 0 }],
+      ['the list has no times', { is_counted: true, has_times: false, ahead_ms: 0 }],
+      ['nor is the clock right', { is_counted: true, has_times: false, ahead_ms: HOUR_MS }],
+    ])('%s', async (_, { is_counted, has_times, ahead_ms }) => {
       const clinic = await install();
       await clinic.service.behave({ ...UNFILTERED, list_filter });
+      clinic.pass(ahead_ms);
+      clinic.submit.clockSkew = () => ahead_ms;
+      // The machine has not slept.
+      clinic.env.boot = () => ({ id: 'boot', awake_ms: is_counted ? clinic.now() : 0 });
       await send(clinic, clinic.visit('B-1', about('W9')));
       await advance(clinic, HOUR_MS);
       await anOldCall(clinic, 'A-1');
@@ -263,6 +271,19 @@ describe.each(['external_id', 'ignored', 'refused'])(
     });
   },
 );
+
+test('a clock that is set back hides no other installation', async () => {
+  const clinic = await install();
+  await send(clinic, clinic.visit('B-1', about('W9')));
+  await advance(clinic, HOUR_MS);
+  await reconcile(clinic);
+  clinic.pass(-2 * HOUR_MS);
+  clinic.submit.clockSkew = () => -2 * HOUR_MS;
+  await clinic.service.advance({ seconds: HOUR_MS / 1000 });
+  await clinic.service.createBeside({ ...TWINS, patient_name: 'Zed Example', external_id: 'Z-1' });
+  await reconcile(clinic);
+  expect(await haltsOf(clinic)).toEqual(['foreign']);
+});
 
 /** The list does not say when an inquiry was created. */
 function withholdTimes({ client }: Installation): void {
@@ -346,14 +367,17 @@ test('an uncertain call does not explain a new lock file beside many calls', asy
   expect(await haltsOf(clinic)).toEqual(['calls_lost']);
 });
 
-test('eligd stops if a label gets a marked end, and the whole list then gets none', async () => {
+test.each([
+  ['then gets none', { is_complete: true, is_end_proven: false }],
+  ['has one that nobody can read', { is_complete: false, is_end_proven: true }],
+])('eligd stops if a label gets a marked end, and the whole list %s', async (_, end) => {
   const clinic = await install();
   const ways = { list_paging: 'limit_offset', list_page_size: 10, list_filter: 'refused' };
   await clinic.service.behave(ways);
   await send(clinic, clinic.visit('B-1', about('W9')));
   await lose(clinic);
   await ensureReconciled(clinic.submit, 'dental');
-  cutLists(clinic, [(await clinic.service.ledger())[0]?.id], CUT_OFF);
+  cutLists(clinic, [(await clinic.service.ledger())[0]?.id], end);
   await send(clinic, clinic.visit('C-1', about('W8')));
   expect(await haltsOf(clinic)).toEqual(['calls_lost']);
 });

@@ -142,6 +142,15 @@ test('calls wait a while for labels that always fail, and the others are queried
   expect(await labelsOf(clinic)).toEqual(['A-1', 'F-1']);
 });
 
+test('one label that fails does not slow down the others in single runs (G7)', async () => {
+  const clinic = await lose(labels(200, 'V'));
+  await readDue(clinic, ['F-1']);
+  failLabels(clinic, [], 500);
+  failWhen(clinic, (label) => label === 'V-7');
+  await runsPass(clinic, 2);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'F-1']);
+});
+
 test('labels that fail block no calls of single runs (G7)', async () => {
   const clinic = await lose(labels(80, 'V'));
   await readDue(clinic, labels(5, 'R'));
