@@ -22,7 +22,7 @@ export type ListedCall = Asked & {
   created_at: number | null;
   /** The inquiry that owns it. A call never gets a second ID, and an ID never a second call. */
   owner: { inquiry: number; role: 'serves' | 'duplicate' } | null;
-  /** No earlier comparison of the whole list contained it. */
+  /** No earlier list contained it. */
   is_new: boolean;
 };
 
@@ -291,7 +291,7 @@ function unclaimedFor(
   return { fit: fits.find(isLabelled) ?? fits[0], doubtful };
 }
 
-/** Returns whether no earlier comparison contained it and it was created since the last one. */
+/** Returns whether no earlier list contained it and it was created since the last comparison. */
 function isStrange({ is_new, created_at }: ListedCall, { compared_at }: Clock): boolean {
   return (
     is_new &&

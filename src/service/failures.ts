@@ -109,13 +109,12 @@ export function saysAccepted(status: number): boolean {
 /**
  * Returns the failure for a reply with an unusable body. A 201 or 202 still means that the service
  * accepted the request; so does another 2xx but 200 without a body. Of several inquiries (`count`),
- * the lost part of a body may have refused some.
+ * the service may have refused some.
  */
 export function uselessBody(reply: HttpReply, count = 1): ServiceFailure {
   const { status, body } = reply;
-  const accepted = saysAccepted(status);
-  if (body.form === 'broken')
-    return ambiguous(body.cause, { status, accepted: accepted && count === 1 });
+  const accepted = saysAccepted(status) && count === 1;
+  if (body.form === 'broken') return ambiguous(body.cause, { status, accepted });
   if (body.form === 'empty' && status !== 200)
     return ambiguous('no_usable_id', { status, accepted: true });
   return ambiguous('unreadable_reply', { status, accepted });

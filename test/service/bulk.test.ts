@@ -190,7 +190,11 @@ test.each<[Reply, object]>([
     { text: '[{"success": true', cut: true },
     { class: 'ambiguous', cause: 'truncated' },
   ],
-  // The part that is missing may refuse some.
+  // It may have refused some.
+  [
+    { status: 201, text: '<html>' },
+    { class: 'ambiguous', cause: 'unreadable_reply', accepted: false },
+  ],
   [
     { status: 201, text: '[{"success": true', cut: true },
     { class: 'ambiguous', cause: 'truncated', accepted: false },

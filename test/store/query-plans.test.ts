@@ -37,7 +37,7 @@ import {
 } from '../../src/store/calls/due-inquiries.ts';
 import { byServiceIds, moveInquiries, openServiceIds } from '../../src/store/calls/inquiries.ts';
 import { dueForPlanning } from '../../src/store/calls/links.ts';
-import { comingVisits, sampleOfOurs, unclaimedSince } from '../../src/store/calls/listed-calls.ts';
+import { comingVisits, sampleOfOurs } from '../../src/store/calls/listed-calls.ts';
 import { openTurnaround, turnaround } from '../../src/store/calls/turnarounds.ts';
 import type { Db, Tx } from '../../src/store/engine/database.ts';
 import { openSqlite, type Raw } from '../../src/store/engine/driver.ts';
@@ -178,11 +178,6 @@ describe('the claim of', () => {
       'whether calls of a specialty were made',
       () => hasMadeCalls(db, 'dental'),
       'calls USING INDEX calls_sent (sent_at>?)',
-    ],
-    [
-      'inquiries that no comparison has judged',
-      () => openWriteQueue(db).write((tx) => unclaimedSince(tx, 'dental', NOW)),
-      'calls USING INDEX calls_unclaimed (specialty=?)',
     ],
     [
       'waits of inquiries that are withdrawn',

@@ -45,11 +45,10 @@ export type Question = {
   match_keys: readonly string[];
   /**
    * `shown`: in a lookup, the IDs that the list has just returned. `fresh`: IDs that no list has
-   * shown before. `unjudged`: IDs that no earlier comparison of the whole list has judged.
+   * shown before.
    */
   shown?: ReadonlySet<string>;
   fresh?: ReadonlySet<string>;
-  unjudged?: ReadonlySet<string>;
   /** When the list was last compared, by the service's clock; null: never. */
   compared_at?: number | null;
   /** The inquiry that eligd is about to send. */
@@ -94,7 +93,7 @@ export async function attributeCalls(
     if (verdict?.is === 'stranger') strangers += 1;
     if (verdict?.is === 'doubtful') doubtful.push(each.service_id);
     const row = verdict !== undefined && 'inquiry' in verdict ? rows.get(verdict.inquiry) : null;
-    if (verdict?.is === 'unneeded' && row != null && question.fresh?.has(each.service_id))
+    if (verdict?.is === 'unneeded' && row != null && each.is_new)
       await reportUnneeded(context, row, each);
     if ((verdict?.is !== 'call' && verdict?.is !== 'duplicate') || row == null) continue;
     const found = { ...each, service_status: each.status, call: verdict.call };
@@ -175,7 +174,7 @@ async function gather({ tx, now }: SubmitContext, question: Question) {
 }
 
 /** Returns the call as an inquiry that the service lists; empty if it does not count as listed. */
-function listedOf(call: CallRow, { shown, unjudged }: Question): ListedCall[] {
+function listedOf(call: CallRow, { shown, fresh }: Question): ListedCall[] {
   const { service_id, inquiry, role, external_id, match_key, given_name } = call;
   if (service_id === null) return [];
   // An inquiry that serves a row counts only when the list shows it now: the row may be the subject
@@ -183,7 +182,7 @@ function listedOf(call: CallRow, { shown, unjudged }: Question): ListedCall[] {
   if (role === 'serves' && shown?.has(service_id) !== true) return [];
   const owner =
     inquiry === null || role === null || role === 'unclaimed' ? null : { inquiry, role };
-  const is_new = unjudged?.has(service_id) === true;
+  const is_new = fresh?.has(service_id) === true;
   const created_at = call.sent_service_at;
   const status = call.service_status;
   const asked = { external_id, match_key, given_name };

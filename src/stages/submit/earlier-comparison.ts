@@ -18,9 +18,9 @@ import { hasMadeCalls, lastSentAt } from '../../store/calls/calls.ts';
 import { currentHalts, halt, haltSubject } from '../../store/calls/halts.ts';
 import { inState } from '../../store/calls/inquiries.ts';
 import type { Db, Tx } from '../../store/engine/database.ts';
-import type { Reconciled, SubmitDeps } from './deps.ts';
+import type { Reconciled, SubmitContext, SubmitDeps } from './deps.ts';
 
-/** A comparison that is older than this does not count. */
+/** After this time, the list must be compared again. */
 const RELIED_ON_MS = HOUR_MS;
 /**
  * How far the two clocks may differ: the service's `Date` has whole seconds, and a reply takes some
@@ -109,6 +109,7 @@ export async function agreeOnSends(
       }
       if (is_lost) await writeLearned(tx, lostOf(specialty), '', now);
       if (!is_older) return;
+      await writeLearned(tx, TIME_MISSING, '1', now);
       const since = String((await lastSentAt(tx)) ?? '');
       for (const each of SPECIALTIES) await writeLearned(tx, lostOf(each), since, now);
     });
@@ -122,13 +123,13 @@ export async function untoldLoss(deps: SubmitDeps, specialty: Specialty) {
 }
 
 /**
- * Returns until when an inquiry that this database does not know may be a call that it lacks, by
- * the service's clock. One created later is another installation's. Null: it lacks none. A lost or
- * older database keeps no comparison, so `noteMissingTime` has noted it, too.
+ * Returns until when, by the service's clock, an inquiry that this database does not know may be a
+ * call that it lacks: the list may show it later than the loss was noted. Null: it lacks none.
  */
-export async function mayBeOursUntil(tx: Tx): Promise<number | null> {
+export async function mayBeOursUntil({ tx, deps }: SubmitContext): Promise<number | null> {
   const noted = await readLearned(tx, TIME_MISSING);
-  return noted === null ? null : noted.updated_at + CLOCKS_DIFFER_MS;
+  if (noted === null || !isLate(deps, noted)) return null;
+  return noted.updated_at + Math.max(CLOCKS_DIFFER_MS, 2 * deps.settings.settle_ms);
 }
 
 /**
@@ -240,11 +241,11 @@ export async function earlierComparison(
   // A small request shows whether the service answers, and the time by its clock.
   if (!(await client.getSubscription({ priority: 'send' })).ok) return null;
   const awake_ms = awakeSince(kept, deps);
-  if (awake_ms === null || awake_ms > RELIED_ON_MS) return null;
+  if (awake_ms === null) return null;
   return {
     at: env.clock.now() - awake_ms,
     service_at: kept.service_at,
-    is_due: false,
+    is_due: awake_ms > RELIED_ON_MS,
     hides_calls: kept.hides_calls,
   };
 }

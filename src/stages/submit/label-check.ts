@@ -63,20 +63,20 @@ function hidesCalls({ memory }: SubmitDeps, specialty: Specialty): boolean {
  * patient's visits. Saves the inquiries that the service shows under them, for the check that
  * precedes every call. Returns the rows that may be sent now. A row waits when a query for it
  * fails; the others wait only when queries for two rows fail one after another, or when the service
- * rejects our login (G7).
+ * rejects our login (G7). Null: submission is stopped.
  */
 export async function checkLabels(
   deps: SubmitDeps,
   rows: readonly InquiryRow[],
   options: CheckOptions,
-): Promise<CheckedLabels> {
+): Promise<CheckedLabels | null> {
   const checked = new Map<number, ReadonlySet<string>>();
   let are_all_shown = false;
   const known = labelFailures(deps.memory, options.specialty);
   const [first] = rows;
   if (first !== undefined && labelsWaitUntil(known, deps.env.clock.now()) === null) {
     const visits = await queryVisits(deps, first, options);
-    if (visits === 'stopped') return checked;
+    if (visits === 'stopped') return null;
     are_all_shown = visits === 'all';
     if (visits !== null && visits !== 'all') {
       await putOff(deps, rows, visits.due_at);
@@ -93,7 +93,8 @@ export async function checkLabels(
     const result: LabelResult = are_all_shown
       ? 'all'
       : await checkAll(deps, row, labels, options.signal);
-    if (options.signal.aborted || result === 'stopped') break;
+    if (result === 'stopped') return null;
+    if (options.signal.aborted) break;
     are_all_shown = result === 'all';
     if (result === null || result === 'all') {
       checked.set(row.id, labels);

@@ -1,6 +1,7 @@
 /** Queries of the list by `external_id` (G1), also where the service does not filter by it. */
 import type { Specialty } from '../../domain/specialty.ts';
 import type { ServiceFailure } from '../../service/api.ts';
+import { currentHalts } from '../../store/calls/halts.ts';
 import type { SubmitDeps } from './deps.ts';
 import { serviceNow, stopForLostSends, untoldLoss } from './earlier-comparison.ts';
 import { omitsKnown } from './list-end.ts';
@@ -25,23 +26,24 @@ export async function queryLabel(
   const listed = await client.list(specialty, { external_id }, { priority: 'send', signal });
   if (!listed.ok) return listed.failure;
   const { filter, is_complete, is_end_proven, total_count } = listed.value;
+  const is_whole = is_complete && is_end_proven;
+  // A filter that does something shows less than the whole list.
+  const is_filtered =
+    filter === 'none_or_applied' ||
+    (is_whole && total_count < (await listedCount(store.db, specialty)));
+  // First, because it judges whether inquiries that no list has shown are another installation's.
+  const shown = is_filtered || !is_whole ? 'not all' : await compareAll(deps, specialty, signal);
+  if (shown === 'all' || shown === 'stopped') return shown;
   const seen = listed.value.inquiries.map(seenInquiry);
   if (seen.length > 0) {
     // A reconciliation of these few inquiries: each unknown one belongs to a lost reply, is a
-    // duplicate call, or is unclaimed. The next comparison of the whole list judges whether another
-    // installation made it.
+    // duplicate call, or is unclaimed.
     const now = env.clock.now();
     await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
   }
-  if (filter === 'none_or_applied') return null;
-  if (is_complete && is_end_proven) {
-    // A filter that does something shows less than the whole list.
-    if (total_count < (await listedCount(store.db, specialty))) return null;
-    const shown = await compareAll(deps, specialty, signal);
-    if (shown !== 'not all') return shown;
-  }
+  if (shown !== 'not all') return shown;
   // The whole list in place of the label's may hide the calls that an older database lacks.
-  return (await stopForLostSends(deps, specialty)) ? 'stopped' : null;
+  return !is_filtered && (await stopForLostSends(deps, specialty)) ? 'stopped' : null;
 }
 
 /**
@@ -52,14 +54,16 @@ async function compareAll(
   deps: SubmitDeps,
   specialty: Specialty,
   signal: AbortSignal,
-): Promise<ServiceFailure | 'all' | 'not all'> {
-  const { client, store, env, settings } = deps;
+): Promise<ServiceFailure | 'all' | 'not all' | 'stopped'> {
+  const { client, store, env, settings, memory } = deps;
   const now = env.clock.now();
   const settled_at = serviceNow(deps) - 2 * settings.settle_ms - settings.timeout_ms;
   const listed = await client.list(specialty, {}, { priority: 'send', signal });
   if (!listed.ok) return listed.failure;
   const seen = listed.value.inquiries.map(seenInquiry);
-  await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
+  const last = memory.reconciled.get(specialty) ?? null;
+  await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last }));
+  if ((await currentHalts(store.db)).some(({ reason }) => reason === 'foreign')) return 'stopped';
   const loss_at = (await untoldLoss(deps, specialty))?.updated_at ?? settled_at;
   const sent_until = Math.max(loss_at, settled_at);
   const is_whole =

@@ -1,6 +1,4 @@
-import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
-import { givenNameOf } from '../../domain/inquiry.ts';
-import { canonicalExternalId, mayBeEchoOf } from '../../domain/matching.ts';
+import { canonicalExternalId } from '../../domain/matching.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import type { ListedInquiry } from '../../service/api.ts';
 import { resolveAttention } from '../../store/bookkeeping/attention.ts';
@@ -29,7 +27,7 @@ import type { SubmitContext, SubmitDeps } from './deps.ts';
 import { isEndDoubtful } from './list-end.ts';
 import { noticeClock } from './notice-clock.ts';
 import { backToPlanned } from './outcome.ts';
-import { seenInquiry } from './seen.ts';
+import { mayBeCallOf, seenInquiry } from './seen.ts';
 
 /** How long a filtered query that returned one of our inquiries is trusted to return the others. */
 const FILTER_PROOF_MS = 60 * MINUTE_MS;
@@ -210,20 +208,7 @@ async function find(
     ({ external_id, match_key }) => external_id === label && match_key === row.match_key,
   );
   if (alike.length > 0 && (await serveFrom(deps, row, alike))) return { kind: 'found' };
-  const sent_at = (row.sent_service_at ?? Number.NEGATIVE_INFINITY) - CLOCKS_DIFFER_MS;
-  const names = ['', givenNameOf(row)];
-  const possible = seen.filter(({ external_id, match_key, given_name, created_at }) => {
-    const is_named = names.includes(given_name);
-    const is_open =
-      external_id === label
-        ? match_key !== row.match_key
-        : external_id === '' && (match_key === '' || is_named);
-    return (
-      is_open &&
-      mayBeEchoOf(row.match_key, match_key) &&
-      (created_at === null || created_at >= sent_at)
-    );
-  });
+  const possible = seen.filter((each) => mayBeCallOf(row, each));
   const owners = await ownersOf(
     deps.store.db,
     possible.map(({ service_id }) => service_id),

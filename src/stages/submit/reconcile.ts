@@ -9,8 +9,9 @@ import {
 } from '../../store/bookkeeping/learned-settings.ts';
 import type { SeenInquiry } from '../../store/calls/calls.ts';
 import { currentHalts, endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
-import { noteSeen, unclaimedSince } from '../../store/calls/listed-calls.ts';
-import type { Db } from '../../store/engine/database.ts';
+import { type InquiryRow, inState } from '../../store/calls/inquiries.ts';
+import { noteSeen } from '../../store/calls/listed-calls.ts';
+import type { Db, Tx } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { attributeCalls } from './attribute.ts';
 import type { Reconciled, SubmitContext, SubmitDeps } from './deps.ts';
@@ -21,10 +22,11 @@ import {
   mayBeOursUntil,
   mayLackSends,
   noteMissingTime,
+  serviceNow,
   untoldLoss,
 } from './earlier-comparison.ts';
 import { mayHideCalls } from './list-end.ts';
-import { seenInquiry } from './seen.ts';
+import { mayBeCallOf, seenInquiry } from './seen.ts';
 import { mustWait, noteUnread, resolveUnread } from './unread-lists.ts';
 
 /**
@@ -174,44 +176,40 @@ export async function compare(
 ): Promise<number> {
   const { tx, deps, now } = context;
   const { fresh, completed } = await noteSeen(tx, specialty, seen, now);
-  const { compared_at, unjudged } = await unjudgedSince(context, specialty, last);
+  const compared_at = last === null ? null : await judgedSince(context, last);
+  const sought = compared_at === null ? [] : await soughtOf(tx, specialty);
+  const judged = fresh.filter((each) => !sought.some((row) => mayBeCallOf(row, each)));
   const question = {
     specialty,
-    fresh: new Set(fresh.map(({ service_id }) => service_id)),
-    unjudged: new Set(unjudged.map(({ service_id }) => service_id)),
+    fresh: new Set(judged.map(({ service_id }) => service_id)),
     compared_at,
   };
   let strangers = 0;
-  for (const match_key of new Set([...fresh, ...completed, ...unjudged].map(keyOf)))
+  for (const match_key of new Set([...fresh, ...completed].map((each) => each.match_key)))
     strangers += (await attributeCalls(context, { ...question, match_keys: [match_key] }))
       .strangers;
   if (strangers > 0 && !deps.settings.is_shared_account) await stopForStrangers(context, strangers);
   return fresh.length;
 }
 
-const keyOf = ({ match_key }: { match_key: string }) => match_key;
-
 /**
- * Returns since when, by the service's clock, another installation would have created inquiries
- * that are new (null: nobody can tell), and those that a list, also that of a label, has shown
- * since the last comparison. A lost database's own calls may be listed after the loss was noted.
+ * Returns since when, by the service's clock, new inquiries are another installation's. Null: this
+ * list does not show whose they are, because it has no times and calls of ours may be listed late.
  */
-async function unjudgedSince(
-  { tx, deps, now }: SubmitContext,
-  specialty: Specialty,
-  last: Reconciled | null,
-) {
-  if (last === null) return { compared_at: null, unjudged: [] };
-  const ours_until = (await mayBeOursUntil(tx)) ?? Number.NEGATIVE_INFINITY;
+async function judgedSince(context: SubmitContext, last: Reconciled): Promise<number | null> {
+  const ours_until = (await mayBeOursUntil(context)) ?? Number.NEGATIVE_INFINITY;
+  if (serviceNow(context.deps) <= ours_until) return null;
   // Without the service's clock, any new inquiry may have been created since.
   const service_at = last.service_at ?? Number.NEGATIVE_INFINITY;
-  const compared_at = Math.max(service_at, ours_until + CLOCKS_DIFFER_MS);
-  const skew_ms = deps.clockSkew() ?? 0;
-  const unjudged = (await unclaimedSince(tx, specialty, Math.min(last.at ?? now, now))).filter(
-    ({ sent_service_at, seen_at }) =>
-      (sent_service_at ?? seen_at - skew_ms) > compared_at - CLOCKS_DIFFER_MS,
-  );
-  return { compared_at, unjudged };
+  return Math.max(service_at, ours_until + CLOCKS_DIFFER_MS);
+}
+
+/** Returns our inquiries whose call has no ID: the reply is on its way, or was lost. */
+async function soughtOf(tx: Tx, specialty: Specialty): Promise<InquiryRow[]> {
+  const sought: InquiryRow[] = [];
+  for (const state of ['sending', 'uncertain', 'undecidable'] as const)
+    sought.push(...(await inState(tx, state)));
+  return sought.filter((row) => row.specialty === specialty && row.service_id === null);
 }
 
 /**

@@ -52,6 +52,7 @@ export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<n
   let did = 0;
   if (claimed.to_check.length > 0) {
     const checked = await checkLabels(deps, claimed.to_check, options);
+    if (checked === null) return did;
     // Calls that were put off make room for others, which the next step claims.
     did += claimed.to_check.length - checked.size;
     claimed = await claimAfterReading(deps, limited, checked);

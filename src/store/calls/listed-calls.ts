@@ -94,28 +94,6 @@ export async function describeCalls(tx: Tx, seen: readonly SeenInquiry[]): Promi
       .execute();
 }
 
-/** An unclaimed inquiry; `seen_at`: when a list first showed it, by this machine's clock. */
-type Unclaimed = Pick<CallRow, 'match_key' | 'sent_service_at'> & {
-  service_id: string;
-  seen_at: number;
-};
-
-/** Returns the unclaimed inquiries that a list first showed since then. */
-export async function unclaimedSince(
-  tx: Tx,
-  specialty: Specialty,
-  since: number,
-): Promise<Unclaimed[]> {
-  return await tx
-    .selectFrom('calls')
-    .select(['service_id', 'match_key', 'sent_service_at', 'seen_at'])
-    .where('inquiry', 'is', null)
-    .where('specialty', '=', sql.lit(specialty))
-    .where('seen_at', '>=', since)
-    .$narrowType<{ service_id: string; seen_at: number }>()
-    .execute();
-}
-
 /**
  * Returns our verified inquiries that a complete list of the specialty must show: all open ones,
  * and those sent last. `sent_until`, by the service's clock: without later ones.

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
-import { demandReconciliation } from '../../../src/stages/submit/index.ts';
+import { demandReconciliation, newSubmitMemory } from '../../../src/stages/submit/index.ts';
 import { resolveAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../../src/store/bookkeeping/audit.ts';
 import { explainDatabase } from '../../../src/store/bookkeeping/new-database.ts';
@@ -730,3 +730,23 @@ test.each(['external_id', 'ignored', 'refused'])(
     expect((await labelsOf(clinic)).toSorted()).toEqual(['A-1', 'A-2']);
   },
 );
+
+describe.each([true, false])('a process that began since the last comparison: %s', (is_new) => {
+  test.each(['external_id', 'tax_id'])(
+    'a call whose reply was lost, and whose echo lacks %s, is no other installation’s',
+    async (field) => {
+      const clinic = await install();
+      clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
+      await send(clinic, clinic.visit('B-1', { coverages: [aCoverage({ member_id: 'W9' })] }));
+      clinic.pass(2 * HOUR_MS);
+      await clinic.service.advance({ hours: 2 });
+      withhold(clinic, field);
+      await loseCreates(clinic, 1);
+      await send(clinic, clinic.visit('A-1'));
+      clinic.pass(2 * MINUTE_MS);
+      if (is_new) clinic.submit.memory = newSubmitMemory();
+      await reconcile(clinic);
+      expect(await clinic.attention()).toEqual([]);
+    },
+  );
+});

@@ -209,7 +209,7 @@ test('a comparison soon after a call does not stop, days after a loss', async ()
 });
 
 test.each(['Z-1', 'C-1'])(
-  'the daily comparison shows another installation, also if a label did first (%s)',
+  'a call of another installation stops submission, also if a label brings it (%s)',
   async (external_id) => {
     const clinic = await install();
     await clinic.service.behave(UNFILTERED);
@@ -219,20 +219,52 @@ test.each(['Z-1', 'C-1'])(
     await advance(clinic, HOUR_MS);
     await clinic.service.createBeside({ ...TWINS, patient_name: 'Zed Example', external_id });
     await send(clinic, clinic.visit('C-1', about('W8')));
-    expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1', external_id, 'C-1']);
-    clinic.pass(DAY_MS);
-    await clinic.submitNow();
-    expect(await haltsOf(clinic)).toEqual([]);
-    await send(clinic, clinic.visit('D-1', about('W7')));
     expect(await haltsOf(clinic)).toEqual(['foreign']);
-    expect(await labelsOf(clinic)).toHaveLength(4);
-    // After the release, the next comparison knows them.
+    expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1', external_id]);
+    // After the release, the next comparison knows it.
     await clinic.store.write((tx) => endHalt(tx, 'foreign'));
-    demandReconciliation(clinic.submit);
-    await clinic.submitNow();
+    await advance(clinic, DAY_MS);
+    await send(clinic, clinic.visit('D-1', about('W7')));
     expect(await haltsOf(clinic)).toEqual([]);
   },
 );
+
+test('nothing is sent in the step in which a label brings another installation’s call', async () => {
+  const clinic = await install();
+  await clinic.service.behave(UNFILTERED);
+  await send(clinic, clinic.visit('B-1', about('W9')));
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, clinic.visit('C-1', about('W8')));
+  clinic.pass(SETTLE_MS + 6_000);
+  await clinic.submitNow();
+  clinic.pass(SETTLE_MS + 1);
+  await clinic.service.advance({ seconds: 3600 });
+  await clinic.service.createBeside({ ...TWINS, patient_name: 'Zed Example', external_id: 'Z-1' });
+  // C-1 proves absent, so its label is queried; D-1 needs no query.
+  await clinic.read(clinic.visit('D-1', about('W7'), 5));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.submitNow();
+  expect(await haltsOf(clinic)).toEqual(['foreign']);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'Z-1']);
+});
+
+test.each([true, false])('another installation is noticed (once from cron: %s)', async (once) => {
+  const clinic = await install();
+  clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
+  await clinic.service.behave(UNFILTERED);
+  await send(clinic, clinic.visit('B-1', about('W9')));
+  for (let hour = 0; hour < 30; hour += 1) {
+    await advance(clinic, 1.5 * HOUR_MS);
+    if (once) clinic.submit.memory = newSubmitMemory();
+    if (hour === 3)
+      await clinic.service.createBeside({
+        ...{ ...TWINS, patient_name: 'Zed Example', external_id: 'Z-1' },
+      });
+    await send(clinic, clinic.visit(`V-${hour}`, about(`V${hour}`)));
+  }
+  expect(await haltsOf(clinic)).toEqual(['foreign']);
+});
 
 describe.each(['external_id', 'ignored', 'refused'])(
   'a lost call that is listed late is no other installation’s (list_filter: %s)',
@@ -272,6 +304,34 @@ describe.each(['external_id', 'ignored', 'refused'])(
   },
 );
 
+test.each([0, 400])(
+  'after the entry about lost calls, late ones stop nothing, and others do (%s days ahead)',
+  async (days) => {
+    const clinic = await install();
+    clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
+    await clinic.service.behave({ ...UNFILTERED, list_paging: 'none' });
+    await send(clinic, clinic.visit('B-1', about('W9')));
+    await clinic.collectAll();
+    await lose(clinic);
+    const { list } = clinic.client;
+    cutLists(clinic, [], CUT_OFF);
+    setClockWrong(clinic, days);
+    await send(clinic, clinic.visit('A-1', twin('Ada')));
+    expect(await haltsOf(clinic)).toEqual(['calls_lost']);
+    await clinic.store.write((tx) => endHalt(tx, 'calls_lost'));
+    setClockWrong(clinic, 0);
+    clinic.client.list = list;
+    await reconcile(clinic);
+    expect(await haltsOf(clinic)).toEqual([]);
+    await advance(clinic, DAY_MS);
+    await clinic.service.createBeside({
+      ...{ ...TWINS, member_id: 'W77', patient_name: 'Zed Example', external_id: 'Z-1' },
+    });
+    await reconcile(clinic);
+    expect(await haltsOf(clinic)).toEqual(['foreign']);
+  },
+);
+
 test('a clock that is set back hides no other installation', async () => {
   const clinic = await install();
   await send(clinic, clinic.visit('B-1', about('W9')));
@@ -279,7 +339,7 @@ test('a clock that is set back hides no other installation', async () => {
   await reconcile(clinic);
   clinic.pass(-2 * HOUR_MS);
   clinic.submit.clockSkew = () => -2 * HOUR_MS;
-  await clinic.service.advance({ seconds: HOUR_MS / 1000 });
+  await advance(clinic, HOUR_MS);
   await clinic.service.createBeside({ ...TWINS, patient_name: 'Zed Example', external_id: 'Z-1' });
   await reconcile(clinic);
   expect(await haltsOf(clinic)).toEqual(['foreign']);
