@@ -204,12 +204,10 @@ async function judgedSince(context: SubmitContext, last: Reconciled): Promise<nu
   return Math.max(service_at, ours_until + CLOCKS_DIFFER_MS);
 }
 
-/** Returns our inquiries whose call has no ID: the reply is on its way, or was lost. */
+/** Returns our inquiries whose reply was lost. */
 async function soughtOf(tx: Tx, specialty: Specialty): Promise<InquiryRow[]> {
-  const sought: InquiryRow[] = [];
-  for (const state of ['sending', 'uncertain', 'undecidable'] as const)
-    sought.push(...(await inState(tx, state)));
-  return sought.filter((row) => row.specialty === specialty && row.service_id === null);
+  const rows = [...(await inState(tx, 'uncertain')), ...(await inState(tx, 'undecidable'))];
+  return rows.filter((row) => row.specialty === specialty);
 }
 
 /**

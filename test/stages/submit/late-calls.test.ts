@@ -731,9 +731,13 @@ test.each(['external_id', 'ignored', 'refused'])(
   },
 );
 
-describe.each([true, false])('a process that began since the last comparison: %s', (is_new) => {
+describe.each([
+  ['the same process', false, 'uncertain'],
+  ['a new process', true, 'uncertain'],
+  ['after eligd has given up', false, 'undecidable'],
+] as const)('%s', (_, is_new, state) => {
   test.each(['external_id', 'tax_id'])(
-    'a call whose reply was lost, and whose echo lacks %s, is no other installation’s',
+    'takes no lost call whose echo lacks %s for another installation’s',
     async (field) => {
       const clinic = await install();
       clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
@@ -743,10 +747,15 @@ describe.each([true, false])('a process that began since the last comparison: %s
       withhold(clinic, field);
       await loseCreates(clinic, 1);
       await send(clinic, clinic.visit('A-1'));
+      await clinic.store.db
+        .updateTable('inquiries')
+        .set({ state })
+        .where('state', '=', 'uncertain')
+        .execute();
       clinic.pass(2 * MINUTE_MS);
       if (is_new) clinic.submit.memory = newSubmitMemory();
       await reconcile(clinic);
-      expect(await clinic.attention()).toEqual([]);
+      expect(await clinic.attention()).not.toContain('submission_stopped');
     },
   );
 });

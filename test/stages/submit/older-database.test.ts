@@ -269,13 +269,16 @@ test.each([true, false])('another installation is noticed (once from cron: %s)',
 describe.each(['external_id', 'ignored', 'refused'])(
   'a lost call that is listed late is no other installation’s (list_filter: %s)',
   (list_filter) => {
+    const usual = { is_counted: true, has_times: true, ahead_ms: 0, settle_ms: SETTLE_MS };
     test.each([
-      ['the lock file has counted it', { is_counted: true, has_times: true, ahead_ms: 0 }],
-      ['the machine was rolled back', { is_counted: false, has_times: true, ahead_ms: 0 }],
-      ['the list has no times', { is_counted: true, has_times: false, ahead_ms: 0 }],
-      ['nor is the clock right', { is_counted: true, has_times: false, ahead_ms: HOUR_MS }],
-    ])('%s', async (_, { is_counted, has_times, ahead_ms }) => {
-      const clinic = await install();
+      ['the lock file has counted it', usual, 6],
+      ['the machine was rolled back', { ...usual, is_counted: false }, 6],
+      ['it is listed after the settle times', usual, 12],
+      ['the list has no times', { ...usual, has_times: false }, 6],
+      ['nor is the clock right', { ...usual, has_times: false, ahead_ms: HOUR_MS }, 6],
+      ['the settle time is long', { ...usual, has_times: false, settle_ms: 20 * MINUTE_MS }, 15],
+    ])('%s', async (_, { is_counted, has_times, ahead_ms, settle_ms }, minutes) => {
+      const clinic = await install({ settings: { settle_ms } });
       await clinic.service.behave({ ...UNFILTERED, list_filter });
       clinic.pass(ahead_ms);
       clinic.submit.clockSkew = () => ahead_ms;
@@ -291,7 +294,7 @@ describe.each(['external_id', 'ignored', 'refused'])(
       await show(0);
       clinic.pass(3 * MINUTE_MS);
       await ensureReconciled(clinic.submit, 'dental');
-      clinic.pass(6 * MINUTE_MS);
+      clinic.pass(minutes * MINUTE_MS);
       await show(1);
       await send(clinic, clinic.visit('C-1', about('W8')));
       await show(2);
@@ -303,6 +306,26 @@ describe.each(['external_id', 'ignored', 'refused'])(
     });
   },
 );
+
+test('a clock that was ahead while nobody knew the service’s hides no other one', async () => {
+  const clinic = await install();
+  const began_at = clinic.now();
+  let ahead_ms = 0;
+  clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() - ahead_ms - began_at });
+  await send(clinic, clinic.visit('B-1', about('W9')));
+  ahead_ms = 400 * DAY_MS;
+  clinic.pass(ahead_ms);
+  clinic.submit.clockSkew = () => null;
+  await reconcile(clinic);
+  clinic.pass(-ahead_ms);
+  ahead_ms = 0;
+  clinic.submit.clockSkew = () => 0;
+  await reconcile(clinic);
+  await advance(clinic, HOUR_MS);
+  await clinic.service.createBeside({ ...TWINS, patient_name: 'Zed Example', external_id: 'Z-1' });
+  await reconcile(clinic);
+  expect(await haltsOf(clinic)).toEqual(['foreign']);
+});
 
 test.each([0, 400])(
   'after the entry about lost calls, late ones stop nothing, and others do (%s days ahead)',
