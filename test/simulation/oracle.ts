@@ -331,6 +331,8 @@ export class Oracle {
            select a.source_id, 'the delivery is parked and nobody is told'
              from deliveries d join appointments a on a.id = d.appointment
              where d.state = 'parked' and a.superseded_at is null
+               -- Of an answer that the service has taken back, there is nothing to write.
+               and exists (select 1 from inquiries where id = d.inquiry and state = 'answered')
                and exists (select 1 from inquiry_appointments where appointment = a.id
                            and inquiry = d.inquiry and coverage_rank = d.coverage_rank)
                and a.closed_reason is null

@@ -20,7 +20,7 @@ import { inState } from '../../store/calls/inquiries.ts';
 import type { Db, Tx } from '../../store/engine/database.ts';
 import type { Reconciled, SubmitContext, SubmitDeps } from './deps.ts';
 
-/** After this time, the list must be compared again. */
+/** A comparison that is older than this does not count. */
 const RELIED_ON_MS = HOUR_MS;
 /**
  * How far the two clocks may differ: the service's `Date` has whole seconds, and a reply takes some
@@ -241,11 +241,11 @@ export async function earlierComparison(
   // A small request shows whether the service answers, and the time by its clock.
   if (!(await client.getSubscription({ priority: 'send' })).ok) return null;
   const awake_ms = awakeSince(kept, deps);
-  if (awake_ms === null) return null;
+  if (awake_ms === null || awake_ms > RELIED_ON_MS) return null;
   return {
     at: env.clock.now() - awake_ms,
     service_at: kept.service_at,
-    is_due: awake_ms > RELIED_ON_MS,
+    is_due: false,
     hides_calls: kept.hides_calls,
   };
 }

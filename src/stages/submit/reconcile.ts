@@ -178,7 +178,9 @@ export async function compare(
   const { fresh, completed } = await noteSeen(tx, specialty, seen, now);
   const compared_at = last === null ? null : await judgedSince(context, last);
   const sought = compared_at === null ? [] : await soughtOf(tx, specialty);
-  const judged = fresh.filter((each) => !sought.some((row) => mayBeCallOf(row, each)));
+  const judged = fresh.filter(
+    (each) => !sought.some((row) => mayBeCallOf(row, each) && isInTime(row, each, deps.settings)),
+  );
   const question = {
     specialty,
     fresh: new Set(judged.map(({ service_id }) => service_id)),
@@ -208,6 +210,16 @@ async function judgedSince(context: SubmitContext, last: Reconciled): Promise<nu
 async function soughtOf(tx: Tx, specialty: Specialty): Promise<InquiryRow[]> {
   const rows = [...(await inState(tx, 'uncertain')), ...(await inState(tx, 'undecidable'))];
   return rows.filter((row) => row.specialty === specialty);
+}
+
+/** Returns whether the service may have accepted the inquiry as the call of the row. */
+function isInTime(
+  { sent_at, sent_service_at }: InquiryRow,
+  { created_at }: SeenInquiry,
+  { timeout_ms, settle_ms }: SubmitDeps['settings'],
+): boolean {
+  const latest = (sent_service_at ?? sent_at ?? 0) + timeout_ms + 2 * settle_ms + CLOCKS_DIFFER_MS;
+  return created_at === null || created_at <= latest;
 }
 
 /**

@@ -10,6 +10,7 @@ import { retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
 import {
+  acceptUnlisted,
   callsBringNothing,
   callsEnd,
   callTwice,
@@ -758,4 +759,21 @@ describe.each([
       expect(await clinic.attention()).not.toContain('submission_stopped');
     },
   );
+});
+
+test('a lost call does not explain what others call for the same patient days later', async () => {
+  const clinic = await install();
+  clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
+  await clinic.service.behave({ list_paging: 'limit_offset', list_page_size: 10 });
+  await send(clinic, clinic.visit('B-1', { coverages: [aCoverage({ member_id: 'W9' })] }));
+  await acceptUnlisted(clinic, () => send(clinic, clinic.visit('A-1', twin('Ada'), 6)));
+  for (let day = 0; day < 3; day += 1) {
+    clinic.pass(DAY_MS);
+    await clinic.service.advance({ hours: 24 });
+    await reconcile(clinic);
+  }
+  expect(await clinic.attention()).toEqual(['undecidable']);
+  await clinic.service.createBeside({ ...TWINS, patient_name: 'Ada Example', external_id: '' });
+  await reconcile(clinic);
+  expect(await clinic.attention()).toContain('submission_stopped');
 });

@@ -249,23 +249,6 @@ test('nothing is sent in the step in which a label brings another installationâ€
   expect(await labelsOf(clinic)).toEqual(['B-1', 'Z-1']);
 });
 
-test.each([true, false])('another installation is noticed (once from cron: %s)', async (once) => {
-  const clinic = await install();
-  clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
-  await clinic.service.behave(UNFILTERED);
-  await send(clinic, clinic.visit('B-1', about('W9')));
-  for (let hour = 0; hour < 30; hour += 1) {
-    await advance(clinic, 1.5 * HOUR_MS);
-    if (once) clinic.submit.memory = newSubmitMemory();
-    if (hour === 3)
-      await clinic.service.createBeside({
-        ...{ ...TWINS, patient_name: 'Zed Example', external_id: 'Z-1' },
-      });
-    await send(clinic, clinic.visit(`V-${hour}`, about(`V${hour}`)));
-  }
-  expect(await haltsOf(clinic)).toEqual(['foreign']);
-});
-
 describe.each(['external_id', 'ignored', 'refused'])(
   'a lost call that is listed late is no other installationâ€™s (list_filter: %s)',
   (list_filter) => {
