@@ -123,7 +123,7 @@ test('the entry goes when the visit is canceled', async () => {
   expect(await clinic.attention()).toEqual([]);
 });
 
-test('a visit that was canceled during the wait and is booked again waits anew (G1)', async () => {
+test('a visit that was canceled during the wait and is booked again waits again (G1)', async () => {
   const clinic = await install();
   await haveNamelessCall(clinic);
   const visit = clinic.visit('A-1', twin('Ada'));
@@ -139,7 +139,7 @@ test('a visit that was canceled during the wait and is booked again waits anew (
   expect(await labelsOf(clinic)).toEqual(['OLD', 'A-1']);
 });
 
-test('a visit that is canceled after the wait, and booked again, is on the list again', async () => {
+test('a visit canceled after the wait, and booked again, is on the list again', async () => {
   const clinic = await install();
   await haveNamelessCall(clinic);
   const visit = clinic.visit('A-1', twin('Ada'));

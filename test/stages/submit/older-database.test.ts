@@ -229,7 +229,7 @@ test.each(['Z-1', 'C-1'])(
   },
 );
 
-test('nothing is sent in the step in which a label brings another installation’s call', async () => {
+test('nothing is sent in the step that brings another installation’s call', async () => {
   const clinic = await install();
   await clinic.service.behave(UNFILTERED);
   await send(clinic, clinic.visit('B-1', about('W9')));
