@@ -6,7 +6,12 @@ import { DAY_MS } from '../../domain/time.ts';
 import { firstAnswerAt, latestRecord } from '../../store/answers/answers.ts';
 import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
-import { attemptsFor, callUnderWayFor, makeNewest } from '../../store/calls/attempts.ts';
+import {
+  attemptsFor,
+  callUnderWayFor,
+  makeNewest,
+  takenBackAfter,
+} from '../../store/calls/attempts.ts';
 import { type InquiryRow, latestForNeed } from '../../store/calls/inquiries.ts';
 import {
   type AppointmentRow,
@@ -90,7 +95,9 @@ async function callInstead(
 ): Promise<InquiryRow | null> {
   // If the service does not have the call after all, none is due.
   const is_accepted = reuse === 'serve';
-  const call = await callUnderWayFor(tx, coverage, { except: latest.id, is_accepted });
+  const call =
+    (await callUnderWayFor(tx, coverage, { except: latest.id, is_accepted })) ??
+    (reuse === 'new' ? await takenBackAfter(tx, latest) : null);
   if (call === null) return null;
   const has_failed = hasFailed(latest);
   const serves = reuse === 'serve' && !has_failed;

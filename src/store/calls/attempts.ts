@@ -93,6 +93,18 @@ export async function callUnderWayFor(
   return underWay(attempts, is_accepted) ?? null;
 }
 
+/**
+ * Returns the call that was made after the newest attempt was answered, for another record of the
+ * patient, and whose answer the service has taken back, so that it works on it again; null: none.
+ */
+export async function takenBackAfter(tx: Tx, newest: InquiryRow): Promise<InquiryRow | null> {
+  const answered_at = newest.answered_service_at ?? newest.answered_at ?? 0;
+  const isAfter = ({ sent_service_at, sent_at }: InquiryRow) =>
+    (sent_service_at ?? sent_at ?? 0) > answered_at;
+  const attempts = await attemptsFor(tx, newest);
+  return attempts.findLast((each) => each.state === 'open' && isAfter(each)) ?? null;
+}
+
 /** Makes a call the newest attempt for its need. Returns it with its new number. */
 export async function makeNewest(
   tx: Tx,

@@ -463,6 +463,24 @@ test('a visit whose call has failed gets the answer of the merged record', async
   expect(await written(clinic)).toEqual({ 'A-1': ['A-1', 'B-1'], 'B-1': ['B-1'] });
 });
 
+test('an old answer leads to no call while a later one was taken back (G1)', async () => {
+  const clinic = await installWithOldAnswer();
+  await finish(clinic);
+  await ends(clinic, { 'B-1': 'IN_PROGRESS' });
+  await clinic.store.db.updateTable('inquiries').set({ poll_at: 0 }).where('id', '=', 2).execute();
+  await clinic.collectNow();
+  await merge(clinic);
+  await pass(clinic, 1);
+  await send(clinic, visit(clinic, 'C-1'));
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+  await ends(clinic, {});
+  await clinic.store.db.updateTable('inquiries').set({ poll_at: 0 }).where('id', '=', 2).execute();
+  await clinic.collectNow();
+  await clinic.planNow();
+  expect((await written(clinic))['C-1']).toEqual(['B-1']);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+});
+
 test('the later of two answers decides whether a new visit gets a call', async () => {
   const clinic = await installWithOldAnswer();
   await merge(clinic);
