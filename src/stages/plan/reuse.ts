@@ -95,11 +95,11 @@ async function callInstead(
 ): Promise<InquiryRow | null> {
   // If the service does not have the call after all, none is due.
   const is_accepted = reuse === 'serve';
+  const has_failed = hasFailed(latest);
   const call =
     (await callUnderWayFor(tx, coverage, { except: latest.id, is_accepted })) ??
-    (reuse === 'new' ? await takenBackAfter(tx, latest) : null);
+    (reuse === 'new' || has_failed ? await takenBackAfter(tx, latest) : null);
   if (call === null) return null;
-  const has_failed = hasFailed(latest);
   const serves = reuse === 'serve' && !has_failed;
   if (serves && !(await asksMore(tx, call, coverage, latest))) return null;
   const newest = await makeNewest(tx, call, now);

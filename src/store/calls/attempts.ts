@@ -94,15 +94,19 @@ export async function callUnderWayFor(
 }
 
 /**
- * Returns the call that was made after the newest attempt was answered, for another record of the
- * patient, and whose answer the service has taken back, so that it works on it again; null: none.
+ * Returns the call for another record of the patient whose answer the service has taken back, so
+ * that it works on it again, and which is newer than the newest attempt: made or answered after
+ * that one was answered, or, if it failed, after it was made. Null: none.
  */
-export async function takenBackAfter(tx: Tx, newest: InquiryRow): Promise<InquiryRow | null> {
-  const answered_at = newest.answered_service_at ?? newest.answered_at ?? 0;
-  const isAfter = ({ sent_service_at, sent_at }: InquiryRow) =>
-    (sent_service_at ?? sent_at ?? 0) > answered_at;
-  const attempts = await attemptsFor(tx, newest);
-  return attempts.findLast((each) => each.state === 'open' && isAfter(each)) ?? null;
+export async function takenBackAfter(db: Db | Tx, newest: InquiryRow): Promise<InquiryRow | null> {
+  const sentAt = (row: InquiryRow) => row.sent_service_at ?? row.sent_at ?? 0;
+  const answeredAt = (row: InquiryRow) => row.answered_service_at ?? row.answered_at ?? 0;
+  const is_success = outcomeOf(newest.service_status) === 'successful';
+  const since = is_success ? answeredAt(newest) : sentAt(newest);
+  const isIt = (each: InquiryRow) =>
+    each.state === 'open' && Math.max(sentAt(each), answeredAt(each)) > since;
+  const others = (await attemptsFor(db, newest)).filter(({ id }) => id !== newest.id);
+  return others.findLast(isIt) ?? null;
 }
 
 /** Makes a call the newest attempt for its need. Returns it with its new number. */
@@ -130,7 +134,8 @@ export async function giveWay(
   if (attempts.at(-1)?.id !== row.id) return null;
   const answered = attempts.findLast((each) => isAnsweredDuring(row, each));
   if (answered !== undefined) await putLast(tx, attempts, answered, now);
-  else if (underWay(attempts, true) === undefined) return null;
+  else if (underWay(attempts, true) === undefined && (await takenBackAfter(tx, row)) === null)
+    return null;
   await planAgain(tx, row.id, now);
   return answered === undefined ? 'awaited' : 'answered';
 }

@@ -107,6 +107,17 @@ async function order(clinic: Installation): Promise<boolean> {
   return done?.did === true;
 }
 
+async function readAgain(clinic: Installation, id: number): Promise<void> {
+  await clinic.store.db.updateTable('inquiries').set({ poll_at: 0 }).where('id', '=', id).execute();
+  await clinic.collectNow();
+}
+
+/** The service takes the answer of this call back, and works on it again. */
+async function takeBack(clinic: Installation, label: string, id: number): Promise<void> {
+  await ends(clinic, { [label]: 'IN_PROGRESS' });
+  await readAgain(clinic, id);
+}
+
 /** The service changes the words of an answer. */
 async function revise(clinic: Installation, id: number): Promise<void> {
   const { read } = clinic.client;
@@ -466,19 +477,86 @@ test('a visit whose call has failed gets the answer of the merged record', async
 test('an old answer leads to no call while a later one was taken back (G1)', async () => {
   const clinic = await installWithOldAnswer();
   await finish(clinic);
-  await ends(clinic, { 'B-1': 'IN_PROGRESS' });
-  await clinic.store.db.updateTable('inquiries').set({ poll_at: 0 }).where('id', '=', 2).execute();
-  await clinic.collectNow();
+  await takeBack(clinic, 'B-1', 2);
   await merge(clinic);
   await pass(clinic, 1);
   await send(clinic, visit(clinic, 'C-1'));
   expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
   await ends(clinic, {});
-  await clinic.store.db.updateTable('inquiries').set({ poll_at: 0 }).where('id', '=', 2).execute();
-  await clinic.collectNow();
+  await readAgain(clinic, 2);
   await clinic.planNow();
   expect((await written(clinic))['C-1']).toEqual(['B-1']);
   expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+});
+
+test('an old answer leads to no call while one to an earlier call was taken back', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await send(clinic, visit(clinic, 'A-1'));
+  await ends(clinic, { 'B-1': 'IN_PROGRESS' });
+  await pass(clinic, 2.1);
+  await clinic.collectAll();
+  await pass(clinic, 2);
+  await ends(clinic, {});
+  await clinic.collectAll();
+  await takeBack(clinic, 'B-1', 1);
+  await merge(clinic);
+  await pass(clinic, 1.5);
+  await send(clinic, visit(clinic, 'C-1'));
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
+});
+
+test('no further attempt is made while the merged record’s answer was taken back', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'), visit(clinic, 'B-1', OTHER_ADA));
+  await merge(clinic);
+  await ends(clinic, { 'A-1': 'IN_PROGRESS' });
+  await finish(clinic);
+  clinic.pass(HOUR_MS);
+  await ends(clinic, { 'A-1': 'IN_PROGRESS', 'B-1': 'IN_PROGRESS' });
+  await readAgain(clinic, 2);
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL', 'B-1': 'IN_PROGRESS' });
+  await clinic.collectAll();
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+});
+
+test('an answer that was taken back and given again replaces a failed one (G2)', async () => {
+  const clinic = await install({ collecting: { attempts: 1 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await finish(clinic);
+  await pass(clinic, 1);
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await finish(clinic);
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL', 'B-1': 'IN_PROGRESS' });
+  await readAgain(clinic, 2);
+  await merge(clinic);
+  await send(clinic, visit(clinic, 'C-1'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+  expect((await written(clinic))['C-1']).toEqual(['B-1']);
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('the operator orders no call while a later answer was taken back', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  await pass(clinic, 1);
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await finish(clinic);
+  await takeBack(clinic, 'B-1', 2);
+  await send(clinic, visit(clinic, 'A-1'));
+  await merge(clinic);
+  expect(await quoteOf(clinic.store.db, rulesOf(clinic), { id: 1, now: clinic.now() })).toBe(null);
+  expect(await order(clinic)).toBe(false);
 });
 
 test('the later of two answers decides whether a new visit gets a call', async () => {
