@@ -6,6 +6,7 @@ import { doubtsOf, keepDoubts } from '../../store/calls/doubtful-calls.ts';
 import { type InquiryRow, updateInquiry } from '../../store/calls/inquiries.ts';
 import { aboutInquiry } from '../../store/calls/inquiry-attention.ts';
 import type { SubmitContext } from './deps.ts';
+import { serviceNow } from './earlier-comparison.ts';
 
 /** How soon eligd notices that the office has marked the entry as done. */
 const LOOK_AGAIN_MS = MINUTE_MS;
@@ -24,21 +25,23 @@ export async function waitForOffice(
 ): Promise<boolean> {
   if (doubtful.length === 0) return false;
   const wait_ms = 2 * deps.settings.settle_ms;
+  // By the service's clock: this machine's may jump ahead meanwhile.
+  const at = serviceNow(deps);
   const known = await doubtsOf(tx, [row.id, ...earlier]);
   const is_new = doubtful.some((service_id) => !known.has(service_id));
   const doubts = doubtful.map((service_id) => ({
     inquiry: row.id,
     service_id,
     // The clock may have been ahead.
-    wait_until: Math.min(known.get(service_id) ?? now + wait_ms, now + wait_ms),
+    wait_until: Math.min(known.get(service_id) ?? at + wait_ms, at + wait_ms),
   }));
   await keepDoubts(tx, doubts);
   const wait_until = Math.max(...doubts.map((each) => each.wait_until));
-  const waits = wait_until > now;
+  const waits = wait_until > at;
   const about = await aboutInquiry(tx, row);
   if (is_new || waits || (await isOnList(tx, about.subject, 'doubtful_call')))
     await raiseAttention(tx, about, entryAbout(doubtful, waits ? wait_ms : null), now);
-  const due_at = Math.min(wait_until, now + LOOK_AGAIN_MS);
+  const due_at = now + Math.min(wait_until - at, LOOK_AGAIN_MS);
   if (waits) await updateInquiry(tx, row.id, { due_at }, now);
   if (is_new)
     tx.after(() =>

@@ -113,6 +113,19 @@ test('a call first listed by a clock that was ahead delays ours for minutes', as
   expect(await labelsOf(clinic)).toEqual(['OLD', 'A-1']);
 });
 
+test('a clock that jumps ahead does not end the wait (G1)', async () => {
+  const clinic = await install();
+  await haveNamelessCall(clinic);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  clinic.pass(2 * SETTLE_MS + MINUTE_MS);
+  clinic.submit.clockSkew = () => 2 * SETTLE_MS;
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['OLD']);
+  clinic.pass(2 * SETTLE_MS);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['OLD', 'A-1']);
+});
+
 test('the entry goes when the visit is canceled', async () => {
   const clinic = await install();
   await anOldCall(clinic);
