@@ -4,7 +4,6 @@
  * comparison if nothing can have been sent that its database does not contain (G1).
  */
 import { z } from 'zod';
-import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
 import { parsed } from '../../domain/damaged.ts';
 import { SPECIALTIES, type Specialty } from '../../domain/specialty.ts';
 import { DAY_MS, HOUR_MS, localDateTime } from '../../domain/time.ts';
@@ -123,13 +122,12 @@ export async function untoldLoss(deps: SubmitDeps, specialty: Specialty) {
 }
 
 /**
- * Returns until when, by the service's clock, an inquiry that this database does not know may be a
- * call that it lacks: the list may show it later than the loss was noted. Null: it lacks none.
+ * Returns when eligd noted last, by the service's clock, that the database may lack calls: an
+ * inquiry created before may be one of them. Null: not lately.
  */
-export async function mayBeOursUntil({ tx, deps }: SubmitContext): Promise<number | null> {
+export async function lossNotedAt({ tx, deps }: SubmitContext): Promise<number | null> {
   const noted = await readLearned(tx, TIME_MISSING);
-  if (noted === null || !isLate(deps, noted)) return null;
-  return noted.updated_at + Math.max(CLOCKS_DIFFER_MS, 2 * deps.settings.settle_ms);
+  return noted !== null && isLate(deps, noted) ? noted.updated_at : null;
 }
 
 /**

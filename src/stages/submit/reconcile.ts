@@ -19,7 +19,7 @@ import {
   agreeOnSends,
   earlierComparison,
   keepComparison,
-  mayBeOursUntil,
+  lossNotedAt,
   mayLackSends,
   noteMissingTime,
   serviceNow,
@@ -199,11 +199,14 @@ export async function compare(
  * list does not show whose they are, because it has no times and calls of ours may be listed late.
  */
 async function judgedSince(context: SubmitContext, last: Reconciled): Promise<number | null> {
-  const ours_until = (await mayBeOursUntil(context)) ?? Number.NEGATIVE_INFINITY;
-  if (serviceNow(context.deps) <= ours_until) return null;
   // Without the service's clock, any new inquiry may have been created since.
   const service_at = last.service_at ?? Number.NEGATIVE_INFINITY;
-  return Math.max(service_at, ours_until + CLOCKS_DIFFER_MS);
+  const noted_at = await lossNotedAt(context);
+  if (noted_at === null) return service_at;
+  const listed_until = noted_at + Math.max(CLOCKS_DIFFER_MS, 2 * context.deps.settings.settle_ms);
+  if (serviceNow(context.deps) <= listed_until) return null;
+  // Attribution takes this difference off again.
+  return Math.max(service_at, noted_at + CLOCKS_DIFFER_MS);
 }
 
 /** Returns our inquiries whose reply was lost. */
