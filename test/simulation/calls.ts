@@ -489,6 +489,9 @@ export class Calls {
   #isDueFor(year: string, before: readonly Accepted[], call: Accepted): boolean {
     const possible = before.filter((one) => this.#yearsFor(one).has(year));
     const last = possible.at(-1);
+    const claim = this.needOf(call)?.claim ?? null;
+    if (claim !== null && last !== undefined && this.isForgottenNumber(last, numberOf(call)))
+      return true;
     // An answer to an inquiry that eligd does not know proves nothing; after a lost database, its
     // age in the list does.
     if (last?.carrier.is_known === 'no' && !this.#heard.has(last.id)) {
@@ -496,7 +499,6 @@ export class Calls {
       this.#series_starts.add(call.id);
       return true;
     }
-    const claim = this.needOf(call)?.claim ?? null;
     return claim === null
       ? this.#isAnotherCallDue(possible, call)
       : this.#isClaimDueAgain(possible, call, claim);
@@ -572,9 +574,6 @@ export class Calls {
     const last = before.at(-1);
     if (last === undefined || this.#isOrdered(last, call) || this.#isOldInList(last, call))
       return true;
-    // Without its database, eligd cannot tell that a call with another claim number was about this
-    // claim (docs/design.md "Ambiguous").
-    if (this.is_state_lost && numberOf(last) !== numberOf(call)) return true;
     const seconds = new Set(this.excused.map(({ second }) => second));
     const made = before.filter((one) => !seconds.has(one)).length;
     if (made >= plan.pms.claim_calls_max && !this.is_state_lost) return false;
