@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { Connector } from '../../connectors/contract.ts';
 import type { Alert } from '../domain/alerts/book.ts';
 import type { ClockWatch, SeenServiceDate } from '../domain/clock-watch.ts';
+import { CLOCK_WAITS } from '../domain/due-times.ts';
 import type { Clock, Env } from '../domain/env.ts';
 import { hoursOf } from '../domain/payer-hours.ts';
 import { callBefore } from '../domain/planning.ts';
@@ -30,6 +31,7 @@ import { afterReading, type Messages } from '../stages/pull/index.ts';
 import { newSubmitMemory, type SubmitDeps } from '../stages/submit/index.ts';
 import { raiseAttention, resolveAttention } from '../store/bookkeeping/attention.ts';
 import { logKey } from '../store/bookkeeping/log-key.ts';
+import { planWaitingAgain } from '../store/calls/clock-set.ts';
 import { createRateLimiter, endAbandonedSlots } from '../store/calls/rate-limit.ts';
 import type { FileIdentity } from '../store/engine/identity.ts';
 import type { SendCount } from '../store/engine/instance-lock.ts';
@@ -134,10 +136,9 @@ export type Parts = {
 /** Creates the rate-limited client of the service. `clock_watch` receives the service's times. */
 export async function makeClient(
   { config, credentials, secrets, env, version, dispatcher }: DaemonOptions,
-  store: Store,
-  clock_watch: ClockWatch,
-  progress: Progress,
+  made: Pick<Parts, 'store' | 'clock_watch' | 'progress' | 'wakers'>,
 ): Promise<ServiceClient> {
+  const { store, clock_watch, progress } = made;
   const { service } = config;
   const found = await endAbandonedSlots(store, env.clock.now());
   return createServiceClient({
@@ -150,7 +151,7 @@ export async function makeClient(
     env,
     onServiceDate: (seen) => {
       const was_heard = clock_watch.skewMs() !== null;
-      if (clock_watch.observe(seen)) judgeClock(store, env, clock_watch, { ...seen, was_heard });
+      if (clock_watch.observe(seen)) judgeClock(made, env, { ...seen, was_heard });
     },
     onListGrows: () => progress.mark(),
     user_agent: `eligd/${version}`,
@@ -158,11 +159,13 @@ export async function makeClient(
   });
 }
 
-/** Logs once that the clock is wrong, or right again, and sets the attention item. */
+/**
+ * Logs once that the clock is wrong, or right again, and sets the attention item. Plans what waited
+ * for the right clock.
+ */
 function judgeClock(
-  store: Store,
+  { store, clock_watch, wakers }: Pick<Parts, 'store' | 'clock_watch' | 'wakers'>,
   env: Env,
-  clock_watch: ClockWatch,
   seen: SeenServiceDate & { was_heard: boolean },
 ): void {
   const skew_ms = clock_watch.skewMs() ?? 0;
@@ -172,8 +175,12 @@ function judgeClock(
   store
     .write(async (tx) => {
       const about = { connector: null, appointment: null, inquiry: null, subject: 'clock' };
-      if (is_trusted) await resolveAttention(tx, 'clock', seen.received_ms, ['clock_wrong']);
-      else
+      if (is_trusted) {
+        await resolveAttention(tx, 'clock', seen.received_ms, ['clock_wrong']);
+        const now = env.clock.now();
+        await planWaitingAgain(tx, { waits: CLOCK_WAITS, after: now, due_at: now });
+        tx.after(() => wakers.plan.wake());
+      } else
         await raiseAttention(
           tx,
           about,

@@ -3,6 +3,7 @@ import { nextBusinessDay } from './business-days.ts';
 import { type ClaimInput, claimHorizon } from './claim.ts';
 import { fittingCodes } from './codes.ts';
 import { requestOf } from './draft.ts';
+import { CLOCK_RETRY_MS } from './due-times.ts';
 import type { InquiryDraft } from './inquiry.ts';
 import { needBase } from './needs.ts';
 import { payerAttention } from './payers.ts';
@@ -36,8 +37,6 @@ export type PlannedClaim = {
 const COMPLETION_DAYS = 3;
 /** Days after that at which eligd gives up on the answer, as it does after a visit. */
 const GRACE_DAYS = 7;
-const CLOCK_RETRY_MS = 60_000;
-
 const INSURANCE_AWAITED: Attention = {
   reason: 'insurance_awaited',
   what:

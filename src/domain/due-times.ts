@@ -1,4 +1,4 @@
-import { HOUR_MS } from './time.ts';
+import { HOUR_MS, MINUTE_MS } from './time.ts';
 
 /** eligd polls an open inquiry at least once a day. */
 const POLL_MS_MAX = 48 * HOUR_MS;
@@ -8,16 +8,21 @@ const LOOKUP_MS_MAX = HOUR_MS;
 const PLAN_MS_MAX = HOUR_MS / 4;
 /** A call that cannot leave is tried again this soon. */
 const CALL_MS_MAX = HOUR_MS / 4;
+/** Values of `plan_wait` that end when the clock is known to be right. */
+export const CLOCK_WAITS = ['clock_unproven', 'answer_age_unproven'] as const;
+/**
+ * How soon planning looks again at what waits for the clock. It does so at once when a reply of the
+ * service shows that the clock is right.
+ */
+export const CLOCK_RETRY_MS = 10 * MINUTE_MS;
 /** Values of `plan_wait` that planning retries within minutes. */
-const TRIED_AGAIN = [
-  'clock_unproven',
-  'answer_age_unproven',
-  'other_inquiry_first',
-  'planning_failed',
-] as const;
+const TRIED_AGAIN = [...CLOCK_WAITS, 'other_inquiry_first', 'planning_failed'] as const;
 
 /** A due time after `after` was set by a clock that was ahead; it becomes `due_at`. */
 type DueLimit = { after: number; due_at: number };
+
+/** Limits this to appointments whose `plan_wait` is one of `waits`. */
+export type PlanLimit = DueLimit & { waits: readonly string[] };
 
 export type DueLimits = {
   /**
@@ -28,8 +33,7 @@ export type DueLimits = {
   calls: { now: number; due_at: number };
   lookups: DueLimit;
   polls: DueLimit;
-  /** Limits this to appointments whose `plan_wait` is one of `waits`. */
-  plans: DueLimit & { waits: readonly string[] };
+  plans: PlanLimit;
   deliveries: DueLimit;
 };
 

@@ -4,6 +4,7 @@ import { desiredCompletionDate } from './business-days.ts';
 import { CALL_YOURSELF_HOURS, callYourself } from './call-yourself.ts';
 import { fittingCodes } from './codes.ts';
 import { draftInquiry } from './draft.ts';
+import { CLOCK_RETRY_MS } from './due-times.ts';
 import { NO_HISTORY } from './history.ts';
 import type { InquiryDraft } from './inquiry.ts';
 import { type Learned, NOTHING_LEARNED } from './learned.ts';
@@ -80,9 +81,6 @@ export type PlannedCoverage = {
    */
   plan_since: Instant | null;
 };
-
-/** How soon to check again when the clock is not known to be right. */
-const CLOCK_RETRY_MS = 60_000;
 
 /**
  * Returns the decision about an appointment. Pure: the same appointment, facts, and learned values

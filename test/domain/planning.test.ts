@@ -128,7 +128,7 @@ describe('a visit', () => {
   test('a clock that is not trusted makes no visit past', () => {
     expect(plan(inHours(-48), { is_clock_trusted: false })).toEqual({
       kind: 'wait',
-      until: FRIDAY_MS + MINUTE_MS,
+      until: FRIDAY_MS + 10 * MINUTE_MS,
       reason: 'clock_unproven',
       attention: [],
     });

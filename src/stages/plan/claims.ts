@@ -10,6 +10,7 @@ import {
   planClaim,
   unsettled,
 } from '../../domain/claim-planning.ts';
+import { CLOCK_RETRY_MS } from '../../domain/due-times.ts';
 import {
   DAMAGED_HOLD,
   draftMatchKey,
@@ -134,7 +135,7 @@ async function ask(
     if (decided === null && again_at > now) return { ...rest, at: again_at };
     // An answer that seems old enough costs another paid call, and the clock may be wrong (G1).
     if (decided === null && !facts.is_clock_trusted)
-      return { ...rest, at: now + RETRY_MS, wait: 'answer_age_unproven' };
+      return { ...rest, at: now + CLOCK_RETRY_MS, wait: 'answer_age_unproven' };
     // The answer of a call for a record that was merged into the patient's plans the claim again.
     const call = await callUnderWayFor(tx, planned, { except: latest.id });
     if (call !== null && call.state !== 'undecidable') return rest;

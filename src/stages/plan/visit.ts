@@ -2,6 +2,7 @@
 
 import { notAskedAbout } from '../../domain/ask-again.ts';
 import { LOST_REASONS, PLANNING_REASONS, unanswered } from '../../domain/attention.ts';
+import { CLOCK_RETRY_MS } from '../../domain/due-times.ts';
 import { draftMatchKey, mergeDrafts } from '../../domain/inquiry.ts';
 import { externalId, isNeedOf } from '../../domain/needs.ts';
 import { deliveryNotes } from '../../domain/notes.ts';
@@ -152,7 +153,7 @@ export async function ask(
     if (inquiry === 'too_late') late.push(coverage);
     else if (inquiry === 'too_late_again') late.push({ ...coverage, late: coverage.late_again });
     else if (inquiry === 'other_first') wait = 'other_inquiry_first';
-    else if (inquiry === 'clock_first') wait = 'answer_age_unproven';
+    else if (inquiry === 'clock_first') wait ??= 'answer_age_unproven';
     else {
       serving.add(inquiry.id);
       if (await mayBeReplaced(tx, inquiry, coverage)) plan_again_at = now + LOOK_AGAIN_MS;
@@ -195,7 +196,8 @@ export async function ask(
   ].filter((at) => at >= now);
   // An inquiry that returns unsent later is planned again before it is sent.
   const is_past = decision.coverages.some(({ call_by }) => call_by < now);
-  const next = wait !== null ? now + RETRY_MS : Math.min(Math.min(...changes) + 1, plan_again_at);
+  const retry_ms = wait === 'answer_age_unproven' ? CLOCK_RETRY_MS : RETRY_MS;
+  const next = wait !== null ? now + retry_ms : Math.min(Math.min(...changes) + 1, plan_again_at);
   await setPlanDue(tx, appointment.id, next, wait ?? (is_past ? 'call_time_over' : null));
 }
 

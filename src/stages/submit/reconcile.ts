@@ -89,6 +89,8 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
 async function lastComparison(deps: SubmitDeps, specialty: Specialty): Promise<Reconciled | null> {
   const known = deps.memory.reconciled.get(specialty) ?? null;
   if (known !== null && (known.at !== null || known.is_due)) return known;
+  // To rely on the earlier one takes a request, which waits as long as the list does.
+  if (mustWait(deps.memory, specialty, deps.env.clock.now())) return known;
   const earlier = await earlierComparison(deps, specialty);
   if (earlier !== null) deps.memory.reconciled.set(specialty, earlier);
   return earlier ?? known;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { DueLimits } from '../../domain/due-times.ts';
+import type { DueLimits, PlanLimit } from '../../domain/due-times.ts';
 import type { Tx } from '../engine/database.ts';
 
 /**
@@ -45,16 +45,21 @@ export async function correctDueTimes(
     .where('state', '=', 'open')
     .where('poll_at', '>', polls.after)
     .execute();
-  await tx
-    .updateTable('appointments')
-    .set({ plan_due_at: plans.due_at })
-    .where('plan_wait', 'in', plans.waits)
-    .where('plan_due_at', '>', plans.after)
-    .execute();
+  await planWaitingAgain(tx, plans);
   await tx
     .updateTable('deliveries')
     .set({ due_at: deliveries.due_at })
     .where('state', 'in', ['pending', 'failed'])
     .where('due_at', '>', deliveries.after)
+    .execute();
+}
+
+/** Plans appointments and claims with one of the waits again if they would be due after `after`. */
+export async function planWaitingAgain(tx: Tx, { waits, after, due_at }: PlanLimit): Promise<void> {
+  await tx
+    .updateTable('appointments')
+    .set({ plan_due_at: due_at })
+    .where('plan_wait', 'in', waits)
+    .where('plan_due_at', '>', after)
     .execute();
 }

@@ -1,8 +1,8 @@
 /** The calling service is unavailable for a while: who polls meanwhile, and what eligd reports. */
 import { expect, test } from 'vitest';
-import { MINUTE_MS } from '../../../src/domain/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import type { ServiceFailure } from '../../../src/service/api.ts';
-import { ensureReconciled } from '../../../src/stages/submit/index.ts';
+import { ensureReconciled, newSubmitMemory } from '../../../src/stages/submit/index.ts';
 import { openIncidents } from '../../../src/store/bookkeeping/incidents.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
@@ -113,4 +113,23 @@ test('a start without the service is logged once, and so are its consequences', 
   }
   expect(listed).toBeGreaterThan(5);
   expect(countOf(clinic, 'reconciliation_failed')).toBe(1);
+});
+
+test('a process that starts while the service is away makes two requests for a try', async () => {
+  const clinic = await install();
+  clinic.submit.env.boot = () => ({ id: 'boot', awake_ms: HOUR_MS + clinic.now() });
+  expect(await ensureReconciled(clinic.submit, 'dental')).toBe(true);
+  clinic.submit.memory = newSubmitMemory();
+  const away = { ok: false, failure: AWAY } as const;
+  let requests = 0;
+  clinic.client.list = clinic.client.getSubscription = async () => {
+    requests += 1;
+    return away;
+  };
+  // Each appointment that waits for the clock wakes the stage.
+  for (let step = 0; step < 5; step += 1) {
+    clinic.pass(10_000);
+    await ensureReconciled(clinic.submit, 'dental');
+  }
+  expect(requests).toBe(2);
 });

@@ -550,7 +550,7 @@ describe('claims of a patient', () => {
     await clinic.submitNow();
     expect(await clinic.service.ledger()).toHaveLength(1);
     clinic.plan.facts = facts;
-    clinic.pass(MINUTE_MS);
+    clinic.pass(10 * MINUTE_MS);
     await clinic.planNow();
     await clinic.submitNow();
     expect(await clinic.service.ledger()).toHaveLength(2);
