@@ -182,7 +182,9 @@ function reasonsFor(
     is_absent ? (stage_of.get(inquiry) === 'over' ? 2 : 1) : 0;
   const unused = new Set(calls.toSorted((a, b) => doubtOf(a) - doubtOf(b) || a.id - b.id));
   for (const each of free) {
-    const alike = [...unused].filter((call) => isAlike(call, each) && isInTime(call, each, clock));
+    const alike = [...unused].filter(
+      (call) => isAlike(call, each) && isInTime(call.sent_at, each, clock),
+    );
     const [likeliest] = alike;
     if (likeliest === undefined) continue;
     const doubt = doubtOf(likeliest);
@@ -201,8 +203,12 @@ function reasonsFor(
  * Returns whether the service accepted the inquiry soon enough after the request was committed. A
  * request that waited long for its turn is later than that.
  */
-function isInTime(call: MadeCall, { created_at }: ListedCall, clock: Clock): boolean {
-  const latest = call.sent_at + clock.timeout_ms + 2 * clock.settle_ms + CLOCKS_DIFFER_MS;
+export function isInTime(
+  sent_at: number,
+  { created_at }: Pick<ListedCall, 'created_at'>,
+  { timeout_ms, settle_ms }: Pick<Clock, 'timeout_ms' | 'settle_ms'>,
+): boolean {
+  const latest = sent_at + timeout_ms + 2 * settle_ms + CLOCKS_DIFFER_MS;
   return created_at === null || created_at <= latest;
 }
 

@@ -52,6 +52,7 @@ import {
 import type { Tx } from '../../store/engine/database.ts';
 import { type PlanContext, RETRY_MS } from './deps.ts';
 import { answeredBefore, isSameContent, revive, subjectOf } from './keep.ts';
+import { hasFailed } from './reuse.ts';
 
 /** Attention reasons that planning raises and resolves each time it plans a claim. */
 const CLAIM_REASONS = [
@@ -168,7 +169,8 @@ async function ask(
 
 /**
  * Returns the newest attempt. A later call for a record that was merged into the patient's becomes
- * it, so that the payer is not asked again because of the answer before (G1).
+ * it, or after an unsuccessful one also a call that is under way, so that the payer is not asked
+ * again because of the answer before (G1).
  */
 async function newestFor(
   tx: Tx,
@@ -176,8 +178,15 @@ async function newestFor(
   now: number,
 ): Promise<InquiryRow | null> {
   const newest = await latestForNeed(tx, need_base, benefit_year);
-  const later = newest === null ? null : await laterAttempt(tx, newest);
-  return later === null ? newest : await makeNewest(tx, later, now);
+  if (newest === null) return null;
+  const has_failed = hasFailed(newest);
+  const need = { need_base, benefit_year };
+  const other =
+    (await laterAttempt(tx, newest)) ??
+    (has_failed ? await callUnderWayFor(tx, need, { except: newest.id, is_accepted: true }) : null);
+  // An unsuccessful call does not take the place of an answer.
+  if (other === null || (hasFailed(other) && !has_failed)) return newest;
+  return await makeNewest(tx, other, now);
 }
 
 /**

@@ -125,8 +125,8 @@ export async function untoldLoss(deps: SubmitDeps, specialty: Specialty) {
  * Returns when eligd noted last, by the service's clock, that the database may lack calls: an
  * inquiry created before may be one of them. Null: not lately.
  */
-export async function lossNotedAt({ tx, deps }: SubmitContext): Promise<number | null> {
-  const noted = await readLearned(tx, TIME_MISSING);
+export async function lossNotedAt(db: Db | Tx, deps: SubmitDeps): Promise<number | null> {
+  const noted = await readLearned(db, TIME_MISSING);
   return noted !== null && isLate(deps, noted) ? noted.updated_at : null;
 }
 
@@ -186,15 +186,6 @@ export async function noteMissingTime(
   const kept = await readKept(deps, specialty);
   if (awakeSince(kept, deps) !== null || (kept === null && listed === 0)) return;
   await deps.store.write((tx) => writeLearned(tx, TIME_MISSING, '1', serviceNow(deps)));
-}
-
-/**
- * Returns whether the database may lately have been put back, or the machine rolled back: it may
- * lack calls.
- */
-export async function mayLackSends(deps: SubmitDeps): Promise<boolean> {
-  const noted = await readLearned(deps.store.db, TIME_MISSING);
-  return noted !== null && isLate(deps, noted);
 }
 
 /** Returns the time by the service's clock: this machine's may be wrong at a start. */

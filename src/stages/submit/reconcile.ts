@@ -1,3 +1,4 @@
+import { isInTime } from '../../domain/attribution.ts';
 import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS } from '../../domain/time.ts';
@@ -7,6 +8,7 @@ import {
   readLearned,
   writeLearned,
 } from '../../store/bookkeeping/learned-settings.ts';
+import { sentAt } from '../../store/calls/attempts.ts';
 import type { SeenInquiry } from '../../store/calls/calls.ts';
 import { currentHalts, endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
 import { type InquiryRow, inState } from '../../store/calls/inquiries.ts';
@@ -20,7 +22,6 @@ import {
   earlierComparison,
   keepComparison,
   lossNotedAt,
-  mayLackSends,
   noteMissingTime,
   serviceNow,
   untoldLoss,
@@ -72,7 +73,7 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
     is_due: false,
     // No end of a list proves anything about calls that an older database lacks.
     hides_calls:
-      (await mayLackSends(deps)) ||
+      (await lossNotedAt(store.db, deps)) !== null ||
       (await untoldLoss(deps, specialty)) !== null ||
       (await mayHideCalls(store.db, specialty, listed.value)),
   };
@@ -180,9 +181,9 @@ export async function compare(
   const { fresh, completed } = await noteSeen(tx, specialty, seen, now);
   const compared_at = last === null ? null : await judgedSince(context, last);
   const sought = compared_at === null ? [] : await soughtOf(tx, specialty);
-  const judged = fresh.filter(
-    (each) => !sought.some((row) => mayBeCallOf(row, each) && isInTime(row, each, deps.settings)),
-  );
+  const isSought = (each: SeenInquiry) =>
+    sought.some((row) => mayBeCallOf(row, each) && isInTime(sentAt(row), each, deps.settings));
+  const judged = fresh.filter((each) => !isSought(each));
   const question = {
     specialty,
     fresh: new Set(judged.map(({ service_id }) => service_id)),
@@ -203,28 +204,18 @@ export async function compare(
 async function judgedSince(context: SubmitContext, last: Reconciled): Promise<number | null> {
   // Without the service's clock, any new inquiry may have been created since.
   const service_at = last.service_at ?? Number.NEGATIVE_INFINITY;
-  const noted_at = await lossNotedAt(context);
+  const noted_at = await lossNotedAt(context.tx, context.deps);
   if (noted_at === null) return service_at;
   const listed_until = noted_at + Math.max(CLOCKS_DIFFER_MS, 2 * context.deps.settings.settle_ms);
   if (serviceNow(context.deps) <= listed_until) return null;
   // Attribution takes this difference off again.
-  return Math.max(service_at, noted_at + CLOCKS_DIFFER_MS);
+  return Math.max(service_at, listed_until + CLOCKS_DIFFER_MS);
 }
 
 /** Returns our inquiries whose reply was lost. */
 async function soughtOf(tx: Tx, specialty: Specialty): Promise<InquiryRow[]> {
   const rows = [...(await inState(tx, 'uncertain')), ...(await inState(tx, 'undecidable'))];
   return rows.filter((row) => row.specialty === specialty);
-}
-
-/** Returns whether the service may have accepted the inquiry as the call of the row. */
-function isInTime(
-  { sent_at, sent_service_at }: InquiryRow,
-  { created_at }: SeenInquiry,
-  { timeout_ms, settle_ms }: SubmitDeps['settings'],
-): boolean {
-  const latest = (sent_service_at ?? sent_at ?? 0) + timeout_ms + 2 * settle_ms + CLOCKS_DIFFER_MS;
-  return created_at === null || created_at <= latest;
 }
 
 /**

@@ -26,7 +26,9 @@ export async function servedByOthers(
     const attempts = await attemptsFor(tx, row);
     const is_newest = attempts.at(-1)?.id === row.id;
     const others = attempts.filter(({ id }) => id !== row.id);
-    const other = underWay(others) ?? (await answeredMeanwhile(tx, row, others));
+    // A call that was ordered after an answer is made, also if that is taken back.
+    const unanswered = others.filter(({ answered_at }) => answered_at === null);
+    const other = underWay(unanswered) ?? (await answeredMeanwhile(tx, row, others));
     if (is_newest && other === undefined) continue;
     if (is_newest && other !== undefined) await putLast(tx, attempts, other, now);
     await planAgain(tx, row.id, now);
@@ -93,22 +95,6 @@ export async function callUnderWayFor(
   return underWay(attempts, is_accepted) ?? null;
 }
 
-/**
- * Returns the call for another record of the patient whose answer the service has taken back, so
- * that it works on it again, and which is newer than the newest attempt: made or answered after
- * that one was answered, or, if it failed, after it was made. Null: none.
- */
-export async function takenBackAfter(db: Db | Tx, newest: InquiryRow): Promise<InquiryRow | null> {
-  const sentAt = (row: InquiryRow) => row.sent_service_at ?? row.sent_at ?? 0;
-  const answeredAt = (row: InquiryRow) => row.answered_service_at ?? row.answered_at ?? 0;
-  const is_success = outcomeOf(newest.service_status) === 'successful';
-  const since = is_success ? answeredAt(newest) : sentAt(newest);
-  const isIt = (each: InquiryRow) =>
-    each.state === 'open' && Math.max(sentAt(each), answeredAt(each)) > since;
-  const others = (await attemptsFor(db, newest)).filter(({ id }) => id !== newest.id);
-  return others.findLast(isIt) ?? null;
-}
-
 /** Makes a call the newest attempt for its need. Returns it with its new number. */
 export async function makeNewest(
   tx: Tx,
@@ -134,8 +120,7 @@ export async function giveWay(
   if (attempts.at(-1)?.id !== row.id) return null;
   const answered = attempts.findLast((each) => isAnsweredDuring(row, each));
   if (answered !== undefined) await putLast(tx, attempts, answered, now);
-  else if (underWay(attempts, true) === undefined && (await takenBackAfter(tx, row)) === null)
-    return null;
+  else if (underWay(attempts, true) === undefined) return null;
   await planAgain(tx, row.id, now);
   return answered === undefined ? 'awaited' : 'answered';
 }
@@ -151,7 +136,7 @@ export async function laterAttempt(tx: Tx, newest: InquiryRow): Promise<InquiryR
   const others = (await attemptsFor(tx, newest)).filter(({ id }) => id !== newest.id);
   for (const each of others.toReversed()) {
     if (['planned', 'rejected', 'withdrawn'].includes(each.state)) continue;
-    if ((each.sent_service_at ?? each.sent_at ?? 0) > answered_at) return each;
+    if (sentAt(each) > answered_at) return each;
     // The service's clock tells of the last answer; of the first one, unless it was revised.
     const first_at = (await firstAnswerAt(tx, each.id)) ?? 0;
     const last_at = each.answered_service_at ?? first_at;
@@ -161,11 +146,15 @@ export async function laterAttempt(tx: Tx, newest: InquiryRow): Promise<InquiryR
   return null;
 }
 
+/** Returns when the request left, by the service's clock if eligd knew it. */
+export function sentAt({ sent_service_at, sent_at, created_at }: InquiryRow): number {
+  return sent_service_at ?? sent_at ?? created_at;
+}
+
 /** An answer from before the call was too old, or left out codes, so it does not count. */
 function isAnsweredDuring(call: InquiryRow, other: InquiryRow): boolean {
   if (other.state !== 'answered' || outcomeOf(other.service_status) !== 'successful') return false;
-  const sent_at = call.sent_service_at ?? call.sent_at ?? call.created_at;
-  return (other.answered_service_at ?? other.answered_at ?? 0) > sent_at;
+  return (other.answered_service_at ?? other.answered_at ?? 0) > sentAt(call);
 }
 
 /** Numbers the attempt, with those that it followed, after all others. */
@@ -181,11 +170,13 @@ async function putLast(
 }
 
 /**
- * Returns the newest call that waits for its answer, or else one that the service may have. An
- * answer that the service has taken back may already be replaced.
+ * Returns the newest call that waits for its answer, also for another one because the service has
+ * taken the first one back; or else one that the service may have.
  */
 function underWay(attempts: readonly InquiryRow[], is_accepted = false): InquiryRow | undefined {
-  const waiting = attempts.filter(({ answered_at }) => answered_at === null);
+  const waiting = attempts.filter(
+    ({ state, answered_at }) => answered_at === null || state === 'open',
+  );
   const states = is_accepted ? ['open'] : ['sending', 'uncertain', 'open'];
   return (
     waiting.findLast(({ state }) => states.includes(state)) ??

@@ -228,3 +228,14 @@ export async function acceptUnlisted(
   clinic.client.create = create;
   await lookUp(clinic);
 }
+
+/** The service's list does not say when the inquiries were created. */
+export function withholdTimes({ client }: Installation): void {
+  const { list } = client;
+  client.list = async (...given) => {
+    const result = await list(...given);
+    if (!result.ok) return result;
+    const inquiries = result.value.inquiries.map((each) => ({ ...each, creation_ts: null }));
+    return { ok: true, value: { ...result.value, inquiries } };
+  };
+}

@@ -4,12 +4,12 @@
  */
 import { expect, test } from 'vitest';
 import { parseDraft } from '../../../src/domain/inquiry.ts';
-import type { Policy } from '../../../src/domain/policy.ts';
+
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
-import { askAgain, quoteOf } from '../../../src/store/bookkeeping/ask-again.ts';
+import { quoteOf } from '../../../src/store/bookkeeping/ask-again.ts';
 import { enterAnswer } from '../../../src/store/bookkeeping/entered.ts';
 import { hold, release, retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
-import { aCoverage, NO_BUDGET } from '../../domain/examples.ts';
+import { aCoverage } from '../../domain/examples.ts';
 import {
   connector,
   type Installation,
@@ -28,94 +28,26 @@ import {
   loseCreates,
   refuseCreates,
 } from './lost-calls.ts';
-
-const ADA = { id: 'P-1', first_name: 'Ada', last_name: 'Example', birth_date: '1980-01-02' };
-const OTHER_ADA = { ...ADA, id: 'P-2' };
-const COVERAGES = [aCoverage({ member_id: 'ACTIVE0' })];
-
-const visit = (clinic: Installation, id: string, patient = ADA) =>
-  clinic.visit(id, { patient, coverages: COVERAGES }, 7);
-
-const merge = (
-  clinic: Installation,
-  { from = [OTHER_ADA], into = ADA }: { from?: { id: string }[]; into?: typeof ADA } = {},
-) => clinic.merge(into, ...from);
-
-/** Time passes for the clinic and for the service. */
-async function pass(clinic: Installation, days: number): Promise<void> {
-  clinic.pass(days * DAY_MS);
-  await clinic.service.advance({ seconds: days * DAY_MS * 0.001 });
-}
-
-/** Two days in which eligd does all that is due. */
-async function goOn(clinic: Installation): Promise<void> {
-  for (let step = 0; step < 8; step += 1) {
-    await clinic.planNow();
-    await clinic.submitNow();
-    await clinic.collectAll();
-    await pass(clinic, 0.25);
-  }
-}
-
-/** All calls end, and eligd reads their answers. */
-async function finish(clinic: Installation): Promise<void> {
-  const calls = await clinic.service.ledgerWithSteps();
-  const ends = calls.map(({ steps }) => Date.parse(steps.at(-1)?.at ?? ''));
-  const over = Math.max(clinic.now(), ...ends) + MINUTE_MS;
-  await clinic.service.advanceTo(new Date(over).toISOString());
-  clinic.pass(over - clinic.now());
-  await clinic.collectAll();
-}
-
-/** The service reports these statuses for the calls with these labels. */
-async function ends(clinic: Installation, statuses: Record<string, string>): Promise<void> {
-  const ledger = await clinic.service.ledger();
-  const by_id = new Map(
-    ledger.map(({ id, external_id }) => [id, statuses[external_id ?? ''] ?? 'SUCCESS']),
-  );
-  callsEnd(clinic, ({ id }) => by_id.get(id) ?? 'SUCCESS');
-}
-
-/** One record has an answer that is about to be too old, the other a call from today. */
-async function installWithOldAnswer(policy: Partial<Policy> = {}): Promise<Installation> {
-  const clinic = await install({ policy: { reverify_after_days: 3, ...policy } });
-  await clinic.planNow();
-  await send(clinic, visit(clinic, 'A-1'));
-  await finish(clinic);
-  await pass(clinic, 2);
-  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
-  return clinic;
-}
+import {
+  ADA,
+  COVERAGES,
+  ends,
+  finish,
+  goOn,
+  installWithOldAnswer,
+  merge,
+  OTHER_ADA,
+  order,
+  pass,
+  rulesOf,
+  visit,
+  written,
+} from './merges.ts';
 
 /** The first call brings an answer, all others fail. */
 async function laterCallsFail(clinic: Installation): Promise<void> {
   const [first] = await clinic.service.ledger();
   callsEnd(clinic, ({ id }) => (id === first?.id ? 'SUCCESS' : 'UNSUCCESSFUL'));
-}
-
-const rulesOf = (clinic: Installation) => ({
-  facts: clinic.plan.facts(),
-  external_id_template: '{appointment}',
-  budget: NO_BUDGET,
-});
-
-async function order(clinic: Installation): Promise<boolean> {
-  const visits = { kind: 'appointment' as const, id: 1 };
-  const [done] = await clinic.store.write((tx) =>
-    askAgain(rulesOf(clinic))(tx, visits, clinic.now()),
-  );
-  return done?.did === true;
-}
-
-async function readAgain(clinic: Installation, id: number): Promise<void> {
-  await clinic.store.db.updateTable('inquiries').set({ poll_at: 0 }).where('id', '=', id).execute();
-  await clinic.collectNow();
-}
-
-/** The service takes the answer of this call back, and works on it again. */
-async function takeBack(clinic: Installation, label: string, id: number): Promise<void> {
-  await ends(clinic, { [label]: 'IN_PROGRESS' });
-  await readAgain(clinic, id);
 }
 
 /** The service changes the words of an answer. */
@@ -145,19 +77,6 @@ async function oneAnswered(): Promise<Installation> {
   await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
   await merge(clinic);
   return clinic;
-}
-
-/** What the PMS receives: by visit, the labels of the calls whose answers it gets, in order. */
-async function written(clinic: Installation): Promise<Record<string, unknown[]>> {
-  const ledger = await clinic.service.ledger();
-  const answers: Record<string, unknown[]> = {};
-  await clinic.deliverNow(
-    connector(({ appointment: { source_id }, record }) => {
-      const call = ledger.find(({ id }) => id === record.inquiry_id);
-      answers[source_id] = [...(answers[source_id] ?? []), call?.external_id];
-    }),
-  );
-  return answers;
 }
 
 /** The office enters the answer of a visit itself. */
@@ -472,91 +391,6 @@ test('a visit whose call has failed gets the answer of the merged record', async
   await finish(clinic);
   await merge(clinic, { from: [ADA], into: OTHER_ADA });
   expect(await written(clinic)).toEqual({ 'A-1': ['A-1', 'B-1'], 'B-1': ['B-1'] });
-});
-
-test('an old answer leads to no call while a later one was taken back (G1)', async () => {
-  const clinic = await installWithOldAnswer();
-  await finish(clinic);
-  await takeBack(clinic, 'B-1', 2);
-  await merge(clinic);
-  await pass(clinic, 1);
-  await send(clinic, visit(clinic, 'C-1'));
-  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
-  await ends(clinic, {});
-  await readAgain(clinic, 2);
-  await clinic.planNow();
-  expect((await written(clinic))['C-1']).toEqual(['B-1']);
-  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
-});
-
-test('an old answer leads to no call while one to an earlier call was taken back', async () => {
-  const clinic = await install({ policy: { reverify_after_days: 3 } });
-  await clinic.planNow();
-  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
-  await send(clinic, visit(clinic, 'A-1'));
-  await ends(clinic, { 'B-1': 'IN_PROGRESS' });
-  await pass(clinic, 2.1);
-  await clinic.collectAll();
-  await pass(clinic, 2);
-  await ends(clinic, {});
-  await clinic.collectAll();
-  await takeBack(clinic, 'B-1', 1);
-  await merge(clinic);
-  await pass(clinic, 1.5);
-  await send(clinic, visit(clinic, 'C-1'));
-  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
-});
-
-test('no further attempt is made while the merged record’s answer was taken back', async () => {
-  const clinic = await install();
-  await clinic.planNow();
-  await send(clinic, visit(clinic, 'A-1'), visit(clinic, 'B-1', OTHER_ADA));
-  await merge(clinic);
-  await ends(clinic, { 'A-1': 'IN_PROGRESS' });
-  await finish(clinic);
-  clinic.pass(HOUR_MS);
-  await ends(clinic, { 'A-1': 'IN_PROGRESS', 'B-1': 'IN_PROGRESS' });
-  await readAgain(clinic, 2);
-  await ends(clinic, { 'A-1': 'UNSUCCESSFUL', 'B-1': 'IN_PROGRESS' });
-  await clinic.collectAll();
-  await goOn(clinic);
-  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
-});
-
-test('an answer that was taken back and given again replaces a failed one (G2)', async () => {
-  const clinic = await install({ collecting: { attempts: 1 } });
-  await clinic.planNow();
-  await send(clinic, visit(clinic, 'A-1'));
-  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
-  await finish(clinic);
-  await pass(clinic, 1);
-  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
-  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
-  await finish(clinic);
-  await ends(clinic, { 'A-1': 'UNSUCCESSFUL', 'B-1': 'IN_PROGRESS' });
-  await readAgain(clinic, 2);
-  await merge(clinic);
-  await send(clinic, visit(clinic, 'C-1'));
-  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
-  await goOn(clinic);
-  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
-  expect((await written(clinic))['C-1']).toEqual(['B-1']);
-  expect(await clinic.attention()).toEqual([]);
-});
-
-test('the operator orders no call while a later answer was taken back', async () => {
-  const clinic = await install();
-  await clinic.planNow();
-  await send(clinic, visit(clinic, 'A-1'));
-  await finish(clinic);
-  await pass(clinic, 1);
-  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
-  await finish(clinic);
-  await takeBack(clinic, 'B-1', 2);
-  await send(clinic, visit(clinic, 'A-1'));
-  await merge(clinic);
-  expect(await quoteOf(clinic.store.db, rulesOf(clinic), { id: 1, now: clinic.now() })).toBe(null);
-  expect(await order(clinic)).toBe(false);
 });
 
 test('the later of two answers decides whether a new visit gets a call', async () => {

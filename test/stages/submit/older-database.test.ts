@@ -8,7 +8,15 @@ import { currentHalts, endHalt } from '../../../src/store/calls/halts.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, SETTLE_MS, send } from '../installation.ts';
 import { CUT_OFF, cutLists, watchLabels } from './cut-lists.ts';
-import { anOldCall, hideCalls, labelsOf, loseCreates, TWINS, twin } from './lost-calls.ts';
+import {
+  anOldCall,
+  hideCalls,
+  labelsOf,
+  loseCreates,
+  TWINS,
+  twin,
+  withholdTimes,
+} from './lost-calls.ts';
 
 const about = (member_id: string) => ({ coverages: [aCoverage({ member_id })] });
 
@@ -290,6 +298,36 @@ describe.each(['external_id', 'ignored', 'refused'])(
   },
 );
 
+test.each([
+  ['whose request was on its way', { later_ms: 20_000 }],
+  ['with the clock five minutes behind, if the service states none', { behind_ms: 5 * MINUTE_MS }],
+  ['by a service whose times are two minutes ahead', { ahead_ms: 2 * MINUTE_MS }],
+])('a lost call %s is no other installation’s', async (_, given) => {
+  const { later_ms = 0, behind_ms = 0, ahead_ms = 0 } = given as Record<string, number>;
+  const clinic = await install({ settings: { timeout_ms: 60_000 } });
+  await clinic.service.behave({ ...UNFILTERED, list_filter: 'external_id' });
+  clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
+  await send(clinic, clinic.visit('B-1', about('W9')));
+  await advance(clinic, HOUR_MS);
+  if (behind_ms > 0) {
+    clinic.submit.clockSkew = () => null;
+    clinic.pass(-behind_ms);
+  }
+  if (ahead_ms > 0) await clinic.service.advance({ seconds: ahead_ms / 1000 });
+  clinic.submit.sends.write(clinic.submit.sends.read() + 5);
+  clinic.submit.memory = newSubmitMemory();
+  const { show } = hideCalls(clinic);
+  await show(0);
+  await ensureReconciled(clinic.submit, 'dental');
+  if (later_ms > 0) await advance(clinic, later_ms);
+  await anOldCall(clinic, 'A-1');
+  await advance(clinic, 6 * MINUTE_MS);
+  await show(1);
+  await advance(clinic, 5 * MINUTE_MS);
+  await reconcile(clinic);
+  expect(await haltsOf(clinic)).toEqual([]);
+});
+
 test('a clock that was ahead while nobody knew the service’s hides no other one', async () => {
   const clinic = await install();
   const began_at = clinic.now();
@@ -350,17 +388,6 @@ test('a clock that is set back hides no other installation', async () => {
   await reconcile(clinic);
   expect(await haltsOf(clinic)).toEqual(['foreign']);
 });
-
-/** The list does not say when an inquiry was created. */
-function withholdTimes({ client }: Installation): void {
-  const { list } = client;
-  client.list = async (...given) => {
-    const result = await list(...given);
-    if (!result.ok) return result;
-    const inquiries = result.value.inquiries.map((each) => ({ ...each, creation_ts: null }));
-    return { ok: true, value: { ...result.value, inquiries } };
-  };
-}
 
 test('a filter that matches the beginnings of labels stops nothing', async () => {
   const clinic = await install();

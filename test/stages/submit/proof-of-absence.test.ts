@@ -18,6 +18,7 @@ import {
   TWINS,
   twin,
   withhold,
+  withholdTimes,
 } from './lost-calls.ts';
 
 /** How a list looks; by default, complete, and without the lost call. */
@@ -308,16 +309,6 @@ test.each([true, false])(
     expect(await labelsOf(clinic)).toEqual(['A-1', 'A-0', 'A-1']);
   },
 );
-
-function withholdTimes({ client }: Installation): void {
-  const { list } = client;
-  client.list = async (...given) => {
-    const result = await list(...given);
-    if (!result.ok) return result;
-    const inquiries = result.value.inquiries.map((each) => ({ ...each, creation_ts: null }));
-    return { ok: true, value: { ...result.value, inquiries } } as never;
-  };
-}
 
 test('a call without a label for the other twin is no sign of the lost one', async () => {
   const clinic = await afterAnotherCall();

@@ -1,8 +1,10 @@
 /** The next attempt after an unsuccessful call. */
 import { parseDraft } from '../../../domain/inquiry.ts';
 import { externalId } from '../../../domain/needs.ts';
+import { outcomeOf } from '../../../domain/outcome.ts';
 import { DAY_MS } from '../../../domain/time.ts';
 import { payerKey } from '../../../domain/turnaround.ts';
+import { attemptsFor, sentAt } from '../../../store/calls/attempts.ts';
 import { hasForgottenCall } from '../../../store/calls/calls.ts';
 import {
   addPlanned,
@@ -42,6 +44,7 @@ export async function planAttempt(
   // This answer is a revision: the first version has already led to another attempt.
   if (next !== null && next.attempt > row.attempt && next.state !== 'withdrawn')
     return idsOf(await appointmentsOf(tx, next.id));
+  if (await wasLastMeanwhile(tx, row, attempts)) return null;
   const due_at = now + attempt_pause_ms;
   const in_time: LinkedAppointment[] = [];
   for (const each of needing) if ((await callByOf(tx, deps, each)) > due_at) in_time.push(each);
@@ -93,6 +96,20 @@ export async function planAttempt(
 
 const idsOf = (visits: readonly LinkedAppointment[]): ReadonlySet<number> =>
   new Set(visits.map(({ id }) => id));
+
+/**
+ * Returns whether the last attempt that is allowed failed after this call was made: it was for
+ * another record of the patient.
+ */
+async function wasLastMeanwhile(tx: Tx, row: InquiryRow, attempts: number): Promise<boolean> {
+  return (await attemptsFor(tx, row)).some(
+    (each) =>
+      each.id !== row.id &&
+      each.retry + 1 >= attempts &&
+      outcomeOf(each.service_status) === 'unsuccessful' &&
+      (each.answered_service_at ?? each.answered_at ?? 0) > sentAt(row),
+  );
+}
 
 /** Returns the latest time at which eligd makes another call for the visit. */
 async function callByOf(

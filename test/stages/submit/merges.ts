@@ -1,0 +1,109 @@
+/** Two records of one patient, calls for both, and what the service says about them. */
+import type { Policy } from '../../../src/domain/policy.ts';
+import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
+import { askAgain } from '../../../src/store/bookkeeping/ask-again.ts';
+import { aCoverage, NO_BUDGET } from '../../domain/examples.ts';
+import { connector, type Installation, install, send } from '../installation.ts';
+import { callsEnd } from './lost-calls.ts';
+
+export const ADA = { id: 'P-1', first_name: 'Ada', last_name: 'Example', birth_date: '1980-01-02' };
+export const OTHER_ADA = { ...ADA, id: 'P-2' };
+/** The coverage of both records. */
+export const COVERAGES = [aCoverage({ member_id: 'ACTIVE0' })];
+
+/** A visit of this record of the patient, in a week. */
+export const visit = (clinic: Installation, id: string, patient = ADA) =>
+  clinic.visit(id, { patient, coverages: COVERAGES }, 7);
+
+/** Ends with one record of the patient. */
+export const merge = (
+  clinic: Installation,
+  { from = [OTHER_ADA], into = ADA }: { from?: { id: string }[]; into?: typeof ADA } = {},
+) => clinic.merge(into, ...from);
+
+/** Time passes for the clinic and for the service. */
+export async function pass(clinic: Installation, days: number): Promise<void> {
+  clinic.pass(days * DAY_MS);
+  await clinic.service.advance({ seconds: days * DAY_MS * 0.001 });
+}
+
+/** Two days in which eligd does all that is due. */
+export async function goOn(clinic: Installation): Promise<void> {
+  for (let step = 0; step < 8; step += 1) {
+    await clinic.planNow();
+    await clinic.submitNow();
+    await clinic.collectAll();
+    await pass(clinic, 0.25);
+  }
+}
+
+/** All calls end, and eligd reads their answers. */
+export async function finish(clinic: Installation): Promise<void> {
+  const calls = await clinic.service.ledgerWithSteps();
+  const ends = calls.map(({ steps }) => Date.parse(steps.at(-1)?.at ?? ''));
+  const over = Math.max(clinic.now(), ...ends) + MINUTE_MS;
+  await clinic.service.advanceTo(new Date(over).toISOString());
+  clinic.pass(over - clinic.now());
+  await clinic.collectAll();
+}
+
+/** The service reports these statuses for the calls with these labels. */
+export async function ends(clinic: Installation, statuses: Record<string, string>): Promise<void> {
+  const ledger = await clinic.service.ledger();
+  const by_id = new Map(
+    ledger.map(({ id, external_id }) => [id, statuses[external_id ?? ''] ?? 'SUCCESS']),
+  );
+  callsEnd(clinic, ({ id }) => by_id.get(id) ?? 'SUCCESS');
+}
+
+/** One record has an answer that is about to be too old, the other a call from today. */
+export async function installWithOldAnswer(policy: Partial<Policy> = {}): Promise<Installation> {
+  const clinic = await install({ policy: { reverify_after_days: 3, ...policy } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  await pass(clinic, 2);
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  return clinic;
+}
+
+/** What `eligd ask` follows. */
+export const rulesOf = (clinic: Installation) => ({
+  facts: clinic.plan.facts(),
+  external_id_template: '{appointment}',
+  budget: NO_BUDGET,
+});
+
+/** Orders another call for the first visit. Returns whether it was ordered. */
+export async function order(clinic: Installation): Promise<boolean> {
+  const visits = { kind: 'appointment' as const, id: 1 };
+  const [done] = await clinic.store.write((tx) =>
+    askAgain(rulesOf(clinic))(tx, visits, clinic.now()),
+  );
+  return done?.did === true;
+}
+
+/** eligd reads the answer of this inquiry again. */
+export async function readAgain(clinic: Installation, id: number): Promise<void> {
+  await clinic.store.db.updateTable('inquiries').set({ poll_at: 0 }).where('id', '=', id).execute();
+  await clinic.collectNow();
+}
+
+/** The service takes the answer of this call back, and works on it again. */
+export async function takeBack(clinic: Installation, label: string, id: number): Promise<void> {
+  await ends(clinic, { [label]: 'IN_PROGRESS' });
+  await readAgain(clinic, id);
+}
+
+/** What the PMS receives: by visit, the labels of the calls whose answers it gets, in order. */
+export async function written(clinic: Installation): Promise<Record<string, unknown[]>> {
+  const ledger = await clinic.service.ledger();
+  const answers: Record<string, unknown[]> = {};
+  await clinic.deliverNow(
+    connector(({ appointment: { source_id }, record }) => {
+      const call = ledger.find(({ id }) => id === record.inquiry_id);
+      answers[source_id] = [...(answers[source_id] ?? []), call?.external_id];
+    }),
+  );
+  return answers;
+}

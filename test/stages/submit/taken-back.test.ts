@@ -1,0 +1,188 @@
+/**
+ * The service takes an answer back and works on the call again, for one of two records of a patient
+ * that are merged (G1, G2).
+ */
+import { expect, test } from 'vitest';
+import { HOUR_MS } from '../../../src/domain/time.ts';
+import { quoteOf } from '../../../src/store/bookkeeping/ask-again.ts';
+import { install, send } from '../installation.ts';
+import { callsEnd, labelsOf } from './lost-calls.ts';
+import {
+  ends,
+  finish,
+  goOn,
+  installWithOldAnswer,
+  merge,
+  OTHER_ADA,
+  order,
+  pass,
+  readAgain,
+  rulesOf,
+  takeBack,
+  visit,
+  written,
+} from './merges.ts';
+
+test('an old answer leads to no call while a later one was taken back (G1)', async () => {
+  const clinic = await installWithOldAnswer();
+  await finish(clinic);
+  await takeBack(clinic, 'B-1', 2);
+  await merge(clinic);
+  await pass(clinic, 1);
+  await send(clinic, visit(clinic, 'C-1'));
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+  await ends(clinic, {});
+  await readAgain(clinic, 2);
+  await clinic.planNow();
+  expect((await written(clinic))['C-1']).toEqual(['B-1']);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+});
+
+test('an old answer leads to no call while one to an earlier call was taken back', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await send(clinic, visit(clinic, 'A-1'));
+  await ends(clinic, { 'B-1': 'IN_PROGRESS' });
+  await pass(clinic, 2.1);
+  await clinic.collectAll();
+  await pass(clinic, 2);
+  await ends(clinic, {});
+  await clinic.collectAll();
+  await takeBack(clinic, 'B-1', 1);
+  await merge(clinic);
+  await pass(clinic, 1.5);
+  await send(clinic, visit(clinic, 'C-1'));
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
+});
+
+test('no further attempt is made while the merged record’s answer was taken back', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'), visit(clinic, 'B-1', OTHER_ADA));
+  await merge(clinic);
+  await ends(clinic, { 'A-1': 'IN_PROGRESS' });
+  await finish(clinic);
+  clinic.pass(HOUR_MS);
+  await ends(clinic, { 'A-1': 'IN_PROGRESS', 'B-1': 'IN_PROGRESS' });
+  await readAgain(clinic, 2);
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL', 'B-1': 'IN_PROGRESS' });
+  await clinic.collectAll();
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+});
+
+test('an answer that was taken back and given again replaces a failed one (G2)', async () => {
+  const clinic = await install({ collecting: { attempts: 1 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await finish(clinic);
+  await pass(clinic, 1);
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await finish(clinic);
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL', 'B-1': 'IN_PROGRESS' });
+  await readAgain(clinic, 2);
+  await merge(clinic);
+  await send(clinic, visit(clinic, 'C-1'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+  expect((await written(clinic))['C-1']).toEqual(['B-1']);
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('the operator orders no call while a later answer was taken back', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  await pass(clinic, 1);
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await finish(clinic);
+  await takeBack(clinic, 'B-1', 2);
+  await send(clinic, visit(clinic, 'A-1'));
+  await merge(clinic);
+  expect(await quoteOf(clinic.store.db, rulesOf(clinic), { id: 1, now: clinic.now() })).toBe(null);
+  expect(await order(clinic)).toBe(false);
+});
+
+test.each([
+  ['while it was open', false],
+  ['before', true],
+])('a call that failed gives way to an earlier one, taken back %s (G1)', async (_, is_before) => {
+  const clinic = await install({ collecting: { attempts: is_before ? 1 : 2 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await finish(clinic);
+  await pass(clinic, 1);
+  await send(clinic, visit(clinic, 'A-1'));
+  if (is_before) {
+    await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+    await finish(clinic);
+  }
+  await ends(clinic, { 'A-1': is_before ? 'UNSUCCESSFUL' : 'IN_PROGRESS', 'B-1': 'IN_PROGRESS' });
+  await readAgain(clinic, 1);
+  await merge(clinic);
+  await send(clinic, visit(clinic, 'C-1'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL', 'B-1': 'IN_PROGRESS' });
+  await finish(clinic);
+  await goOn(clinic);
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
+  expect((await written(clinic))['C-1']?.at(-1)).toBe('B-1');
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('no call replaces an old answer while an older one was taken back (G1)', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await finish(clinic);
+  await pass(clinic, 1);
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  await pass(clinic, 3);
+  await takeBack(clinic, 'B-1', 1);
+  await merge(clinic);
+  await send(clinic, visit(clinic, 'C-1'));
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
+});
+
+test.each([
+  ['is under way', false],
+  ['was taken back', true],
+])('two attempts are all, also if the call of a merged record %s', async (_, is_taken_back) => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await finish(clinic);
+  clinic.pass(2 * HOUR_MS);
+  await clinic.service.advance({ seconds: 7200 });
+  // The second attempt, and the other record's first.
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await merge(clinic);
+  const [first, second, other] = (await clinic.service.ledger()).map(({ id }) => id);
+  const rows = await clinic.inquiries();
+  const [second_row, other_row] = [second, other].map(
+    (id) => rows.find(({ service_id }) => service_id === id)?.id ?? 0,
+  );
+  const say = (of_second: string, of_other: string) =>
+    callsEnd(clinic, ({ id }) =>
+      id === first ? 'UNSUCCESSFUL' : id === second ? of_second : of_other,
+    );
+  say('IN_PROGRESS', is_taken_back ? 'SUCCESS' : 'IN_PROGRESS');
+  await finish(clinic);
+  say('UNSUCCESSFUL', 'IN_PROGRESS');
+  await readAgain(clinic, other_row ?? 0);
+  await readAgain(clinic, second_row ?? 0);
+  await clinic.planNow();
+  clinic.pass(HOUR_MS);
+  say('UNSUCCESSFUL', 'UNSUCCESSFUL');
+  await readAgain(clinic, other_row ?? 0);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(3);
+});
