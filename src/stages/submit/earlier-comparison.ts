@@ -17,7 +17,7 @@ import { hasMadeCalls, lastSentAt } from '../../store/calls/calls.ts';
 import { currentHalts, halt, haltSubject } from '../../store/calls/halts.ts';
 import { inState } from '../../store/calls/inquiries.ts';
 import type { Db, Tx } from '../../store/engine/database.ts';
-import type { Reconciled, SubmitContext, SubmitDeps } from './deps.ts';
+import type { Reconciled, SubmitDeps } from './deps.ts';
 
 /** A comparison that is older than this does not count. */
 const RELIED_ON_MS = HOUR_MS;
