@@ -103,10 +103,10 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
       alerts: null,
     };
     const onChange = () => pulse.waker.wake();
-    const wakers = newWakers();
-    const made = await makeClient(options, { store, clock_watch, progress, wakers });
+    const made = await makeClient(options, store, clock_watch, progress);
     closers.push(() => made.close());
     const { client, contact } = watchContact(made, { clock: env.clock, onChange, metrics });
+    const wakers = newWakers();
     const means: ConnectorMeans = {
       secrets: options.secrets,
       journal: (id) => connectorJournal(store, id, env.clock),

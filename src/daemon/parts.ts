@@ -136,9 +136,10 @@ export type Parts = {
 /** Creates the rate-limited client of the service. `clock_watch` receives the service's times. */
 export async function makeClient(
   { config, credentials, secrets, env, version, dispatcher }: DaemonOptions,
-  made: Pick<Parts, 'store' | 'clock_watch' | 'progress' | 'wakers'>,
+  store: Store,
+  clock_watch: ClockWatch,
+  progress: Progress,
 ): Promise<ServiceClient> {
-  const { store, clock_watch, progress } = made;
   const { service } = config;
   const found = await endAbandonedSlots(store, env.clock.now());
   return createServiceClient({
@@ -151,7 +152,7 @@ export async function makeClient(
     env,
     onServiceDate: (seen) => {
       const was_heard = clock_watch.skewMs() !== null;
-      if (clock_watch.observe(seen)) judgeClock(made, env, { ...seen, was_heard });
+      if (clock_watch.observe(seen)) judgeClock(store, env, clock_watch, { ...seen, was_heard });
     },
     onListGrows: () => progress.mark(),
     user_agent: `eligd/${version}`,
@@ -160,12 +161,13 @@ export async function makeClient(
 }
 
 /**
- * Logs once that the clock is wrong, or right again, and sets the attention item. Plans what waited
- * for the right clock.
+ * Logs once that the clock is wrong, or right again, and sets the attention item. Makes what waits
+ * for the right clock due for planning.
  */
 function judgeClock(
-  { store, clock_watch, wakers }: Pick<Parts, 'store' | 'clock_watch' | 'wakers'>,
+  store: Store,
   env: Env,
+  clock_watch: ClockWatch,
   seen: SeenServiceDate & { was_heard: boolean },
 ): void {
   const skew_ms = clock_watch.skewMs() ?? 0;
@@ -179,7 +181,6 @@ function judgeClock(
         await resolveAttention(tx, 'clock', seen.received_ms, ['clock_wrong']);
         const now = env.clock.now();
         await planWaitingAgain(tx, { waits: CLOCK_WAITS, after: now, due_at: now });
-        tx.after(() => wakers.plan.wake());
       } else
         await raiseAttention(
           tx,
