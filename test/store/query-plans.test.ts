@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { draftInquiry } from '../../src/domain/draft.ts';
+import { CLOCK_WAITS } from '../../src/domain/due-times.ts';
 import { effectiveProvider } from '../../src/domain/provider.ts';
 import { firstAnswerAt } from '../../src/store/answers/answers.ts';
 import { claimBatch } from '../../src/store/answers/deliveries.ts';
@@ -28,6 +29,7 @@ import {
   hasMadeCalls,
   withCalls,
 } from '../../src/store/calls/calls.ts';
+import { planWaitingAgain } from '../../src/store/calls/clock-set.ts';
 import { forgetDoubts } from '../../src/store/calls/doubtful-calls.ts';
 import {
   dueForPolling,
@@ -109,7 +111,7 @@ async function planOf(work: () => Promise<unknown>): Promise<string[]> {
   asked = [];
   await work();
   return asked
-    .filter(({ sql }) => /^\s*(select|with|delete|insert[^;]*\sselect)\s/i.test(sql))
+    .filter(({ sql }) => /^\s*(select|with|delete|update|insert[^;]*\sselect)\s/i.test(sql))
     .flatMap(
       ({ sql, parameters }) =>
         raw.prepare(`explain query plan ${sql}`).all(...parameters) as { detail: string }[],
@@ -183,6 +185,14 @@ describe('the claim of', () => {
       'waits of inquiries that are withdrawn',
       () => openWriteQueue(db).write((tx) => forgetDoubts(tx, [1, 2])),
       'doubtful_calls USING PRIMARY KEY (inquiry=?)',
+    ],
+    [
+      'the visits that wait for the clock',
+      () =>
+        openWriteQueue(db).write((tx) =>
+          planWaitingAgain(tx, { waits: CLOCK_WAITS, after: NOW, due_at: NOW }),
+        ),
+      'appointments USING INDEX appointments_plan_due (plan_due_at>?)',
     ],
     [
       'the visits whose labels are queried after a loss',
