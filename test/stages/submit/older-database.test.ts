@@ -153,6 +153,50 @@ test('a filter that does nothing costs two lists for each batch, however many ca
   expect(lists).toBe(2);
 });
 
+test('the whole list is not read in place of a label’s if it is cut off itself', async () => {
+  const clinic = await install();
+  await clinic.service.behave({ ...UNFILTERED, list_paging: 'none' });
+  await send(clinic, clinic.visit('B-1', about('W9')));
+  await lose(clinic);
+  await ensureReconciled(clinic.submit, 'dental');
+  let whole = 0;
+  const { list } = clinic.client;
+  clinic.client.list = async (specialty, filter, options) => {
+    if (filter.external_id === undefined) whole += 1;
+    const result = await list(specialty, filter, options);
+    return result.ok ? { ok: true, value: { ...result.value, ...CUT_OFF } } : result;
+  };
+  await send(clinic, clinic.visit('C-1', about('W8')));
+  expect(whole).toBe(0);
+  expect(await haltsOf(clinic)).toEqual(['calls_lost']);
+});
+
+test('a whole list that fails in place of a label’s delays the call, and stops nothing', async () => {
+  const clinic = await install();
+  await clinic.service.behave(UNFILTERED);
+  await send(clinic, clinic.visit('B-1', about('W9')));
+  await lose(clinic);
+  await ensureReconciled(clinic.submit, 'dental');
+  const { list } = clinic.client;
+  const failure = {
+    class: 'unsent',
+    cause: 'connect',
+    status: null,
+    retry_after_ms: null,
+  } as const;
+  clinic.client.list = async (specialty, filter, options) =>
+    filter.external_id === undefined
+      ? { ok: false, failure }
+      : await list(specialty, filter, options);
+  await send(clinic, clinic.visit('C-1', about('W8')));
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
+  expect(await haltsOf(clinic)).toEqual([]);
+  clinic.client.list = list;
+  clinic.pass(10 * MINUTE_MS);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1', 'C-1']);
+});
+
 test('eligd stops when a list with a marked end omits calls made since the loss', async () => {
   const clinic = await install();
   await clinic.service.behave(UNFILTERED);
