@@ -152,7 +152,9 @@ export async function makeClient(
     env,
     onServiceDate: (seen) => {
       const was_heard = clock_watch.skewMs() !== null;
+      const was_trusted = clock_watch.isTrusted();
       if (clock_watch.observe(seen)) judgeClock(store, env, clock_watch, { ...seen, was_heard });
+      if (!was_trusted && clock_watch.isTrusted()) planClockWaits(store, env);
     },
     onListGrows: () => progress.mark(),
     user_agent: `eligd/${version}`,
@@ -160,10 +162,7 @@ export async function makeClient(
   });
 }
 
-/**
- * Logs once that the clock is wrong, or right again, and sets the attention item. Makes what waits
- * for the right clock due for planning.
- */
+/** Logs once that the clock is wrong, or right again, and sets the attention item. */
 function judgeClock(
   store: Store,
   env: Env,
@@ -177,11 +176,8 @@ function judgeClock(
   store
     .write(async (tx) => {
       const about = { connector: null, appointment: null, inquiry: null, subject: 'clock' };
-      if (is_trusted) {
-        await resolveAttention(tx, 'clock', seen.received_ms, ['clock_wrong']);
-        const now = env.clock.now();
-        await planWaitingAgain(tx, { waits: CLOCK_WAITS, after: now, due_at: now });
-      } else
+      if (is_trusted) await resolveAttention(tx, 'clock', seen.received_ms, ['clock_wrong']);
+      else
         await raiseAttention(
           tx,
           about,
@@ -196,6 +192,14 @@ function judgeClock(
           seen.received_ms,
         );
     })
+    .catch((error: unknown) => logStageFailure(env, 'clock', error, 0));
+}
+
+/** Makes what waits for the right clock due for planning. */
+function planClockWaits(store: Store, env: Env): void {
+  const now = env.clock.now();
+  store
+    .write((tx) => planWaitingAgain(tx, { waits: CLOCK_WAITS, after: now, due_at: now }))
     .catch((error: unknown) => logStageFailure(env, 'clock', error, 0));
 }
 

@@ -37,6 +37,7 @@ export type PlannedClaim = {
 const COMPLETION_DAYS = 3;
 /** Days after that at which eligd gives up on the answer, as it does after a visit. */
 const GRACE_DAYS = 7;
+
 const INSURANCE_AWAITED: Attention = {
   reason: 'insurance_awaited',
   what:

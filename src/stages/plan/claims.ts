@@ -169,8 +169,8 @@ async function ask(
 
 /**
  * Returns the newest attempt. A later call for a record that was merged into the patient's becomes
- * it, or after an unsuccessful one also a call that is under way, so that the payer is not asked
- * again because of the answer before (G1).
+ * it, so that the payer is not asked again because of the answer before (G1). If the newest one was
+ * unsuccessful, so does a call that is under way.
  */
 async function newestFor(
   tx: Tx,
@@ -181,12 +181,21 @@ async function newestFor(
   if (newest === null) return null;
   const has_failed = hasFailed(newest);
   const need = { need_base, benefit_year };
-  const other =
-    (await laterAttempt(tx, newest)) ??
-    (has_failed ? await callUnderWayFor(tx, need, { except: newest.id, is_accepted: true }) : null);
-  // An unsuccessful call does not take the place of an answer.
-  if (other === null || (hasFailed(other) && !has_failed)) return newest;
-  return await makeNewest(tx, other, now);
+  const later = await laterAttempt(tx, newest);
+  if (later !== null) {
+    // A call that failed later changes nothing about a claim that is decided.
+    const counts = !hasFailed(later) || has_failed || !isSettledBy(await claimSaid(tx, newest));
+    return counts ? await makeNewest(tx, later, now) : newest;
+  }
+  if (!has_failed) return newest;
+  const call = await callUnderWayFor(tx, need, { except: newest.id, is_accepted: true });
+  return call?.state === 'open' ? await makeNewest(tx, call, now) : newest;
+}
+
+/** Returns whether the payer has paid or denied the claim, or said something else that is final. */
+function isSettledBy(said: ClaimDetails | null): boolean {
+  if (said === null) return false;
+  return said.status === 'paid' || decidedClaim(said, isFinalWord(said.said_status)) !== null;
 }
 
 /**

@@ -17,8 +17,5 @@ export type PlanDeps = {
 /** One transaction of this stage, with the facts that its decisions rest on, including the time. */
 export type PlanContext = { tx: Tx; facts: PlanningFacts; external_id_template: string };
 
-/**
- * How long planning waits before it tries again: another inquiry has priority, the clock is in
- * doubt, or an error occurred.
- */
+/** How long planning waits after an error, or while another inquiry has priority. */
 export const RETRY_MS = 60_000;

@@ -153,7 +153,7 @@ export async function ask(
     if (inquiry === 'too_late') late.push(coverage);
     else if (inquiry === 'too_late_again') late.push({ ...coverage, late: coverage.late_again });
     else if (inquiry === 'other_first') wait = 'other_inquiry_first';
-    else if (inquiry === 'clock_first') wait ??= 'answer_age_unproven';
+    else if (inquiry === 'clock_first') wait = 'answer_age_unproven';
     else {
       serving.add(inquiry.id);
       if (await mayBeReplaced(tx, inquiry, coverage)) plan_again_at = now + LOOK_AGAIN_MS;

@@ -90,11 +90,16 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
 async function lastComparison(deps: SubmitDeps, specialty: Specialty): Promise<Reconciled | null> {
   const known = deps.memory.reconciled.get(specialty) ?? null;
   if (known !== null && (known.at !== null || known.is_due)) return known;
-  // To rely on the earlier one takes a request, which waits as long as the list does.
-  if (mustWait(deps.memory, specialty, deps.env.clock.now())) return known;
+  // Relying on the earlier one takes a request. After a failure, it waits like the list.
+  const { memory, store, env } = deps;
+  if (mustWait(memory, specialty, env.clock.now())) return known;
   const earlier = await earlierComparison(deps, specialty);
-  if (earlier !== null) deps.memory.reconciled.set(specialty, earlier);
-  return earlier ?? known;
+  if (earlier === null) return known;
+  memory.reconciled.set(specialty, earlier);
+  memory.failures.whole.delete(specialty);
+  const lists = { specialty, are_labels: false };
+  await store.write((tx) => resolveUnread(tx, lists, env.clock.now()));
+  return earlier;
 }
 
 /**

@@ -28,7 +28,7 @@ export async function servedByOthers(
     const others = attempts.filter(({ id }) => id !== row.id);
     // A call that was ordered after an answer is made, also if that is taken back.
     const unanswered = others.filter(({ answered_at }) => answered_at === null);
-    const other = underWay(unanswered) ?? (await answeredMeanwhile(tx, row, others));
+    const other = underWay(unanswered, row) ?? (await answeredMeanwhile(tx, row, others));
     if (is_newest && other === undefined) continue;
     if (is_newest && other !== undefined) await putLast(tx, attempts, other, now);
     await planAgain(tx, row.id, now);
@@ -91,8 +91,9 @@ export async function callUnderWayFor(
   need: Need,
   { except = null, is_accepted = false }: { except?: number | null; is_accepted?: boolean } = {},
 ): Promise<InquiryRow | null> {
-  const attempts = (await attemptsFor(db, need)).filter(({ id }) => id !== except);
-  return underWay(attempts, is_accepted) ?? null;
+  const attempts = await attemptsFor(db, need);
+  const others = attempts.filter(({ id }) => id !== except);
+  return underWay(others, attempts.at(-1), is_accepted) ?? null;
 }
 
 /** Makes a call the newest attempt for its need. Returns it with its new number. */
@@ -120,7 +121,7 @@ export async function giveWay(
   if (attempts.at(-1)?.id !== row.id) return null;
   const answered = attempts.findLast((each) => isAnsweredDuring(row, each));
   if (answered !== undefined) await putLast(tx, attempts, answered, now);
-  else if (underWay(attempts, true) === undefined) return null;
+  else if (underWay(attempts, row, true) === undefined) return null;
   await planAgain(tx, row.id, now);
   return answered === undefined ? 'awaited' : 'answered';
 }
@@ -170,12 +171,19 @@ async function putLast(
 }
 
 /**
- * Returns the newest call that waits for its answer, also for another one because the service has
- * taken the first one back; or else one that the service may have.
+ * Returns the newest call whose answer is awaited, for the first time or because the service took
+ * it back; if there is none, a lost one that the service may have. What the service took back of an
+ * attempt that the `newest` one followed is not awaited, nor what eligd has given up.
  */
-function underWay(attempts: readonly InquiryRow[], is_accepted = false): InquiryRow | undefined {
+function underWay(
+  attempts: readonly InquiryRow[],
+  newest: InquiryRow | undefined,
+  is_accepted = false,
+): InquiryRow | undefined {
+  const series_from = newest === undefined ? 0 : newest.attempt - newest.retry;
   const waiting = attempts.filter(
-    ({ state, answered_at }) => answered_at === null || state === 'open',
+    ({ state, answered_at, poll_at, attempt }) =>
+      answered_at === null || (state === 'open' && poll_at !== null && attempt < series_from),
   );
   const states = is_accepted ? ['open'] : ['sending', 'uncertain', 'open'];
   return (

@@ -133,3 +133,20 @@ test('a process that starts while the service is away makes two requests for a t
   }
   expect(requests).toBe(2);
 });
+
+test('the entry about the list ends when a new process relies on the old comparison', async () => {
+  const clinic = await install();
+  clinic.submit.env.boot = () => ({ id: 'boot', awake_ms: HOUR_MS + clinic.now() });
+  expect(await ensureReconciled(clinic.submit, 'dental')).toBe(true);
+  clinic.submit.memory = newSubmitMemory();
+  const { list, getSubscription } = clinic.client;
+  const failure = { class: 'unsent', cause: 'unauthorized', status: 401, retry_after_ms: null };
+  const rejected = { ok: false, failure } as { ok: false; failure: ServiceFailure };
+  clinic.client.list = clinic.client.getSubscription = async () => rejected;
+  expect(await ensureReconciled(clinic.submit, 'dental')).toBe(false);
+  expect(await clinic.attention()).toEqual(['submission_stopped']);
+  Object.assign(clinic.client, { list, getSubscription });
+  clinic.pass(16 * MINUTE_MS);
+  expect(await ensureReconciled(clinic.submit, 'dental')).toBe(true);
+  expect(await clinic.attention()).toEqual([]);
+});

@@ -259,3 +259,79 @@ test.each([
   await goOn(clinic, 20);
   expect(await callsAbout(clinic)).toBe(2);
 });
+
+/** The statuses of the calls, in their order; the last one is that of all later calls, too. */
+async function say(clinic: Installation, ...statuses: string[]): Promise<void> {
+  const ids = (await clinic.service.ledger()).map(({ id }) => id);
+  callsEnd(clinic, ({ id }) => statuses[ids.indexOf(id)] ?? statuses.at(-1) ?? 'SUCCESS');
+}
+
+const PENDING = 'PENDING9-1';
+const THIRD_ADA = { ...ADA, id: 'P-3' };
+
+test('a call that was canceled hides no later answer of another record (G1)', async () => {
+  const clinic = await install();
+  await send(clinic, ADA, PENDING);
+  await say(clinic, 'SUCCESS');
+  await goOn(clinic, 9);
+  await send(clinic, OTHER_ADA, PENDING);
+  await send(clinic, THIRD_ADA, PENDING);
+  await say(clinic, 'SUCCESS', 'IN_PROGRESS', 'CANCELLED');
+  await goOn(clinic, 5);
+  await clinic.merge(ADA, THIRD_ADA, OTHER_ADA);
+  await say(clinic, 'SUCCESS', 'SUCCESS', 'CANCELLED');
+  await goOn(clinic, 10);
+  expect(await callsAbout(clinic)).toBe(3);
+});
+
+test('calls for a merged record that failed put off the next one', async () => {
+  const clinic = await install();
+  await send(clinic, ADA, PENDING);
+  await say(clinic, 'SUCCESS');
+  await goOn(clinic, 9);
+  await send(clinic, OTHER_ADA, PENDING);
+  await say(clinic, 'SUCCESS', 'UNSUCCESSFUL');
+  await goOn(clinic, 15);
+  expect(await callsAbout(clinic)).toBe(3);
+  await clinic.merge(ADA, OTHER_ADA);
+  await goOn(clinic, 0.5);
+  expect(await callsAbout(clinic)).toBe(3);
+});
+
+/** Asks about a claim until this many calls are made. */
+async function callsMade(statuses: readonly string[], count: number): Promise<Installation> {
+  const clinic = await install();
+  await send(clinic, ADA, PENDING);
+  await say(clinic, ...statuses);
+  for (let step = 0; step < 70 && (await callsAbout(clinic)) < count; step += 1) {
+    await goOn(clinic, 0.5);
+    await say(clinic, ...statuses);
+  }
+  return clinic;
+}
+
+test('a revised word about the last attempt takes none from the next series (G2)', async () => {
+  const clinic = await callsMade(['UNSUCCESSFUL', 'UNSUCCESSFUL', 'IN_PROGRESS'], 3);
+  const { read } = clinic.client;
+  clinic.client.read = async (...given) => {
+    const result = await read(...given);
+    if (!result.ok || result.value === null) return result;
+    return { ok: true, value: { ...result.value, summary: 'Other words.' } };
+  };
+  await clinic.store.db.updateTable('inquiries').set({ poll_at: 0 }).where('id', '=', 2).execute();
+  await clinic.collectNow();
+  await say(clinic, 'UNSUCCESSFUL');
+  await goOn(clinic, 3);
+  expect(await callsAbout(clinic)).toBe(4);
+});
+
+test('an earlier answer that stays taken back does not end the questions (G2)', async () => {
+  const clinic = await callsMade(['SUCCESS'], 2);
+  await goOn(clinic, 10);
+  expect(await callsAbout(clinic)).toBe(2);
+  await say(clinic, 'IN_PROGRESS', 'SUCCESS');
+  await clinic.store.db.updateTable('inquiries').set({ poll_at: 0 }).where('id', '=', 1).execute();
+  await clinic.collectNow();
+  await goOn(clinic, 60);
+  expect(await callsAbout(clinic)).toBeGreaterThan(2);
+});

@@ -5,6 +5,7 @@
 import { expect, test } from 'vitest';
 import { HOUR_MS } from '../../../src/domain/time.ts';
 import { quoteOf } from '../../../src/store/bookkeeping/ask-again.ts';
+import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { install, send } from '../installation.ts';
 import { callsEnd, labelsOf } from './lost-calls.ts';
 import {
@@ -186,3 +187,31 @@ test.each([
   await goOn(clinic);
   expect(await labelsOf(clinic)).toHaveLength(3);
 });
+
+test.each([2, 3])(
+  'an attempt that was taken back takes no later one’s place (%s)',
+  async (attempts) => {
+    const clinic = await install({ collecting: { attempts }, policy: { attempts } });
+    await clinic.planNow();
+    await send(clinic, visit(clinic, 'A-1'));
+    callsEnd(clinic, () => 'UNSUCCESSFUL');
+    await finish(clinic);
+    clinic.pass(2 * HOUR_MS);
+    await clinic.service.advance({ hours: 2 });
+    await clinic.planNow();
+    await clinic.submitNow();
+    expect(await labelsOf(clinic)).toHaveLength(2);
+    const [first] = await clinic.service.ledger();
+    callsEnd(clinic, () => 'IN_PROGRESS');
+    await readAgain(clinic, 1);
+    callsEnd(clinic, ({ id }) => (id === first?.id ? 'IN_PROGRESS' : 'UNSUCCESSFUL'));
+    await finish(clinic);
+    await goOn(clinic);
+    callsEnd(clinic, () => 'UNSUCCESSFUL');
+    await readAgain(clinic, 1);
+    for (let step = 0; step < 3; step += 1) await goOn(clinic);
+    expect(await labelsOf(clinic)).toHaveLength(attempts);
+    const [entry] = await openAttention(clinic.store.db);
+    expect(entry?.what).toContain(`(${attempts} calls)`);
+  },
+);

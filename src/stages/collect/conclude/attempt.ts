@@ -4,6 +4,7 @@ import { externalId } from '../../../domain/needs.ts';
 import { outcomeOf } from '../../../domain/outcome.ts';
 import { DAY_MS } from '../../../domain/time.ts';
 import { payerKey } from '../../../domain/turnaround.ts';
+import { firstAnswerAt } from '../../../store/answers/answers.ts';
 import { attemptsFor, sentAt } from '../../../store/calls/attempts.ts';
 import { hasForgottenCall } from '../../../store/calls/calls.ts';
 import {
@@ -98,17 +99,17 @@ const idsOf = (visits: readonly LinkedAppointment[]): ReadonlySet<number> =>
   new Set(visits.map(({ id }) => id));
 
 /**
- * Returns whether the last attempt that is allowed failed after this call was made: it was for
- * another record of the patient.
+ * Returns whether the last attempt that is allowed failed after this call was made, because that
+ * one was for another record of the patient. Its first answer counts, not when the service revised
+ * it.
  */
 async function wasLastMeanwhile(tx: Tx, row: InquiryRow, attempts: number): Promise<boolean> {
-  return (await attemptsFor(tx, row)).some(
-    (each) =>
-      each.id !== row.id &&
-      each.retry + 1 >= attempts &&
-      outcomeOf(each.service_status) === 'unsuccessful' &&
-      (each.answered_service_at ?? each.answered_at ?? 0) > sentAt(row),
-  );
+  for (const each of await attemptsFor(tx, row)) {
+    if (each.retry + 1 < attempts || outcomeOf(each.service_status) !== 'unsuccessful') continue;
+    const first_at = (await firstAnswerAt(tx, each.id)) ?? 0;
+    if (Math.min(first_at, each.answered_service_at ?? first_at) > sentAt(row)) return true;
+  }
+  return false;
 }
 
 /** Returns the latest time at which eligd makes another call for the visit. */
