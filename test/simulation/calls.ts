@@ -485,6 +485,13 @@ export class Calls {
     return readState(this.#world.machine(), (raw) => raw.prepare(sql).get(id)) != null;
   }
 
+  #isWithdrawn(id: string): boolean {
+    const sql =
+      'select 1 from calls join inquiries on inquiries.id = calls.inquiry ' +
+      "where calls.service_id = ? and inquiries.state = 'withdrawn'";
+    return readState(this.#world.machine(), (raw) => raw.prepare(sql).get(id)) != null;
+  }
+
   /** Whether eligd may call for the need of one benefit year; each year is a need of its own. */
   #isDueFor(year: string, before: readonly Accepted[], call: Accepted): boolean {
     const possible = before.filter((one) => this.#yearsFor(one).has(year));
@@ -528,10 +535,12 @@ export class Calls {
     const isOldUnread = ({ id, accepted_at }: Accepted) =>
       accepted_at + reverify_ms <= machine_now &&
       (this.#duplicates.has(id) || this.#isUnclaimed(id));
-    // A call that the service has forgotten ends when eligd reads the answer of another one.
+    // A call that the service has forgotten ends when eligd reads the answer of another one, or
+    // when the operator withdraws it.
     const isReplaced = (one: Accepted) =>
       one.is_forgotten &&
-      before.some(({ id }) => (this.#answered_at.get(id) ?? 0) > one.accepted_at);
+      (this.#isWithdrawn(one.id) ||
+        before.some(({ id }) => (this.#answered_at.get(id) ?? 0) > one.accepted_at));
     const serving = before.findLast((one) => !isOldUnread(one) && !isReplaced(one)) ?? last;
     const ended = serving.timeline.find(({ status }) =>
       ['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'].includes(status),
