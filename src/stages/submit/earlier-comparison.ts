@@ -122,8 +122,8 @@ export async function untoldLoss(deps: SubmitDeps, specialty: Specialty) {
 }
 
 /**
- * Returns when eligd noted last, by the service's clock, that the database may lack calls. Null: not
- * lately.
+ * Returns when eligd noted last, by the service's clock, that the database may lack calls. Null:
+ * not lately.
  */
 export async function lossNotedAt(db: Db | Tx, deps: SubmitDeps): Promise<number | null> {
   const noted = await readLearned(db, TIME_MISSING);

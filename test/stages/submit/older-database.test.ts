@@ -171,7 +171,7 @@ test('the whole list is not read in place of a label’s if it is cut off itself
   expect(await haltsOf(clinic)).toEqual(['calls_lost']);
 });
 
-test('a whole list that fails in place of a label’s delays the call, and stops nothing', async () => {
+test('a whole list that fails in place of a label’s delays the call alone', async () => {
   const clinic = await install();
   await clinic.service.behave(UNFILTERED);
   await send(clinic, clinic.visit('B-1', about('W9')));
