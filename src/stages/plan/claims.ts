@@ -123,7 +123,10 @@ async function ask(
       (latest.state === 'rejected' && !isSameContent(latest, draft));
     if (comes_back) await revive(tx, latest, now);
     await revise(tx, latest.id, planned, now);
-    if (latest.state !== 'answered') return rest;
+    const is_taken_back = latest.state === 'open' && latest.answered_at !== null;
+    // The answer may never come again: then eligd gives it up, and asks another time.
+    if (is_taken_back && latest.poll_at !== null) return { ...rest, at: now + DAY_MS };
+    if (latest.state !== 'answered' && !is_taken_back) return rest;
     await deliverLatest(tx, latest, row, now);
     const said = await claimSaid(tx, latest);
     const decided = said === null ? null : decidedClaim(said, isFinalWord(said.said_status));
@@ -137,9 +140,11 @@ async function ask(
     // An answer that seems old enough costs another paid call, and the clock may be wrong (G1).
     if (decided === null && !facts.is_clock_trusted)
       return { ...rest, at: now + CLOCK_RETRY_MS, wait: 'answer_age_unproven' };
-    // The answer of a call for a record that was merged into the patient's plans the claim again.
+    // The answer of a call for a record that was merged into the patient's plans the claim again,
+    // but one that was taken back may never come.
     const call = await callUnderWayFor(tx, planned, { except: latest.id });
-    if (call !== null && call.state !== 'undecidable') return rest;
+    if (call !== null && call.state !== 'undecidable')
+      return call.answered_at === null ? rest : { ...rest, at: now + DAY_MS };
   }
   const added = await addPlanned(
     tx,
@@ -174,7 +179,7 @@ async function ask(
  */
 async function newestFor(
   tx: Tx,
-  { need_base, benefit_year }: PlannedClaim,
+  { need_base, benefit_year, draft }: PlannedClaim,
   now: number,
 ): Promise<InquiryRow | null> {
   const newest = await latestForNeed(tx, need_base, benefit_year);
@@ -183,8 +188,9 @@ async function newestFor(
   const need = { need_base, benefit_year };
   const later = await laterAttempt(tx, newest);
   if (later !== null) {
-    // A call that failed later changes nothing about a claim that is decided.
-    const counts = !hasFailed(later) || has_failed || !isSettledBy(await claimSaid(tx, newest));
+    // Only another answer changes anything about a claim that is decided and still the same.
+    const is_settled = isSameClaim(newest, draft) && isSettledBy(await claimSaid(tx, newest));
+    const counts = !is_settled || finalOutcome(later.service_status) === 'successful';
     return counts ? await makeNewest(tx, later, now) : newest;
   }
   if (!has_failed) return newest;

@@ -3,7 +3,7 @@
  * the visits. When two records of a patient are merged, calls for both may be under way (G1).
  */
 import { outcomeOf } from '../../domain/outcome.ts';
-import { firstAnswerAt } from '../answers/answers.ts';
+import { firstAnswerAt, lastAnswerStatus } from '../answers/answers.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import { type InquiryRow, inquiriesById, inquiryById, moveInquiries } from './inquiries.ts';
@@ -28,7 +28,7 @@ export async function servedByOthers(
     const others = attempts.filter(({ id }) => id !== row.id);
     // A call that was ordered after an answer is made, also if that is taken back.
     const unanswered = others.filter(({ answered_at }) => answered_at === null);
-    const other = underWay(unanswered, row) ?? (await answeredMeanwhile(tx, row, others));
+    const other = underWay(unanswered) ?? (await answeredMeanwhile(tx, row, others));
     if (is_newest && other === undefined) continue;
     if (is_newest && other !== undefined) await putLast(tx, attempts, other, now);
     await planAgain(tx, row.id, now);
@@ -91,9 +91,8 @@ export async function callUnderWayFor(
   need: Need,
   { except = null, is_accepted = false }: { except?: number | null; is_accepted?: boolean } = {},
 ): Promise<InquiryRow | null> {
-  const attempts = await attemptsFor(db, need);
-  const others = attempts.filter(({ id }) => id !== except);
-  return underWay(others, attempts.at(-1), is_accepted) ?? null;
+  const others = (await attemptsFor(db, need)).filter(({ id }) => id !== except);
+  return underWay(await awaited(db, others), is_accepted) ?? null;
 }
 
 /** Makes a call the newest attempt for its need. Returns it with its new number. */
@@ -121,7 +120,7 @@ export async function giveWay(
   if (attempts.at(-1)?.id !== row.id) return null;
   const answered = attempts.findLast((each) => isAnsweredDuring(row, each));
   if (answered !== undefined) await putLast(tx, attempts, answered, now);
-  else if (underWay(attempts, row, true) === undefined) return null;
+  else if (underWay(await awaited(tx, attempts), true) === undefined) return null;
   await planAgain(tx, row.id, now);
   return answered === undefined ? 'awaited' : 'answered';
 }
@@ -170,26 +169,31 @@ async function putLast(
   await orderAttempts(tx, [...others, ...attempts.filter(isIts)], {}, now);
 }
 
-/**
- * Returns the newest call whose answer is awaited, for the first time or because the service took
- * it back; if there is none, a lost one that the service may have. What the service took back of an
- * attempt that the `newest` one followed is not awaited, nor what eligd has given up.
- */
-function underWay(
-  attempts: readonly InquiryRow[],
-  newest: InquiryRow | undefined,
-  is_accepted = false,
-): InquiryRow | undefined {
-  const series_from = newest === undefined ? 0 : newest.attempt - newest.retry;
-  const waiting = attempts.filter(
-    ({ state, answered_at, poll_at, attempt }) =>
-      answered_at === null || (state === 'open' && poll_at !== null && attempt < series_from),
-  );
+/** Returns the newest call that the service works on, or else a lost one that it may have. */
+function underWay(calls: readonly InquiryRow[], is_accepted = false): InquiryRow | undefined {
   const states = is_accepted ? ['open'] : ['sending', 'uncertain', 'open'];
   return (
-    waiting.findLast(({ state }) => states.includes(state)) ??
-    waiting.findLast(({ state }) => state === 'undecidable')
+    calls.findLast(({ state }) => states.includes(state)) ??
+    calls.findLast(({ state }) => state === 'undecidable')
   );
+}
+
+/** Returns the calls that may bring an answer: their first one, or one that was taken back. */
+async function awaited(db: Db | Tx, calls: readonly InquiryRow[]): Promise<InquiryRow[]> {
+  const may_answer: InquiryRow[] = [];
+  for (const each of calls)
+    if (each.answered_at === null || (await isTakenBack(db, each))) may_answer.push(each);
+  return may_answer;
+}
+
+/**
+ * Returns whether the service works again on a call that it had answered, and eligd has not given
+ * it up. A call that had failed does not count: other attempts have followed, and nothing would
+ * follow from the same word again.
+ */
+async function isTakenBack(db: Db | Tx, { id, state, poll_at }: InquiryRow): Promise<boolean> {
+  if (state !== 'open' || poll_at === null) return false;
+  return outcomeOf(await lastAnswerStatus(db, id)) === 'successful';
 }
 
 /** Returns all attempts for the need, the newest last. */

@@ -5,6 +5,7 @@
 import { expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
+import { facts } from '../../domain/examples.ts';
 import { type Installation, install } from '../installation.ts';
 import { acceptUnlisted, callsEnd, forgetCall, labelsOf } from './lost-calls.ts';
 
@@ -299,8 +300,13 @@ test('calls for a merged record that failed put off the next one', async () => {
 });
 
 /** Asks about a claim until this many calls are made. */
-async function callsMade(statuses: readonly string[], count: number): Promise<Installation> {
-  const clinic = await install();
+async function callsMade(
+  statuses: readonly string[],
+  count: number,
+  ask_again_days = 14,
+): Promise<Installation> {
+  const { claims } = facts().policy;
+  const clinic = await install({ policy: { claims: { ...claims, ask_again_days } } });
   await send(clinic, ADA, PENDING);
   await say(clinic, ...statuses);
   for (let step = 0; step < 70 && (await callsAbout(clinic)) < count; step += 1) {
@@ -325,13 +331,60 @@ test('a revised word about the last attempt takes none from the next series (G2)
   expect(await callsAbout(clinic)).toBe(4);
 });
 
-test('an earlier answer that stays taken back does not end the questions (G2)', async () => {
-  const clinic = await callsMade(['SUCCESS'], 2);
-  await goOn(clinic, 10);
-  expect(await callsAbout(clinic)).toBe(2);
-  await say(clinic, 'IN_PROGRESS', 'SUCCESS');
+/** The service takes the answer of the first call back. */
+async function takeBackFirst(clinic: Installation, ...others: string[]): Promise<void> {
+  await say(clinic, 'IN_PROGRESS', ...others);
   await clinic.store.db.updateTable('inquiries').set({ poll_at: 0 }).where('id', '=', 1).execute();
   await clinic.collectNow();
-  await goOn(clinic, 60);
+}
+
+test.each([3, 14])(
+  'an earlier answer that stays taken back does not end the questions (%s days, G2)',
+  async (ask_again_days) => {
+    const clinic = await callsMade(['SUCCESS'], 2, ask_again_days);
+    await goOn(clinic, ask_again_days === 3 ? 1 : 10);
+    await takeBackFirst(clinic, 'SUCCESS');
+    await goOn(clinic, 60);
+    expect(await callsAbout(clinic)).toBeGreaterThan(2);
+  },
+);
+
+test('nor does it after a call that failed', async () => {
+  const clinic = await callsMade(['SUCCESS', 'IN_PROGRESS'], 2, 3);
+  await goOn(clinic, 1);
+  await takeBackFirst(clinic, 'IN_PROGRESS');
+  await say(clinic, 'IN_PROGRESS', 'UNSUCCESSFUL', 'SUCCESS');
+  await goOn(clinic, 55);
   expect(await callsAbout(clinic)).toBeGreaterThan(2);
 });
+
+test('a claim that is paid gets no call after an open one for a merged record failed', async () => {
+  const clinic = await install();
+  await send(clinic, ADA);
+  await goOn(clinic, 6);
+  await send(clinic, OTHER_ADA);
+  await say(clinic, 'SUCCESS', 'IN_PROGRESS');
+  await clinic.merge(ADA, OTHER_ADA);
+  await goOn(clinic, 1);
+  await say(clinic, 'SUCCESS', 'UNSUCCESSFUL');
+  await goOn(clinic, 30);
+  expect(await callsAbout(clinic)).toBe(2);
+  const notes = (await clinic.deliveries()).flatMap((each) => JSON.parse(each.notes) as string[]);
+  expect(notes.join(' ')).not.toContain('follows');
+});
+
+test.each(['DENIED', 'PAID'])(
+  'calls for a merged record that failed put off the next one about a changed claim (%s)',
+  async (word) => {
+    const clinic = await install();
+    await send(clinic, ADA, `${word}-1`);
+    await goOn(clinic, 6);
+    await send(clinic, OTHER_ADA, `${word}-2`);
+    await say(clinic, 'SUCCESS', 'UNSUCCESSFUL');
+    await goOn(clinic, 4);
+    expect(await callsAbout(clinic)).toBe(3);
+    await clinic.merge(ADA, OTHER_ADA);
+    await goOn(clinic, 2);
+    expect(await callsAbout(clinic)).toBe(3);
+  },
+);

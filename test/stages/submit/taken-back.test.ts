@@ -215,3 +215,52 @@ test.each([2, 3])(
     expect(entry?.what).toContain(`(${attempts} calls)`);
   },
 );
+
+test('a failed call gives way to no earlier failure that was taken back (G2)', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  callsEnd(clinic, () => 'UNSUCCESSFUL');
+  await finish(clinic);
+  for (let step = 0; step < 4; step += 1) await goOn(clinic);
+  await send(clinic, visit(clinic, 'C-1'));
+  expect(await labelsOf(clinic)).toHaveLength(3);
+  const [, second] = await clinic.service.ledger();
+  callsEnd(clinic, () => 'IN_PROGRESS');
+  await readAgain(clinic, 2);
+  callsEnd(clinic, ({ id }) => (id === second?.id ? 'IN_PROGRESS' : 'UNSUCCESSFUL'));
+  await finish(clinic);
+  await clinic.planNow();
+  callsEnd(clinic, () => 'UNSUCCESSFUL');
+  await readAgain(clinic, 2);
+  for (let step = 0; step < 2; step += 1) await goOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(4);
+});
+
+test('an answer that is taken back brings no withdrawn attempt back (G1)', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  callsEnd(clinic, () => 'UNSUCCESSFUL');
+  await finish(clinic);
+  callsEnd(clinic, () => 'SUCCESS');
+  await readAgain(clinic, 1);
+  await clinic.planNow();
+  callsEnd(clinic, () => 'IN_PROGRESS');
+  await readAgain(clinic, 1);
+  await send(clinic, visit(clinic, 'C-1'));
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(1);
+});
+
+test('a first attempt of the merged record that failed takes no attempt away (G2)', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA), visit(clinic, 'A-1'));
+  await merge(clinic);
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL', 'B-1': 'UNSUCCESSFUL' });
+  await finish(clinic);
+  callsEnd(clinic, () => 'SUCCESS');
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(3);
+});

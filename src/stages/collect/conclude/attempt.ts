@@ -42,9 +42,9 @@ export async function planAttempt(
   const { attempts, attempt_pause_ms } = deps.settings;
   if (row.retry + 1 >= attempts) return null;
   const next = await latestForNeed(tx, row.need_base, row.benefit_year);
-  // This answer is a revision: the first version has already led to another attempt.
+  // The first version of this answer has led to another attempt, or another call is the newest.
   if (next !== null && next.attempt > row.attempt && next.state !== 'withdrawn')
-    return idsOf(await appointmentsOf(tx, next.id));
+    return next.retry === 0 ? new Set() : idsOf(await appointmentsOf(tx, next.id));
   if (await wasLastMeanwhile(tx, row, attempts)) return null;
   const due_at = now + attempt_pause_ms;
   const in_time: LinkedAppointment[] = [];
@@ -99,9 +99,8 @@ const idsOf = (visits: readonly LinkedAppointment[]): ReadonlySet<number> =>
   new Set(visits.map(({ id }) => id));
 
 /**
- * Returns whether the last attempt that is allowed failed after this call was made, because that
- * one was for another record of the patient. Its first answer counts, not when the service revised
- * it.
+ * Returns whether the last attempt that is allowed failed after this call was made, as one for
+ * another record of the patient may. Its first answer counts, not when the service revised it.
  */
 async function wasLastMeanwhile(tx: Tx, row: InquiryRow, attempts: number): Promise<boolean> {
   for (const each of await attemptsFor(tx, row)) {
