@@ -149,4 +149,9 @@ test('the entry about the list ends when a new process relies on the old compari
   clinic.pass(16 * MINUTE_MS);
   expect(await ensureReconciled(clinic.submit, 'dental')).toBe(true);
   expect(await clinic.attention()).toEqual([]);
+  // The next failure is a new one.
+  clinic.client.list = async () => rejected;
+  clinic.pass(25 * HOUR_MS);
+  await ensureReconciled(clinic.submit, 'dental');
+  expect(countOf(clinic, 'reconciliation_failed')).toBe(2);
 });

@@ -358,20 +358,23 @@ test('nor does it after a call that failed', async () => {
   expect(await callsAbout(clinic)).toBeGreaterThan(2);
 });
 
-test('a claim that is paid gets no call after an open one for a merged record failed', async () => {
-  const clinic = await install();
-  await send(clinic, ADA);
-  await goOn(clinic, 6);
-  await send(clinic, OTHER_ADA);
-  await say(clinic, 'SUCCESS', 'IN_PROGRESS');
-  await clinic.merge(ADA, OTHER_ADA);
-  await goOn(clinic, 1);
-  await say(clinic, 'SUCCESS', 'UNSUCCESSFUL');
-  await goOn(clinic, 30);
-  expect(await callsAbout(clinic)).toBe(2);
-  const notes = (await clinic.deliveries()).flatMap((each) => JSON.parse(each.notes) as string[]);
-  expect(notes.join(' ')).not.toContain('follows');
-});
+test.each(['PAID-1', 'DENIED-1'])(
+  'a decided claim gets no call after an open one for a merged record failed (%s)',
+  async (number) => {
+    const clinic = await install();
+    await send(clinic, ADA, number);
+    await goOn(clinic, 6);
+    await send(clinic, OTHER_ADA, number);
+    await say(clinic, 'SUCCESS', 'IN_PROGRESS');
+    await clinic.merge(ADA, OTHER_ADA);
+    await goOn(clinic, 1);
+    await say(clinic, 'SUCCESS', 'UNSUCCESSFUL');
+    await goOn(clinic, 30);
+    expect(await callsAbout(clinic)).toBe(2);
+    const notes = (await clinic.deliveries()).flatMap((each) => JSON.parse(each.notes) as string[]);
+    expect(notes.join(' ')).not.toContain('follows');
+  },
+);
 
 test.each(['DENIED', 'PAID'])(
   'calls for a merged record that failed put off the next one about a changed claim (%s)',
@@ -388,3 +391,13 @@ test.each(['DENIED', 'PAID'])(
     expect(await callsAbout(clinic)).toBe(3);
   },
 );
+
+test('a lost call for a merged record does not end the questions after a failed one', async () => {
+  const clinic = await install();
+  await sendUndecidable(clinic, OTHER_ADA, PENDING);
+  await send(clinic, ADA, PENDING);
+  await clinic.merge(ADA, OTHER_ADA);
+  callsEnd(clinic, () => 'UNSUCCESSFUL');
+  await goOn(clinic, 40);
+  expect(await callsAbout(clinic)).toBeGreaterThan(2);
+});

@@ -105,8 +105,7 @@ const idsOf = (visits: readonly LinkedAppointment[]): ReadonlySet<number> =>
 async function wasLastMeanwhile(tx: Tx, row: InquiryRow, attempts: number): Promise<boolean> {
   for (const each of await attemptsFor(tx, row)) {
     if (each.retry + 1 < attempts || outcomeOf(each.service_status) !== 'unsuccessful') continue;
-    const first_at = (await firstAnswerAt(tx, each.id)) ?? 0;
-    if (Math.min(first_at, each.answered_service_at ?? first_at) > sentAt(row)) return true;
+    if (((await firstAnswerAt(tx, each.id)) ?? 0) > sentAt(row)) return true;
   }
   return false;
 }
