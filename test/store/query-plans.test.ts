@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { draftInquiry } from '../../src/domain/draft.ts';
 import { CLOCK_WAITS } from '../../src/domain/due-times.ts';
 import { effectiveProvider } from '../../src/domain/provider.ts';
-import { firstAnswerAt, lastAnswerStatus } from '../../src/store/answers/answers.ts';
+import { firstAnswerAt } from '../../src/store/answers/answers.ts';
 import { claimBatch } from '../../src/store/answers/deliveries.ts';
 import { takeKnown } from '../../src/store/answers/inbox.ts';
 import { answersOfNeed, termsOfGroup } from '../../src/store/answers/plan-terms.ts';
@@ -185,11 +185,6 @@ describe('the claim of', () => {
       'waits of inquiries that are withdrawn',
       () => openWriteQueue(db).write((tx) => forgetDoubts(tx, [1, 2])),
       'doubtful_calls USING PRIMARY KEY (inquiry=?)',
-    ],
-    [
-      'the last answer of a call',
-      () => lastAnswerStatus(db, 1),
-      'answers USING INDEX sqlite_autoindex_answers_1 (inquiry=?)',
     ],
     [
       'the visits that wait for the clock',

@@ -52,7 +52,6 @@ import {
 import type { Tx } from '../../store/engine/database.ts';
 import { type PlanContext, RETRY_MS } from './deps.ts';
 import { answeredBefore, isSameContent, revive, subjectOf } from './keep.ts';
-import { hasFailed } from './reuse.ts';
 
 /** Attention reasons that planning raises and resolves each time it plans a claim. */
 const CLAIM_REASONS = [
@@ -123,10 +122,7 @@ async function ask(
       (latest.state === 'rejected' && !isSameContent(latest, draft));
     if (comes_back) await revive(tx, latest, now);
     await revise(tx, latest.id, planned, now);
-    const is_taken_back = latest.state === 'open' && latest.answered_at !== null;
-    // The answer may never come again: then eligd gives it up, and asks another time.
-    if (is_taken_back && latest.poll_at !== null) return { ...rest, at: now + DAY_MS };
-    if (latest.state !== 'answered' && !is_taken_back) return rest;
+    if (latest.state !== 'answered') return rest;
     await deliverLatest(tx, latest, row, now);
     const said = await claimSaid(tx, latest);
     const decided = said === null ? null : decidedClaim(said, isFinalWord(said.said_status));
@@ -140,11 +136,9 @@ async function ask(
     // An answer that seems old enough costs another paid call, and the clock may be wrong (G1).
     if (decided === null && !facts.is_clock_trusted)
       return { ...rest, at: now + CLOCK_RETRY_MS, wait: 'answer_age_unproven' };
-    // The answer of a call for a record that was merged into the patient's plans the claim again,
-    // but one that was taken back may never come.
+    // The answer of a call for a record that was merged into the patient's plans the claim again.
     const call = await callUnderWayFor(tx, planned, { except: latest.id });
-    if (call !== null && call.state !== 'undecidable')
-      return call.answered_at === null ? rest : { ...rest, at: now + DAY_MS };
+    if (call !== null && call.state !== 'undecidable') return rest;
   }
   const added = await addPlanned(
     tx,
@@ -174,8 +168,7 @@ async function ask(
 
 /**
  * Returns the newest attempt. A later call for a record that was merged into the patient's becomes
- * it, so that the payer is not asked again because of the answer before (G1). If the newest one was
- * unsuccessful, so does a call that is under way.
+ * it, so that the payer is not asked again because of the answer before (G1).
  */
 async function newestFor(
   tx: Tx,
@@ -184,18 +177,10 @@ async function newestFor(
 ): Promise<InquiryRow | null> {
   const newest = await latestForNeed(tx, need_base, benefit_year);
   if (newest === null) return null;
-  const has_failed = hasFailed(newest);
-  const need = { need_base, benefit_year };
-  const later = await laterAttempt(tx, newest);
-  if (later !== null) {
-    // Only another answer changes anything about a claim that is decided and still the same.
-    const is_settled = isSameClaim(newest, draft) && isSettledBy(await claimSaid(tx, newest));
-    const counts = !is_settled || finalOutcome(later.service_status) === 'successful';
-    return counts ? await makeNewest(tx, later, now) : newest;
-  }
-  if (!has_failed) return newest;
-  const call = await callUnderWayFor(tx, need, { except: newest.id, is_accepted: true });
-  return call?.state === 'open' ? await makeNewest(tx, call, now) : newest;
+  // Only another answer changes anything about a claim that is decided and still the same.
+  const are_answered = isSettledBy(await claimSaid(tx, newest)) && isSameClaim(newest, draft);
+  const later = await laterAttempt(tx, newest, { are_answered });
+  return later === null ? newest : await makeNewest(tx, later, now);
 }
 
 /** Returns whether the payer has paid or denied the claim, or said something else that is final. */

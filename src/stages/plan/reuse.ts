@@ -6,7 +6,12 @@ import { DAY_MS } from '../../domain/time.ts';
 import { firstAnswerAt, latestRecord } from '../../store/answers/answers.ts';
 import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
-import { attemptsFor, callUnderWayFor, makeNewest } from '../../store/calls/attempts.ts';
+import {
+  attemptsFor,
+  callUnderWayFor,
+  makeNewest,
+  takenBackAfter,
+} from '../../store/calls/attempts.ts';
 import { type InquiryRow, latestForNeed } from '../../store/calls/inquiries.ts';
 import {
   type AppointmentRow,
@@ -91,7 +96,9 @@ async function callInstead(
   // If the service does not have the call after all, none is due.
   const is_accepted = reuse === 'serve';
   const has_failed = hasFailed(latest);
-  const call = await callUnderWayFor(tx, coverage, { except: latest.id, is_accepted });
+  const call =
+    (await callUnderWayFor(tx, coverage, { except: latest.id, is_accepted })) ??
+    (reuse === 'new' || has_failed ? await takenBackAfter(tx, latest) : null);
   if (call === null) return null;
   const serves = reuse === 'serve' && !has_failed;
   if (serves && !(await asksMore(tx, call, coverage, latest))) return null;
@@ -122,8 +129,7 @@ export async function mayBeReplaced(
   return hasFailed(inquiry) || (await asksMore(tx, call, coverage, inquiry));
 }
 
-/** Returns whether the call has ended without an answer. */
-export const hasFailed = ({ state, service_status }: InquiryRow): boolean =>
+const hasFailed = ({ state, service_status }: InquiryRow): boolean =>
   state === 'answered' && outcomeOf(service_status) !== 'successful';
 
 /** Returns whether another attempt may follow the call; none does if the service canceled it. */

@@ -264,18 +264,3 @@ const FIRST_ANSWER = prepared<{ inquiry: number }>()((db, place) =>
     .where('inquiry', '=', place('inquiry'))
     .where('revision', '=', sql.lit(1)),
 );
-
-/** Returns the service's status in the last answer; null: there is none. */
-export async function lastAnswerStatus(db: Db | Tx, inquiry: number): Promise<string | null> {
-  const [row] = await LAST_ANSWER(db, { inquiry });
-  return row?.service_status ?? null;
-}
-
-const LAST_ANSWER = prepared<{ inquiry: number }>()((db, place) =>
-  db
-    .selectFrom('answers')
-    .select('service_status')
-    .where('inquiry', '=', place('inquiry'))
-    .orderBy('revision', 'desc')
-    .limit(sql.lit(1)),
-);

@@ -9,10 +9,10 @@ import { type Done, requestedBy } from '../../domain/operator.ts';
 import type { PlannedCoverage, PlanningFacts } from '../../domain/planning.ts';
 import { type Cents, priceAt } from '../../domain/price.ts';
 import { localDateTime } from '../../domain/time.ts';
-import { callUnderWayFor } from '../calls/attempts.ts';
+import { callUnderWayFor, takenBackAfter } from '../calls/attempts.ts';
 import { type BudgetRules, readBudget } from '../calls/budget.ts';
 import { currentHalts } from '../calls/halts.ts';
-import { addPlanned, inquiryById, latestForNeed } from '../calls/inquiries.ts';
+import { addPlanned, type InquiryRow, inquiryById, latestForNeed } from '../calls/inquiries.ts';
 import { planLearned } from '../calls/learned.ts';
 import { inquiriesOf, link } from '../calls/links.ts';
 import type { Db, Tx } from '../engine/database.ts';
@@ -107,7 +107,7 @@ export async function quoteOf(
   const { coverages } = await coveragesToAsk(db, rules, visit, now);
   for (const { need_base, benefit_year, draft } of coverages) {
     const latest = await latestForNeed(db, need_base, benefit_year);
-    const other = await callUnderWayFor(db, { need_base, benefit_year });
+    const other = await callBeforeAsking(db, { need_base, benefit_year }, latest);
     if (latest === null || refuseAsking(other ?? latest) !== null) continue;
     prices.push(callPrice(rules, draft, now));
     after.push(latest.id);
@@ -140,6 +140,16 @@ export async function retryQuote(
   return prices.length === 0 ? null : { cents: sumOf(prices), after };
 }
 
+/** Returns the call that may bring an answer without another one; null: none. */
+async function callBeforeAsking(
+  db: Db | Tx,
+  need: Pick<InquiryRow, 'need_base' | 'benefit_year'>,
+  latest: InquiryRow | null,
+): Promise<InquiryRow | null> {
+  const call = await callUnderWayFor(db, need);
+  return call ?? (latest?.state === 'answered' ? await takenBackAfter(db, latest) : null);
+}
+
 /** Returns the sum; null when a price is unknown. */
 const sumOf = (prices: readonly (Cents | null)[]): Cents | null =>
   prices.reduce((sum, each) => (sum === null || each === null ? null : sum + each), 0);
@@ -156,7 +166,7 @@ async function order(
 ): Promise<Done> {
   const { need_base, benefit_year, draft } = coverage;
   const latest = await latestForNeed(tx, need_base, benefit_year);
-  const other = await callUnderWayFor(tx, { need_base, benefit_year });
+  const other = await callBeforeAsking(tx, { need_base, benefit_year }, latest);
   const refusal = refuseAsking(other ?? latest);
   if (refusal !== null || latest === null)
     return refusal ?? { did: false, what: 'No call has been made for it yet.' };

@@ -3,7 +3,7 @@
  * the visits. When two records of a patient are merged, calls for both may be under way (G1).
  */
 import { outcomeOf } from '../../domain/outcome.ts';
-import { firstAnswerAt, lastAnswerStatus } from '../answers/answers.ts';
+import { firstAnswerAt } from '../answers/answers.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import { type InquiryRow, inquiriesById, inquiryById, moveInquiries } from './inquiries.ts';
@@ -26,9 +26,7 @@ export async function servedByOthers(
     const attempts = await attemptsFor(tx, row);
     const is_newest = attempts.at(-1)?.id === row.id;
     const others = attempts.filter(({ id }) => id !== row.id);
-    // A call that was ordered after an answer is made, also if that is taken back.
-    const unanswered = others.filter(({ answered_at }) => answered_at === null);
-    const other = underWay(unanswered) ?? (await answeredMeanwhile(tx, row, others));
+    const other = underWay(others) ?? (await answeredMeanwhile(tx, row, others));
     if (is_newest && other === undefined) continue;
     if (is_newest && other !== undefined) await putLast(tx, attempts, other, now);
     await planAgain(tx, row.id, now);
@@ -91,8 +89,23 @@ export async function callUnderWayFor(
   need: Need,
   { except = null, is_accepted = false }: { except?: number | null; is_accepted?: boolean } = {},
 ): Promise<InquiryRow | null> {
-  const others = (await attemptsFor(db, need)).filter(({ id }) => id !== except);
-  return underWay(await awaited(db, others), is_accepted) ?? null;
+  const attempts = (await attemptsFor(db, need)).filter(({ id }) => id !== except);
+  return underWay(attempts, is_accepted) ?? null;
+}
+
+/**
+ * Returns the call for another record of the patient whose answer the service has taken back, so
+ * that it works on it again, and which is newer than the newest attempt: made or answered after
+ * that one was answered, or, if it failed, after it was made. Null: none.
+ */
+export async function takenBackAfter(db: Db | Tx, newest: InquiryRow): Promise<InquiryRow | null> {
+  const answeredAt = (row: InquiryRow) => row.answered_service_at ?? row.answered_at ?? 0;
+  const is_success = outcomeOf(newest.service_status) === 'successful';
+  const since = is_success ? answeredAt(newest) : sentAt(newest);
+  const isIt = (each: InquiryRow) =>
+    each.state === 'open' && Math.max(sentAt(each), answeredAt(each)) > since;
+  const others = (await attemptsFor(db, newest)).filter(({ id }) => id !== newest.id);
+  return others.findLast(isIt) ?? null;
 }
 
 /** Makes a call the newest attempt for its need. Returns it with its new number. */
@@ -120,22 +133,28 @@ export async function giveWay(
   if (attempts.at(-1)?.id !== row.id) return null;
   const answered = attempts.findLast((each) => isAnsweredDuring(row, each));
   if (answered !== undefined) await putLast(tx, attempts, answered, now);
-  else if (underWay(await awaited(tx, attempts), true) === undefined) return null;
+  else if (underWay(attempts, true) === undefined && (await takenBackAfter(tx, row)) === null)
+    return null;
   await planAgain(tx, row.id, now);
   return answered === undefined ? 'awaited' : 'answered';
 }
 
 /**
  * Returns the call that was made or first answered after the newest attempt was answered, because
- * it was for another record of the patient; null: none.
+ * it was for another record of the patient; null: none. `are_answered`: only calls with an answer.
  */
-export async function laterAttempt(tx: Tx, newest: InquiryRow): Promise<InquiryRow | null> {
+export async function laterAttempt(
+  tx: Tx,
+  newest: InquiryRow,
+  { are_answered }: { are_answered: boolean },
+): Promise<InquiryRow | null> {
   // By the service's clock, because this machine's may have been wrong.
   const answered_at = newest.answered_service_at ?? newest.answered_at;
   if (newest.state !== 'answered' || answered_at === null) return null;
   const others = (await attemptsFor(tx, newest)).filter(({ id }) => id !== newest.id);
   for (const each of others.toReversed()) {
     if (['planned', 'rejected', 'withdrawn'].includes(each.state)) continue;
+    if (are_answered && outcomeOf(each.service_status) !== 'successful') continue;
     if (sentAt(each) > answered_at) return each;
     // The service's clock tells of the last answer; of the first one, unless it was revised.
     const first_at = (await firstAnswerAt(tx, each.id)) ?? 0;
@@ -169,31 +188,17 @@ async function putLast(
   await orderAttempts(tx, [...others, ...attempts.filter(isIts)], {}, now);
 }
 
-/** Returns the newest call that the service works on, or else a lost one that it may have. */
-function underWay(calls: readonly InquiryRow[], is_accepted = false): InquiryRow | undefined {
+/**
+ * Returns the newest call that waits for its answer, or else one that the service may have. An
+ * answer that the service has taken back may already be replaced.
+ */
+function underWay(attempts: readonly InquiryRow[], is_accepted = false): InquiryRow | undefined {
+  const waiting = attempts.filter(({ answered_at }) => answered_at === null);
   const states = is_accepted ? ['open'] : ['sending', 'uncertain', 'open'];
   return (
-    calls.findLast(({ state }) => states.includes(state)) ??
-    calls.findLast(({ state }) => state === 'undecidable')
+    waiting.findLast(({ state }) => states.includes(state)) ??
+    waiting.findLast(({ state }) => state === 'undecidable')
   );
-}
-
-/** Returns the calls that may bring an answer: their first one, or one that was taken back. */
-async function awaited(db: Db | Tx, calls: readonly InquiryRow[]): Promise<InquiryRow[]> {
-  const may_answer: InquiryRow[] = [];
-  for (const each of calls)
-    if (each.answered_at === null || (await isTakenBack(db, each))) may_answer.push(each);
-  return may_answer;
-}
-
-/**
- * Returns whether the service works again on a call that it had answered, and eligd has not given
- * it up. A call that had failed does not count: other attempts have followed, and nothing would
- * follow from the same word again.
- */
-async function isTakenBack(db: Db | Tx, { id, state, poll_at }: InquiryRow): Promise<boolean> {
-  if (state !== 'open' || poll_at === null) return false;
-  return outcomeOf(await lastAnswerStatus(db, id)) === 'successful';
 }
 
 /** Returns all attempts for the need, the newest last. */

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
-import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
+import { DAY_MS } from '../../../src/domain/time.ts';
 import { facts } from '../../domain/examples.ts';
 import { type Installation, install } from '../installation.ts';
 import { acceptUnlisted, callsEnd, forgetCall, labelsOf } from './lost-calls.ts';
@@ -227,38 +227,17 @@ test('the first answer about a claim is no newer one when the service revises it
   expect(await callsAbout(clinic)).toBe(2);
 });
 
-test.each([
-  ['stands', false],
-  ['was taken back', true],
-])('after a failed call, the answer of a merged record’s that %s counts (G1)', async (...given) => {
-  const [, is_taken_back] = given;
+test('a failed call hides no later answer about a decided claim', async () => {
   const clinic = await install();
-  await clinic.planNow();
-  await send(clinic, OTHER_ADA);
-  await send(clinic, ADA);
-  await clinic.merge(ADA, OTHER_ADA);
-  const [first] = await clinic.service.ledger();
-  const say = (of_first: string, of_second: string) =>
-    callsEnd(clinic, ({ id }) => (id === first?.id ? of_first : of_second));
-  const read = async (hours: number) => {
-    clinic.pass(hours * HOUR_MS);
-    await clinic.service.advance({ hours });
-    await clinic.store.db.updateTable('inquiries').set({ poll_at: 0 }).execute();
-    await clinic.collectNow();
-    await clinic.planNow();
-  };
-  say('SUCCESS', 'IN_PROGRESS');
-  await read(6 * 24);
-  if (is_taken_back) {
-    say('IN_PROGRESS', 'IN_PROGRESS');
-    await read(1);
-  }
-  say(is_taken_back ? 'IN_PROGRESS' : 'SUCCESS', 'UNSUCCESSFUL');
-  await read(1);
-  say('SUCCESS', 'UNSUCCESSFUL');
-  await read(12);
-  await goOn(clinic, 20);
-  expect(await callsAbout(clinic)).toBe(2);
+  await send(clinic, ADA, 'DENIED-1');
+  await goOn(clinic, 6);
+  await send(clinic, OTHER_ADA, 'DENIED-1');
+  await send(clinic, { ...ADA, id: 'P-3' }, 'DENIED-1');
+  await say(clinic, 'SUCCESS', 'UNSUCCESSFUL', 'SUCCESS');
+  await clinic.merge(ADA, OTHER_ADA, { ...ADA, id: 'P-3' });
+  await goOn(clinic, 6);
+  const rows = (await clinic.inquiries()).toSorted((a, b) => a.attempt - b.attempt);
+  expect(rows.at(-1)?.id).toBe(3);
 });
 
 /** The statuses of the calls, in their order; the last one is that of all later calls, too. */

@@ -110,49 +110,6 @@ test('the operator orders no call while a later answer was taken back', async ()
 });
 
 test.each([
-  ['while it was open', false],
-  ['before', true],
-])('a call that failed gives way to an earlier one, taken back %s (G1)', async (_, is_before) => {
-  const clinic = await install({ collecting: { attempts: is_before ? 1 : 2 } });
-  await clinic.planNow();
-  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
-  await finish(clinic);
-  await pass(clinic, 1);
-  await send(clinic, visit(clinic, 'A-1'));
-  if (is_before) {
-    await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
-    await finish(clinic);
-  }
-  await ends(clinic, { 'A-1': is_before ? 'UNSUCCESSFUL' : 'IN_PROGRESS', 'B-1': 'IN_PROGRESS' });
-  await readAgain(clinic, 1);
-  await merge(clinic);
-  await send(clinic, visit(clinic, 'C-1'));
-  await ends(clinic, { 'A-1': 'UNSUCCESSFUL', 'B-1': 'IN_PROGRESS' });
-  await finish(clinic);
-  await goOn(clinic);
-  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
-  await goOn(clinic);
-  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
-  expect((await written(clinic))['C-1']?.at(-1)).toBe('B-1');
-  expect(await clinic.attention()).toEqual([]);
-});
-
-test('no call replaces an old answer while an older one was taken back (G1)', async () => {
-  const clinic = await install({ policy: { reverify_after_days: 3 } });
-  await clinic.planNow();
-  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
-  await finish(clinic);
-  await pass(clinic, 1);
-  await send(clinic, visit(clinic, 'A-1'));
-  await finish(clinic);
-  await pass(clinic, 3);
-  await takeBack(clinic, 'B-1', 1);
-  await merge(clinic);
-  await send(clinic, visit(clinic, 'C-1'));
-  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
-});
-
-test.each([
   ['is under way', false],
   ['was taken back', true],
 ])('two attempts are all, also if the call of a merged record %s', async (_, is_taken_back) => {
@@ -235,22 +192,6 @@ test('a failed call gives way to no earlier failure that was taken back (G2)', a
   await readAgain(clinic, 2);
   for (let step = 0; step < 2; step += 1) await goOn(clinic);
   expect(await labelsOf(clinic)).toHaveLength(4);
-});
-
-test('an answer that is taken back brings no withdrawn attempt back (G1)', async () => {
-  const clinic = await install();
-  await clinic.planNow();
-  await send(clinic, visit(clinic, 'A-1'));
-  callsEnd(clinic, () => 'UNSUCCESSFUL');
-  await finish(clinic);
-  callsEnd(clinic, () => 'SUCCESS');
-  await readAgain(clinic, 1);
-  await clinic.planNow();
-  callsEnd(clinic, () => 'IN_PROGRESS');
-  await readAgain(clinic, 1);
-  await send(clinic, visit(clinic, 'C-1'));
-  await goOn(clinic);
-  expect(await labelsOf(clinic)).toHaveLength(1);
 });
 
 test('a first attempt of the merged record that failed takes no attempt away (G2)', async () => {
