@@ -4,7 +4,6 @@
  */
 import { expect, test } from 'vitest';
 import { parseDraft } from '../../../src/domain/inquiry.ts';
-
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { quoteOf } from '../../../src/store/bookkeeping/ask-again.ts';
 import { enterAnswer } from '../../../src/store/bookkeeping/entered.ts';

@@ -1,6 +1,6 @@
 /**
- * The service takes an answer back and works on the call again, for one of two records of a patient
- * that are merged (G1, G2).
+ * The service takes an answer back and works on the call again: of one of two records of a patient
+ * that are merged, or of an earlier attempt (G1, G2).
  */
 import { expect, test } from 'vitest';
 import { HOUR_MS } from '../../../src/domain/time.ts';
