@@ -84,8 +84,8 @@ export type Verdict =
   | { is: 'doubtful' | 'unneeded'; inquiry: number }
   | { is: 'undecided' | 'unclaimed' | 'stranger' };
 
-/** The owner that a listed inquiry may have. */
-type Reason = { inquiry: number; call: MadeCall | null };
+/** The owner that a listed inquiry may have. `is_absent`: two lookups did not find its request. */
+type Reason = { inquiry: number; call: MadeCall | null; is_absent: boolean };
 
 /** Such a call may serve a need that eligd is about to call for. */
 const KEPT: ReadonlySet<Verdict['is'] | undefined> = new Set(['unclaimed', 'unneeded']);
@@ -112,8 +112,7 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
   for (const need of needs) {
     let is_served = isServed(need, verdicts);
     for (const { service_id } of ownOf(need, free, reasons)) {
-      const call = reasons.get(service_id)?.call ?? null;
-      verdicts.set(service_id, verdictOf(need, call, is_served));
+      verdicts.set(service_id, verdictOf(need, reasons.get(service_id), is_served));
       is_served = true;
     }
   }
@@ -136,12 +135,12 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
  * Returns the verdict on an inquiry that belongs to the need: the first one serves it, and the
  * others are duplicate calls.
  */
-function verdictOf({ stage, inquiry }: Need, made: MadeCall | null, is_served: boolean): Verdict {
-  const call = made?.id ?? null;
+function verdictOf({ stage, inquiry }: Need, why: Reason | undefined, is_served: boolean): Verdict {
+  const call = why?.call?.id ?? null;
   if (stage === 'out') return { is: 'undecided' };
   if (stage === 'served' || is_served) return { is: 'duplicate', inquiry, call };
   if (stage !== 'over') return { is: 'call', inquiry, call };
-  return made?.is_absent === true ? { is: 'unneeded', inquiry } : { is: 'unclaimed' };
+  return why?.is_absent === true ? { is: 'unneeded', inquiry } : { is: 'unclaimed' };
 }
 
 /**
@@ -194,7 +193,8 @@ function reasonsFor(
       .toSorted((a, b) => a.id - b.id)
       .find((call) => call.inquiry === first?.inquiry && isAfter(call, each));
     if (own !== undefined) unused.delete(own);
-    reasons.set(each.service_id, { inquiry: (own ?? likeliest).inquiry, call: own ?? null });
+    const { inquiry, is_absent } = own ?? likeliest;
+    reasons.set(each.service_id, { inquiry, call: own ?? null, is_absent });
   }
   return reasons;
 }

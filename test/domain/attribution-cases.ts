@@ -479,12 +479,12 @@ export const CASES: readonly Case[] = [
     verdicts: { L: is('unclaimed') },
   },
   {
-    what: 'an inquiry from before a withdrawn call is not that call',
+    what: 'an inquiry from before a withdrawn call is not needed either, and costs as much',
     account: {
       calls: [absent()],
       needs: [need(1, 'over')],
       listed: [listed('L', { created_at: at(-60) })],
     },
-    verdicts: { L: is('unclaimed') },
+    verdicts: { L: unneeded(1) },
   },
 ];

@@ -37,8 +37,8 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   served_has_duplicates: without("stage === 'served' || is_served", 'is_served'),
   one_serves: without("stage === 'served' || is_served", "stage === 'served'"),
   over_is_kept: without("if (stage !== 'over') return", 'return'),
-  unneeded_only_if_absent: without('made?.is_absent === true', 'made !== null'),
-  unneeded_only_if_it_is_the_call: without('made?.is_absent === true', 'made?.is_absent !== false'),
+  unneeded_only_if_absent: without('why?.is_absent === true', 'why !== undefined'),
+  unneeded_is_kept_apart: without('why?.is_absent === true', 'why === undefined'),
   serves_another_than_it_was_made_for: without(
     'reasons.get(taken.service_id)?.inquiry',
     'undefined',

@@ -565,14 +565,10 @@ export class Oracle {
     for (const { first, second } of this.calls.excused) {
       if (known === null || this.#world.plan.service.list_cap !== null) return;
       if ([first, second].some(({ id }) => known.told.has(id) || known.isNamed(id))) continue;
-      if (known.mains.has(first.id) && known.mains.has(second.id)) continue;
-      // The service forgot this one, as the office has read, and the other one serves instead.
-      const isReplaced = (one: Accepted, other: Accepted) =>
-        one.is_forgotten &&
-        known.isNamedLost(one.id) &&
-        !known.mains.has(one.id) &&
-        known.mains.has(other.id);
-      if (isReplaced(first, second) || isReplaced(second, first)) continue;
+      // It serves, or the service forgot it, as the office has read.
+      const isKnown = ({ id, is_forgotten }: Accepted) =>
+        known.mains.has(id) || (is_forgotten && known.isNamedLost(id));
+      if (isKnown(first) && isKnown(second)) continue;
       if ([first, second].some(({ id }) => this.calls.isAdopted(id))) continue;
       this.#fail(
         'G1',

@@ -53,24 +53,36 @@ test('a call listed late under a former label is reported as ours', async () => 
   expect(await clinic.attention()).toEqual(['duplicate_call']);
 });
 
-test('a first call is reported although its lost second one was withdrawn', async () => {
-  const clinic = await install();
-  const { show } = await callTwice(clinic);
-  await show(1);
-  const { read } = clinic.client;
-  clinic.client.read = async () => ({ ok: true, value: null }) as never;
-  for (let hour = 0; hour < 6; hour += 1) {
-    clinic.pass(HOUR_MS);
-    await clinic.collectAll();
-  }
-  expect(await clinic.attention()).toEqual(['lost_at_service']);
-  clinic.client.read = read;
-  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
-  await show(0);
-  await reconcile(clinic);
-  expect(await clinic.service.ledger()).toHaveLength(2);
-  expect(await clinic.attention()).toEqual(['duplicate_call']);
-});
+test.each([
+  ['its reply said so', 1],
+  ['a list showed it', 2],
+])(
+  'a first call is reported although its second one was lost and withdrawn (%s)',
+  async (_, lost) => {
+    const clinic = await install();
+    const { show } = await loseAndHide(clinic, lost);
+    await send(clinic, clinic.visit('A-1'));
+    // More than ten minutes are between both, so the first one cannot be taken for the second.
+    clinic.pass(3 * MINUTE_MS);
+    await clinic.service.advance({ seconds: 4 * 60 });
+    await lookUp(clinic);
+    await show(1);
+    await lookUp(clinic);
+    const { read } = clinic.client;
+    clinic.client.read = async () => ({ ok: true, value: null }) as never;
+    for (let hour = 0; hour < 6; hour += 1) {
+      clinic.pass(HOUR_MS);
+      await clinic.collectAll();
+    }
+    expect(await clinic.attention()).toEqual(['lost_at_service']);
+    clinic.client.read = read;
+    await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+    await show(0);
+    await reconcile(clinic);
+    expect(await clinic.service.ledger()).toHaveLength(2);
+    expect(await clinic.attention()).toEqual(['duplicate_call']);
+  },
+);
 
 test('a call that is listed before its successor can be sent serves (G1)', async () => {
   const clinic = await install();
