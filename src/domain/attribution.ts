@@ -74,13 +74,13 @@ export type Clock = {
 
 /**
  * `call`: it serves our inquiry as this call, or as a call that a lost database or another inquiry
- * made (`call` null; `made_for`: the other inquiry). `duplicate`: our inquiry has another call.
- * `doubtful`: it may be a call for our inquiry. `undecided`: the reply is still on its way.
- * `unclaimed`: kept, and checked before every call. `unneeded`: kept, too; our call, which seemed
- * absent, for an inquiry that needs none anymore. `stranger`: another installation made it.
+ * made (`call` null). `duplicate`: our inquiry has another call. `doubtful`: it may be a call for our
+ * inquiry. `undecided`: the reply is still on its way. `unclaimed`: kept, and checked before every
+ * call. `unneeded`: kept, too; the list did not show it in time, and our inquiry needs no call
+ * anymore. `stranger`: another installation made it.
  */
 export type Verdict =
-  | { is: 'call' | 'duplicate'; inquiry: number; call: number | null; made_for?: number }
+  | { is: 'call' | 'duplicate'; inquiry: number; call: number | null }
   | { is: 'doubtful' | 'unneeded'; inquiry: number }
   | { is: 'undecided' | 'unclaimed' | 'stranger' };
 
@@ -121,11 +121,8 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
     const { inquiry } = need;
     const { fit, doubtful } = unclaimedFor(need, free, { verdicts, needs, clock });
     const taken = duplicateFor(need, by_age) ?? fit;
-    if (taken !== undefined) {
-      const made_for = taken.owner?.inquiry ?? reasons.get(taken.service_id)?.inquiry;
-      const origin = made_for === undefined ? {} : { made_for };
-      verdicts.set(taken.service_id, { is: 'call', inquiry, call: null, ...origin });
-    } else
+    if (taken !== undefined) verdicts.set(taken.service_id, { is: 'call', inquiry, call: null });
+    else
       for (const { service_id } of doubtful) verdicts.set(service_id, { is: 'doubtful', inquiry });
   }
   return verdicts;
@@ -178,7 +175,7 @@ function reasonsFor(
   const reasons = new Map<string, Reason>();
   // A call that is being looked up is likelier to be listed than one proven absent.
   const doubtOf = ({ inquiry, is_absent }: MadeCall) =>
-    is_absent ? (stage_of.get(inquiry) === 'over' ? 2 : 1) : 0;
+    stage_of.get(inquiry) === 'over' ? 2 : is_absent ? 1 : 0;
   const unused = new Set(calls.toSorted((a, b) => doubtOf(a) - doubtOf(b) || a.id - b.id));
   for (const each of free) {
     const alike = [...unused].filter(

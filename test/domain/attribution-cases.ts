@@ -57,11 +57,10 @@ export const need = (inquiry: number, stage: Need['stage'], given: Partial<Need>
 const doubtful = (inquiry: number): Verdict => ({ is: 'doubtful', inquiry });
 const unneeded = (inquiry: number): Verdict => ({ is: 'unneeded', inquiry });
 const is = (verdict: Verdict['is']) => ({ is: verdict }) as Verdict;
-const serves = (inquiry: number, made: number | null = null, made_for?: number): Verdict => ({
+const serves = (inquiry: number, made: number | null = null): Verdict => ({
   is: 'call',
   inquiry,
   call: made,
-  ...(made_for === undefined ? {} : { made_for }),
 });
 const duplicate = (inquiry: number, made: number | null = null): Verdict => ({
   is: 'duplicate',
@@ -410,7 +409,7 @@ export const CASES: readonly Case[] = [
       needs: [need(2, 'calling', { earlier: [1] }), need(1, 'served')],
       listed: [listed('D', { owner: { inquiry: 1, role: 'duplicate' } })],
     },
-    verdicts: { D: serves(2, null, 1) },
+    verdicts: { D: serves(2) },
   },
   {
     what: 'the call of the previous attempt is not another attempt',
@@ -471,12 +470,21 @@ export const CASES: readonly Case[] = [
       needs: [need(1, 'over'), need(2, 'calling')],
       listed: [listed('L')],
     },
-    verdicts: { L: serves(2, null, 1) },
+    verdicts: { L: serves(2) },
   },
   {
     what: 'a call that was withdrawn before it seemed absent surprises nobody',
     account: { calls: [call(1, 1)], needs: [need(1, 'over')], listed: [listed('L')] },
     verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'a call that was withdrawn before it seemed absent does not hide one that seemed absent',
+    account: {
+      calls: [call(1, 1), absent({ id: 2, inquiry: 2 })],
+      needs: [need(1, 'over'), need(2, 'planned')],
+      listed: [listed('L')],
+    },
+    verdicts: { L: serves(2, 2) },
   },
   {
     what: 'an inquiry from before a withdrawn call is not needed either, and costs as much',

@@ -79,9 +79,7 @@ export const SUBMIT_EVENTS = {
   unneeded_call_found: {
     level: 'warn',
     fields: ['inquiry', 'service_id'],
-    means:
-      'The service lists a call that two lookups did not find, and its inquiry was withdrawn ' +
-      'since, so nothing needs it.',
+    means: 'The service lists a call that eligd did not find in time, and no inquiry needs it now.',
     next:
       'Compare with the service’s bill. If it happens again, raise service.settle_seconds. ' +
       '"eligd show inquiry:N" shows the appointment.',

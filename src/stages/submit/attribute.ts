@@ -14,7 +14,7 @@ import { canonicalExternalId, isUnnumberedClaim } from '../../domain/matching.ts
 import { externalId } from '../../domain/needs.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS } from '../../domain/time.ts';
-import { resolveAttention } from '../../store/bookkeeping/attention.ts';
+import { isOnList, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { attemptsBefore } from '../../store/calls/attempts.ts';
 import {
@@ -102,9 +102,10 @@ export async function attributeCalls(
     } else if (row.state in FOUND_IN_STATE) {
       await serve(context, row, found);
       served.add(row.id);
-      // The office was told about it as a call for either one.
-      for (const told of [row.id, verdict.made_for])
-        if (told !== undefined) await resolveDuplicates(context, told);
+      const told = [row.id, each.owner?.inquiry];
+      for (const { id } of rows.values())
+        if (told.includes(id) || (await isReported(context, id, each)))
+          await resolveDuplicates(context, id);
     }
   }
   // Any other listed call of an inquiry that is now served is a duplicate call.
@@ -324,7 +325,8 @@ async function report(context: SubmitContext, row: InquiryRow, found: Found): Pr
 
 /**
  * Tells the office of a call that the service did not list in time: it costs money, and nothing
- * needs it, because the visit was canceled, or another record of the patient got a call.
+ * needs it, because the visit was canceled, the service refused the next call, or another record
+ * of the patient got one.
  */
 async function reportUnneeded(
   { tx, deps, now }: SubmitContext,
@@ -338,8 +340,8 @@ async function reportUnneeded(
     {
       reason: 'duplicate_call',
       what:
-        `The service has an inquiry (${service_id}) that its list did not show in time. It was ` +
-        'withdrawn meanwhile, so nothing needs the call.',
+        `The service has an inquiry (${service_id}) that its list did not show in time. Nothing ` +
+        'needs the call now.',
       next:
         'Ask the calling service to cancel it or not to charge for it, and raise ' +
         'service.settle_seconds if it happens again. If eligd needs the answer after all, it ' +
@@ -347,6 +349,15 @@ async function reportUnneeded(
     },
     now,
   );
+}
+
+/** Returns whether the office was told of the listed inquiry as a call for this one of ours. */
+async function isReported(
+  { tx }: SubmitContext,
+  inquiry: number,
+  { service_id }: ListedCall,
+): Promise<boolean> {
+  return isOnList(tx, inquirySubject(inquiry), 'duplicate_call', service_id);
 }
 
 /**

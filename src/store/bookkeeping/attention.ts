@@ -53,17 +53,19 @@ export async function raiseAttention(
     .execute();
 }
 
-/** Returns whether an item with this reason, or with any, is open. */
+/** Returns whether an item with this reason, or with any, is open, and its text contains `naming`. */
 export async function isOnList(
   tx: Tx,
   subject: string,
   reason: AttentionReason | null = null,
+  naming = '',
 ): Promise<boolean> {
   const open = await tx
     .selectFrom('attention')
     .select('id')
     .where('subject', '=', subject)
     .$if(reason !== null, (query) => query.where('reason', '=', reason))
+    .$if(naming !== '', (query) => query.where('what', 'like', `%${naming}%`))
     .where('resolved_at', 'is', null)
     .executeTakeFirst();
   return open !== undefined;

@@ -84,6 +84,20 @@ test.each([
   },
 );
 
+test('a first call is reported although its withdrawn second one has no ID', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 1);
+  await send(clinic, clinic.visit('A-1'));
+  clinic.pass(3 * MINUTE_MS);
+  await clinic.service.advance({ seconds: 4 * 60 });
+  await acceptUnlisted(clinic, () => lookUp(clinic));
+  expect(await clinic.attention()).toEqual(['undecidable']);
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await show(0);
+  await reconcile(clinic);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
+});
+
 test('a call that is listed before its successor can be sent serves (G1)', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 1);
@@ -678,6 +692,31 @@ describe('a call that seemed absent, was withdrawn, and is listed late', () => {
     await clinic.submitNow();
     expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
     expect(await clinic.service.ledger()).toHaveLength(1);
+    expect(await clinic.attention()).toEqual([]);
+  });
+
+  test('serves the inquiry of another record that was withdrawn, too, and its entry ends', async () => {
+    const clinic = await install();
+    const { show } = await loseAndHide(clinic, 1);
+    const visit = clinic.visit('A-1', SAME);
+    const other = { ...SAME, patient: { ...visit.patient, id: 'OTHER' } };
+    for (const each of [visit, clinic.visit('A-1', other, 4)]) {
+      await send(clinic, each);
+      clinic.pass(3 * MINUTE_MS);
+      await clinic.service.advance({ seconds: 4 * 60 });
+      const { create } = clinic.client;
+      refuseCreates(clinic, 1);
+      await lookUp(clinic);
+      clinic.client.create = create;
+      const id = (await clinic.inquiries()).length;
+      await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id }, clinic.now()));
+      await loseCreates(clinic, 1, 'before');
+    }
+    await show(0);
+    await reconcile(clinic);
+    expect(await clinic.attention()).toEqual(['duplicate_call']);
+    await send(clinic, clinic.visit('A-1', other, 5));
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn', 'open']);
     expect(await clinic.attention()).toEqual([]);
   });
 
