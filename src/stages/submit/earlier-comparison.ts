@@ -31,7 +31,7 @@ const CLOCK_DRIFT = 1e-4;
 const SENDS = 'sends';
 /** In place of a time: the office knows that calls are lost. */
 const TOLD = 'told';
-const TIME_MISSING = 'time_missing';
+const MAY_LACK_CALLS = 'time_missing';
 /** The count of sends in a new lock file. */
 const NEW_FILE = 1;
 /** By then, eligd has asked about the visits for which it may have lost a call. */
@@ -108,7 +108,7 @@ export async function agreeOnSends(
       }
       if (is_lost) await writeLearned(tx, lostOf(specialty), '', now);
       if (!is_older) return;
-      await writeLearned(tx, TIME_MISSING, '1', now);
+      await writeLearned(tx, MAY_LACK_CALLS, '1', now);
       const since = String((await lastSentAt(tx)) ?? '');
       for (const each of SPECIALTIES) await writeLearned(tx, lostOf(each), since, now);
     });
@@ -126,7 +126,7 @@ export async function untoldLoss(deps: SubmitDeps, specialty: Specialty) {
  * not lately.
  */
 export async function lossNotedAt(db: Db | Tx, deps: SubmitDeps): Promise<number | null> {
-  const noted = await readLearned(db, TIME_MISSING);
+  const noted = await readLearned(db, MAY_LACK_CALLS);
   return noted !== null && isLate(deps, noted) ? noted.updated_at : null;
 }
 
@@ -185,7 +185,7 @@ export async function noteMissingTime(
 ): Promise<void> {
   const kept = await readKept(deps, specialty);
   if (awakeSince(kept, deps) !== null || (kept === null && listed === 0)) return;
-  await deps.store.write((tx) => writeLearned(tx, TIME_MISSING, '1', serviceNow(deps)));
+  await deps.store.write((tx) => writeLearned(tx, MAY_LACK_CALLS, '1', serviceNow(deps)));
 }
 
 /** Returns the time by the service's clock: this machine's may be wrong at a start. */
