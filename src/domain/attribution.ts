@@ -84,7 +84,7 @@ export type Verdict =
   | { is: 'doubtful' | 'unneeded'; inquiry: number }
   | { is: 'undecided' | 'unclaimed' | 'stranger' };
 
-/** The owner that a listed inquiry may have. `is_absent`: two lookups did not find its request. */
+/** The owner that a listed inquiry may have. `is_absent`: two lookups did not find its call. */
 type Reason = { inquiry: number; call: MadeCall | null; is_absent: boolean };
 
 /** Such a call may serve a need that eligd is about to call for. */
@@ -111,7 +111,7 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
   }
   for (const need of needs) {
     let is_served = isServed(need, verdicts);
-    for (const { service_id } of ownOf(need, free, reasons)) {
+    for (const { service_id } of ownOf(need, free, reasons, clock)) {
       verdicts.set(service_id, verdictOf(need, reasons.get(service_id), is_served));
       is_served = true;
     }
@@ -147,13 +147,16 @@ function ownOf(
   need: Need,
   free: readonly ListedCall[],
   reasons: ReadonlyMap<string, Reason>,
+  clock: Clock,
 ): ListedCall[] {
   const reasonOf = ({ service_id }: ListedCall) => reasons.get(service_id);
   const own = free.filter((each) => reasonOf(each)?.inquiry === need.inquiry);
   if (own.length > 0 || need.stage !== 'sought')
     return own.toSorted((a, b) => rankOf(reasonOf(a)) - rankOf(reasonOf(b)));
   // The times exclude every listed inquiry: the clock was wrong, or the request left late.
-  return free.filter((each) => reasonOf(each) === undefined && isAlike(need, each)).slice(0, 1);
+  const isIts = (each: ListedCall) =>
+    reasonOf(each) === undefined && isAlike(need, each) && isFresh(each, clock);
+  return free.filter(isIts).slice(0, 1);
 }
 
 function rankOf(reason: Reason | undefined): number {
@@ -164,7 +167,7 @@ function rankOf(reason: Reason | undefined): number {
  * Matches each listed inquiry to one of our calls. Question, label, and name must agree, and the
  * service must have accepted the inquiry while our request could arrive. Each call explains one
  * inquiry. An inquiry accepted before our request left may be a call from a lost database for the
- * same need.
+ * same need, unless its answer is too old.
  */
 function reasonsFor(
   free: readonly ListedCall[],
@@ -175,7 +178,7 @@ function reasonsFor(
   const reasons = new Map<string, Reason>();
   // A call that is being looked up is likelier to be listed than one proven absent.
   const doubtOf = ({ inquiry, is_absent }: MadeCall) =>
-    stage_of.get(inquiry) === 'over' ? 2 : is_absent ? 1 : 0;
+    is_absent ? (stage_of.get(inquiry) === 'over' ? 2 : 1) : 0;
   const unused = new Set(calls.toSorted((a, b) => doubtOf(a) - doubtOf(b) || a.id - b.id));
   for (const each of free) {
     const alike = [...unused].filter(
@@ -190,7 +193,9 @@ function reasonsFor(
       .toSorted((a, b) => a.id - b.id)
       .find((call) => call.inquiry === first?.inquiry && isAfter(call, each));
     if (own !== undefined) unused.delete(own);
-    const { inquiry, is_absent } = own ?? likeliest;
+    else if (!isFresh(each, clock)) continue;
+    const { inquiry } = own ?? likeliest;
+    const is_absent = alike.some((call) => call.inquiry === inquiry && call.is_absent);
     reasons.set(each.service_id, { inquiry, call: own ?? null, is_absent });
   }
   return reasons;
@@ -276,7 +281,7 @@ function unclaimedFor(
   const usable = free.filter(
     (each) =>
       KEPT.has(verdicts.get(each.service_id)?.is) &&
-      (each.created_at === null || each.created_at > clock.now - clock.reverify_ms) &&
+      isFresh(each, clock) &&
       (!need.is_unnumbered_claim || isLabelled(each)) &&
       !others.some((other) => isAlike(other, each)),
   );
@@ -292,6 +297,11 @@ function unclaimedFor(
         : mayBeEchoOf(need.match_key, each.match_key) && isLabelled(each)),
   );
   return { fit: fits.find(isLabelled) ?? fits[0], doubtful };
+}
+
+/** Returns whether its answer can still serve a visit. One of unknown age can. */
+function isFresh({ created_at }: ListedCall, { now, reverify_ms }: Clock): boolean {
+  return created_at === null || created_at > now - reverify_ms;
 }
 
 /** Returns whether no earlier list contained it and it was created since the last comparison. */

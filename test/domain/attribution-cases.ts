@@ -120,6 +120,20 @@ export const CASES: readonly Case[] = [
     verdicts: { L: serves(1) },
   },
   {
+    what: 'a lost database’s call whose answer is too old is not the call that is looked up',
+    account: { ...lost, listed: [listed('L', { created_at: at(-60 * 24 * 40) })] },
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'a call whose answer is too old is not one that a wrong clock sent',
+    account: {
+      calls: [call(1, 1, { sent_at: at(-60 * 24 * 60) })],
+      needs: [need(1, 'sought')],
+      listed: [listed('L', { created_at: at(-60 * 24 * 40) })],
+    },
+    verdicts: { L: is('unclaimed') },
+  },
+  {
     what: 'of two that a wrong clock may have sent, the older one serves',
     account: {
       ...lost,
@@ -478,13 +492,22 @@ export const CASES: readonly Case[] = [
     verdicts: { L: is('unclaimed') },
   },
   {
-    what: 'a call that was withdrawn before it seemed absent does not hide one that seemed absent',
+    what: 'a withdrawn call without an ID does not hide one that seemed absent',
     account: {
-      calls: [call(1, 1), absent({ id: 2, inquiry: 2 })],
-      needs: [need(1, 'over'), need(2, 'planned')],
+      calls: [absent(), call(2, 1, { sent_at: at(12) })],
+      needs: [need(1, 'over')],
       listed: [listed('L')],
     },
-    verdicts: { L: serves(2, 2) },
+    verdicts: { L: unneeded(1) },
+  },
+  {
+    what: 'a withdrawn call that another record’s withdrawn call may be surprises nobody',
+    account: {
+      calls: [absent({ inquiry: 2 }), call(2, 1, { sent_at: at(12) })],
+      needs: [need(1, 'over'), need(2, 'over')],
+      listed: [listed('L')],
+    },
+    verdicts: { L: is('unclaimed') },
   },
   {
     what: 'an inquiry from before a withdrawn call is not needed either, and costs as much',

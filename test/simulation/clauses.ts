@@ -28,8 +28,12 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   one_id_for_a_call: without('unused.delete(own)', 'void own'),
   calls_in_their_order: without('      .toSorted((a, b) => a.id - b.id)\n'),
   calls_of_one_inquiry: without('call.inquiry === first?.inquiry && ', 'first !== undefined && '),
-  sought_before_absent: without('is_absent ? 1 : 0', '0'),
-  needed_before_not_needed: without("stage_of.get(inquiry) === 'over' ? 2 : "),
+  sought_before_absent: without(
+    "is_absent ? (stage_of.get(inquiry) === 'over' ? 2 : 1) : 0",
+    "stage_of.get(inquiry) === 'over' ? 2 : 1",
+  ),
+  needed_before_not_needed: without("stage_of.get(inquiry) === 'over' ? 2 : 1", '1'),
+  absent_for_this_inquiry: without('call.inquiry === inquiry && call.is_absent', 'call.is_absent'),
   out_is_undecided: without("  if (stage === 'out') return { is: 'undecided' };\n"),
   served_has_duplicates: without("stage === 'served' || is_served", 'is_served'),
   one_serves: without("stage === 'served' || is_served", "stage === 'served'"),
@@ -60,13 +64,12 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     "(each.given_name === '' && isLabelled(each))",
     "each.given_name === ''",
   ),
-  unclaimed_is_fresh: without(
-    'each.created_at === null || each.created_at > clock.now - clock.reverify_ms',
-    'true',
-  ),
-  unclaimed_of_no_time: without(
-    'each.created_at === null || each.created_at > clock.now',
-    'each.created_at > clock.now',
+  unclaimed_is_fresh: without('      isFresh(each, clock) &&\n'),
+  from_a_lost_database_is_fresh: without('    else if (!isFresh(each, clock)) continue;\n'),
+  wrong_clock_only_if_fresh: without(' && isFresh(each, clock);', ';'),
+  fresh_of_no_time: without(
+    'created_at === null || created_at > now - reverify_ms',
+    'created_at !== null && created_at > now - reverify_ms',
   ),
   unnumbered_claim_has_its_label: without(
     '      (!need.is_unnumbered_claim || isLabelled(each)) &&\n',

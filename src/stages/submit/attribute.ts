@@ -102,9 +102,8 @@ export async function attributeCalls(
     } else if (row.state in FOUND_IN_STATE) {
       await serve(context, row, found);
       served.add(row.id);
-      const told = [row.id, each.owner?.inquiry];
       for (const { id } of rows.values())
-        if (told.includes(id) || (await isReported(context, id, each)))
+        if ([row.id, each.owner?.inquiry].includes(id) || (await isReported(context, id, each)))
           await resolveDuplicates(context, id);
     }
   }
@@ -352,13 +351,8 @@ async function reportUnneeded(
 }
 
 /** Returns whether the office was told of the listed inquiry as a call for this one of ours. */
-async function isReported(
-  { tx }: SubmitContext,
-  inquiry: number,
-  { service_id }: ListedCall,
-): Promise<boolean> {
-  return isOnList(tx, inquirySubject(inquiry), 'duplicate_call', service_id);
-}
+const isReported = ({ tx }: SubmitContext, inquiry: number, { service_id }: ListedCall) =>
+  isOnList(tx, inquirySubject(inquiry), 'duplicate_call', `(${service_id})`);
 
 /**
  * Resolves the attention item when every duplicate call of the inquiry now serves a later attempt;

@@ -65,7 +65,7 @@ export async function isOnList(
     .select('id')
     .where('subject', '=', subject)
     .$if(reason !== null, (query) => query.where('reason', '=', reason))
-    .$if(naming !== '', (query) => query.where('what', 'like', `%${naming}%`))
+    .where('what', 'like', `%${naming}%`)
     .where('resolved_at', 'is', null)
     .executeTakeFirst();
   return open !== undefined;
