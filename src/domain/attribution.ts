@@ -74,10 +74,10 @@ export type Clock = {
 
 /**
  * `call`: it serves our inquiry as this call, or as a call that a lost database or another inquiry
- * made (`call` null). `duplicate`: our inquiry has another call. `doubtful`: it may be a call for our
- * inquiry. `undecided`: the reply is still on its way. `unclaimed`: kept, and checked before every
- * call. `unneeded`: kept, too; the list did not show it in time, and our inquiry needs no call
- * anymore. `stranger`: another installation made it.
+ * made (`call` null). `duplicate`: our inquiry has another call. `doubtful`: it may be a call for
+ * our inquiry. `undecided`: the reply is still on its way. `unclaimed`: kept, and checked before
+ * every call. `unneeded`: kept, too; the list did not show it in time, and our inquiry needs no
+ * call anymore. `stranger`: another installation made it.
  */
 export type Verdict =
   | { is: 'call' | 'duplicate'; inquiry: number; call: number | null }

@@ -11,8 +11,8 @@ const CALL_MS_MAX = HOUR_MS / 4;
 /** Values of `plan_wait` that end when the clock is known to be right. */
 export const CLOCK_WAITS = ['clock_unproven', 'answer_age_unproven'] as const;
 /**
- * How soon planning looks again at what waits for the clock. It does so within a minute when a reply
- * of the service shows that the clock is right.
+ * How soon planning looks again at what waits for the clock. It does so within a minute when a
+ * reply of the service shows that the clock is right.
  */
 export const CLOCK_RETRY_MS = 10 * MINUTE_MS;
 /** Values of `plan_wait` that planning retries within minutes. */

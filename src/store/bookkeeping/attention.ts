@@ -53,7 +53,7 @@ export async function raiseAttention(
     .execute();
 }
 
-/** Returns whether an item with this reason, or with any, is open, and its text contains `naming`. */
+/** Returns whether an item with this reason, or any, is open whose text contains `naming`. */
 export async function isOnList(
   tx: Tx,
   subject: string,

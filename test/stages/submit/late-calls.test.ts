@@ -695,7 +695,7 @@ describe('a call that seemed absent, was withdrawn, and is listed late', () => {
     expect(await clinic.attention()).toEqual([]);
   });
 
-  test('serves the inquiry of another record that was withdrawn, too, and its entry ends', async () => {
+  test('serves another record’s inquiry that was withdrawn, too, and its entry ends', async () => {
     const clinic = await install();
     const { show } = await loseAndHide(clinic, 1);
     const visit = clinic.visit('A-1', SAME);
