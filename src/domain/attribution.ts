@@ -59,8 +59,9 @@ export type Account = {
 };
 
 export type Clock = {
-  /** The time by the service's clock, as far as eligd knows it. */
+  /** The time by the service's clock, or by this machine's if the service does not tell its own. */
   now: number;
+  is_told: boolean;
   settle_ms: number;
   timeout_ms: number;
   /** An answer older than this serves no visit. */
@@ -155,7 +156,7 @@ function ownOf(
     return own.toSorted((a, b) => rankOf(reasonOf(a)) - rankOf(reasonOf(b)));
   // The times exclude every listed inquiry: the clock was wrong, or the request left late.
   const isIts = (each: ListedCall) =>
-    reasonOf(each) === undefined && isAlike(need, each) && isFresh(each, clock);
+    reasonOf(each) === undefined && isAlike(need, each) && !isTooOld(each, clock);
   return free.filter(isIts).slice(0, 1);
 }
 
@@ -193,7 +194,7 @@ function reasonsFor(
       .toSorted((a, b) => a.id - b.id)
       .find((call) => call.inquiry === first?.inquiry && isAfter(call, each));
     if (own !== undefined) unused.delete(own);
-    else if (!isFresh(each, clock)) continue;
+    else if (isTooOld(each, clock)) continue;
     const { inquiry } = own ?? likeliest;
     const is_absent = alike.some((call) => call.inquiry === inquiry && call.is_absent);
     reasons.set(each.service_id, { inquiry, call: own ?? null, is_absent });
@@ -297,6 +298,11 @@ function unclaimedFor(
         : mayBeEchoOf(need.match_key, each.match_key) && isLabelled(each)),
   );
   return { fit: fits.find(isLabelled) ?? fits[0], doubtful };
+}
+
+/** This machine's clock may be wrong: it must not hide the call whose reply was lost (G1). */
+function isTooOld(each: ListedCall, clock: Clock): boolean {
+  return clock.is_told && !isFresh(each, clock);
 }
 
 /** Returns whether its answer can still serve a visit. One of unknown age can. */

@@ -17,6 +17,7 @@ export const at = (minutes: number) => SENT_AT + minutes * MINUTE_MS;
 
 export const CLOCK: Clock = {
   now: at(60),
+  is_told: true,
   settle_ms: 5 * MINUTE_MS,
   timeout_ms: MINUTE_MS,
   reverify_ms: 30 * DAY_MS,
@@ -123,6 +124,16 @@ export const CASES: readonly Case[] = [
     what: 'a lost database’s call whose answer is too old is not the call that is looked up',
     account: { ...lost, listed: [listed('L', { created_at: at(-60 * 24 * 40) })] },
     verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'a clock that was wrong then and now hides no call',
+    account: {
+      calls: [call(1, 1, { sent_at: at(60 * 24 * 40) })],
+      needs: [need(1, 'sought')],
+      listed: [listed('L')],
+    },
+    clock: { is_told: false, now: at(60 * 24 * 40 + 20) },
+    verdicts: { L: serves(1) },
   },
   {
     what: 'a call whose answer is too old is not one that a wrong clock sent',

@@ -65,8 +65,9 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     "each.given_name === ''",
   ),
   unclaimed_is_fresh: without('      isFresh(each, clock) &&\n'),
-  from_a_lost_database_is_fresh: without('    else if (!isFresh(each, clock)) continue;\n'),
-  wrong_clock_only_if_fresh: without(' && isFresh(each, clock);', ';'),
+  from_a_lost_database_is_fresh: without('    else if (isTooOld(each, clock)) continue;\n'),
+  wrong_clock_only_if_fresh: without(' && !isTooOld(each, clock);', ';'),
+  told_clock_only: without('clock.is_told && ', ''),
   fresh_of_no_time: without(
     'created_at === null || created_at > now - reverify_ms',
     'created_at !== null && created_at > now - reverify_ms',

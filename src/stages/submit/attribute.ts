@@ -78,8 +78,10 @@ export async function attributeCalls(
   const { deps, now } = context;
   const { settle_ms, timeout_ms, reverify_after_days } = deps.settings;
   const { account, rows } = await gather(context, question);
+  const skew_ms = deps.clockSkew();
   const verdicts = attribute(account, {
-    now: now - (deps.clockSkew() ?? 0),
+    now: now - (skew_ms ?? 0),
+    is_told: skew_ms !== null,
     settle_ms,
     timeout_ms,
     reverify_ms: reverify_after_days * DAY_MS,
