@@ -59,9 +59,8 @@ export type Account = {
 };
 
 export type Clock = {
-  /** The time by the service's clock, or by this machine's if the service does not tell its own. */
+  /** The time by the service's clock, as far as eligd knows it. */
   now: number;
-  is_told: boolean;
   settle_ms: number;
   timeout_ms: number;
   /** An answer older than this serves no visit. */
@@ -85,7 +84,7 @@ export type Verdict =
   | { is: 'doubtful' | 'unneeded'; inquiry: number }
   | { is: 'undecided' | 'unclaimed' | 'stranger' };
 
-/** The owner that a listed inquiry may have. `is_absent`: two lookups did not find its call. */
+/** The owner that a listed inquiry may have. `is_absent`: lookups did not find a call like it. */
 type Reason = { inquiry: number; call: MadeCall | null; is_absent: boolean };
 
 /** Such a call may serve a need that eligd is about to call for. */
@@ -112,7 +111,7 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
   }
   for (const need of needs) {
     let is_served = isServed(need, verdicts);
-    for (const { service_id } of ownOf(need, free, reasons, clock)) {
+    for (const { service_id } of ownOf(need, free, reasons)) {
       verdicts.set(service_id, verdictOf(need, reasons.get(service_id), is_served));
       is_served = true;
     }
@@ -148,16 +147,13 @@ function ownOf(
   need: Need,
   free: readonly ListedCall[],
   reasons: ReadonlyMap<string, Reason>,
-  clock: Clock,
 ): ListedCall[] {
   const reasonOf = ({ service_id }: ListedCall) => reasons.get(service_id);
   const own = free.filter((each) => reasonOf(each)?.inquiry === need.inquiry);
   if (own.length > 0 || need.stage !== 'sought')
     return own.toSorted((a, b) => rankOf(reasonOf(a)) - rankOf(reasonOf(b)));
   // The times exclude every listed inquiry: the clock was wrong, or the request left late.
-  const isIts = (each: ListedCall) =>
-    reasonOf(each) === undefined && isAlike(need, each) && !isTooOld(each, clock);
-  return free.filter(isIts).slice(0, 1);
+  return free.filter((each) => reasonOf(each) === undefined && isAlike(need, each)).slice(0, 1);
 }
 
 function rankOf(reason: Reason | undefined): number {
@@ -168,7 +164,7 @@ function rankOf(reason: Reason | undefined): number {
  * Matches each listed inquiry to one of our calls. Question, label, and name must agree, and the
  * service must have accepted the inquiry while our request could arrive. Each call explains one
  * inquiry. An inquiry accepted before our request left may be a call from a lost database for the
- * same need, unless its answer is too old.
+ * same need.
  */
 function reasonsFor(
   free: readonly ListedCall[],
@@ -194,9 +190,8 @@ function reasonsFor(
       .toSorted((a, b) => a.id - b.id)
       .find((call) => call.inquiry === first?.inquiry && isAfter(call, each));
     if (own !== undefined) unused.delete(own);
-    else if (isTooOld(each, clock)) continue;
     const { inquiry } = own ?? likeliest;
-    const is_absent = alike.some((call) => call.inquiry === inquiry && call.is_absent);
+    const is_absent = alike.some((call) => call.is_absent);
     reasons.set(each.service_id, { inquiry, call: own ?? null, is_absent });
   }
   return reasons;
@@ -282,7 +277,7 @@ function unclaimedFor(
   const usable = free.filter(
     (each) =>
       KEPT.has(verdicts.get(each.service_id)?.is) &&
-      isFresh(each, clock) &&
+      (each.created_at === null || each.created_at > clock.now - clock.reverify_ms) &&
       (!need.is_unnumbered_claim || isLabelled(each)) &&
       !others.some((other) => isAlike(other, each)),
   );
@@ -298,16 +293,6 @@ function unclaimedFor(
         : mayBeEchoOf(need.match_key, each.match_key) && isLabelled(each)),
   );
   return { fit: fits.find(isLabelled) ?? fits[0], doubtful };
-}
-
-/** This machine's clock may be wrong: it must not hide the call whose reply was lost (G1). */
-function isTooOld(each: ListedCall, clock: Clock): boolean {
-  return clock.is_told && !isFresh(each, clock);
-}
-
-/** Returns whether its answer can still serve a visit. One of unknown age can. */
-function isFresh({ created_at }: ListedCall, { now, reverify_ms }: Clock): boolean {
-  return created_at === null || created_at > now - reverify_ms;
 }
 
 /** Returns whether no earlier list contained it and it was created since the last comparison. */

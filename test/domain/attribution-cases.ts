@@ -17,7 +17,6 @@ export const at = (minutes: number) => SENT_AT + minutes * MINUTE_MS;
 
 export const CLOCK: Clock = {
   now: at(60),
-  is_told: true,
   settle_ms: 5 * MINUTE_MS,
   timeout_ms: MINUTE_MS,
   reverify_ms: 30 * DAY_MS,
@@ -119,30 +118,6 @@ export const CASES: readonly Case[] = [
     what: 'a clock that was wrong when the call was sent does not hide it',
     account: { ...lost, listed: [listed('L', { created_at: at(3 * 24 * 60) })] },
     verdicts: { L: serves(1) },
-  },
-  {
-    what: 'a lost database’s call whose answer is too old is not the call that is looked up',
-    account: { ...lost, listed: [listed('L', { created_at: at(-60 * 24 * 40) })] },
-    verdicts: { L: is('unclaimed') },
-  },
-  {
-    what: 'a clock that was wrong then and now hides no call',
-    account: {
-      calls: [call(1, 1, { sent_at: at(60 * 24 * 40) })],
-      needs: [need(1, 'sought')],
-      listed: [listed('L')],
-    },
-    clock: { is_told: false, now: at(60 * 24 * 40 + 20) },
-    verdicts: { L: serves(1) },
-  },
-  {
-    what: 'a call whose answer is too old is not one that a wrong clock sent',
-    account: {
-      calls: [call(1, 1, { sent_at: at(-60 * 24 * 60) })],
-      needs: [need(1, 'sought')],
-      listed: [listed('L', { created_at: at(-60 * 24 * 40) })],
-    },
-    verdicts: { L: is('unclaimed') },
   },
   {
     what: 'of two that a wrong clock may have sent, the older one serves',
@@ -510,15 +485,6 @@ export const CASES: readonly Case[] = [
       listed: [listed('L')],
     },
     verdicts: { L: unneeded(1) },
-  },
-  {
-    what: 'a withdrawn call that another record’s withdrawn call may be surprises nobody',
-    account: {
-      calls: [absent({ inquiry: 2 }), call(2, 1, { sent_at: at(12) })],
-      needs: [need(1, 'over'), need(2, 'over')],
-      listed: [listed('L')],
-    },
-    verdicts: { L: is('unclaimed') },
   },
   {
     what: 'an inquiry from before a withdrawn call is not needed either, and costs as much',

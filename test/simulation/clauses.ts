@@ -33,7 +33,7 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     "stage_of.get(inquiry) === 'over' ? 2 : 1",
   ),
   needed_before_not_needed: without("stage_of.get(inquiry) === 'over' ? 2 : 1", '1'),
-  absent_for_this_inquiry: without('call.inquiry === inquiry && call.is_absent', 'call.is_absent'),
+  absent_calls_alike: without('alike.some((call) => call.is_absent)', 'likeliest.is_absent'),
   out_is_undecided: without("  if (stage === 'out') return { is: 'undecided' };\n"),
   served_has_duplicates: without("stage === 'served' || is_served", 'is_served'),
   one_serves: without("stage === 'served' || is_served", "stage === 'served'"),
@@ -64,13 +64,13 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     "(each.given_name === '' && isLabelled(each))",
     "each.given_name === ''",
   ),
-  unclaimed_is_fresh: without('      isFresh(each, clock) &&\n'),
-  from_a_lost_database_is_fresh: without('    else if (isTooOld(each, clock)) continue;\n'),
-  wrong_clock_only_if_fresh: without(' && !isTooOld(each, clock);', ';'),
-  told_clock_only: without('clock.is_told && ', ''),
-  fresh_of_no_time: without(
-    'created_at === null || created_at > now - reverify_ms',
-    'created_at !== null && created_at > now - reverify_ms',
+  unclaimed_is_fresh: without(
+    'each.created_at === null || each.created_at > clock.now - clock.reverify_ms',
+    'true',
+  ),
+  unclaimed_of_no_time: without(
+    'each.created_at === null || each.created_at > clock.now',
+    'each.created_at > clock.now',
   ),
   unnumbered_claim_has_its_label: without(
     '      (!need.is_unnumbered_claim || isLabelled(each)) &&\n',

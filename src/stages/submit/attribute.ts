@@ -78,10 +78,8 @@ export async function attributeCalls(
   const { deps, now } = context;
   const { settle_ms, timeout_ms, reverify_after_days } = deps.settings;
   const { account, rows } = await gather(context, question);
-  const skew_ms = deps.clockSkew();
   const verdicts = attribute(account, {
-    now: now - (skew_ms ?? 0),
-    is_told: skew_ms !== null,
+    now: now - (deps.clockSkew() ?? 0),
     settle_ms,
     timeout_ms,
     reverify_ms: reverify_after_days * DAY_MS,

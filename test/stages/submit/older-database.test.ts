@@ -12,7 +12,6 @@ import {
   anOldCall,
   hideCalls,
   labelsOf,
-  lookUp,
   loseCreates,
   TWINS,
   twin,
@@ -518,23 +517,4 @@ test.each([
   cutLists(clinic, [(await clinic.service.ledger())[0]?.id], end);
   await send(clinic, clinic.visit('C-1', about('W8')));
   expect(await haltsOf(clinic)).toEqual(['calls_lost']);
-});
-
-test('a lost reply does not bring the lost database’s answer that is too old', async () => {
-  const clinic = await install();
-  await clinic.service.createBeside({
-    ...TWINS,
-    patient_name: 'Ada Example',
-    external_id: 'A-1',
-  });
-  clinic.pass(40 * DAY_MS);
-  await clinic.service.advance({ hours: 40 * 24 });
-  await callFor(clinic, ['B-1']);
-  await loseCreates(clinic, 1, 'before');
-  await send(clinic, clinic.visit('A-1', twin('Ada')));
-  await advance(clinic, MINUTE_MS);
-  await lookUp(clinic);
-  const [, ...made] = (await clinic.service.ledger()).map(({ id }) => id);
-  expect(made).toHaveLength(2);
-  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(made);
 });
