@@ -368,6 +368,31 @@ test('a lost database’s call serves, and the one with a lost reply stays ours'
   expect(await duplicates(clinic)).toEqual([second]);
 });
 
+test('the entry about two duplicate calls ends when both serve as attempts', async () => {
+  const attempts = 3;
+  const clinic = await install({ collecting: { attempts }, policy: { attempts } });
+  const { show } = await callTwice(clinic, 2);
+  await lookUp(clinic);
+  // The entry names the older one, which was listed last and serves first.
+  for (const call of [1, 0]) {
+    await show(call);
+    await reconcile(clinic);
+  }
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
+  callsBringNothing(clinic);
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    await clinic.collectAll();
+    clinic.pass(5 * HOUR_MS);
+    await clinic.service.advance({ hours: 5 });
+    await clinic.submitNow();
+  }
+  expect(await clinic.service.ledger()).toHaveLength(attempts);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(
+    Array(attempts).fill('answered'),
+  );
+  expect(await clinic.attention()).not.toContain('duplicate_call');
+});
+
 test('eligd tells a lost reply’s call from the failed attempt before it', async () => {
   const clinic = await install();
   const { show } = await callTwiceForNothing(clinic, 3);
