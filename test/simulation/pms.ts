@@ -14,6 +14,7 @@ import {
 } from '../../connectors/contract.ts';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../src/domain/claim.ts';
+import { lettersAndDigits } from '../../src/domain/matching.ts';
 import { Book, type Entry, type Merge, shownAsChange, type Version } from './book.ts';
 import { type ClaimVersion, shownClaim } from './claim-book.ts';
 import type { Life } from './machine.ts';
@@ -361,7 +362,12 @@ export class Pms {
     const { claims } = this.output(life.machine.name);
     const { claim, record, revision, key } = delivery;
     const before = claims.get(key)?.delivery;
-    const same = (one: ClaimDelivery) => JSON.stringify([one.claim.source_id, one.record]);
+    // A database that lost the call knows only the letters and digits of the number in it.
+    const numberIn = ({ asked }: ClaimDelivery['record']) => lettersAndDigits(asked.claim_number);
+    const same = (one: ClaimDelivery) => {
+      const asked = { ...one.record.asked, claim_number: numberIn(one.record) };
+      return JSON.stringify([one.claim.source_id, { ...one.record, asked }]);
+    };
     if (before === undefined) this.counts.claims_delivered += 1;
     else if (same(before) !== same(delivery))
       this.onBroken(
