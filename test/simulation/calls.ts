@@ -522,7 +522,8 @@ export class Calls {
       this.#duplicates.has(one.id) && service.statusOf(one).status === 'CANCELLED';
     const before = made.filter((one) => !isCanceledDuplicate(one));
     const last = before.at(-1);
-    if (last === undefined) return true;
+    const isEnded = (one: Accepted) => one.is_forgotten && this.#isWithdrawn(one.id);
+    if (last === undefined || before.every(isEnded)) return true;
     if (this.#isOrdered(last, call)) {
       this.#series_starts.add(call.id);
       return true;
@@ -538,8 +539,8 @@ export class Calls {
     // A call that the service has forgotten ends when eligd reads the answer of another one, or
     // when the operator withdraws it.
     const isReplaced = (one: Accepted) =>
-      one.is_forgotten &&
-      (this.#isWithdrawn(one.id) ||
+      isEnded(one) ||
+      (one.is_forgotten &&
         before.some(({ id }) => (this.#answered_at.get(id) ?? 0) > one.accepted_at));
     const serving = before.findLast((one) => !isOldUnread(one) && !isReplaced(one)) ?? last;
     const ended = serving.timeline.find(({ status }) =>

@@ -11,6 +11,7 @@ import {
   callUnderWayFor,
   makeNewest,
   takenBackAfter,
+  withdrawnAfter,
 } from '../../store/calls/attempts.ts';
 import { type InquiryRow, latestForNeed } from '../../store/calls/inquiries.ts';
 import {
@@ -58,7 +59,11 @@ export async function newestFor(
   const call =
     (await callInstead(context, latest, about, reuse)) ??
     (reuse === 'new' ? await laterCall(context, latest, appointment, about) : null);
-  if (call === null) return { newest, latest, reuse, failed };
+  if (call === null) {
+    const withdrawn = reuse === 'new' ? await withdrawnInstead(context, latest, about) : null;
+    if (withdrawn === null) return { newest, latest, reuse, failed };
+    return { newest: withdrawn, latest: withdrawn, reuse: 'revive', failed };
+  }
   if (isAttemptLeft(call, context)) return { newest, latest, reuse, failed: call };
   return { newest: call, latest: call, reuse: 'serve', failed };
 }
@@ -106,6 +111,20 @@ async function callInstead(
   if (has_failed) await leaveFailed(tx, latest, now);
   else if (!serves) await planAgain(tx, latest.id, now);
   return newest;
+}
+
+/**
+ * Returns the withdrawn call for a merged record that the service may have, and makes it the
+ * newest: eligd must look it up before it calls again (G1). Null: none, or no call is due.
+ */
+async function withdrawnInstead(
+  { tx, facts: { now, is_clock_trusted } }: PlanContext,
+  latest: InquiryRow,
+  { is_too_late }: Coverage,
+): Promise<InquiryRow | null> {
+  if (is_too_late || !is_clock_trusted) return null;
+  const call = await withdrawnAfter(tx, latest);
+  return call === null ? null : await makeNewest(tx, call, now);
 }
 
 /** Has planning let another call serve the visits of an unsuccessful one. */

@@ -99,14 +99,29 @@ export async function callUnderWayFor(
  * that one was answered, or, if it failed, after it was made. Null: none.
  */
 export async function takenBackAfter(db: Db | Tx, newest: InquiryRow): Promise<InquiryRow | null> {
-  const answeredAt = (row: InquiryRow) => row.answered_service_at ?? row.answered_at ?? 0;
   const is_success = outcomeOf(newest.service_status) === 'successful';
   const since = is_success ? answeredAt(newest) : sentAt(newest);
   const isIt = (each: InquiryRow) =>
     each.state === 'open' && Math.max(sentAt(each), answeredAt(each)) > since;
-  const others = (await attemptsFor(db, newest)).filter(({ id }) => id !== newest.id);
-  return others.findLast(isIt) ?? null;
+  return (await othersThan(db, newest)).findLast(isIt) ?? null;
 }
+
+/**
+ * Returns the call that the office withdrew, that the service may have nevertheless, and that was
+ * made after the newest attempt was answered, for another record of the patient. Null: none.
+ */
+export async function withdrawnAfter(db: Db | Tx, newest: InquiryRow): Promise<InquiryRow | null> {
+  if (newest.state !== 'answered') return null;
+  const isIt = (each: InquiryRow) =>
+    each.state === 'withdrawn' && each.sent_at !== null && sentAt(each) > answeredAt(newest);
+  return (await othersThan(db, newest)).findLast(isIt) ?? null;
+}
+
+const othersThan = async (db: Db | Tx, row: InquiryRow) =>
+  (await attemptsFor(db, row)).filter(({ id }) => id !== row.id);
+
+const answeredAt = ({ answered_service_at, answered_at }: InquiryRow) =>
+  answered_service_at ?? answered_at ?? 0;
 
 /** Makes a call the newest attempt for its need. Returns it with its new number. */
 export async function makeNewest(
@@ -151,8 +166,7 @@ export async function laterAttempt(
   // By the service's clock, because this machine's may have been wrong.
   const answered_at = newest.answered_service_at ?? newest.answered_at;
   if (newest.state !== 'answered' || answered_at === null) return null;
-  const others = (await attemptsFor(tx, newest)).filter(({ id }) => id !== newest.id);
-  for (const each of others.toReversed()) {
+  for (const each of (await othersThan(tx, newest)).toReversed()) {
     if (['planned', 'rejected', 'withdrawn'].includes(each.state)) continue;
     if (are_answered && outcomeOf(each.service_status) !== 'successful') continue;
     if (sentAt(each) > answered_at) return each;
@@ -173,7 +187,7 @@ export function sentAt({ sent_service_at, sent_at, created_at }: InquiryRow): nu
 /** An answer from before the call was too old, or left out codes, so it does not count. */
 function isAnsweredDuring(call: InquiryRow, other: InquiryRow): boolean {
   if (other.state !== 'answered' || outcomeOf(other.service_status) !== 'successful') return false;
-  return (other.answered_service_at ?? other.answered_at ?? 0) > sentAt(call);
+  return answeredAt(other) > sentAt(call);
 }
 
 /** Numbers the attempt, with those that it followed, after all others. */

@@ -216,17 +216,44 @@ export async function forgetCall(clinic: Installation, label: string): Promise<v
   is_noticed = true;
 }
 
+const ACCEPTED_WITHOUT_ID = {
+  ok: false,
+  failure: {
+    class: 'ambiguous',
+    cause: 'truncated',
+    status: 200,
+    retry_after_ms: null,
+    accepted: true,
+  },
+} as const;
+
 /** The service says that it has accepted what is sent, but its list does not show it. */
 export async function acceptUnlisted(
   clinic: Installation,
   send: () => Promise<unknown>,
 ): Promise<void> {
   const { create } = clinic.client;
-  const lost = { cause: 'truncated', status: 200, retry_after_ms: null, accepted: true } as const;
-  clinic.client.create = async () => ({ ok: false, failure: { class: 'ambiguous', ...lost } });
+  clinic.client.create = async () => ACCEPTED_WITHOUT_ID;
   await send();
   clinic.client.create = create;
   await lookUp(clinic);
+}
+
+/** The service calls for what is sent, but states no ID, and its list hides these calls. */
+export async function acceptAndHide(clinic: Installation, send: () => Promise<unknown>) {
+  const { create } = clinic.client;
+  const before = await clinic.service.ledger();
+  const hidden = hideCalls(clinic);
+  for (const index of before.keys()) await hidden.show(index);
+  await acceptUnlisted(clinic, async () => {
+    clinic.client.create = async (...given) => {
+      await create(...given);
+      return ACCEPTED_WITHOUT_ID;
+    };
+    await send();
+  });
+  clinic.client.create = create;
+  return hidden;
 }
 
 /** The service's list does not say when the inquiries were created. */

@@ -18,6 +18,7 @@ import {
   send,
 } from '../installation.ts';
 import {
+  acceptAndHide,
   acceptUnlisted,
   callsEnd,
   forgetCall,
@@ -683,6 +684,55 @@ test('a withdrawn call that is listed late is reported if eligd called again', a
   expect(await clinic.attention()).toEqual(['duplicate_call']);
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+});
+
+/** A visit has an answer that gets too old; the other record's call, withdrawn, may exist. */
+async function withdrawnAndMerged() {
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await finish(clinic);
+  const { show } = await acceptAndHide(clinic, () => send(clinic, visit(clinic, 'A-1')));
+  await merge(clinic);
+  await clinic.planNow();
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 2 }, clinic.now()));
+  await pass(clinic, 4);
+  return { clinic, show };
+}
+
+test('a merged record’s withdrawn call is looked up once the answer is too old (G1)', async () => {
+  const { clinic, show } = await withdrawnAndMerged();
+  await clinic.read(visit(clinic, 'A-2'));
+  await goOn(clinic);
+  expect(await clinic.attention()).toEqual(['undecidable']);
+  await show(1);
+  await reconcile(clinic);
+  await finish(clinic);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
+  expect(await written(clinic)).toMatchObject({ 'A-2': ['A-1'] });
+});
+
+test('a merged record’s withdrawn call is not looked up by a clock that may be wrong', async () => {
+  const { clinic } = await withdrawnAndMerged();
+  const { facts } = clinic.plan;
+  clinic.plan.facts = () => ({ ...facts(), is_clock_trusted: false });
+  await clinic.read(visit(clinic, 'A-2'));
+  await goOn(clinic);
+  expect(await clinic.attention()).toEqual([]);
+  clinic.plan.facts = facts;
+  await goOn(clinic);
+  expect(await clinic.attention()).toEqual(['undecidable']);
+});
+
+test('a visit too late for a call takes no answer away from others after a merge', async () => {
+  const { clinic } = await withdrawnAndMerged();
+  await clinic.read(clinic.visit('A-2', { patient: ADA, coverages: COVERAGES }, 0.01));
+  await clinic.planNow();
+  expect(await clinic.attention()).toEqual(['too_late_to_call']);
+  await clinic.read(visit(clinic, 'B-1'));
+  await goOn(clinic);
+  expect(await clinic.attention()).not.toContain('undecidable');
+  expect(await written(clinic)).toMatchObject({ 'B-1': ['B-1'] });
 });
 
 test('a call under way serves in place of a further attempt that the office withdrew', async () => {
