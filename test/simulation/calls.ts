@@ -479,6 +479,12 @@ export class Calls {
     return this.#isForgotten(call) && numberOf(call) !== canonical(current);
   }
 
+  /** Whether the database lost the call, and it was too old to serve when eligd made a later one. */
+  isLostAndTooOld(call: Accepted, calls: readonly Accepted[]): boolean {
+    const old_at = call.accepted_at + this.#world.plan.config.reverify_after_days * DAY_MS;
+    return this.#isForgotten(call) && calls.some(({ accepted_at }) => old_at <= accepted_at);
+  }
+
   /** Whether eligd has seen the call in a list, and knows of no inquiry that it is for. */
   #isUnclaimed(id: string): boolean {
     const sql = "select 1 from calls where service_id = ? and role = 'unclaimed'";

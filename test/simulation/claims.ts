@@ -148,7 +148,8 @@ export class ClaimCheck {
     const findable = calls.filter(
       (call) =>
         (call.carrier.is_known === 'surely' || service.shows(call)) &&
-        !this.#calls.isForgottenNumber(call, current.claim.claim_number),
+        !this.#calls.isForgottenNumber(call, current.claim.claim_number) &&
+        !this.#calls.isLostAndTooOld(call, calls),
     );
     const has_ended = findable.some(({ timeline }) =>
       timeline.some(
