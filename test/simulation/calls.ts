@@ -479,7 +479,7 @@ export class Calls {
     return this.#isForgotten(call) && numberOf(call) !== canonical(current);
   }
 
-  /** Whether the database lost the call, and it was too old to serve when eligd made a later one. */
+  /** Whether the database lost the call, and it was too old when eligd made a later one. */
   isLostAndTooOld(call: Accepted, calls: readonly Accepted[]): boolean {
     const old_at = call.accepted_at + this.#world.plan.config.reverify_after_days * DAY_MS;
     return this.#isForgotten(call) && calls.some(({ accepted_at }) => old_at <= accepted_at);

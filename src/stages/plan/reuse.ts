@@ -59,13 +59,11 @@ export async function newestFor(
   const call =
     (await callInstead(context, latest, about, reuse)) ??
     (reuse === 'new' ? await laterCall(context, latest, appointment, about) : null);
-  if (call === null) {
-    const withdrawn = reuse === 'new' ? await withdrawnInstead(context, latest, about) : null;
-    if (withdrawn === null) return { newest, latest, reuse, failed };
-    return { newest: withdrawn, latest: withdrawn, reuse: 'revive', failed };
-  }
-  if (isAttemptLeft(call, context)) return { newest, latest, reuse, failed: call };
-  return { newest: call, latest: call, reuse: 'serve', failed };
+  if (call !== null && !isAttemptLeft(call, context))
+    return { newest: call, latest: call, reuse: 'serve', failed };
+  const withdrawn = reuse === 'new' ? await withdrawnInstead(context, latest, about) : null;
+  if (withdrawn === null) return { newest, latest, reuse, failed: call };
+  return { newest: withdrawn, latest: withdrawn, reuse: 'revive', failed };
 }
 
 /**
@@ -115,16 +113,21 @@ async function callInstead(
 
 /**
  * Returns the withdrawn call for a merged record that the service may have, and makes it the
- * newest: eligd must look it up before it calls again (G1). Null: none, or no call is due.
+ * newest: eligd must look it up before it calls again (G1). Null: none that would serve, or no call
+ * is due.
  */
 async function withdrawnInstead(
   { tx, facts: { now, is_clock_trusted } }: PlanContext,
   latest: InquiryRow,
-  { is_too_late }: Coverage,
+  { coverage, is_too_late }: Coverage,
 ): Promise<InquiryRow | null> {
   if (is_too_late || !is_clock_trusted) return null;
   const call = await withdrawnAfter(tx, latest);
-  return call === null ? null : await makeNewest(tx, call, now);
+  if (call === null) return null;
+  const old_at = now - coverage.reverify_after_days * DAY_MS;
+  const is_too_old = (await answeredAt(tx, latest, now)) <= old_at;
+  const serves = is_too_old || (await asksMore(tx, call, coverage, latest));
+  return serves ? await makeNewest(tx, call, now) : null;
 }
 
 /** Has planning let another call serve the visits of an unsuccessful one. */

@@ -107,21 +107,17 @@ export async function takenBackAfter(db: Db | Tx, newest: InquiryRow): Promise<I
 }
 
 /**
- * Returns the call that the office withdrew, that the service may have nevertheless, and that was
- * made after the newest attempt was answered, for another record of the patient. Null: none.
+ * Returns the newest call for the same need that was made after the answer of this inquiry, that
+ * the office withdrew, and that the service may have nevertheless; null: none.
  */
-export async function withdrawnAfter(db: Db | Tx, newest: InquiryRow): Promise<InquiryRow | null> {
-  if (newest.state !== 'answered') return null;
+export async function withdrawnAfter(tx: Tx, answered: InquiryRow): Promise<InquiryRow | null> {
   const isIt = (each: InquiryRow) =>
-    each.state === 'withdrawn' && each.sent_at !== null && sentAt(each) > answeredAt(newest);
-  return (await othersThan(db, newest)).findLast(isIt) ?? null;
+    each.state === 'withdrawn' && each.sent_at !== null && sentAt(each) > answeredAt(answered);
+  return (await attemptsFor(tx, answered)).findLast(isIt) ?? null;
 }
 
 const othersThan = async (db: Db | Tx, row: InquiryRow) =>
   (await attemptsFor(db, row)).filter(({ id }) => id !== row.id);
-
-const answeredAt = ({ answered_service_at, answered_at }: InquiryRow) =>
-  answered_service_at ?? answered_at ?? 0;
 
 /** Makes a call the newest attempt for its need. Returns it with its new number. */
 export async function makeNewest(
@@ -182,6 +178,11 @@ export async function laterAttempt(
 /** Returns when the request left, by the service's clock if eligd knew it. */
 export function sentAt({ sent_service_at, sent_at, created_at }: InquiryRow): number {
   return sent_service_at ?? sent_at ?? created_at;
+}
+
+/** Returns when the answer arrived, by the service's clock if eligd knew it; 0: never. */
+function answeredAt({ answered_service_at, answered_at }: InquiryRow): number {
+  return answered_service_at ?? answered_at ?? 0;
 }
 
 /** An answer from before the call was too old, or left out codes, so it does not count. */

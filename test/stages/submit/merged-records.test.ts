@@ -700,7 +700,7 @@ async function withdrawnAndMerged() {
   return { clinic, show };
 }
 
-test('a merged record’s withdrawn call is looked up once the answer is too old (G1)', async () => {
+test('a merged record’s withdrawn call is looked up once its answer is old (G1)', async () => {
   const { clinic, show } = await withdrawnAndMerged();
   await clinic.read(visit(clinic, 'A-2'));
   await goOn(clinic);
@@ -712,7 +712,7 @@ test('a merged record’s withdrawn call is looked up once the answer is too old
   expect(await written(clinic)).toMatchObject({ 'A-2': ['A-1'] });
 });
 
-test('a merged record’s withdrawn call is not looked up by a clock that may be wrong', async () => {
+test('a merged record’s withdrawn call is not looked up by an unsure clock', async () => {
   const { clinic } = await withdrawnAndMerged();
   const { facts } = clinic.plan;
   clinic.plan.facts = () => ({ ...facts(), is_clock_trusted: false });
@@ -721,6 +721,79 @@ test('a merged record’s withdrawn call is not looked up by a clock that may be
   expect(await clinic.attention()).toEqual([]);
   clinic.plan.facts = facts;
   await goOn(clinic);
+  expect(await clinic.attention()).toEqual(['undecidable']);
+});
+
+test('a merged record’s withdrawn call takes no valid answer away from new visits', async () => {
+  const clinic = await install({ policy: { new_codes: 'call' } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await finish(clinic);
+  await acceptAndHide(clinic, () => send(clinic, visit(clinic, 'A-1')));
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 2 }, clinic.now()));
+  await merge(clinic);
+  await clinic.read({ ...visit(clinic, 'A-2'), procedure_codes: ['D2740'] }, visit(clinic, 'A-3'));
+  await goOn(clinic);
+  await finish(clinic);
+  await clinic.planNow();
+  expect(await clinic.attention()).toEqual([]);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1', 'A-2']);
+  expect(await written(clinic)).toMatchObject({ 'A-2': ['A-2'], 'A-3': [expect.anything()] });
+});
+
+test('a merged record’s withdrawn call that is older than the answer does not count', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
+  await clinic.planNow();
+  await acceptUnlisted(clinic, () => send(clinic, visit(clinic, 'A-1')));
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await pass(clinic, 10);
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await finish(clinic);
+  await merge(clinic);
+  await pass(clinic, 4);
+  await clinic.read(visit(clinic, 'A-2'));
+  await goOn(clinic);
+  await finish(clinic);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-2']);
+  expect(await written(clinic)).toMatchObject({ 'A-2': ['A-2'] });
+});
+
+test('a merged record’s withdrawn call about the codes of a visit is looked up (G1)', async () => {
+  const clinic = await install({ policy: { new_codes: 'call' } });
+  const withCode = (id: string) => ({ ...visit(clinic, id), procedure_codes: ['D2740'] });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await finish(clinic);
+  await acceptAndHide(clinic, () => send(clinic, withCode('A-1')));
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 2 }, clinic.now()));
+  await merge(clinic);
+  await clinic.read(withCode('A-2'));
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
+  expect(await clinic.attention()).toContain('undecidable');
+});
+
+test('a merged record’s next attempt that the office withdrew is looked up (G1)', async () => {
+  const clinic = await install({
+    policy: { reverify_after_days: 3, attempts: 2 },
+    collecting: { attempts: 2 },
+  });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await finish(clinic);
+  await pass(clinic, 2);
+  await send(clinic, visit(clinic, 'A-1'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await finish(clinic);
+  await pass(clinic, 0.5);
+  await acceptAndHide(clinic, () => clinic.planNow().then(() => clinic.submitNow()));
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 3 }, clinic.now()));
+  await merge(clinic);
+  await clinic.planNow();
+  await pass(clinic, 1);
+  await clinic.read(visit(clinic, 'A-2'));
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1', 'A-1']);
   expect(await clinic.attention()).toEqual(['undecidable']);
 });
 
