@@ -31,12 +31,7 @@ import {
   resolveAttention,
 } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
-import {
-  callUnderWayFor,
-  laterAttempt,
-  makeNewest,
-  withdrawnAfter,
-} from '../../store/calls/attempts.ts';
+import { callUnderWayFor, laterAttempt, makeNewest } from '../../store/calls/attempts.ts';
 import {
   addPlanned,
   type InquiryRow,
@@ -144,14 +139,6 @@ async function ask(
     // The answer of a call for a record that was merged into the patient's plans the claim again.
     const call = await callUnderWayFor(tx, planned, { except: latest.id });
     if (call !== null && call.state !== 'undecidable') return rest;
-    // The service may have a call for a merged record that the office withdrew: look it up (G1).
-    const withdrawn = await withdrawnAfter(tx, latest);
-    if (withdrawn !== null) {
-      await makeNewest(tx, withdrawn, now);
-      await serveFrom(tx, row, { serving: withdrawn, draft }, now);
-      await revive(tx, withdrawn, now);
-      return rest;
-    }
   }
   const added = await addPlanned(
     tx,

@@ -63,6 +63,7 @@ export async function newestFor(
     return { newest: call, latest: call, reuse: 'serve', failed };
   const withdrawn = reuse === 'new' ? await withdrawnInstead(context, latest, about) : null;
   if (withdrawn === null) return { newest, latest, reuse, failed: call };
+  if (call !== null) await leaveFailed(context.tx, call, context.facts.now);
   return { newest: withdrawn, latest: withdrawn, reuse: 'revive', failed };
 }
 

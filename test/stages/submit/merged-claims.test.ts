@@ -5,10 +5,9 @@
 import { expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS } from '../../../src/domain/time.ts';
-import { withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { facts } from '../../domain/examples.ts';
-import { type Installation, install, reconcile } from '../installation.ts';
-import { acceptAndHide, acceptUnlisted, callsEnd, forgetCall, labelsOf } from './lost-calls.ts';
+import { type Installation, install } from '../installation.ts';
+import { acceptUnlisted, callsEnd, forgetCall, labelsOf } from './lost-calls.ts';
 
 const ADA = { id: 'P-1', first_name: 'Ada', last_name: 'Example', birth_date: '1980-01-02' };
 const OTHER_ADA = { ...ADA, id: 'P-2' };
@@ -96,29 +95,6 @@ test('an entry about a lost call ends once the claim has another call (G2)', asy
   expect(await delivered(clinic)).toEqual([2]);
   expect(await clinic.attention()).toEqual([]);
 });
-
-test.each(WAYS)(
-  'a withdrawn call about a claim is looked up when one is due if its record %s (G1)',
-  async (_way, into, from) => {
-    const clinic = await install();
-    await send(clinic, OTHER_ADA, 'PENDING1-1');
-    await goOn(clinic, 6);
-    const { show } = await acceptAndHide(clinic, () => send(clinic, ADA, 'PENDING1-1'));
-    await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 2 }, clinic.now()));
-    await clinic.merge(into, from);
-    await goOn(clinic, 30);
-    await send(clinic, into, 'PENDING1-2');
-    await goOn(clinic, 2);
-    expect(await callsAbout(clinic)).toBe(2);
-    expect(await clinic.attention()).toEqual(['undecidable']);
-    await show(1);
-    await reconcile(clinic);
-    await goOn(clinic, 30);
-    expect(await callsAbout(clinic)).toBe(2);
-    expect(await delivered(clinic)).toEqual([1, 2]);
-    expect(await clinic.attention()).toEqual([]);
-  },
-);
 
 test('if both calls get lost, one entry says so (G2)', async () => {
   const clinic = await install();

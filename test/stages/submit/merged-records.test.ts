@@ -758,6 +758,38 @@ test('a merged record’s withdrawn call that is older than the answer does not 
   expect(await written(clinic)).toMatchObject({ 'A-2': ['A-2'] });
 });
 
+test('a visit whose call failed gets the withdrawn call’s answer if it is found (G2)', async () => {
+  const clinic = await install({
+    policy: { reverify_after_days: 3, attempts: 1 },
+    collecting: { attempts: 1 },
+  });
+  const third = { ...ADA, id: 'P-3' };
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await finish(clinic);
+  await pass(clinic, 2);
+  await send(clinic, visit(clinic, 'C-1', third));
+  await ends(clinic, { 'C-1': 'UNSUCCESSFUL' });
+  await finish(clinic);
+  const { show } = await acceptAndHide(clinic, () => send(clinic, visit(clinic, 'A-1')));
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 3 }, clinic.now()));
+  await merge(clinic, { from: [third] });
+  await merge(clinic);
+  await clinic.planNow();
+  const { facts } = clinic.plan;
+  clinic.plan.facts = () => ({ ...facts(), policy: { ...facts().policy, attempts: 2 } });
+  await pass(clinic, 1.5);
+  await clinic.read(visit(clinic, 'A-2'));
+  await goOn(clinic);
+  await show(2);
+  await reconcile(clinic);
+  await finish(clinic);
+  await clinic.planNow();
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'C-1', 'A-1']);
+  expect(await clinic.attention()).toEqual([]);
+  expect(await written(clinic)).toMatchObject({ 'A-2': ['A-1'], 'C-1': ['C-1', 'A-1'] });
+});
+
 test('a merged record’s withdrawn call about the codes of a visit is looked up (G1)', async () => {
   const clinic = await install({ policy: { new_codes: 'call' } });
   const withCode = (id: string) => ({ ...visit(clinic, id), procedure_codes: ['D2740'] });
