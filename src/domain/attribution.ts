@@ -113,7 +113,8 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
     let is_served = isServed(need, verdicts);
     for (const { service_id } of ownOf(need, free, reasons)) {
       verdicts.set(service_id, verdictOf(need, reasons.get(service_id), is_served));
-      is_served = true;
+      // If the need comes back, a call that it does not need now serves it.
+      is_served ||= need.stage !== 'over';
     }
   }
   for (const need of needs) {

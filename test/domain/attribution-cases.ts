@@ -202,13 +202,13 @@ export const CASES: readonly Case[] = [
     verdicts: { L: serves(1, 1) },
   },
   {
-    what: 'of two duplicate calls that no need has, one is kept and one is a duplicate',
+    what: 'of two calls that nothing needs now, each may serve later',
     account: {
       calls: [absent(), call(2, 1, { is_absent: true, sent_at: at(12) })],
       needs: [need(1, 'over')],
       listed: [listed('L1'), listed('L2', { created_at: at(12) })],
     },
-    verdicts: { L1: unneeded(1), L2: duplicate(1, 2) },
+    verdicts: { L1: unneeded(1), L2: unneeded(1) },
   },
   {
     what: 'an inquiry that is looked up comes before one that was proven absent',
