@@ -113,15 +113,14 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
     let is_served = isServed(need, verdicts);
     for (const { service_id } of ownOf(need, free, reasons)) {
       verdicts.set(service_id, verdictOf(need, reasons.get(service_id), is_served));
-      // If the need comes back, a call that it does not need now serves it.
-      is_served ||= need.stage !== 'over';
+      is_served = true;
     }
   }
   for (const need of needs) {
     if (need.stage !== 'calling' || isServed(need, verdicts)) continue;
     const { inquiry } = need;
     const { fit, doubtful } = unclaimedFor(need, free, { verdicts, needs, clock });
-    const taken = duplicateFor(need, by_age) ?? fit;
+    const taken = duplicateFor(need, by_age, clock) ?? fit;
     if (taken !== undefined) verdicts.set(taken.service_id, { is: 'call', inquiry, call: null });
     else
       for (const { service_id } of doubtful) verdicts.set(service_id, { is: 'doubtful', inquiry });
@@ -232,15 +231,18 @@ function isServed({ inquiry }: Need, verdicts: ReadonlyMap<string, Verdict>): bo
 }
 
 /**
- * Returns a duplicate call of an earlier attempt, if there is one. It is already paid for, so it
- * serves as this attempt.
+ * Returns a duplicate call of an earlier attempt, if there is one, or a fresh one of its own: the
+ * call that it was a duplicate of serves another need. It is already paid for, so it serves.
  */
 function duplicateFor(
-  { earlier, given_name }: Need,
+  { inquiry, earlier, given_name }: Need,
   listed: readonly ListedCall[],
+  clock: Clock,
 ): ListedCall | undefined {
-  const isTheirs = ({ owner }: ListedCall) =>
-    owner?.role === 'duplicate' && earlier.includes(owner.inquiry);
+  const isTheirs = (each: ListedCall) =>
+    each.owner?.role === 'duplicate' &&
+    (earlier.includes(each.owner.inquiry) ||
+      (each.owner.inquiry === inquiry && isFresh(each, clock)));
   // The service may have canceled it because it was a duplicate.
   return listed.find(
     (each) =>
@@ -248,6 +250,11 @@ function duplicateFor(
       ['', given_name].includes(each.given_name) &&
       finalOutcome(each.status) !== 'cancelled',
   );
+}
+
+/** Returns whether the answer may serve a visit; it does if its age is unknown. */
+function isFresh({ created_at }: ListedCall, { now, reverify_ms }: Clock): boolean {
+  return created_at === null || created_at > now - reverify_ms;
 }
 
 type Others = {
@@ -278,7 +285,7 @@ function unclaimedFor(
   const usable = free.filter(
     (each) =>
       KEPT.has(verdicts.get(each.service_id)?.is) &&
-      (each.created_at === null || each.created_at > clock.now - clock.reverify_ms) &&
+      isFresh(each, clock) &&
       (!need.is_unnumbered_claim || isLabelled(each)) &&
       !others.some((other) => isAlike(other, each)),
   );

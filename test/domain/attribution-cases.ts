@@ -202,13 +202,42 @@ export const CASES: readonly Case[] = [
     verdicts: { L: serves(1, 1) },
   },
   {
-    what: 'of two calls that nothing needs now, each may serve later',
+    what: 'a duplicate call of an inquiry serves it if no other call does',
+    account: {
+      needs: [need(1, 'calling')],
+      listed: [listed('L', { owner: { inquiry: 1, role: 'duplicate' } })],
+    },
+    verdicts: { L: serves(1, null) },
+  },
+  {
+    what: 'a duplicate call of an inquiry that is too old does not serve it',
+    account: {
+      needs: [need(1, 'calling')],
+      listed: [
+        listed('L', {
+          owner: { inquiry: 1, role: 'duplicate' },
+          created_at: at(-60 * 24 * 60),
+        }),
+      ],
+    },
+    verdicts: { L: duplicate(1, null) },
+  },
+  {
+    what: 'a duplicate call of another inquiry does not serve',
+    account: {
+      needs: [need(1, 'calling'), need(2, 'over')],
+      listed: [listed('L', { owner: { inquiry: 2, role: 'duplicate' } })],
+    },
+    verdicts: { L: duplicate(2, null) },
+  },
+  {
+    what: 'of two duplicate calls that no need has, one is kept and one is a duplicate',
     account: {
       calls: [absent(), call(2, 1, { is_absent: true, sent_at: at(12) })],
       needs: [need(1, 'over')],
       listed: [listed('L1'), listed('L2', { created_at: at(12) })],
     },
-    verdicts: { L1: unneeded(1), L2: unneeded(1) },
+    verdicts: { L1: unneeded(1), L2: duplicate(1, 2) },
   },
   {
     what: 'an inquiry that is looked up comes before one that was proven absent',

@@ -45,14 +45,17 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   wrong_clock_once: without('.slice(0, 1);', ';'),
   own_call_first: without('rankOf(reasonOf(a)) - rankOf(reasonOf(b))', '0'),
   claimed_stays: without('let is_served = isServed(need, verdicts);', 'let is_served = false;'),
-  duplicate_is_no_call: without("owner?.role === 'duplicate' && ", 'owner !== null && '),
+  duplicate_is_no_call: without("each.owner?.role === 'duplicate'", 'each.owner !== null'),
   duplicate_of_this_need: without(
-    "owner?.role === 'duplicate' && earlier.includes(owner.inquiry)",
-    "owner?.role === 'duplicate'",
+    '(each.owner.inquiry === inquiry && isFresh(each, clock))',
+    'isFresh(each, clock)',
   ),
+  duplicate_of_earlier: without('earlier.includes(each.owner.inquiry) ||', 'false ||'),
+  duplicate_of_its_own: without('(each.owner.inquiry === inquiry && isFresh', '(false && isFresh'),
+  own_duplicate_is_fresh: without('=== inquiry && isFresh(each, clock)', '=== inquiry'),
   duplicate_of_this_patient: without("      ['', given_name].includes(each.given_name) &&\n"),
   duplicate_not_cancelled: without("finalOutcome(each.status) !== 'cancelled'", 'true'),
-  duplicate_serves_next: without('duplicateFor(need, by_age) ?? '),
+  duplicate_serves_next: without('duplicateFor(need, by_age, clock) ?? '),
   only_unclaimed: without('      KEPT.has(verdicts.get(each.service_id)?.is) &&\n'),
   unclaimed_asks_the_same: without('({ match_key }) => match_key === need.match_key', '() => true'),
   unclaimed_names_the_patient: without(
@@ -64,13 +67,10 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     "(each.given_name === '' && isLabelled(each))",
     "each.given_name === ''",
   ),
-  unclaimed_is_fresh: without(
-    'each.created_at === null || each.created_at > clock.now - clock.reverify_ms',
-    'true',
-  ),
+  unclaimed_is_fresh: without('      isFresh(each, clock) &&\n'),
   unclaimed_of_no_time: without(
-    'each.created_at === null || each.created_at > clock.now',
-    'each.created_at > clock.now',
+    'created_at === null || created_at > now',
+    'created_at !== null && created_at > now',
   ),
   unnumbered_claim_has_its_label: without(
     '      (!need.is_unnumbered_claim || isLabelled(each)) &&\n',

@@ -10,7 +10,6 @@ import { retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
 import {
-  acceptAndHide,
   acceptUnlisted,
   callsBringNothing,
   callsEnd,
@@ -29,7 +28,6 @@ import {
   twin,
   withhold,
 } from './lost-calls.ts';
-import { finish, OTHER_ADA, visit, written } from './merges.ts';
 
 const SAME = { coverages: [aCoverage({ member_id: 'W1' })] };
 
@@ -98,27 +96,6 @@ test('a first call is reported although its withdrawn second one has no ID', asy
   await show(0);
   await reconcile(clinic);
   expect(await clinic.attention()).toEqual(['duplicate_call']);
-});
-
-test('of two calls of a withdrawn visit, each serves a visit that comes later (G1)', async () => {
-  const clinic = await install();
-  const first = await loseAndHide(clinic, 1);
-  await send(clinic, visit(clinic, 'A-1'));
-  await clinic.service.advance({ seconds: 60 });
-  const second = await acceptAndHide(clinic, () => lookUp(clinic));
-  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
-  await first.show(0);
-  await first.show(1);
-  await second.show(1);
-  await reconcile(clinic);
-  expect(await clinic.attention()).toEqual(['duplicate_call']);
-  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
-  await send(clinic, visit(clinic, 'A-2'));
-  await lookUp(clinic);
-  await finish(clinic);
-  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1']);
-  expect(await written(clinic)).toMatchObject({ 'B-1': ['A-1'], 'A-2': ['A-1'] });
-  expect(await clinic.attention()).toEqual([]);
 });
 
 test('a call that is listed before its successor can be sent serves (G1)', async () => {
