@@ -232,7 +232,7 @@ function isServed({ inquiry }: Need, verdicts: ReadonlyMap<string, Verdict>): bo
 
 /**
  * Returns a duplicate call of an earlier attempt, if there is one, or a fresh one of its own: the
- * call that it was a duplicate of serves another need. It is already paid for, so it serves.
+ * call that it was a duplicate of may serve another need now. It is already paid for, so it serves.
  */
 function duplicateFor(
   { inquiry, earlier, given_name }: Need,
