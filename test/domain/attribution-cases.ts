@@ -210,6 +210,22 @@ export const CASES: readonly Case[] = [
     verdicts: { L: serves(1, null) },
   },
   {
+    what: 'a duplicate call about a former claim number serves its inquiry',
+    account: {
+      needs: [need(1, 'calling')],
+      listed: [listed('L', { owner: { inquiry: 1, role: 'duplicate' }, match_key: 'BEFORE' })],
+    },
+    verdicts: { L: serves(1, null) },
+  },
+  {
+    what: 'a duplicate call of an inquiry leaves calls that nobody has to others',
+    account: {
+      needs: [need(1, 'calling')],
+      listed: [listed('L1'), listed('L2', { owner: { inquiry: 1, role: 'duplicate' } })],
+    },
+    verdicts: { L1: is('unclaimed'), L2: serves(1, null) },
+  },
+  {
     what: 'a duplicate call of an inquiry that is too old does not serve it',
     account: {
       needs: [need(1, 'calling')],
