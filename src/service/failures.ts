@@ -107,9 +107,9 @@ export function saysAccepted(status: number): boolean {
 }
 
 /**
- * Returns the failure for a reply with an unusable body. A 201 or 202 still means that the service
- * accepted the request; so does another 2xx but 200 without a body. Of several inquiries (`count`),
- * the service may have refused some.
+ * Returns the failure for a reply with an unusable body. A 2xx other than 200 without a body still
+ * means that the service accepted the request. So does a 201 or 202 whose body is unreadable, for
+ * one inquiry: of several (`count`), the service may have refused some.
  */
 export function uselessBody(reply: HttpReply, count = 1): ServiceFailure {
   const { status, body } = reply;

@@ -5,10 +5,11 @@
  * G1 depends on one question: *was any byte of the request written?* The answer is not guessed from
  * error codes. undici calls a handler's `onRequestStart` right before it writes a request to a
  * connected (and, with TLS, authenticated) socket, and never earlier. An attempt that was not
- * started is unsent, whatever the error; one that was started counts as unsent only if a reply says
- * so. This applies only to our own agent. Any other dispatcher (a mock, a simulation) may have
- * passed the request on without calling the handler. For those, only errors that a failed
- * connection alone can cause prove that nothing was sent.
+ * started is unsent, whatever the error; one that was started counts as unsent only if a reply or
+ * an error that only an attempt to connect has says so. This applies only to our own agent. Any
+ * other dispatcher (a mock, a simulation) may have passed the request on without calling the
+ * handler. For those, only errors that a failed connection alone can cause prove that nothing was
+ * sent.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
@@ -181,7 +182,8 @@ class Attempt implements Dispatcher.DispatchHandler {
 
   /**
    * Records the moment before writing, and refuses to write an attempt that was canceled or already
-   * written: undici queues the requests of a broken connection and writes them again.
+   * written: with pipelining, undici would queue the requests of a broken connection and write them
+   * again.
    */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#state === 'written' || this.#state === 'cancelled') {

@@ -1,6 +1,7 @@
 /**
  * Applies the verdicts of `domain/attribution.ts` to the inquiries at the service. Used by a
- * lookup, by the reconciliation of the whole list, and by the check before a call.
+ * lookup, by the reconciliation of the whole list, by the check before a call, and, for an inquiry
+ * that has more than one call, after a reply.
  */
 import {
   attribute,

@@ -152,9 +152,9 @@ async function loginAgainBeforeRetry({ store, env, client, memory }: SubmitDeps)
 
 /**
  * Recovers rows in `sending`. No request is in flight between two steps, so such a row was left by
- * a process that died, or by a reply that could not be committed. Its request may have left long
- * after the intent was committed, and nobody saw its end, which is at most the timeout from now
- * (docs/design.md "Sending").
+ * a process that died, or by an error outside the request, such as a commit that failed. Its
+ * request may have left long after the intent was committed, and nobody saw its end, which is at
+ * most the timeout from now (docs/design.md "Absence is proven").
  */
 export async function recoverInterrupted(deps: SubmitDeps): Promise<void> {
   const left = await inState(deps.store.db, 'sending');

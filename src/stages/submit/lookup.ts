@@ -193,9 +193,9 @@ async function filterShowsOurs(
 }
 
 /**
- * Looks for the call of the inquiry under the label that it was sent with. Returns null if the list
- * shows nothing else that may be the call: an inquiry of nobody whose echo leaves out what would
- * tell. Attribution has judged those whose echo tells.
+ * Looks for the call of the inquiry under the label that it was sent with. Attribution judges the
+ * listed inquiries whose echo tells what they ask. One that nobody has and whose echo leaves that
+ * out may be the call, too: then the lookup is inconclusive. Null: the list shows neither.
  */
 async function find(
   deps: SubmitDeps,
@@ -218,7 +218,10 @@ async function find(
     : null;
 }
 
-/** Lets one of the listed inquiries serve the row. Returns whether one does. */
+/**
+ * Lets one of the listed inquiries serve the row. Returns whether the lookup is over: one does, or
+ * the row waits for none anymore.
+ */
 async function serveFrom(
   deps: SubmitDeps,
   row: InquiryRow,

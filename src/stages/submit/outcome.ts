@@ -182,9 +182,9 @@ export async function settleFailure(
 /**
  * Moves rows to `planned`: the service provably did not take the request, or two lookups have shown
  * that it has no such call. Planning could not withdraw them before, so rows that no longer serve a
- * visit (canceled or past) are withdrawn here. Planning does so with a row whose need another
- * inquiry serves, such as that of another record of the patient which was merged meanwhile (G1);
- * nothing is sent for a visit that waits for planning.
+ * visit (canceled or past) are withdrawn here. Planning withdraws a row whose need another inquiry
+ * serves, such as that of another record of the patient which was merged meanwhile (G1); nothing is
+ * sent for a visit that waits for planning.
  */
 export async function backToPlanned(
   { tx, deps, now }: SubmitContext,

@@ -118,8 +118,8 @@ async function sendClaimed(
 /**
  * `intents`: what may be sent now. `adopted`: how many need no call, because the service already
  * holds them. `moved`: how many wait for their payer or for the office. `sends`: the new count of
- * sends; 0 when nothing is sent. `to_check`: nothing was claimed, and the labels of these must be
- * queried first.
+ * sends; 0 when nothing is sent. `to_check`: the labels of these must be queried first; until the
+ * first queries, nothing is claimed.
  */
 type Claimed = {
   intents: Intent[];

@@ -1,6 +1,6 @@
 /**
- * Calls that the service may still list: those that were proven absent, and lost ones whose
- * inquiries the office has withdrawn.
+ * Calls that the service may still list: those that count as absent, and lost ones whose inquiries
+ * the office has withdrawn.
  */
 import { sql } from 'kysely';
 import { parsed } from '../../domain/damaged.ts';
