@@ -563,11 +563,12 @@ export class Calls {
     }
     const was_unsuccessful = (one: Accepted) =>
       one.timeline.some(({ at, status }) => at <= now && status === 'UNSUCCESSFUL');
-    // A call that the database lost, and that was too old to serve, is no attempt to eligd.
+    // A call that the database lost, and that was too old to serve or that no list shows, is no
+    // attempt to eligd.
     const isUnknownAttempt = (one: Accepted) =>
       this.#isForgotten(one) &&
       !this.#adopted.has(one.id) &&
-      one.accepted_at + reverify_ms <= machine_now;
+      (one.accepted_at + reverify_ms <= machine_now || !this.#canBeFound(one));
     const attempts = before.filter((one) => !isUnknownAttempt(one));
     const series = attempts.slice(
       Math.max(
