@@ -485,6 +485,12 @@ export class Calls {
     return this.#isForgotten(call) && calls.some(({ accepted_at }) => old_at <= accepted_at);
   }
 
+  /** Whether the database has the call: eligd made it, or a list has shown it. */
+  #isStored(id: string): boolean {
+    const sql = 'select 1 from calls where service_id = ?';
+    return readState(this.#world.machine(), (raw) => raw.prepare(sql).get(id)) != null;
+  }
+
   /** Whether eligd has seen the call in a list, and knows of no inquiry that it is for. */
   #isUnclaimed(id: string): boolean {
     const sql = "select 1 from calls where service_id = ? and role = 'unclaimed'";
@@ -563,12 +569,13 @@ export class Calls {
     }
     const was_unsuccessful = (one: Accepted) =>
       one.timeline.some(({ at, status }) => at <= now && status === 'UNSUCCESSFUL');
-    // A call that the database lost, and that was too old to serve or that no list shows, is no
+    // A call that the database lost, and that was too old to serve or has become invisible, is no
     // attempt to eligd.
     const isUnknownAttempt = (one: Accepted) =>
       this.#isForgotten(one) &&
       !this.#adopted.has(one.id) &&
-      (one.accepted_at + reverify_ms <= machine_now || !this.#canBeFound(one));
+      (one.accepted_at + reverify_ms <= machine_now ||
+        (one.visible_at <= now && !this.#canBeFound(one) && !this.#isStored(one.id)));
     const attempts = before.filter((one) => !isUnknownAttempt(one));
     const series = attempts.slice(
       Math.max(

@@ -194,8 +194,9 @@ async function filterShowsOurs(
 
 /**
  * Looks for the call of the inquiry under the label that it was sent with. Attribution judges the
- * listed inquiries whose echo tells what they ask. One that nobody has and whose echo leaves that
- * out may be the call, too: then the lookup is inconclusive. Null: the list shows neither.
+ * listed inquiries whose echo tells the label and the question. If none of them is the call, one
+ * that nobody has and whose echo leaves out either may be it (inconclusive). Null: the list does
+ * not show the call.
  */
 async function find(
   deps: SubmitDeps,
