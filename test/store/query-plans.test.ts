@@ -12,7 +12,7 @@ import { takeKnown } from '../../src/store/answers/inbox.ts';
 import { answersOfNeed, termsOfGroup } from '../../src/store/answers/plan-terms.ts';
 import { looksAt } from '../../src/store/bookkeeping/access-log.ts';
 import { readAlerts } from '../../src/store/bookkeeping/alerts.ts';
-import { isOnList } from '../../src/store/bookkeeping/attention.ts';
+import { isOnList, nameNextVisit } from '../../src/store/bookkeeping/attention.ts';
 import { readHeads } from '../../src/store/bookkeeping/chain-check.ts';
 import { writeLearned } from '../../src/store/bookkeeping/learned-settings.ts';
 import { storedOfPatient } from '../../src/store/bookkeeping/legal-holds.ts';
@@ -306,6 +306,16 @@ describe('the claim of', () => {
       'an attention item about an inquiry',
       () => openWriteQueue(db).write((tx) => isOnList(tx, 'inquiry:1')),
       'attention USING INDEX attention_open (subject=?)',
+    ],
+    [
+      'the visit of the items about an inquiry',
+      () => openWriteQueue(db).write((tx) => nameNextVisit(tx, { inquiry: 1 }, NOW)),
+      'attention USING INDEX attention_inquiry (inquiry=?)',
+    ],
+    [
+      'the items that show a visit',
+      () => openWriteQueue(db).write((tx) => nameNextVisit(tx, { appointment: 1 }, NOW)),
+      'attention USING INDEX attention_appointment (appointment=?)',
     ],
     [
       'calls of an older database',

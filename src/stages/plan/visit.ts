@@ -16,6 +16,7 @@ import { planDelivery } from '../../store/answers/deliveries.ts';
 import { parkOtherRanks } from '../../store/answers/delivery-steps.ts';
 import {
   isOnList,
+  nameNextVisit,
   raiseAgain,
   raiseAttention,
   replaceAttention,
@@ -234,31 +235,8 @@ async function inquiryFor(
   }
   // Replacing an answer that seems too old costs a paid call, and the clock may be wrong (G1).
   if (reuse === 'new' && latest !== null && !is_clock_trusted) return 'clock_first';
-  const join = { appointment: appointment.id, coverage_rank: coverage.rank, draft: coverage.draft };
-  if (latest !== null && reuse !== 'new') {
-    await link(tx, { inquiry: latest.id, ...join }, now);
-    if (reuse === 'revive') await revive(tx, latest, now);
-    await revise(context, latest.id);
-    // eligd may have given up the inquiry after its earlier visits, or poll it as rarely as they
-    // allow. This visit needs the answer, too (G2).
-    const is_sooner = appointment.starts_at > now && appointment.starts_at < latest.visit_at;
-    if (latest.state === 'open' && (latest.poll_at === null || is_sooner)) {
-      await updateInquiry(tx, latest.id, { poll_at: now, visit_at: appointment.starts_at }, now);
-      await resolveAttention(tx, inquirySubject(latest.id), now, ['no_answer']);
-    }
-    // Raise the attention item for this visit, too: the visit that the inquiry was sent for may be
-    // over.
-    const about = {
-      ...subjectOf(appointment),
-      inquiry: latest.id,
-      subject: inquirySubject(latest.id),
-    };
-    if (reuse === 'serve' && latest.state === 'rejected')
-      await raiseAgain(tx, about, ['refused'], now);
-    if (latest.state === 'undecidable') await raiseAgain(tx, about, LOST_REASONS, now);
-    await deliverAtRank(context, latest, appointment, coverage.rank);
-    return (reuse === 'revive' ? await inquiryById(tx, latest.id) : null) ?? latest;
-  }
+  if (latest !== null && reuse !== 'new')
+    return await joinInquiry(context, appointment, coverage, { inquiry: latest, reuse });
   const before = failed === null ? newest : await makeNewest(tx, failed, now);
   const added = await addPlanned(
     tx,
@@ -286,8 +264,40 @@ async function inquiryFor(
     return 'other_first';
   }
   if (failed !== null) await leaveFailed(tx, failed, now);
+  const join = { appointment: appointment.id, coverage_rank: coverage.rank, draft: coverage.draft };
   await link(tx, { inquiry: added.id, ...join }, now);
   return added;
+}
+
+/** Has an existing inquiry serve the visit, too, as it is or planned again. Returns it. */
+async function joinInquiry(
+  context: PlanContext,
+  appointment: AppointmentRow,
+  coverage: PlannedCoverage,
+  { inquiry, reuse }: { inquiry: InquiryRow; reuse: 'serve' | 'revive' },
+): Promise<InquiryRow> {
+  const { tx, facts } = context;
+  const { now } = facts;
+  const { id, state } = inquiry;
+  const join = { appointment: appointment.id, coverage_rank: coverage.rank, draft: coverage.draft };
+  await link(tx, { inquiry: id, ...join }, now);
+  await nameNextVisit(tx, { inquiry: id }, now);
+  if (reuse === 'revive') await revive(tx, inquiry, now);
+  await revise(context, id);
+  // eligd may have given up the inquiry after its earlier visits, or poll it as rarely as they
+  // allow. This visit needs the answer, too (G2).
+  const is_sooner = appointment.starts_at > now && appointment.starts_at < inquiry.visit_at;
+  if (state === 'open' && (inquiry.poll_at === null || is_sooner)) {
+    await updateInquiry(tx, id, { poll_at: now, visit_at: appointment.starts_at }, now);
+    await resolveAttention(tx, inquirySubject(id), now, ['no_answer']);
+  }
+  // Raise the attention item for this visit, too: the visit that the inquiry was sent for may be
+  // over.
+  const about = { ...subjectOf(appointment), inquiry: id, subject: inquirySubject(id) };
+  if (reuse === 'serve' && state === 'rejected') await raiseAgain(tx, about, ['refused'], now);
+  if (state === 'undecidable') await raiseAgain(tx, about, LOST_REASONS, now);
+  await deliverAtRank(context, inquiry, appointment, coverage.rank);
+  return (reuse === 'revive' ? await inquiryById(tx, id) : null) ?? inquiry;
 }
 
 /**

@@ -17,7 +17,8 @@ export type AttentionSubject = {
 
 /**
  * Raises an attention item, which becomes part of the subject's history. If an item with this
- * reason is already open, updates it and keeps its `since`.
+ * reason is already open, updates it and keeps its `since`. An item about an inquiry shows the next
+ * open visit that the inquiry serves; `about.appointment`, if there is none.
  */
 export async function raiseAttention(
   tx: Tx,
@@ -51,6 +52,7 @@ export async function raiseAttention(
         }),
     )
     .execute();
+  if (about.inquiry !== null) await nameNextVisit(tx, { inquiry: about.inquiry }, now);
 }
 
 /** Returns whether an item with this reason, or any, is open whose text contains `naming`. */
@@ -71,31 +73,26 @@ export async function isOnList(
   return open !== undefined;
 }
 
-/**
- * Returns the columns that add the visit to an item that was raised when its inquiry served none,
- * or only closed ones, so that the front desk sees which patient it concerns.
- */
+/** Returns the columns that add the visit to an item that was raised while its inquiry had none. */
 function visitOf({ connector, appointment }: AttentionSubject) {
   return {
     connector: sql<string | null>`coalesce(attention.connector, ${connector})`,
-    appointment: sql<number | null>`case
-      when (select closed_reason from appointments where id = attention.appointment) is null
-        then coalesce(attention.appointment, ${appointment})
-      else coalesce(${appointment}, attention.appointment) end`,
+    appointment: sql<number | null>`coalesce(attention.appointment, ${appointment})`,
   };
 }
 
 /**
- * Moves open items about inquiries (or about one) from this appointment to the next open visit that
- * they serve: this visit is over, or may now be another patient's. Items without such a visit do
- * not change.
+ * Has open items about one inquiry, or those that show one appointment, show the next open visit
+ * that their inquiry serves: a sooner one may have been booked, or this one is over, or may now be
+ * another patient's. Items without such a visit do not change.
  */
 export async function nameNextVisit(
   tx: Tx,
-  { appointment, inquiry }: { appointment: number; inquiry?: number },
+  which: { inquiry: number } | { appointment: number },
   now: number,
 ): Promise<void> {
-  let update = tx
+  const [[column, id]] = Object.entries(which) as [['inquiry' | 'appointment', number]];
+  await tx
     .updateTable('attention')
     .set({
       appointment: sql`coalesce(
@@ -104,11 +101,10 @@ export async function nameNextVisit(
           order by a.starts_at < ${now}, a.starts_at, a.id limit 1),
         attention.appointment)`,
     })
-    .where('appointment', '=', appointment)
+    .where(column, '=', id)
     .where(sql<SqlBool>`subject = 'inquiry:' || inquiry`)
-    .where('resolved_at', 'is', null);
-  if (inquiry !== undefined) update = update.where('inquiry', '=', inquiry);
-  await update.execute();
+    .where('resolved_at', 'is', null)
+    .execute();
 }
 
 /** Resolves attention items: those of the subjects with one of `reasons`, or all of their items. */

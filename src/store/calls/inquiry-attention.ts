@@ -12,7 +12,7 @@ import { appointmentsOf, isAwaited } from './links.ts';
 
 type Inquiry = Pick<InquiryRow, 'id' | 'connector'>;
 
-/** Names the first open visit that the inquiry serves; if none is open, the first visit. */
+/** Names a visit that the inquiry serves, preferably an open one. The list shows the next one. */
 export async function aboutInquiry(tx: Tx, { id, connector }: Inquiry): Promise<AttentionSubject> {
   const visits = await appointmentsOf(tx, id);
   const visit = visits.find(({ closed_reason }) => closed_reason === null) ?? visits[0];

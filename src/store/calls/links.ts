@@ -73,7 +73,7 @@ export async function unlink(
     .where('inquiry', '=', inquiry)
     .where('appointment', '=', appointment)
     .execute();
-  await nameNextVisit(tx, { appointment, inquiry }, now);
+  await nameNextVisit(tx, { inquiry }, now);
 }
 
 /** Returns them in the order of linking: the first provides the inquiry's external ID. */

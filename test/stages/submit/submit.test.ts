@@ -6,6 +6,7 @@ import {
   ensureReconciled,
   newSubmitMemory,
 } from '../../../src/stages/submit/index.ts';
+import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { handle } from '../../../src/store/bookkeeping/handled.ts';
 import { currentHalts } from '../../../src/store/calls/halts.ts';
 import { aCoverage } from '../../domain/examples.ts';
@@ -300,6 +301,29 @@ test('a lost reply does not come back to the list after its visit is over', asyn
   expect(await clinic.attention()).not.toContain('unconfirmed');
   await clinic.submitNow();
   expect(await clinic.attention()).not.toContain('unconfirmed');
+});
+
+test('an entry about a lost reply names the visit that comes next', async () => {
+  const clinic = await install();
+  const shown = async () =>
+    (await openAttention(clinic.store.db)).map(({ source_id }) => source_id);
+  await clinic.read(clinic.visit('A-1', {}, 6));
+  await clinic.planNow();
+  await clinic.read(clinic.visit('A-2', {}, 4));
+  await loseRequest(clinic);
+  clinic.client.list = async () => ({
+    ok: false,
+    failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
+  });
+  clinic.pass(61 * MINUTE_MS);
+  await clinic.submitNow();
+  expect(await shown()).toEqual(['A-2']);
+  await clinic.read(clinic.visit('A-3', {}, 2));
+  await clinic.planNow();
+  expect(await shown()).toEqual(['A-3']);
+  await clinic.read(clinic.visit('A-3', {}, 7));
+  await clinic.planNow();
+  expect(await shown()).toEqual(['A-2']);
 });
 
 test('an entry about a lost reply names the visit that its inquiry serves now', async () => {
