@@ -94,6 +94,7 @@ export async function doNotAsk(
     }
     await setPlanDue(tx, appointment.id, null, null);
     await resolveAttention(tx, about.subject, now);
+    await nameNextVisit(tx, { appointment: appointment.id }, now);
     // The daily job closes a visit with its last attention item. A change after that opens the
     // visit again, and no item is left to close it with.
     if (is_clock_trusted && isLongOver(appointment, context) && (await isGivenUp(tx, inquiries)))

@@ -83,8 +83,8 @@ function visitOf({ connector, appointment }: AttentionSubject) {
 
 /**
  * Has open items about one inquiry, or those that show one appointment, show the next open visit
- * that their inquiry serves: a sooner one may have been booked, or this one is over, or may now be
- * another patient's. Items without such a visit do not change.
+ * that their inquiry serves, or the last one if all are over: a sooner one may have been booked, or
+ * this one is over, or may now be another patient's. Items without an open visit do not change.
  */
 export async function nameNextVisit(
   tx: Tx,
@@ -98,7 +98,7 @@ export async function nameNextVisit(
       appointment: sql`coalesce(
         (select a.id from inquiry_appointments l join appointments a on a.id = l.appointment
           where l.inquiry = attention.inquiry and a.closed_reason is null
-          order by a.starts_at < ${now}, a.starts_at, a.id limit 1),
+          order by a.starts_at < ${now}, abs(a.starts_at - ${now}), a.id limit 1),
         attention.appointment)`,
     })
     .where(column, '=', id)

@@ -324,6 +324,11 @@ test('an entry about a lost reply names the visit that comes next', async () => 
   await clinic.read(clinic.visit('A-3', {}, 7));
   await clinic.planNow();
   expect(await shown()).toEqual(['A-2']);
+  for (const next of ['A-2', 'A-1', 'A-3']) {
+    clinic.pass(2 * DAY_MS);
+    await clinic.planNow();
+    expect(await shown()).toEqual([next]);
+  }
 });
 
 test('an entry about a lost reply names the visit that its inquiry serves now', async () => {
