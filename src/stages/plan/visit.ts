@@ -68,13 +68,11 @@ export async function doNotAsk(
     await setPlanDue(tx, appointment.id, decision.until, decision.reason);
     // The visit only seems to be over by a clock that may be wrong, so the office must still see
     // its attention items (G2).
-    if (decision.reason !== 'clock_unproven')
-      await replaceAttention(
-        tx,
-        about,
-        { reasons: PLANNING_REASONS, entries: decision.attention },
-        now,
-      );
+    if (decision.reason !== 'clock_unproven') {
+      const found = { reasons: PLANNING_REASONS, entries: decision.attention };
+      await replaceAttention(tx, about, found, now);
+      await nameNextVisit(tx, { appointment: appointment.id }, now);
+    }
     await leaveUnsent(context, appointment);
     await followCoverages(context, appointment);
     return;

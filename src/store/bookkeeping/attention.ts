@@ -18,7 +18,7 @@ export type AttentionSubject = {
 /**
  * Raises an attention item, which becomes part of the subject's history. If an item with this
  * reason is already open, updates it and keeps its `since`. An item about an inquiry shows the next
- * open visit that the inquiry serves; `about.appointment`, if there is none.
+ * open visit that the inquiry serves, if there is one.
  */
 export async function raiseAttention(
   tx: Tx,

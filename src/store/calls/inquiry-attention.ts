@@ -12,10 +12,9 @@ import { appointmentsOf, isAwaited } from './links.ts';
 
 type Inquiry = Pick<InquiryRow, 'id' | 'connector'>;
 
-/** Names a visit that the inquiry serves, preferably an open one. The list shows the next one. */
+/** Names the first visit that the inquiry serves. The list shows the next open one, if any is. */
 export async function aboutInquiry(tx: Tx, { id, connector }: Inquiry): Promise<AttentionSubject> {
-  const visits = await appointmentsOf(tx, id);
-  const visit = visits.find(({ closed_reason }) => closed_reason === null) ?? visits[0];
+  const [visit] = await appointmentsOf(tx, id);
   return { connector, appointment: visit?.id ?? null, inquiry: id, subject: inquirySubject(id) };
 }
 
