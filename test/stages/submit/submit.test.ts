@@ -252,10 +252,7 @@ test('an unavailable service goes on the attention list after an hour', async ()
   const clinic = await install();
   await clinic.read(clinic.visit('A-1'));
   await clinic.planNow();
-  clinic.client.list = async () => ({
-    ok: false,
-    failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
-  });
+  failLists(clinic);
   await clinic.submitNow();
   expect(await clinic.attention()).toEqual([]);
   clinic.pass(61 * MINUTE_MS);
@@ -263,15 +260,20 @@ test('an unavailable service goes on the attention list after an hour', async ()
   expect(await clinic.attention()).toEqual(['submission_stopped']);
 });
 
+/** No list can be read. */
+function failLists({ client }: Installation): void {
+  client.list = async () => ({
+    ok: false,
+    failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
+  });
+}
+
 test('a lost reply unproven for an hour is on the attention list until found', async () => {
   const clinic = await install();
   await loseCreates(clinic, 1);
   await send(clinic, clinic.visit('A-1'));
   const { list } = clinic.client;
-  clinic.client.list = async () => ({
-    ok: false,
-    failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
-  });
+  failLists(clinic);
   clinic.pass(SETTLE_MS + 1);
   await clinic.submitNow();
   expect(await clinic.attention()).toEqual([]);
@@ -289,10 +291,7 @@ test('a lost reply does not come back to the list after its visit is over', asyn
   const clinic = await install();
   await clinic.read(clinic.visit('A-1'));
   await loseRequest(clinic);
-  clinic.client.list = async () => ({
-    ok: false,
-    failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
-  });
+  failLists(clinic);
   clinic.pass(61 * MINUTE_MS);
   await clinic.submitNow();
   expect(await clinic.attention()).toContain('unconfirmed');
@@ -311,10 +310,7 @@ test('an entry about a lost reply names the visit that comes next', async () => 
   await clinic.planNow();
   await clinic.read(clinic.visit('A-2', {}, 4));
   await loseRequest(clinic);
-  clinic.client.list = async () => ({
-    ok: false,
-    failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
-  });
+  failLists(clinic);
   clinic.pass(61 * MINUTE_MS);
   await clinic.submitNow();
   expect(await shown()).toEqual(['A-2']);
@@ -340,10 +336,7 @@ test('an entry about a lost reply names the visit that its inquiry serves now', 
   const clinic = await install();
   await clinic.read(clinic.visit('A-1'));
   await loseRequest(clinic);
-  clinic.client.list = async () => ({
-    ok: false,
-    failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
-  });
+  failLists(clinic);
   const appointments = async () =>
     await clinic.store.db
       .selectFrom('attention')
@@ -599,10 +592,7 @@ test('a list that fails at a start is read later, with nothing to send', async (
   expect(await clinic.service.ledger()).toHaveLength(2);
 
   clinic.submit.memory = newSubmitMemory();
-  clinic.client.list = async () => ({
-    ok: false,
-    failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
-  });
+  failLists(clinic);
   expect(await ensureReconciled(clinic.submit, 'dental')).toBe(false);
   clinic.client.list = list;
   clinic.pass(2 * MINUTE_MS);
