@@ -5,8 +5,8 @@
  * G1 depends on one question: *was any byte of the request written?* The answer is not guessed from
  * error codes. undici calls a handler's `onRequestStart` right before it writes a request to a
  * connected (and, with TLS, authenticated) socket, and never earlier. An attempt that was not
- * started is unsent, whatever the error; one that was started counts as unsent only if a reply or
- * an error that only an attempt to connect has says so. This applies only to our own agent. Any
+ * started is unsent, whatever the error; one that was started counts as unsent only if the reply
+ * says so, or if its error can only come from connecting. This applies only to our own agent. Any
  * other dispatcher (a mock, a simulation) may have passed the request on without calling the
  * handler. For those, only errors that a failed connection alone can cause prove that nothing was
  * sent.

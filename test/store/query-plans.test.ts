@@ -309,12 +309,12 @@ describe('the claim of', () => {
     ],
     [
       'the visit of the items about an inquiry',
-      () => openWriteQueue(db).write((tx) => nameNextVisit(tx, { inquiry: 1 }, NOW)),
+      () => openWriteQueue(db).write((tx) => nameNextVisit(tx, 'inquiry', 1, NOW)),
       'attention USING INDEX attention_inquiry (inquiry=?)',
     ],
     [
       'the items that show a visit',
-      () => openWriteQueue(db).write((tx) => nameNextVisit(tx, { appointment: 1 }, NOW)),
+      () => openWriteQueue(db).write((tx) => nameNextVisit(tx, 'appointment', 1, NOW)),
       'attention USING INDEX attention_appointment (appointment=?)',
     ],
     [

@@ -142,7 +142,7 @@ async function planOne(tx: Tx, deps: PlanDeps, id: number, now: number): Promise
     await setPlanDue(tx, id, null, null);
     await resolveAttention(tx, appointmentSubject(id), now);
     await leaveUnsent(context, appointment);
-    await nameNextVisit(tx, { appointment: id }, now);
+    await nameNextVisit(tx, 'appointment', id, now);
     return;
   }
   const decision = await planLearned(tx, appointment, facts);

@@ -71,7 +71,7 @@ export async function doNotAsk(
     if (decision.reason !== 'clock_unproven') {
       const found = { reasons: PLANNING_REASONS, entries: decision.attention };
       await replaceAttention(tx, about, found, now);
-      await nameNextVisit(tx, { appointment: appointment.id }, now);
+      await nameNextVisit(tx, 'appointment', appointment.id, now);
     }
     await leaveUnsent(context, appointment);
     await followCoverages(context, appointment);
@@ -92,7 +92,7 @@ export async function doNotAsk(
     }
     await setPlanDue(tx, appointment.id, null, null);
     await resolveAttention(tx, about.subject, now);
-    await nameNextVisit(tx, { appointment: appointment.id }, now);
+    await nameNextVisit(tx, 'appointment', appointment.id, now);
     // The daily job closes a visit with its last attention item. A change after that opens the
     // visit again, and no item is left to close it with.
     if (is_clock_trusted && isLongOver(appointment, context) && (await isGivenUp(tx, inquiries)))
@@ -263,9 +263,18 @@ async function inquiryFor(
     return 'other_first';
   }
   if (failed !== null) await leaveFailed(tx, failed, now);
-  const join = { appointment: appointment.id, coverage_rank: coverage.rank, draft: coverage.draft };
-  await link(tx, { inquiry: added.id, ...join }, now);
+  await linkVisit(context, appointment, coverage, added.id);
   return added;
+}
+
+async function linkVisit(
+  { tx, facts }: PlanContext,
+  appointment: AppointmentRow,
+  { rank, draft }: PlannedCoverage,
+  inquiry: number,
+): Promise<void> {
+  const join = { inquiry, appointment: appointment.id, coverage_rank: rank, draft };
+  await link(tx, join, facts.now);
 }
 
 /** Has an existing inquiry serve the visit, too, as it is or planned again. Returns it. */
@@ -278,9 +287,8 @@ async function joinInquiry(
   const { tx, facts } = context;
   const { now } = facts;
   const { id, state } = inquiry;
-  const join = { appointment: appointment.id, coverage_rank: coverage.rank, draft: coverage.draft };
-  await link(tx, { inquiry: id, ...join }, now);
-  await nameNextVisit(tx, { inquiry: id }, now);
+  await linkVisit(context, appointment, coverage, id);
+  await nameNextVisit(tx, 'inquiry', id, now);
   if (reuse === 'revive') await revive(tx, inquiry, now);
   await revise(context, id);
   // eligd may have given up the inquiry after its earlier visits, or poll it as rarely as they

@@ -1,5 +1,5 @@
 import { canonicalExternalId } from '../../domain/matching.ts';
-import { MINUTE_MS } from '../../domain/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
 import type { ListedInquiry } from '../../service/api.ts';
 import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
@@ -33,7 +33,7 @@ import { mayBeCallOf, seenInquiry } from './seen.ts';
 const FILTER_PROOF_MS = 60 * MINUTE_MS;
 /** Minimum wait after a lookup that failed or proved nothing. */
 const NEXT_LOOKUP_MS_MIN = 10_000;
-const NEXT_LOOKUP_MS_MAX = 60 * MINUTE_MS;
+const NEXT_LOOKUP_MS_MAX = 4 * HOUR_MS;
 /** A row that stays uncertain longer than this goes on the attention list (G2). */
 const UNCONFIRMED_MS = 60 * MINUTE_MS;
 /** Absence is proven by two lookups (G1). */

@@ -52,7 +52,7 @@ export async function raiseAttention(
         }),
     )
     .execute();
-  if (about.inquiry !== null) await nameNextVisit(tx, { inquiry: about.inquiry }, now);
+  if (about.inquiry !== null) await nameNextVisit(tx, 'inquiry', about.inquiry, now);
 }
 
 /** Returns whether an item with this reason, or any, is open whose text contains `naming`. */
@@ -88,10 +88,10 @@ function visitOf({ connector, appointment }: AttentionSubject) {
  */
 export async function nameNextVisit(
   tx: Tx,
-  which: { inquiry: number } | { appointment: number },
+  column: 'inquiry' | 'appointment',
+  id: number,
   now: number,
 ): Promise<void> {
-  const [[column, id]] = Object.entries(which) as [['inquiry' | 'appointment', number]];
   await tx
     .updateTable('attention')
     .set({

@@ -73,7 +73,7 @@ export async function unlink(
     .where('inquiry', '=', inquiry)
     .where('appointment', '=', appointment)
     .execute();
-  await nameNextVisit(tx, { inquiry }, now);
+  await nameNextVisit(tx, 'inquiry', inquiry, now);
 }
 
 /** Returns them in the order of linking: the first provides the inquiry's external ID. */
@@ -343,7 +343,7 @@ export async function closeAppointment(
   await resolveAttention(tx, appointmentSubject(id), now);
   // Items about missing answers stay for a past visit: the office may still need the answer.
   if (reason !== 'past') await resolveAnswers(tx, id, now);
-  await nameNextVisit(tx, { appointment: id }, now);
+  await nameNextVisit(tx, 'appointment', id, now);
   await writeAudit(tx, [
     { at: now, subject: appointmentSubject(id), from_state: null, to_state: 'closed', reason },
   ]);

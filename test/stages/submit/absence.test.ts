@@ -5,6 +5,7 @@ import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { retry } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, SETTLE_MS, send } from '../installation.ts';
+import { CUT_OFF, cutLists, watchLabels } from './cut-lists.ts';
 import {
   anOldCall,
   hideCalls,
@@ -222,4 +223,34 @@ test('of two visits, a past one keeps the entry although the other is canceled (
   await send(clinic, { ...clinic.visit('A-1', twin('Ada'), -1), status: 'completed' });
   await send(clinic, { ...clinic.visit('A-2', twin('Ada'), 4), status: 'cancelled' });
   expect(await clinic.attention()).toEqual(['lost_at_service']);
+});
+
+test('a call that no list shows is looked up six times a day, and found within hours', async () => {
+  const clinic = await install();
+  const { list } = clinic.client;
+  const { show } = await loseAndHide(clinic, 1);
+  cutLists(clinic, [], CUT_OFF);
+  const queried = watchLabels(clinic);
+  await send(clinic, clinic.visit('A-1'));
+  const hoursPass = async (hours: number) => {
+    for (let half_hour = 0; half_hour < 2 * hours; half_hour += 1) {
+      clinic.pass(HOUR_MS / 2);
+      await clinic.submitNow();
+    }
+  };
+  await hoursPass(2 * 24);
+  expect(await clinic.attention()).toEqual(['unconfirmed']);
+  queried.length = 0;
+  clinic.events.length = 0;
+  await hoursPass(5 * 24);
+  expect(queried.length).toBeGreaterThanOrEqual(5 * 5);
+  expect(queried.length).toBeLessThanOrEqual(5 * 6);
+  expect(clinic.events.filter((event) => event === 'lookup_inconclusive')).toHaveLength(
+    queried.length,
+  );
+  clinic.client.list = list;
+  await show(0);
+  await hoursPass(4.5);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
