@@ -31,15 +31,20 @@ import { mayBeCallOf, seenInquiry } from './seen.ts';
 
 /** How long a filtered query that returned one of our inquiries is trusted to return the others. */
 const FILTER_PROOF_MS = 60 * MINUTE_MS;
-/** Minimum wait after a lookup that failed or proved nothing. */
+/** Waits after a lookup that failed or proved nothing. */
 const NEXT_LOOKUP_MS_MIN = 10_000;
-const NEXT_LOOKUP_MS_MAX = 4 * HOUR_MS;
+/** A list that could not be read may be readable soon; one that proves nothing rarely changes. */
+const NEXT_LOOKUP_MS_MAX = { unread: HOUR_MS, inconclusive: 4 * HOUR_MS };
 /** A row that stays uncertain longer than this goes on the attention list (G2). */
 const UNCONFIRMED_MS = 60 * MINUTE_MS;
 /** Absence is proven by two lookups (G1). */
 const LOOKUPS_FOR_ABSENCE = 2;
 
-type LookupResult = { kind: 'found' } | { kind: 'absent' } | { kind: 'inconclusive'; why: string };
+type LookupResult =
+  | { kind: 'found' }
+  | { kind: 'absent' }
+  /** `unread`: the list could not be read; `inconclusive`: it proves nothing. */
+  | { kind: 'unread' | 'inconclusive'; why: string };
 
 /**
  * Does one lookup for an inquiry whose reply was lost: adopts a matching inquiry, counts a lookup
@@ -52,22 +57,23 @@ export async function lookUp(deps: SubmitDeps, row: InquiryRow): Promise<void> {
   await noticeClock(deps);
   const now = env.clock.now();
   if (result.kind === 'found') return;
-  if (result.kind === 'inconclusive') {
+  if (result.kind === 'absent') {
+    // The clock may have been set back meanwhile.
+    const absent_at = Math.min(asked_at, now);
+    await store.write((tx) => countAbsence({ tx, deps, now }, row, absent_at));
+  } else {
     env.log('lookup_inconclusive', { inquiry: row.id, reason: result.why });
+    const age_ms = now - (row.sent_at ?? now);
     await store.write(async (tx) => {
       await updateInquiry(
         tx,
         row.id,
-        { lookup_at: now + waitAfterInconclusive(settings.settle_ms, now - (row.sent_at ?? now)) },
+        { lookup_at: now + nextLookupIn(result.kind, settings.settle_ms, age_ms) },
         now,
       );
       if (now - (row.sent_at ?? row.created_at) > UNCONFIRMED_MS)
         await raiseUnconfirmed(tx, row, result.why, now);
     });
-  } else {
-    // The clock may have been set back meanwhile.
-    const absent_at = Math.min(asked_at, now);
-    await store.write((tx) => countAbsence({ tx, deps, now }, row, absent_at));
   }
 }
 
@@ -75,12 +81,9 @@ export async function lookUp(deps: SubmitDeps, row: InquiryRow): Promise<void> {
  * Returns the wait before the next lookup. It grows with the age of the inquiry, because a list may
  * hold thousands of inquiries and each lookup may read all of them.
  */
-function waitAfterInconclusive(settle_ms: number, age_ms: number): number {
-  return Math.max(
-    settle_ms,
-    NEXT_LOOKUP_MS_MIN,
-    Math.min(Math.round(age_ms / 6), NEXT_LOOKUP_MS_MAX),
-  );
+function nextLookupIn(kind: 'unread' | 'inconclusive', settle_ms: number, age_ms: number): number {
+  const wait_ms = Math.min(Math.round(age_ms / 6), NEXT_LOOKUP_MS_MAX[kind]);
+  return Math.max(settle_ms, NEXT_LOOKUP_MS_MIN, wait_ms);
 }
 
 async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> {
@@ -91,7 +94,7 @@ async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> 
     { priority: 'urgent' },
   );
   if (!filtered.ok)
-    return { kind: 'inconclusive', why: `the list could not be read (${filtered.failure.class})` };
+    return { kind: 'unread', why: `the list could not be read (${filtered.failure.class})` };
   const shown = await find(deps, row, filtered.value.inquiries);
   if (shown !== null) return shown;
   const is_filter_trusted =
@@ -101,8 +104,7 @@ async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> 
     (await filterShowsOurs(deps, row));
   if (is_filter_trusted) return { kind: 'absent' };
   const all = await client.list(row.specialty, {}, { priority: 'urgent' });
-  if (!all.ok)
-    return { kind: 'inconclusive', why: `the list could not be read (${all.failure.class})` };
+  if (!all.ok) return { kind: 'unread', why: `the list could not be read (${all.failure.class})` };
   const found = await find(deps, row, all.value.inquiries);
   if (found !== null) return found;
   // The filter proves nothing here, so a fixed cap could hide the call for good (G1).

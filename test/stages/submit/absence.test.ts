@@ -5,7 +5,7 @@ import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { retry } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, SETTLE_MS, send } from '../installation.ts';
-import { CUT_OFF, cutLists, watchLabels } from './cut-lists.ts';
+import { CUT_OFF, cutLists, failLabels, watchLabels } from './cut-lists.ts';
 import {
   anOldCall,
   hideCalls,
@@ -225,6 +225,13 @@ test('of two visits, a past one keeps the entry although the other is canceled (
   expect(await clinic.attention()).toEqual(['lost_at_service']);
 });
 
+async function hoursPass(clinic: Installation, hours: number): Promise<void> {
+  for (let half_hour = 0; half_hour < 2 * hours; half_hour += 1) {
+    clinic.pass(HOUR_MS / 2);
+    await clinic.submitNow();
+  }
+}
+
 test('a call that no list shows is looked up six times a day, and found within hours', async () => {
   const clinic = await install();
   const { list } = clinic.client;
@@ -232,17 +239,11 @@ test('a call that no list shows is looked up six times a day, and found within h
   cutLists(clinic, [], CUT_OFF);
   const queried = watchLabels(clinic);
   await send(clinic, clinic.visit('A-1'));
-  const hoursPass = async (hours: number) => {
-    for (let half_hour = 0; half_hour < 2 * hours; half_hour += 1) {
-      clinic.pass(HOUR_MS / 2);
-      await clinic.submitNow();
-    }
-  };
-  await hoursPass(2 * 24);
+  await hoursPass(clinic, 2 * 24);
   expect(await clinic.attention()).toEqual(['unconfirmed']);
   queried.length = 0;
   clinic.events.length = 0;
-  await hoursPass(5 * 24);
+  await hoursPass(clinic, 5 * 24);
   expect(queried.length).toBeGreaterThanOrEqual(5 * 5);
   expect(queried.length).toBeLessThanOrEqual(5 * 6);
   expect(clinic.events.filter((event) => event === 'lookup_inconclusive')).toHaveLength(
@@ -250,7 +251,21 @@ test('a call that no list shows is looked up six times a day, and found within h
   );
   clinic.client.list = list;
   await show(0);
-  await hoursPass(4.5);
+  await hoursPass(clinic, 4.5);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('a call whose list fails for days is found within an hour after the outage', async () => {
+  const clinic = await install();
+  const { list } = clinic.client;
+  await loseCreates(clinic, 1);
+  await send(clinic, clinic.visit('A-1'));
+  failLabels(clinic, ['A-1'], 503);
+  await hoursPass(clinic, 2 * 24);
+  expect(await clinic.attention()).toContain('unconfirmed');
+  clinic.client.list = list;
+  await hoursPass(clinic, 1.5);
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
   expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
