@@ -31,7 +31,12 @@ import {
   resolveAttention,
 } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
-import { callUnderWayFor, laterAttempt, makeNewest } from '../../store/calls/attempts.ts';
+import {
+  attemptsFor,
+  callUnderWayFor,
+  laterAttempt,
+  makeNewest,
+} from '../../store/calls/attempts.ts';
 import {
   addPlanned,
   type InquiryRow,
@@ -110,11 +115,11 @@ async function ask(
   planned: PlannedClaim,
 ): Promise<Next> {
   const { now, policy } = facts;
+  const { draft } = planned;
   const newest = await newestFor(tx, planned, now);
-  const latest = newest === null ? null : await answeredBefore(tx, newest);
+  const latest = newest === null ? null : await servingAttempt(tx, newest, draft);
   await leaveUnsent(tx, row, latest?.id ?? null, now);
   const rest: Next = { at: row.starts_at, wait: null, last: null, entries: [] };
-  const { draft } = planned;
   if (latest !== null) {
     await serveFrom(tx, row, { serving: latest, draft }, now);
     const comes_back =
@@ -181,6 +186,27 @@ async function newestFor(
   const are_answered = isSettledBy(await claimSaid(tx, newest)) && isSameClaim(newest, draft);
   const later = await laterAttempt(tx, newest, { are_answered });
   return later === null ? newest : await makeNewest(tx, later, now);
+}
+
+/**
+ * Returns the attempt that serves the claim. If a correction is taken back before eligd has asked
+ * about it, that is the one whose answer has decided the claim as it is again.
+ */
+async function servingAttempt(
+  tx: Tx,
+  newest: InquiryRow,
+  draft: InquiryDraft,
+): Promise<InquiryRow> {
+  const latest = await answeredBefore(tx, newest);
+  const { state, sent_at } = latest;
+  const is_unsent =
+    state === 'planned' || state === 'rejected' || (state === 'withdrawn' && sent_at === null);
+  if (!is_unsent) return latest;
+  const answered = (await attemptsFor(tx, latest)).findLast(
+    ({ service_status }) => finalOutcome(service_status) === 'successful',
+  );
+  if (answered === undefined || !isSameClaim(answered, draft)) return latest;
+  return isSettledBy(await claimSaid(tx, answered)) ? answered : latest;
 }
 
 /** Returns whether the payer has paid or denied the claim, or said something else that is final. */
