@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { fittingCodes, planCode } from './codes.ts';
 import { parsed } from './damaged.ts';
 import { givenName, matchKey } from './matching.ts';
 import { SPECIALTIES, type Specialty } from './specialty.ts';
@@ -168,6 +169,21 @@ export function claimAsSent(
     ...draft,
     claim: { ...draft.claim, claim_number, ...(date_is_known ? { date_of_service } : {}) },
   };
+}
+
+/**
+ * Returns the draft with the procedure codes that the service says the call asked about. `request`:
+ * the echo of the request; one without codes changes nothing.
+ */
+export function codesAsEchoed(
+  draft: InquiryDraft,
+  request: Readonly<Record<string, unknown>>,
+): InquiryDraft {
+  const read = z.array(z.string()).safeParse(request.benefits_codes);
+  const { fitting } = fittingCodes(draft.specialty, read.success ? read.data : []);
+  const named = (codes: readonly string[]) => codes.map(planCode).toSorted().join();
+  const is_known = fitting.length === 0 || named(fitting) === named(draft.benefits_codes);
+  return is_known ? draft : { ...draft, benefits_codes: fitting };
 }
 
 /**

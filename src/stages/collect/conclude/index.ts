@@ -1,5 +1,5 @@
 import { unanswered } from '../../../domain/attention.ts';
-import { type InquiryDraft, parseDraft } from '../../../domain/inquiry.ts';
+import { codesAsEchoed, type InquiryDraft, parseDraft } from '../../../domain/inquiry.ts';
 import { deliveryNotes } from '../../../domain/notes.ts';
 import { type FinalOutcome, finalOutcome } from '../../../domain/outcome.ts';
 import { afterCall } from '../../../domain/payer-silence.ts';
@@ -24,11 +24,13 @@ import { addEarlier, keepTerms } from '../../../store/answers/plan-terms.ts';
 import { raiseAttention, resolveAttention } from '../../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../../store/bookkeeping/audit.ts';
 import { giveWay } from '../../../store/calls/attempts.ts';
-import { type InquiryRow, inquiryById } from '../../../store/calls/inquiries.ts';
+import { callsOf } from '../../../store/calls/calls.ts';
+import { type InquiryRow, inquiryById, updateInquiry } from '../../../store/calls/inquiries.ts';
 import {
   appointmentsOf,
   inquiriesOf,
   type LinkedAppointment,
+  planAgain,
   setPlanDue,
 } from '../../../store/calls/links.ts';
 import { payerSilences, setPayerSilence } from '../../../store/calls/payer-silence.ts';
@@ -100,7 +102,7 @@ async function concludeOne(context: CollectContext, answer: RawAnswer): Promise<
   const row = await inquiryById(tx, answer.inquiry);
   const inquiry = parseInquiry(answer.raw);
   if (row === null || inquiry === null) throw new Error('A stored answer is not a read form.');
-  const draft = parseDraft(row.draft);
+  const draft = await draftAsSent(context, row, inquiry.request);
   const { claim_words } = deps.settings;
   const read = { ...inquiry, creation_ts: inquiry.creation_ts ?? '' };
   const normalized = normalize(answer, read, draft, claim_words);
@@ -124,6 +126,27 @@ async function concludeOne(context: CollectContext, answer: RawAnswer): Promise<
   const status = finalOutcome(service_status);
   if (before === null || status === 'successful') await notePayer(context, row, status);
   await follow(context, row, { changes, record_id, service_status, is_verification_alone });
+}
+
+/**
+ * Returns what the call asked about. A call that this database does not know was taken over for a
+ * visit that may have other codes now: planning sees to those that nobody has asked about (G8).
+ */
+async function draftAsSent(
+  { tx, deps, now }: CollectContext,
+  row: InquiryRow,
+  request: Readonly<Record<string, unknown>>,
+): Promise<InquiryDraft> {
+  const draft = parseDraft(row.draft);
+  if (draft.claim !== undefined) return draft;
+  const asked = codesAsEchoed(draft, request);
+  if (asked === draft) return draft;
+  const call = (await callsOf(tx, [row.id])).find(({ role }) => role === 'serves');
+  if (call === undefined || call.body !== null) return draft;
+  await updateInquiry(tx, row.id, { draft: JSON.stringify(asked) }, now);
+  await planAgain(tx, row.id, now);
+  tx.after(() => deps.onPlanned());
+  return asked;
 }
 
 /**

@@ -1,0 +1,55 @@
+/** A call of a lost database, made when its visit had other procedure codes. */
+import { expect, test } from 'vitest';
+import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
+import { connector, type Installation, install, send } from '../installation.ts';
+import { labelsOf } from '../submit/lost-calls.ts';
+import { finish, visit } from '../submit/merges.ts';
+
+const withCodes = (clinic: Installation, ...procedure_codes: string[]) => ({
+  ...visit(clinic, 'A-1'),
+  procedure_codes,
+});
+
+/** Takes over the call about D1110 for a visit with D2740. Returns what the PMS gets. */
+async function takeOver(policy: object, echoed: unknown = ['1110']) {
+  const clinic = await install({ policy });
+  await clinic.planNow();
+  await send(clinic, withCodes(clinic, 'D1110'));
+  const [{ request } = { request: {} }] = await clinic.service.ledger();
+  const beside = { ...request, benefits_codes: echoed, external_id: 'A-1' };
+  const other = await install({ policy });
+  await other.service.createBeside(beside as never);
+  await send(other, withCodes(other, 'D2740'));
+  await finish(other);
+  expect(await labelsOf(other)).toEqual(['A-1']);
+  await other.planNow();
+  const asked: unknown[] = [];
+  await other.deliverNow(connector(({ record }) => asked.push(record.asked.benefits_codes)));
+  return { clinic: other, asked };
+}
+
+test('its record says what the payer was asked about, and the office hears of the rest', async () => {
+  const { clinic, asked } = await takeOver({ new_codes: 'note' });
+  expect(asked).toEqual([['1110']]);
+  expect(await openAttention(clinic.store.db)).toMatchObject([
+    { reason: 'codes_not_asked', what: expect.stringContaining('not about D2740') },
+  ]);
+});
+
+test('with new_codes: call, eligd asks about the codes of the visit', async () => {
+  const { clinic } = await takeOver({ new_codes: 'call' });
+  await clinic.submitNow();
+  const requests = (await clinic.service.ledger()).map(({ request }) => ({ ...request }));
+  expect(requests).toMatchObject([{ benefits_codes: ['1110'] }, { benefits_codes: ['D2740'] }]);
+});
+
+test.each([
+  ['the codes of the visit', ['2740']],
+  ['no codes', null],
+])('an echo with %s changes nothing', async (_, echoed) => {
+  const { clinic, asked } = await takeOver({ new_codes: 'call' }, echoed);
+  expect(asked).toEqual([['D2740']]);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  expect(await clinic.attention()).toEqual([]);
+});
