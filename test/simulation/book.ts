@@ -45,6 +45,7 @@ export class Book {
   /** The ID of the person's first record, by the ID of the second one. */
   readonly #first_record = new Map<string, string>();
   readonly #random_of_merges: Random;
+  readonly #random_of_codes: Random;
   readonly #plan: Plan;
   readonly #scheduler: Scheduler;
   readonly #story: Story;
@@ -58,6 +59,7 @@ export class Book {
     this.#story = story;
     this.#random = new Random(plan.seed, 'pms');
     this.#random_of_merges = new Random(plan.seed, 'records');
+    this.#random_of_codes = new Random(plan.seed, 'visit codes');
     for (let count = 0; count < plan.pms.patients; count += 1) this.#addPerson();
     for (let count = 0; count < plan.pms.merges; count += 1) this.#addSecondRecord();
     this.claims = new ClaimBook(plan, {
@@ -250,7 +252,22 @@ export class Book {
   }
 
   #treated(person: Person): { person: Person; codes: readonly string[] } {
-    return { person, codes: CODES[this.#plan.specialty] };
+    return { person, codes: this.#codes() };
+  }
+
+  #codes(): readonly string[] {
+    const [first, second] = CODES[this.#plan.specialty];
+    const both = [first, second];
+    return this.#plan.pms.new_codes === null
+      ? both
+      : this.#random_of_codes.pick([[first], [first], [second], both]);
+  }
+
+  /** The dentist plans other procedures, or takes them back. */
+  #giveCodes(visit: Visit): void {
+    const { input, is_present } = this.current(visit);
+    const procedure_codes = [...this.#codes()];
+    this.#change(visit, { ...input, procedure_codes }, is_present, 'gets other codes');
   }
 
   #addOther(): Person {
@@ -299,6 +316,10 @@ export class Book {
       return;
     }
     const visit = random.pick(upcoming);
+    if (this.#plan.pms.new_codes !== null && this.#random_of_codes.chance(0.4)) {
+      this.#giveCodes(visit);
+      return;
+    }
     const { input, is_present } = this.current(visit);
     const person =
       this.#people.find(({ id }) => id === input.patient.id) ??

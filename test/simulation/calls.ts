@@ -536,7 +536,7 @@ export class Calls {
     const last = before.at(-1);
     const isEnded = (one: Accepted) => one.is_forgotten && this.#isWithdrawn(one.id);
     if (last === undefined || before.every(isEnded)) return true;
-    if (this.#isOrdered(last, call)) {
+    if (this.#isOrdered(last, call) || this.#asksNewCodes(before, call)) {
       this.#series_starts.add(call.id);
       return true;
     }
@@ -651,6 +651,13 @@ export class Calls {
     return times.some((at) => last.accepted_at < at && at <= call.accepted_at);
   }
 
+  /** Whether the call asks about a code that none of those asked about, and may do so. */
+  #asksNewCodes(before: readonly Accepted[], call: Accepted): boolean {
+    if (this.#world.plan.pms.new_codes !== 'call') return false;
+    const asked = new Set(before.flatMap(codesIn));
+    return codesIn(call).some((code) => !asked.has(code));
+  }
+
   onAcknowledged(input: AppointmentInput): void {
     const known = this.#known.get(input.source_id) ?? [];
     this.#known.set(input.source_id, known);
@@ -745,6 +752,8 @@ export class Calls {
       );
   }
 }
+
+const codesIn = ({ request }: Accepted) => (request.benefits_codes ?? []) as string[];
 
 /** Whether the call asks about the claim as it is in this version. */
 function isAskedAs({ claim }: Claim['versions'][number], { request }: Accepted): boolean {

@@ -53,6 +53,7 @@ export function configText(plan: Plan): string {
       reverify_after_days: config.reverify_after_days,
       give_up_after_days: config.give_up_after_days,
       calls_per_day: config.calls_per_day,
+      new_codes: plan.pms.new_codes ?? 'note',
       claims: {
         ask_after_days: plan.pms.ask_after_days,
         ask_again_days: plan.pms.ask_again_days,

@@ -47,6 +47,10 @@ export const CODES: Readonly<Record<Specialty, readonly [string, string]>> = {
  */
 const CAPPED = { exact: 0.08, any_case: 0.08, ignored: 0.5, refused: 0.5 } as const;
 
+/** `policy.new_codes`, if visits differ in their codes; null: all visits have the same. */
+const drawNewCodes = (random: Random) =>
+  random.chance(0.35) ? random.pick(['call', 'call', 'note'] as const) : null;
+
 export function drawPlan(seed: number) {
   const random = new Random(seed, 'plan');
   /** A kind of fault is absent, rare or frequent; a world without any is a rare world. */
@@ -112,6 +116,8 @@ export function drawPlan(seed: number) {
       reused_ids: random.chance(0.3),
       ...drawClaims(new Random(seed, 'claims')),
       /** Patients who have two records until the practice merges them. An export cannot say so. */
+      /** The codes of visits. */
+      new_codes: drawNewCodes(new Random(seed, 'codes')),
       merges:
         pms_kind !== 'export' && new Random(seed, 'merges').chance(0.5)
           ? new Random(seed, 'merged').int(1, 3)
