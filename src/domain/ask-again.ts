@@ -7,14 +7,15 @@ import type { InquiryState } from './states.ts';
 
 const refused = (what: string): Done => ({ did: false, what });
 
+export const NOT_PLANNED = refused(
+  'eligd has not planned this visit yet. It does so in the next pass.',
+);
+
 /**
  * Returns why eligd orders no call while the newest inquiry for the need is in this state; null: it
  * may. There is one call per need at a time (G1), and the next call requires an answer first.
  */
-export function refuseAsking(latest: { id: number; state: InquiryState } | null): Done | null {
-  if (latest === null)
-    return refused('eligd has not planned this visit yet. It does so in the next pass.');
-  const { id, state } = latest;
+export function refuseAsking({ id, state }: { id: number; state: InquiryState }): Done | null {
   switch (state) {
     case 'answered':
       return null;

@@ -1,5 +1,6 @@
 /** Decides whether an existing inquiry serves a visit, so that no call is made (G1). */
 
+import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import { outcomeOf } from '../../domain/outcome.ts';
 import type { PlannedCoverage } from '../../domain/planning.ts';
 import { DAY_MS } from '../../domain/time.ts';
@@ -7,6 +8,7 @@ import { firstAnswerAt, latestRecord } from '../../store/answers/answers.ts';
 import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import {
+  answerBefore,
   attemptsFor,
   callUnderWayFor,
   makeNewest,
@@ -49,8 +51,8 @@ export async function newestFor(
   const failed = null;
   const { need_base, benefit_year } = about.coverage;
   const newest = await latestForNeed(tx, need_base, benefit_year);
-  const latest = newest === null ? null : await answeredBefore(tx, newest);
-  if (latest === null) return { newest, latest, reuse: 'new', failed };
+  if (newest === null) return { newest, latest: null, reuse: 'new', failed };
+  const latest = await latestFor(context, newest, appointment, about);
   const reuse = await reuseOf(context, latest, appointment, about);
   if (reuse === 'serve') {
     const own = await ownAnswer(tx, appointment, about.coverage, latest);
@@ -65,6 +67,31 @@ export async function newestFor(
   if (withdrawn === null) return { newest, latest, reuse, failed: call };
   if (call !== null) await leaveFailed(context.tx, call, context.facts.now);
   return { newest: withdrawn, latest: withdrawn, reuse: 'revive', failed };
+}
+
+/**
+ * Returns the attempt to use for the visit. A further call that was not sent is not made while the
+ * answer before it serves (G1): it was withdrawn with its visit or by the office, or the visit no
+ * longer has the codes that it was planned for. An age by a clock that may be wrong changes nothing.
+ */
+async function latestFor(
+  context: PlanContext,
+  newest: InquiryRow,
+  appointment: AppointmentRow,
+  about: Coverage,
+): Promise<InquiryRow> {
+  const { tx, facts } = context;
+  const latest = await answeredBefore(tx, newest);
+  const { state, sent_at, retry, is_ordered, hold_reason } = latest;
+  const is_withdrawn = state === 'withdrawn' && sent_at === null;
+  const is_planned =
+    state === 'planned' && retry === 0 && is_ordered === 0 && hold_reason !== OPERATOR_HOLD;
+  const before = is_withdrawn || is_planned ? await answerBefore(tx, latest) : null;
+  if (before === null || hasFailed(before)) return latest;
+  const serves = (await reuseOf(context, before, appointment, about)) === 'serve';
+  if (is_withdrawn) return serves || !facts.is_clock_trusted ? before : latest;
+  const is_fresh = facts.is_clock_trusted && (await isFresh(context, before, about));
+  return serves && is_fresh ? before : latest;
 }
 
 /**
@@ -118,16 +145,17 @@ async function callInstead(
  * is due.
  */
 async function withdrawnInstead(
-  { tx, facts: { now, is_clock_trusted } }: PlanContext,
+  context: PlanContext,
   latest: InquiryRow,
-  { coverage, is_too_late }: Coverage,
+  about: Coverage,
 ): Promise<InquiryRow | null> {
-  if (is_too_late || !is_clock_trusted) return null;
+  const { tx, facts } = context;
+  const { now, is_clock_trusted } = facts;
+  if (about.is_too_late || !is_clock_trusted) return null;
   const call = await withdrawnAfter(tx, latest);
   if (call === null) return null;
-  const old_at = now - coverage.reverify_after_days * DAY_MS;
-  const is_too_old = (await answeredAt(tx, latest, now)) <= old_at;
-  const serves = is_too_old || (await asksMore(tx, call, coverage, latest));
+  const is_too_old = !(await isFresh(context, latest, about));
+  const serves = is_too_old || (await asksMore(tx, call, about.coverage, latest));
   return serves ? await makeNewest(tx, call, now) : null;
 }
 
@@ -201,22 +229,21 @@ async function isAnsweredAfter(
  * for it, or is too old.
  */
 async function reuseOf(
-  { tx, facts: { now, policy, is_clock_trusted } }: PlanContext,
+  context: PlanContext,
   latest: InquiryRow,
   appointment: AppointmentRow,
-  { coverage, is_too_late }: Coverage,
+  about: Coverage,
 ): Promise<Reuse> {
+  const { tx, facts } = context;
+  const { policy, is_clock_trusted } = facts;
+  const { coverage, is_too_late } = about;
   if (latest.state === 'withdrawn') return 'revive';
   const may_buy = policy.new_codes === 'call' && is_clock_trusted && !is_too_late;
   if (may_buy && latest.state === 'answered' && (await notAsked(tx, coverage, latest)).length > 0)
     return 'new';
   if (latest.state === 'rejected')
     return isSameContent(latest, coverage.draft) ? 'serve' : 'revive';
-  if (
-    latest.state !== 'answered' ||
-    (await answeredAt(tx, latest, now)) > now - coverage.reverify_after_days * DAY_MS
-  )
-    return 'serve';
+  if (latest.state !== 'answered' || (await isFresh(context, latest, about))) return 'serve';
   // A rescheduled appointment keeps its inquiry however old it is, even if rescheduling created a
   // new appointment.
   const { replaces } = appointment.input;
@@ -224,6 +251,15 @@ async function reuseOf(
   if (replaces !== undefined)
     linked.push(...(await inquiriesOfSource(tx, appointment.connector, replaces)));
   return linked.some(({ id }) => id === latest.id) ? 'serve' : 'new';
+}
+
+/** Returns whether the answer is new enough for a visit that has not had it before. */
+async function isFresh(
+  { tx, facts: { now } }: PlanContext,
+  answered: InquiryRow,
+  { coverage }: Coverage,
+): Promise<boolean> {
+  return (await answeredAt(tx, answered, now)) > now - coverage.reverify_after_days * DAY_MS;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Implements `eligd ask`: orders another call for a visit that already has an answer. */
 import type { AppointmentInput } from '../../domain/appointment.ts';
-import { ordered, refuseAsking } from '../../domain/ask-again.ts';
+import { NOT_PLANNED, ordered, refuseAsking } from '../../domain/ask-again.ts';
 import { DAMAGED_PATIENT, readAppointment } from '../../domain/damaged.ts';
 import { budgetWords, CLOSED_WORDS, waitWords } from '../../domain/explanation.ts';
 import { draftMatchKey, type InquiryDraft, readDraft } from '../../domain/inquiry.ts';
@@ -9,7 +9,7 @@ import { type Done, requestedBy } from '../../domain/operator.ts';
 import type { PlannedCoverage, PlanningFacts } from '../../domain/planning.ts';
 import { type Cents, priceAt } from '../../domain/price.ts';
 import { localDateTime } from '../../domain/time.ts';
-import { callUnderWayFor, takenBackAfter } from '../calls/attempts.ts';
+import { answerBefore, callUnderWayFor, takenBackAfter } from '../calls/attempts.ts';
 import { type BudgetRules, readBudget } from '../calls/budget.ts';
 import { currentHalts } from '../calls/halts.ts';
 import { addPlanned, type InquiryRow, inquiryById, latestForNeed } from '../calls/inquiries.ts';
@@ -107,8 +107,7 @@ export async function quoteOf(
   const { coverages } = await coveragesToAsk(db, rules, visit, now);
   for (const { need_base, benefit_year, draft } of coverages) {
     const latest = await latestForNeed(db, need_base, benefit_year);
-    const other = await callBeforeAsking(db, { need_base, benefit_year }, latest);
-    if (latest === null || refuseAsking(other ?? latest) !== null) continue;
+    if (latest === null || (await refusalOf(db, latest)) !== null) continue;
     prices.push(callPrice(rules, draft, now));
     after.push(latest.id);
   }
@@ -140,14 +139,17 @@ export async function retryQuote(
   return prices.length === 0 ? null : { cents: sumOf(prices), after };
 }
 
-/** Returns the call that may bring an answer without another one; null: none. */
-async function callBeforeAsking(
-  db: Db | Tx,
-  need: Pick<InquiryRow, 'need_base' | 'benefit_year'>,
-  latest: InquiryRow | null,
-): Promise<InquiryRow | null> {
-  const call = await callUnderWayFor(db, need);
-  return call ?? (latest?.state === 'answered' ? await takenBackAfter(db, latest) : null);
+/**
+ * Returns why no call may follow the newest attempt; null: one may. A call that was withdrawn
+ * before it was sent does not count: the answer before it serves the visit.
+ */
+async function refusalOf(db: Db | Tx, newest: InquiryRow): Promise<Done | null> {
+  const is_unsent = newest.state === 'withdrawn' && newest.sent_at === null;
+  const latest = (is_unsent ? await answerBefore(db, newest) : null) ?? newest;
+  const call =
+    (await callUnderWayFor(db, latest)) ??
+    (latest.state === 'answered' ? await takenBackAfter(db, latest) : null);
+  return refuseAsking(call ?? latest);
 }
 
 /** Returns the sum; null when a price is unknown. */
@@ -166,10 +168,9 @@ async function order(
 ): Promise<Done> {
   const { need_base, benefit_year, draft } = coverage;
   const latest = await latestForNeed(tx, need_base, benefit_year);
-  const other = await callBeforeAsking(tx, { need_base, benefit_year }, latest);
-  const refusal = refuseAsking(other ?? latest);
-  if (refusal !== null || latest === null)
-    return refusal ?? { did: false, what: 'No call has been made for it yet.' };
+  if (latest === null) return NOT_PLANNED;
+  const refusal = await refusalOf(tx, latest);
+  if (refusal !== null) return refusal;
   const added = await addPlanned(
     tx,
     {
@@ -184,6 +185,7 @@ async function order(
       match_key: draftMatchKey(draft),
       due_at: now,
       visit_at: visit.starts_at,
+      is_ordered: 1,
       draft,
     },
     `${requestedBy(tx.actor)} It is another call about the same visit.`,

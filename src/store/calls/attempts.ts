@@ -233,6 +233,14 @@ const ATTEMPTS = prepared<Need>()((db, place) =>
     .orderBy('attempt'),
 );
 
+/** Returns the attempt before this one, without withdrawn ones, if it is answered; null: no. */
+export async function answerBefore(db: Db | Tx, row: InquiryRow): Promise<InquiryRow | null> {
+  const before = (await attemptsFor(db, row)).findLast(
+    ({ attempt, state }) => attempt < row.attempt && state !== 'withdrawn',
+  );
+  return before?.state === 'answered' ? before : null;
+}
+
 /** Returns the unsuccessful attempts for the need that immediately precede this one. */
 export async function attemptsBefore(tx: Tx, row: InquiryRow): Promise<number[]> {
   if (row.retry === 0) return [];

@@ -38,7 +38,7 @@ export type NewInquiry = Pick<
   | 'match_key'
   | 'due_at'
   | 'visit_at'
-> & { hold_reason?: string | null; draft: InquiryDraft };
+> & { hold_reason?: string | null; is_ordered?: 1; draft: InquiryDraft };
 
 /** Columns that a change of state may also set. */
 export type InquiryChanges = Omit<

@@ -39,6 +39,7 @@ import * as wholeUnreadMessages from '../../../migrations/0040-whole-unread-mess
 import * as currentCall from '../../../migrations/0041-current-call.ts';
 import * as replyOfCall from '../../../migrations/0042-reply-of-call.ts';
 import * as mergedVisits from '../../../migrations/0043-merged-visits.ts';
+import * as orderedCalls from '../../../migrations/0044-ordered-calls.ts';
 
 /**
  * Every migration by name, in order. Forward only: a database is never migrated back. The numbers
@@ -87,4 +88,5 @@ export const MIGRATIONS = {
   '0041-current-call': currentCall,
   '0042-reply-of-call': replyOfCall,
   '0043-merged-visits': mergedVisits,
+  '0044-ordered-calls': orderedCalls,
 };

@@ -250,6 +250,8 @@ type InquiryTable = {
   reason: string | null;
   is_unannounced: Generated<number>;
   entered_by: Generated<string | null>;
+  /** 1: the office ordered the call, so planning does not take it back. */
+  is_ordered: Generated<number>;
   created_at: number;
   updated_at: number;
 };

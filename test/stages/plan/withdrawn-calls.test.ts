@@ -1,0 +1,141 @@
+/**
+ * A further call for a need that is withdrawn before it is sent, because its visit is canceled or
+ * loses the codes, or because the office withdraws it. The answer before it still serves.
+ */
+import { expect, test } from 'vitest';
+import type { Policy } from '../../../src/domain/policy.ts';
+import { hold, withdraw } from '../../../src/store/bookkeeping/operator.ts';
+import { type Installation, install, send } from '../installation.ts';
+import { labelsOf } from '../submit/lost-calls.ts';
+import { finish, order, pass, visit, written } from '../submit/merges.ts';
+
+/** The call for A-1 was successful. */
+async function answered(policy: Partial<Policy> = {}): Promise<Installation> {
+  const clinic = await install({ policy });
+  await clinic.planNow();
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
+  await finish(clinic);
+  expect(await written(clinic)).toEqual({ 'A-1': ['A-1'] });
+  return clinic;
+}
+
+const withCodes = (clinic: Installation, id: string, ...procedure_codes: string[]) => ({
+  ...visit(clinic, id),
+  procedure_codes,
+});
+
+/** Books A-2 and cancels it before eligd calls for it. */
+async function bookAndCancel(clinic: Installation, ...codes: string[]): Promise<void> {
+  await clinic.read(withCodes(clinic, 'A-2', ...codes));
+  await clinic.planNow();
+  await clinic.read({ ...withCodes(clinic, 'A-2', ...codes), status: 'cancelled' });
+  await clinic.planNow();
+}
+
+const states = async (clinic: Installation) => (await clinic.inquiries()).map(({ state }) => state);
+
+test('a canceled visit’s call about its codes is not made for others (G1)', async () => {
+  const clinic = await answered({ new_codes: 'call' });
+  await bookAndCancel(clinic, 'D2740');
+  expect(await states(clinic)).toEqual(['answered', 'withdrawn']);
+  await send(clinic, withCodes(clinic, 'A-3', 'D1110'));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  expect(await written(clinic)).toEqual({ 'A-3': ['A-1'] });
+  // The first visit now needs what the canceled one did.
+  await send(clinic, withCodes(clinic, 'A-1', 'D2740'));
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1']);
+  expect(await states(clinic)).toEqual(['answered', 'open']);
+});
+
+test('a visit keeps its old answer after a canceled one needed another (G1)', async () => {
+  const clinic = await answered({ reverify_after_days: 1 });
+  await pass(clinic, 1.5);
+  await bookAndCancel(clinic, 'D1110');
+  expect(await states(clinic)).toEqual(['answered', 'withdrawn']);
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110', 'D0120'));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  await send(clinic, withCodes(clinic, 'A-3', 'D1110'));
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-3']);
+});
+
+test('a call that the office orders and then withdraws is not made later (G1)', async () => {
+  const clinic = await answered();
+  expect(await order(clinic)).toBe(true);
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 2 }, clinic.now()));
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110', 'D0120'));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  expect(await states(clinic)).toEqual(['answered', 'withdrawn']);
+  expect(await order(clinic)).toBe(true);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1']);
+});
+
+test('a withdrawn call is not made because a clock that may be wrong is ahead (G1)', async () => {
+  const clinic = await answered({ reverify_after_days: 1 });
+  const { facts } = clinic.plan;
+  await pass(clinic, 1.5);
+  await bookAndCancel(clinic, 'D1110');
+  clinic.plan.facts = () => ({ ...facts(), is_clock_trusted: false });
+  await send(clinic, withCodes(clinic, 'A-3', 'D1110'));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  clinic.plan.facts = facts;
+  await clinic.store.db.updateTable('appointments').set({ plan_due_at: 0 }).execute();
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-3']);
+});
+
+test('a call about codes that the visit no longer has is not made', async () => {
+  const clinic = await answered({ new_codes: 'call' });
+  await clinic.read(withCodes(clinic, 'A-1', 'D1110', 'D2740'));
+  await clinic.planNow();
+  expect(await states(clinic)).toEqual(['answered', 'planned']);
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  expect(await clinic.attention()).toEqual([]);
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110', 'D2740'));
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1']);
+  expect(await states(clinic)).toEqual(['answered', 'open']);
+});
+
+test('a visit without new codes leaves the call to the visit that has them', async () => {
+  const clinic = await answered({ new_codes: 'call' });
+  await clinic.read(withCodes(clinic, 'A-2', 'D2740'));
+  await clinic.planNow();
+  await clinic.read(withCodes(clinic, 'A-1', 'D1110', 'D0120'), withCodes(clinic, 'A-3', 'D1110'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-2']);
+  expect(await written(clinic)).toMatchObject({ 'A-3': ['A-1'] });
+});
+
+test('a call that the office ordered is made although the visit changes', async () => {
+  const clinic = await answered({ new_codes: 'call' });
+  expect(await order(clinic)).toBe(true);
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
+  await clinic.read({ ...withCodes(clinic, 'A-1', 'D1110'), status: 'booked' });
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1']);
+});
+
+test('a call that the office holds is held although its codes come and go', async () => {
+  const clinic = await answered({ new_codes: 'call' });
+  await clinic.read(withCodes(clinic, 'A-1', 'D1110', 'D2740'));
+  await clinic.planNow();
+  await clinic.store.write((tx) => hold(tx, { kind: 'inquiry', id: 2 }, clinic.now()));
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110', 'D2740'));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('a visit gets the new answer that another one needs because its own is old', async () => {
+  const clinic = await answered({ reverify_after_days: 1 });
+  await pass(clinic, 1.5);
+  await clinic.read(withCodes(clinic, 'A-2', 'D1110'));
+  await clinic.planNow();
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110', 'D0120'));
+  await finish(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-2']);
+  expect(await written(clinic)).toMatchObject({ 'A-1': ['A-2'], 'A-2': ['A-2'] });
+});
