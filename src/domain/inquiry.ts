@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { fittingCodes, planCode } from './codes.ts';
+import { fittingCodes } from './codes.ts';
 import { parsed } from './damaged.ts';
 import { givenName, matchKey } from './matching.ts';
 import { SPECIALTIES, type Specialty } from './specialty.ts';
@@ -181,9 +181,8 @@ export function codesAsEchoed(
 ): InquiryDraft {
   const read = z.array(z.string()).safeParse(request.benefits_codes);
   const { fitting } = fittingCodes(draft.specialty, read.success ? read.data : []);
-  const named = (codes: readonly string[]) => codes.map(planCode).toSorted().join();
-  const is_known = fitting.length === 0 || named(fitting) === named(draft.benefits_codes);
-  return is_known ? draft : { ...draft, benefits_codes: fitting };
+  const is_same = fitting.join() === draft.benefits_codes.join();
+  return fitting.length === 0 || is_same ? draft : { ...draft, benefits_codes: fitting };
 }
 
 /**

@@ -651,10 +651,14 @@ export class Calls {
     return times.some((at) => last.accepted_at < at && at <= call.accepted_at);
   }
 
-  /** Whether the call asks about a code that none of those asked about, and may do so. */
+  /**
+   * Whether the call may be made because it asks about a code that none of those asked about, as
+   * far as eligd knows.
+   */
   #asksNewCodes(before: readonly Accepted[], call: Accepted): boolean {
     if (this.#world.plan.pms.new_codes !== 'call') return false;
-    const asked = new Set(before.flatMap(codesIn));
+    const known = before.filter((one) => !this.#isForgotten(one) || this.#adopted.has(one.id));
+    const asked = new Set(known.flatMap(codesIn));
     return codesIn(call).some((code) => !asked.has(code));
   }
 

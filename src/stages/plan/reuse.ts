@@ -72,7 +72,8 @@ export async function newestFor(
 /**
  * Returns the attempt to use for the visit. A further call that was not sent is not made while the
  * answer before it serves (G1): it was withdrawn with its visit or by the office, or the visit no
- * longer has the codes that it was planned for. An age by a clock that may be wrong changes nothing.
+ * longer has the codes that it was planned for. The age by a clock that may be wrong changes
+ * nothing.
  */
 async function latestFor(
   context: PlanContext,

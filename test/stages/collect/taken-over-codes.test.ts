@@ -28,7 +28,7 @@ async function takeOver(policy: object, echoed: unknown = ['1110']) {
   return { clinic: other, asked };
 }
 
-test('its record says what the payer was asked about, and the office hears of the rest', async () => {
+test('its record says what the payer was asked about; the office hears of the rest', async () => {
   const { clinic, asked } = await takeOver({ new_codes: 'note' });
   expect(asked).toEqual([['1110']]);
   expect(await openAttention(clinic.store.db)).toMatchObject([
@@ -44,11 +44,11 @@ test('with new_codes: call, eligd asks about the codes of the visit', async () =
 });
 
 test.each([
-  ['the codes of the visit', ['2740']],
-  ['no codes', null],
-])('an echo with %s changes nothing', async (_, echoed) => {
+  ['the codes of the visit', ['2740'], ['2740']],
+  ['no codes', null, ['D2740']],
+])('an echo with %s causes no call and no entry', async (_, echoed, said) => {
   const { clinic, asked } = await takeOver({ new_codes: 'call' }, echoed);
-  expect(asked).toEqual([['D2740']]);
+  expect(asked).toEqual([said]);
   await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual(['A-1']);
   expect(await clinic.attention()).toEqual([]);
