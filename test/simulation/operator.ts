@@ -51,6 +51,8 @@ export class Operator {
   readonly withdrawn = new Map<string, number>();
   /** By patient: when `eligd ask` ordered another call. */
   readonly asked = new Map<string, number[]>();
+  /** When the calls of each order were planned, by the machine's clock. */
+  readonly #ordered_at = new Map<number, number>();
 
   constructor(world: World) {
     this.#world = world;
@@ -214,13 +216,28 @@ export class Operator {
       ...source_ids,
       `${operand.kind} ${operand.id}`,
     ]);
-    if (command === 'withdraw')
+    if (command === 'withdraw') {
       for (const source_id of source_ids) this.withdrawn.set(source_id, scheduler.now);
+      await this.#takeBackOrders(store, source_ids);
+    }
     if (command === 'ask')
       for (const record of await patientsOf(store, source_ids)) {
         const patient = this.#world.pms.book.personOf(record);
         this.asked.set(patient, [...(this.asked.get(patient) ?? []), scheduler.now]);
+        this.#ordered_at.set(scheduler.now, now);
       }
+  }
+
+  /** An order whose calls were all withdrawn before they were sent allows no call. */
+  async #takeBackOrders(store: Store, source_ids: readonly string[]): Promise<void> {
+    for (const record of await patientsOf(store, source_ids)) {
+      const patient = this.#world.pms.book.personOf(record);
+      const orders = this.asked.get(patient) ?? [];
+      const left: number[] = [];
+      for (const at of orders)
+        if (!(await isTakenBack(store, this.#ordered_at.get(at) ?? 0))) left.push(at);
+      this.asked.set(patient, left);
+    }
   }
 
   /** The work of `eligd ask`, built the same way as in the command. */
@@ -233,6 +250,19 @@ export class Operator {
       budget: budgetRules(config, payers),
     });
   }
+}
+
+/** Whether every call that was ordered then, by the machine's clock, was withdrawn unsent. */
+async function isTakenBack({ db }: Store, created_at: number): Promise<boolean> {
+  const ordered = await db
+    .selectFrom('inquiries_with_call')
+    .select(['state', 'sent_at'])
+    .where('is_ordered', '=', 1)
+    .where('created_at', '=', created_at)
+    .execute();
+  const isUnsent = (row: (typeof ordered)[number]) =>
+    row.state === 'withdrawn' && row.sent_at === null;
+  return ordered.length > 0 && ordered.every(isUnsent);
 }
 
 async function patientsOf({ db }: Store, source_ids: readonly string[]): Promise<string[]> {

@@ -85,10 +85,10 @@ async function latestFor(
   const latest = await answeredBefore(tx, newest);
   const { state, sent_at, retry, is_ordered, hold_reason } = latest;
   const is_withdrawn = state === 'withdrawn' && sent_at === null;
-  const is_planned =
-    state === 'planned' && retry === 0 && is_ordered === 0 && hold_reason !== OPERATOR_HOLD;
-  const before = is_withdrawn || is_planned ? await answerBefore(tx, latest) : null;
-  if (before === null || hasFailed(before)) return latest;
+  const is_planned = state === 'planned' && is_ordered === 0 && hold_reason !== OPERATOR_HOLD;
+  const is_unsent = retry === 0 && (is_withdrawn || is_planned);
+  const before = is_unsent ? await answerBefore(tx, latest) : null;
+  if (before === null) return latest;
   const serves = (await reuseOf(context, before, appointment, about)) === 'serve';
   if (is_withdrawn) return serves || !facts.is_clock_trusted ? before : latest;
   const is_fresh = facts.is_clock_trusted && (await isFresh(context, before, about));

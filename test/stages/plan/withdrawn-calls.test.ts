@@ -7,7 +7,7 @@ import type { Policy } from '../../../src/domain/policy.ts';
 import { hold, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { labelsOf } from '../submit/lost-calls.ts';
-import { finish, order, pass, visit, written } from '../submit/merges.ts';
+import { ends, finish, order, pass, visit, written } from '../submit/merges.ts';
 
 /** The call for A-1 was successful. */
 async function answered(policy: Partial<Policy> = {}): Promise<Installation> {
@@ -138,4 +138,31 @@ test('a visit gets the new answer that another one needs because its own is old'
   await finish(clinic);
   expect(await labelsOf(clinic)).toEqual(['A-1', 'A-2']);
   expect(await written(clinic)).toMatchObject({ 'A-1': ['A-2'], 'A-2': ['A-2'] });
+});
+
+test('after a call that brought nothing, codes that come and go cause no call', async () => {
+  const clinic = await install({ policy: { new_codes: 'call' }, collecting: { attempts: 1 } });
+  await clinic.planNow();
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await clinic.collectAll();
+  expect(await clinic.attention()).toEqual(['unsuccessful']);
+  await clinic.read(withCodes(clinic, 'A-1', 'D1110', 'D2740'));
+  await clinic.planNow();
+  expect(await states(clinic)).toEqual(['answered', 'planned']);
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  expect(await clinic.attention()).toEqual(['unsuccessful']);
+});
+
+test('an attempt after a call that brought nothing is made for a visit that is on again', async () => {
+  const clinic = await install({ collecting: { attempts: 2, attempt_pause_ms: 1 } });
+  await clinic.planNow();
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await clinic.collectAll();
+  await send(clinic, { ...withCodes(clinic, 'A-1', 'D1110'), status: 'cancelled' });
+  expect(await states(clinic)).toEqual(['answered', 'withdrawn']);
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1']);
 });
