@@ -49,6 +49,12 @@ export function ordered(id: number, cents: Cents | null): Done {
   };
 }
 
+/** Says that no further call is needed, because one is planned that serves the visit, too. */
+export const alreadyPlanned = (id: number): Done => ({
+  did: true,
+  what: `Inquiry ${id} about this is already planned, but not sent yet. It serves this visit, too.`,
+});
+
 /** Builds the attention item for a visit with codes that its answer does not cover. */
 export function notAskedAbout(codes: readonly string[], source_id: string): Attention {
   const list = codes.join(', ');

@@ -36,6 +36,7 @@ export type OperatedColumns = Partial<{
   due_at: 'now';
   empty_lookups: 0;
   hold_reason: string | null;
+  is_ordered: 0;
 }>;
 
 export type Operation = {
@@ -177,7 +178,7 @@ export function withdrawInquiry({ id }: OperatedInquiry, is_needed: boolean): Op
     };
   return changed(
     `Inquiry ${id} is withdrawn; no call is made.`,
-    { hold_reason: null },
+    { hold_reason: null, is_ordered: 0 },
     { to: 'withdrawn', resolves: 'all' },
   );
 }

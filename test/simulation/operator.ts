@@ -41,6 +41,7 @@ const TURNS_MAX = 200;
 /** After so many turns in which nobody else did anything, nobody will before time passes. */
 const QUIET_TURNS = 10;
 
+type Ordered = { id: number; created_at: number };
 type Candidate = { operand: Operand; state: string; source_ids: string[] };
 
 export class Operator {
@@ -51,8 +52,8 @@ export class Operator {
   readonly withdrawn = new Map<string, number>();
   /** By patient: when `eligd ask` ordered another call. */
   readonly asked = new Map<string, number[]>();
-  /** When the calls of each order were planned, by the machine's clock. */
-  readonly #ordered_at = new Map<number, number>();
+  /** By time of the order: its calls. */
+  readonly #ordered = new Map<number, Ordered[]>();
 
   constructor(world: World) {
     this.#world = world;
@@ -224,7 +225,7 @@ export class Operator {
       for (const record of await patientsOf(store, source_ids)) {
         const patient = this.#world.pms.book.personOf(record);
         this.asked.set(patient, [...(this.asked.get(patient) ?? []), scheduler.now]);
-        this.#ordered_at.set(scheduler.now, now);
+        this.#ordered.set(scheduler.now, await orderedFor(store, source_ids));
       }
   }
 
@@ -235,7 +236,7 @@ export class Operator {
       const orders = this.asked.get(patient) ?? [];
       const left: number[] = [];
       for (const at of orders)
-        if (!(await isTakenBack(store, this.#ordered_at.get(at) ?? 0))) left.push(at);
+        if (!(await areTakenBack(store, this.#ordered.get(at) ?? []))) left.push(at);
       this.asked.set(patient, left);
     }
   }
@@ -252,17 +253,30 @@ export class Operator {
   }
 }
 
-/** Whether every call that was ordered then, by the machine's clock, was withdrawn unsent. */
-async function isTakenBack({ db }: Store, created_at: number): Promise<boolean> {
-  const ordered = await db
-    .selectFrom('inquiries_with_call')
-    .select(['state', 'sent_at'])
-    .where('is_ordered', '=', 1)
-    .where('created_at', '=', created_at)
+async function orderedFor({ db }: Store, source_ids: readonly string[]): Promise<Ordered[]> {
+  return await db
+    .selectFrom('inquiries as i')
+    .innerJoin('inquiry_appointments as l', 'l.inquiry', 'i.id')
+    .innerJoin('appointments as a', 'a.id', 'l.appointment')
+    .select(['i.id', 'i.created_at'])
+    .where('a.source_id', 'in', source_ids)
+    .where('i.is_ordered', '=', 1)
+    .where('i.state', '=', 'planned')
     .execute();
-  const isUnsent = (row: (typeof ordered)[number]) =>
-    row.state === 'withdrawn' && row.sent_at === null;
-  return ordered.length > 0 && ordered.every(isUnsent);
+}
+
+/** Whether the office has withdrawn all of these before they were sent. */
+async function areTakenBack({ db }: Store, ordered: readonly Ordered[]): Promise<boolean> {
+  const withdrawn = await db
+    .selectFrom('inquiries_with_call')
+    .select(['id', 'created_at'])
+    .where('state', '=', 'withdrawn')
+    .where('is_ordered', '=', 0)
+    .where('sent_at', 'is', null)
+    .execute();
+  const isWithdrawn = ({ id, created_at }: Ordered) =>
+    withdrawn.some((each) => each.id === id && each.created_at === created_at);
+  return ordered.length > 0 && ordered.every(isWithdrawn);
 }
 
 async function patientsOf({ db }: Store, source_ids: readonly string[]): Promise<string[]> {

@@ -32,7 +32,7 @@ import {
 } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import {
-  attemptsFor,
+  answerBefore,
   callUnderWayFor,
   laterAttempt,
   makeNewest,
@@ -56,7 +56,7 @@ import {
 } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { type PlanContext, RETRY_MS } from './deps.ts';
-import { answeredBefore, isSameContent, revive, subjectOf } from './keep.ts';
+import { answeredBefore, isFurther, isSameContent, revive, subjectOf } from './keep.ts';
 
 /** Attention reasons that planning raises and resolves each time it plans a claim. */
 const CLAIM_REASONS = [
@@ -189,8 +189,8 @@ async function newestFor(
 }
 
 /**
- * Returns the attempt that serves the claim. If a correction is taken back before eligd has asked
- * about it, that is the one whose answer has decided the claim as it is again.
+ * Returns the attempt that serves the claim. If a correction is taken back before the service has a
+ * call about it, that is the one whose answer has decided the claim as it is again.
  */
 async function servingAttempt(
   tx: Tx,
@@ -198,15 +198,9 @@ async function servingAttempt(
   draft: InquiryDraft,
 ): Promise<InquiryRow> {
   const latest = await answeredBefore(tx, newest);
-  const { state, sent_at } = latest;
-  const is_unsent =
-    state === 'planned' || state === 'rejected' || (state === 'withdrawn' && sent_at === null);
-  if (!is_unsent) return latest;
-  const answered = (await attemptsFor(tx, latest)).findLast(
-    ({ service_status }) => finalOutcome(service_status) === 'successful',
-  );
-  if (answered === undefined || !isSameClaim(answered, draft)) return latest;
-  return isSettledBy(await claimSaid(tx, answered)) ? answered : latest;
+  const before = isFurther(latest) ? await answerBefore(tx, latest) : null;
+  if (before === null || !isSameClaim(before, draft)) return latest;
+  return isSettledBy(await claimSaid(tx, before)) ? before : latest;
 }
 
 /** Returns whether the payer has paid or denied the claim, or said something else that is final. */

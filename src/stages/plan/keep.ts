@@ -43,6 +43,15 @@ export async function answeredBefore(tx: Tx, newest: InquiryRow): Promise<Inquir
 }
 
 /**
+ * Returns whether the inquiry is a further call that is not made yet, and that neither the office
+ * has ordered or holds, nor an unsuccessful call requires: it depends on what needs it now.
+ */
+export function isFurther({ state, retry, is_ordered, hold_reason }: InquiryRow): boolean {
+  const is_unsent = state === 'planned' || state === 'rejected' || state === 'withdrawn';
+  return is_unsent && retry === 0 && is_ordered === 0 && hold_reason !== OPERATOR_HOLD;
+}
+
+/**
  * Returns whether the service would refuse the inquiry again: the new content differs at most in
  * the completion date.
  */

@@ -1,6 +1,5 @@
 /** Decides whether an existing inquiry serves a visit, so that no call is made (G1). */
 
-import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import { outcomeOf } from '../../domain/outcome.ts';
 import type { PlannedCoverage } from '../../domain/planning.ts';
 import { DAY_MS } from '../../domain/time.ts';
@@ -18,13 +17,14 @@ import {
 import { type InquiryRow, latestForNeed } from '../../store/calls/inquiries.ts';
 import {
   type AppointmentRow,
+  appointmentsOf,
   inquiriesOf,
   inquiriesOfSource,
   planAgain,
 } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import type { PlanContext } from './deps.ts';
-import { answeredBefore, isSameContent } from './keep.ts';
+import { answeredBefore, isFurther, isSameContent } from './keep.ts';
 import { asksMore, notAsked } from './new-codes.ts';
 
 /** An existing inquiry serves the visit, is planned again for it, or does not serve it. */
@@ -70,10 +70,9 @@ export async function newestFor(
 }
 
 /**
- * Returns the attempt to use for the visit. A further call that was not sent is not made while the
- * answer before it serves (G1): it was withdrawn with its visit or by the office, or the visit no
- * longer has the codes that it was planned for. The age by a clock that may be wrong changes
- * nothing.
+ * Returns the attempt to use for the visit. A further call is not made while the answer before it
+ * serves (G1): it was withdrawn with its visit or by the office, or the visit no longer has the
+ * codes that it was planned for. The age by a clock that may be wrong changes nothing.
  */
 async function latestFor(
   context: PlanContext,
@@ -83,16 +82,19 @@ async function latestFor(
 ): Promise<InquiryRow> {
   const { tx, facts } = context;
   const latest = await answeredBefore(tx, newest);
-  const { state, sent_at, retry, is_ordered, hold_reason } = latest;
-  const is_withdrawn = state === 'withdrawn' && sent_at === null;
-  const is_planned = state === 'planned' && is_ordered === 0 && hold_reason !== OPERATOR_HOLD;
-  const is_unsent = retry === 0 && (is_withdrawn || is_planned);
-  const before = is_unsent ? await answerBefore(tx, latest) : null;
+  const before = isFurther(latest) ? await answerBefore(tx, latest) : null;
   if (before === null) return latest;
   const serves = (await reuseOf(context, before, appointment, about)) === 'serve';
-  if (is_withdrawn) return serves || !facts.is_clock_trusted ? before : latest;
+  if (latest.state === 'withdrawn') return serves || !facts.is_clock_trusted ? before : latest;
+  // Another visit needs the call, and its answer is better than none.
+  if (hasFailed(before) && (await servesOthers(tx, latest, appointment))) return latest;
   const is_fresh = facts.is_clock_trusted && (await isFresh(context, before, about));
   return serves && is_fresh ? before : latest;
+}
+
+async function servesOthers(tx: Tx, { id }: InquiryRow, visit: AppointmentRow): Promise<boolean> {
+  const visits = await appointmentsOf(tx, id);
+  return visits.some((each) => each.id !== visit.id && each.closed_reason === null);
 }
 
 /**
@@ -136,7 +138,7 @@ async function callInstead(
   if (serves && !(await asksMore(tx, call, coverage, latest))) return null;
   const newest = await makeNewest(tx, call, now);
   if (has_failed) await leaveFailed(tx, latest, now);
-  else if (!serves) await planAgain(tx, latest.id, now);
+  else if (!serves) await planAgain(tx, [latest.id], now);
   return newest;
 }
 
@@ -163,7 +165,7 @@ async function withdrawnInstead(
 /** Has planning let another call serve the visits of an unsuccessful one. */
 export async function leaveFailed(tx: Tx, failed: InquiryRow, now: number): Promise<void> {
   await resolveAttention(tx, inquirySubject(failed.id), now, FAILED);
-  await planAgain(tx, failed.id, now);
+  await planAgain(tx, [failed.id], now);
 }
 
 /**

@@ -142,7 +142,7 @@ export async function ask(
   decision: Extract<PlanningDecision, { kind: 'ask' }>,
 ): Promise<void> {
   const { tx } = context;
-  const { now, policy } = context.facts;
+  const { now, policy, is_clock_trusted } = context.facts;
   const attention = [...decision.attention];
   const late: PlannedCoverage[] = [];
   const serving = new Set<number>();
@@ -161,8 +161,8 @@ export async function ask(
       if (codes.length > 0) {
         const item = notAskedAbout(codes, appointment.source_id);
         if (!attention.some(({ what }) => what === item.what)) attention.push(item);
-        // Another call waits until the current one ends.
-        if (policy.new_codes === 'call' && inquiry.state !== 'answered')
+        // Another call waits until the current one ends, or until the clock is right.
+        if (policy.new_codes === 'call' && (inquiry.state !== 'answered' || !is_clock_trusted))
           plan_again_at = now + LOOK_AGAIN_MS;
       }
     }

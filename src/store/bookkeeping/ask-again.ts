@@ -1,6 +1,6 @@
 /** Implements `eligd ask`: orders another call for a visit that already has an answer. */
 import type { AppointmentInput } from '../../domain/appointment.ts';
-import { NOT_PLANNED, ordered, refuseAsking } from '../../domain/ask-again.ts';
+import { alreadyPlanned, NOT_PLANNED, ordered, refuseAsking } from '../../domain/ask-again.ts';
 import { DAMAGED_PATIENT, readAppointment } from '../../domain/damaged.ts';
 import { budgetWords, CLOSED_WORDS, waitWords } from '../../domain/explanation.ts';
 import { draftMatchKey, type InquiryDraft, readDraft } from '../../domain/inquiry.ts';
@@ -12,9 +12,15 @@ import { localDateTime } from '../../domain/time.ts';
 import { answerBefore, callUnderWayFor, takenBackAfter } from '../calls/attempts.ts';
 import { type BudgetRules, readBudget } from '../calls/budget.ts';
 import { currentHalts } from '../calls/halts.ts';
-import { addPlanned, type InquiryRow, inquiryById, latestForNeed } from '../calls/inquiries.ts';
+import {
+  addPlanned,
+  type InquiryRow,
+  inquiryById,
+  latestForNeed,
+  updateInquiry,
+} from '../calls/inquiries.ts';
 import { planLearned } from '../calls/learned.ts';
-import { inquiriesOf, link } from '../calls/links.ts';
+import { inquiriesOf, link, setPlanDue } from '../calls/links.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { resolveAttention } from './attention.ts';
 import { appointmentSubject, writeAudit } from './audit.ts';
@@ -144,8 +150,9 @@ export async function retryQuote(
  * before it was sent does not count: the answer before it serves the visit.
  */
 async function refusalOf(db: Db | Tx, newest: InquiryRow): Promise<Done | null> {
-  const is_unsent = newest.state === 'withdrawn' && newest.sent_at === null;
-  const latest = (is_unsent ? await answerBefore(db, newest) : null) ?? newest;
+  const { state, sent_at, is_ordered } = newest;
+  const is_void = state === 'withdrawn' && sent_at === null && is_ordered === 0;
+  const latest = (is_void ? await answerBefore(db, newest) : null) ?? newest;
   const call =
     (await callUnderWayFor(db, latest)) ??
     (latest.state === 'answered' ? await takenBackAfter(db, latest) : null);
@@ -169,6 +176,8 @@ async function order(
   const { need_base, benefit_year, draft } = coverage;
   const latest = await latestForNeed(tx, need_base, benefit_year);
   if (latest === null) return NOT_PLANNED;
+  if (await isToBeOrdered(tx, latest, visit))
+    return await orderPlanned(tx, latest, { visit, coverage, now });
   const refusal = await refusalOf(tx, latest);
   if (refusal !== null) return refusal;
   const added = await addPlanned(
@@ -199,6 +208,28 @@ async function order(
   const join = { inquiry: added.id, appointment: visit.id, coverage_rank: coverage.rank, draft };
   await link(tx, join, now);
   return ordered(added.id, callPrice(rules, draft, now));
+}
+
+/** Returns whether a call is planned that nobody has ordered for the visit yet. */
+async function isToBeOrdered(tx: Tx, latest: InquiryRow, visit: Visit): Promise<boolean> {
+  if (latest.state !== 'planned' || latest.hold_reason !== null) return false;
+  if ((await callUnderWayFor(tx, latest)) !== null) return false;
+  const is_linked = (await inquiriesOf(tx, visit.id)).some(({ id }) => id === latest.id);
+  return latest.is_ordered === 0 || !is_linked;
+}
+
+/** Has a call that is planned anyway serve this visit, too, and be made in any case. */
+async function orderPlanned(
+  tx: Tx,
+  { id }: InquiryRow,
+  { visit, coverage, now }: { visit: Visit; coverage: PlannedCoverage; now: number },
+): Promise<Done> {
+  const { rank, draft } = coverage;
+  await updateInquiry(tx, id, { is_ordered: 1 }, now);
+  await link(tx, { inquiry: id, appointment: visit.id, coverage_rank: rank, draft }, now);
+  // Planning adds the codes of the visit to the call.
+  await setPlanDue(tx, visit.id, now, null);
+  return alreadyPlanned(id);
 }
 
 /** Says when the call is sent, or what delays it. */

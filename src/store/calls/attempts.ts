@@ -29,7 +29,7 @@ export async function servedByOthers(
     const other = underWay(others) ?? (await answeredMeanwhile(tx, row, others));
     if (is_newest && other === undefined) continue;
     if (is_newest && other !== undefined) await putLast(tx, attempts, other, now);
-    await planAgain(tx, row.id, now);
+    await planAgain(tx, [row.id], now);
     served.push(row.id);
   }
   return served;
@@ -146,7 +146,7 @@ export async function giveWay(
   if (answered !== undefined) await putLast(tx, attempts, answered, now);
   else if (underWay(attempts, true) === undefined && (await takenBackAfter(tx, row)) === null)
     return null;
-  await planAgain(tx, row.id, now);
+  await planAgain(tx, [row.id], now);
   return answered === undefined ? 'awaited' : 'answered';
 }
 
@@ -233,12 +233,11 @@ const ATTEMPTS = prepared<Need>()((db, place) =>
     .orderBy('attempt'),
 );
 
-/** Returns the attempt before this one, without withdrawn ones, if it is answered; null: no. */
+/** Returns the last answered attempt before this one; null: none. */
 export async function answerBefore(db: Db | Tx, row: InquiryRow): Promise<InquiryRow | null> {
-  const before = (await attemptsFor(db, row)).findLast(
-    ({ attempt, state }) => attempt < row.attempt && state !== 'withdrawn',
-  );
-  return before?.state === 'answered' ? before : null;
+  const attempts = await attemptsFor(db, row);
+  const isIt = ({ attempt, state }: InquiryRow) => attempt < row.attempt && state === 'answered';
+  return attempts.findLast(isIt) ?? null;
 }
 
 /** Returns the unsuccessful attempts for the need that immediately precede this one. */

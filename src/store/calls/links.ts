@@ -263,7 +263,8 @@ const SET_PLAN_DUE = prepared<{
 
 /**
  * Plans appointments again that planning had left alone because a call was in progress: too near,
- * past, or waiting after a reschedule. Nothing is sent for them before that.
+ * past, waiting after a reschedule, or no longer in need of a further call. Nothing is sent for
+ * them before that.
  */
 export async function replanAppointmentsOf(
   tx: Tx,
@@ -283,6 +284,14 @@ export async function replanAppointmentsOf(
           where('plan_due_at', '>=', where.ref('starts_at')),
         ]),
         where('plan_wait', 'is not', null),
+        where('id', 'in', (select) =>
+          select
+            .selectFrom('inquiry_appointments')
+            .innerJoin('inquiries', 'inquiries.id', 'inquiry_appointments.inquiry')
+            .select('inquiry_appointments.appointment')
+            .where('inquiries.id', 'in', inquiries)
+            .where('inquiries.attempt', '>', 1),
+        ),
       ]),
     )
     .where('id', 'in', (select) =>
@@ -294,8 +303,8 @@ export async function replanAppointmentsOf(
     .execute();
 }
 
-/** Plans every open appointment again that the inquiry serves. */
-export async function planAgain(tx: Tx, inquiry: number, now: number): Promise<void> {
+/** Plans every open appointment again that the inquiries serve. */
+export async function planAgain(tx: Tx, inquiries: readonly number[], now: number): Promise<void> {
   await tx
     .updateTable('appointments')
     .set({ plan_due_at: now })
@@ -304,7 +313,7 @@ export async function planAgain(tx: Tx, inquiry: number, now: number): Promise<v
       select
         .selectFrom('inquiry_appointments')
         .select('appointment')
-        .where('inquiry', '=', inquiry),
+        .where('inquiry', 'in', inquiries),
     )
     .execute();
 }

@@ -73,7 +73,11 @@ export async function mergeNeeds(
       now,
     );
     // Another inquiry serves their visits from now on.
-    for (const { id } of unneeded) await planAgain(tx, id, now);
+    await planAgain(
+      tx,
+      unneeded.map(({ id }) => id),
+      now,
+    );
   }
 }
 

@@ -53,3 +53,20 @@ test.each([
   expect(await labelsOf(clinic)).toEqual(['A-1']);
   expect(await clinic.attention()).toEqual([]);
 });
+
+test('an echo with other codes than our own request causes no further call (G1)', async () => {
+  const clinic = await install({ policy: { new_codes: 'call' } });
+  const { read } = clinic.client;
+  clinic.client.read = async (...given) => {
+    const result = await read(...given);
+    if (!result.ok || result.value === null) return result;
+    const request = { ...result.value.request, benefits_codes: ['D9999'] };
+    return { ok: true, value: { ...result.value, request } };
+  };
+  await clinic.planNow();
+  await send(clinic, withCodes(clinic, 'D1110'));
+  await finish(clinic);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});

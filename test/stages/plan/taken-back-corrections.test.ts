@@ -2,8 +2,9 @@
 import { expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS } from '../../../src/domain/time.ts';
+import { hold } from '../../../src/store/bookkeeping/operator.ts';
 import { type Installation, install, send } from '../installation.ts';
-import { callsEnd, lookUp } from '../submit/lost-calls.ts';
+import { lookUp } from '../submit/lost-calls.ts';
 
 const CREATE = {
   method: 'POST',
@@ -110,17 +111,22 @@ test('a correction that is taken back while the claim is settled is not asked ab
   expect(await clinic.attention()).toEqual(['claim_not_on_file']);
 });
 
-test('an unsuccessful call about a correction that was taken back is not repeated', async () => {
+test('a call that the office holds is held although its correction comes and goes', async () => {
   const { clinic, bill } = await notOnFile();
   await bill('190.50');
-  await clinic.submitNow();
-  const [, , correction] = await clinic.service.ledger();
-  callsEnd(clinic, ({ id }) => (id === correction!.id ? 'UNSUCCESSFUL' : 'SUCCESS'));
-  await clinic.collectAll();
-  expect((await clinic.inquiries()).at(-1)).toMatchObject({ state: 'planned', retry: 1 });
+  const id = (await clinic.inquiries()).at(-1)!.id;
+  await clinic.store.write((tx) => hold(tx, { kind: 'inquiry', id }, clinic.now()));
   await bill('180.00');
+  await bill('190.50');
   await answer(clinic);
-  await clinic.submitNow();
-  expect(await billedAsked(clinic)).toEqual([180, 190.5]);
-  expect(await clinic.attention()).toEqual(['claim_not_on_file']);
+  expect(await billedAsked(clinic)).toEqual([180]);
+});
+
+test('a further correction changes the call that is planned', async () => {
+  const { clinic, bill } = await notOnFile();
+  await bill('190.50');
+  await bill('200.00');
+  expect(await clinic.inquiries()).toHaveLength(3);
+  await answer(clinic);
+  expect(await billedAsked(clinic)).toEqual([180, 200]);
 });

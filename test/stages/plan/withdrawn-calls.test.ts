@@ -4,10 +4,12 @@
  */
 import { expect, test } from 'vitest';
 import type { Policy } from '../../../src/domain/policy.ts';
+import { DAY_MS } from '../../../src/domain/time.ts';
 import { hold, withdraw } from '../../../src/store/bookkeeping/operator.ts';
+import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
-import { labelsOf } from '../submit/lost-calls.ts';
-import { ends, finish, order, pass, visit, written } from '../submit/merges.ts';
+import { acceptAndHide, labelsOf, lookUp, loseCreates } from '../submit/lost-calls.ts';
+import { ends, finish, order, pass, readAgain, visit, written } from '../submit/merges.ts';
 
 /** The call for A-1 was successful. */
 async function answered(policy: Partial<Policy> = {}): Promise<Installation> {
@@ -165,4 +167,147 @@ test('an attempt after a call that brought nothing is made for a visit that is o
   expect(await states(clinic)).toEqual(['answered', 'withdrawn']);
   await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
   expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1']);
+});
+
+test('a planned call about new codes is not taken back by a clock that may be wrong', async () => {
+  const clinic = await answered({ new_codes: 'call' });
+  await clinic.read(withCodes(clinic, 'A-1', 'D1110', 'D2740'));
+  await clinic.planNow();
+  const { facts } = clinic.plan;
+  clinic.plan.facts = () => ({ ...facts(), is_clock_trusted: false });
+  await clinic.store.db.updateTable('appointments').set({ plan_due_at: 0 }).execute();
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1']);
+});
+
+/** The service refuses the next call. */
+const refuseNext = ({ service }: Installation) =>
+  service.fault({
+    method: 'POST',
+    path: '/api/v0/dental/inquiries',
+    times: 1,
+    when: 'before',
+    action: 'status',
+    status: 422,
+  });
+
+test.each([
+  ['is canceled by mistake', () => ({ status: 'cancelled' as const })],
+  [
+    'moves out of the look-ahead window',
+    ({ now }: Installation) => ({ starts_at: new Date(now() + 60 * DAY_MS).toISOString() }),
+  ],
+  ['lacks its member ID', () => ({ coverages: [aCoverage({ member_id: '' })] })],
+])('an order stands after its visit %s for a moment', async (_, meanwhile) => {
+  const clinic = await answered();
+  expect(await order(clinic)).toBe(true);
+  await clinic.read({ ...withCodes(clinic, 'A-1', 'D1110'), ...meanwhile(clinic) });
+  await clinic.planNow();
+  expect(await states(clinic)).toEqual(['answered', 'withdrawn']);
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1']);
+});
+
+test('a call that was ordered and withdrawn is planned for codes like any other', async () => {
+  const clinic = await answered({ new_codes: 'call' });
+  await order(clinic);
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 2 }, clinic.now()));
+  await clinic.read(withCodes(clinic, 'A-1', 'D1110', 'D2740'));
+  await clinic.planNow();
+  expect(await states(clinic)).toEqual(['answered', 'planned']);
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('an order makes a call that is planned anyway, also if its codes go', async () => {
+  const clinic = await answered({ new_codes: 'call' });
+  await clinic.read(withCodes(clinic, 'A-1', 'D1110', 'D2740'));
+  await clinic.planNow();
+  expect(await order(clinic)).toBe(true);
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1']);
+  expect(await order(clinic)).toBe(false);
+});
+
+test('an order has a call that is planned for another visit serve this one', async () => {
+  const clinic = await answered({ new_codes: 'call' });
+  await clinic.read(withCodes(clinic, 'A-2', 'D2740'));
+  await clinic.planNow();
+  await clinic.read(withCodes(clinic, 'A-1', 'D0120'));
+  await clinic.planNow();
+  expect(await order(clinic)).toBe(true);
+  await clinic.planNow();
+  await clinic.submitNow();
+  await finish(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-2']);
+  expect(await written(clinic)).toEqual({ 'A-1': ['A-2'], 'A-2': ['A-2'] });
+});
+
+test('a lost call that the office ordered and withdrew is not ordered again (G1)', async () => {
+  const clinic = await answered();
+  await acceptAndHide(clinic, async () => {
+    await order(clinic);
+    await clinic.submitNow();
+  });
+  expect(await states(clinic)).toEqual(['answered', 'undecidable']);
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 2 }, clinic.now()));
+  expect(await states(clinic)).toEqual(['answered', 'withdrawn']);
+  expect(await order(clinic)).toBe(false);
+});
+
+test('a refused call about codes that the visit loses is not made', async () => {
+  const clinic = await answered({ new_codes: 'call' });
+  await refuseNext(clinic);
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110', 'D2740'));
+  expect(await clinic.attention()).toEqual(['refused']);
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('a lost call about codes that the visit loses is not made again', async () => {
+  const clinic = await answered({ new_codes: 'call' });
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110', 'D2740'));
+  await clinic.read(withCodes(clinic, 'A-1', 'D1110'));
+  await clinic.planNow();
+  for (let round = 0; round < 3; round += 1) {
+    await lookUp(clinic);
+    await clinic.planNow();
+  }
+  expect(await states(clinic)).toEqual(['answered', 'withdrawn']);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('the call for other codes serves a visit whose answer the service has revised', async () => {
+  const clinic = await answered({ new_codes: 'call' });
+  await clinic.read(withCodes(clinic, 'A-2', 'D2740'));
+  await clinic.planNow();
+  await clinic.read(withCodes(clinic, 'A-3', 'D1110'));
+  await clinic.planNow();
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await readAgain(clinic, 1);
+  await clinic.planNow();
+  await clinic.submitNow();
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await finish(clinic);
+  await clinic.planNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-2']);
+  const answers = await written(clinic);
+  for (const visits of ['A-1', 'A-2', 'A-3']) expect(answers[visits]?.at(-1)).toBe('A-2');
+});
+
+test('with the clock in doubt, a call for new codes waits, and is made later (G2)', async () => {
+  const clinic = await answered({ new_codes: 'call' });
+  await bookAndCancel(clinic, 'D2740');
+  const { facts } = clinic.plan;
+  clinic.plan.facts = () => ({ ...facts(), is_clock_trusted: false });
+  await send(clinic, withCodes(clinic, 'A-3', 'D2740'));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  clinic.plan.facts = facts;
+  clinic.pass(DAY_MS / 2);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-3']);
 });

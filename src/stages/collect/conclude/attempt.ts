@@ -43,8 +43,13 @@ export async function planAttempt(
   if (row.retry + 1 >= attempts) return null;
   const next = await latestForNeed(tx, row.need_base, row.benefit_year);
   // The first version of this answer has led to another attempt, or another call is the newest.
-  if (next !== null && next.attempt > row.attempt && next.state !== 'withdrawn')
-    return next.retry === 0 ? new Set() : idsOf(await appointmentsOf(tx, next.id));
+  if (next !== null && next.attempt > row.attempt && next.state !== 'withdrawn') {
+    if (next.retry > 0) return idsOf(await appointmentsOf(tx, next.id));
+    // Its answer is for the visits of this one, too, which may not be linked to it yet.
+    await planAgain(tx, [row.id], now);
+    tx.after(() => deps.onPlanned());
+    return new Set();
+  }
   if (await wasLastMeanwhile(tx, row, attempts)) return null;
   const due_at = now + attempt_pause_ms;
   const in_time: LinkedAppointment[] = [];
@@ -133,7 +138,7 @@ export async function withdrawAttempt(tx: Tx, row: InquiryRow, now: number): Pro
   if (next === null || next.attempt <= row.attempt || next.retry === 0 || next.state !== 'planned')
     return;
   // This call now also serves any visit that was linked to the other attempt meanwhile (G2).
-  await planAgain(tx, next.id, now);
+  await planAgain(tx, [next.id], now);
   for (const { id } of await appointmentsOf(tx, next.id)) await unlink(tx, next.id, id, now);
   const reason = 'The earlier call was answered after all.';
   await moveInquiries(tx, [next.id], { from: 'planned', to: 'withdrawn', reason }, now);

@@ -142,9 +142,9 @@ async function draftAsSent(
   const asked = codesAsEchoed(draft, request);
   if (asked === draft) return draft;
   const call = (await callsOf(tx, [row.id])).find(({ role }) => role === 'serves');
-  if (call === undefined || call.body !== null) return draft;
+  if (call?.body !== null) return draft;
   await updateInquiry(tx, row.id, { draft: JSON.stringify(asked) }, now);
-  await planAgain(tx, row.id, now);
+  await planAgain(tx, [row.id], now);
   tx.after(() => deps.onPlanned());
   return asked;
 }
