@@ -157,7 +157,7 @@ test('after a call that brought nothing, codes that come and go cause no call', 
   expect(await clinic.attention()).toEqual(['unsuccessful']);
 });
 
-test('an attempt after a call that brought nothing is made for a visit that is on again', async () => {
+test('the next attempt is made for a visit that is on again', async () => {
   const clinic = await install({ collecting: { attempts: 2, attempt_pause_ms: 1 } });
   await clinic.planNow();
   await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
