@@ -38,7 +38,7 @@ import {
   waitingToSend,
 } from '../../src/store/calls/due-inquiries.ts';
 import { byServiceIds, moveInquiries, openServiceIds } from '../../src/store/calls/inquiries.ts';
-import { dueForPlanning } from '../../src/store/calls/links.ts';
+import { dueForPlanning, replanAppointmentsOf } from '../../src/store/calls/links.ts';
 import { comingVisits, sampleOfOurs } from '../../src/store/calls/listed-calls.ts';
 import { openTurnaround, turnaround } from '../../src/store/calls/turnarounds.ts';
 import type { Db, Tx } from '../../src/store/engine/database.ts';
@@ -316,6 +316,11 @@ describe('the claim of', () => {
       'the items that show a visit',
       () => openWriteQueue(db).write((tx) => nameNextVisit(tx, 'appointment', 1, NOW)),
       'attention USING INDEX attention_appointment (appointment=?)',
+    ],
+    [
+      'the visits of a further call that was not made',
+      () => openWriteQueue(db).write((tx) => replanAppointmentsOf(tx, [1, 2], NOW)),
+      'appointments USING INTEGER PRIMARY KEY (rowid=?)',
     ],
     [
       'calls of an older database',
