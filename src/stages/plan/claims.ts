@@ -16,6 +16,7 @@ import {
   draftMatchKey,
   type InquiryDraft,
   parseDraft,
+  readDraft,
 } from '../../domain/inquiry.ts';
 import { lettersAndDigits } from '../../domain/matching.ts';
 import { externalId } from '../../domain/needs.ts';
@@ -56,7 +57,7 @@ import {
 } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { type PlanContext, RETRY_MS } from './deps.ts';
-import { answeredBefore, isFurther, isSameContent, revive, subjectOf } from './keep.ts';
+import { answeredBefore, isSameContent, isUnsent, revive, subjectOf } from './keep.ts';
 
 /** Attention reasons that planning raises and resolves each time it plans a claim. */
 const CLAIM_REASONS = [
@@ -198,8 +199,9 @@ async function servingAttempt(
   draft: InquiryDraft,
 ): Promise<InquiryRow> {
   const latest = await answeredBefore(tx, newest);
-  const before = isFurther(latest) ? await answerBefore(tx, latest) : null;
-  if (before === null || !isSameClaim(before, draft)) return latest;
+  const before = isUnsent(latest) ? await answerBefore(tx, latest) : null;
+  if (before === null || readDraft(before.draft) === null || !isSameClaim(before, draft))
+    return latest;
   return isSettledBy(await claimSaid(tx, before)) ? before : latest;
 }
 

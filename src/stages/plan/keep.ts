@@ -43,12 +43,13 @@ export async function answeredBefore(tx: Tx, newest: InquiryRow): Promise<Inquir
 }
 
 /**
- * Returns whether the inquiry is a further call that is not made yet, and that neither the office
- * has ordered or holds, nor an unsuccessful call requires: it depends on what needs it now.
+ * Returns whether the service has no call of the inquiry, and the office does not hold it: whether
+ * it is made depends on what needs it now. An attempt after an unsuccessful call is not meant.
  */
-export function isFurther({ state, retry, is_ordered, hold_reason }: InquiryRow): boolean {
-  const is_unsent = state === 'planned' || state === 'rejected' || state === 'withdrawn';
-  return is_unsent && retry === 0 && is_ordered === 0 && hold_reason !== OPERATOR_HOLD;
+export function isUnsent({ state, retry, sent_at, hold_reason }: InquiryRow): boolean {
+  const is_unsent =
+    state === 'planned' || state === 'rejected' || (state === 'withdrawn' && sent_at === null);
+  return is_unsent && retry === 0 && hold_reason !== OPERATOR_HOLD;
 }
 
 /**

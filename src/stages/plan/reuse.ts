@@ -1,5 +1,6 @@
 /** Decides whether an existing inquiry serves a visit, so that no call is made (G1). */
 
+import { externalId } from '../../domain/needs.ts';
 import { outcomeOf } from '../../domain/outcome.ts';
 import type { PlannedCoverage } from '../../domain/planning.ts';
 import { DAY_MS } from '../../domain/time.ts';
@@ -24,7 +25,7 @@ import {
 } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import type { PlanContext } from './deps.ts';
-import { answeredBefore, isFurther, isSameContent } from './keep.ts';
+import { answeredBefore, isSameContent, isUnsent } from './keep.ts';
 import { asksMore, notAsked } from './new-codes.ts';
 
 /** An existing inquiry serves the visit, is planned again for it, or does not serve it. */
@@ -82,7 +83,8 @@ async function latestFor(
 ): Promise<InquiryRow> {
   const { tx, facts } = context;
   const latest = await answeredBefore(tx, newest);
-  const before = isFurther(latest) ? await answerBefore(tx, latest) : null;
+  if (!isUnsent(latest) || isOrderedFor(context, appointment, latest)) return latest;
+  const before = await answerBefore(tx, latest);
   if (before === null) return latest;
   const serves = (await reuseOf(context, before, appointment, about)) === 'serve';
   if (latest.state === 'withdrawn') return serves || !facts.is_clock_trusted ? before : latest;
@@ -90,6 +92,16 @@ async function latestFor(
   if (hasFailed(before) && (await servesOthers(tx, latest, appointment))) return latest;
   const is_fresh = facts.is_clock_trusted && (await isFresh(context, before, about));
   return serves && is_fresh ? before : latest;
+}
+
+/** A visit that is away for a moment keeps the call that the office has ordered for it. */
+function isOrderedFor(
+  { external_id_template }: PlanContext,
+  { connector, source_id }: AppointmentRow,
+  { state, is_ordered, external_id }: InquiryRow,
+): boolean {
+  const label = externalId(external_id_template, connector, source_id);
+  return is_ordered === 1 && (state !== 'withdrawn' || external_id === label);
 }
 
 async function servesOthers(tx: Tx, { id }: InquiryRow, visit: AppointmentRow): Promise<boolean> {

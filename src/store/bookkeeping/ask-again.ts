@@ -150,8 +150,7 @@ export async function retryQuote(
  * before it was sent does not count: the answer before it serves the visit.
  */
 async function refusalOf(db: Db | Tx, newest: InquiryRow): Promise<Done | null> {
-  const { state, sent_at, is_ordered } = newest;
-  const is_void = state === 'withdrawn' && sent_at === null && is_ordered === 0;
+  const is_void = newest.state === 'withdrawn' && newest.sent_at === null;
   const latest = (is_void ? await answerBefore(db, newest) : null) ?? newest;
   const call =
     (await callUnderWayFor(db, latest)) ??
@@ -176,7 +175,7 @@ async function order(
   const { need_base, benefit_year, draft } = coverage;
   const latest = await latestForNeed(tx, need_base, benefit_year);
   if (latest === null) return NOT_PLANNED;
-  if (await isToBeOrdered(tx, latest, visit))
+  if (await isToBeOrdered(tx, latest, { visit, now }))
     return await orderPlanned(tx, latest, { visit, coverage, now });
   const refusal = await refusalOf(tx, latest);
   if (refusal !== null) return refusal;
@@ -210,9 +209,17 @@ async function order(
   return ordered(added.id, callPrice(rules, draft, now));
 }
 
-/** Returns whether a call is planned that nobody has ordered for the visit yet. */
-async function isToBeOrdered(tx: Tx, latest: InquiryRow, visit: Visit): Promise<boolean> {
-  if (latest.state !== 'planned' || latest.hold_reason !== null) return false;
+/**
+ * Returns whether a call is planned that planning may take back, or that does not serve the visit:
+ * nobody has ordered it for the visit yet.
+ */
+async function isToBeOrdered(
+  tx: Tx,
+  latest: InquiryRow,
+  { visit, now }: { visit: Visit; now: number },
+): Promise<boolean> {
+  const { state, retry, hold_reason, due_at } = latest;
+  if (state !== 'planned' || retry > 0 || hold_reason !== null || due_at > now) return false;
   if ((await callUnderWayFor(tx, latest)) !== null) return false;
   const is_linked = (await inquiriesOf(tx, visit.id)).some(({ id }) => id === latest.id);
   return latest.is_ordered === 0 || !is_linked;

@@ -233,11 +233,12 @@ const ATTEMPTS = prepared<Need>()((db, place) =>
     .orderBy('attempt'),
 );
 
-/** Returns the last answered attempt before this one; null: none. */
+/** Returns the attempt before this one, without withdrawn ones, if it is answered; null: no. */
 export async function answerBefore(db: Db | Tx, row: InquiryRow): Promise<InquiryRow | null> {
-  const attempts = await attemptsFor(db, row);
-  const isIt = ({ attempt, state }: InquiryRow) => attempt < row.attempt && state === 'answered';
-  return attempts.findLast(isIt) ?? null;
+  const before = (await attemptsFor(db, row)).findLast(
+    ({ attempt, state }) => attempt < row.attempt && state !== 'withdrawn',
+  );
+  return before?.state === 'answered' ? before : null;
 }
 
 /** Returns the unsuccessful attempts for the need that immediately precede this one. */

@@ -141,7 +141,8 @@ export async function moveEach(
   // No call waits for the office any longer.
   const ids = moved.map(({ id }) => id);
   await forgetDoubts(tx, ids);
-  await resolveAttention(tx, ids.map(inquirySubject), now, ['doubtful_call', 'refused']);
+  const resolved = ['doubtful_call', 'refused', 'inquiry_unreadable'] as const;
+  await resolveAttention(tx, ids.map(inquirySubject), now, resolved);
   return moved;
 }
 

@@ -130,3 +130,13 @@ test('a further correction changes the call that is planned', async () => {
   await answer(clinic);
   expect(await billedAsked(clinic)).toEqual([180, 200]);
 });
+
+test('a damaged answer does not keep a corrected claim from its call (G7)', async () => {
+  const { clinic, bill } = await notOnFile();
+  await bill('190.50');
+  await clinic.store.db.updateTable('inquiries').set({ draft: '{' }).where('id', '=', 2).execute();
+  await bill('200.00');
+  expect(await clinic.attention()).toEqual([]);
+  await answer(clinic);
+  expect(await billedAsked(clinic)).toEqual([180, 200]);
+});

@@ -8,8 +8,18 @@ import { DAY_MS } from '../../../src/domain/time.ts';
 import { hold, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
-import { acceptAndHide, labelsOf, lookUp, loseCreates } from '../submit/lost-calls.ts';
-import { ends, finish, order, pass, readAgain, visit, written } from '../submit/merges.ts';
+import { acceptAndHide, callsEnd, labelsOf, lookUp, loseCreates } from '../submit/lost-calls.ts';
+import {
+  ends,
+  finish,
+  merge,
+  OTHER_ADA,
+  order,
+  pass,
+  readAgain,
+  visit,
+  written,
+} from '../submit/merges.ts';
 
 /** The call for A-1 was successful. */
 async function answered(policy: Partial<Policy> = {}): Promise<Installation> {
@@ -310,4 +320,87 @@ test('with the clock in doubt, a call for new codes waits, and is made later (G2
   await clinic.planNow();
   await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual(['A-1', 'A-3']);
+});
+
+test('a visit keeps its call whose answer the service has taken back (G2)', async () => {
+  const clinic = await answered({ new_codes: 'call' });
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110', 'D2740'));
+  await finish(clinic);
+  await clinic.read(withCodes(clinic, 'A-2', 'D0120', 'D4341'));
+  await clinic.planNow();
+  const [, second] = await clinic.service.ledger();
+  callsEnd(clinic, ({ id }) => (id === second!.id ? 'IN_PROGRESS' : 'SUCCESS'));
+  await readAgain(clinic, 2);
+  expect(await states(clinic)).toEqual(['answered', 'open', 'planned']);
+  const starts_at = new Date(clinic.now() + 5 * DAY_MS).toISOString();
+  await send(clinic, { ...withCodes(clinic, 'A-1', 'D1110', 'D2740'), starts_at });
+  callsEnd(clinic, () => 'SUCCESS');
+  await finish(clinic);
+  await clinic.planNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1', 'A-2']);
+  expect((await written(clinic))['A-1']?.at(-1)).toBe('A-2');
+});
+
+test('a withdrawn lost call is looked up when its visit changes', async () => {
+  const clinic = await answered();
+  await acceptAndHide(clinic, async () => {
+    await order(clinic);
+    await clinic.submitNow();
+  });
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 2 }, clinic.now()));
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110', 'D2740'));
+  expect(await states(clinic)).toEqual(['answered', 'uncertain']);
+});
+
+test('an order stands when two records of the patient are merged', async () => {
+  const clinic = await install({ policy: { new_codes: 'call' } });
+  const other = { ...withCodes(clinic, 'B-1', 'D1110'), patient: OTHER_ADA };
+  await clinic.planNow();
+  await clinic.read(withCodes(clinic, 'A-1', 'D1110'), other);
+  await clinic.planNow();
+  await clinic.submitNow();
+  await finish(clinic);
+  await clinic.read(withCodes(clinic, 'A-1', 'D1110', 'D2740'));
+  await clinic.planNow();
+  expect(await order(clinic, 2)).toBe(true);
+  await merge(clinic);
+  await clinic.planNow();
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
+  expect(await labelsOf(clinic)).toHaveLength(3);
+});
+
+test('a damaged call that is taken back leaves the attention list', async () => {
+  const clinic = await answered({ new_codes: 'call' });
+  await clinic.read(withCodes(clinic, 'A-1', 'D1110', 'D2740'));
+  await clinic.planNow();
+  await clinic.store.db.updateTable('inquiries').set({ draft: '{' }).where('id', '=', 2).execute();
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual(['inquiry_unreadable']);
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('the order of a canceled visit makes no call for another visit (G1)', async () => {
+  const clinic = await answered();
+  await send(clinic, withCodes(clinic, 'A-3', 'D1110'));
+  await order(clinic);
+  await clinic.read({ ...withCodes(clinic, 'A-1', 'D1110'), status: 'cancelled' });
+  await clinic.planNow();
+  await send(clinic, withCodes(clinic, 'A-3', 'D1110', 'D0120'));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  for (let day = 0; day < 8; day += 1) {
+    clinic.pass(0.97 * DAY_MS);
+    await clinic.planNow();
+    expect((await clinic.attention()).filter((each) => each !== 'codes_not_asked')).toEqual([]);
+  }
+});
+
+test('an attempt that waits for its pause is not ordered', async () => {
+  const clinic = await install({ collecting: { attempts: 2, attempt_pause_ms: DAY_MS } });
+  await clinic.planNow();
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await finish(clinic);
+  expect(await states(clinic)).toEqual(['answered', 'planned']);
+  expect(await order(clinic)).toBe(false);
 });

@@ -74,9 +74,9 @@ export const rulesOf = (clinic: Installation) => ({
   budget: NO_BUDGET,
 });
 
-/** Orders another call for the first visit. Returns whether it was ordered. */
-export async function order(clinic: Installation): Promise<boolean> {
-  const visits = { kind: 'appointment' as const, id: 1 };
+/** Orders another call for a visit. Returns whether it was ordered. */
+export async function order(clinic: Installation, id = 1): Promise<boolean> {
+  const visits = { kind: 'appointment' as const, id };
   const [done] = await clinic.store.write((tx) =>
     askAgain(rulesOf(clinic))(tx, visits, clinic.now()),
   );
