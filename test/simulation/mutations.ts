@@ -25,6 +25,12 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     "if (failure.class === 'ambiguous') {",
     "if (failure.class === 'ambiguous' && failure.accepted) {",
   ),
+  needless_call_made: one(
+    'A further call is made although its visit was canceled, or no longer has the codes.',
+    'src/stages/plan/reuse.ts',
+    'if (before === null) return latest;',
+    'if (before !== undefined) return latest;',
+  ),
   older_database_trusted: one(
     'The list is not compared after an older database was put in the place of this one.',
     'src/stages/submit/earlier-comparison.ts',
