@@ -97,11 +97,13 @@ async function latestFor(
 /** A visit that is away for a moment keeps the call that the office has ordered for it. */
 function isOrderedFor(
   { external_id_template }: PlanContext,
-  { connector, source_id }: AppointmentRow,
+  { connector, source_id, input }: AppointmentRow,
   { state, is_ordered, external_id }: InquiryRow,
 ): boolean {
-  const label = externalId(external_id_template, connector, source_id);
-  return is_ordered === 1 && (state !== 'withdrawn' || external_id === label);
+  const labels = [source_id, input.replaces ?? source_id].map((id) =>
+    externalId(external_id_template, connector, id),
+  );
+  return is_ordered === 1 && (state !== 'withdrawn' || labels.includes(external_id));
 }
 
 async function servesOthers(tx: Tx, { id }: InquiryRow, visit: AppointmentRow): Promise<boolean> {

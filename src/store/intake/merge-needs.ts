@@ -62,7 +62,7 @@ export async function mergeNeeds(
     const may_be_sent = next?.state === 'planned' || next?.state === 'uncertain';
     if (next !== undefined && may_be_sent && unneeded.some(isOnHold))
       await updateInquiry(tx, next.id, { hold_reason: OPERATOR_HOLD }, now);
-    if (next !== undefined && unneeded.some(({ is_ordered }) => is_ordered === 1))
+    if (next !== undefined && may_be_sent && unneeded.some(({ is_ordered }) => is_ordered === 1))
       await updateInquiry(tx, next.id, { is_ordered: 1 }, now);
     await moveInquiries(
       tx,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { connector, type Installation, install, send } from '../installation.ts';
 import { labelsOf } from '../submit/lost-calls.ts';
-import { finish, visit } from '../submit/merges.ts';
+import { finish, readAgain, visit } from '../submit/merges.ts';
 
 const withCodes = (clinic: Installation, ...procedure_codes: string[]) => ({
   ...visit(clinic, 'A-1'),
@@ -57,15 +57,26 @@ test.each([
 test('an echo with other codes than our own request causes no further call (G1)', async () => {
   const clinic = await install({ policy: { new_codes: 'call' } });
   const { read } = clinic.client;
+  let status = 'SUCCESS';
   clinic.client.read = async (...given) => {
     const result = await read(...given);
     if (!result.ok || result.value === null) return result;
-    const request = { ...result.value.request, benefits_codes: ['D9999'] };
-    return { ok: true, value: { ...result.value, request } };
+    const was = result.value.raw as { request: object };
+    const raw = { ...was, status, request: { ...was.request, benefits_codes: ['D9999'] } };
+    return { ok: true, value: { ...result.value, raw, status } };
   };
   await clinic.planNow();
   await send(clinic, withCodes(clinic, 'D1110'));
   await finish(clinic);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  // Retention erases the request, and then the service revises its answer.
+  await clinic.store.db.updateTable('calls').set({ body: null }).execute();
+  for (status of ['UNSUCCESSFUL', 'SUCCESS']) {
+    await readAgain(clinic, 1);
+    await clinic.collectAll();
+  }
   await clinic.planNow();
   await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual(['A-1']);

@@ -404,3 +404,32 @@ test('an attempt that waits for its pause is not ordered', async () => {
   expect(await states(clinic)).toEqual(['answered', 'planned']);
   expect(await order(clinic)).toBe(false);
 });
+
+test('an order stands when its visit is rescheduled as another one', async () => {
+  const clinic = await answered();
+  expect(await order(clinic)).toBe(true);
+  await clinic.read({ ...withCodes(clinic, 'A-1', 'D1110'), status: 'cancelled' });
+  await clinic.planNow();
+  await send(clinic, { ...withCodes(clinic, 'A-2', 'D1110'), replaces: 'A-1' });
+  expect(await labelsOf(clinic)).toHaveLength(2);
+});
+
+test('a merge leaves a call alone that the office has withdrawn', async () => {
+  const clinic = await install({});
+  const other = { ...withCodes(clinic, 'B-1', 'D1110'), patient: OTHER_ADA };
+  await clinic.planNow();
+  await clinic.read(other, withCodes(clinic, 'A-1', 'D1110'));
+  await clinic.planNow();
+  for (let call = 0; call < 2; call += 1) {
+    await clinic.submitNow();
+    await finish(clinic);
+    await clinic.planNow();
+  }
+  expect(await order(clinic, 2)).toBe(true);
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 3 }, clinic.now()));
+  expect(await order(clinic, 1)).toBe(true);
+  await merge(clinic);
+  await clinic.planNow();
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110', 'D0120'));
+  expect((await labelsOf(clinic)).filter((label) => label === 'A-1')).toHaveLength(1);
+});

@@ -102,14 +102,15 @@ async function concludeOne(context: CollectContext, answer: RawAnswer): Promise<
   const row = await inquiryById(tx, answer.inquiry);
   const inquiry = parseInquiry(answer.raw);
   if (row === null || inquiry === null) throw new Error('A stored answer is not a read form.');
-  const draft = await draftAsSent(context, row, inquiry.request);
+  const before = await recordBefore(tx, row.id, answer.revision);
+  const draft =
+    before === null ? await draftAsSent(context, row, inquiry.request) : parseDraft(row.draft);
   const { claim_words } = deps.settings;
   const read = { ...inquiry, creation_ts: inquiry.creation_ts ?? '' };
   const normalized = normalize(answer, read, draft, claim_words);
   const entered =
     row.entered_by === null ? normalized : { ...normalized, entered_by: row.entered_by };
   const record = await withTerms(context, row, entered);
-  const before = await recordBefore(tx, row.id, answer.revision);
   const changes = before === null ? [] : changesBetween(before, record);
   const record_id = await storeRecord(tx, answer, record, now);
   await resolveAttention(tx, inquirySubject(row.id), now, ['answer_unusable']);
@@ -129,8 +130,9 @@ async function concludeOne(context: CollectContext, answer: RawAnswer): Promise<
 }
 
 /**
- * Returns what the call asked about. A call that this database does not know was taken over for a
- * visit that may have other codes now: planning sees to those that nobody has asked about (G8).
+ * Returns what the call asked about, at its first answer: later, retention may have erased our own
+ * request. A call that this database does not know was taken over for a visit that may have other
+ * codes now: planning sees to those that nobody has asked about (G8).
  */
 async function draftAsSent(
   { tx, deps, now }: CollectContext,
