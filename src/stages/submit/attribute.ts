@@ -194,9 +194,14 @@ function listedOf(call: CallRow, { shown, fresh }: Question): ListedCall[] {
 function madeCallOf(call: CallRow, now: number): MadeCall[] {
   const { id, inquiry, external_id, match_key, given_name, fate } = call;
   if (inquiry === null || call.service_id !== null || fate === 'unsent') return [];
-  const sent_at = call.sent_service_at ?? call.sent_at ?? now;
   const is_absent = fate === 'absent';
+  const sent_at = leftAt(call, now);
   return [{ id, inquiry, external_id, match_key, given_name, sent_at, is_absent }];
+}
+
+/** Returns when our request left, by the service's clock if that was known. */
+export function leftAt(call: Pick<CallRow, 'sent_at' | 'sent_service_at'>, now: number): number {
+  return call.sent_service_at ?? call.sent_at ?? now;
 }
 
 function needOf(row: InquiryRow, calling: Calling | null): Need {

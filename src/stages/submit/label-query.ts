@@ -1,8 +1,9 @@
 /** Queries of the list by `external_id` (G1), also where the service does not filter by it. */
 import type { Specialty } from '../../domain/specialty.ts';
 import type { ServiceFailure } from '../../service/api.ts';
+import type { SeenInquiry } from '../../store/calls/calls.ts';
 import { currentHalts } from '../../store/calls/halts.ts';
-import type { SubmitDeps } from './deps.ts';
+import type { Reconciled, SubmitDeps } from './deps.ts';
 import { serviceNow, stopForLostSends, untoldLoss } from './earlier-comparison.ts';
 import { omitsKnown } from './list-end.ts';
 import { compare, listedCount } from './reconcile.ts';
@@ -22,7 +23,7 @@ export async function queryLabel(
   external_id: string,
   signal: AbortSignal,
 ): Promise<LabelResult> {
-  const { client, store, env } = deps;
+  const { client, store, env, memory } = deps;
   const listed = await client.list(specialty, { external_id }, { priority: 'send', signal });
   if (!listed.ok) return listed.failure;
   const { filter, is_complete, is_end_proven, total_count } = listed.value;
@@ -31,19 +32,35 @@ export async function queryLabel(
   const is_filtered =
     filter === 'none_or_applied' ||
     (is_whole && total_count < (await listedCount(store.db, specialty)));
-  // First, because it judges whether inquiries that no list has shown are another installation's.
+  // First, because also inquiries without a time that no list has shown are judged by it.
   const shown = is_filtered || !is_whole ? 'not all' : await compareAll(deps, specialty, signal);
   if (shown === 'all' || shown === 'stopped') return shown;
   const seen = listed.value.inquiries.map(seenInquiry);
   if (seen.length > 0) {
     // A reconciliation of these few inquiries: each unknown one belongs to a lost reply, is a
-    // duplicate call, or is unclaimed.
+    // duplicate call, is another installation's, or is unclaimed.
     const now = env.clock.now();
-    await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
+    const last = judgedFrom(seen, memory.reconciled.get(specialty) ?? null);
+    await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last }));
+    if (await isStopped(deps)) return 'stopped';
   }
   if (shown !== 'not all') return shown;
   // The whole list in place of the label's may hide the calls that an older database lacks.
   return !is_filtered && (await stopForLostSends(deps, specialty)) ? 'stopped' : null;
+}
+
+/**
+ * Returns the last comparison if the times of all of these inquiries, which a list that is cut off
+ * may have hidden, tell whether they are newer than it. Null: they do not.
+ */
+function judgedFrom(seen: readonly SeenInquiry[], last: Reconciled | null): Reconciled | null {
+  const are_dated = seen.every(({ created_at }) => created_at !== null);
+  return are_dated && last !== null && last.service_at !== null ? last : null;
+}
+
+/** Returns whether another installation uses the account. */
+async function isStopped({ store }: SubmitDeps): Promise<boolean> {
+  return (await currentHalts(store.db)).some(({ reason }) => reason === 'foreign');
 }
 
 /**
@@ -63,7 +80,7 @@ async function compareAll(
   const seen = listed.value.inquiries.map(seenInquiry);
   const last = memory.reconciled.get(specialty) ?? null;
   await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last }));
-  if ((await currentHalts(store.db)).some(({ reason }) => reason === 'foreign')) return 'stopped';
+  if (await isStopped(deps)) return 'stopped';
   const loss_at = (await untoldLoss(deps, specialty))?.updated_at ?? settled_at;
   const sent_until = Math.max(loss_at, settled_at);
   const is_whole =

@@ -8,14 +8,13 @@ import {
   readLearned,
   writeLearned,
 } from '../../store/bookkeeping/learned-settings.ts';
-import { sentAt } from '../../store/calls/attempts.ts';
+import { unlistedCalls } from '../../store/calls/absent-calls.ts';
 import type { SeenInquiry } from '../../store/calls/calls.ts';
 import { currentHalts, endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
-import { type InquiryRow, inState } from '../../store/calls/inquiries.ts';
 import { noteSeen } from '../../store/calls/listed-calls.ts';
-import type { Db, Tx } from '../../store/engine/database.ts';
+import type { Db } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
-import { attributeCalls } from './attribute.ts';
+import { attributeCalls, leftAt } from './attribute.ts';
 import type { Reconciled, SubmitContext, SubmitDeps } from './deps.ts';
 import {
   agreeOnSends,
@@ -27,7 +26,7 @@ import {
   untoldLoss,
 } from './earlier-comparison.ts';
 import { mayHideCalls } from './list-end.ts';
-import { mayBeCallOf, seenInquiry } from './seen.ts';
+import { mayBeCall, seenInquiry } from './seen.ts';
 import { mustWait, noteUnread, resolveUnread } from './unread-lists.ts';
 
 /**
@@ -185,10 +184,13 @@ export async function compare(
   const { tx, deps, now } = context;
   const { fresh, completed } = await noteSeen(tx, specialty, seen, now);
   const compared_at = last === null ? null : await judgedSince(context, last);
-  const sought = compared_at === null ? [] : await soughtOf(tx, specialty);
-  const isSought = (each: SeenInquiry) =>
-    sought.some((row) => mayBeCallOf(row, each) && isInTime(sentAt(row), each, deps.settings));
-  const judged = fresh.filter((each) => !isSought(each));
+  const unlisted =
+    compared_at === null || fresh.length === 0 ? [] : await unlistedCalls(tx, specialty);
+  const isOurs = (each: SeenInquiry) =>
+    unlisted.some(
+      (call) => mayBeCall(call, each) && isInTime(leftAt(call, now), each, deps.settings),
+    );
+  const judged = fresh.filter((each) => !isOurs(each));
   const question = {
     specialty,
     fresh: new Set(judged.map(({ service_id }) => service_id)),
@@ -215,12 +217,6 @@ async function judgedSince(context: SubmitContext, last: Reconciled): Promise<nu
   if (serviceNow(context.deps) <= listed_until) return null;
   // Attribution takes this difference off again.
   return Math.max(service_at, listed_until + CLOCKS_DIFFER_MS);
-}
-
-/** Returns our inquiries whose reply was lost. */
-async function soughtOf(tx: Tx, specialty: Specialty): Promise<InquiryRow[]> {
-  const rows = [...(await inState(tx, 'uncertain')), ...(await inState(tx, 'undecidable'))];
-  return rows.filter((row) => row.specialty === specialty);
 }
 
 /**

@@ -1,7 +1,4 @@
-/**
- * Calls that the service may still list: those that count as absent, and lost ones whose inquiries
- * the office has withdrawn.
- */
+/** Calls of ours that the service may still list. */
 import { sql } from 'kysely';
 import { parsed } from '../../domain/damaged.ts';
 import type { Specialty } from '../../domain/specialty.ts';
@@ -10,8 +7,9 @@ import { prepared } from '../engine/prepared.ts';
 import type { CallRow } from './calls.ts';
 
 /**
- * Returns the labels of these calls, as sent, by match key; nothing for match keys without such
- * calls. The service may list one of them by now.
+ * Returns the labels, as sent, of the calls that count as absent, and of lost ones whose inquiries
+ * the office has withdrawn, by match key; nothing for match keys without such calls. The service
+ * may list one of them by now.
  */
 export async function absentLabels(
   db: Db | Tx,
@@ -53,4 +51,18 @@ const ABSENT = prepared<{ match_keys: readonly string[]; specialty: Specialty }>
         ]),
       ]),
     ),
+);
+
+/** Returns the calls of the specialty that left and that no list or reply has given an ID. */
+export async function unlistedCalls(tx: Tx, specialty: Specialty): Promise<CallRow[]> {
+  return await UNLISTED(tx, { specialty });
+}
+
+const UNLISTED = prepared<{ specialty: Specialty }>()((tx, place) =>
+  tx
+    .selectFrom('calls')
+    .selectAll()
+    .where('specialty', '=', place('specialty'))
+    .where('service_id', 'is', null)
+    .where('fate', '<>', sql.lit('unsent')),
 );
