@@ -67,7 +67,7 @@ export type Clock = {
   reverify_ms: number;
   /**
    * When the list was last compared, by this process or by the one that it relies on. Null: never,
-   * or only a label was queried; then no inquiry counts as a stranger's.
+   * or the times do not tell; then no inquiry counts as a stranger's.
    */
   compared_at: number | null;
 };

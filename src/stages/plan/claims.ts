@@ -57,7 +57,7 @@ import {
 } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { type PlanContext, RETRY_MS } from './deps.ts';
-import { answeredBefore, isSameContent, isUnsent, revive, subjectOf } from './keep.ts';
+import { isSameContent, mayBeTakenBack, revive, skipNeedlessRetry, subjectOf } from './keep.ts';
 
 /** Attention reasons that planning raises and resolves each time it plans a claim. */
 const CLAIM_REASONS = [
@@ -198,8 +198,8 @@ async function servingAttempt(
   newest: InquiryRow,
   draft: InquiryDraft,
 ): Promise<InquiryRow> {
-  const latest = await answeredBefore(tx, newest);
-  const before = isUnsent(latest) ? await answerBefore(tx, latest) : null;
+  const latest = await skipNeedlessRetry(tx, newest);
+  const before = mayBeTakenBack(latest) ? await answerBefore(tx, latest) : null;
   if (before === null || readDraft(before.draft) === null || !isSameClaim(before, draft))
     return latest;
   return isSettledBy(await claimSaid(tx, before)) ? before : latest;

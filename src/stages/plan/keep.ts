@@ -34,7 +34,7 @@ import type { PlanContext } from './deps.ts';
  * Returns the inquiry that serves the need. A retry that was withdrawn because its predecessor was
  * answered does not count; the predecessor does.
  */
-export async function answeredBefore(tx: Tx, newest: InquiryRow): Promise<InquiryRow> {
+export async function skipNeedlessRetry(tx: Tx, newest: InquiryRow): Promise<InquiryRow> {
   if (newest.state !== 'withdrawn' || newest.retry === 0) return newest;
   const before = (await attemptsFor(tx, newest)).at(-2);
   return before?.state === 'answered' && outcomeOf(before.service_status) === 'successful'
@@ -43,10 +43,10 @@ export async function answeredBefore(tx: Tx, newest: InquiryRow): Promise<Inquir
 }
 
 /**
- * Returns whether the service has no call of the inquiry, and the office does not hold it: whether
- * it is made depends on what needs it now. An attempt after an unsuccessful call is not meant.
+ * Returns whether planning may take the call back when nothing needs it: the service has no call of
+ * the inquiry, the office does not hold it, and it is no attempt after an unsuccessful call.
  */
-export function isUnsent({ state, retry, sent_at, hold_reason }: InquiryRow): boolean {
+export function mayBeTakenBack({ state, retry, sent_at, hold_reason }: InquiryRow): boolean {
   const is_unsent =
     state === 'planned' || state === 'rejected' || (state === 'withdrawn' && sent_at === null);
   return is_unsent && retry === 0 && hold_reason !== OPERATOR_HOLD;

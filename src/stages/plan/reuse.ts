@@ -25,7 +25,7 @@ import {
 } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import type { PlanContext } from './deps.ts';
-import { answeredBefore, isSameContent, isUnsent } from './keep.ts';
+import { isSameContent, mayBeTakenBack, skipNeedlessRetry } from './keep.ts';
 import { asksMore, notAsked } from './new-codes.ts';
 
 /** An existing inquiry serves the visit, is planned again for it, or does not serve it. */
@@ -82,8 +82,8 @@ async function latestFor(
   about: Coverage,
 ): Promise<InquiryRow> {
   const { tx, facts } = context;
-  const latest = await answeredBefore(tx, newest);
-  if (!isUnsent(latest) || isOrderedFor(context, appointment, latest)) return latest;
+  const latest = await skipNeedlessRetry(tx, newest);
+  if (!mayBeTakenBack(latest) || isOrderedFor(context, appointment, latest)) return latest;
   const before = await answerBefore(tx, latest);
   if (before === null) return latest;
   const serves = (await reuseOf(context, before, appointment, about)) === 'serve';

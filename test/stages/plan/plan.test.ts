@@ -6,18 +6,7 @@ import { inquirySubject } from '../../../src/store/bookkeeping/audit.ts';
 import { correctDueTimes } from '../../../src/store/calls/clock-set.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, SETTLE_MS, send } from '../installation.ts';
-
-/** The service refuses the next inquiry. */
-async function refuseNext({ service }: Installation): Promise<void> {
-  await service.fault({
-    method: 'POST',
-    path: '/api/v0/dental/inquiries',
-    times: 1,
-    when: 'before',
-    action: 'status',
-    status: 422,
-  });
-}
+import { refuseNextCall } from '../submit/lost-calls.ts';
 
 test('an appointment whose ID now belongs to another one leaves the attention list', async () => {
   const clinic = await install();
@@ -115,7 +104,7 @@ test('entries leave the list two weeks after the visit, and the visit is closed'
   const clinic = await install();
   await clinic.read(clinic.visit('A-1'));
   await clinic.planNow();
-  await refuseNext(clinic);
+  await refuseNextCall(clinic);
   await clinic.submitNow();
   expect(await clinic.attention()).toEqual(['refused']);
   clinic.pass(10 * DAY_MS);
@@ -235,7 +224,7 @@ test('an entry about an inquiry stays while the inquiry serves a later visit', a
   const clinic = await install({ policy: { look_ahead_days: 60 } });
   await clinic.read(clinic.visit('A-1', {}, 3), clinic.visit('A-2', {}, 30));
   await clinic.planNow();
-  await refuseNext(clinic);
+  await refuseNextCall(clinic);
   await clinic.submitNow();
   clinic.pass(18 * DAY_MS);
   await clinic.closeOld();
@@ -257,7 +246,7 @@ test('an entry shows its inquiry’s next visit when the first is over or reassi
     clinic.visit('A-3', {}, 30),
   );
   await clinic.planNow();
-  await refuseNext(clinic);
+  await refuseNextCall(clinic);
   await clinic.submitNow();
   expect(await shown()).toEqual(['A-1']);
   const other = {
@@ -353,7 +342,7 @@ test('a refused inquiry’s later visit is listed when the first is long over', 
   const clinic = await install({ policy: { look_ahead_days: 60 } });
   await clinic.read(clinic.visit('A-1', {}, 3));
   await clinic.planNow();
-  await refuseNext(clinic);
+  await refuseNextCall(clinic);
   await clinic.submitNow();
   await clinic.read(clinic.visit('A-2', {}, 40));
   clinic.pass(18 * DAY_MS);

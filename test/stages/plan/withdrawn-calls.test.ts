@@ -8,7 +8,14 @@ import { DAY_MS } from '../../../src/domain/time.ts';
 import { hold, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
-import { acceptAndHide, callsEnd, labelsOf, lookUp, loseCreates } from '../submit/lost-calls.ts';
+import {
+  acceptAndHide,
+  callsEnd,
+  labelsOf,
+  lookUp,
+  loseCreates,
+  refuseNextCall,
+} from '../submit/lost-calls.ts';
 import {
   ends,
   finish,
@@ -191,17 +198,6 @@ test('a planned call about new codes is not taken back by a clock that may be wr
   expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1']);
 });
 
-/** The service refuses the next call. */
-const refuseNext = ({ service }: Installation) =>
-  service.fault({
-    method: 'POST',
-    path: '/api/v0/dental/inquiries',
-    times: 1,
-    when: 'before',
-    action: 'status',
-    status: 422,
-  });
-
 test.each([
   ['is canceled by mistake', () => ({ status: 'cancelled' as const })],
   [
@@ -268,7 +264,7 @@ test('a lost call that the office ordered and withdrew is not ordered again (G1)
 
 test('a refused call about codes that the visit loses is not made', async () => {
   const clinic = await answered({ new_codes: 'call' });
-  await refuseNext(clinic);
+  await refuseNextCall(clinic);
   await send(clinic, withCodes(clinic, 'A-1', 'D1110', 'D2740'));
   expect(await clinic.attention()).toEqual(['refused']);
   await send(clinic, withCodes(clinic, 'A-1', 'D1110'));

@@ -184,6 +184,17 @@ export function refuseCreates({ client }: Installation, times: number): { tries:
   return seen;
 }
 
+/** The service refuses the next call. */
+export const refuseNextCall = ({ service }: Installation) =>
+  service.fault({
+    method: 'POST',
+    path: '/api/v0/dental/inquiries',
+    times: 1,
+    when: 'before',
+    action: 'status',
+    status: 422,
+  });
+
 /** The service no longer knows the call. No other call is answered before eligd has noticed. */
 export async function forgetCall(clinic: Installation, label: string): Promise<void> {
   const ledger = await clinic.service.ledger();
