@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 
-/** What a list shows is judged by the calls of ours that no list has shown yet. */
+/** Calls of ours without an ID explain what a list shows. */
 export async function up(db: Kysely<never>): Promise<void> {
   await sql`CREATE INDEX calls_unlisted ON calls (specialty)
-    WHERE fate IN ('out', 'lost', 'absent')`.execute(db);
+    WHERE fate IN ('lost', 'absent')`.execute(db);
 }

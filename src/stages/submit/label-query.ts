@@ -1,9 +1,7 @@
 /** Queries of the list by `external_id` (G1), also where the service does not filter by it. */
 import type { Specialty } from '../../domain/specialty.ts';
 import type { ServiceFailure } from '../../service/api.ts';
-import type { SeenInquiry } from '../../store/calls/calls.ts';
-import { currentHalts } from '../../store/calls/halts.ts';
-import type { Reconciled, SubmitDeps } from './deps.ts';
+import type { SubmitDeps } from './deps.ts';
 import { serviceNow, stopForLostSends, untoldLoss } from './earlier-comparison.ts';
 import { omitsKnown } from './list-end.ts';
 import { compare, listedCount } from './reconcile.ts';
@@ -11,8 +9,8 @@ import { seenInquiry } from './seen.ts';
 
 /**
  * Null: the label was queried. `all`: the service showed all of its inquiries in place of the
- * label's, so no other label has to be queried now. `stopped`: submission is stopped, and no label
- * is queried. Otherwise why it could not be queried.
+ * label's, so no other label has to be queried now. `stopped`: submission is stopped, because of
+ * what the query showed or because it shows nothing. Otherwise why it could not be queried.
  */
 export type LabelResult = ServiceFailure | 'all' | 'stopped' | null;
 
@@ -23,7 +21,7 @@ export async function queryLabel(
   external_id: string,
   signal: AbortSignal,
 ): Promise<LabelResult> {
-  const { client, store, env, memory } = deps;
+  const { client, store, env } = deps;
   const listed = await client.list(specialty, { external_id }, { priority: 'send', signal });
   if (!listed.ok) return listed.failure;
   const { filter, is_complete, is_end_proven, total_count } = listed.value;
@@ -32,7 +30,7 @@ export async function queryLabel(
   const is_filtered =
     filter === 'none_or_applied' ||
     (is_whole && total_count < (await listedCount(store.db, specialty)));
-  // First, because also inquiries without a time that no list has shown are judged by it.
+  // First, because the whole list judges also inquiries that have no time.
   const shown = is_filtered || !is_whole ? 'not all' : await compareAll(deps, specialty, signal);
   if (shown === 'all' || shown === 'stopped') return shown;
   const seen = listed.value.inquiries.map(seenInquiry);
@@ -40,27 +38,13 @@ export async function queryLabel(
     // A reconciliation of these few inquiries: each unknown one belongs to a lost reply, is a
     // duplicate call, is another installation's, or is unclaimed.
     const now = env.clock.now();
-    const last = judgedFrom(seen, memory.reconciled.get(specialty) ?? null);
-    await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last }));
-    if (await isStopped(deps)) return 'stopped';
+    const comparison = { specialty, seen, last: lastOf(deps, specialty), is_whole: false };
+    const { is_stopped } = await store.write((tx) => compare({ tx, deps, now }, comparison));
+    if (is_stopped) return 'stopped';
   }
   if (shown !== 'not all') return shown;
   // The whole list in place of the label's may hide the calls that an older database lacks.
   return !is_filtered && (await stopForLostSends(deps, specialty)) ? 'stopped' : null;
-}
-
-/**
- * Returns the last comparison if the times of all of these inquiries, which a list that is cut off
- * may have hidden, tell whether they are newer than it. Null: they do not.
- */
-function judgedFrom(seen: readonly SeenInquiry[], last: Reconciled | null): Reconciled | null {
-  const are_dated = seen.every(({ created_at }) => created_at !== null);
-  return are_dated && last !== null && last.service_at !== null ? last : null;
-}
-
-/** Returns whether another installation uses the account. */
-async function isStopped({ store }: SubmitDeps): Promise<boolean> {
-  return (await currentHalts(store.db)).some(({ reason }) => reason === 'foreign');
 }
 
 /**
@@ -72,15 +56,15 @@ async function compareAll(
   specialty: Specialty,
   signal: AbortSignal,
 ): Promise<ServiceFailure | 'all' | 'not all' | 'stopped'> {
-  const { client, store, env, settings, memory } = deps;
+  const { client, store, env, settings } = deps;
   const now = env.clock.now();
   const settled_at = serviceNow(deps) - 2 * settings.settle_ms - settings.timeout_ms;
   const listed = await client.list(specialty, {}, { priority: 'send', signal });
   if (!listed.ok) return listed.failure;
   const seen = listed.value.inquiries.map(seenInquiry);
-  const last = memory.reconciled.get(specialty) ?? null;
-  await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last }));
-  if (await isStopped(deps)) return 'stopped';
+  const comparison = { specialty, seen, last: lastOf(deps, specialty), is_whole: true };
+  const { is_stopped } = await store.write((tx) => compare({ tx, deps, now }, comparison));
+  if (is_stopped) return 'stopped';
   const loss_at = (await untoldLoss(deps, specialty))?.updated_at ?? settled_at;
   const sent_until = Math.max(loss_at, settled_at);
   const is_whole =
@@ -89,3 +73,6 @@ async function compareAll(
     !(await omitsKnown(store.db, specialty, listed.value, sent_until));
   return is_whole ? 'all' : 'not all';
 }
+
+const lastOf = ({ memory }: SubmitDeps, specialty: Specialty) =>
+  memory.reconciled.get(specialty) ?? null;

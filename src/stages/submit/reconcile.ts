@@ -53,10 +53,10 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
       unreadable_inquiries: listed.value.unreadable_count,
     });
   const seen = listed.value.inquiries.map(seenInquiry);
-  const fresh = await store.write(async (tx) => {
+  const { fresh } = await store.write(async (tx) => {
     await resolveUnread(tx, { specialty, are_labels: false }, started_at);
     await writeLearned(tx, reconciledSetting(specialty), String(seen.length), started_at);
-    return await compare({ tx, deps, now: started_at }, { specialty, seen, last });
+    return await compare({ tx, deps, now: started_at }, { specialty, seen, last, is_whole: true });
   });
   env.log('reconciliation_done', {
     specialty,
@@ -166,31 +166,36 @@ export async function allowStrangers({ store, env, settings }: SubmitDeps): Prom
   env.log('submission_resumed');
 }
 
-/** `last`: the comparison on which this process relied until now; null: none. */
+/**
+ * `last`: the comparison on which this process relied until now; null: none. `is_whole`: not the
+ * list of a label.
+ */
 type Comparison = {
   specialty: Specialty;
   seen: SeenInquiry[];
   last: Reconciled | null;
+  is_whole: boolean;
 };
 
 /**
  * Saves the listed inquiries, and attributes those that are new and those that a list shows in full
- * at last. Returns how many were new.
+ * at last. Returns how many were new, and whether submission is stopped because of them.
  */
 export async function compare(
   context: SubmitContext,
-  { specialty, seen, last }: Comparison,
-): Promise<number> {
+  { specialty, seen, last, is_whole }: Comparison,
+): Promise<{ fresh: number; is_stopped: boolean }> {
   const { tx, deps, now } = context;
   const { fresh, completed } = await noteSeen(tx, specialty, seen, now);
-  const compared_at = last === null ? null : await judgedSince(context, last);
-  const unlisted =
-    compared_at === null || fresh.length === 0 ? [] : await unlistedCalls(tx, specialty);
+  const compared_at = last === null ? null : await judgedSince(context, last, is_whole);
+  const unlisted = fresh.length === 0 ? [] : await unlistedCalls(tx, specialty);
   const isOurs = (each: SeenInquiry) =>
     unlisted.some(
       (call) => mayBeCall(call, each) && isInTime(leftAt(call, now), each, deps.settings),
     );
-  const judged = fresh.filter((each) => !isOurs(each));
+  // The whole list may have hidden one that has no time and that only its label brings.
+  const isDated = ({ created_at }: SeenInquiry) => is_whole || created_at !== null;
+  const judged = fresh.filter((each) => isDated(each) && !isOurs(each));
   const question = {
     specialty,
     fresh: new Set(judged.map(({ service_id }) => service_id)),
@@ -200,17 +205,26 @@ export async function compare(
   for (const match_key of new Set([...fresh, ...completed].map((each) => each.match_key)))
     strangers += (await attributeCalls(context, { ...question, match_keys: [match_key] }))
       .strangers;
-  if (strangers > 0 && !deps.settings.is_shared_account) await stopForStrangers(context, strangers);
-  return fresh.length;
+  const is_stopped = strangers > 0 && !deps.settings.is_shared_account;
+  if (is_stopped) await stopForStrangers(context, strangers);
+  return { fresh: fresh.length, is_stopped };
 }
 
 /**
  * Returns since when, by the service's clock, new inquiries are another installation's. Null: this
- * list does not show whose they are, because it has no times and calls of ours may be listed late.
+ * list does not show whose they are, because it has no times and calls of ours may be listed late,
+ * or because nobody knows which of a label's the last comparison could not see.
  */
-async function judgedSince(context: SubmitContext, last: Reconciled): Promise<number | null> {
-  // Without the service's clock, any new inquiry may have been created since.
-  const service_at = last.service_at ?? Number.NEGATIVE_INFINITY;
+async function judgedSince(
+  context: SubmitContext,
+  last: Reconciled,
+  is_whole: boolean,
+): Promise<number | null> {
+  if (!is_whole && last.service_at === null) return null;
+  // Without the service's clock, any new inquiry may have been created since. One that was created
+  // shortly before, the whole list may have hidden; attribution takes the difference off once.
+  const known_at = last.service_at ?? Number.NEGATIVE_INFINITY;
+  const service_at = is_whole ? known_at : known_at + 2 * CLOCKS_DIFFER_MS;
   const noted_at = await lossNotedAt(context.tx, context.deps);
   if (noted_at === null) return service_at;
   const listed_until = noted_at + Math.max(CLOCKS_DIFFER_MS, 2 * context.deps.settings.settle_ms);
@@ -244,7 +258,10 @@ async function stopForStrangers(
     },
     now,
   );
-  tx.after(() =>
-    deps.env.log('submission_stopped', { reason: 'foreign', unknown_inquiries: strangers }),
-  );
+  tx.after(() => {
+    deps.env.log('submission_stopped', { reason: 'foreign', unknown_inquiries: strangers });
+    // The release is about all that were created until now, also those that no list shows yet.
+    for (const last of deps.memory.reconciled.values())
+      if (last.service_at !== null) last.service_at = serviceNow(deps);
+  });
 }

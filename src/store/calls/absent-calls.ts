@@ -1,4 +1,4 @@
-/** Calls of ours that the service may still list. */
+/** Calls of ours without an ID: the service may still list them. */
 import { type SqlBool, sql } from 'kysely';
 import { parsed } from '../../domain/damaged.ts';
 import type { Specialty } from '../../domain/specialty.ts';
@@ -53,16 +53,27 @@ const ABSENT = prepared<{ match_keys: readonly string[]; specialty: Specialty }>
     ),
 );
 
-/** Returns the calls of the specialty that left and that no list or reply has given an ID. */
-export async function unlistedCalls(tx: Tx, specialty: Specialty): Promise<CallRow[]> {
+type UnlistedCall = Pick<
+  CallRow,
+  'external_id' | 'match_key' | 'given_name' | 'sent_at' | 'sent_service_at'
+>;
+
+/**
+ * Returns the calls of the specialty whose reply did not come, that have no ID, and whose inquiries no
+ * other call serves.
+ */
+export async function unlistedCalls(tx: Tx, specialty: Specialty): Promise<UnlistedCall[]> {
   return await UNLISTED(tx, { specialty });
 }
 
 const UNLISTED = prepared<{ specialty: Specialty }>()((tx, place) =>
   tx
     .selectFrom('calls')
-    .selectAll()
-    .where('specialty', '=', place('specialty'))
+    .innerJoin('inquiries', 'inquiries.id', 'calls.inquiry')
+    .select(['calls.external_id', 'calls.match_key', 'given_name', 'sent_at', 'sent_service_at'])
+    .where('calls.specialty', '=', place('specialty'))
     // In the words of the index.
-    .where(sql<SqlBool>`fate in ('out', 'lost', 'absent')`),
+    .where(sql<SqlBool>`fate in ('lost', 'absent')`)
+    .where('state', '<>', sql.lit('open'))
+    .where('state', '<>', sql.lit('answered')),
 );
