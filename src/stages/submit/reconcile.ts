@@ -261,7 +261,6 @@ async function stopForStrangers(
   tx.after(() => {
     deps.env.log('submission_stopped', { reason: 'foreign', unknown_inquiries: strangers });
     // The release is about all that were created until now, also those that no list shows yet.
-    for (const last of deps.memory.reconciled.values())
-      if (last.service_at !== null) last.service_at = serviceNow(deps);
+    for (const last of deps.memory.reconciled.values()) last.service_at = serviceNow(deps);
   });
 }

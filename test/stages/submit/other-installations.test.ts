@@ -147,19 +147,23 @@ test('while submission is stopped, eligd finds all calls that it could not find'
   expect(await statesOf(clinic)).toEqual(['open', 'open', 'open', 'open']);
 });
 
-test('a request that another call has replaced explains none', async () => {
-  const clinic = await install();
-  clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
-  await send(clinic, clinic.visit('B-1', about('B-1')));
-  await clinic.collectAll();
-  await passAnHour(clinic);
-  await reconcile(clinic);
-  await loseCreates(clinic, 1, 'before');
-  await send(clinic, clinic.visit('A-1', twin('Ada')));
-  await lookUp(clinic);
-  expect(await statesOf(clinic)).toEqual(['open', 'open']);
-  await anOldCall(clinic, 'Z-1');
-  withhold(clinic, 'external_id');
-  await reconcile(clinic);
-  expect(await haltsOf(clinic)).toEqual(['foreign']);
-});
+test.each(['open', 'answered'] as const)(
+  'a request that another call has replaced explains none (%s)',
+  async (state) => {
+    const clinic = await install();
+    clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
+    await send(clinic, clinic.visit('B-1', about('B-1')));
+    await clinic.collectAll();
+    await passAnHour(clinic);
+    await reconcile(clinic);
+    await loseCreates(clinic, 1, 'before');
+    await send(clinic, clinic.visit('A-1', twin('Ada')));
+    await lookUp(clinic);
+    expect(await statesOf(clinic)).toEqual(['open', 'open']);
+    await clinic.store.db.updateTable('inquiries').set({ state }).execute();
+    await anOldCall(clinic, 'Z-1');
+    withhold(clinic, 'external_id');
+    await reconcile(clinic);
+    expect(await haltsOf(clinic)).toEqual(['foreign']);
+  },
+);
