@@ -59,8 +59,8 @@ type UnlistedCall = Pick<
 >;
 
 /**
- * Returns the calls of the specialty whose reply did not come, that have no ID, and whose inquiries no
- * other call serves.
+ * Returns the calls of the specialty whose replies were lost, and those that count as absent, while
+ * no other call serves their inquiries.
  */
 export async function unlistedCalls(tx: Tx, specialty: Specialty): Promise<UnlistedCall[]> {
   return await UNLISTED(tx, { specialty });
