@@ -21,7 +21,7 @@ import { findSession } from '../../src/store/bookkeeping/office.ts';
 import { oldUnneeded } from '../../src/store/bookkeeping/purge.ts';
 import { countOldAnswers } from '../../src/store/bookkeeping/purge-answers.ts';
 import { oldNamedSubjects } from '../../src/store/bookkeeping/purge-logs.ts';
-import { absentLabels, unlistedCalls } from '../../src/store/calls/absent-calls.ts';
+import { absentLabels } from '../../src/store/calls/absent-calls.ts';
 import { spentBetween } from '../../src/store/calls/budget.ts';
 import {
   callsAlike,
@@ -278,11 +278,6 @@ describe('the claim of', () => {
       'absent calls that the service may list by now',
       () => absentLabels(db, 'dental', ['KEY']),
       'calls USING INDEX calls_match (match_key=?)',
-    ],
-    [
-      'calls of ours that a list may show',
-      () => openWriteQueue(db).write((tx) => unlistedCalls(tx, 'dental')),
-      'calls USING INDEX calls_unlisted (specialty=?)',
     ],
     [
       'listed calls under labels whose requests are unreadable',

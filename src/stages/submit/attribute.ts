@@ -46,10 +46,11 @@ export type Question = {
   match_keys: readonly string[];
   /**
    * `shown`: in a lookup, the IDs that the list has just returned. `fresh`: IDs that no list has
-   * shown before.
+   * shown before. `judged`: those that may be another installation's.
    */
   shown?: ReadonlySet<string>;
   fresh?: ReadonlySet<string>;
+  judged?: ReadonlySet<string>;
   /** When the list was last compared, by the service's clock; null: never. */
   compared_at?: number | null;
   /** The inquiry that eligd is about to send. */
@@ -86,6 +87,7 @@ export async function attributeCalls(
     reverify_ms: reverify_after_days * DAY_MS,
     compared_at: question.compared_at ?? null,
   });
+  const isFresh = ({ service_id }: ListedCall) => question.fresh?.has(service_id) === true;
   const served = new Set<number>();
   const doubtful: string[] = [];
   let strangers = 0;
@@ -94,7 +96,7 @@ export async function attributeCalls(
     if (verdict?.is === 'stranger') strangers += 1;
     if (verdict?.is === 'doubtful') doubtful.push(each.service_id);
     const row = verdict !== undefined && 'inquiry' in verdict ? rows.get(verdict.inquiry) : null;
-    if (verdict?.is === 'unneeded' && row != null && each.is_new)
+    if (verdict?.is === 'unneeded' && row != null && isFresh(each))
       await reportUnneeded(context, row, each);
     if ((verdict?.is !== 'call' && verdict?.is !== 'duplicate') || row == null) continue;
     const found = { ...each, service_status: each.status, call: verdict.call };
@@ -175,7 +177,7 @@ async function gather({ tx, now }: SubmitContext, question: Question) {
 }
 
 /** Returns the call as an inquiry that the service lists; empty if it does not count as listed. */
-function listedOf(call: CallRow, { shown, fresh }: Question): ListedCall[] {
+function listedOf(call: CallRow, { shown, judged }: Question): ListedCall[] {
   const { service_id, inquiry, role, external_id, match_key, given_name } = call;
   if (service_id === null) return [];
   // An inquiry that serves a row counts only when the list shows it now: the row may be the subject
@@ -183,7 +185,7 @@ function listedOf(call: CallRow, { shown, fresh }: Question): ListedCall[] {
   if (role === 'serves' && shown?.has(service_id) !== true) return [];
   const owner =
     inquiry === null || role === null || role === 'unclaimed' ? null : { inquiry, role };
-  const is_new = fresh?.has(service_id) === true;
+  const is_new = judged?.has(service_id) === true;
   const created_at = call.sent_service_at;
   const status = call.service_status;
   const asked = { external_id, match_key, given_name };
@@ -194,14 +196,9 @@ function listedOf(call: CallRow, { shown, fresh }: Question): ListedCall[] {
 function madeCallOf(call: CallRow, now: number): MadeCall[] {
   const { id, inquiry, external_id, match_key, given_name, fate } = call;
   if (inquiry === null || call.service_id !== null || fate === 'unsent') return [];
+  const sent_at = call.sent_service_at ?? call.sent_at ?? now;
   const is_absent = fate === 'absent';
-  const sent_at = leftAt(call, now);
   return [{ id, inquiry, external_id, match_key, given_name, sent_at, is_absent }];
-}
-
-/** Returns when our request left, by the service's clock if that was known. */
-export function leftAt(call: Pick<CallRow, 'sent_at' | 'sent_service_at'>, now: number): number {
-  return call.sent_service_at ?? call.sent_at ?? now;
 }
 
 function needOf(row: InquiryRow, calling: Calling | null): Need {

@@ -1,5 +1,6 @@
 import { isInTime } from '../../domain/attribution.ts';
 import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
+import { canonicalExternalId } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
@@ -8,13 +9,20 @@ import {
   readLearned,
   writeLearned,
 } from '../../store/bookkeeping/learned-settings.ts';
-import { unlistedCalls } from '../../store/calls/absent-calls.ts';
+import { sentAt } from '../../store/calls/attempts.ts';
 import type { SeenInquiry } from '../../store/calls/calls.ts';
-import { currentHalts, endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
+import {
+  currentHalts,
+  endHalt,
+  halt,
+  haltSubject,
+  strangersKnownAt,
+} from '../../store/calls/halts.ts';
+import { inquiriesByMatch, inState } from '../../store/calls/inquiries.ts';
 import { noteSeen } from '../../store/calls/listed-calls.ts';
-import type { Db } from '../../store/engine/database.ts';
+import type { Db, Tx } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
-import { attributeCalls, leftAt } from './attribute.ts';
+import { attributeCalls } from './attribute.ts';
 import type { Reconciled, SubmitContext, SubmitDeps } from './deps.ts';
 import {
   agreeOnSends,
@@ -26,7 +34,7 @@ import {
   untoldLoss,
 } from './earlier-comparison.ts';
 import { mayHideCalls } from './list-end.ts';
-import { mayBeCall, seenInquiry } from './seen.ts';
+import { mayBeCallOf, seenInquiry } from './seen.ts';
 import { mustWait, noteUnread, resolveUnread } from './unread-lists.ts';
 
 /**
@@ -188,17 +196,13 @@ export async function compare(
   const { tx, deps, now } = context;
   const { fresh, completed } = await noteSeen(tx, specialty, seen, now);
   const compared_at = last === null ? null : await judgedSince(context, last, is_whole);
-  const unlisted = fresh.length === 0 ? [] : await unlistedCalls(tx, specialty);
-  const isOurs = (each: SeenInquiry) =>
-    unlisted.some(
-      (call) => mayBeCall(call, each) && isInTime(leftAt(call, now), each, deps.settings),
-    );
-  // The whole list may have hidden one that has no time and that only its label brings.
-  const isDated = ({ created_at }: SeenInquiry) => is_whole || created_at !== null;
-  const judged = fresh.filter((each) => isDated(each) && !isOurs(each));
+  const judged = is_whole
+    ? await notSought(context, specialty, fresh)
+    : await askedByUs(tx, specialty, fresh);
   const question = {
     specialty,
-    fresh: new Set(judged.map(({ service_id }) => service_id)),
+    fresh: idsOf(fresh),
+    judged: idsOf(judged),
     compared_at,
   };
   let strangers = 0;
@@ -210,27 +214,65 @@ export async function compare(
   return { fresh: fresh.length, is_stopped };
 }
 
+const idsOf = (seen: readonly SeenInquiry[]) => new Set(seen.map(({ service_id }) => service_id));
+
 /**
  * Returns since when, by the service's clock, new inquiries are another installation's. Null: this
  * list does not show whose they are, because it has no times and calls of ours may be listed late,
- * or because nobody knows which of a label's the last comparison could not see.
+ * or because nobody knows what the last comparison could not see of a label's.
  */
 async function judgedSince(
-  context: SubmitContext,
-  last: Reconciled,
+  { tx, deps }: SubmitContext,
+  { service_at }: Reconciled,
   is_whole: boolean,
 ): Promise<number | null> {
-  if (!is_whole && last.service_at === null) return null;
-  // Without the service's clock, any new inquiry may have been created since. One that was created
-  // shortly before, the whole list may have hidden; attribution takes the difference off once.
-  const known_at = last.service_at ?? Number.NEGATIVE_INFINITY;
-  const service_at = is_whole ? known_at : known_at + 2 * CLOCKS_DIFFER_MS;
-  const noted_at = await lossNotedAt(context.tx, context.deps);
-  if (noted_at === null) return service_at;
-  const listed_until = noted_at + Math.max(CLOCKS_DIFFER_MS, 2 * context.deps.settings.settle_ms);
-  if (serviceNow(context.deps) <= listed_until) return null;
-  // Attribution takes this difference off again.
-  return Math.max(service_at, listed_until + CLOCKS_DIFFER_MS);
+  if (!is_whole && service_at === null) return null;
+  // Without the service's clock, any new inquiry may have been created since.
+  let since = service_at ?? Number.NEGATIVE_INFINITY;
+  // Attribution takes this difference off once. The whole list may have hidden what is as old.
+  if (!is_whole) since += 2 * CLOCKS_DIFFER_MS;
+  const released_at = await strangersKnownAt(tx, deps.env.clock.now());
+  if (released_at !== null)
+    since = Math.max(since, released_at - (deps.clockSkew() ?? 0) + CLOCKS_DIFFER_MS);
+  const noted_at = await lossNotedAt(tx, deps);
+  if (noted_at === null) return since;
+  const listed_until = noted_at + Math.max(CLOCKS_DIFFER_MS, 2 * deps.settings.settle_ms);
+  if (serviceNow(deps) <= listed_until) return null;
+  return Math.max(since, listed_until + CLOCKS_DIFFER_MS);
+}
+
+/** Leaves out inquiries that may be calls of ours whose reply was lost. */
+async function notSought(
+  { tx, deps }: SubmitContext,
+  specialty: Specialty,
+  fresh: readonly SeenInquiry[],
+): Promise<SeenInquiry[]> {
+  const rows = [...(await inState(tx, 'uncertain')), ...(await inState(tx, 'undecidable'))];
+  const sought = rows.filter((row) => row.specialty === specialty);
+  const isSought = (each: SeenInquiry) =>
+    sought.some((row) => mayBeCallOf(row, each) && isInTime(sentAt(row), each, deps.settings));
+  return fresh.filter((each) => !isSought(each));
+}
+
+/**
+ * Returns the inquiries of a label that ask what one of ours asks under this label, and whose time
+ * tells that the last comparison could not see them.
+ */
+async function askedByUs(
+  tx: Tx,
+  specialty: Specialty,
+  fresh: readonly SeenInquiry[],
+): Promise<SeenInquiry[]> {
+  const match_keys = [...new Set(fresh.map(({ match_key }) => match_key))];
+  const ours = await inquiriesByMatch(tx, specialty, match_keys);
+  return fresh.filter(
+    (each) =>
+      each.created_at !== null &&
+      ours.some(
+        ({ match_key, external_id }) =>
+          match_key === each.match_key && canonicalExternalId(external_id) === each.external_id,
+      ),
+  );
 }
 
 /**
@@ -258,9 +300,7 @@ async function stopForStrangers(
     },
     now,
   );
-  tx.after(() => {
-    deps.env.log('submission_stopped', { reason: 'foreign', unknown_inquiries: strangers });
-    // The release is about all that were created until now, also those that no list shows yet.
-    for (const last of deps.memory.reconciled.values()) last.service_at = serviceNow(deps);
-  });
+  tx.after(() =>
+    deps.env.log('submission_stopped', { reason: 'foreign', unknown_inquiries: strangers }),
+  );
 }

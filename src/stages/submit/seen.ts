@@ -1,4 +1,5 @@
 import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
+import { givenNameOf } from '../../domain/inquiry.ts';
 import {
   canonicalExternalId,
   givenName,
@@ -7,10 +8,8 @@ import {
 } from '../../domain/matching.ts';
 import type { ListedInquiry } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
-import type { CallRow, SeenInquiry } from '../../store/calls/calls.ts';
-
-/** A request of ours. The label and the name are normalized. */
-type Sent = Pick<CallRow, 'external_id' | 'match_key' | 'given_name' | 'sent_service_at'>;
+import type { SeenInquiry } from '../../store/calls/calls.ts';
+import type { InquiryRow } from '../../store/calls/inquiries.ts';
 
 /** Returns what eligd saves of a listed inquiry: labels, keys and times, no results. */
 export function seenInquiry(inquiry: ListedInquiry): SeenInquiry {
@@ -25,19 +24,20 @@ export function seenInquiry(inquiry: ListedInquiry): SeenInquiry {
 }
 
 /**
- * Returns whether the inquiry may be this call, which has no ID, although its echo leaves out what
- * would tell: the label, or a part of the question.
+ * Returns whether the inquiry may be the call of the row, which has no ID, although its echo leaves
+ * out what would tell: the label, or a part of the question.
  */
-export function mayBeCall(sent: Sent, seen: SeenInquiry): boolean {
+export function mayBeCallOf(row: InquiryRow, seen: SeenInquiry): boolean {
   const { external_id, match_key, given_name, created_at } = seen;
+  const is_named = ['', givenNameOf(row)].includes(given_name);
   const is_open =
-    external_id === sent.external_id
-      ? match_key !== sent.match_key
-      : external_id === '' && (match_key === '' || ['', sent.given_name].includes(given_name));
-  const sent_at = (sent.sent_service_at ?? Number.NEGATIVE_INFINITY) - CLOCKS_DIFFER_MS;
+    external_id === canonicalExternalId(row.external_id)
+      ? match_key !== row.match_key
+      : external_id === '' && (match_key === '' || is_named);
+  const sent_at = (row.sent_service_at ?? Number.NEGATIVE_INFINITY) - CLOCKS_DIFFER_MS;
   return (
     is_open &&
-    mayBeEchoOf(sent.match_key, match_key) &&
+    mayBeEchoOf(row.match_key, match_key) &&
     (created_at === null || created_at >= sent_at)
   );
 }

@@ -1,5 +1,8 @@
-/** Calls of ours without an ID: the service may still list them. */
-import { type SqlBool, sql } from 'kysely';
+/**
+ * Calls that the service may still list: those that count as absent, and lost ones whose inquiries
+ * the office has withdrawn.
+ */
+import { sql } from 'kysely';
 import { parsed } from '../../domain/damaged.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { Db, Tx } from '../engine/database.ts';
@@ -7,9 +10,8 @@ import { prepared } from '../engine/prepared.ts';
 import type { CallRow } from './calls.ts';
 
 /**
- * Returns the labels, as sent, of the calls that count as absent, and of lost ones whose inquiries
- * the office has withdrawn, by match key; nothing for match keys without such calls. The service
- * may list one of them by now.
+ * Returns the labels of these calls, as sent, by match key; nothing for match keys without such
+ * calls. The service may list one of them by now.
  */
 export async function absentLabels(
   db: Db | Tx,
@@ -51,29 +53,4 @@ const ABSENT = prepared<{ match_keys: readonly string[]; specialty: Specialty }>
         ]),
       ]),
     ),
-);
-
-type UnlistedCall = Pick<
-  CallRow,
-  'external_id' | 'match_key' | 'given_name' | 'sent_at' | 'sent_service_at'
->;
-
-/**
- * Returns the calls of the specialty whose replies were lost, and those that count as absent, while
- * no other call serves their inquiries.
- */
-export async function unlistedCalls(tx: Tx, specialty: Specialty): Promise<UnlistedCall[]> {
-  return await UNLISTED(tx, { specialty });
-}
-
-const UNLISTED = prepared<{ specialty: Specialty }>()((tx, place) =>
-  tx
-    .selectFrom('calls')
-    .innerJoin('inquiries', 'inquiries.id', 'calls.inquiry')
-    .select(['calls.external_id', 'calls.match_key', 'given_name', 'sent_at', 'sent_service_at'])
-    .where('calls.specialty', '=', place('specialty'))
-    // In the words of the index.
-    .where(sql<SqlBool>`fate in ('lost', 'absent')`)
-    .where('state', '<>', sql.lit('open'))
-    .where('state', '<>', sql.lit('answered')),
 );

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readLearned, writeLearned } from '../bookkeeping/learned-settings.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 
@@ -66,3 +67,19 @@ export async function endHalt(tx: Tx, reason: HaltReason): Promise<boolean> {
 const END = prepared<{ reason: HaltReason }>()((tx, place) =>
   tx.deleteFrom('halts').where('reason', '=', place('reason')).returning('reason'),
 );
+
+const STRANGERS_KNOWN = 'strangers_known';
+
+/** Notes that the operator knows of all inquiries that others have created on the account. */
+export async function knowStrangers(tx: Tx, now: number): Promise<void> {
+  await writeLearned(tx, STRANGERS_KNOWN, '', now);
+}
+
+/**
+ * Returns until when the operator knows of others' inquiries, by this machine's clock. Null: of
+ * none, or the clock was ahead.
+ */
+export async function strangersKnownAt(tx: Tx, now: number): Promise<number | null> {
+  const known_at = (await readLearned(tx, STRANGERS_KNOWN))?.updated_at ?? null;
+  return known_at !== null && known_at <= now ? known_at : null;
+}

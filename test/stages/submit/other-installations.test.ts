@@ -1,13 +1,16 @@
 /** A list shows a call that this installation did not make. */
 import { expect, test } from 'vitest';
-import { HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
-import { currentHalts, endHalt } from '../../../src/store/calls/halts.ts';
+import { MINUTE_MS } from '../../../src/domain/time.ts';
+import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
+import { releaseSubmission } from '../../../src/store/bookkeeping/operator.ts';
+import { currentHalts } from '../../../src/store/calls/halts.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
 import { CUT_OFF, cutLists } from './cut-lists.ts';
 import {
   acceptAndHide,
   anOldCall,
+  hideCalls,
   labelsOf,
   lookUp,
   loseCreates,
@@ -29,9 +32,9 @@ async function cutOff(clinic: Installation): Promise<void> {
   await reconcile(clinic);
 }
 
-async function passAnHour(clinic: Installation): Promise<void> {
-  clinic.pass(HOUR_MS);
-  await clinic.service.advance({ hours: 1 });
+async function passMinutes(clinic: Installation, minutes: number): Promise<void> {
+  clinic.pass(minutes * MINUTE_MS);
+  await clinic.service.advance({ seconds: minutes * 60 });
 }
 
 const statesOf = async (clinic: Installation) =>
@@ -47,7 +50,7 @@ test.each(['in the same boot', 'in an unknown one'])(
     if (boot === 'in the same boot')
       clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
     await cutOff(clinic);
-    await passAnHour(clinic);
+    await passMinutes(clinic, 60);
     await anOldCall(clinic, 'C-1');
     // D-1 has no call, and waits in the same step.
     await clinic.read(clinic.visit('C-1', twin('Ada')), clinic.visit('D-1', about('D-1')));
@@ -59,37 +62,47 @@ test.each(['in the same boot', 'in an unknown one'])(
   },
 );
 
-test('after the release, older ones serve, and a newer one stops submission again', async () => {
-  const clinic = await install();
-  clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
-  await cutOff(clinic);
-  await passAnHour(clinic);
-  const call = (label: string) =>
-    clinic.service.createBeside({ ...CALL, member_id: label, external_id: label });
-  for (const label of ['C-1', 'C-2']) await call(label);
-  await send(clinic, clinic.visit('C-1', { ...twin('Ada'), ...about('C-1') }));
-  expect(await haltsOf(clinic)).toEqual(['foreign']);
-  await clinic.store.write((tx) => endHalt(tx, 'foreign'));
-  await send(clinic, clinic.visit('C-2', { ...twin('Ada'), ...about('C-2') }));
-  expect(await haltsOf(clinic)).toEqual([]);
-  await passAnHour(clinic);
-  await call('C-3');
-  await send(clinic, clinic.visit('C-3', { ...twin('Ada'), ...about('C-3') }));
-  expect(await haltsOf(clinic)).toEqual(['foreign']);
-  expect(await labelsOf(clinic)).toEqual(['B-1', 'B-2', 'C-1', 'C-2', 'C-3']);
-});
+test.each([false, true])(
+  'after the release, older ones serve, and a newer one stops submission again (restarts: %s)',
+  async (restarts) => {
+    const clinic = await install();
+    clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
+    await cutOff(clinic);
+    await passMinutes(clinic, 20);
+    const call = (label: string) =>
+      clinic.service.createBeside({ ...CALL, member_id: label, external_id: label });
+    const sendFor = async (label: string) => {
+      if (restarts) clinic.submit.memory = newSubmitMemory();
+      await send(clinic, clinic.visit(label, { ...twin('Ada'), ...about(label) }));
+      return await haltsOf(clinic);
+    };
+    await call('C-1');
+    expect(await sendFor('C-1')).toEqual(['foreign']);
+    await passMinutes(clinic, 12);
+    await call('C-2');
+    await passMinutes(clinic, 1);
+    await clinic.store.write((tx) => releaseSubmission(tx, clinic.now()));
+    expect(await sendFor('C-2')).toEqual([]);
+    await passMinutes(clinic, 12);
+    await call('C-3');
+    expect(await sendFor('C-3')).toEqual(['foreign']);
+    expect(await labelsOf(clinic)).toEqual(['B-1', 'B-2', 'C-1', 'C-2', 'C-3']);
+  },
+);
 
-test('one that the list hid shortly before the last comparison serves', async () => {
+test.each([3, 60])('one that the list hid, %s minutes old, serves', async (minutes) => {
   const clinic = await install();
   clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
+  await send(clinic, clinic.visit('B-1', about('B-1')), clinic.visit('B-2', about('B-2')));
+  await clinic.collectAll();
+  cutLists(clinic, [(await clinic.service.ledger()).at(0)?.id], CUT_OFF);
   await anOldCall(clinic, 'C-1');
-  await clinic.service.advance({ seconds: 180 });
-  clinic.pass(3 * MINUTE_MS);
-  await cutOff(clinic);
-  await passAnHour(clinic);
+  await passMinutes(clinic, minutes);
+  await reconcile(clinic);
+  await passMinutes(clinic, 60);
   await send(clinic, clinic.visit('C-1', twin('Ada')));
   expect(await haltsOf(clinic)).toEqual([]);
-  expect(await labelsOf(clinic)).toEqual(['C-1', 'B-1', 'B-2']);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'B-2', 'C-1']);
 });
 
 test.each<[string, (clinic: Installation) => void]>([
@@ -110,7 +123,7 @@ test.each<[string, (clinic: Installation) => void]>([
   const clinic = await install();
   change(clinic);
   await cutOff(clinic);
-  await passAnHour(clinic);
+  await passMinutes(clinic, 60);
   await anOldCall(clinic, 'C-1');
   await send(clinic, clinic.visit('C-1', twin('Ada')));
   expect(await haltsOf(clinic)).toEqual([]);
@@ -118,14 +131,43 @@ test.each<[string, (clinic: Installation) => void]>([
   expect(await statesOf(clinic)).toEqual(['open', 'open', 'open']);
 });
 
-test('one that is older than the last comparison serves: the list did not show it', async () => {
+test('a call of ours whose echo lacks the label stops nothing', async () => {
   const clinic = await install();
-  await anOldCall(clinic, 'C-1');
-  await passAnHour(clinic);
+  clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
   await cutOff(clinic);
-  await send(clinic, clinic.visit('C-1', twin('Ada')));
+  await passMinutes(clinic, 60);
+  const hidden = hideCalls(clinic);
+  await hidden.show(0);
+  await hidden.show(1);
+  await loseCreates(clinic, 1);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  await lookUp(clinic);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'B-2', 'A-1', 'A-1']);
+  await hidden.show(2);
+  await hidden.show(3);
+  withhold(clinic, 'external_id');
+  await send(clinic, clinic.visit('A-2', { ...twin('Ada'), ...about('W2') }));
   expect(await haltsOf(clinic)).toEqual([]);
-  expect(await labelsOf(clinic)).toEqual(['C-1', 'B-1', 'B-2']);
+});
+
+test('the office hears of a call that nobody needs, also from a list without times', async () => {
+  const clinic = await install();
+  await cutOff(clinic);
+  const hidden = hideCalls(clinic);
+  await hidden.show(0);
+  await hidden.show(1);
+  await loseCreates(clinic, 1);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  await passMinutes(clinic, 6);
+  await clinic.submitNow();
+  await clinic.read(clinic.visit('A-1', { ...twin('Ada'), status: 'cancelled' }));
+  await passMinutes(clinic, 6);
+  await clinic.submitNow();
+  await clinic.planNow();
+  await hidden.show(2);
+  withholdTimes(clinic);
+  await send(clinic, clinic.visit('A-2', { ...twin('Ada'), ...about('W2') }));
+  expect(await clinic.attention()).toContain('duplicate_call');
 });
 
 test('while submission is stopped, eligd finds all calls that it could not find', async () => {
@@ -140,30 +182,9 @@ test('while submission is stopped, eligd finds all calls that it could not find'
   expect(await statesOf(clinic)).toEqual(['open', ...labels.map(() => 'undecidable')]);
   clinic.client.list = list;
   await anOldCall(clinic, 'Z-1');
-  await passAnHour(clinic);
+  await passMinutes(clinic, 60);
   cutLists(clinic, [(await clinic.service.ledger()).at(-1)?.id], CUT_OFF);
   await reconcile(clinic);
   expect(await haltsOf(clinic)).toEqual(['foreign']);
   expect(await statesOf(clinic)).toEqual(['open', 'open', 'open', 'open']);
 });
-
-test.each(['open', 'answered'] as const)(
-  'a request that another call has replaced explains none (%s)',
-  async (state) => {
-    const clinic = await install();
-    clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
-    await send(clinic, clinic.visit('B-1', about('B-1')));
-    await clinic.collectAll();
-    await passAnHour(clinic);
-    await reconcile(clinic);
-    await loseCreates(clinic, 1, 'before');
-    await send(clinic, clinic.visit('A-1', twin('Ada')));
-    await lookUp(clinic);
-    expect(await statesOf(clinic)).toEqual(['open', 'open']);
-    await clinic.store.db.updateTable('inquiries').set({ state }).execute();
-    await anOldCall(clinic, 'Z-1');
-    withhold(clinic, 'external_id');
-    await reconcile(clinic);
-    expect(await haltsOf(clinic)).toEqual(['foreign']);
-  },
-);
