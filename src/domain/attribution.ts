@@ -22,7 +22,7 @@ export type ListedCall = Asked & {
   created_at: number | null;
   /** The inquiry that owns it. A call never gets a second ID, and an ID never a second call. */
   owner: { inquiry: number; role: 'serves' | 'duplicate' } | null;
-  /** No earlier list contained it, and none of our lost calls may be it. */
+  /** No earlier list contained it, and nothing else explains it. */
   is_new: boolean;
 };
 

@@ -93,6 +93,7 @@ export class Calls {
   /** The first installation adopted the call, or reported it as a duplicate call. */
   onTakenOver(id: string, as: 'serves' | 'duplicate'): void {
     this.#heard.add(id);
+    this.#calls_of_clone.delete(id);
     if (as === 'duplicate') this.#duplicates.add(id);
     else this.#duplicates.delete(id);
   }
@@ -737,9 +738,9 @@ export class Calls {
 
   /**
    * Two installations that call for the same patients notice each other at the next daily
-   * reconciliation. This leaves out calls that the first one sees at a start, because it cannot
-   * tell them from calls that its lost database made, and calls that a truncated list does not
-   * show.
+   * reconciliation. This leaves out calls that the first one sees at a start, or adopts instead of
+   * calling, because it cannot tell them from calls that its lost database made. It also leaves out
+   * calls that a truncated list does not show.
    */
   checkCloneNoticed(now: number): void {
     const shown = [...this.#calls_of_clone.values()].filter((call) =>

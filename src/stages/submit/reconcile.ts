@@ -10,7 +10,7 @@ import {
   writeLearned,
 } from '../../store/bookkeeping/learned-settings.ts';
 import { sentAt } from '../../store/calls/attempts.ts';
-import type { SeenInquiry } from '../../store/calls/calls.ts';
+import { callsOf, type SeenInquiry } from '../../store/calls/calls.ts';
 import {
   currentHalts,
   endHalt,
@@ -198,7 +198,7 @@ export async function compare(
   const compared_at = last === null ? null : await judgedSince(context, last, is_whole);
   const judged = is_whole
     ? await notSought(context, specialty, fresh)
-    : await askedByUs(tx, specialty, fresh);
+    : await usableFor(tx, specialty, fresh);
   const question = {
     specialty,
     fresh: idsOf(fresh),
@@ -255,23 +255,31 @@ async function notSought(
 }
 
 /**
- * Returns the inquiries of a label that ask what one of ours asks under this label, and whose time
- * tells that the last comparison could not see them.
+ * Returns the inquiries of a label that would be used in place of a call that eligd is about to
+ * make, and whose time is known. Others may be ours: a call without an ID under this label, whose
+ * request waited long for its turn, or one whose echo leaves out a part of the question.
  */
-async function askedByUs(
+async function usableFor(
   tx: Tx,
   specialty: Specialty,
   fresh: readonly SeenInquiry[],
 ): Promise<SeenInquiry[]> {
   const match_keys = [...new Set(fresh.map(({ match_key }) => match_key))];
   const ours = await inquiriesByMatch(tx, specialty, match_keys);
+  const calls = await callsOf(
+    tx,
+    ours.map(({ id }) => id),
+  );
+  const planned = ours.filter(({ state }) => state === 'planned');
+  const missing = calls.filter(({ service_id }) => service_id === null);
   return fresh.filter(
-    (each) =>
-      each.created_at !== null &&
-      ours.some(
-        ({ match_key, external_id }) =>
-          match_key === each.match_key && canonicalExternalId(external_id) === each.external_id,
-      ),
+    ({ created_at, match_key, external_id }) =>
+      created_at !== null &&
+      planned.some(
+        (row) =>
+          row.match_key === match_key && canonicalExternalId(row.external_id) === external_id,
+      ) &&
+      !missing.some((call) => call.external_id === external_id),
   );
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readLearned, writeLearned } from '../bookkeeping/learned-settings.ts';
+import { forgetLearned, readLearned, writeLearned } from '../bookkeeping/learned-settings.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 
@@ -81,5 +81,8 @@ export async function knowStrangers(tx: Tx, now: number): Promise<void> {
  */
 export async function strangersKnownAt(tx: Tx, now: number): Promise<number | null> {
   const known_at = (await readLearned(tx, STRANGERS_KNOWN))?.updated_at ?? null;
-  return known_at !== null && known_at <= now ? known_at : null;
+  if (known_at === null || known_at <= now) return known_at;
+  // It would count from that time on, and hide what others create until then.
+  await forgetLearned(tx, STRANGERS_KNOWN);
+  return null;
 }

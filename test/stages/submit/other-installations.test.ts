@@ -1,5 +1,6 @@
 /** A list shows a call that this installation did not make. */
 import { expect, test } from 'vitest';
+import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
 import { releaseSubmission } from '../../../src/store/bookkeeping/operator.ts';
@@ -10,6 +11,7 @@ import { CUT_OFF, cutLists } from './cut-lists.ts';
 import {
   acceptAndHide,
   anOldCall,
+  callsEnd,
   hideCalls,
   labelsOf,
   lookUp,
@@ -206,4 +208,93 @@ test('while submission is stopped, eligd finds all calls that it could not find'
   await reconcile(clinic);
   expect(await haltsOf(clinic)).toEqual(['foreign']);
   expect(await statesOf(clinic)).toEqual(['open', 'open', 'open', 'open']);
+});
+
+test('a call of ours that waited half an hour for its turn stops nothing', async () => {
+  let paused_until = 0;
+  const clinic: Installation = await install({
+    gate: {
+      enter: async () => {
+        const wait_ms = paused_until - clinic.now();
+        if (wait_ms > 0) await passMinutes(clinic, Math.ceil(wait_ms / MINUTE_MS));
+        return { leave: async () => {} };
+      },
+      pause: async (until) => {
+        paused_until = until;
+      },
+    },
+  });
+  clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
+  await send(clinic, clinic.visit('B-1', about('B-1')));
+  await clinic.collectAll();
+  const hidden = hideCalls(clinic);
+  await hidden.show(0);
+  await loseCreates(clinic, 1);
+  const { create } = clinic.client;
+  clinic.client.create = async (...given) => {
+    clinic.client.create = create;
+    // The service has told another request to wait.
+    paused_until = clinic.now() + 30 * MINUTE_MS;
+    return await create(...given);
+  };
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  await lookUp(clinic);
+  await hidden.show(1);
+  await hidden.show(2);
+  await send(clinic, clinic.visit('A-2', twin('Ben')));
+  expect(await haltsOf(clinic)).toEqual([]);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1', 'A-1', 'A-2']);
+});
+
+test('a call of ours that is listed without the number of the claim stops nothing', async () => {
+  const clinic = await install();
+  clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
+  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-0', twin('Ada')));
+  await clinic.collectAll();
+  const date_of_service = new Date(clinic.now() - 30 * DAY_MS).toISOString().slice(0, 10);
+  const ask = async (claim_number: string) => {
+    await clinic.readClaims({ ...claim(1), date_of_service, claim_number });
+    await clinic.planNow();
+    await clinic.submitNow();
+  };
+  await ask('');
+  const first = (await clinic.service.ledger())[1]?.id;
+  callsEnd(clinic, ({ id }) => (id === first ? 'UNSUCCESSFUL' : 'IN_PROGRESS'));
+  await clinic.collectAll();
+  const hidden = hideCalls(clinic);
+  await hidden.show(0);
+  await hidden.show(1);
+  await reconcile(clinic);
+  await passMinutes(clinic, 90);
+  withhold(clinic, 'claim_number');
+  await loseCreates(clinic, 1);
+  await ask('CN-1');
+  clinic.submit.settings.is_observing = true;
+  await lookUp(clinic);
+  clinic.submit.settings.is_observing = false;
+  await hidden.show(2);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await haltsOf(clinic)).toEqual([]);
+  expect(await labelsOf(clinic)).toEqual(['A-0', 'C-1', 'C-1']);
+});
+
+test('a release while the clock was ahead hides no one’s calls of later days', async () => {
+  const clinic = await install();
+  clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
+  await send(clinic, clinic.visit('B-1', about('B-1')));
+  await passMinutes(clinic, 60);
+  await callBeside(clinic, 'X-1');
+  await reconcile(clinic);
+  expect(await haltsOf(clinic)).toEqual(['foreign']);
+  await clinic.store.write((tx) => releaseSubmission(tx, clinic.now() + DAY_MS));
+  await passMinutes(clinic, 60);
+  await reconcile(clinic);
+  expect(await haltsOf(clinic)).toEqual([]);
+  await passMinutes(clinic, 12 * 60);
+  await callBeside(clinic, 'X-2');
+  await passMinutes(clinic, 12 * 60);
+  await reconcile(clinic);
+  expect(await haltsOf(clinic)).toEqual(['foreign']);
 });
