@@ -256,8 +256,8 @@ async function notSought(
 
 /**
  * Returns the inquiries of a label that would be used in place of a call that eligd is about to
- * make, and whose time is known. Others may be ours: a call without an ID under this label, whose
- * request waited long for its turn, or one whose echo leaves out a part of the question.
+ * make, and whose time is known. Others may be ours: the call without an ID, whose request waited
+ * long for its turn, or one whose echo leaves out a part of the question.
  */
 async function usableFor(
   tx: Tx,
@@ -266,20 +266,16 @@ async function usableFor(
 ): Promise<SeenInquiry[]> {
   const match_keys = [...new Set(fresh.map(({ match_key }) => match_key))];
   const ours = await inquiriesByMatch(tx, specialty, match_keys);
-  const calls = await callsOf(
-    tx,
-    ours.map(({ id }) => id),
-  );
+  const ids = ours.map(({ id }) => id);
+  if ((await callsOf(tx, ids)).some(({ service_id }) => service_id === null)) return [];
   const planned = ours.filter(({ state }) => state === 'planned');
-  const missing = calls.filter(({ service_id }) => service_id === null);
   return fresh.filter(
     ({ created_at, match_key, external_id }) =>
       created_at !== null &&
       planned.some(
         (row) =>
           row.match_key === match_key && canonicalExternalId(row.external_id) === external_id,
-      ) &&
-      !missing.some((call) => call.external_id === external_id),
+      ),
   );
 }
 

@@ -210,7 +210,11 @@ test('while submission is stopped, eligd finds all calls that it could not find'
   expect(await statesOf(clinic)).toEqual(['open', 'open', 'open', 'open']);
 });
 
-test('a call of ours that waited half an hour for its turn stops nothing', async () => {
+/** The request of A-1 waits half an hour for its turn, its reply is lost, and no list shows it. */
+async function waitAndLose(): Promise<{
+  clinic: Installation;
+  show: (index: number) => Promise<void>;
+}> {
   let paused_until = 0;
   const clinic: Installation = await install({
     gate: {
@@ -227,8 +231,8 @@ test('a call of ours that waited half an hour for its turn stops nothing', async
   clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
   await send(clinic, clinic.visit('B-1', about('B-1')));
   await clinic.collectAll();
-  const hidden = hideCalls(clinic);
-  await hidden.show(0);
+  const { show } = hideCalls(clinic);
+  await show(0);
   await loseCreates(clinic, 1);
   const { create } = clinic.client;
   clinic.client.create = async (...given) => {
@@ -238,12 +242,29 @@ test('a call of ours that waited half an hour for its turn stops nothing', async
     return await create(...given);
   };
   await send(clinic, clinic.visit('A-1', twin('Ada')));
+  return { clinic, show };
+}
+
+test('a call of ours that waited long for its turn stops nothing after the next one', async () => {
+  const { clinic, show } = await waitAndLose();
   await lookUp(clinic);
-  await hidden.show(1);
-  await hidden.show(2);
+  await show(1);
+  await show(2);
   await send(clinic, clinic.visit('A-2', twin('Ben')));
   expect(await haltsOf(clinic)).toEqual([]);
   expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1', 'A-1', 'A-2']);
+});
+
+test('a call of ours that waited long for its turn serves before the next one', async () => {
+  const { clinic, show } = await waitAndLose();
+  clinic.submit.settings.is_observing = true;
+  await lookUp(clinic);
+  clinic.submit.settings.is_observing = false;
+  await show(1);
+  await clinic.submitNow();
+  expect(await haltsOf(clinic)).toEqual([]);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
+  expect(await statesOf(clinic)).toEqual(['open', 'open']);
 });
 
 test('a call of ours that is listed without the number of the claim stops nothing', async () => {
