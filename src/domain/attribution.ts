@@ -16,6 +16,8 @@ import { finalOutcome } from './outcome.ts';
 type Asked = { external_id: string; match_key: string; given_name: string };
 
 export type ListedCall = Asked & {
+  /** Its row: a lower one than that of a request of ours if a list showed it before that. */
+  id: number;
   service_id: string;
   status: string;
   /** Null: the service does not provide it. */
@@ -111,7 +113,7 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
   }
   for (const need of needs) {
     let is_served = isServed(need, verdicts);
-    for (const { service_id } of ownOf(need, free, reasons)) {
+    for (const { service_id } of ownOf(need, free, reasons, clock)) {
       verdicts.set(service_id, verdictOf(need, reasons.get(service_id), is_served));
       is_served = true;
     }
@@ -147,13 +149,17 @@ function ownOf(
   need: Need,
   free: readonly ListedCall[],
   reasons: ReadonlyMap<string, Reason>,
+  clock: Clock,
 ): ListedCall[] {
   const reasonOf = ({ service_id }: ListedCall) => reasons.get(service_id);
   const own = free.filter((each) => reasonOf(each)?.inquiry === need.inquiry);
   if (own.length > 0 || need.stage !== 'sought')
     return own.toSorted((a, b) => rankOf(reasonOf(a)) - rankOf(reasonOf(b)));
-  // The times exclude every listed inquiry: the clock was wrong, or the request left late.
-  return free.filter((each) => reasonOf(each) === undefined && isAlike(need, each)).slice(0, 1);
+  const isPossible = (each: ListedCall) =>
+    reasonOf(each) === undefined && isAlike(need, each) && isFresh(each, clock);
+  // Its time excludes each inquiry (the clock was wrong, or the request left late), or a list had
+  // shown it before, when it was doubtful. If it was too old then, it still is.
+  return free.filter(isPossible).slice(0, 1);
 }
 
 function rankOf(reason: Reason | undefined): number {
@@ -161,10 +167,10 @@ function rankOf(reason: Reason | undefined): number {
 }
 
 /**
- * Matches each listed inquiry to one of our calls. Question, label, and name must agree, and the
- * service must have accepted the inquiry while our request could arrive. Each call explains one
- * inquiry. An inquiry accepted before our request left may be a call from a lost database for the
- * same need.
+ * Matches each listed inquiry to one of our calls. Question, label, and name must agree, no list
+ * showed the inquiry before our request left, and the service must have accepted it while our
+ * request could arrive. Each call explains one inquiry. An inquiry accepted before our request left
+ * may be a call from a lost database for the same need.
  */
 function reasonsFor(
   free: readonly ListedCall[],
@@ -179,7 +185,7 @@ function reasonsFor(
   const unused = new Set(calls.toSorted((a, b) => doubtOf(a) - doubtOf(b) || a.id - b.id));
   for (const each of free) {
     const alike = [...unused].filter(
-      (call) => isAlike(call, each) && isInTime(call.sent_at, each, clock),
+      (call) => call.id < each.id && isAlike(call, each) && isInTime(call.sent_at, each, clock),
     );
     const [likeliest] = alike;
     if (likeliest === undefined) continue;

@@ -27,6 +27,7 @@ const ASKED = { external_id: 'A-1', match_key: 'KEY', given_name: 'ADA' };
 
 export const listed = (service_id: string, given: Partial<ListedCall> = {}): ListedCall => ({
   ...ASKED,
+  id: 100,
   service_id,
   status: 'SCHEDULED',
   created_at: at(0),
@@ -144,6 +145,32 @@ export const CASES: readonly Case[] = [
     what: 'the call of a lost database serves while the own one is not listed',
     account: { ...lost, listed: [listed('L1', { created_at: at(-120) })] },
     verdicts: { L1: serves(1) },
+  },
+  {
+    what: 'what a list showed before, and what is too old, is not the lost call',
+    account: {
+      calls: [call(7, 1)],
+      needs: [need(1, 'sought')],
+      listed: [
+        listed('L1', { id: 5, created_at: at(-40 * 24 * 60) }),
+        listed('L2', { id: 6, created_at: at(-30 * 24 * 60) }),
+      ],
+    },
+    verdicts: { L1: is('unclaimed'), L2: is('unclaimed') },
+  },
+  {
+    what: 'what a list showed before, and what is not too old, serves while ours is not listed',
+    account: {
+      calls: [call(7, 1)],
+      needs: [need(1, 'sought')],
+      listed: [listed('L', { id: 5, created_at: at(-120) })],
+    },
+    verdicts: { L: serves(1) },
+  },
+  {
+    what: 'an old call that no list showed before serves, because it may be the lost one',
+    account: { ...lost, listed: [listed('L', { created_at: at(-40 * 24 * 60) })] },
+    verdicts: { L: serves(1) },
   },
   {
     what: 'two calls of one need: the older one serves, and each is one call',

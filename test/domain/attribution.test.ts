@@ -88,6 +88,7 @@ const account = fc
         minutes: fc.option(minutes),
         of: fc.option(fc.nat(3)),
         is_new: fc.boolean(),
+        shown_after: fc.nat(5),
       }),
       { maxLength: 6 },
     ),
@@ -105,10 +106,11 @@ const account = fc
         const asked = { external_id, match_key, given_name };
         return call(index + 1, inquiry, { ...asked, is_absent, sent_at: at(sent) });
       }),
-      listed: drawn.listed.map(({ minutes: made, of, ...each }, index) => {
+      listed: drawn.listed.map(({ minutes: made, of, shown_after, ...each }, index) => {
         const inquiry = of === null ? undefined : ownerOf(of)?.inquiry;
         return listed(`L${index}`, {
           ...each,
+          id: shown_after + 0.5,
           created_at: made === null ? null : at(made),
           owner: inquiry === undefined ? null : { inquiry, role: 'duplicate' },
         });

@@ -12,6 +12,11 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   same_name: without('asked.given_name === listed.given_name)', 'true)'),
   name_left_out: without("(listed.given_name === '' || ", '('),
   name_not_kept: without("asked.given_name === '' || "),
+  shown_before_is_another: without('call.id < each.id && '),
+  wrong_clock_not_too_old: without(
+    'isAlike(need, each) && isFresh(each, clock)',
+    'isAlike(need, each)',
+  ),
   until_it_can_arrive_no_more: without('created_at === null || created_at <= latest', 'true'),
   no_time_is_in_time: without(
     'created_at === null || created_at <= latest',

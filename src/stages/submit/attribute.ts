@@ -178,7 +178,7 @@ async function gather({ tx, now }: SubmitContext, question: Question) {
 
 /** Returns the call as an inquiry that the service lists; empty if it does not count as listed. */
 function listedOf(call: CallRow, { shown, judged }: Question): ListedCall[] {
-  const { service_id, inquiry, role, external_id, match_key, given_name } = call;
+  const { id, service_id, inquiry, role, external_id, match_key, given_name } = call;
   if (service_id === null) return [];
   // An inquiry that serves a row counts only when the list shows it now: the row may be the subject
   // of another lookup.
@@ -189,7 +189,7 @@ function listedOf(call: CallRow, { shown, judged }: Question): ListedCall[] {
   const created_at = call.sent_service_at;
   const status = call.service_status;
   const asked = { external_id, match_key, given_name };
-  return [{ ...asked, service_id, status, created_at, owner, is_new }];
+  return [{ ...asked, id, service_id, status, created_at, owner, is_new }];
 }
 
 /** Returns the call as a request of ours whose reply brought no ID; empty if it is not. */

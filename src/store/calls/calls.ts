@@ -1,8 +1,8 @@
 /**
  * The calls: one row for each request to make a call (POST), and one row for each inquiry on the
- * service's list that is not ours. A request that the service provably did not take gives its row
- * to the next one. A listed inquiry that turns out to be one of our requests gets the row of the
- * request; otherwise, only retention deletes rows.
+ * service's list that is not ours, numbered as this database learns of them. A request that the
+ * service provably did not take loses its row to the next one. A listed inquiry that turns out to
+ * be one of our requests gets the row of the request; otherwise, only retention deletes rows.
  */
 import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
 import { canonicalExternalId, partialKeysOf } from '../../domain/matching.ts';
@@ -40,43 +40,34 @@ export const isCurrentCall = sql<SqlBool>`(fate in ('out', 'lost') or role = 'se
 type Intent = { row: InquiryRow; given_name: string; body: string };
 
 /**
- * Stores the intents of calls before their requests leave. Reuses the row of a call that was proven
- * unsent.
+ * Stores the intents of calls before their requests leave, in place of those that were proven
+ * unsent: what lists have shown until now has lower row numbers, so it is no call of these (G1).
  */
 export async function intendCalls(tx: Tx, intents: readonly Intent[]): Promise<void> {
   if (intents.length === 0) return;
-  const unsent = new Map(
-    (await UNSENT(tx, { inquiries: intents.map(({ row }) => row.id) })).map(({ id, inquiry }) => [
-      inquiry,
-      id,
-    ]),
-  );
-  const fresh = [];
-  for (const { row, given_name, body } of intents) {
-    const call = {
-      external_id: canonicalExternalId(row.external_id),
-      match_key: row.match_key,
-      given_name,
-      body,
-      sent_at: row.sent_at,
-      sent_service_at: row.sent_service_at,
-      price_cents: row.price_cents,
-      charge_cents: null,
-      free_outcomes: row.free_outcomes,
-      was_accepted: 0,
-      fate: 'out' as const,
-    };
-    const id = unsent.get(row.id);
-    if (id !== undefined) await tx.updateTable('calls').set(call).where('id', '=', id).execute();
-    else fresh.push({ ...call, inquiry: row.id, specialty: row.specialty, service_status: '' });
-  }
-  await INTEND(tx, fresh);
+  await FORGET_UNSENT(tx, { inquiries: intents.map(({ row }) => row.id) });
+  const calls = intents.map(({ row, given_name, body }) => ({
+    inquiry: row.id,
+    specialty: row.specialty,
+    external_id: canonicalExternalId(row.external_id),
+    match_key: row.match_key,
+    given_name,
+    body,
+    sent_at: row.sent_at,
+    sent_service_at: row.sent_service_at,
+    price_cents: row.price_cents,
+    charge_cents: null,
+    free_outcomes: row.free_outcomes,
+    was_accepted: 0,
+    fate: 'out' as const,
+    service_status: '',
+  }));
+  await INTEND(tx, calls);
 }
 
-const UNSENT = prepared<{ inquiries: readonly number[] }>()((tx, place) =>
+const FORGET_UNSENT = prepared<{ inquiries: readonly number[] }>()((tx, place) =>
   tx
-    .selectFrom('calls')
-    .select(['id', 'inquiry'])
+    .deleteFrom('calls')
     .where('inquiry', 'in', place('inquiries'))
     .where('fate', '=', sql.lit('unsent')),
 );
