@@ -3,7 +3,8 @@
  * after a lost reply, for the reconciliation of the whole list, and for the check before a call
  * (G1). Its verdict on one inquiry depends only on calls, needs, and inquiries with the same match
  * key, because those ask the same question, on those of earlier attempts, and, if its request
- * cannot be read in full, on the need with its label that is about to be called for.
+ * cannot be read in full, on the lost calls that it may be, and on the need with its label that is
+ * about to be called for.
  */
 import { CLOCKS_DIFFER_MS } from './clock-watch.ts';
 import { mayBeEchoOf } from './matching.ts';
@@ -24,7 +25,7 @@ export type ListedCall = Asked & {
   created_at: number | null;
   /** The inquiry that owns it. A call never gets a second ID, and an ID never a second call. */
   owner: { inquiry: number; role: 'serves' | 'duplicate' } | null;
-  /** No earlier list contained it, and nothing else explains it. */
+  /** No earlier list contained it. */
   is_new: boolean;
 };
 
@@ -54,10 +55,17 @@ export type Need = Asked & {
   is_unnumbered_claim: boolean;
 };
 
+/** A call of ours whose reply was lost. `sent_at`: by our clock if the service's was not known. */
+export type SoughtCall = Asked & { sent_at: number; sent_service_at: number | null };
+
 export type Account = {
   listed: readonly ListedCall[];
   calls: readonly MadeCall[];
   needs: readonly Need[];
+  /** Whatever they ask: the list may leave out a part of it. */
+  sought: readonly SoughtCall[];
+  /** The list is the account's whole one, not that of a label. */
+  is_whole: boolean;
 };
 
 export type Clock = {
@@ -100,10 +108,7 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
   const free = by_age.filter(({ owner }) => owner === null);
   const reasons = reasonsFor(free, account, clock);
   for (const each of free) {
-    const is_sought = needs.some(
-      (need) => (need.stage === 'sought' || need.stage === 'out') && isAlike(need, each),
-    );
-    const is = isStrange(each, clock) && !is_sought ? 'stranger' : 'unclaimed';
+    const is = isStrange(each, account, clock) ? 'stranger' : 'unclaimed';
     verdicts.set(each.service_id, { is });
   }
   for (const { service_id, owner } of listed) {
@@ -309,12 +314,67 @@ function unclaimedFor(
   return { fit: fits.find(isLabelled) ?? fits[0], doubtful };
 }
 
-/** Returns whether no earlier list contained it and it was created since the last comparison. */
-function isStrange({ is_new, created_at }: ListedCall, { compared_at }: Clock): boolean {
+/**
+ * Returns whether no earlier list contained it, it was created since the last comparison, and it
+ * cannot be ours.
+ */
+function isStrange(listed: ListedCall, account: Account, clock: Clock): boolean {
+  const { is_new, created_at } = listed;
+  const { compared_at } = clock;
   return (
     is_new &&
     compared_at !== null &&
-    (created_at === null || created_at > compared_at - CLOCKS_DIFFER_MS)
+    (created_at === null || created_at > compared_at - CLOCKS_DIFFER_MS) &&
+    (account.is_whole
+      ? !mayBeSought(listed, account, clock)
+      : created_at !== null && isUsedInstead(listed, account))
+  );
+}
+
+/** Returns whether it may be a call of ours whose reply is awaited or was lost. */
+function mayBeSought(listed: ListedCall, { needs, sought }: Account, clock: Clock): boolean {
+  return (
+    needs.some(
+      (need) => (need.stage === 'sought' || need.stage === 'out') && isAlike(need, listed),
+    ) || sought.some((call) => mayBeCallOf(call, listed) && isInTime(call.sent_at, listed, clock))
+  );
+}
+
+/**
+ * Returns whether it would be used in place of a call that eligd is about to make. What else the
+ * list of a label shows may be ours: the call without an ID, whose request waited long for its
+ * turn, or one whose echo leaves out a part of the question.
+ */
+function isUsedInstead(listed: ListedCall, { calls, needs }: Account): boolean {
+  const { match_key, external_id } = listed;
+  const isOfIt = (asked: Asked) => asked.match_key === match_key;
+  return (
+    !calls.some(isOfIt) &&
+    needs.some(
+      (need) => need.stage === 'planned' && isOfIt(need) && need.external_id === external_id,
+    )
+  );
+}
+
+/**
+ * Returns whether the listed inquiry may be this call, which has no ID, although its echo leaves
+ * out what would tell: the label, or a part of the question.
+ */
+export function mayBeCallOf(
+  { external_id, match_key, given_name, sent_service_at }: SoughtCall,
+  listed: Asked & Pick<ListedCall, 'created_at'>,
+): boolean {
+  const { created_at } = listed;
+  const is_open =
+    listed.external_id === external_id
+      ? listed.match_key !== match_key
+      : listed.external_id === '' &&
+        (listed.match_key === '' || ['', given_name].includes(listed.given_name));
+  const since = (sent_service_at ?? Number.NEGATIVE_INFINITY) - CLOCKS_DIFFER_MS;
+  return (
+    is_open &&
+    mayBeEchoOf(match_key, listed.match_key) &&
+    (created_at === null || created_at >= since)
   );
 }
 

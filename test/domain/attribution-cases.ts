@@ -56,9 +56,9 @@ export const need = (inquiry: number, stage: Need['stage'], given: Partial<Need>
 });
 
 const doubtful = (inquiry: number): Verdict => ({ is: 'doubtful', inquiry });
-const unneeded = (inquiry: number): Verdict => ({ is: 'unneeded', inquiry });
-const is = (verdict: Verdict['is']) => ({ is: verdict }) as Verdict;
-const serves = (inquiry: number, made: number | null = null): Verdict => ({
+export const unneeded = (inquiry: number): Verdict => ({ is: 'unneeded', inquiry });
+export const is = (verdict: Verdict['is']) => ({ is: verdict }) as Verdict;
+export const serves = (inquiry: number, made: number | null = null): Verdict => ({
   is: 'call',
   inquiry,
   call: made,
@@ -77,7 +77,7 @@ export type Case = {
 };
 
 const lost = { calls: [call(1, 1)], needs: [need(1, 'sought')] };
-const absent = (given: Partial<MadeCall> = {}) => call(1, 1, { is_absent: true, ...given });
+export const absent = (given: Partial<MadeCall> = {}) => call(1, 1, { is_absent: true, ...given });
 const later = { compared_at: at(-30) };
 
 export const CASES: readonly Case[] = [
@@ -502,38 +502,6 @@ export const CASES: readonly Case[] = [
       ],
     },
     verdicts: { D1: duplicate(3), D2: duplicate(1), D3: duplicate(1) },
-  },
-  {
-    what: 'a new inquiry that this installation did not make is a stranger’s',
-    account: { listed: [listed('L')] },
-    clock: later,
-    verdicts: { L: is('stranger') },
-  },
-  {
-    what: 'an inquiry that is older than the last comparison is not a stranger’s',
-    account: { listed: [listed('L1', { is_new: false }), listed('L2', { created_at: at(-41) })] },
-    clock: later,
-    verdicts: { L1: is('unclaimed'), L2: is('unclaimed') },
-  },
-  {
-    what: 'a new inquiry without a time is a stranger’s',
-    account: { listed: [listed('L', { created_at: null })] },
-    clock: later,
-    verdicts: { L: is('stranger') },
-  },
-  {
-    what: 'an unneeded duplicate, or one with a label that is looked up, is not a stranger’s',
-    account: {
-      calls: [absent(), call(2, 2, { external_id: 'B-1' })],
-      needs: [need(1, 'over'), need(2, 'sought', { external_id: 'B-1' })],
-      listed: [
-        listed('L1'),
-        listed('L2', { external_id: 'B-1' }),
-        listed('L3', { external_id: 'B-1', created_at: at(50) }),
-      ],
-    },
-    clock: later,
-    verdicts: { L1: unneeded(1), L2: serves(2, 2), L3: is('unclaimed') },
   },
   {
     what: 'a call that seemed absent, for an inquiry that was withdrawn, may serve the next one',

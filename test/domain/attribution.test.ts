@@ -15,11 +15,21 @@ import { CLOCKS_DIFFER_MS } from '../../src/domain/clock-watch.ts';
 import { mayBeEchoOf } from '../../src/domain/matching.ts';
 import { finalOutcome } from '../../src/domain/outcome.ts';
 import { CLAUSES } from '../simulation/clauses.ts';
-import { at, CASES, type Case, CLOCK, call, listed, need } from './attribution-cases.ts';
+import {
+  at,
+  type Case,
+  CLOCK,
+  call,
+  listed,
+  need,
+  CASES as OWN_CASES,
+} from './attribution-cases.ts';
+import { STRANGER_CASES } from './stranger-cases.ts';
 
 type Attribute = (account: Account, clock: Clock) => ReadonlyMap<string, Verdict>;
 
-const NOTHING: Account = { listed: [], calls: [], needs: [] };
+const CASES = [...OWN_CASES, ...STRANGER_CASES];
+const NOTHING: Account = { listed: [], calls: [], needs: [], sought: [], is_whole: true };
 
 function verdictsOf(decide: Attribute, { account, clock }: Case): Record<string, Verdict> {
   return Object.fromEntries(decide({ ...NOTHING, ...account }, { ...CLOCK, ...clock }));
@@ -74,6 +84,10 @@ const STAGES = ['planned', 'calling', 'out', 'sought', 'served', 'over'] as cons
 /** Needs 1 to 4, their calls without an ID, and the inquiries on the list. */
 const account = fc
   .record({
+    is_whole: fc.boolean(),
+    sought: fc.array(fc.record({ external_id: label, match_key: key, given_name: name, minutes }), {
+      maxLength: 2,
+    }),
     stages: fc.array(fc.constantFrom(...STAGES), { minLength: 1, maxLength: 4 }),
     asked: fc.array(fc.tuple(label, key, name), { minLength: 4, maxLength: 4 }),
     calls: fc.array(
@@ -100,7 +114,12 @@ const account = fc
     });
     const ownerOf = (of: number) => needs[of % needs.length];
     return {
+      ...NOTHING,
       needs,
+      is_whole: drawn.is_whole,
+      sought: drawn.sought.map(({ minutes: sent, ...asked }) => {
+        return { ...asked, sent_at: at(sent), sent_service_at: at(sent) };
+      }),
       calls: drawn.calls.map(({ of, minutes: sent, is_absent, external_id }, index) => {
         const { inquiry = 0, match_key = '', given_name = '' } = ownerOf(of) ?? {};
         const asked = { external_id, match_key, given_name };
@@ -126,7 +145,10 @@ const sorted = (verdicts: ReadonlyMap<string, Verdict>) =>
   [...verdicts].sort(([a], [b]) => (a < b ? -1 : 1));
 
 /** The account after its verdicts were carried out. */
-function carriedOut({ listed: shown, calls, needs }: Account, verdicts: Map<string, Verdict>) {
+function carriedOut(
+  { listed: shown, calls, needs, ...rest }: Account,
+  verdicts: Map<string, Verdict>,
+) {
   const used = new Set<number | null>();
   const served = new Set<number>();
   const claimed = shown.map((each): ListedCall => {
@@ -138,6 +160,7 @@ function carriedOut({ listed: shown, calls, needs }: Account, verdicts: Map<stri
     return { ...each, owner: { inquiry: verdict.inquiry, role } };
   });
   return {
+    ...rest,
     listed: claimed,
     calls: calls
       .filter(({ id }) => !used.has(id))

@@ -124,8 +124,49 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     '(created_at === null || created_at > compared_at - CLOCKS_DIFFER_MS)',
     '(created_at !== null && created_at > compared_at - CLOCKS_DIFFER_MS)',
   ),
-  sought_label_is_no_stranger: without(
-    "(need.stage === 'sought' || need.stage === 'out') && isAlike(need, each)",
+  waiting_label_is_no_stranger: without(
+    "(need) => (need.stage === 'sought' || need.stage === 'out') && isAlike(need, listed)",
+    '() => false',
+  ),
+  waiting_label_out_or_sought: without(
+    "(need.stage === 'sought' || need.stage === 'out') && isAlike(need, listed)",
+    "need.stage === 'out' && isAlike(need, listed)",
+  ),
+  waiting_label_sought_or_out: without(
+    "(need.stage === 'sought' || need.stage === 'out') && isAlike(need, listed)",
+    "need.stage === 'sought' && isAlike(need, listed)",
+  ),
+  may_be_sought: without(
+    'mayBeCallOf(call, listed) && isInTime(call.sent_at, listed, clock)',
     'false',
   ),
+  may_be_sought_if_it_leaves_out: without('mayBeCallOf(call, listed) && isInTime', 'isInTime'),
+  may_be_sought_in_time: without(' && isInTime(call.sent_at, listed, clock)'),
+  whole_list_or_label: without('account.is_whole\n', 'true\n'),
+  label_or_whole_list: without('account.is_whole\n', 'false\n'),
+  label_with_time: without('created_at !== null && isUsedInstead', 'isUsedInstead'),
+  label_without_open_calls: without('    !calls.some(isOfIt) &&\n'),
+  label_open_call_asks_the_same: without('!calls.some(isOfIt)', 'calls.length === 0'),
+  label_planned: without("need.stage === 'planned' && isOfIt", 'isOfIt'),
+  label_asks_the_same: without("'planned' && isOfIt(need)", "'planned'"),
+  label_is_the_need: without(' && need.external_id === external_id'),
+  sought_label_tells: without(
+    'listed.external_id === external_id\n      ? listed.match_key !== match_key',
+    'false\n      ? listed.match_key !== match_key',
+  ),
+  sought_question_is_partial: without('? listed.match_key !== match_key', '? true'),
+  sought_label_left_out: without("listed.external_id === '' &&\n", ''),
+  sought_unreadable: without("(listed.match_key === '' || ['', given_name]", "(['', given_name]"),
+  sought_names_the_patient: without(
+    " || ['', given_name].includes(listed.given_name))",
+    ' || true)',
+  ),
+  sought_name_left_out: without("['', given_name].includes(listed", '[given_name].includes(listed'),
+  sought_may_be_the_echo: without('    mayBeEchoOf(match_key, listed.match_key) &&\n'),
+  sought_since: without('(created_at === null || created_at >= since)', 'true'),
+  sought_of_no_time: without(
+    '(created_at === null || created_at >= since)',
+    '(created_at !== null && created_at >= since)',
+  ),
+  sought_clocks_differ: without('NEGATIVE_INFINITY) - CLOCKS_DIFFER_MS', 'NEGATIVE_INFINITY)'),
 };

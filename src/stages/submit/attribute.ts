@@ -4,7 +4,9 @@
  * that has more than one call, after a reply.
  */
 import {
+  type Account,
   attribute,
+  type Clock,
   type ListedCall,
   type MadeCall,
   type Need,
@@ -44,17 +46,22 @@ import { waitForOffice } from './doubtful-calls.ts';
 export type Question = {
   specialty: Specialty;
   match_keys: readonly string[];
-  /**
-   * `shown`: in a lookup, the IDs that the list has just returned. `fresh`: IDs that no list has
-   * shown before. `judged`: those that may be another installation's.
-   */
+  /** In a lookup, the IDs that the list has just returned. */
   shown?: ReadonlySet<string>;
-  fresh?: ReadonlySet<string>;
-  judged?: ReadonlySet<string>;
-  /** When the list was last compared, by the service's clock; null: never. */
-  compared_at?: number | null;
+  comparison?: Comparison;
   /** The inquiry that eligd is about to send. */
   calling?: Calling | null;
+};
+
+/** `fresh`: IDs that no list has shown before. `compared_at`: since when they may be strangers'. */
+type Comparison = Pick<Account, 'sought' | 'is_whole'> &
+  Pick<Clock, 'compared_at'> & { fresh: ReadonlySet<string> };
+
+const NO_COMPARISON: Comparison = {
+  fresh: new Set(),
+  sought: [],
+  is_whole: false,
+  compared_at: null,
 };
 
 type Calling = { row: InquiryRow; labels: readonly string[]; earlier: readonly number[] };
@@ -85,9 +92,8 @@ export async function attributeCalls(
     settle_ms,
     timeout_ms,
     reverify_ms: reverify_after_days * DAY_MS,
-    compared_at: question.compared_at ?? null,
+    compared_at: (question.comparison ?? NO_COMPARISON).compared_at,
   });
-  const isFresh = ({ service_id }: ListedCall) => question.fresh?.has(service_id) === true;
   const served = new Set<number>();
   const doubtful: string[] = [];
   let strangers = 0;
@@ -96,7 +102,7 @@ export async function attributeCalls(
     if (verdict?.is === 'stranger') strangers += 1;
     if (verdict?.is === 'doubtful') doubtful.push(each.service_id);
     const row = verdict !== undefined && 'inquiry' in verdict ? rows.get(verdict.inquiry) : null;
-    if (verdict?.is === 'unneeded' && row != null && isFresh(each))
+    if (verdict?.is === 'unneeded' && row != null && each.is_new)
       await reportUnneeded(context, row, each);
     if ((verdict?.is !== 'call' && verdict?.is !== 'duplicate') || row == null) continue;
     const found = { ...each, service_status: each.status, call: verdict.call };
@@ -159,7 +165,7 @@ export async function checkBeforeCall(
  * whose requests cannot be read in full, and those of earlier attempts.
  */
 async function gather({ tx, now }: SubmitContext, question: Question) {
-  const { specialty, match_keys, calling = null } = question;
+  const { specialty, match_keys, calling = null, comparison = NO_COMPARISON } = question;
   const { labels = [], earlier = [] } = calling ?? {};
   const calls = await callsAlike(tx, { specialty, match_keys, labels, of: earlier });
   const asking = await inquiriesByMatch(tx, specialty, match_keys);
@@ -168,16 +174,19 @@ async function gather({ tx, now }: SubmitContext, question: Question) {
   const rows = new Map(
     [...asking, ...(await inquiriesById(tx, [...owners]))].map((row) => [row.id, row]),
   );
+  const { sought, is_whole } = comparison;
   const account = {
     listed: calls.flatMap((call) => listedOf(call, question)),
     calls: calls.flatMap((call) => madeCallOf(call, now)),
     needs: [...rows.values()].map((row) => needOf(row, calling)),
+    sought,
+    is_whole,
   };
   return { account, rows };
 }
 
 /** Returns the call as an inquiry that the service lists; empty if it does not count as listed. */
-function listedOf(call: CallRow, { shown, judged }: Question): ListedCall[] {
+function listedOf(call: CallRow, { shown, comparison }: Question): ListedCall[] {
   const { id, service_id, inquiry, role, external_id, match_key, given_name } = call;
   if (service_id === null) return [];
   // An inquiry that serves a row counts only when the list shows it now: the row may be the subject
@@ -185,7 +194,7 @@ function listedOf(call: CallRow, { shown, judged }: Question): ListedCall[] {
   if (role === 'serves' && shown?.has(service_id) !== true) return [];
   const owner =
     inquiry === null || role === null || role === 'unclaimed' ? null : { inquiry, role };
-  const is_new = judged?.has(service_id) === true;
+  const is_new = comparison?.fresh.has(service_id) === true;
   const created_at = call.sent_service_at;
   const status = call.service_status;
   const asked = { external_id, match_key, given_name };

@@ -1,3 +1,4 @@
+import { mayBeCallOf } from '../../domain/attribution.ts';
 import { canonicalExternalId } from '../../domain/matching.ts';
 import { HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
 import type { ListedInquiry } from '../../service/api.ts';
@@ -27,7 +28,7 @@ import type { SubmitContext, SubmitDeps } from './deps.ts';
 import { isEndDoubtful } from './list-end.ts';
 import { noticeClock } from './notice-clock.ts';
 import { backToPlanned } from './outcome.ts';
-import { mayBeCallOf, seenInquiry } from './seen.ts';
+import { seenInquiry, soughtCall } from './seen.ts';
 
 /** How long a filtered query that returned one of our inquiries is trusted to return the others. */
 const FILTER_PROOF_MS = 60 * MINUTE_MS;
@@ -211,7 +212,7 @@ async function find(
     ({ external_id, match_key }) => external_id === label && match_key === row.match_key,
   );
   if (alike.length > 0 && (await serveFrom(deps, row, alike))) return { kind: 'found' };
-  const possible = seen.filter((each) => mayBeCallOf(row, each));
+  const possible = seen.filter((each) => mayBeCallOf(soughtCall(row), each));
   const owners = await ownersOf(
     deps.store.db,
     possible.map(({ service_id }) => service_id),

@@ -1,6 +1,5 @@
-import { isInTime } from '../../domain/attribution.ts';
+import type { SoughtCall } from '../../domain/attribution.ts';
 import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
-import { canonicalExternalId } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
@@ -9,8 +8,7 @@ import {
   readLearned,
   writeLearned,
 } from '../../store/bookkeeping/learned-settings.ts';
-import { sentAt } from '../../store/calls/attempts.ts';
-import { callsOf, type SeenInquiry } from '../../store/calls/calls.ts';
+import type { SeenInquiry } from '../../store/calls/calls.ts';
 import {
   currentHalts,
   endHalt,
@@ -18,7 +16,7 @@ import {
   haltSubject,
   strangersKnownAt,
 } from '../../store/calls/halts.ts';
-import { inquiriesByMatch, inState } from '../../store/calls/inquiries.ts';
+import { inState } from '../../store/calls/inquiries.ts';
 import { noteSeen } from '../../store/calls/listed-calls.ts';
 import type { Db, Tx } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
@@ -34,7 +32,7 @@ import {
   untoldLoss,
 } from './earlier-comparison.ts';
 import { mayHideCalls } from './list-end.ts';
-import { mayBeCallOf, seenInquiry } from './seen.ts';
+import { seenInquiry, soughtCall } from './seen.ts';
 import { mustWait, noteUnread, resolveUnread } from './unread-lists.ts';
 
 /**
@@ -196,25 +194,17 @@ export async function compare(
   const { tx, deps, now } = context;
   const { fresh, completed } = await noteSeen(tx, specialty, seen, now);
   const compared_at = last === null ? null : await judgedSince(context, last, is_whole);
-  const judged = is_whole
-    ? await notSought(context, specialty, fresh)
-    : await usableFor(tx, specialty, fresh);
-  const question = {
-    specialty,
-    fresh: idsOf(fresh),
-    judged: idsOf(judged),
-    compared_at,
-  };
+  const sought = is_whole && compared_at !== null ? await soughtCalls(tx, specialty) : [];
+  const ids = new Set(fresh.map(({ service_id }) => service_id));
+  const comparison = { fresh: ids, sought, is_whole, compared_at };
   let strangers = 0;
   for (const match_key of new Set([...fresh, ...completed].map((each) => each.match_key)))
-    strangers += (await attributeCalls(context, { ...question, match_keys: [match_key] }))
+    strangers += (await attributeCalls(context, { specialty, match_keys: [match_key], comparison }))
       .strangers;
   const is_stopped = strangers > 0 && !deps.settings.is_shared_account;
   if (is_stopped) await stopForStrangers(context, strangers);
   return { fresh: fresh.length, is_stopped };
 }
-
-const idsOf = (seen: readonly SeenInquiry[]) => new Set(seen.map(({ service_id }) => service_id));
 
 /**
  * Returns since when, by the service's clock, new inquiries are another installation's. Null: this
@@ -241,42 +231,10 @@ async function judgedSince(
   return Math.max(since, listed_until + CLOCKS_DIFFER_MS);
 }
 
-/** Leaves out inquiries that may be calls of ours whose reply was lost. */
-async function notSought(
-  { tx, deps }: SubmitContext,
-  specialty: Specialty,
-  fresh: readonly SeenInquiry[],
-): Promise<SeenInquiry[]> {
+/** Returns our calls of the specialty whose replies were lost. */
+async function soughtCalls(tx: Tx, specialty: Specialty): Promise<SoughtCall[]> {
   const rows = [...(await inState(tx, 'uncertain')), ...(await inState(tx, 'undecidable'))];
-  const sought = rows.filter((row) => row.specialty === specialty);
-  const isSought = (each: SeenInquiry) =>
-    sought.some((row) => mayBeCallOf(row, each) && isInTime(sentAt(row), each, deps.settings));
-  return fresh.filter((each) => !isSought(each));
-}
-
-/**
- * Returns the inquiries of a label that would be used in place of a call that eligd is about to
- * make, and whose time is known. Others may be ours: the call without an ID, whose request waited
- * long for its turn, or one whose echo leaves out a part of the question.
- */
-async function usableFor(
-  tx: Tx,
-  specialty: Specialty,
-  fresh: readonly SeenInquiry[],
-): Promise<SeenInquiry[]> {
-  const match_keys = [...new Set(fresh.map(({ match_key }) => match_key))];
-  const ours = await inquiriesByMatch(tx, specialty, match_keys);
-  const ids = ours.map(({ id }) => id);
-  if ((await callsOf(tx, ids)).some(({ service_id }) => service_id === null)) return [];
-  const planned = ours.filter(({ state }) => state === 'planned');
-  return fresh.filter(
-    ({ created_at, match_key, external_id }) =>
-      created_at !== null &&
-      planned.some(
-        (row) =>
-          row.match_key === match_key && canonicalExternalId(row.external_id) === external_id,
-      ),
-  );
+  return rows.filter((row) => row.specialty === specialty).map(soughtCall);
 }
 
 /**

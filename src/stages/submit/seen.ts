@@ -1,13 +1,9 @@
-import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
+import type { SoughtCall } from '../../domain/attribution.ts';
 import { givenNameOf } from '../../domain/inquiry.ts';
-import {
-  canonicalExternalId,
-  givenName,
-  matchKeyOfEcho,
-  mayBeEchoOf,
-} from '../../domain/matching.ts';
+import { canonicalExternalId, givenName, matchKeyOfEcho } from '../../domain/matching.ts';
 import type { ListedInquiry } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
+import { sentAt } from '../../store/calls/attempts.ts';
 import type { SeenInquiry } from '../../store/calls/calls.ts';
 import type { InquiryRow } from '../../store/calls/inquiries.ts';
 
@@ -23,21 +19,13 @@ export function seenInquiry(inquiry: ListedInquiry): SeenInquiry {
   };
 }
 
-/**
- * Returns whether the inquiry may be the call of the row, which has no ID, although its echo leaves
- * out what would tell: the label, or a part of the question.
- */
-export function mayBeCallOf(row: InquiryRow, seen: SeenInquiry): boolean {
-  const { external_id, match_key, given_name, created_at } = seen;
-  const is_named = ['', givenNameOf(row)].includes(given_name);
-  const is_open =
-    external_id === canonicalExternalId(row.external_id)
-      ? match_key !== row.match_key
-      : external_id === '' && (match_key === '' || is_named);
-  const sent_at = (row.sent_service_at ?? Number.NEGATIVE_INFINITY) - CLOCKS_DIFFER_MS;
-  return (
-    is_open &&
-    mayBeEchoOf(row.match_key, match_key) &&
-    (created_at === null || created_at >= sent_at)
-  );
+/** Returns the call of the row, whose reply was lost. */
+export function soughtCall(row: InquiryRow): SoughtCall {
+  return {
+    external_id: canonicalExternalId(row.external_id),
+    match_key: row.match_key,
+    given_name: givenNameOf(row),
+    sent_at: sentAt(row),
+    sent_service_at: row.sent_service_at,
+  };
 }

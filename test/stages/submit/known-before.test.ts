@@ -1,9 +1,10 @@
 /** The list showed calls for the same question before eligd made its own, whose reply was lost. */
 import { expect, test } from 'vitest';
-import { HOUR_MS } from '../../../src/domain/time.ts';
-import { aCoverage } from '../../domain/examples.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { connector, type Installation, install, reconcile, send } from '../installation.ts';
 import {
+  about,
+  advance,
   anOldCall,
   hideCalls,
   lookUp,
@@ -46,7 +47,7 @@ test('the older one does not serve in place of one that is listed late', async (
   await show(0);
   await loseCreates(clinic, 1);
   await send(clinic, visit(clinic));
-  await pass(clinic, 0.005);
+  await advance(clinic, 7 * MINUTE_MS);
   await clinic.submitNow();
   await show(1);
   await lookUp(clinic);
@@ -61,7 +62,7 @@ test('the older one does not serve in place of one that the service never got', 
   await send(clinic, visit(clinic));
   expect(await clinic.service.ledger()).toHaveLength(1);
   // The list is known to show our calls.
-  await send(clinic, clinic.visit('B-1', { coverages: [aCoverage({ member_id: 'B-1' })] }));
+  await send(clinic, clinic.visit('B-1', about('B-1')));
   await show(1);
   await lookUp(clinic);
   await show(2);
@@ -75,11 +76,10 @@ test('the same if an earlier request of eligd has not left', async () => {
   await send(clinic, visit(clinic));
   await show(0);
   await loseCreates(clinic, 1);
-  clinic.pass(HOUR_MS);
-  await clinic.service.advance({ hours: 1 });
+  await advance(clinic, HOUR_MS);
   await reconcile(clinic);
   expect(await clinic.service.ledger()).toHaveLength(2);
-  await pass(clinic, 0.005);
+  await advance(clinic, 7 * MINUTE_MS);
   await clinic.submitNow();
   await show(1);
   await lookUp(clinic);

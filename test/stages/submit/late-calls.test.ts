@@ -10,6 +10,7 @@ import { retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
 import {
+  about,
   acceptUnlisted,
   callsBringNothing,
   callsEnd,
@@ -795,7 +796,6 @@ test.each(['external_id', 'ignored', 'refused'])(
     const clinic = await install();
     await clinic.service.behave({ list_filter, list_paging: 'limit_offset', list_page_size: 10 });
     const { show } = await loseAndHide(clinic, 2);
-    const about = (member_id: string) => ({ coverages: [aCoverage({ member_id })] });
     await send(clinic, clinic.visit('A-1', about('W1')), clinic.visit('A-2', about('W2')));
     refuseCreates(clinic, 2);
     await lookUp(clinic);

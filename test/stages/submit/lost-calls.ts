@@ -1,5 +1,8 @@
 /** Shared by the tests about lost replies and about inquiries that the service already has. */
+
 import { HOUR_MS } from '../../../src/domain/time.ts';
+import { currentHalts } from '../../../src/store/calls/halts.ts';
+import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, SETTLE_MS, send } from '../installation.ts';
 
 /** Twins have all of this in common. */
@@ -17,6 +20,19 @@ export const TWINS = {
 export const twin = (first_name: string) => ({
   patient: { id: first_name, first_name, last_name: 'Example', birth_date: '2018-01-02' },
 });
+
+/** Visits that differ in this ask different questions. */
+export const about = (member_id: string) => ({ coverages: [aCoverage({ member_id })] });
+
+/** Time passes for the clinic and for the service. */
+export async function advance(clinic: Installation, duration_ms: number): Promise<void> {
+  clinic.pass(duration_ms);
+  await clinic.service.advance({ seconds: duration_ms / 1000 });
+}
+
+/** Why submission is stopped. */
+export const haltsOf = async ({ store }: Installation) =>
+  (await currentHalts(store.db)).map(({ reason }) => reason);
 
 /** The service's inquiries are listed only after `show` is called. */
 export function hideCalls({ client, service }: Installation): {

@@ -4,12 +4,14 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
 import { demandReconciliation, ensureReconciled } from '../../../src/stages/submit/index.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
-import { currentHalts, endHalt } from '../../../src/store/calls/halts.ts';
-import { aCoverage } from '../../domain/examples.ts';
+import { endHalt } from '../../../src/store/calls/halts.ts';
 import { type Installation, install, reconcile, SETTLE_MS, send } from '../installation.ts';
 import { CUT_OFF, cutLists, watchLabels } from './cut-lists.ts';
 import {
+  about,
+  advance,
   anOldCall,
+  haltsOf,
   hideCalls,
   labelsOf,
   loseCreates,
@@ -17,8 +19,6 @@ import {
   twin,
   withholdTimes,
 } from './lost-calls.ts';
-
-const about = (member_id: string) => ({ coverages: [aCoverage({ member_id })] });
 
 /** The list has a marked end, and nothing filters it. */
 const UNFILTERED = { list_paging: 'limit_offset', list_page_size: 10, list_filter: 'ignored' };
@@ -33,14 +33,6 @@ async function lose(clinic: Installation): Promise<void> {
   clinic.submit.sends.write(clinic.submit.sends.read() + 5);
   clinic.submit.memory = newSubmitMemory();
 }
-
-async function advance(clinic: Installation, duration_ms: number): Promise<void> {
-  clinic.pass(duration_ms);
-  await clinic.service.advance({ seconds: duration_ms / 1000 });
-}
-
-const haltsOf = async ({ store }: Installation) =>
-  (await currentHalts(store.db)).map(({ reason }) => reason);
 
 /** The list shows one call, and nothing filters it. */
 async function cutOff(): Promise<Installation> {

@@ -4,14 +4,15 @@ import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
 import { releaseSubmission } from '../../../src/store/bookkeeping/operator.ts';
-import { currentHalts } from '../../../src/store/calls/halts.ts';
-import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
 import { CUT_OFF, cutLists } from './cut-lists.ts';
 import {
+  about,
   acceptAndHide,
+  advance,
   anOldCall,
   callsEnd,
+  haltsOf,
   hideCalls,
   labelsOf,
   lookUp,
@@ -21,8 +22,6 @@ import {
   withhold,
   withholdTimes,
 } from './lost-calls.ts';
-
-const about = (member_id: string) => ({ coverages: [aCoverage({ member_id })] });
 
 /** Another installation calls for the visit with this label and member ID. */
 const callBeside = ({ service }: Installation, label: string) => {
@@ -38,16 +37,10 @@ async function cutOff(clinic: Installation): Promise<void> {
   await reconcile(clinic);
 }
 
-async function passMinutes(clinic: Installation, minutes: number): Promise<void> {
-  clinic.pass(minutes * MINUTE_MS);
-  await clinic.service.advance({ seconds: minutes * 60 });
-}
+const passMinutes = (clinic: Installation, minutes: number) => advance(clinic, minutes * MINUTE_MS);
 
 const statesOf = async (clinic: Installation) =>
   (await clinic.inquiries()).map(({ state }) => state);
-
-const haltsOf = async ({ store }: Installation) =>
-  (await currentHalts(store.db)).map(({ reason }) => reason);
 
 test.each(['in the same boot', 'in an unknown one'])(
   'one that is newer than the last comparison stops submission (%s)',

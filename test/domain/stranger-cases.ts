@@ -1,0 +1,175 @@
+/** New inquiries on a list, and whether another installation made them. */
+import type { SoughtCall } from '../../src/domain/attribution.ts';
+import {
+  absent,
+  at,
+  type Case,
+  call,
+  is,
+  listed,
+  need,
+  serves,
+  unneeded,
+} from './attribution-cases.ts';
+
+/** The list was last compared half an hour before the call was sent. */
+const later = { compared_at: at(-30) };
+const KEY = 'BENEFITS|W1|2018-01-02|1||';
+
+/** A call whose reply was lost. */
+const sought = (given: Partial<SoughtCall> = {}): SoughtCall => ({
+  external_id: 'A-1',
+  match_key: KEY,
+  given_name: 'ADA',
+  sent_at: at(0),
+  sent_service_at: at(0),
+  ...given,
+});
+
+/** The list of a label. `needs`: what is to be sent under it. */
+const label = { is_whole: false, needs: [need(1, 'planned')] };
+
+export const STRANGER_CASES: readonly Case[] = [
+  {
+    what: 'a new inquiry that this installation did not make is a stranger’s',
+    account: { listed: [listed('L')] },
+    clock: later,
+    verdicts: { L: is('stranger') },
+  },
+  {
+    what: 'an inquiry that is older than the last comparison is not a stranger’s',
+    account: { listed: [listed('L1', { is_new: false }), listed('L2', { created_at: at(-41) })] },
+    clock: later,
+    verdicts: { L1: is('unclaimed'), L2: is('unclaimed') },
+  },
+  {
+    what: 'a new inquiry without a time is a stranger’s',
+    account: { listed: [listed('L', { created_at: null })] },
+    clock: later,
+    verdicts: { L: is('stranger') },
+  },
+  {
+    what: 'an unneeded duplicate, or one with a label that is looked up, is not a stranger’s',
+    account: {
+      calls: [absent(), call(2, 2, { external_id: 'B-1' })],
+      needs: [need(1, 'over'), need(2, 'sought', { external_id: 'B-1' })],
+      listed: [
+        listed('L1'),
+        listed('L2', { external_id: 'B-1' }),
+        listed('L3', { external_id: 'B-1', created_at: at(50) }),
+      ],
+    },
+    clock: later,
+    verdicts: { L1: unneeded(1), L2: serves(2, 2), L3: is('unclaimed') },
+  },
+  {
+    what: 'an inquiry long after a request that waits for its turn is not a stranger’s',
+    account: {
+      calls: [call(1, 1)],
+      needs: [need(1, 'out')],
+      listed: [listed('L', { created_at: at(50) })],
+    },
+    clock: later,
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'a new inquiry is a stranger’s although a call of ours is sought',
+    account: { sought: [sought()], listed: [listed('L', { match_key: KEY, external_id: 'B-1' })] },
+    clock: later,
+    verdicts: { L: is('stranger') },
+  },
+  {
+    what: 'a new inquiry that leaves out what tells may be the call that is sought',
+    account: {
+      sought: [sought()],
+      listed: [
+        listed('L1', { match_key: 'BENEFITS|W1|2018-01-02|||' }),
+        listed('L2', { match_key: KEY, external_id: '' }),
+        listed('L3', { match_key: KEY, external_id: '', given_name: '' }),
+        listed('L4', { match_key: '', external_id: '', given_name: 'BEN' }),
+        listed('L5', { match_key: KEY, external_id: '', created_at: null }),
+      ],
+    },
+    clock: later,
+    verdicts: {
+      L1: is('unclaimed'),
+      L2: is('unclaimed'),
+      L3: is('unclaimed'),
+      L4: is('unclaimed'),
+      L5: is('unclaimed'),
+    },
+  },
+  {
+    what: 'a new inquiry that tells enough is not the call that is sought',
+    account: {
+      sought: [sought()],
+      listed: [
+        listed('L1', { match_key: 'BENEFITS|W2|2018-01-02|||' }),
+        listed('L2', { match_key: KEY, given_name: 'BEN' }),
+        listed('L3', { match_key: KEY, external_id: '', given_name: 'BEN' }),
+      ],
+    },
+    clock: later,
+    verdicts: { L1: is('stranger'), L2: is('stranger'), L3: is('stranger') },
+  },
+  {
+    what: 'a new inquiry from before or long after the call that is sought is another one',
+    account: {
+      sought: [sought()],
+      listed: [
+        listed('L1', { match_key: '', created_at: at(-11) }),
+        listed('L2', { match_key: '', created_at: at(-9) }),
+        listed('L3', { match_key: '', created_at: at(20) }),
+        listed('L4', { match_key: '', created_at: at(22) }),
+      ],
+    },
+    clock: later,
+    verdicts: {
+      L1: is('stranger'),
+      L2: is('unclaimed'),
+      L3: is('unclaimed'),
+      L4: is('stranger'),
+    },
+  },
+  {
+    what: 'without the service’s clock, an earlier inquiry may be the call that is sought',
+    account: {
+      sought: [sought({ sent_service_at: null })],
+      listed: [listed('L', { match_key: '', created_at: at(-11) })],
+    },
+    clock: later,
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'the list of a label shows a stranger’s call in place of one that is planned',
+    account: { ...label, calls: [call(1, 2, { match_key: 'OTHER' })], listed: [listed('L')] },
+    clock: later,
+    verdicts: { L: is('stranger') },
+  },
+  {
+    what: 'an inquiry in the list of a label may be ours if a call with its question has no ID',
+    account: { ...label, calls: [call(1, 2, { external_id: 'B-1' })], listed: [listed('L')] },
+    clock: later,
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'an inquiry in the list of a label that no call would be made for may be ours',
+    account: {
+      is_whole: false,
+      needs: [
+        need(1, 'served'),
+        need(2, 'planned', { external_id: 'B-1' }),
+        need(3, 'planned', { match_key: 'OTHER' }),
+      ],
+      listed: [listed('L')],
+    },
+    clock: later,
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'an inquiry in the list of a label that has no time may be ours',
+    account: { ...label, listed: [listed('L', { created_at: null })] },
+    clock: later,
+    verdicts: { L: is('unclaimed') },
+  },
+];
