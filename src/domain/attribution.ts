@@ -17,7 +17,7 @@ import { finalOutcome } from './outcome.ts';
 type Asked = { external_id: string; match_key: string; given_name: string };
 
 export type ListedCall = Asked & {
-  /** Its row: a lower one than that of a request of ours if a list showed it before that. */
+  /** Its row. If that of a request of ours is higher, a list showed it before that was stored. */
   id: number;
   service_id: string;
   status: string;
@@ -102,7 +102,7 @@ const KEPT: ReadonlySet<Verdict['is'] | undefined> = new Set(['unclaimed', 'unne
 
 /** Returns one verdict for every listed inquiry, by its ID. */
 export function attribute(account: Account, clock: Clock): Map<string, Verdict> {
-  const { listed, needs } = account;
+  const { listed, calls, needs } = account;
   const verdicts = new Map<string, Verdict>();
   const by_age = listed.toSorted(byAge);
   const free = by_age.filter(({ owner }) => owner === null);
@@ -118,7 +118,7 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
   }
   for (const need of needs) {
     let is_served = isServed(need, verdicts);
-    for (const { service_id } of ownOf(need, free, reasons, clock)) {
+    for (const { service_id } of ownOf(need, { free, calls, reasons, clock })) {
       verdicts.set(service_id, verdictOf(need, reasons.get(service_id), is_served));
       is_served = true;
     }
@@ -147,23 +147,26 @@ function verdictOf({ stage, inquiry }: Need, why: Reason | undefined, is_served:
   return why?.is_absent === true ? { is: 'unneeded', inquiry } : { is: 'unclaimed' };
 }
 
+type Explained = Pick<Account, 'calls'> & {
+  free: readonly ListedCall[];
+  reasons: ReadonlyMap<string, Reason>;
+  clock: Clock;
+};
+
 /**
  * Returns the inquiries that belong to the need, starting with those that certainly are its calls.
  */
-function ownOf(
-  need: Need,
-  free: readonly ListedCall[],
-  reasons: ReadonlyMap<string, Reason>,
-  clock: Clock,
-): ListedCall[] {
+function ownOf(need: Need, { free, calls, reasons, clock }: Explained): ListedCall[] {
   const reasonOf = ({ service_id }: ListedCall) => reasons.get(service_id);
   const own = free.filter((each) => reasonOf(each)?.inquiry === need.inquiry);
   if (own.length > 0 || need.stage !== 'sought')
     return own.toSorted((a, b) => rankOf(reasonOf(a)) - rankOf(reasonOf(b)));
+  const isOwn = (each: ListedCall) =>
+    calls.some(({ inquiry, id }) => inquiry === need.inquiry && id < each.id);
+  // The times exclude every listed inquiry: the clock was wrong, or the request left late. What a
+  // list had shown before serves unless it is too old, for which our request was made.
   const isPossible = (each: ListedCall) =>
-    reasonOf(each) === undefined && isAlike(need, each) && isFresh(each, clock);
-  // Its time excludes each inquiry (the clock was wrong, or the request left late), or a list had
-  // shown it before, when it was doubtful. If it was too old then, it still is.
+    reasonOf(each) === undefined && isAlike(need, each) && (isOwn(each) || isFresh(each, clock));
   return free.filter(isPossible).slice(0, 1);
 }
 
@@ -173,7 +176,7 @@ function rankOf(reason: Reason | undefined): number {
 
 /**
  * Matches each listed inquiry to one of our calls. Question, label, and name must agree, no list
- * showed the inquiry before our request left, and the service must have accepted it while our
+ * showed the inquiry before our request was stored, and the service must have accepted it while our
  * request could arrive. Each call explains one inquiry. An inquiry accepted before our request left
  * may be a call from a lost database for the same need.
  */

@@ -173,6 +173,21 @@ export const CASES: readonly Case[] = [
     verdicts: { L: serves(1) },
   },
   {
+    what: 'a lost call that is listed after months serves, although a wrong clock sent it',
+    account: { ...lost, listed: [listed('L', { created_at: at(60) })] },
+    clock: { now: at(60 + 40 * 24 * 60) },
+    verdicts: { L: serves(1) },
+  },
+  {
+    what: 'what a list showed before is not the lost call, although another one was sent before',
+    account: {
+      calls: [call(7, 1), call(3, 2, { external_id: 'B-1' })],
+      needs: [need(1, 'sought'), need(2, 'sought', { external_id: 'B-1' })],
+      listed: [listed('L', { id: 5, created_at: at(-40 * 24 * 60) })],
+    },
+    verdicts: { L: is('unclaimed') },
+  },
+  {
     what: 'two calls of one need: the older one serves, and each is one call',
     account: {
       calls: [absent(), call(2, 1, { sent_at: at(5) })],

@@ -13,9 +13,13 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   name_left_out: without("(listed.given_name === '' || ", '('),
   name_not_kept: without("asked.given_name === '' || "),
   shown_before_is_another: without('call.id < each.id && '),
-  wrong_clock_not_too_old: without(
-    'isAlike(need, each) && isFresh(each, clock)',
-    'isAlike(need, each)',
+  shown_before_is_not_too_old: without('(isOwn(each) || isFresh(each, clock))', 'true'),
+  shown_before_serves: without('(isOwn(each) || isFresh(each, clock))', 'isOwn(each)'),
+  wrong_clock_however_old: without('(isOwn(each) || isFresh(each, clock))', 'isFresh(each, clock)'),
+  shown_before_its_own_request: without('inquiry === need.inquiry && id < each.id', 'id < each.id'),
+  own_is_shown_later: without(
+    'inquiry === need.inquiry && id < each.id',
+    'inquiry === need.inquiry',
   ),
   until_it_can_arrive_no_more: without('created_at === null || created_at <= latest', 'true'),
   no_time_is_in_time: without(

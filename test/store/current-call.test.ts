@@ -29,7 +29,7 @@ test.each([
   await expect(callAgain()).rejects.toThrow('UNIQUE constraint failed: calls.inquiry');
 });
 
-test('an inquiry whose call provably never left is sent in the same row', async () => {
+test('an inquiry whose call provably never left leaves no second row', async () => {
   await clinic.move(inquiry, ['planned', 'sending', 'rejected']);
   await callAgain();
   expect(await clinic.db.selectFrom('calls').select('fate').execute()).toEqual([{ fate: 'out' }]);

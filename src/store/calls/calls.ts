@@ -1,8 +1,8 @@
 /**
  * The calls: one row for each request to make a call (POST), and one row for each inquiry on the
- * service's list that is not ours, numbered as this database learns of them. A request that the
- * service provably did not take loses its row to the next one. A listed inquiry that turns out to
- * be one of our requests gets the row of the request; otherwise, only retention deletes rows.
+ * service's list that is not ours, numbered as this database learns of them. The next request of an
+ * inquiry deletes the row of one that the service provably did not take, and a listed inquiry that
+ * turns out to be one of our requests gets the row of that. Otherwise, only retention deletes rows.
  */
 import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
 import { canonicalExternalId, partialKeysOf } from '../../domain/matching.ts';
@@ -41,7 +41,7 @@ type Intent = { row: InquiryRow; given_name: string; body: string };
 
 /**
  * Stores the intents of calls before their requests leave, in place of those that were proven
- * unsent: what lists have shown until now has lower row numbers, so it is no call of these (G1).
+ * unsent. What lists have shown until now has lower row numbers, so it is another call (G1).
  */
 export async function intendCalls(tx: Tx, intents: readonly Intent[]): Promise<void> {
   if (intents.length === 0) return;
@@ -56,9 +56,7 @@ export async function intendCalls(tx: Tx, intents: readonly Intent[]): Promise<v
     sent_at: row.sent_at,
     sent_service_at: row.sent_service_at,
     price_cents: row.price_cents,
-    charge_cents: null,
     free_outcomes: row.free_outcomes,
-    was_accepted: 0,
     fate: 'out' as const,
     service_status: '',
   }));

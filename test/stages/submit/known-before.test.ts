@@ -96,3 +96,26 @@ test('one that the list hid until then serves, because nothing tells which it is
   expect(await answersOf(clinic)).toEqual({ 'A-1': 0 });
   expect(await clinic.service.ledger()).toHaveLength(1);
 });
+
+test.each([
+  ['a request that waited an hour for its turn', 'late'],
+  ['a clock that was an hour slow', 'slow'],
+])('our own call serves however late it is found: %s (G1)', async (_, why) => {
+  const { clinic, show } = await installWithOlderCall();
+  await send(clinic, clinic.visit('B-1', about('B-1'), 6));
+  await loseCreates(clinic, 1);
+  const { create } = clinic.client;
+  clinic.client.create = async (...given) => {
+    clinic.client.create = create;
+    if (why === 'late') await advance(clinic, HOUR_MS);
+    return await create(...given);
+  };
+  if (why === 'slow') clinic.pass(-HOUR_MS);
+  await send(clinic, clinic.visit('A-1', twin('Ada'), 6));
+  if (why === 'slow') clinic.pass(HOUR_MS);
+  await pass(clinic, AFTER_DAYS + 1);
+  await show(1);
+  await show(2);
+  await lookUp(clinic);
+  expect(await answersOf(clinic)).toEqual({ 'A-1': 2, 'B-1': 1 });
+});
