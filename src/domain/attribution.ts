@@ -161,8 +161,8 @@ function ownOf(need: Need, { free, calls, reasons, clock }: Explained): ListedCa
   const own = free.filter((each) => reasonOf(each)?.inquiry === need.inquiry);
   if (own.length > 0 || need.stage !== 'sought')
     return own.toSorted((a, b) => rankOf(reasonOf(a)) - rankOf(reasonOf(b)));
-  const isOwn = (each: ListedCall) =>
-    calls.some(({ inquiry, id }) => inquiry === need.inquiry && id < each.id);
+  const made = calls.find(({ inquiry, is_absent }) => inquiry === need.inquiry && !is_absent);
+  const isOwn = (each: ListedCall) => made !== undefined && made.id < each.id;
   // The times exclude every listed inquiry: the clock was wrong, or the request left late. What a
   // list had shown before serves unless it is too old, for which our request was made.
   const isPossible = (each: ListedCall) =>
@@ -215,10 +215,10 @@ function reasonsFor(
  * Returns whether the service accepted the inquiry soon enough after the request was committed. A
  * request that waited long for its turn is later than that.
  */
-export function isInTime(
+function isInTime(
   sent_at: number,
-  { created_at }: Pick<ListedCall, 'created_at'>,
-  { timeout_ms, settle_ms }: Pick<Clock, 'timeout_ms' | 'settle_ms'>,
+  { created_at }: ListedCall,
+  { timeout_ms, settle_ms }: Clock,
 ): boolean {
   const latest = sent_at + timeout_ms + 2 * settle_ms + CLOCKS_DIFFER_MS;
   return created_at === null || created_at <= latest;
@@ -344,17 +344,16 @@ function mayBeSought(listed: ListedCall, { needs, sought }: Account, clock: Cloc
 }
 
 /**
- * Returns whether it would be used in place of a call that eligd is about to make. What else the
- * list of a label shows may be ours: the call without an ID, whose request waited long for its
- * turn, or one whose echo leaves out a part of the question.
+ * Returns whether it would be used in place of a call that eligd is about to make, and cannot be a
+ * call of ours without an ID, whose request may have waited long for its turn. What else the list
+ * of a label shows may be ours, too.
  */
 function isUsedInstead(listed: ListedCall, { calls, needs }: Account): boolean {
-  const { match_key, external_id } = listed;
-  const isOfIt = (asked: Asked) => asked.match_key === match_key;
+  const isLabelled = ({ external_id }: Asked) => external_id === listed.external_id;
   return (
-    !calls.some(isOfIt) &&
+    !calls.some((call) => isLabelled(call) && mayBeEchoOf(call.match_key, listed.match_key)) &&
     needs.some(
-      (need) => need.stage === 'planned' && isOfIt(need) && need.external_id === external_id,
+      (need) => need.stage === 'planned' && isLabelled(need) && need.match_key === listed.match_key,
     )
   );
 }

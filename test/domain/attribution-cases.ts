@@ -179,9 +179,22 @@ export const CASES: readonly Case[] = [
     verdicts: { L: serves(1) },
   },
   {
-    what: 'what a list showed before is not the lost call, although another one was sent before',
+    what: 'a listed inquiry is the call of one lost need only',
     account: {
-      calls: [call(7, 1), call(3, 2, { external_id: 'B-1' })],
+      calls: [call(1, 1), call(2, 2)],
+      needs: [need(1, 'sought'), need(2, 'sought')],
+      listed: [listed('L')],
+    },
+    verdicts: { L: serves(1, 1) },
+  },
+  {
+    what: 'what a list showed before is not the lost call, although others were sent before',
+    account: {
+      calls: [
+        call(3, 2, { external_id: 'B-1' }),
+        absent({ id: 2, sent_at: at(-90 * 24 * 60) }),
+        call(7, 1),
+      ],
       needs: [need(1, 'sought'), need(2, 'sought', { external_id: 'B-1' })],
       listed: [listed('L', { id: 5, created_at: at(-40 * 24 * 60) })],
     },

@@ -142,15 +142,31 @@ export const STRANGER_CASES: readonly Case[] = [
   },
   {
     what: 'the list of a label shows a stranger’s call in place of one that is planned',
-    account: { ...label, calls: [call(1, 2, { match_key: 'OTHER' })], listed: [listed('L')] },
+    account: {
+      ...label,
+      calls: [call(1, 1, { match_key: 'OTHER' }), call(2, 2, { external_id: 'B-1' })],
+      listed: [listed('L')],
+    },
     clock: later,
     verdicts: { L: is('stranger') },
   },
   {
-    what: 'an inquiry in the list of a label may be ours if a call with its question has no ID',
-    account: { ...label, calls: [call(1, 2, { external_id: 'B-1' })], listed: [listed('L')] },
+    what: 'an inquiry in the list of a label may be a call of ours that has no ID',
+    account: {
+      is_whole: false,
+      calls: [call(1, 1, { match_key: 'CLAIM|1' }), call(2, 2, { external_id: 'B-1' })],
+      needs: [
+        need(1, 'planned', { match_key: 'CLAIM|' }),
+        need(2, 'served', { external_id: 'B-1' }),
+        need(3, 'planned', { external_id: 'B-1' }),
+      ],
+      listed: [
+        listed('L1', { match_key: 'CLAIM|' }),
+        listed('L2', { external_id: 'B-1', created_at: at(50) }),
+      ],
+    },
     clock: later,
-    verdicts: { L: is('unclaimed') },
+    verdicts: { L1: is('unclaimed'), L2: is('unclaimed') },
   },
   {
     what: 'an inquiry in the list of a label that no call would be made for may be ours',

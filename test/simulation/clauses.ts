@@ -16,11 +16,13 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   shown_before_is_not_too_old: without('(isOwn(each) || isFresh(each, clock))', 'true'),
   shown_before_serves: without('(isOwn(each) || isFresh(each, clock))', 'isOwn(each)'),
   wrong_clock_however_old: without('(isOwn(each) || isFresh(each, clock))', 'isFresh(each, clock)'),
-  shown_before_its_own_request: without('inquiry === need.inquiry && id < each.id', 'id < each.id'),
-  own_is_shown_later: without(
-    'inquiry === need.inquiry && id < each.id',
+  shown_before_the_lost_request: without('inquiry === need.inquiry && !is_absent', '!is_absent'),
+  shown_before_not_an_absent_one: without(
+    'inquiry === need.inquiry && !is_absent',
     'inquiry === need.inquiry',
   ),
+  own_is_shown_later: without('made !== undefined && made.id < each.id', 'made !== undefined'),
+  explained_otherwise: without('reasonOf(each) === undefined && isAlike', 'isAlike'),
   until_it_can_arrive_no_more: without('created_at === null || created_at <= latest', 'true'),
   no_time_is_in_time: without(
     'created_at === null || created_at <= latest',
@@ -149,11 +151,22 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   whole_list_or_label: without('account.is_whole\n', 'true\n'),
   label_or_whole_list: without('account.is_whole\n', 'false\n'),
   label_with_time: without('created_at !== null && isUsedInstead', 'isUsedInstead'),
-  label_without_open_calls: without('    !calls.some(isOfIt) &&\n'),
-  label_open_call_asks_the_same: without('!calls.some(isOfIt)', 'calls.length === 0'),
-  label_planned: without("need.stage === 'planned' && isOfIt", 'isOfIt'),
-  label_asks_the_same: without("'planned' && isOfIt(need)", "'planned'"),
-  label_is_the_need: without(' && need.external_id === external_id'),
+  label_without_open_calls: without(
+    '!calls.some((call) => isLabelled(call) && mayBeEchoOf(call.match_key, listed.match_key)) &&',
+    '',
+  ),
+  label_of_open_call: without('isLabelled(call) && mayBeEchoOf', 'mayBeEchoOf'),
+  label_open_call_may_be_it: without(
+    'isLabelled(call) && mayBeEchoOf(call.match_key, listed.match_key)',
+    'isLabelled(call)',
+  ),
+  label_open_call_leaves_out: without(
+    'mayBeEchoOf(call.match_key, listed.match_key)',
+    'call.match_key === listed.match_key',
+  ),
+  label_planned: without("need.stage === 'planned' && isLabelled", 'isLabelled'),
+  label_is_the_need: without("'planned' && isLabelled(need)", "'planned'"),
+  label_asks_the_same: without(' && need.match_key === listed.match_key'),
   sought_label_tells: without(
     'listed.external_id === external_id\n      ? listed.match_key !== match_key',
     'false\n      ? listed.match_key !== match_key',

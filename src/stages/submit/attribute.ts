@@ -167,14 +167,16 @@ export async function checkBeforeCall(
 async function gather({ tx, now }: SubmitContext, question: Question) {
   const { specialty, match_keys, calling = null, comparison = NO_COMPARISON } = question;
   const { labels = [], earlier = [] } = calling ?? {};
-  const calls = await callsAlike(tx, { specialty, match_keys, labels, of: earlier });
   const asking = await inquiriesByMatch(tx, specialty, match_keys);
+  const { sought, is_whole } = comparison;
+  // The claim of a call may have another number now.
+  const of = is_whole ? earlier : [...earlier, ...asking.map(({ id }) => id)];
+  const calls = await callsAlike(tx, { specialty, match_keys, labels, of });
   const owners = new Set(calls.flatMap(({ inquiry }) => inquiry ?? []));
   for (const { id } of asking) owners.delete(id);
   const rows = new Map(
     [...asking, ...(await inquiriesById(tx, [...owners]))].map((row) => [row.id, row]),
   );
-  const { sought, is_whole } = comparison;
   const account = {
     listed: calls.flatMap((call) => listedOf(call, question)),
     calls: calls.flatMap((call) => madeCallOf(call, now)),

@@ -194,13 +194,14 @@ export async function compare(
   const { tx, deps, now } = context;
   const { fresh, completed } = await noteSeen(tx, specialty, seen, now);
   const compared_at = last === null ? null : await judgedSince(context, last, is_whole);
-  const sought = is_whole && compared_at !== null ? await soughtCalls(tx, specialty) : [];
+  const sought = is_whole ? await soughtCalls(tx) : [];
   const ids = new Set(fresh.map(({ service_id }) => service_id));
   const comparison = { fresh: ids, sought, is_whole, compared_at };
+  const keys = [...new Set([...fresh, ...completed].map(({ match_key }) => match_key))];
   let strangers = 0;
-  for (const match_key of new Set([...fresh, ...completed].map((each) => each.match_key)))
-    strangers += (await attributeCalls(context, { specialty, match_keys: [match_key], comparison }))
-      .strangers;
+  // A label has few inquiries, whose questions may be those of one call of ours.
+  for (const match_keys of is_whole ? keys.map((key) => [key]) : [keys])
+    strangers += (await attributeCalls(context, { specialty, match_keys, comparison })).strangers;
   const is_stopped = strangers > 0 && !deps.settings.is_shared_account;
   if (is_stopped) await stopForStrangers(context, strangers);
   return { fresh: fresh.length, is_stopped };
@@ -231,10 +232,10 @@ async function judgedSince(
   return Math.max(since, listed_until + CLOCKS_DIFFER_MS);
 }
 
-/** Returns our calls of the specialty whose replies were lost. */
-async function soughtCalls(tx: Tx, specialty: Specialty): Promise<SoughtCall[]> {
+/** Returns our calls, also of other specialties, that eligd looks for or could not find. */
+async function soughtCalls(tx: Tx): Promise<SoughtCall[]> {
   const rows = [...(await inState(tx, 'uncertain')), ...(await inState(tx, 'undecidable'))];
-  return rows.filter((row) => row.specialty === specialty).map(soughtCall);
+  return rows.map(soughtCall);
 }
 
 /**

@@ -139,9 +139,16 @@ export async function duplicates({ store }: Installation): Promise<(string | nul
   return rows.map(({ service_id }) => service_id);
 }
 
-/** The request of the first call, as sent. */
-export async function firstBody({ store }: Installation): Promise<Record<string, unknown>> {
-  const call = await store.db.selectFrom('calls').select('body').orderBy('id').executeTakeFirst();
+/** The request of the first call, or of the first one with this label, as sent. */
+export async function firstBody(
+  { store }: Installation,
+  label?: string,
+): Promise<Record<string, unknown>> {
+  const calls = store.db.selectFrom('calls').select('body').orderBy('id');
+  const call = await (label === undefined
+    ? calls
+    : calls.where('external_id', '=', label)
+  ).executeTakeFirst();
   return JSON.parse(call?.body ?? '') as Record<string, unknown>;
 }
 

@@ -3,6 +3,8 @@ import { expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
+import { resolveAttention } from '../../../src/store/bookkeeping/attention.ts';
+import { inquirySubject } from '../../../src/store/bookkeeping/audit.ts';
 import { releaseSubmission } from '../../../src/store/bookkeeping/operator.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
 import { CUT_OFF, cutLists } from './cut-lists.ts';
@@ -182,6 +184,14 @@ test('the office hears of a call that nobody needs, also from a list without tim
   withholdTimes(clinic);
   await send(clinic, clinic.visit('A-2', { ...twin('Ada'), ...about('W2') }));
   expect(await clinic.attention()).toContain('duplicate_call');
+  // The office is told once, whatever the list shows of the patient later.
+  await clinic.store.write((tx) => resolveAttention(tx, inquirySubject(3), clinic.now()));
+  expect(await clinic.attention()).not.toContain('duplicate_call');
+  await anOldCall(clinic, 'Z-1');
+  await hidden.show(4);
+  await clinic.service.behave({ list_truncate: 0 });
+  await reconcile(clinic);
+  expect(await clinic.attention()).not.toContain('duplicate_call');
 });
 
 test('while submission is stopped, eligd finds all calls that it could not find', async () => {

@@ -1,0 +1,109 @@
+/** The list of a claim's label shows calls about a number that the claim had before, or has not. */
+import { expect, test } from 'vitest';
+import { claim } from '../../../connectors/conformance/examples.ts';
+import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
+import { type Installation, install, reconcile, send } from '../installation.ts';
+import {
+  advance,
+  firstBody,
+  haltsOf,
+  hideCalls,
+  labelsOf,
+  lookUp,
+  loseCreates,
+  twin,
+  withhold,
+} from './lost-calls.ts';
+
+/** Sends the call of A-0; the list may hide others. */
+async function begin() {
+  const clinic = await install();
+  clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
+  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-0', twin('Ada')));
+  await clinic.collectAll();
+  const hidden = hideCalls(clinic);
+  await hidden.show(0);
+  await reconcile(clinic);
+  await advance(clinic, 90 * MINUTE_MS);
+  return { clinic, hidden };
+}
+
+/** Plans the claims with these numbers. */
+async function plan(clinic: Installation, numbers: Record<string, string>): Promise<void> {
+  const date_of_service = new Date(clinic.now() - 30 * DAY_MS).toISOString().slice(0, 10);
+  const claims = Object.entries(numbers).map(([source_id, claim_number]) => ({
+    ...claim(1),
+    source_id,
+    date_of_service,
+    claim_number,
+  }));
+  await clinic.readClaims(...claims);
+  await clinic.planNow();
+}
+
+/** Two lookups do not find the call about C-1 with the number CN-1. The next call is due. */
+async function loseCall(clinic: Installation, when: 'before' | 'after'): Promise<void> {
+  await loseCreates(clinic, 1, when);
+  await plan(clinic, { 'C-1': 'CN-1' });
+  await clinic.submitNow();
+  clinic.submit.settings.is_observing = true;
+  await lookUp(clinic);
+  clinic.submit.settings.is_observing = false;
+}
+
+/** From now on, eligd queries the label before each call. */
+function mayHide({ submit }: Installation): void {
+  for (const last of submit.memory.reconciled.values()) last.hides_calls = true;
+}
+
+test('a call of ours stops nothing, although the claim has no number anymore', async () => {
+  const { clinic, hidden } = await begin();
+  withhold(clinic, 'claim_number');
+  await loseCall(clinic, 'after');
+  await plan(clinic, { 'C-1': '' });
+  mayHide(clinic);
+  await hidden.show(1);
+  await clinic.submitNow();
+  expect(await haltsOf(clinic)).toEqual([]);
+  expect(await labelsOf(clinic)).toEqual(['A-0', 'C-1']);
+});
+
+test('another installation’s call stops submission, although ours asked about its number', async () => {
+  const { clinic, hidden } = await begin();
+  await loseCall(clinic, 'before');
+  const body = await firstBody(clinic, 'C-1');
+  await plan(clinic, { 'C-1': 'CN-2', 'C-2': 'CN-1' });
+  await clinic.service.createBeside({ ...body, external_id: 'C-2' });
+  mayHide(clinic);
+  await hidden.show(1);
+  await clinic.submitNow();
+  expect(await haltsOf(clinic)).toEqual(['foreign']);
+});
+
+test.each(['first', 'last'])(
+  'another installation’s call stops submission; ours is %s on the list',
+  async (place) => {
+    const { clinic, hidden } = await begin();
+    await loseCall(clinic, 'after');
+    await plan(clinic, { 'C-1': 'CN-2' });
+    const body = await firstBody(clinic, 'C-1');
+    await clinic.service.createBeside({ ...body, claim_number: 'CN-2' });
+    mayHide(clinic);
+    await hidden.show(1);
+    await hidden.show(2);
+    const { list } = clinic.client;
+    clinic.client.list = async (...given) => {
+      const result = await list(...given);
+      if (!result.ok) return result;
+      const by_number = result.value.inquiries.toSorted((a, b) =>
+        String(a.request.claim_number) < String(b.request.claim_number) ? -1 : 1,
+      );
+      const inquiries = place === 'first' ? by_number : by_number.toReversed();
+      return { ok: true, value: { ...result.value, inquiries } };
+    };
+    await clinic.submitNow();
+    expect(await haltsOf(clinic)).toEqual(['foreign']);
+    expect(await labelsOf(clinic)).toEqual(['A-0', 'C-1', 'C-1']);
+  },
+);
