@@ -57,13 +57,6 @@ export type Question = {
 type Comparison = Pick<Account, 'sought' | 'is_whole'> &
   Pick<Clock, 'compared_at'> & { fresh: ReadonlySet<string> };
 
-const NO_COMPARISON: Comparison = {
-  fresh: new Set(),
-  sought: [],
-  is_whole: false,
-  compared_at: null,
-};
-
 type Calling = { row: InquiryRow; labels: readonly string[]; earlier: readonly number[] };
 
 /**
@@ -92,7 +85,7 @@ export async function attributeCalls(
     settle_ms,
     timeout_ms,
     reverify_ms: reverify_after_days * DAY_MS,
-    compared_at: (question.comparison ?? NO_COMPARISON).compared_at,
+    compared_at: question.comparison?.compared_at ?? null,
   });
   const served = new Set<number>();
   const doubtful: string[] = [];
@@ -165,12 +158,12 @@ export async function checkBeforeCall(
  * whose requests cannot be read in full, and those of earlier attempts.
  */
 async function gather({ tx, now }: SubmitContext, question: Question) {
-  const { specialty, match_keys, calling = null, comparison = NO_COMPARISON } = question;
+  const { specialty, match_keys, calling = null, comparison } = question;
   const { labels = [], earlier = [] } = calling ?? {};
   const asking = await inquiriesByMatch(tx, specialty, match_keys);
-  const { sought, is_whole } = comparison;
-  // The claim of a call may have another number now.
-  const of = is_whole ? earlier : [...earlier, ...asking.map(({ id }) => id)];
+  const { sought = [], is_whole = true } = comparison ?? {};
+  // The claim of a call that the label's list shows may have another number now.
+  const of = is_whole ? earlier : asking.map(({ id }) => id);
   const calls = await callsAlike(tx, { specialty, match_keys, labels, of });
   const owners = new Set(calls.flatMap(({ inquiry }) => inquiry ?? []));
   for (const { id } of asking) owners.delete(id);
