@@ -179,6 +179,19 @@ export const CASES: readonly Case[] = [
     verdicts: { L: serves(1) },
   },
   {
+    what: 'of two lost calls, the one about the number of today serves, although it is newer',
+    account: {
+      calls: [absent({ match_key: 'BEFORE' }), call(2, 1, { sent_at: at(20), is_absent: true })],
+      needs: [need(1, 'planned')],
+      listed: [
+        listed('L1', { match_key: 'BEFORE' }),
+        listed('L2', { created_at: at(20) }),
+        listed('L3', { created_at: at(5) }),
+      ],
+    },
+    verdicts: { L1: duplicate(1, 1), L2: serves(1, 2), L3: duplicate(1) },
+  },
+  {
     what: 'a listed inquiry is the call of one lost need only',
     account: {
       calls: [call(1, 1), call(2, 2)],

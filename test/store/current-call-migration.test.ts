@@ -122,7 +122,10 @@ test('every inquiry of the version before keeps the facts about its call', async
   // Each request is still there, and a late one can still be told from the others (G1).
   expect(after.prepare('select count(*) from calls').pluck().get()).toBe(count + 1);
   expect(
-    all('select inquiry, sent_at, fate from calls where inquiry in (1, 3, 13, 14, 15) order by id'),
+    all(
+      `select inquiry, sent_at, fate from calls where inquiry in (1, 3, 13, 14, 15)
+       order by inquiry, sent_at, fate`,
+    ),
   ).toEqual([
     [1, 100, 'absent'],
     [3, 50, 'absent'],

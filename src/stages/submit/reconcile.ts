@@ -194,12 +194,19 @@ export async function compare(
   const { tx, deps, now } = context;
   const { fresh, completed } = await noteSeen(tx, specialty, seen, now);
   const compared_at = last === null ? null : await judgedSince(context, last, is_whole);
-  const sought = is_whole ? await soughtCalls(tx) : [];
-  const ids = new Set(fresh.map(({ service_id }) => service_id));
-  const comparison = { fresh: ids, sought, is_whole, compared_at };
-  const keys = [...new Set([...fresh, ...completed].map(({ match_key }) => match_key))];
+  const comparison = {
+    fresh: new Set(fresh.map(({ service_id }) => service_id)),
+    sought: await soughtCalls(tx),
+    is_whole,
+    compared_at,
+  };
+  // Of two calls about a claim, the newer one asks about its number of today.
+  const newest_first = [...fresh, ...completed].toSorted(
+    (a, b) => (b.created_at ?? 0) - (a.created_at ?? 0),
+  );
+  const keys = [...new Set(newest_first.map(({ match_key }) => match_key))];
   let strangers = 0;
-  // A label has few inquiries, whose questions may be those of one call of ours.
+  // Those of a label are few, and may all be calls of one inquiry; a whole list may have thousands.
   for (const match_keys of is_whole ? keys.map((key) => [key]) : [keys])
     strangers += (await attributeCalls(context, { specialty, match_keys, comparison })).strangers;
   const is_stopped = strangers > 0 && !deps.settings.is_shared_account;

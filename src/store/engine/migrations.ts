@@ -40,6 +40,7 @@ import * as currentCall from '../../../migrations/0041-current-call.ts';
 import * as replyOfCall from '../../../migrations/0042-reply-of-call.ts';
 import * as mergedVisits from '../../../migrations/0043-merged-visits.ts';
 import * as orderedCalls from '../../../migrations/0044-ordered-calls.ts';
+import * as requestRows from '../../../migrations/0045-request-rows.ts';
 
 /**
  * Every migration by name, in order. Forward only: a database is never migrated back. The numbers
@@ -89,4 +90,5 @@ export const MIGRATIONS = {
   '0042-reply-of-call': replyOfCall,
   '0043-merged-visits': mergedVisits,
   '0044-ordered-calls': orderedCalls,
+  '0045-request-rows': requestRows,
 };

@@ -42,14 +42,32 @@ async function plan(clinic: Installation, numbers: Record<string, string>): Prom
   await clinic.planNow();
 }
 
-/** Two lookups do not find the call about C-1 with the number CN-1. The next call is due. */
-async function loseCall(clinic: Installation, when: 'before' | 'after'): Promise<void> {
+/** Two lookups do not find the call about C-1 with this number. The next call is due. */
+async function loseCall(
+  clinic: Installation,
+  when: 'before' | 'after',
+  number = 'CN-1',
+): Promise<void> {
   await loseCreates(clinic, 1, when);
-  await plan(clinic, { 'C-1': 'CN-1' });
+  await plan(clinic, { 'C-1': number });
   await clinic.submitNow();
   clinic.submit.settings.is_observing = true;
   await lookUp(clinic);
   clinic.submit.settings.is_observing = false;
+}
+
+/** The list has the call about the lowest number at this place. */
+function sortByNumber({ client }: Installation, place: 'first' | 'last'): void {
+  const { list } = client;
+  client.list = async (...given) => {
+    const result = await list(...given);
+    if (!result.ok) return result;
+    const by_number = result.value.inquiries.toSorted((a, b) =>
+      String(a.request.claim_number) < String(b.request.claim_number) ? -1 : 1,
+    );
+    const inquiries = place === 'first' ? by_number : by_number.toReversed();
+    return { ok: true, value: { ...result.value, inquiries } };
+  };
 }
 
 /** From now on, eligd queries the label before each call. */
@@ -69,7 +87,7 @@ test('a call of ours stops nothing, although the claim has no number anymore', a
   expect(await labelsOf(clinic)).toEqual(['A-0', 'C-1']);
 });
 
-test('another installation’s call stops submission, although ours asked about its number', async () => {
+test('another installation’s call stops submission although ours asked about its number', async () => {
   const { clinic, hidden } = await begin();
   await loseCall(clinic, 'before');
   const body = await firstBody(clinic, 'C-1');
@@ -81,7 +99,7 @@ test('another installation’s call stops submission, although ours asked about 
   expect(await haltsOf(clinic)).toEqual(['foreign']);
 });
 
-test.each(['first', 'last'])(
+test.each(['first', 'last'] as const)(
   'another installation’s call stops submission; ours is %s on the list',
   async (place) => {
     const { clinic, hidden } = await begin();
@@ -92,18 +110,32 @@ test.each(['first', 'last'])(
     mayHide(clinic);
     await hidden.show(1);
     await hidden.show(2);
-    const { list } = clinic.client;
-    clinic.client.list = async (...given) => {
-      const result = await list(...given);
-      if (!result.ok) return result;
-      const by_number = result.value.inquiries.toSorted((a, b) =>
-        String(a.request.claim_number) < String(b.request.claim_number) ? -1 : 1,
-      );
-      const inquiries = place === 'first' ? by_number : by_number.toReversed();
-      return { ok: true, value: { ...result.value, inquiries } };
-    };
+    sortByNumber(clinic, place);
     await clinic.submitNow();
     expect(await haltsOf(clinic)).toEqual(['foreign']);
     expect(await labelsOf(clinic)).toEqual(['A-0', 'C-1', 'C-1']);
+  },
+);
+
+test.each(['first', 'last'] as const)(
+  'of two calls of ours, the one about the number of today serves; the other is %s (G1)',
+  async (place) => {
+    const { clinic, hidden } = await begin();
+    for (const number of ['CN-1', 'CN-2']) {
+      await loseCall(clinic, 'after', number);
+      await advance(clinic, 10 * MINUTE_MS);
+    }
+    sortByNumber(clinic, place);
+    mayHide(clinic);
+    await hidden.show(1);
+    await hidden.show(2);
+    for (let day = 0; day < 5; day += 1) {
+      await clinic.submitNow();
+      await advance(clinic, DAY_MS);
+      await clinic.collectAll();
+      await clinic.planNow();
+    }
+    const numbers = (await clinic.service.ledger()).map(({ request }) => request.claim_number);
+    expect(numbers.slice(1)).toEqual(['CN-1', 'CN-2']);
   },
 );
