@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { databaseBefore } from './database-before.ts';
 import { temporaryPath, temporaryStore } from './temporary.ts';
 
-test('an upgrade puts requests without an ID before all listed inquiries, in their order', async () => {
+test('an upgrade puts requests without an ID before all listed inquiries', async () => {
   const path = temporaryPath();
   const raw = await databaseBefore(path, '0045');
   const call = raw.prepare(

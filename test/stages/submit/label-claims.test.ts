@@ -87,7 +87,7 @@ test('a call of ours stops nothing, although the claim has no number anymore', a
   expect(await labelsOf(clinic)).toEqual(['A-0', 'C-1']);
 });
 
-test('another installation’s call stops submission although ours asked about its number', async () => {
+test('a call of another installation stops eligd, although ours had its number', async () => {
   const { clinic, hidden } = await begin();
   await loseCall(clinic, 'before');
   const body = await firstBody(clinic, 'C-1');
