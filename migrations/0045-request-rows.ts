@@ -1,8 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * From now on, a listed inquiry with a lower row than a request was listed before the request was
- * stored. Migration 0028 has numbered the rows otherwise.
+ * A listed inquiry with a lower row than a request counts as listed before the request was stored.
+ * Migration 0028 has given lower rows to all, so requests without an ID move below them: of those,
+ * none counts as listed before.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql

@@ -2,9 +2,9 @@
  * Whose call is an inquiry in the service's list? One pure function decides this for the lookup
  * after a lost reply, for the reconciliation of the whole list, and for the check before a call
  * (G1). Its verdict on one inquiry depends only on calls, needs, and inquiries with the same match
- * key, because those ask the same question, or with a former one of the same need, on those of
- * earlier attempts, and, if its request cannot be read in full, on the lost calls that it may be,
- * and on the need with its label that is about to be called for.
+ * key, because those ask the same question; on those of the same need, also of its former questions
+ * and earlier attempts; and, if its request cannot be read in full, on the lost calls that it may
+ * be, and on the need with its label that is about to be called for.
  */
 import { CLOCKS_DIFFER_MS } from './clock-watch.ts';
 import { mayBeEchoOf } from './matching.ts';
@@ -159,8 +159,14 @@ type Explained = Pick<Account, 'calls'> & {
 function ownOf(need: Need, { free, calls, reasons, clock }: Explained): ListedCall[] {
   const reasonOf = ({ service_id }: ListedCall) => reasons.get(service_id);
   const own = free.filter((each) => reasonOf(each)?.inquiry === need.inquiry);
+  const rankOf = (each: ListedCall) => {
+    const is_made = reasonOf(each)?.call != null;
+    // If one about a former claim number served, planning would ask about today's number again.
+    const is_wanted = each.match_key === need.match_key && (is_made || isFresh(each, clock));
+    return (is_wanted ? 0 : 2) + (is_made ? 0 : 1);
+  };
   if (own.length > 0 || need.stage !== 'sought')
-    return own.toSorted((a, b) => rankOf(need, a, reasonOf(a)) - rankOf(need, b, reasonOf(b)));
+    return own.toSorted((a, b) => rankOf(a) - rankOf(b));
   const made = calls.find(({ inquiry, is_absent }) => inquiry === need.inquiry && !is_absent);
   const isOwn = (each: ListedCall) => made !== undefined && made.id < each.id;
   // The times exclude every listed inquiry: the clock was wrong, or the request left late. What a
@@ -168,11 +174,6 @@ function ownOf(need: Need, { free, calls, reasons, clock }: Explained): ListedCa
   const isPossible = (each: ListedCall) =>
     reasonOf(each) === undefined && isAlike(need, each) && (isOwn(each) || isFresh(each, clock));
   return free.filter(isPossible).slice(0, 1);
-}
-
-/** One about the claim's number of today comes first: after another, that would be asked again. */
-function rankOf({ match_key }: Need, listed: ListedCall, reason: Reason | undefined): number {
-  return (listed.match_key === match_key ? 0 : 2) + (reason?.call == null ? 1 : 0);
 }
 
 /**

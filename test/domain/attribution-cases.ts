@@ -192,6 +192,28 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: duplicate(1, 1), L2: serves(1, 2), L3: duplicate(1) },
   },
   {
+    what: 'of two lost calls, the one about the number of today serves, however old both are',
+    account: {
+      calls: [absent({ match_key: 'BEFORE' }), call(2, 1, { sent_at: at(20), is_absent: true })],
+      needs: [need(1, 'planned')],
+      listed: [listed('L1', { match_key: 'BEFORE' }), listed('L2', { created_at: at(20) })],
+    },
+    clock: { now: at(60 + 40 * 24 * 60) },
+    verdicts: { L1: duplicate(1, 1), L2: serves(1, 2) },
+  },
+  {
+    what: 'an own call about a former number comes before one of a lost database that is too old',
+    account: {
+      calls: [absent({ match_key: 'BEFORE' }), call(2, 1, { sent_at: at(20), is_absent: true })],
+      needs: [need(1, 'planned')],
+      listed: [
+        listed('L1', { match_key: 'BEFORE' }),
+        listed('L2', { created_at: at(-40 * 24 * 60) }),
+      ],
+    },
+    verdicts: { L1: serves(1, 1), L2: duplicate(1) },
+  },
+  {
     what: 'a listed inquiry is the call of one lost need only',
     account: {
       calls: [call(1, 1), call(2, 2)],

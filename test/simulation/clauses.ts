@@ -54,8 +54,16 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   unneeded_may_serve: without("new Set(['unclaimed', 'unneeded'])", "new Set(['unclaimed'])"),
   wrong_clock: without('own.length > 0 || need.stage', 'own.length >= 0 || need.stage'),
   wrong_clock_once: without('.slice(0, 1);', ';'),
-  own_question_first: without('(listed.match_key === match_key ? 0 : 2) +', ''),
-  own_call_first: without('+ (reason?.call == null ? 1 : 0)', ''),
+  own_question_first: without('each.match_key === need.match_key && (is_made', '(is_made'),
+  own_question_however_old: without(
+    '(is_made || isFresh(each, clock));\n    return',
+    'isFresh(each, clock);\n    return',
+  ),
+  own_question_not_too_old: without(
+    ' && (is_made || isFresh(each, clock));\n    return',
+    ';\n    return',
+  ),
+  own_call_first: without(' + (is_made ? 0 : 1)', ''),
   claimed_stays: without('let is_served = isServed(need, verdicts);', 'let is_served = false;'),
   duplicate_is_no_call: without("each.owner?.role === 'duplicate'", 'each.owner !== null'),
   duplicate_of_this_need: without(

@@ -196,19 +196,25 @@ export async function compare(
   const compared_at = last === null ? null : await judgedSince(context, last, is_whole);
   const comparison = {
     fresh: new Set(fresh.map(({ service_id }) => service_id)),
-    sought: await soughtCalls(tx),
+    // Those of a label are judged without them.
+    sought: is_whole ? await soughtCalls(tx) : [],
     is_whole,
     compared_at,
   };
-  // Of two calls about a claim, the newer one asks about its number of today.
-  const newest_first = [...fresh, ...completed].toSorted(
-    (a, b) => (b.created_at ?? 0) - (a.created_at ?? 0),
-  );
-  const keys = [...new Set(newest_first.map(({ match_key }) => match_key))];
   let strangers = 0;
-  // Those of a label are few, and may all be calls of one inquiry; a whole list may have thousands.
-  for (const match_keys of is_whole ? keys.map((key) => [key]) : [keys])
+  const done = new Set<string>();
+  // Those of one label together: they may be calls of one inquiry, with other questions.
+  const labels = Map.groupBy(
+    [...fresh, ...completed],
+    (each) => each.external_id || each.match_key,
+  );
+  for (const alike of labels.values()) {
+    const match_keys = [...new Set(alike.map(({ match_key }) => match_key))].filter(
+      (key) => !done.has(key),
+    );
+    for (const key of match_keys) done.add(key);
     strangers += (await attributeCalls(context, { specialty, match_keys, comparison })).strangers;
+  }
   const is_stopped = strangers > 0 && !deps.settings.is_shared_account;
   if (is_stopped) await stopForStrangers(context, strangers);
   return { fresh: fresh.length, is_stopped };

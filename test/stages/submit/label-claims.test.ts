@@ -1,5 +1,5 @@
 /** The list of a claim's label shows calls about a number that the claim had before, or has not. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
@@ -13,6 +13,7 @@ import {
   loseCreates,
   twin,
   withhold,
+  withholdTimes,
 } from './lost-calls.ts';
 
 /** Sends the call of A-0; the list may hide others. */
@@ -117,15 +118,24 @@ test.each(['first', 'last'] as const)(
   },
 );
 
-test.each(['first', 'last'] as const)(
-  'of two calls of ours, the one about the number of today serves; the other is %s (G1)',
-  async (place) => {
+describe.each([
+  ['corrected', ['CN-1', 'CN-2']],
+  ['corrected back', ['CN-1', 'CN-2', 'CN-1']],
+])('of two calls about a number that was %s, the one about that of today serves (G1)', (_, all) => {
+  test.each([
+    ['first', true],
+    ['last', true],
+    ['first', false],
+    ['last', false],
+  ] as const)('the lower number is %s on the list (with times: %s)', async (place, has_times) => {
     const { clinic, hidden } = await begin();
-    for (const number of ['CN-1', 'CN-2']) {
+    for (const number of all.slice(0, 2)) {
       await loseCall(clinic, 'after', number);
       await advance(clinic, 10 * MINUTE_MS);
     }
+    await plan(clinic, { 'C-1': all.at(-1) ?? '' });
     sortByNumber(clinic, place);
+    if (!has_times) withholdTimes(clinic);
     mayHide(clinic);
     await hidden.show(1);
     await hidden.show(2);
@@ -137,5 +147,5 @@ test.each(['first', 'last'] as const)(
     }
     const numbers = (await clinic.service.ledger()).map(({ request }) => request.claim_number);
     expect(numbers.slice(1)).toEqual(['CN-1', 'CN-2']);
-  },
-);
+  });
+});
