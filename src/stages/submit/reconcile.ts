@@ -202,22 +202,21 @@ export async function compare(
     compared_at,
   };
   let strangers = 0;
-  const done = new Set<string>();
-  // Those of one label together: they may be calls of one inquiry, with other questions.
-  const labels = Map.groupBy(
-    [...fresh, ...completed],
-    (each) => each.external_id || each.match_key,
-  );
-  for (const alike of labels.values()) {
-    const match_keys = [...new Set(alike.map(({ match_key }) => match_key))].filter(
-      (key) => !done.has(key),
-    );
-    for (const key of match_keys) done.add(key);
+  for (const match_keys of keysByLabel([...fresh, ...completed]))
     strangers += (await attributeCalls(context, { specialty, match_keys, comparison })).strangers;
-  }
   const is_stopped = strangers > 0 && !deps.settings.is_shared_account;
   if (is_stopped) await stopForStrangers(context, strangers);
   return { fresh: fresh.length, is_stopped };
+}
+
+/**
+ * Returns the match keys, each once, and those of one label together: they may be of calls for one
+ * inquiry, whose question has changed since.
+ */
+function keysByLabel(seen: readonly SeenInquiry[]): string[][] {
+  const of_key = new Map(seen.map((each) => [each.match_key, each.external_id || each.match_key]));
+  const labels = Map.groupBy(of_key, ([, label]) => label);
+  return [...labels.values()].map((of_label) => of_label.map(([match_key]) => match_key));
 }
 
 /**
