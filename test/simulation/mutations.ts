@@ -353,12 +353,22 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'return nextBusinessDay(date > today ? date : today, closed);',
     'return date > today ? date : today;',
   ),
-  attention_expires_early: one(
-    'An entry leaves the list with the first of the visits that it is about.',
-    'src/store/bookkeeping/attention.ts',
-    ".where('a.starts_at', '>=', before),",
-    ".where('a.starts_at', '>=', before).where('a.id', '<', 0),",
-  ),
+  attention_expires_early: {
+    what: 'An entry leaves the list with the first of the visits that it is about.',
+    changes: [
+      {
+        file: 'src/store/bookkeeping/attention.ts',
+        find: ".where('a.starts_at', '>=', before),",
+        put: ".where('a.starts_at', '>=', before).where('a.id', '<', 0),",
+      },
+      // Otherwise, an entry moves on to the next visit before it could leave with the first one.
+      {
+        file: 'src/store/bookkeeping/attention.ts',
+        find: 'and a.closed_reason is null\n          order by',
+        put: 'and a.closed_reason is null and a.id < 0\n          order by',
+      },
+    ],
+  },
   merged_needs_stay: one(
     'The needs of a merged record stay under its old ID.',
     'src/store/intake/patients.ts',
