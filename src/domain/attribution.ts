@@ -118,9 +118,12 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
   }
   for (const need of needs) {
     let is_served = isServed(need, verdicts);
-    for (const { service_id } of ownOf(need, { free, calls, reasons, clock })) {
-      verdicts.set(service_id, verdictOf(need, reasons.get(service_id), is_served));
-      is_served = true;
+    const kept = new Set<string>();
+    for (const { service_id, match_key } of ownOf(need, { free, calls, reasons, clock })) {
+      const is_second = is_served || kept.has(match_key);
+      verdicts.set(service_id, verdictOf(need, reasons.get(service_id), is_second));
+      is_served = need.stage !== 'over';
+      kept.add(match_key);
     }
   }
   for (const need of needs) {
@@ -137,12 +140,12 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
 
 /**
  * Returns the verdict on an inquiry that belongs to the need: the first one serves it, and the
- * others are duplicate calls.
+ * others are duplicate calls. If the need is over, the first one about each question is kept.
  */
-function verdictOf({ stage, inquiry }: Need, why: Reason | undefined, is_served: boolean): Verdict {
+function verdictOf({ stage, inquiry }: Need, why: Reason | undefined, is_second: boolean): Verdict {
   const call = why?.call?.id ?? null;
   if (stage === 'out') return { is: 'undecided' };
-  if (stage === 'served' || is_served) return { is: 'duplicate', inquiry, call };
+  if (stage === 'served' || is_second) return { is: 'duplicate', inquiry, call };
   if (stage !== 'over') return { is: 'call', inquiry, call };
   return why?.is_absent === true ? { is: 'unneeded', inquiry } : { is: 'unclaimed' };
 }
@@ -165,15 +168,16 @@ function ownOf(need: Need, { free, calls, reasons, clock }: Explained): ListedCa
     const is_wanted = each.match_key === need.match_key && (is_made || isFresh(each, clock));
     return (is_wanted ? 0 : 2) + (is_made ? 0 : 1);
   };
-  if (own.length > 0 || need.stage !== 'sought')
-    return own.toSorted((a, b) => rankOf(a) - rankOf(b));
+  const by_rank = own.toSorted((a, b) => rankOf(a) - rankOf(b));
+  const is_found = own.some((each) => each.match_key === need.match_key);
+  if (is_found || need.stage !== 'sought') return by_rank;
   const made = calls.find(({ inquiry, is_absent }) => inquiry === need.inquiry && !is_absent);
   const isOwn = (each: ListedCall) => made !== undefined && made.id < each.id;
   // The times exclude every listed inquiry: the clock was wrong, or the request left late. What a
   // list had shown before serves unless it is too old, for which our request was made.
   const isPossible = (each: ListedCall) =>
     reasonOf(each) === undefined && isAlike(need, each) && (isOwn(each) || isFresh(each, clock));
-  return free.filter(isPossible).slice(0, 1);
+  return [...free.filter(isPossible).slice(0, 1), ...by_rank];
 }
 
 /**

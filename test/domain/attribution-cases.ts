@@ -214,6 +214,24 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: serves(1, 1), L2: duplicate(1) },
   },
   {
+    what: 'of two calls that no need has, about two numbers, both are kept',
+    account: {
+      calls: [absent({ match_key: 'BEFORE' }), call(2, 1, { is_absent: true })],
+      needs: [need(1, 'over')],
+      listed: [listed('L1', { match_key: 'BEFORE' }), listed('L2')],
+    },
+    verdicts: { L1: unneeded(1), L2: unneeded(1) },
+  },
+  {
+    what: 'a call about the number of today that left late comes before one about a former number',
+    account: {
+      calls: [absent({ match_key: 'BEFORE' }), call(2, 1)],
+      needs: [need(1, 'sought')],
+      listed: [listed('L1', { match_key: 'BEFORE' }), listed('L2', { created_at: at(50) })],
+    },
+    verdicts: { L1: duplicate(1, 1), L2: serves(1) },
+  },
+  {
     what: 'a listed inquiry is the call of one lost need only',
     account: {
       calls: [call(1, 1), call(2, 2)],

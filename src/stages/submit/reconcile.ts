@@ -8,7 +8,7 @@ import {
   readLearned,
   writeLearned,
 } from '../../store/bookkeeping/learned-settings.ts';
-import type { SeenInquiry } from '../../store/calls/calls.ts';
+import { IDS_PER_STATEMENT, type SeenInquiry } from '../../store/calls/calls.ts';
 import {
   currentHalts,
   endHalt,
@@ -202,7 +202,7 @@ export async function compare(
     compared_at,
   };
   let strangers = 0;
-  for (const match_keys of keysByLabel([...fresh, ...completed]))
+  for (const match_keys of relatedKeys([...fresh, ...completed]))
     strangers += (await attributeCalls(context, { specialty, match_keys, comparison })).strangers;
   const is_stopped = strangers > 0 && !deps.settings.is_shared_account;
   if (is_stopped) await stopForStrangers(context, strangers);
@@ -210,13 +210,33 @@ export async function compare(
 }
 
 /**
- * Returns the match keys, each once, and those of one label together: they may be of calls for one
- * inquiry, whose question has changed since.
+ * Returns the match keys, each once. Those that share a label are together, and with them those of
+ * other labels that share one: they may be of calls for one inquiry, whose question has changed.
  */
-function keysByLabel(seen: readonly SeenInquiry[]): string[][] {
-  const of_key = new Map(seen.map((each) => [each.match_key, each.external_id || each.match_key]));
-  const labels = Map.groupBy(of_key, ([, label]) => label);
-  return [...labels.values()].map((of_label) => of_label.map(([match_key]) => match_key));
+function relatedKeys(seen: readonly SeenInquiry[]): string[][] {
+  const of_key = Map.groupBy(seen, ({ match_key }) => match_key);
+  const of_label = Map.groupBy(seen, ({ external_id }) => external_id);
+  // Nothing relates inquiries without a label.
+  of_label.delete('');
+  const done = new Set<string>();
+  return [...of_key.keys()].flatMap((first) => {
+    const group: string[] = [];
+    const add = (key: string) => {
+      if (!done.has(key)) group.push(key);
+      done.add(key);
+    };
+    add(first);
+    for (const key of group)
+      for (const { external_id } of of_key.get(key) ?? []) {
+        for (const { match_key } of of_label.get(external_id) ?? []) add(match_key);
+        of_label.delete(external_id);
+      }
+    // One statement takes no more, if a service shows one label for all.
+    const parts = Math.ceil(group.length / IDS_PER_STATEMENT);
+    return Array.from({ length: parts }, (_, part) =>
+      group.slice(part * IDS_PER_STATEMENT, (part + 1) * IDS_PER_STATEMENT),
+    );
+  });
 }
 
 /**

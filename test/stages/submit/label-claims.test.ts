@@ -30,14 +30,19 @@ async function begin() {
   return { clinic, hidden };
 }
 
-/** Plans the claims with these numbers. */
-async function plan(clinic: Installation, numbers: Record<string, string>): Promise<void> {
+/** Plans the claims with these numbers. `over`: what else is special about them. */
+async function plan(
+  clinic: Installation,
+  numbers: Record<string, string>,
+  over: object = {},
+): Promise<void> {
   const date_of_service = new Date(clinic.now() - 30 * DAY_MS).toISOString().slice(0, 10);
   const claims = Object.entries(numbers).map(([source_id, claim_number]) => ({
     ...claim(1),
     source_id,
     date_of_service,
     claim_number,
+    ...over,
   }));
   await clinic.readClaims(...claims);
   await clinic.planNow();
@@ -57,6 +62,14 @@ async function loseCall(
   clinic.submit.settings.is_observing = false;
 }
 
+/** The same for CN-1, and then for CN-2. */
+async function loseBoth(clinic: Installation): Promise<void> {
+  for (const number of ['CN-1', 'CN-2']) {
+    await loseCall(clinic, 'after', number);
+    await advance(clinic, 20 * MINUTE_MS);
+  }
+}
+
 /** The list has the call about the lowest number at this place. */
 function sortByNumber({ client }: Installation, place: 'first' | 'last'): void {
   const { list } = client;
@@ -69,6 +82,18 @@ function sortByNumber({ client }: Installation, place: 'first' | 'last'): void {
     const inquiries = place === 'first' ? by_number : by_number.toReversed();
     return { ok: true, value: { ...result.value, inquiries } };
   };
+}
+
+/** The numbers that all calls of the next days and before asked about, but for that of A-0. */
+async function numbersAfterDays(clinic: Installation): Promise<unknown[]> {
+  for (let day = 0; day < 8; day += 1) {
+    await clinic.submitNow();
+    await advance(clinic, DAY_MS);
+    await clinic.collectAll();
+    await clinic.planNow();
+  }
+  const ledger = await clinic.service.ledger();
+  return ledger.slice(1).map(({ request }) => request.claim_number);
 }
 
 /** From now on, eligd queries the label before each call. */
@@ -119,33 +144,64 @@ test.each(['first', 'last'] as const)(
 );
 
 describe.each([
-  ['corrected', ['CN-1', 'CN-2']],
-  ['corrected back', ['CN-1', 'CN-2', 'CN-1']],
-])('of two calls about a number that was %s, the one about that of today serves (G1)', (_, all) => {
-  test.each([
-    ['first', true],
-    ['last', true],
-    ['first', false],
-    ['last', false],
-  ] as const)('the lower number is %s on the list (with times: %s)', async (place, has_times) => {
+  ['corrected', 'CN-2'],
+  ['corrected back', 'CN-1'],
+])(
+  'of two calls about a number that was %s, the one about that of today serves (G1)',
+  (_, today) => {
+    test.each([
+      ['first', true],
+      ['last', true],
+      ['first', false],
+      ['last', false],
+    ] as const)('the lower number is %s on the list (with times: %s)', async (place, has_times) => {
+      const { clinic, hidden } = await begin();
+      await loseBoth(clinic);
+      await plan(clinic, { 'C-1': today });
+      sortByNumber(clinic, place);
+      if (!has_times) withholdTimes(clinic);
+      mayHide(clinic);
+      await hidden.show(1);
+      await hidden.show(2);
+      expect(await numbersAfterDays(clinic)).toEqual(['CN-1', 'CN-2']);
+    });
+  },
+);
+
+test.each([
+  ['after both', [1, 2, 3]],
+  ['before both', [3, 1, 2]],
+  ['between them', [1, 3, 2]],
+])('also if the list has a call for another claim with the former number %s', async (_, order) => {
+  const { clinic, hidden } = await begin();
+  clinic.submit.settings.is_shared_account = true;
+  await loseBoth(clinic);
+  const body = await firstBody(clinic, 'C-1');
+  await clinic.service.createBeside({ ...body, claim_number: 'CN-1', external_id: 'C-2' });
+  const ids = (await clinic.service.ledger()).map(({ id }) => id);
+  const { list } = clinic.client;
+  clinic.client.list = async (...given) => {
+    const result = await list(...given);
+    if (!result.ok) return result;
+    const placeOf = ({ id }: { id: string }) => order.indexOf(ids.indexOf(id));
+    const inquiries = result.value.inquiries.toSorted((a, b) => placeOf(a) - placeOf(b));
+    return { ok: true, value: { ...result.value, inquiries } };
+  };
+  for (const index of order) await hidden.show(index);
+  await reconcile(clinic);
+  expect((await numbersAfterDays(clinic)).toSorted()).toEqual(['CN-1', 'CN-1', 'CN-2']);
+});
+
+test.each(['CN-1', 'CN-2'])(
+  'of two calls for a record that the claim has left, the one about its number %s serves (G1)',
+  async (number) => {
     const { clinic, hidden } = await begin();
-    for (const number of all.slice(0, 2)) {
-      await loseCall(clinic, 'after', number);
-      await advance(clinic, 10 * MINUTE_MS);
-    }
-    await plan(clinic, { 'C-1': all.at(-1) ?? '' });
-    sortByNumber(clinic, place);
-    if (!has_times) withholdTimes(clinic);
-    mayHide(clinic);
+    await loseBoth(clinic);
+    const { patient } = claim(1);
+    await plan(clinic, { 'C-1': number }, { patient: { ...patient, id: 'P-2' } });
     await hidden.show(1);
     await hidden.show(2);
-    for (let day = 0; day < 5; day += 1) {
-      await clinic.submitNow();
-      await advance(clinic, DAY_MS);
-      await clinic.collectAll();
-      await clinic.planNow();
-    }
-    const numbers = (await clinic.service.ledger()).map(({ request }) => request.claim_number);
-    expect(numbers.slice(1)).toEqual(['CN-1', 'CN-2']);
-  });
-});
+    await reconcile(clinic);
+    expect(await numbersAfterDays(clinic)).toEqual(['CN-1', 'CN-2']);
+  },
+);
